@@ -1,0 +1,1 @@
+"""The mathematics of attention in pure torch; knows neither models nor screens."""

@@ -1,0 +1,63 @@
+"""Exact softmax attention by tile: scores, log-sum-exp and weights of any block of cells, from q, k and v alone.
+
+Nothing here holds a queries × keys matrix longer than the caller does. Grouped-query attention (Ainslie et al. 2023,
+arXiv:2305.13245) is read off the shapes: query head h uses key/value head h // (heads // kv_heads).
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+
+def scores(
+    q: Float[Tensor, "heads queries d_head"],
+    k: Float[Tensor, "kv_heads keys d_head"],
+    *,
+    scale: float,
+    softcap: float | None = None,
+    keep: Bool[Tensor, "queries keys"] | None = None,
+) -> Float[Tensor, "heads queries keys"]:
+    """Scaled, soft-capped, masked scores in at least float32: ``softcap · tanh(q·k · scale / softcap)``, −inf where masked.
+
+    The order scale → soft-cap → mask is Gemma 2's (arXiv:2408.00118, section 2).
+    """
+    heads, n_queries, d_head = q.shape
+    accurate = torch.promote_types(q.dtype, torch.float32)
+    grouped = q.to(accurate).reshape(k.shape[0], -1, d_head)  # (kv_heads, group * queries, d_head)
+    raw = torch.matmul(grouped, k.to(accurate).transpose(-1, -2)).reshape(heads, n_queries, k.shape[1])
+    raw = raw.mul_(scale)
+    if softcap is not None:
+        raw = raw.div_(softcap).tanh_().mul_(softcap)
+    if keep is not None:
+        raw = raw.masked_fill_(~keep, float("-inf"))
+    return raw
+
+
+def log_sum_exp(
+    scores: Float[Tensor, "heads queries keys"], sinks: Float[Tensor, "heads"] | None = None
+) -> Float[Tensor, "heads queries"]:
+    """Natural log of each row's softmax denominator; a learned sink counts as one more key without a value.
+
+    −inf for a row that sees nothing. Sinks as in gpt-oss (arXiv:2508.10925, section 2).
+    """
+    rows = torch.logsumexp(scores, dim=-1)
+    return rows if sinks is None else torch.logaddexp(rows, sinks.to(rows)[:, None].expand_as(rows))
+
+
+def weights(
+    scores: Float[Tensor, "heads queries keys"], lse: Float[Tensor, "heads queries"]
+) -> Float[Tensor, "heads queries keys"]:
+    """``exp(score − lse)``, in 0..1; 0 in rows that see nothing, as scaled_dot_product_attention returns."""
+    finite = torch.where(torch.isneginf(lse), torch.zeros_like(lse), lse)
+    return torch.exp(scores - finite[..., None])
+
+
+def attend(
+    weights: Float[Tensor, "heads queries keys"], v: Float[Tensor, "kv_heads keys d_value"]
+) -> Float[Tensor, "heads queries d_value"]:
+    """The values mixed by the weights, one row per head and query."""
+    heads, n_queries, n_keys = weights.shape
+    grouped = weights.reshape(v.shape[0], -1, n_keys)
+    return torch.matmul(grouped, v.to(weights.dtype)).reshape(heads, n_queries, v.shape[-1])

@@ -1,0 +1,170 @@
+"""A capture: one text through one model, from which any cell of any head can be asked.
+
+Kept are q, k, v and the attention output of every layer, the residual stream and the masks as rules; the storage
+grows with the number of tokens. Weights are computed when asked, exactly: ``exp(score − lse)``.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention import softmax
+from model_runner import verification
+from model_runner.errors import NoRotation, NoSuchPlace, NotRecoverable, NoWeights
+from model_runner.record import LayerRecord
+from model_runner.request import CaptureRequest
+from model_runner.tokens import Token
+from model_runner.verification import Check
+
+ROWS = 128  # query rows per block of the lazy computations: O(heads × ROWS × keys) memory
+
+
+@dataclass(frozen=True, eq=False)
+class Capture:
+    """Layers, heads and positions count from 0; negative ones from the end. ``request`` has every field filled in."""
+
+    request: CaptureRequest
+    tokens: tuple[Token, ...]
+    kinds: tuple[str, ...]
+    records: tuple[LayerRecord | None, ...]
+    residuals: tuple[Float[Tensor, "tokens d_model"], ...]
+    hidden: Float[Tensor, "tokens d_model"]  # after the final norm: what the output layer reads
+    logits_of: Callable[[Float[Tensor, "d_model"]], Float[Tensor, "vocab"]] = field(repr=False)
+    _lse: dict[int, Tensor] = field(default_factory=dict, repr=False)
+    _logits: dict[int, Tensor] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_layers(self) -> int:
+        return len(self.records)
+
+    @property
+    def n_heads(self) -> int:
+        return max(record.q.shape[0] for record in self.records if record is not None)
+
+    @property
+    def n_kv_heads(self) -> int:
+        return max(record.k.shape[0] for record in self.records if record is not None)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by this capture's tensors."""
+        records = sum(record.nbytes for record in self.records if record is not None)
+        return records + self.hidden.nbytes + sum(residual.nbytes for residual in self.residuals)
+
+    def layer_kind(self, layer: int) -> str:
+        """What mixes the tokens in this layer: "full", "sliding", "chunked", or, without weights, "linear", "mamba", …"""
+        return self.kinds[self._layer(layer)]
+
+    def has_weights(self, layer: int) -> bool:
+        """Whether this layer is softmax attention."""
+        return self.records[self._layer(layer)] is not None
+
+    def record(self, layer: int) -> LayerRecord:
+        """Everything kept of one layer. Raises NoWeights where it has no softmax attention."""
+        layer = self._layer(layer)
+        record = self.records[layer]
+        if record is None:
+            raise NoWeights(layer=layer, kind=self.kinds[layer])
+        return record
+
+    def q(self, layer: int) -> Float[Tensor, "heads queries d_head"]:
+        """Queries as attention saw them: after the rotation."""
+        return self.record(layer).q
+
+    def k(self, layer: int) -> Float[Tensor, "kv_heads keys d_head"]:
+        """Keys as attention saw them: after the rotation, not repeated for the query heads that share them."""
+        return self.record(layer).k
+
+    def v(self, layer: int) -> Float[Tensor, "kv_heads keys d_value"]:
+        """Values, not repeated."""
+        return self.record(layer).v
+
+    def q_unrotated(self, layer: int) -> Float[Tensor, "heads queries d_head"]:
+        """Queries before RoPE (after q-norm where the family has one), float32. Raises NotRecoverable, NoRotation."""
+        return self._unrotated(layer, self.record(layer).q)
+
+    def k_unrotated(self, layer: int) -> Float[Tensor, "kv_heads keys d_head"]:
+        """Keys before RoPE (after k-norm where the family has one), float32. Raises NotRecoverable, NoRotation."""
+        return self._unrotated(layer, self.record(layer).k)
+
+    def scores(
+        self, layer: int, head: int, *, queries: slice | None = None, keys: slice | None = None
+    ) -> Float[Tensor, "queries keys"]:
+        """Scores before the softmax: scaled, soft-capped, −inf where masked. O(tile) memory."""
+        record, head = self.record(layer), self._head(layer, head)
+        return record.scores(slice(head, head + 1), self._span(queries), self._span(keys))[0]
+
+    def weights(
+        self, layer: int, head: int, *, queries: slice | None = None, keys: slice | None = None
+    ) -> Float[Tensor, "queries keys"]:
+        """Attention weights after the softmax, of any tile. O(tile + ROWS × keys) memory."""
+        queries, head = self._span(queries), self._head(layer, head)
+        known = self._lse.get(self._layer(layer))
+        if known is not None:
+            lse = known[head : head + 1, queries]
+        else:
+            lse = self.record(layer).log_sum_exp(slice(head, head + 1), queries, ROWS)
+        return softmax.weights(self.scores(layer, head, queries=queries, keys=keys)[None], lse)[0]
+
+    def lse(self, layer: int) -> Float[Tensor, "heads queries"]:
+        """Natural log of the softmax denominators, a sink included; computed once, then kept (heads × queries)."""
+        layer = self._layer(layer)
+        if layer not in self._lse:
+            record = self.record(layer)
+            self._lse[layer] = record.log_sum_exp(slice(0, record.q.shape[0]), self._span(None), ROWS)
+        return self._lse[layer]
+
+    def layer_weights(self, layer: int, queries: slice) -> Float[Tensor, "heads queries keys"]:
+        """The weights of every head for a block of queries; O(heads × queries × keys) memory, so ask in blocks."""
+        record = self.record(layer)
+        scores = record.scores(slice(0, record.q.shape[0]), self._span(queries), self._span(None))
+        return softmax.weights(scores, self.lse(layer)[:, queries])
+
+    def residual(self, layer: int) -> Float[Tensor, "tokens d_model"]:
+        """The residual stream entering a layer; ``n_layers`` gives what leaves the last one, before the final norm."""
+        return self.residuals[_index("layer", layer, self.n_layers + 1)]
+
+    def logits(self, position: int) -> Float[Tensor, "vocab"]:
+        """The model's logits at one position, float32. Raises NoLogits for a model without an output layer."""
+        position = _index("position", position, len(self.tokens))
+        if position not in self._logits:
+            self._logits[position] = self.logits_of(self.hidden[position])
+        return self._logits[position]
+
+    def verify(self, layer: int) -> Check:
+        """Recompute this layer's output from the weights and compare it with the model's own, to within rounding."""
+        return verification.verify(self.record(layer), self.lse(layer), ROWS)
+
+    def _unrotated(self, layer: int, x: Tensor) -> Tensor:
+        rotation = self.record(layer).rotation
+        if rotation is None:
+            raise NoRotation(layer=self._layer(layer))
+        if isinstance(rotation, str):
+            raise NotRecoverable(layer=self._layer(layer), reason=rotation)
+        return rotation.unrotate(x)
+
+    def _layer(self, layer: int) -> int:
+        return _index("layer", layer, self.n_layers)
+
+    def _head(self, layer: int, head: int) -> int:
+        return _index("head", head, self.record(layer).q.shape[0])
+
+    def _span(self, positions: slice | None) -> slice:
+        start, stop, step = (positions or slice(None)).indices(len(self.tokens))
+        if step != 1:
+            raise ValueError("tiles are contiguous: a slice with a step is not one")
+        return slice(start, max(start, stop))
+
+
+def _index(what: str, value: int, count: int) -> int:
+    """A Python index made non-negative. Raises NoSuchPlace."""
+    value = operator.index(value)
+    if not -count <= value < count:
+        raise NoSuchPlace(what=what, value=value, count=count)
+    return value % count

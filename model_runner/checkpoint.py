@@ -1,0 +1,81 @@
+"""A model folder looked at before anything is loaded: is it whole, is it safe to open, how large is it."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from model_runner.errors import ModelFolderMissing, ModelIncomplete, ModelPickled
+
+PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A complete folder: its configuration, and how many numbers its weights are."""
+
+    folder: Path
+    config: dict[str, Any]
+    n_parameters: int
+
+
+def inspect_folder(folder: Path) -> Checkpoint:
+    """Raises ModelFolderMissing, ModelIncomplete or ModelPickled; reads only configurations and headers."""
+    if not folder.is_dir():
+        raise ModelFolderMissing(name=str(folder))
+    config = _read_json(folder, "config.json")
+    if not config.get("model_type"):
+        raise ModelIncomplete(name=str(folder), reason="config.json names no model_type")
+    files = _weight_files(folder)
+    return Checkpoint(folder, config, sum(_count_parameters(folder, file) for file in files))
+
+
+def _weight_files(folder: Path) -> list[Path]:
+    index = folder / "model.safetensors.index.json"
+    if index.exists():
+        shards = sorted(set(_read_json(folder, index.name).get("weight_map", {}).values()))
+        missing = [name for name in shards if not (folder / name).is_file()]
+        if missing or not shards:
+            raise ModelIncomplete(name=str(folder), reason=f"{', '.join(missing) or 'every weight file'} is missing")
+        return [folder / name for name in shards]
+    files = sorted(folder.glob("*.safetensors"))
+    if not files:
+        pickled = next((file for pattern in PICKLED for file in folder.glob(pattern)), None)
+        if pickled is not None:
+            raise ModelPickled(name=str(folder), file=pickled.name)
+        raise ModelIncomplete(name=str(folder), reason="it has no .safetensors file")
+    return files
+
+
+def _count_parameters(folder: Path, file: Path) -> int:
+    """Numbers in a .safetensors file. Raises ModelIncomplete if the file is shorter than its header says."""
+    size = file.stat().st_size
+    with file.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        if not 0 < length <= size - 8:
+            raise ModelIncomplete(name=str(folder), reason=f"{file.name} is cut off ({size} bytes)")
+        try:
+            header = json.loads(stream.read(length))
+        except ValueError as error:
+            raise ModelIncomplete(name=str(folder), reason=f"{file.name} has no readable header") from error
+    tensors = [entry for name, entry in header.items() if name != "__metadata__"]
+    end = 8 + length + max((entry["data_offsets"][1] for entry in tensors), default=0)
+    if size != end:
+        raise ModelIncomplete(name=str(folder), reason=f"{file.name} has {size} of {end} bytes")
+    return sum(math.prod(entry["shape"]) for entry in tensors)
+
+
+def _read_json(folder: Path, name: str) -> dict[str, Any]:
+    path = folder / name
+    if not path.is_file():
+        raise ModelIncomplete(name=str(folder), reason=f"{name} is missing")
+    try:
+        value = json.loads(path.read_text("utf-8"))
+    except (ValueError, UnicodeDecodeError) as error:
+        raise ModelIncomplete(name=str(folder), reason=f"{name} is not readable JSON") from error
+    if not isinstance(value, dict):
+        raise ModelIncomplete(name=str(folder), reason=f"{name} is not a JSON object")
+    return value

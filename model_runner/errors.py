@@ -1,0 +1,146 @@
+"""Every sentence a user can be shown when something they can fix goes wrong.
+
+A :class:`RunnerError` carries its values apart from its words, so that the screen can say it in the user's language:
+``message`` and ``hint`` are templates (English, marked for translation), ``values`` fills them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+N_ = str  # marks a text for Babel without translating it here
+
+
+class RunnerError(Exception):
+    """What happened, with the value, then what to do about it."""
+
+    message: ClassVar[str] = N_("Something went wrong: {reason}")
+    hint: ClassVar[str] = ""
+
+    def __init__(self, **values: Any) -> None:
+        self.values = values
+        super().__init__(f"{self.message} {self.hint}".strip().format(**values))
+
+
+# -- the text -------------------------------------------------------------------------------------------------------
+
+
+class EmptyText(RunnerError):
+    message = N_("There is no text to look at.")
+    hint = N_("Type a sentence, or pick one of the examples.")
+
+
+class NotText(RunnerError):
+    message = N_("Character {position} is half of a character (a lone surrogate, U+{code}), so the text has no bytes.")
+    hint = N_("Delete it and type it again.")
+
+
+class SequenceTooLong(RunnerError):
+    message = N_("The text is {tokens} tokens long, but {limit} fit: this model was built for that many positions.")
+    hint = N_("Shorten the text to about its first {characters} characters, or choose a model with a longer context.")
+
+
+class TextExceedsMemory(RunnerError):
+    message = N_("The text is {tokens} tokens long, but about {limit} fit: its vectors need {needed} of memory, {free} are free.")
+    hint = N_("Shorten the text, or choose a smaller model.")
+
+
+# -- the model ------------------------------------------------------------------------------------------------------
+
+
+class ModelFolderMissing(RunnerError):
+    message = N_("There is no folder {name}.")
+    hint = N_("Give the full path of a folder that holds config.json and .safetensors files.")
+
+
+class ModelIncomplete(RunnerError):
+    message = N_("The model in {name} is not complete: {reason}.")
+    hint = N_("Copy or download it again.")
+
+
+class ModelPickled(RunnerError):
+    message = N_("The weights in {name} are pickled ({file}); such a file can run any code, so it is not opened.")
+    hint = N_("Convert it to .safetensors, or choose a version of the model that has such files.")
+
+
+class ModelNameInvalid(RunnerError):
+    message = N_("“{name}” is neither a folder nor a model id.")
+    hint = N_("A model id looks like owner/name, a folder starts with / or ~.")
+
+
+class ModelNotFound(RunnerError):
+    message = N_("The hub has no model {name}, or it is private.")
+    hint = N_("Check the spelling: owner/name.")
+
+
+class ModelGated(RunnerError):
+    message = N_("The model {name} may only be downloaded after its owner's terms were accepted.")
+    hint = N_("Accept them on its page on the hub, log in with “hf auth login”, and try again.")
+
+
+class HubUnreachable(RunnerError):
+    message = N_("The hub cannot be reached, and {name} is not on this machine yet.")
+    hint = N_("Check the network, or choose the embedded model or a local folder.")
+
+
+class ModelTooLarge(RunnerError):
+    message = N_("The model {name} needs about {needed} of memory, but only {free} are free.")
+    hint = N_("Close other programs or models, or choose a smaller model.")
+
+
+class OutOfMemory(RunnerError):
+    message = N_("The memory ran out while {stage}.")
+    hint = N_("Shorten the text, or choose a smaller model.")
+
+
+class NotCapturable(RunnerError):
+    message = N_("The attention of {name} ({family}) cannot be captured: {reason}.")
+    hint = N_("Choose a model whose layers use softmax attention, such as Llama, Qwen, Gemma, GPT-2 or BERT.")
+
+
+class TokenizerMissing(RunnerError):
+    message = N_("The tokenizer of {name} cannot be loaded: {reason}.")
+    hint = N_("The folder needs the tokenizer's files, such as tokenizer.json.")
+
+
+class WrongModel(RunnerError):
+    message = N_("The request names {wanted}, but this runner holds {held}.")
+    hint = N_("Load that model, or leave the name out of the request.")
+
+
+# -- the capture ----------------------------------------------------------------------------------------------------
+
+
+class NoSuchPlace(RunnerError):
+    message = N_("There is no {what} {value}: this model and text have {count}, counted from 0.")
+    hint = ""
+
+
+class NoWeights(RunnerError):
+    message = N_("Layer {layer} has no softmax attention ({kind}).")
+    hint = N_("Choose another layer.")
+
+
+class NotRecoverable(RunnerError):
+    message = N_("The vectors of layer {layer} before the rotation cannot be recovered: {reason}.")
+    hint = ""
+
+
+class NoRotation(NotRecoverable):
+    message = N_("Layer {layer} has no rotation: its queries and keys do not depend on positions this way.")
+    hint = ""
+
+
+class NoLogits(RunnerError):
+    message = N_("The model {name} comes without an output layer, so it predicts no tokens.")
+    hint = ""
+
+
+class NoAttribution(RunnerError):
+    message = N_("What this head adds to the logits cannot be separated in this model: {reason}.")
+    hint = ""
+
+
+class Cancelled(RunnerError):
+    message = N_("The work was cancelled because a newer request replaced it.")
+    hint = ""

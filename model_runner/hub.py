@@ -1,0 +1,73 @@
+"""A model id to a local folder: what the hub's own library downloads or has cached. Reached only when a user asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError, RevisionNotFoundError
+from tqdm.auto import tqdm
+
+from model_runner import memory
+from model_runner.errors import HubUnreachable, ModelGated, ModelNotFound, ModelPickled, ModelTooLarge
+
+Progress = Callable[[str, int, int], None]  # stage, done, total (bytes; 0 where unknown)
+WANTED = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja", "*.tiktoken")
+
+
+def fetch(name: str, revision: str | None, progress: Progress) -> Path:
+    """The folder of a hub model, downloaded if it is not cached yet.
+
+    Raises ModelNotFound, ModelGated, HubUnreachable, ModelPickled, and ModelTooLarge before anything is downloaded.
+    """
+    progress("asking", 0, 0)
+    wanted: dict[str, Any] = {"revision": revision, "allow_patterns": list(WANTED)}
+    try:
+        files = snapshot_download(name, dry_run=True, **wanted)
+        weights = sum(file.file_size for file in files if file.filename.endswith(".safetensors"))
+        if not weights:
+            raise ModelPickled(name=name, file="no .safetensors")
+        free = memory.available(torch.device("cpu"))
+        if weights > free:
+            raise ModelTooLarge(name=name, needed=memory.readable(weights), free=memory.readable(free))
+        return Path(snapshot_download(name, tqdm_class=_reporting(progress), **wanted))
+    except GatedRepoError as error:
+        raise ModelGated(name=name) from error
+    except (RepositoryNotFoundError, RevisionNotFoundError, HFValidationError) as error:
+        raise ModelNotFound(name=name) from error
+    except OSError as error:  # every network failure of the hub's library, its offline mode included
+        return _cached(name, wanted, error)
+
+
+def _cached(name: str, wanted: dict[str, Any], cause: OSError) -> Path:
+    try:
+        return Path(snapshot_download(name, local_files_only=True, **wanted))
+    except OSError:
+        raise HubUnreachable(name=name) from cause
+
+
+def _reporting(progress: Progress) -> type[tqdm]:
+    """A progress bar that tells ``progress`` the bytes instead of drawing."""
+
+    class Reporting(tqdm):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **{**options, "disable": False, "file": _Silent()})
+
+        def update(self, n: float | None = 1) -> bool | None:
+            result = super().update(n)
+            if self.unit == "B" and self.total:
+                progress("downloading", int(self.n), int(self.total))
+            return result
+
+    return Reporting
+
+
+class _Silent:
+    def write(self, _: str) -> int:
+        return 0
+
+    def flush(self) -> None:
+        pass

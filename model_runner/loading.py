@@ -1,0 +1,133 @@
+"""From a name to a runner: the embedded model, a local folder, or a hub id."""
+
+from __future__ import annotations
+
+import gc
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, PreTrainedTokenizerBase
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+from model_runner import memory
+from model_runner.checkpoint import Checkpoint, inspect_folder
+from model_runner.errors import (
+    ModelIncomplete,
+    ModelNameInvalid,
+    ModelTooLarge,
+    NotCapturable,
+    OutOfMemory,
+    TokenizerMissing,
+)
+from model_runner.hub import Progress, fetch
+from model_runner.local import LocalRunner
+
+DEFAULT = "default"
+DEFAULT_FOLDER = Path(__file__).parent / "default_model"
+HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
+
+Device = Literal["auto", "cpu", "cuda", "mps"]
+
+
+def load_runner(
+    name: str = DEFAULT,
+    *,
+    revision: str | None = None,
+    device: Device = "auto",
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto",
+    progress: Progress = lambda *_: None,
+) -> LocalRunner:
+    """A runner for "default" (the embedded model), a local folder or a hub id. Raises RunnerError.
+
+    ``device`` "auto" takes cuda, then mps, then cpu. ``dtype`` "auto" is float32 on a CPU and the checkpoint's own
+    elsewhere. ``progress`` hears (stage, done, total), in bytes while it downloads.
+    """
+    name = name.strip()
+    place = torch.device(_best_device() if device == "auto" else device)
+    checkpoint = inspect_folder(_folder_of(name, revision, progress))
+    config = checkpoint.config
+    own = str(config.get("dtype") or config.get("torch_dtype") or "float32")
+    chosen = dtype if dtype != "auto" else ("float32" if place.type == "cpu" else own)
+    number = getattr(torch, chosen.removeprefix("torch."))
+    _check_memory(name, checkpoint, number, place)
+    progress("loading", 0, 0)
+    tokenizer = _tokenizer(name, checkpoint.folder)
+    model, has_head = _model(name, checkpoint, number)
+    progress("preparing", 0, 0)
+    try:
+        runner = LocalRunner(model, tokenizer, name=name, revision=revision, device=str(place), has_head=has_head)
+    except torch.OutOfMemoryError as error:
+        raise OutOfMemory(stage="moving the model to the device") from error
+    gc.collect()
+    gc.freeze()  # a model's many objects are never garbage: later collections skip them
+    return runner
+
+
+def _folder_of(name: str, revision: str | None, progress: Progress) -> Path:
+    if name == DEFAULT:
+        return DEFAULT_FOLDER
+    folder = Path(name).expanduser()
+    if folder.is_dir() or name.startswith(("/", "~", ".")) or "\\" in name:
+        return folder
+    if not HUB_ID.fullmatch(name):
+        raise ModelNameInvalid(name=name)
+    return fetch(name, revision, progress)
+
+
+def _best_device() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _check_memory(name: str, checkpoint: Checkpoint, dtype: torch.dtype, device: torch.device) -> None:
+    """Estimate from the headers of the weight files, before a single weight is read."""
+    needed, free = checkpoint.n_parameters * dtype.itemsize, memory.available(device)
+    if needed > free:
+        raise ModelTooLarge(name=name, needed=memory.readable(needed), free=memory.readable(free))
+
+
+def _tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except (OSError, ValueError, KeyError, ImportError, TypeError, AttributeError) as error:
+        raise TokenizerMissing(name=name, reason=str(error).splitlines()[0][:200]) from error
+    if not tokenizer.is_fast:
+        raise TokenizerMissing(name=name, reason="it does not tell which characters a token covers")
+    return tokenizer
+
+
+def _model(name: str, checkpoint: Checkpoint, dtype: torch.dtype) -> tuple[Any, bool]:
+    """The model, and whether its output layer came with the weights (never a random one)."""
+    family = str(checkpoint.config["model_type"])
+    architectures = [str(item) for item in checkpoint.config.get("architectures") or ()]
+    causal = any("ForCausalLM" in item or "LMHead" in item for item in architectures)
+    if family in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not (causal and family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):
+        auto = AutoModelForMaskedLM
+    elif family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        auto = AutoModelForCausalLM
+    else:
+        raise NotCapturable(name=name, family=family, reason="it is not a language model that transformers knows")
+    try:
+        model, report = auto.from_pretrained(
+            checkpoint.folder,
+            dtype=dtype,
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
+    except MemoryError as error:
+        raise OutOfMemory(stage="loading the weights") from error
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        if "allocate memory" in str(error):
+            raise OutOfMemory(stage="loading the weights") from error
+        raise ModelIncomplete(name=name, reason=str(error).splitlines()[0][:200]) from error
+    prefix = f"{model.base_model_prefix}."
+    missing = {str(key) for key in report["missing_keys"]}
+    missing_base = sorted(key for key in missing if key.startswith(prefix) and "pooler" not in key)
+    if missing_base:
+        raise ModelIncomplete(name=name, reason=f"{len(missing_base)} weights are missing, {missing_base[0]} first")
+    return model, not missing

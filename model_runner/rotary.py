@@ -1,0 +1,134 @@
+"""Recover queries and keys before RoPE by inverting the rotation that the model itself applied.
+
+The modeling module's own ``apply_*rotary*`` function is watched while a capture records. Its inverse is the same
+function with the sine negated, divided by what it does to a vector of ones (cos² + sin², which scaled variants such as
+YaRN make different from 1), so half-split, interleaved, partial and scaled layouts need no code of their own (Su et
+al. 2021, arXiv:2104.09864). The inverse is tried on noise first; what does not round-trip is refused.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+ROUND_TRIP_TOLERANCE = 1e-4  # of unit-variance noise in float32: cos² + sin² divides errors of a few eps
+
+
+@dataclass(frozen=True, eq=False)
+class RotaryCall:
+    """One call of the model's rotary function, without its q and k."""
+
+    function: Callable[..., Any]
+    cos_sin: tuple[Tensor, Tensor] | None  # None: a convention that cannot be inverted here
+    rest: tuple[Any, ...]
+    options: dict[str, Any]
+    rotated_q: Tensor
+
+    @property
+    def nbytes(self) -> int:
+        return 0 if self.cos_sin is None else sum(part.nbytes for part in self.cos_sin)
+
+
+@dataclass(frozen=True, eq=False)
+class Rotation:
+    """The rotation of one layer: the call, and the slice of d_head that it turns."""
+
+    function: Callable[..., Any]
+    cos: Tensor
+    sin: Tensor
+    rest: tuple[Any, ...]
+    options: dict[str, Any]
+    start: int
+    stop: int
+    interleaved_input: bool  # DeepSeek: pairs come in interleaved and leave as halves
+
+    def apply(self, x: Tensor, sin_sign: float = 1.0) -> Tensor:
+        """The model's own function on ``[heads, tokens, rotated]``, in float32."""
+        x = x[None]
+        return self.function(x, x, self.cos.float(), sin_sign * self.sin.float(), *self.rest, **self.options)[0][0]
+
+    def invert(self, x: Tensor) -> Tensor:
+        """The vectors before the rotation, ``[heads, tokens, rotated]``, in float32."""
+        if self.interleaved_input:
+            return self._invert_interleaved(x)
+        ones = torch.ones_like(x[:1])
+        return self.apply(x, -1.0) / self.apply(self.apply(ones), -1.0)
+
+    def _invert_interleaved(self, x: Tensor) -> Tensor:
+        half = x.shape[-1] // 2
+        cos, sin = self.cos[0, :, :half].float(), self.sin[0, :, :half].float()
+        first, second = x[..., :half], x[..., half:]
+        pairs = torch.stack([first * cos + second * sin, second * cos - first * sin], dim=-1)
+        return (pairs / (cos * cos + sin * sin)[..., None]).flatten(-2)
+
+    def round_trips(self) -> bool:
+        """Whether the inverse undoes the rotation, tried on noise."""
+        generator = torch.Generator().manual_seed(0)
+        noise = torch.randn(1, self.cos.shape[-2], self.stop - self.start, generator=generator).to(self.cos.device)
+        return bool((self.invert(self.apply(noise)) - noise).abs().max() < ROUND_TRIP_TOLERANCE)
+
+    def unrotate(self, x: Tensor) -> Tensor:
+        """``[heads, tokens, d_head]`` before the rotation; what it leaves alone is passed through."""
+        x = x.float()
+        turned = self.invert(x[..., self.start : self.stop])
+        return torch.cat([x[..., : self.start], turned, x[..., self.stop :]], dim=-1)
+
+
+def is_rotary(name: str) -> bool:
+    return name.startswith("apply_") and ("rotary" in name or "rope" in name)
+
+
+def watch_rotations(model: nn.Module, on_call: Callable[[RotaryCall], None]) -> None:
+    """Wrap the rotary functions of the model's modeling modules, once per process; ``on_call`` hears of each call."""
+    for name in {type(module).__module__ for module in model.modules()}:
+        modeling = sys.modules.get(name)
+        if modeling is None or not name.startswith("transformers.models."):
+            continue
+        for attribute, function in list(vars(modeling).items()):
+            if is_rotary(attribute) and callable(function) and not hasattr(function, "watched"):
+                setattr(modeling, attribute, _watched(function, on_call))
+
+
+def _watched(function: Callable[..., Any], on_call: Callable[[RotaryCall], None]) -> Callable[..., Any]:
+    def wrapper(q: Tensor, k: Tensor, *args: Any, **kwargs: Any) -> Any:
+        result = function(q, k, *args, **kwargs)
+        options = dict(kwargs)
+        given = [*args, *(options.pop(name) for name in ("cos", "sin") if name in options)]
+        two_parts = len(given) >= 2 and all(torch.is_tensor(part) and not part.is_complex() for part in given[:2])
+        cos_sin = (given[0].detach(), given[1].detach()) if two_parts else None
+        on_call(RotaryCall(function, cos_sin, tuple(given[2:]), options, result[0].detach()))
+        return result
+
+    wrapper.watched = function  # type: ignore[attr-defined]  # marks it, so that it is never wrapped twice
+    wrapper.__name__ = getattr(function, "__name__", "rotary")
+    return wrapper
+
+
+def find_rotation(calls: list[RotaryCall], q: Tensor) -> Rotation | str | None:
+    """The rotation among ``calls`` whose output is (a slice of) this ``q``; None: no call; a text: why not."""
+    if not calls:
+        return None
+    for call in reversed(calls):
+        turned = call.rotated_q
+        if turned.dim() != 4 or turned.shape[:3] != q.shape[:3] or turned.shape[-1] > q.shape[-1]:
+            continue
+        width = turned.shape[-1]
+        for start in (0, q.shape[-1] - width):
+            if torch.equal(turned[0, :, -1].to(q.dtype), q[0, :, -1, start : start + width]):
+                return _invertible(call, start, width)
+    return "queries are changed again after the rotation"
+
+
+def _invertible(call: RotaryCall, start: int, width: int) -> Rotation | str:
+    if call.cos_sin is None:
+        return "the rotation is not given as a cosine and a sine"
+    name = getattr(call.function, "__name__", "")
+    rotation = Rotation(
+        call.function, *call.cos_sin, call.rest, call.options, start, start + width, "interleave" in name
+    )
+    return rotation if rotation.round_trips() else "its inverse does not undo it"

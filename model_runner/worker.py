@@ -1,0 +1,78 @@
+"""One thread per model: requests queue, and a newer request of a session cancels its older one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from model_runner.errors import Cancelled
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class Job(Generic[T]):
+    """A piece of work on its way; ``cancel`` ends it before the next layer."""
+
+    future: Future[T] = field(init=False)
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    def check(self) -> None:
+        """Raises Cancelled once the job was cancelled; the work calls this often."""
+        if self.cancelled.is_set():
+            raise Cancelled()
+
+    def cancel(self) -> None:
+        self.cancelled.set()
+        self.future.cancel()
+
+    def wait(self, seconds: float) -> bool:
+        """Whether the job ended within this time."""
+        try:
+            self.future.exception(timeout=seconds)
+        except FutureTimeout:
+            return False
+        except BaseException:  # noqa: BLE001  # concurrent.futures.CancelledError: ended all the same; result() reports it
+            return True
+        return True
+
+    def result(self) -> T:
+        """What the work returned, or its error. Raises Cancelled if it was cancelled before it began."""
+        if self.future.cancelled():
+            raise Cancelled()
+        return self.future.result()
+
+
+class Worker:
+    """Owns the one thread that touches a model."""
+
+    def __init__(self, name: str) -> None:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
+        self._lock = threading.RLock()  # cancelling runs the older job's done-callback in this thread
+        self._latest: dict[str, Job] = {}
+
+    def submit(self, work: Callable[[Job], T], session: str | None = None) -> Job[T]:
+        """Queue the work; the session's older job, if it is still under way, is cancelled."""
+        job: Job[T] = Job()
+        with self._lock:
+            if session is not None:
+                older = self._latest.pop(session, None)
+                if older is not None:
+                    older.cancel()
+                self._latest[session] = job
+            job.future = self._pool.submit(work, job)
+        job.future.add_done_callback(lambda _: self._forget(session, job))
+        return job
+
+    def close(self) -> None:
+        """Cancel what is queued and let the thread end."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _forget(self, session: str | None, job: Job) -> None:
+        with self._lock:
+            if session is not None and self._latest.get(session) is job:
+                del self._latest[session]
