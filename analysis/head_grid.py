@@ -1,0 +1,88 @@
+"""Every head of every layer at a glance: a thumbnail each and one number per metric, in one pass over the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+
+from analysis.pooling import even_bins, pool
+from attention.metrics import METRICS, Rows
+from model_runner.capture import ROWS, Capture
+
+LARGEST_THUMBNAIL = 48  # pixels on a side
+THUMBNAIL_BYTES = 600_000  # of all thumbnails together: what crosses the wire
+
+
+@dataclass(frozen=True, eq=False)
+class HeadGrid:
+    """Thumbnails hold 255 × the largest weight under each pixel; metrics are means over the queries, NaN undefined."""
+
+    thumbnails: UInt8[np.ndarray, "layers heads side side"]
+    keep: UInt8[np.ndarray, "layers side side"]  # 1 where any cell under the pixel is visible
+    metrics: dict[str, Float[np.ndarray, "layers heads"]]
+    has_weights: tuple[bool, ...]
+
+    def ranking(self, metric: str) -> list[int]:
+        """Heads (layer × n_heads + head) by falling metric, the undefined ones last."""
+        values = self.metrics[metric].ravel()
+        return np.argsort(np.where(np.isnan(values), np.inf, -values), kind="stable").tolist()
+
+
+def head_grid(capture: Capture) -> HeadGrid:
+    """O(layers × heads × tokens²) time, O(heads × rows × tokens) memory."""
+    n_tokens = len(capture.tokens)
+    shape = (capture.n_layers, capture.n_heads)
+    side = min(n_tokens, LARGEST_THUMBNAIL, max(8, int((THUMBNAIL_BYTES / (shape[0] * shape[1])) ** 0.5)))
+    thumbnails = np.zeros((*shape, side, side), np.uint8)
+    keep = np.zeros((shape[0], side, side), np.uint8)
+    metrics = {metric.name: np.full(shape, np.nan, np.float32) for metric in METRICS}
+    for layer in range(capture.n_layers):
+        if not capture.has_weights(layer):
+            continue
+        pooled, visible, means = _layer(capture, layer, side)
+        heads = len(pooled)
+        thumbnails[layer, :heads], keep[layer] = pooled, visible
+        for name, values in means.items():
+            metrics[name][layer, :heads] = values
+    return HeadGrid(thumbnails, keep, metrics, tuple(capture.has_weights(i) for i in range(shape[0])))
+
+
+def _layer(
+    capture: Capture, layer: int, side: int
+) -> tuple[UInt8[np.ndarray, "heads side side"], UInt8[np.ndarray, "side side"], dict[str, np.ndarray]]:
+    record, n_tokens = capture.record(layer), len(capture.tokens)
+    device, n_heads = record.q.device, record.q.shape[0]
+    token_ids = torch.tensor([token.id for token in capture.tokens], device=device)
+    pixels = even_bins(n_tokens, side)
+    bands: list[Tensor] = []
+    seen: list[Tensor] = []
+    sums = {metric.name: torch.zeros(n_heads, device=device) for metric in METRICS}
+    counts = {metric.name: torch.zeros(n_heads, device=device) for metric in METRICS}
+    for block in _blocks(pixels):
+        rows = slice(block[0].start, block[-1].stop)
+        weights = capture.layer_weights(layer, rows)
+        inside = [slice(part.start - rows.start, part.stop - rows.start) for part in block]
+        bands.append(pool(pool(weights, 1, inside, "max"), 2, pixels, "max"))
+        visible = record.mask.tile(rows, slice(0, n_tokens), device).to(torch.uint8)
+        seen.append(pool(pool(visible, 0, inside, "max"), 1, pixels, "max"))
+        q_idx = torch.arange(rows.start, rows.stop, device=device)
+        for metric in METRICS:
+            values = metric.of(Rows(weights, q_idx, token_ids))
+            sums[metric.name] += values.nansum(-1)
+            counts[metric.name] += (~values.isnan()).sum(-1)
+    thumbnails = (torch.cat(bands, 1) * 255).round().to(torch.uint8)
+    means = {name: (sums[name] / counts[name]).cpu().numpy() for name in sums}
+    return thumbnails.cpu().numpy(), torch.cat(seen).cpu().numpy(), means
+
+
+def _blocks(pixels: list[slice]) -> Iterator[list[slice]]:
+    """Runs of whole pixel rows of about ROWS query rows each."""
+    height = max(part.stop - part.start for part in pixels)
+    size = max(1, ROWS // height)
+    for first in range(0, len(pixels), size):
+        yield pixels[first : first + size]

@@ -1,0 +1,139 @@
+"""One head as a map: a window of its queries × keys, at most ``PIXELS`` on a side, exact where it fits.
+
+Of a longer text only the window asked for is computed, and each pixel then stands for several cells; the view-model
+says how many and whether it shows their largest or their mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from analysis.pooling import How, fixed_bins, pool
+from analysis.units import Unit, token_units, word_units
+from model_runner.capture import ROWS, Capture
+
+PIXELS = 256
+
+What = Literal["weights", "scores", "value"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a head is read: ``value`` is the weight times the length of the value vector it carries.
+
+    ``hide_first`` leaves the first token out and renormalises each row over the rest; ``words`` sums weights over the
+    tokens of a looked-at word and averages them over the tokens of the looking one. Scores are read as they are.
+    """
+
+    what: What = "weights"
+    hide_first: bool = False
+    words: bool = False
+
+
+@dataclass(frozen=True)
+class Window:
+    """Units ``q0`` to ``q1`` looking at units ``k0`` to ``k1`` (both exclusive at the end)."""
+
+    q0: int
+    q1: int
+    k0: int
+    k1: int
+
+
+@dataclass(frozen=True, eq=False)
+class HeadMap:
+    """``values`` is NaN where masked. ``pool`` is (rows, columns) of units per pixel, and ``how`` they were pooled."""
+
+    values: Float[np.ndarray, "rows columns"]
+    window: Window
+    units: tuple[Unit, ...]
+    pool: tuple[int, int]
+    how: Literal["exact", "max", "mean"]
+
+    @property
+    def largest(self) -> float:
+        """The largest magnitude in the window; 0 where all is masked."""
+        return float(np.nanmax(np.abs(self.values))) if np.isfinite(self.values).any() else 0.0
+
+
+def units_of(capture: Capture, reading: Reading) -> tuple[Unit, ...]:
+    """The rows and columns of the whole map."""
+    return word_units(capture) if reading.words and reading.what != "scores" else token_units(capture)
+
+
+def clip_window(window: Window | None, n_units: int) -> Window:
+    """A window inside the text; all of it for None or a window that is empty or beyond."""
+    whole = Window(0, n_units, 0, n_units)
+    if window is None:
+        return whole
+    q0, q1 = max(0, window.q0), min(n_units, window.q1)
+    k0, k1 = max(0, window.k0), min(n_units, window.k1)
+    return Window(q0, q1, k0, k1) if q0 < q1 and k0 < k1 else whole
+
+
+def head_map(
+    capture: Capture, layer: int, head: int, *, reading: Reading = Reading(), window: Window | None = None
+) -> HeadMap:
+    """O(window) time, O(ROWS × keys of the window) memory. Raises NoWeights, NoSuchPlace."""
+    units = units_of(capture, reading)
+    window = clip_window(window, len(units))
+    how: How = "mean" if reading.what == "scores" else "max"
+    pixel_rows = fixed_bins(window.q1 - window.q0, PIXELS)
+    pixel_columns = fixed_bins(window.k1 - window.k0, PIXELS)
+    per_block = max(1, ROWS // pixel_rows[0].stop)
+    blocks = []
+    for first in range(0, len(pixel_rows), per_block):
+        rows = pixel_rows[first : first + per_block]
+        looking = units[window.q0 + rows[0].start : window.q0 + rows[-1].stop]
+        values, visible = _unit_cells(capture, layer, head, reading, looking, units[window.k0 : window.k1])
+        inside = [slice(part.start - rows[0].start, part.stop - rows[0].start) for part in rows]
+        blocks.append(_pixels(values, visible, inside, pixel_columns, how))
+    per_pixel = (pixel_rows[0].stop, pixel_columns[0].stop)
+    return HeadMap(torch.cat(blocks).cpu().numpy(), window, units, per_pixel, "exact" if per_pixel == (1, 1) else how)
+
+
+def _unit_cells(
+    capture: Capture, layer: int, head: int, reading: Reading, looking: tuple[Unit, ...], looked_at: tuple[Unit, ...]
+) -> tuple[Float[Tensor, "rows columns"], Bool[Tensor, "rows columns"]]:
+    """One value per pair of units, and whether any of its cells is visible."""
+    queries = slice(looking[0].start, looking[-1].stop)
+    keys = slice(looked_at[0].start, looked_at[-1].stop)
+    record = capture.record(layer)
+    visible = record.mask.tile(queries, keys, record.q.device)
+    if reading.what == "scores":
+        return capture.scores(layer, head, queries=queries, keys=keys).masked_fill(~visible, 0.0), visible
+    values = capture.weights(layer, head, queries=queries, keys=keys)
+    if reading.hide_first:
+        hidden = capture.weights(layer, head, queries=queries, keys=slice(0, 1))
+        values = values / (1 - hidden).clamp_min(torch.finfo(values.dtype).tiny)
+        visible = visible.clone()
+        if keys.start == 0:
+            visible[:, 0] = False
+            values = values.clone()
+            values[:, 0] = 0.0
+    if reading.what == "value":
+        values = values * record.v[head // record.group, keys].to(values.dtype).norm(dim=-1)
+    key_bins = [slice(unit.start - keys.start, unit.stop - keys.start) for unit in looked_at]
+    query_bins = [slice(unit.start - queries.start, unit.stop - queries.start) for unit in looking]
+    merged = pool(pool(values, 1, key_bins, "sum"), 0, query_bins, "mean")
+    shown = pool(pool(visible.to(torch.uint8), 1, key_bins, "max"), 0, query_bins, "max").bool()
+    return merged, shown
+
+
+def _pixels(
+    values: Tensor, visible: Tensor, rows: list[slice], columns: list[slice], how: How
+) -> Float[Tensor, "pixel_rows pixel_columns"]:
+    """Pool units into pixels over their visible cells; NaN where a pixel has none."""
+    shown = pool(pool(visible.to(torch.uint8), 0, rows, "max"), 1, columns, "max").bool()
+    if how == "mean":
+        total = pool(pool(values, 0, rows, "sum"), 1, columns, "sum")
+        pooled = total / pool(pool(visible.to(values.dtype), 0, rows, "sum"), 1, columns, "sum").clamp_min(1)
+    else:
+        pooled = pool(pool(values, 0, rows, "max"), 1, columns, "max")
+    return pooled.float().masked_fill(~shown, torch.nan)

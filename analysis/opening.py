@@ -1,0 +1,31 @@
+"""Which head a page opens on when nobody chose one: the one whose last token looks hardest at something of its own."""
+
+from __future__ import annotations
+
+import torch
+
+from attention import softmax
+from model_runner.capture import ROWS, Capture
+
+
+def opening_head(capture: Capture) -> tuple[int, int]:
+    """The head whose last query puts the most weight on one key that is neither special, previous nor itself.
+
+    Those three are where most heads look anyway. In a text of fewer than four tokens every key counts. O(heads × keys).
+    """
+    n_tokens = len(capture.tokens)
+    last, every_key = slice(n_tokens - 1, n_tokens), slice(0, n_tokens)
+    dull = [token.special or i >= n_tokens - 2 for i, token in enumerate(capture.tokens)]
+    if all(dull):
+        dull = [False] * n_tokens
+    best, place = -1.0, (0, 0)
+    for layer in range(capture.n_layers):
+        if not capture.has_weights(layer):
+            continue
+        record = capture.record(layer)
+        heads = slice(0, record.q.shape[0])
+        row = softmax.weights(record.scores(heads, last, every_key), record.log_sum_exp(heads, last, ROWS))[:, 0]
+        peaks = row.masked_fill(torch.tensor(dull, device=row.device), 0.0).amax(-1)
+        if best < 0 or float(peaks.max()) > best:
+            best, place = float(peaks.max()), (layer, int(peaks.argmax()))
+    return place

@@ -1,0 +1,74 @@
+"""What one row or column of a picture stands for: a token, or a word made of tokens."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from model_runner.capture import Capture
+from model_runner.tokens import Token, visible
+
+CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # written without spaces: one character, one word
+WORD = re.compile(rf"[{CJK}]|(?:(?![{CJK}])\w)+(?:['’](?:(?![{CJK}])\w)+)*|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Tokens ``start`` to ``stop`` (exclusive) under one label; ``parts`` are the labels of its tokens."""
+
+    label: str
+    start: int
+    stop: int
+    parts: tuple[str, ...]
+    special: bool = False
+
+    @property
+    def tokens(self) -> slice:
+        return slice(self.start, self.stop)
+
+
+def token_units(capture: Capture) -> tuple[Unit, ...]:
+    """One unit a token."""
+    return tuple(Unit(token.text, i, i + 1, (token.text,), token.special) for i, token in enumerate(capture.tokens))
+
+
+def character_units(capture: Capture) -> tuple[Unit, ...]:
+    """One unit a token, but the bytes of a split character joined under that character."""
+    return _joined(capture, [_split_character(token) for token in capture.tokens])
+
+
+def word_units(capture: Capture) -> tuple[Unit, ...]:
+    """One unit a word, punctuation mark or special token; what covers no word (a line break) stays a token."""
+    starts = [match.start() for match in WORD.finditer(capture.request.text)]
+    ends = [match.end() for match in WORD.finditer(capture.request.text)]
+    keys: list[object] = []
+    word = 0
+    for token in capture.tokens:
+        while word < len(ends) and ends[word] <= token.start:
+            word += 1
+        covers = word < len(ends) and token.end > starts[word] and not token.special and token.end > token.start
+        keys.append(word if covers else None)
+    return _joined(capture, keys)
+
+
+def _split_character(token: Token) -> object:
+    is_bytes = token.text.startswith("⟨") and not token.special and token.end - token.start == 1
+    return (token.start, token.end) if is_bytes else None
+
+
+def _joined(capture: Capture, keys: list[object]) -> tuple[Unit, ...]:
+    """Runs of tokens with the same key as one unit each; None never joins."""
+    runs: list[list[int]] = []
+    for i, key in enumerate(keys):
+        if runs and key is not None and keys[i - 1] == key:
+            runs[-1].append(i)
+        else:
+            runs.append([i])
+    return tuple(_unit(capture, run) for run in runs)
+
+
+def _unit(capture: Capture, run: list[int]) -> Unit:
+    tokens = [capture.tokens[i] for i in run]
+    text = capture.request.text[tokens[0].start : tokens[-1].end]
+    label = tokens[0].text if len(run) == 1 else visible(text)
+    return Unit(label, run[0], run[-1] + 1, tuple(token.text for token in tokens), tokens[0].special)

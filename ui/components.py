@@ -1,0 +1,20 @@
+"""Mounting of our canvas and SVG components; what they send becomes a call with its value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from viz.components.source import Source
+
+
+def mount(source: Source, payload: bytes, *, key: str, on: Mapping[str, Callable[[Any], None]]) -> None:
+    """Show a component; ``on`` names what it can send and what to do with the value, before the page runs again."""
+
+    def answer(name: str) -> Callable[[], None]:
+        return lambda: on[name](st.session_state[key].get(name))
+
+    component = st.components.v2.component(source.name, html=source.html, css=source.css, js=source.js)
+    component(key=key, data=payload, **{f"on_{name}_change": answer(name) for name in on})

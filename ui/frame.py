@@ -1,0 +1,135 @@
+"""The frame of every page: sidebar, title and the places that the page fills. Painted before any engine is imported."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+from streamlit.navigation.page import Page
+
+from ui import session
+from ui.components import mount
+from ui.examples import EXAMPLES, WELL_KNOWN_MODELS
+from ui.i18n import KEY as LANGUAGE_KEY
+from ui.i18n import LANGUAGES, _, browser_language
+from viz.components.theme_switch import theme_switch
+
+N_ = str  # marks a text for Babel without translating it here
+STYLE = Path(__file__).with_name("frame.css")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One page of the navigation."""
+
+    file: str
+    address: str
+    section: str
+    name: str
+    title: str
+    subtitle: str
+
+
+ENTRIES = (
+    Entry("pages/heads.py", "", N_("Explore"), N_("Heads"), N_("Who looks at whom?"), N_("every head of every layer, on your text")),
+    Entry(
+        "pages/cell.py", "cell", N_("Explore"), N_("Inside a cell"),
+        N_("Where does one number come from?"), N_("one head, one query, one key, step by step"),
+    ),
+)  # fmt: skip  # one page a paragraph
+
+
+def navigation() -> Page:
+    """The page the address asks for."""
+    session.begin()
+    pages = [
+        st.Page(entry.file, title=_(entry.name), url_path=entry.address or None, default=not entry.address)
+        for entry in ENTRIES
+    ]
+    return st.navigation(pages, position="hidden")
+
+
+def draw_frame(page: Page) -> None:
+    """Sidebar and head of the page."""
+    entry = next(entry for entry in ENTRIES if entry.address == page.url_path)
+    st.html(STYLE)
+    with st.sidebar:
+        _sidebar()
+    with st.container(key="page_head", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f"<h1 class='atlas-title'>{_(entry.title)} <span>{_(entry.subtitle)}</span></h1>", width="stretch")
+        slots = session.slots()
+        slots["badge"] = st.empty()
+        slots["read"] = st.empty()
+        slots["take"] = st.empty()
+    slots["status"] = st.empty()
+    if "torch" not in sys.modules:
+        slots["status"].progress(0.0, text=_("Starting the engine …"))
+
+
+def _sidebar() -> None:
+    st.html(f"<div class='atlas-name'>Attention Atlas<span>{_('see how a transformer attends')}</span></div>")
+    _model_box()
+    _text_box()
+    section = ""
+    with st.container(key="navigation", gap=None):
+        for entry in ENTRIES:
+            if entry.section != section:
+                section = entry.section
+                st.html(f"<div class='atlas-section'>{_(section)}</div>")
+            st.page_link(entry.file, label=_(entry.name))
+    with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
+        st.segmented_control(
+            _("Language"),
+            list(LANGUAGES),
+            default=browser_language(),
+            required=True,
+            format_func=LANGUAGES.__getitem__,
+            key=LANGUAGE_KEY,
+            bind="query-params",
+            label_visibility="collapsed",
+        )
+        words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
+        paths = [f"/{entry.address}" for entry in ENTRIES]
+        mount(theme_switch.SOURCE, theme_switch.payload(paths=paths, texts=words), key="theme", on={})
+
+
+def _model_box() -> None:
+    names = [session.DEFAULT_MODEL, *WELL_KNOWN_MODELS]
+    if session.model() not in names:
+        names.insert(1, session.model())
+    key = "model_box"
+    if st.session_state.get(key) != session.model():
+        st.session_state[key] = session.model()
+    st.selectbox(
+        _("Model"),
+        names,
+        key=key,
+        format_func=lambda name: _("Embedded small Llama") if name == session.DEFAULT_MODEL else name,
+        accept_new_options=True,
+        help=_("Type any hub id (owner/name) or the path of a local folder. Only then is anything downloaded."),
+        on_change=lambda: session.set_model((st.session_state[key] or session.DEFAULT_MODEL).strip()),
+    )
+
+
+def _text_box() -> None:
+    key = "text_box"
+    if key not in st.session_state:
+        st.session_state[key] = session.text()
+    st.text_area(
+        _("Text"),
+        key=key,
+        height=112,
+        placeholder=_("Type a sentence"),
+        help=_("Ctrl+Enter shows it."),
+        on_change=lambda: session.set_text(st.session_state[key]),
+    )
+    with st.container(key="examples", horizontal=True, gap="small"):
+        for number, example in enumerate(EXAMPLES):
+            st.button(_(example.topic), key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example.text,))
+
+
+def _use_example(text: str) -> None:
+    st.session_state["text_box"] = text
+    session.set_text(text)

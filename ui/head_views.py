@@ -1,0 +1,237 @@
+"""The parts of the Heads page: view-models into components, and what they send back into the session's place."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import numpy as np
+import streamlit as st
+
+from analysis.head_grid import HeadGrid
+from analysis.head_map import HeadMap, Reading, Window, head_map, units_of
+from analysis.next_token import next_tokens
+from analysis.units import Unit
+from attention.metrics import Metric
+from ui import session
+from ui.components import mount
+from ui.i18n import _
+from ui.page import Opened, translated
+from ui.wording import number
+from viz.components.head_grid import head_grid as grid_component
+from viz.components.head_map import head_map as map_component
+from viz.components.token_lines import token_lines
+from viz.distribution import next_token_bars
+
+N_ = str  # marks a text for Babel without translating it here
+
+LINES = 64  # tokens drawn in the line view of a long text
+LOG_DECADES = 4  # of the logarithmic colour scale
+
+GRID_TEXTS = {
+    "summary": N_("Every head as a small map: layers down, heads across. Arrow keys move, Enter opens a head."),
+    "head": N_("{head} · {metric} {value}"),
+    "undefined": N_("not defined here"),
+    "no_weights": N_("no softmax attention in this layer"),
+    "percent": N_("{number} %"),
+}
+MAP_TEXTS = {
+    "cell": N_("{query} looks {value} at {key}"),
+    "masked": N_("{query} cannot see {key}"),
+    "masked_label": N_("masked"),
+    "pooled": N_("largest of {n} cells: {value}"),
+    "pooled_mean": N_("mean of {n} cells: {value}"),
+    "pooled_note": N_("Each pixel stands for several cells and shows the largest. Zoom in for single cells."),
+    "pooled_mean_note": N_("Each pixel stands for several cells and shows their mean. Zoom in for single cells."),
+    "axis_query": N_("looking (query)"),
+    "axis_key": N_("looked at (key)"),
+    "zoom_in": N_("zoom in"),
+    "zoom_out": N_("zoom out"),
+    "zoom_reset": N_("whole text"),
+    "undefined": N_("masked"),
+    "percent": N_("{number} %"),
+}
+
+
+def show_grid(opened: Opened, grid: HeadGrid, metric: Metric, *, mode: str, ranked: bool, other: tuple[int, int] | None) -> None:
+    """Every head of every layer; a click opens one."""
+    share = metric.unit == "share"
+    payload = grid_component.payload(
+        thumbnails=grid.thumbnails,
+        keep=grid.keep,
+        metric=grid.metrics[metric.name],
+        mode="metric" if mode == "metric" else "maps",
+        order=np.array(grid.ranking(metric.name), np.int32) if ranked else None,
+        layer_has_weights=grid.has_weights,
+        selected=(opened.layer, opened.head),
+        compare=other,
+        groups=opened.capture.record(opened.layer).group,
+        texts=translated(GRID_TEXTS) | {"metric": _(metric.label)},
+        metric_range=(0.0, 1.0) if share else None,
+        number="percent" if share else "plain",
+        max_height=430,
+    )
+    mount(grid_component.SOURCE, payload, key="head_grid", on={"head": _open_head})
+
+
+def _open_head(place: list[int] | None) -> None:
+    if place is not None:
+        session.move(layer=int(place[0]), head=int(place[1]))
+
+
+def read_head(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> HeadMap:
+    """The window in view of the head, or of its difference from the other head."""
+    place = session.place().window
+    window = Window(*place) if place is not None else None
+    first = head_map(opened.capture, opened.layer, opened.head, reading=reading, window=window)
+    if other is None:
+        return first
+    second = head_map(opened.capture, *other, reading=reading, window=window)
+    return HeadMap(first.values - second.values, first.window, first.units, first.pool, first.how)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The colour scale of a map, as the component and the exports take it."""
+
+    scale: Literal["sequential", "diverging"]
+    low: float
+    high: float
+    log: bool
+    number: Literal["percent", "plain"]
+
+
+def scale_of(view: HeadMap, reading: Reading, *, log: bool, other: tuple[int, int] | None) -> Scale:
+    """Weights run from 0 to 1, so that pictures compare; signed values around 0; the rest to the largest in view."""
+    unit = "percent" if reading.what == "weights" else "plain"
+    high = max(view.largest, 1e-9)
+    if reading.what == "scores" or other is not None:
+        return Scale("diverging", -high, high, False, unit)
+    high = 1.0 if reading.what == "weights" else high
+    return Scale("sequential", high * 10.0**-LOG_DECADES if log else 0.0, high, log, unit)
+
+
+def map_payload(opened: Opened, view: HeadMap, reading: Reading, scale: Scale, other: tuple[int, int] | None) -> bytes:
+    """The head's map for its component."""
+    window, units = view.window, view.units
+    pooled = view.how != "exact"
+    texts = translated(MAP_TEXTS)
+    if view.how == "mean":
+        texts |= {"pooled": texts["pooled_mean"], "pooled_note": texts["pooled_mean_note"]}
+    return map_component.payload(
+        values=view.values,
+        window=(window.q0, window.q1, window.k0, window.k1),
+        total=(len(units), len(units)),
+        row_labels=[] if pooled else [unit.label for unit in units[window.q0 : window.q1]],
+        col_labels=[] if pooled else [unit.label for unit in units[window.k0 : window.k1]],
+        **asdict(scale),
+        selected=_pinned(opened, units),
+        pool=view.pool,
+        texts=texts | {"summary": summary(opened), "note": _note(opened, reading, other)},
+        max_height=560,
+    )
+
+
+def show_map(view: HeadMap, payload: bytes) -> None:
+    """The map; a click pins a cell, zooming asks for the window."""
+    units = view.units
+
+    def pin(cell: list[int | None] | None) -> None:
+        query, key = cell if cell is not None else (None, None)
+        session.move(
+            query=None if query is None else units[query].stop - 1, key=None if key is None else units[key].stop - 1
+        )
+
+    def zoom(edges: list[int] | None) -> None:
+        whole = edges is None or list(edges) == [0, len(units), 0, len(units)]
+        session.move(window=None if whole or edges is None else tuple(map(int, edges)))
+
+    mount(map_component.SOURCE, payload, key="head_map", on={"cell": pin, "window": zoom})
+
+
+def _pinned(opened: Opened, units: tuple[Unit, ...]) -> tuple[int, int | None] | None:
+    def unit_of(token: int) -> int:
+        return next(i for i, unit in enumerate(units) if token < unit.stop)
+
+    if opened.query is None:
+        return None
+    return unit_of(opened.query), None if opened.key is None else unit_of(opened.key)
+
+
+def strongest_key(opened: Opened) -> tuple[int, int, float] | None:
+    """The pinned query, the key pinned or looked at most, and the weight; None where no query is pinned."""
+    if opened.query is None:
+        return None
+    row = opened.capture.weights(opened.layer, opened.head, queries=slice(opened.query, opened.query + 1))[0]
+    key = int(row.argmax()) if opened.key is None else opened.key
+    return opened.query, key, float(row[key])
+
+
+def summary(opened: Opened) -> str:
+    """One sentence for screen readers and captions: "L3H1: ·it (7) looks 62 % at ·dog (2)"."""
+    name, found = f"L{opened.layer}H{opened.head}", strongest_key(opened)
+    if found is None:
+        return name
+    query, key, weight = found
+    tokens = opened.capture.tokens
+    return _("{head}: {query} ({query_index}) looks {value} at {key} ({key_index})").format(
+        head=name, query=tokens[query].text, query_index=query, value=number(weight, "share"),
+        key=tokens[key].text, key_index=key,
+    )  # fmt: skip
+
+
+def _note(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> str:
+    parts = []
+    if other is not None:
+        parts.append(_("L{a}H{b} minus L{c}H{d}: blue where the other looks more, red where this one does.").format(
+            a=opened.layer, b=opened.head, c=other[0], d=other[1]))  # fmt: skip
+    if reading.what == "value":
+        parts.append(_("Weight × length of the value vector it carries."))
+    if reading.what == "scores":
+        parts.append(_("Scores before the softmax, scaled and masked."))
+    if reading.hide_first and reading.what != "scores":
+        parts.append(_("First token hidden, each row renormalised over the others."))
+    if reading.words and reading.what != "scores":
+        parts.append(_("Words: summed over the tokens looked at, averaged over the tokens looking."))
+    return " ".join([*parts, summary(opened)])
+
+
+def show_lines(opened: Opened, other: tuple[int, int] | None) -> None:
+    """The same weights as lines; of a long text, the tokens around the pinned one."""
+    n_tokens = len(opened.capture.tokens)
+    centre = n_tokens - 1 if opened.query is None else opened.query
+    start = max(0, min(centre - LINES * 3 // 4, n_tokens - LINES))
+    span = slice(start, min(n_tokens, start + LINES))
+    heads = [(opened.layer, opened.head), *([other] if other is not None else [])]
+    weights = [opened.capture.weights(*head, queries=span, keys=span).cpu().numpy() for head in heads]
+    labels = [token.text for token in opened.capture.tokens[span]]
+    payload = token_lines.payload(
+        queries=labels,
+        keys=labels,
+        query_offset=start,
+        key_offset=start,
+        weights=np.stack(weights).astype(np.float32),
+        head_labels=[f"L{layer}H{head}" for layer, head in heads],
+        selected=opened.query if opened.query is not None and span.start <= opened.query < span.stop else None,
+        texts=translated(token_lines.TEXTS),
+        max_height=560,
+    )
+    mount(token_lines.SOURCE, payload, key="token_lines", on={"query": lambda q: session.move(query=q, key=None)})
+
+
+def show_next(opened: Opened) -> None:
+    """What the model makes of it: the next token, or, in an encoder, the token at the pinned place."""
+    both_ways = bool(opened.capture.record(opened.layer).mask.tile(slice(0, 1), slice(0, 2), opened.capture.q(opened.layer).device)[0, -1])
+    position = (opened.query or 0) if both_ways else len(opened.capture.tokens) - 1
+    found = next_tokens(opened.capture, position, count=5)
+    end = "".join(token.text for token in opened.capture.tokens[-3:]).replace("·", " ").strip()
+    st.html(
+        next_token_bars(
+            [opened.runner.token_text(token) for token in found.ids],
+            list(found.probabilities),
+            rest=found.rest,
+            heading=_("Token at {position}").format(position=position) if both_ways else _("Next token"),
+            after="" if both_ways else _("after “… {text}”").format(text=end),
+            texts={"token": _("token"), "probability": _("probability"), "rest": _("all other tokens")},
+        )
+    )

@@ -1,0 +1,47 @@
+"""The interface in the user's language, from gettext catalogs in ``locales``; Babel reads them as they are written.
+
+English is the language of the sources. ``_`` is called at draw time, never at import time.
+"""
+
+from __future__ import annotations
+
+import functools
+import gettext
+import io
+from pathlib import Path
+
+import streamlit as st
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
+
+LOCALES = Path(__file__).parent / "locales"
+LANGUAGES = {"en": "English", "zh": "简体中文"}
+KEY = "lang"
+
+
+@functools.cache
+def catalog(language: str) -> gettext.NullTranslations:
+    """The compiled catalog of a language; the sources themselves for English."""
+    if language == "en":
+        return gettext.NullTranslations()
+    with (LOCALES / language / "LC_MESSAGES" / "messages.po").open("rb") as source:
+        messages = read_po(source, locale=language)
+    compiled = io.BytesIO()
+    write_mo(compiled, messages)
+    compiled.seek(0)
+    return gettext.GNUTranslations(compiled)
+
+
+def language() -> str:
+    """The chosen language, else the browser's if it is one of ours, else English."""
+    chosen = st.session_state.get(KEY)
+    return chosen if chosen in LANGUAGES else browser_language()
+
+
+def browser_language() -> str:
+    return "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
+
+
+def _(message: str) -> str:
+    """The message in the user's language."""
+    return catalog(language()).gettext(message) if message else ""

@@ -1,0 +1,168 @@
+"""What every page shares: from the session's text to a checked capture, with every failure as one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from analysis.opening import opening_head
+from analysis.units import character_units
+from model_runner import Capture, Check, Runner, RunnerError
+from model_runner.errors import Cancelled, NoSuchPlace
+from ui import session
+from ui.components import mount
+from ui.i18n import _
+from ui.wording import error_size, plain, sentence
+from viz.components.token_strip import token_strip
+
+N_ = str  # marks a text for Babel without translating it here
+
+STAGES = {
+    "waiting": N_("Waiting for another model to load …"),
+    "asking": N_("Asking the hub what the model consists of …"),
+    "downloading": N_("Downloading the model …"),
+    "loading": N_("Loading the weights …"),
+    "preparing": N_("Preparing the model …"),
+    "reading": N_("Reading the text …"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A page's material. ``layer`` is one with softmax attention; ``query`` and ``key`` are token positions or None."""
+
+    runner: Runner
+    capture: Capture
+    layer: int
+    head: int
+    query: int | None
+    key: int | None
+
+
+def open_page() -> Opened:
+    """The session's text through its model. On a failure its sentence is shown and the page ends here."""
+    try:
+        runner = session.runner(session.model(), _say)
+        capture = session.capture(runner, _say)
+    except Cancelled:
+        st.stop()
+    except RunnerError as error:
+        session.slots()["status"].empty()
+        session.write_address()
+        st.warning(plain(sentence(error)))
+        st.stop()
+    session.slots()["status"].empty()
+    opened = _resolve(runner, capture)
+    session.write_address()
+    return opened
+
+
+def _say(stage: str, done: int, total: int) -> None:
+    size = f" {done / 1e6:,.0f} / {total / 1e6:,.0f} MB" if total else ""
+    session.slots()["status"].progress(done / total if total else 0.0, text=_(STAGES[stage]) + size)
+
+
+def _resolve(runner: Runner, capture: Capture) -> Opened:
+    """The place of the address as far as it exists; what does not is said and replaced."""
+    problems = [_("“{value}” is not a number for {what}.").format(value=v, what=_(n)) for n, v in session.take_problems()]
+    place = session.place()
+    layer, head = place.layer, place.head
+    try:
+        if layer is not None:
+            record = capture.record(layer)
+            layer %= capture.n_layers
+            head = _index(_("head"), head or 0, record.q.shape[0])
+    except RunnerError as error:
+        problems.append(sentence(error))
+        layer = None
+    if layer is None or head is None:
+        layer, head = opening_head(capture)
+    positions: dict[str, int | None] = {}
+    for name in ("query", "key"):
+        positions[name] = None
+        try:
+            value = getattr(place, name)
+            positions[name] = None if value is None else _index(_("position"), value, len(capture.tokens))
+        except NoSuchPlace as error:
+            problems.append(sentence(error))
+            session.move(**{name: -1 if name == "query" else None})
+            positions[name] = len(capture.tokens) - 1 if name == "query" else None
+    if problems:
+        shown = _("Showing L{layer}H{head} instead.").format(layer=layer, head=head)
+        st.info(plain(" ".join([*problems, shown])))
+        session.move(layer=layer, head=head)
+    return Opened(runner, capture, layer, head, positions["query"], positions["key"])
+
+
+def _index(what: str, value: int, count: int) -> int:
+    if not -count <= value < count:
+        raise NoSuchPlace(what=what, value=value, count=count)
+    return value % count
+
+
+def show_strip(opened: Opened, tint: np.ndarray) -> None:
+    """The text as chips; ``tint`` [tokens] in 0..1 colours them, NaN leaves one plain. A click sets the query."""
+    units = character_units(opened.capture)
+    with np.errstate(all="ignore"):
+        values = np.array([np.nanmax(tint[unit.tokens]) if np.isfinite(tint[unit.tokens]).any() else np.nan for unit in units])
+    payload = token_strip.payload(
+        labels=[unit.label for unit in units],
+        positions=[unit.start for unit in units],
+        counts=[unit.stop - unit.start for unit in units],
+        parts=[unit.parts for unit in units],
+        special=[unit.special for unit in units],
+        metric=values.astype(np.float32),
+        selected=opened.query,
+        looked_at=opened.key,
+        texts=translated(token_strip.TEXTS),
+    )
+    mount(token_strip.SOURCE, payload, key="token_strip", on={"token": lambda token: session.move(query=token, key=None)})
+
+
+def show_badge(opened: Opened) -> Check:
+    """The verified badge of the layer in view. If the check fails, the page says so and ends: nothing is drawn."""
+    check = session.check(opened.capture, opened.layer)
+    words = _("verified · max difference {error} · {dtype}") if check.ok else _("not verified · difference {error} · {dtype}")
+    text = words.format(error=error_size(check.max_abs_error), dtype=opened.runner.info.dtype)
+    meaning = _(
+        "Weights × values, recomputed here for every query of layer {layer}, against what the model's own attention "
+        "returned in the same forward. Tolerance {tolerance}: rounding alone can reach it."
+    ).format(layer=opened.layer, tolerance=error_size(check.tolerance))
+    kind = "ok" if check.ok else "bad"
+    session.slots()["badge"].html(f"<span class='atlas-badge {kind}' title=\"{meaning}\">{text}</span>")
+    if not check.ok:
+        st.error(
+            _("Layer {layer} is not drawn: what was recomputed differs from the model's own output by {error}, more than "
+              "rounding can explain ({tolerance}).").format(
+                layer=opened.layer, error=error_size(check.max_abs_error), tolerance=error_size(check.tolerance)
+            )
+        )  # fmt: skip
+        st.stop()
+    return check
+
+
+def show_reading(sentences: list[str], *, formula: str, source: str, attempt: str) -> None:
+    """"Read this picture": closed by default."""
+    with session.slots()["read"].popover(_("Read this picture"), type="tertiary"):
+        st.markdown("\n\n".join(map(plain, sentences)))
+        st.code(formula, language=None)
+        st.caption(plain(f"{_('Source')}: {source}"))
+        st.markdown(f"**{_('Try this')}** {plain(attempt)}")
+
+
+def guarded(draw: Callable[[], None]) -> None:
+    """Draw a part of a page; a failure the user can mend is its sentence, and the other parts stay."""
+    with suppress(Cancelled):
+        try:
+            draw()
+        except RunnerError as error:
+            st.warning(plain(sentence(error)))
+
+
+def translated(texts: dict[str, str]) -> dict[str, str]:
+    """A component's words in the user's language."""
+    return {name: _(text) for name, text in texts.items()}

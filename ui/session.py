@@ -1,0 +1,187 @@
+"""What lives longer than one run of a page: models, captures and view-models, and every session-state key.
+
+Runners and captures are held by the server and shared; what a session is looking at is its own. Where it looks
+(model, text, layer, head, query, key, window) is mirrored in the address, so that copying it shows the same picture.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+if TYPE_CHECKING:  # the engine is imported only after the frame is painted
+    from analysis.head_grid import HeadGrid
+    from model_runner import Capture, Check, Runner
+    from model_runner.shelf import Shelf
+
+DEFAULT_TEXT = "The dog chased the squirrel because it"
+DEFAULT_MODEL = "default"
+LONGEST_TEXT_IN_ADDRESS = 1500  # characters; browsers and servers cut addresses of more than a few thousand
+
+_MODEL, _TEXT, _PLACE, _ID, _PROBLEMS, _SLOTS = "model", "text", "place", "session_id", "problems", "slots"
+_SHELF = "shelf"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a session looks. ``layer`` None: the page picks a head. ``query`` -1: the last token; None: none pinned."""
+
+    layer: int | None = None
+    head: int | None = None
+    query: int | None = -1
+    key: int | None = None
+    window: tuple[int, int, int, int] | None = None
+
+
+# -- what the session looks at ------------------------------------------------------------------------------------------
+
+
+def begin() -> None:
+    """Read the address at the first run of a session."""
+    if _PLACE in st.session_state:
+        return
+    given = st.query_params
+    st.session_state[_ID] = uuid.uuid4().hex
+    st.session_state[_PROBLEMS] = []
+    st.session_state[_MODEL] = given.get(_MODEL) or DEFAULT_MODEL
+    st.session_state[_TEXT] = given.get(_TEXT, DEFAULT_TEXT)
+    window = tuple(_whole("window", part) for part in given["window"].split("-")) if given.get("window") else None
+    usable = window is not None and len(window) == 4 and None not in window
+    st.session_state[_PLACE] = Place(
+        layer=_whole("layer", given.get("layer")),
+        head=_whole("head", given.get("head")),
+        query=None if given.get("query") == "none" else _whole("query", given.get("query"), -1),
+        key=_whole("key", given.get("key")),
+        window=window if usable else None,  # type: ignore[arg-type]  # four integers, checked the line before
+    )
+
+
+def _whole(name: str, value: str | None, default: int | None = None) -> int | None:
+    if value is None:
+        return default
+    try:
+        return int(value)
+    except ValueError:
+        st.session_state[_PROBLEMS].append((name, value))
+        return default
+
+
+def take_problems() -> list[tuple[str, str]]:
+    """Parts of the address that are not numbers, told once."""
+    problems, st.session_state[_PROBLEMS] = st.session_state[_PROBLEMS], []
+    return problems
+
+
+def place() -> Place:
+    return st.session_state[_PLACE]
+
+
+def move(**changes: Any) -> None:
+    """Look somewhere else."""
+    st.session_state[_PLACE] = replace(place(), **changes)
+
+
+def text() -> str:
+    return st.session_state[_TEXT]
+
+
+def set_text(value: str) -> None:
+    """Read another text: positions of the old one mean nothing in it."""
+    if value != text():
+        st.session_state[_TEXT] = value
+        move(query=-1, key=None, window=None)
+
+
+def model() -> str:
+    return st.session_state[_MODEL]
+
+
+def set_model(value: str) -> None:
+    """Look with another model: its layers and tokens are others."""
+    if value != model():
+        st.session_state[_MODEL] = value
+        st.session_state[_PLACE] = Place()
+
+
+def write_address() -> None:
+    """Mirror the place in the address; what is at its default is left out."""
+    here, wanted = place(), dict[str, str]()
+    if model() != DEFAULT_MODEL:
+        wanted[_MODEL] = model()
+    if text() != DEFAULT_TEXT and len(text()) <= LONGEST_TEXT_IN_ADDRESS:
+        wanted[_TEXT] = text()
+    for name in ("layer", "head", "key"):
+        if getattr(here, name) is not None:
+            wanted[name] = str(getattr(here, name))
+    if here.query != -1:
+        wanted["query"] = "none" if here.query is None else str(here.query)
+    if here.window is not None:
+        wanted["window"] = "-".join(map(str, here.window))
+    for name in (_MODEL, _TEXT, "layer", "head", "query", "key", "window"):
+        if name not in wanted and name in st.query_params:
+            del st.query_params[name]
+        elif name in wanted and st.query_params.get(name) != wanted[name]:
+            st.query_params[name] = wanted[name]
+
+
+def slots() -> dict[str, Any]:
+    """Places of this run's frame that pages fill: status, badge, read, take."""
+    return st.session_state.setdefault(_SLOTS, {})
+
+
+# -- what the server holds ----------------------------------------------------------------------------------------------
+
+
+@st.cache_resource(show_spinner=False)
+def shelf() -> Shelf:
+    """The models in memory, shared by every session."""
+    from model_runner.shelf import Shelf  # noqa: PLC0415  # torch is imported only after the frame is painted
+
+    return Shelf()
+
+
+def runner(name: str, say: Callable[[str, int, int], None]) -> Runner:
+    """The runner of a model, loaded first if need be; ``say`` hears the progress. Raises RunnerError."""
+    loading = shelf().open(name)
+    while not loading.wait(0.1):
+        say(*loading.progress)  # a call of Streamlit's: here a newer run of this session takes over
+    return loading.result()
+
+
+def capture(runner: Runner, say: Callable[[str, int, int], None]) -> Capture:
+    """This session's text through the model. Raises RunnerError; cancelled when a newer run takes over."""
+    from model_runner import CaptureRequest  # noqa: PLC0415  # torch is imported only after the frame is painted
+
+    job = runner.submit(CaptureRequest(text=text()), session=st.session_state[_ID])
+    try:
+        while not job.wait(0.1):
+            say("reading", 0, 0)
+        return job.result()
+    finally:
+        job.cancel()
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _grid(request: object, _capture: Capture) -> HeadGrid:
+    from analysis.head_grid import head_grid  # noqa: PLC0415  # torch is imported only after the frame is painted
+
+    return head_grid(_capture)
+
+
+def grid(capture: Capture) -> HeadGrid:
+    """Thumbnails and metrics of every head, computed once per request."""
+    return _grid(capture.request, capture)
+
+
+@st.cache_resource(max_entries=512, show_spinner=False)
+def _check(request: object, layer: int, _capture: Capture) -> Check:
+    return _capture.verify(layer)
+
+
+def check(capture: Capture, layer: int) -> Check:
+    """The layer's verification, computed once per request."""
+    return _check(capture.request, layer, capture)

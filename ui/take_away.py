@@ -1,0 +1,66 @@
+"""Take it away: the picture and its numbers as files, and the lines of Python that give the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ui import session
+from ui.components import mount
+from ui.i18n import _
+from ui.page import Opened
+from viz.components.save_picture import save_picture
+
+
+@dataclass(frozen=True, eq=False)
+class TakeAway:
+    """``name`` is the file name without its ending; what is costly is made when it is asked for."""
+
+    name: str
+    html: Callable[[], bytes]
+    csv: Callable[[], bytes]
+    npz: Callable[[], bytes]
+    snippet: str
+    svg: Callable[[], str] | None = None
+
+
+def show_take_away(take: TakeAway) -> None:
+    """The menu in the head of the page; its contents are made once it is open."""
+    menu = session.slots()["take"].popover(_("Take it away"), type="tertiary", on_change="rerun", key="take_away")
+    if not menu.open:
+        return
+    with menu:
+        with st.container(horizontal=True):
+            if take.svg is not None:
+                svg = take.svg()
+                picture = save_picture.payload(svg=svg, filename=f"{take.name}.png", label="PNG")
+                mount(save_picture.SOURCE, picture, key="save_picture", on={})
+                _file("SVG", lambda: svg.encode(), f"{take.name}.svg", "image/svg+xml")
+            _file("HTML", take.html, f"{take.name}.html", "text/html")
+            _file("CSV", take.csv, f"{take.name}.csv", "text/csv")
+            _file("NPZ", take.npz, f"{take.name}.npz", "application/octet-stream")
+        st.caption(_("The HTML opens offline and stays alive. In a notebook, this gives the same numbers:"))
+        st.code(take.snippet, language="python")
+
+
+def _file(label: str, data: Callable[[], bytes], name: str, mime: str) -> None:
+    st.download_button(label, data, name, mime, key=f"take_{label}", on_click="ignore")
+
+
+def caption(opened: Opened, what: str) -> str:
+    """What a file must say of itself: model, revision, dtype, head and how the numbers were made."""
+    info = opened.runner.info
+    model = info.name if info.revision is None else f"{info.name} @ {info.revision}"
+    return f"{model} · {info.family} · {info.dtype} · L{opened.layer}H{opened.head} · {what} · Attention Atlas"
+
+
+def python_start(opened: Opened) -> str:
+    """The first lines of every snippet."""
+    request = opened.capture.request
+    return (
+        "from model_runner import CaptureRequest, load_runner\n\n"
+        f"runner = load_runner({request.model!r})\n"
+        f"capture = runner.capture(CaptureRequest(text={request.text!r}))\n"
+    )
