@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Literal
 
 import torch
@@ -14,7 +15,7 @@ def even_bins(count: int, limit: int) -> list[slice]:
     """At most ``limit`` contiguous bins that cover ``count`` places, their sizes differing by one at most."""
     n_bins = min(count, limit)
     edges = [i * count // n_bins for i in range(n_bins + 1)]
-    return [slice(start, stop) for start, stop in zip(edges, edges[1:], strict=False)]
+    return [slice(start, stop) for start, stop in pairwise(edges)]
 
 
 def fixed_bins(count: int, limit: int) -> list[slice]:

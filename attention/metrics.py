@@ -33,7 +33,9 @@ class Rows:
         """The weight on the key ``offset`` places from the query; NaN where there is no such key."""
         k_idx = self.q_idx + offset
         inside = (k_idx >= 0) & (k_idx < self.token_ids.shape[0])
-        picked = self.weights.gather(2, k_idx.clamp(0, len(self.token_ids) - 1).expand(len(self.weights), -1)[..., None])
+        picked = self.weights.gather(
+            2, k_idx.clamp(0, len(self.token_ids) - 1).expand(len(self.weights), -1)[..., None]
+        )
         return picked[..., 0].masked_fill(~inside, torch.nan)
 
     def on(self, chosen: Tensor) -> Float[Tensor, "heads queries"]:
@@ -96,16 +98,6 @@ class Metric:
 
 METRICS = (
     Metric(
-        "entropy", entropy, N_("entropy"),
-        N_("how widely a token spreads its attention: 0 bits is one token, more is many"),
-        "bits", "Clark et al. 2019, arXiv:1906.04341",
-    ),
-    Metric(
-        "distance", mean_distance, N_("mean distance"),
-        N_("how many tokens away it looks on average"),
-        "tokens", "Vig & Belinkov 2019, arXiv:1906.04284",
-    ),
-    Metric(
         "previous", previous_token, N_("previous token"),
         N_("share of attention on the token just before"),
         "share", "Clark et al. 2019, arXiv:1906.04341",
@@ -129,5 +121,15 @@ METRICS = (
         "induction", induction, N_("induction"),
         N_("share of attention on what followed earlier copies of the same token"),
         "share", "Olsson et al. 2022, arXiv:2209.11895",
+    ),
+    Metric(
+        "entropy", entropy, N_("entropy"),
+        N_("how widely a token spreads its attention: 0 bits is one token, more is many"),
+        "bits", "Clark et al. 2019, arXiv:1906.04341",
+    ),
+    Metric(
+        "distance", mean_distance, N_("mean distance"),
+        N_("how many tokens away it looks on average"),
+        "tokens", "Vig & Belinkov 2019, arXiv:1906.04284",
     ),
 )  # fmt: skip  # one metric a paragraph reads better than one argument a line

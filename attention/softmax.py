@@ -19,9 +19,9 @@ def scores(
     softcap: float | None = None,
     keep: Bool[Tensor, "queries keys"] | None = None,
 ) -> Float[Tensor, "heads queries keys"]:
-    """Scaled, soft-capped, masked scores in at least float32: ``softcap · tanh(q·k · scale / softcap)``, −inf where masked.
+    """Scaled, soft-capped and masked scores: ``softcap · tanh(q·k · scale / softcap)``, in at least float32.
 
-    The order scale → soft-cap → mask is Gemma 2's (arXiv:2408.00118, section 2).
+    −inf where masked. The order scale → soft-cap → mask is Gemma 2's (arXiv:2408.00118, section 2).
     """
     heads, n_queries, d_head = q.shape
     accurate = torch.promote_types(q.dtype, torch.float32)

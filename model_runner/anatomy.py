@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from model_runner.errors import NotCapturable
+from model_runner.errors import N_, NotCapturable, Reason
 from model_runner.recording import CannotRecord, Recording, active, install
 
 PROBE_TOKENS = 4
@@ -48,13 +48,13 @@ def examine(model: Any, name: str) -> Anatomy:
     """Install the recording and probe the model. Raises NotCapturable with the reason."""
     family = str(model.config.model_type)
 
-    def refuse(reason: str) -> NotCapturable:
+    def refuse(reason: Reason | str) -> NotCapturable:
         return NotCapturable(name=name, family=family, reason=reason)
 
     if getattr(model.config, "is_encoder_decoder", False):
-        raise refuse("it is an encoder–decoder, and only models with one stack of layers are supported so far")
+        raise refuse(N_("it is an encoder–decoder, and only models with one stack of layers are supported so far"))
     if not model._can_set_attn_implementation():
-        raise refuse("it does not go through transformers' attention interface")
+        raise refuse(N_("it does not go through transformers' attention interface"))
     try:
         install(model)
     except (ValueError, NotImplementedError, ImportError) as error:
@@ -65,17 +65,17 @@ def examine(model: Any, name: str) -> Anatomy:
         with active(recording):
             trunk, width = _trunk(model)
     except CannotRecord as error:
-        raise refuse(str(error)) from error
+        raise refuse(error.reason) from error
     if not recording.records:
-        raise refuse("none of its layers calls softmax attention")
+        raise refuse(N_("none of its layers calls softmax attention"))
     places = {qualified: NUMBERED.match(qualified) for qualified in recording.records}
     stacks = {place[1] for place in places.values() if place is not None}
     if len(stacks) != 1 or None in places.values():
-        raise refuse("its attention layers are not in one numbered stack")
+        raise refuse(N_("its attention layers are not in one numbered stack"))
     layers = tuple(model.get_submodule(stacks.pop()))
     attention = {int(place[2]): qualified for qualified, place in places.items() if place is not None}
     if len(attention) != len(recording.records):
-        raise refuse("a layer of it attends more than once")
+        raise refuse(N_("a layer of it attends more than once"))
     stream = width * (len(layers) + 2)
     stored = sum(record.nbytes for record in recording.records.values()) / PROBE_TOKENS + stream
     windows = {layer: recording.records[qualified].window for layer, qualified in attention.items()}
@@ -101,7 +101,7 @@ def _trunk(model: Any) -> tuple[Trunk, int]:
         for hook in hooks:
             hook.remove()
     if not finished:
-        raise CannotRecord("its output layer reads something else than the last hidden state")
+        raise CannotRecord(N_("its output layer reads something else than the last hidden state"))
     module, output = finished[-1]
     return Trunk(module, type(output), has_head=module is not model), output.last_hidden_state[0, 0].nbytes
 
@@ -116,5 +116,7 @@ def _kinds(config: Any, n_layers: int, windows: dict[int, int | None]) -> tuple[
             known = word if word in ("full", "sliding", "chunked") else ""
             kinds.append(known or ("sliding" if windows[layer] else "full"))
         else:
-            kinds.append(str(declared[layer]).removesuffix("_attention") if len(declared) == n_layers else "no attention")
+            kinds.append(
+                str(declared[layer]).removesuffix("_attention") if len(declared) == n_layers else "no attention"
+            )
     return tuple(kinds)

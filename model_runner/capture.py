@@ -10,7 +10,6 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -36,6 +35,7 @@ class Capture:
     residuals: tuple[Float[Tensor, "tokens d_model"], ...]
     hidden: Float[Tensor, "tokens d_model"]  # after the final norm: what the output layer reads
     logits_of: Callable[[Float[Tensor, "d_model"]], Float[Tensor, "vocab"]] = field(repr=False)
+    push_of: Callable[[int, int, Tensor, Tensor, Tensor], Float[Tensor, "vocab"]] = field(repr=False)
     _lse: dict[int, Tensor] = field(default_factory=dict, repr=False)
     _logits: dict[int, Tensor] = field(default_factory=dict, repr=False)
 
@@ -58,7 +58,7 @@ class Capture:
         return records + self.hidden.nbytes + sum(residual.nbytes for residual in self.residuals)
 
     def layer_kind(self, layer: int) -> str:
-        """What mixes the tokens in this layer: "full", "sliding", "chunked", or, without weights, "linear", "mamba", …"""
+        """What mixes the tokens here: "full", "sliding", "chunked", or, without weights, "linear", "mamba", …"""
         return self.kinds[self._layer(layer)]
 
     def has_weights(self, layer: int) -> bool:
@@ -136,6 +136,20 @@ class Capture:
         if position not in self._logits:
             self._logits[position] = self.logits_of(self.hidden[position])
         return self._logits[position]
+
+    def head_push(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
+        """What a head's output at a position adds to the logits there on the direct path, in logits, float32.
+
+        The final norm's statistics are held as they were; what later layers make of the output is left out. All heads,
+        MLPs, the embedding and the biases together give the logits. Raises NoAttribution, NoWeights, NoLogits.
+        """
+        layer, head, position = (
+            self._layer(layer),
+            self._head(layer, head),
+            _index("position", position, len(self.tokens)),
+        )
+        output, stream = self.record(layer).output[position, head], self.residuals[-1][position]
+        return self.push_of(layer, head, output, stream, self.hidden[position])
 
     def verify(self, layer: int) -> Check:
         """Recompute this layer's output from the weights and compare it with the model's own, to within rounding."""

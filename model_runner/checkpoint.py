@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from model_runner.errors import ModelFolderMissing, ModelIncomplete, ModelPickled
+from model_runner.errors import N_, ModelFolderMissing, ModelIncomplete, ModelPickled, Reason
 
+MISSING = N_("{file} is missing")
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
 
 
@@ -28,7 +29,7 @@ def inspect_folder(folder: Path) -> Checkpoint:
         raise ModelFolderMissing(name=str(folder))
     config = _read_json(folder, "config.json")
     if not config.get("model_type"):
-        raise ModelIncomplete(name=str(folder), reason="config.json names no model_type")
+        raise ModelIncomplete(name=str(folder), reason=N_("config.json names no model_type"))
     files = _weight_files(folder)
     return Checkpoint(folder, config, sum(_count_parameters(folder, file) for file in files))
 
@@ -39,14 +40,15 @@ def _weight_files(folder: Path) -> list[Path]:
         shards = sorted(set(_read_json(folder, index.name).get("weight_map", {}).values()))
         missing = [name for name in shards if not (folder / name).is_file()]
         if missing or not shards:
-            raise ModelIncomplete(name=str(folder), reason=f"{', '.join(missing) or 'every weight file'} is missing")
+            names = ", ".join(missing) or "*.safetensors"
+            raise ModelIncomplete(name=str(folder), reason=Reason(MISSING, {"file": names}))
         return [folder / name for name in shards]
     files = sorted(folder.glob("*.safetensors"))
     if not files:
         pickled = next((file for pattern in PICKLED for file in folder.glob(pattern)), None)
         if pickled is not None:
             raise ModelPickled(name=str(folder), file=pickled.name)
-        raise ModelIncomplete(name=str(folder), reason="it has no .safetensors file")
+        raise ModelIncomplete(name=str(folder), reason=N_("it has no .safetensors file"))
     return files
 
 
@@ -56,26 +58,31 @@ def _count_parameters(folder: Path, file: Path) -> int:
     with file.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
         if not 0 < length <= size - 8:
-            raise ModelIncomplete(name=str(folder), reason=f"{file.name} is cut off ({size} bytes)")
+            reason = Reason(N_("{file} is cut off ({size} bytes)"), {"file": file.name, "size": size})
+            raise ModelIncomplete(name=str(folder), reason=reason)
         try:
             header = json.loads(stream.read(length))
         except ValueError as error:
-            raise ModelIncomplete(name=str(folder), reason=f"{file.name} has no readable header") from error
+            reason = Reason(N_("{file} has no readable header"), {"file": file.name})
+            raise ModelIncomplete(name=str(folder), reason=reason) from error
     tensors = [entry for name, entry in header.items() if name != "__metadata__"]
     end = 8 + length + max((entry["data_offsets"][1] for entry in tensors), default=0)
     if size != end:
-        raise ModelIncomplete(name=str(folder), reason=f"{file.name} has {size} of {end} bytes")
+        reason = Reason(N_("{file} has {size} of {end} bytes"), {"file": file.name, "size": size, "end": end})
+        raise ModelIncomplete(name=str(folder), reason=reason)
     return sum(math.prod(entry["shape"]) for entry in tensors)
 
 
 def _read_json(folder: Path, name: str) -> dict[str, Any]:
     path = folder / name
     if not path.is_file():
-        raise ModelIncomplete(name=str(folder), reason=f"{name} is missing")
+        raise ModelIncomplete(name=str(folder), reason=Reason(MISSING, {"file": name}))
     try:
         value = json.loads(path.read_text("utf-8"))
     except (ValueError, UnicodeDecodeError) as error:
-        raise ModelIncomplete(name=str(folder), reason=f"{name} is not readable JSON") from error
+        raise ModelIncomplete(
+            name=str(folder), reason=Reason(N_("{file} is not readable JSON"), {"file": name})
+        ) from error
     if not isinstance(value, dict):
-        raise ModelIncomplete(name=str(folder), reason=f"{name} is not a JSON object")
+        raise ModelIncomplete(name=str(folder), reason=Reason(N_("{file} is not a JSON object"), {"file": name}))
     return value

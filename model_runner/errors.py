@@ -6,9 +6,21 @@ A :class:`RunnerError` carries its values apart from its words, so that the scre
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 N_ = str  # marks a text for Babel without translating it here
+
+
+@dataclass(frozen=True)
+class Reason:
+    """A part of a sentence with values of its own; a constant one is just a marked string."""
+
+    text: str
+    values: dict[str, Any]
+
+    def __str__(self) -> str:
+        return self.text.format(**self.values)
 
 
 class RunnerError(Exception):
@@ -41,7 +53,9 @@ class SequenceTooLong(RunnerError):
 
 
 class TextExceedsMemory(RunnerError):
-    message = N_("The text is {tokens} tokens long, but about {limit} fit: its vectors need {needed} of memory, {free} are free.")
+    message = N_(
+        "The text is {tokens} tokens long, but about {limit} fit: its vectors need {needed} of memory, {free} are free."
+    )
     hint = N_("Shorten the text, or choose a smaller model.")
 
 
@@ -107,6 +121,8 @@ class WrongModel(RunnerError):
     message = N_("The request names {wanted}, but this runner holds {held}.")
     hint = N_("Load that model, or leave the name out of the request.")
 
+
+PLACES = (N_("layer"), N_("head"), N_("position"))  # what a NoSuchPlace names
 
 # -- the capture ----------------------------------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ def fetch(name: str, revision: str | None, progress: Progress) -> Path:
     wanted: dict[str, Any] = {"revision": revision, "allow_patterns": list(WANTED)}
     try:
         files = snapshot_download(name, dry_run=True, **wanted)
-        weights = sum(file.file_size for file in files if file.filename.endswith(".safetensors"))
+        weights = sum(file.file_size or 0 for file in files if file.filename.endswith(".safetensors"))
         if not weights:
             raise ModelPickled(name=name, file="no .safetensors")
         free = memory.available(torch.device("cpu"))
@@ -49,7 +49,7 @@ def _cached(name: str, wanted: dict[str, Any], cause: OSError) -> Path:
         raise HubUnreachable(name=name) from cause
 
 
-def _reporting(progress: Progress) -> type[tqdm]:
+def _reporting(progress: Progress) -> type[Any]:
     """A progress bar that tells ``progress`` the bytes instead of drawing."""
 
     class Reporting(tqdm):

@@ -14,11 +14,13 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 from model_runner import memory
 from model_runner.checkpoint import Checkpoint, inspect_folder
 from model_runner.errors import (
+    N_,
     ModelIncomplete,
     ModelNameInvalid,
     ModelTooLarge,
     NotCapturable,
     OutOfMemory,
+    Reason,
     TokenizerMissing,
 )
 from model_runner.hub import Progress, fetch
@@ -59,7 +61,7 @@ def load_runner(
     try:
         runner = LocalRunner(model, tokenizer, name=name, revision=revision, device=str(place), has_head=has_head)
     except torch.OutOfMemoryError as error:
-        raise OutOfMemory(stage="moving the model to the device") from error
+        raise OutOfMemory(stage=N_("moving the model to the device")) from error
     gc.collect()
     gc.freeze()  # a model's many objects are never garbage: later collections skip them
     return runner
@@ -95,7 +97,7 @@ def _tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
     except (OSError, ValueError, KeyError, ImportError, TypeError, AttributeError) as error:
         raise TokenizerMissing(name=name, reason=str(error).splitlines()[0][:200]) from error
     if not tokenizer.is_fast:
-        raise TokenizerMissing(name=name, reason="it does not tell which characters a token covers")
+        raise TokenizerMissing(name=name, reason=N_("it does not tell which characters a token covers"))
     return tokenizer
 
 
@@ -109,9 +111,10 @@ def _model(name: str, checkpoint: Checkpoint, dtype: torch.dtype) -> tuple[Any, 
     elif family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         auto = AutoModelForCausalLM
     else:
-        raise NotCapturable(name=name, family=family, reason="it is not a language model that transformers knows")
+        reason = N_("it is not a language model that transformers knows")
+        raise NotCapturable(name=name, family=family, reason=reason)
     try:
-        model, report = auto.from_pretrained(
+        loaded: Any = auto.from_pretrained(
             checkpoint.folder,
             dtype=dtype,
             local_files_only=True,
@@ -119,15 +122,17 @@ def _model(name: str, checkpoint: Checkpoint, dtype: torch.dtype) -> tuple[Any, 
             trust_remote_code=False,
             output_loading_info=True,
         )
+        model, report = loaded
     except MemoryError as error:
-        raise OutOfMemory(stage="loading the weights") from error
+        raise OutOfMemory(stage=N_("loading the weights")) from error
     except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
         if "allocate memory" in str(error):
-            raise OutOfMemory(stage="loading the weights") from error
+            raise OutOfMemory(stage=N_("loading the weights")) from error
         raise ModelIncomplete(name=name, reason=str(error).splitlines()[0][:200]) from error
     prefix = f"{model.base_model_prefix}."
     missing = {str(key) for key in report["missing_keys"]}
     missing_base = sorted(key for key in missing if key.startswith(prefix) and "pooler" not in key)
     if missing_base:
-        raise ModelIncomplete(name=name, reason=f"{len(missing_base)} weights are missing, {missing_base[0]} first")
+        values = {"count": len(missing_base), "first": missing_base[0]}
+        raise ModelIncomplete(name=name, reason=Reason(N_("{count} weights are missing, {first} first"), values))
     return model, not missing

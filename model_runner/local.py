@@ -12,12 +12,15 @@ from transformers import PreTrainedTokenizerBase
 
 from model_runner import memory
 from model_runner.anatomy import examine
+from model_runner.attribution import DirectPath, prove
 from model_runner.cache import CaptureCache
 from model_runner.capture import Capture
 from model_runner.errors import (
+    N_,
     NoLogits,
     NotCapturable,
     OutOfMemory,
+    Reason,
     SequenceTooLong,
     TextExceedsMemory,
     WrongModel,
@@ -29,6 +32,7 @@ from model_runner.tokens import Encoded, display, encode, tokens_of
 from model_runner.worker import Job, Worker
 
 CACHE_BYTES = 1 << 30
+READING = N_("reading {tokens} tokens")
 
 
 class LocalRunner:
@@ -53,6 +57,7 @@ class LocalRunner:
         self.info = self._describe(name, revision)
         self.cache = CaptureCache(cache_bytes)
         self.worker = Worker(f"model {name}")
+        self._path: DirectPath | None = None  # proven when it is first asked for
 
     def capture(self, request: CaptureRequest) -> Capture:
         """The capture of this request, from the cache or by one forward; waits for its turn. Raises RunnerError."""
@@ -102,11 +107,11 @@ class LocalRunner:
         try:
             capture = self._forward(request, encoded, job)
         except (torch.OutOfMemoryError, MemoryError) as error:
-            raise OutOfMemory(stage=f"reading {len(encoded.ids)} tokens") from error
+            raise OutOfMemory(stage=Reason(READING, {"tokens": len(encoded.ids)})) from error
         except RuntimeError as error:
             if "allocate memory" not in str(error):
                 raise
-            raise OutOfMemory(stage=f"reading {len(encoded.ids)} tokens") from error
+            raise OutOfMemory(stage=Reason(READING, {"tokens": len(encoded.ids)})) from error
         self.cache.put(request, capture)
         return capture
 
@@ -135,7 +140,7 @@ class LocalRunner:
                 ids = torch.tensor([encoded.ids], device=self.model.device)
                 output = self.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
         except CannotRecord as error:
-            raise NotCapturable(name=self.info.name, family=self.info.family, reason=str(error)) from error
+            raise NotCapturable(name=self.info.name, family=self.info.family, reason=error.reason) from error
         finally:
             for hook in hooks:
                 hook.remove()
@@ -148,6 +153,7 @@ class LocalRunner:
             residuals=tuple(residuals),
             hidden=output.last_hidden_state[0].detach(),
             logits_of=self._logits,
+            push_of=self._push,
         )
 
     def _logits(self, hidden: Float[Tensor, "d_model"]) -> Float[Tensor, "vocab"]:
@@ -155,6 +161,20 @@ class LocalRunner:
         if not self.has_head:
             raise NoLogits(name=self.info.name)
         return self.worker.submit(lambda _: self._run_head(hidden[None, None])).result()
+
+    def _push(self, layer: int, head: int, output: Tensor, stream: Tensor, hidden: Tensor) -> Float[Tensor, "vocab"]:
+        """What one head's output adds to the logits of one position, see :mod:`model_runner.attribution`."""
+        if not self.has_head:
+            raise NoLogits(name=self.info.name)
+        return self.worker.submit(lambda _: self._run_push(layer, head, output, stream, hidden)).result()
+
+    def _run_push(
+        self, layer: int, head: int, output: Tensor, stream: Tensor, hidden: Tensor
+    ) -> Float[Tensor, "vocab"]:
+        if self._path is None:
+            self._path = prove(self.model, self.anatomy, lambda one: self._run_head(one[None, None]))
+        with torch.no_grad():
+            return self._path.push(layer, head, output, stream, hidden)
 
     def _run_head(self, hidden: Float[Tensor, "1 1 d_model"]) -> Float[Tensor, "vocab"]:
         """The model's forward without its trunk: the stored hidden state stands in for what the trunk would return."""

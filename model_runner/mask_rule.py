@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from jaxtyping import Bool
@@ -15,14 +16,14 @@ from attention import masks
 
 @dataclass(frozen=True)
 class MaskRule:
-    """``mask_function`` has the signature of :mod:`attention.masks`; some only work element by element (``use_vmap``)."""
+    """``mask_function`` is a rule as in :mod:`attention.masks`; some only work element by element (``use_vmap``)."""
 
     mask_function: Callable[..., Tensor]
     use_vmap: bool = False
 
     def tile(self, queries: slice, keys: slice, device: torch.device) -> Bool[Tensor, "queries keys"]:
         """True where the query may look; O(tile) memory. Slices carry explicit non-negative bounds."""
-        mask = sdpa_mask(
+        mask: Any = sdpa_mask(
             batch_size=1,
             q_length=queries.stop - queries.start,
             kv_length=keys.stop - keys.start,

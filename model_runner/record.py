@@ -39,7 +39,7 @@ class LayerRecord:
         return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output))
 
     def scores(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"]:
-        """Scaled, soft-capped and masked scores of a tile; slices carry explicit bounds, heads whole groups or one head."""
+        """Scaled, soft-capped and masked scores of a tile; slices have bounds, heads are whole groups or one head."""
         first, last = heads.start // self.group, (heads.stop - 1) // self.group
         return softmax.scores(
             self.q[heads, queries],

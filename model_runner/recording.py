@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +20,7 @@ from transformers import AttentionInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, causal_mask_function, sdpa_mask
 
+from model_runner.errors import N_, Reason
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
 from model_runner.rotary import RotaryCall, find_rotation, watch_rotations
@@ -29,7 +30,11 @@ EAGER_ROWS = 256  # query rows per block where the model's eager function is use
 
 
 class CannotRecord(Exception):
-    """A layer does something that the record cannot express; the text says what."""
+    """A layer does something that the record cannot express."""
+
+    def __init__(self, reason: Reason | str) -> None:
+        self.reason = reason
+        super().__init__(str(reason))
 
 
 @dataclass(eq=False)
@@ -47,7 +52,7 @@ _ACTIVE: contextvars.ContextVar[Recording | None] = contextvars.ContextVar("atte
 
 
 @contextlib.contextmanager
-def active(recording: Recording) -> Iterator[Recording]:
+def active(recording: Recording) -> Generator[Recording]:
     """Record every attention call of this context (threads do not inherit it)."""
     token = _ACTIVE.set(recording)
     try:
@@ -70,7 +75,9 @@ def _hear_rotation(call: RotaryCall) -> None:
         recording.rotary_calls.append(call)
 
 
-def recordable_mask(*args: Any, mask_function: Any = causal_mask_function, use_vmap: bool = False, **options: Any):
+def recordable_mask(
+    *args: Any, mask_function: Any = causal_mask_function, use_vmap: bool = False, **options: Any
+) -> Any:
     """transformers' sdpa mask, remembering the rule it was made from."""
     mask = sdpa_mask(*args, mask_function=mask_function, use_vmap=use_vmap, **options)
     recording = _ACTIVE.get()
@@ -90,7 +97,7 @@ def recordable_attention(
     is_causal: bool | None = None,
     **options: Any,
 ) -> tuple[Tensor, None]:
-    """The model's own attention; ``query`` is (batch, heads, queries, d_head), the output (batch, queries, heads, d_value)."""
+    """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
     recording = _ACTIVE.get()
     if recording is not None:
         recording.check()
@@ -130,15 +137,15 @@ def _rule_of(recording: Recording, mask: Tensor | None, causal: bool) -> MaskRul
     for made, rule in recording.rules:
         if made is mask or (made.data_ptr() == mask.data_ptr() and made.shape == mask.shape):
             return rule
-    raise CannotRecord("it passes a mask tensor of its own instead of a rule")
+    raise CannotRecord(N_("it passes a mask tensor of its own instead of a rule"))
 
 
 def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
     for name in ("position_bias", "indices", "block_indices"):
         if options.get(name) is not None:
-            raise CannotRecord(f"its attention takes {name}, which a capture cannot express")
+            raise CannotRecord(Reason(N_("its attention takes {name}, which a capture cannot express"), {"name": name}))
     if query.shape[0] != 1:
-        raise CannotRecord("it splits one text into a batch of several")
+        raise CannotRecord(N_("it splits one text into a batch of several"))
 
 
 def _eager_by_rows(
@@ -151,10 +158,10 @@ def _eager_by_rows(
     scaling: float | None,
     options: dict[str, Any],
 ) -> Tensor:
-    """The modeling module's own ``eager_attention_forward``; equal to one call, since rows do not depend on each other."""
+    """The modeling module's own ``eager_attention_forward``, by rows, which do not depend on each other."""
     eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
     if eager is None:
-        raise CannotRecord("it has no attention function that could be called for soft-capped or sink attention")
+        raise CannotRecord(N_("it has no attention function that could be called for soft-capped or sink attention"))
     blocks, every_key, rule = [], slice(0, key.shape[2]), CAUSAL if causal else FULL
     for start in range(0, query.shape[2], EAGER_ROWS):
         rows = slice(start, min(start + EAGER_ROWS, query.shape[2]))
@@ -166,7 +173,7 @@ def _eager_by_rows(
 
 
 def _owned(tensor: Tensor) -> Tensor:
-    """The tensor itself if its storage is (nearly) all its own, else a compact copy: a slice would keep a fused qkv alive."""
+    """The tensor if its storage is (nearly) its own, else a compact copy: a slice would keep a fused qkv alive."""
     tensor = tensor.detach()
     if tensor.untyped_storage().nbytes() <= 1.3 * tensor.nbytes:
         return tensor

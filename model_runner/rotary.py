@@ -16,6 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from model_runner.errors import N_
+
 ROUND_TRIP_TOLERANCE = 1e-4  # of unit-variance noise in float32: cos² + sin² divides errors of a few eps
 
 
@@ -121,14 +123,14 @@ def find_rotation(calls: list[RotaryCall], q: Tensor) -> Rotation | str | None:
         for start in (0, q.shape[-1] - width):
             if torch.equal(turned[0, :, -1].to(q.dtype), q[0, :, -1, start : start + width]):
                 return _invertible(call, start, width)
-    return "queries are changed again after the rotation"
+    return N_("queries are changed again after the rotation")
 
 
 def _invertible(call: RotaryCall, start: int, width: int) -> Rotation | str:
     if call.cos_sin is None:
-        return "the rotation is not given as a cosine and a sine"
+        return N_("the rotation is not given as a cosine and a sine")
     name = getattr(call.function, "__name__", "")
     rotation = Rotation(
         call.function, *call.cos_sin, call.rest, call.options, start, start + width, "interleave" in name
     )
-    return rotation if rotation.round_trips() else "its inverse does not undo it"
+    return rotation if rotation.round_trips() else N_("its inverse does not undo it")

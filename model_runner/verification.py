@@ -12,7 +12,7 @@ from torch import Tensor
 from attention import softmax
 from model_runner.record import LayerRecord
 
-EAGER_ROUNDINGS = 6  # of a score by a modeling module's eager function: q·k, scale, soft-cap (3), less the row's largest
+EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3), less the largest of its row
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from model_runner.errors import Cancelled
 
@@ -53,9 +53,9 @@ class Worker:
     def __init__(self, name: str) -> None:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._lock = threading.RLock()  # cancelling runs the older job's done-callback in this thread
-        self._latest: dict[str, Job] = {}
+        self._latest: dict[str, Job[Any]] = {}
 
-    def submit(self, work: Callable[[Job], T], session: str | None = None) -> Job[T]:
+    def submit(self, work: Callable[[Job[T]], T], session: str | None = None) -> Job[T]:
         """Queue the work; the session's older job, if it is still under way, is cancelled."""
         job: Job[T] = Job()
         with self._lock:
@@ -72,7 +72,7 @@ class Worker:
         """Cancel what is queued and let the thread end."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _forget(self, session: str | None, job: Job) -> None:
+    def _forget(self, session: str | None, job: Job[Any]) -> None:
         with self._lock:
             if session is not None and self._latest.get(session) is job:
                 del self._latest[session]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.components.v2 import component as register
 
 from viz.components.source import Source
 
@@ -16,5 +17,6 @@ def mount(source: Source, payload: bytes, *, key: str, on: Mapping[str, Callable
     def answer(name: str) -> Callable[[], None]:
         return lambda: on[name](st.session_state[key].get(name))
 
-    component = st.components.v2.component(source.name, html=source.html, css=source.css, js=source.js)
-    component(key=key, data=payload, **{f"on_{name}_change": answer(name) for name in on})
+    component = register(source.name, html=source.html, css=source.css, js=source.js)
+    answers: dict[str, Any] = {f"on_{name}_change": answer(name) for name in on}
+    component(key=key, data=payload, **answers)

@@ -13,7 +13,8 @@ from ui import session
 from ui.components import mount
 from ui.examples import EXAMPLES, WELL_KNOWN_MODELS
 from ui.i18n import KEY as LANGUAGE_KEY
-from ui.i18n import LANGUAGES, _, browser_language
+from ui.i18n import _, languages
+from ui.inputs import choose
 from viz.components.theme_switch import theme_switch
 
 N_ = str  # marks a text for Babel without translating it here
@@ -33,7 +34,10 @@ class Entry:
 
 
 ENTRIES = (
-    Entry("pages/heads.py", "", N_("Explore"), N_("Heads"), N_("Who looks at whom?"), N_("every head of every layer, on your text")),
+    Entry(
+        "pages/heads.py", "", N_("Explore"), N_("Heads"),
+        N_("Who looks at whom?"), N_("every head of every layer, on your text"),
+    ),
     Entry(
         "pages/cell.py", "cell", N_("Explore"), N_("Inside a cell"),
         N_("Where does one number come from?"), N_("one head, one query, one key, step by step"),
@@ -80,16 +84,7 @@ def _sidebar() -> None:
                 st.html(f"<div class='atlas-section'>{_(section)}</div>")
             st.page_link(entry.file, label=_(entry.name))
     with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
-        st.segmented_control(
-            _("Language"),
-            list(LANGUAGES),
-            default=browser_language(),
-            required=True,
-            format_func=LANGUAGES.__getitem__,
-            key=LANGUAGE_KEY,
-            bind="query-params",
-            label_visibility="collapsed",
-        )
+        choose(_("Language"), LANGUAGE_KEY, languages())
         words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
         paths = [f"/{entry.address}" for entry in ENTRIES]
         mount(theme_switch.SOURCE, theme_switch.payload(paths=paths, texts=words), key="theme", on={})
@@ -127,7 +122,9 @@ def _text_box() -> None:
     )
     with st.container(key="examples", horizontal=True, gap="small"):
         for number, example in enumerate(EXAMPLES):
-            st.button(_(example.topic), key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example.text,))
+            st.button(
+                _(example.topic), key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example.text,)
+            )
 
 
 def _use_example(text: str) -> None:

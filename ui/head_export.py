@@ -50,7 +50,9 @@ def _pixel_labels(labels: list[str], size: int) -> list[str]:
 
 
 def _normalisation(view: HeadMap, reading: Reading, other: tuple[int, int] | None) -> str:
-    parts = [{"weights": "weights after softmax", "scores": "scores before softmax", "value": "weight × ‖v‖"}[reading.what]]
+    parts = [
+        {"weights": "weights after softmax", "scores": "scores before softmax", "value": "weight × ‖v‖"}[reading.what]
+    ]
     if reading.hide_first and reading.what != "scores":
         parts.append("first token hidden, rows renormalised")
     if reading.words and reading.what != "scores":

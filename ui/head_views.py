@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import Literal
 
 import numpy as np
 import streamlit as st
 
 from analysis.head_grid import HeadGrid
-from analysis.head_map import HeadMap, Reading, Window, head_map, units_of
+from analysis.head_map import HeadMap, Reading, Window, head_map
 from analysis.next_token import next_tokens
 from analysis.units import Unit
-from attention.metrics import Metric
+from attention.metrics import METRICS, Metric
 from ui import session
 from ui.components import mount
 from ui.i18n import _
@@ -53,7 +54,22 @@ MAP_TEXTS = {
 }
 
 
-def show_grid(opened: Opened, grid: HeadGrid, metric: Metric, *, mode: str, ranked: bool, other: tuple[int, int] | None) -> None:
+def show_heading(opened: Opened, grid: HeadGrid, metric: Metric) -> None:
+    """The open head's name and what it does, in numbers."""
+    shown = [metric] if metric.name == "entropy" else [metric, by_name()["entropy"]]
+    values = [(_(item.label), number(grid.metrics[item.name][opened.layer, opened.head], item.unit)) for item in shown]
+    facts = " · ".join(f"{escape(label)} {value}" for label, value in values)
+    st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{facts}</span></div>")
+
+
+def by_name() -> dict[str, Metric]:
+    """The table of metrics by name."""
+    return {metric.name: metric for metric in METRICS}
+
+
+def show_grid(
+    opened: Opened, grid: HeadGrid, metric: Metric, *, mode: str, ranked: bool, other: tuple[int, int] | None
+) -> None:
     """Every head of every layer; a click opens one."""
     share = metric.unit == "share"
     payload = grid_component.payload(
@@ -128,7 +144,7 @@ def map_payload(opened: Opened, view: HeadMap, reading: Reading, scale: Scale, o
         selected=_pinned(opened, units),
         pool=view.pool,
         texts=texts | {"summary": summary(opened), "note": _note(opened, reading, other)},
-        max_height=560,
+        max_height=520,
     )
 
 
@@ -181,6 +197,7 @@ def summary(opened: Opened) -> str:
 
 
 def _note(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> str:
+    """What was done to the numbers; part of the figure, so that a copy of it says so too."""
     parts = []
     if other is not None:
         parts.append(_("L{a}H{b} minus L{c}H{d}: blue where the other looks more, red where this one does.").format(
@@ -193,7 +210,28 @@ def _note(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> st
         parts.append(_("First token hidden, each row renormalised over the others."))
     if reading.words and reading.what != "scores":
         parts.append(_("Words: summed over the tokens looked at, averaged over the tokens looking."))
-    return " ".join([*parts, summary(opened)])
+    return " ".join(parts)
+
+
+def show_caption(opened: Opened, reading: Reading) -> None:
+    """How to read the map, and what it says of the pinned query."""
+    how = _("Each row is a token looking back; the darker a cell, the more it looks at the token of that column.")
+    if reading.what == "scores":
+        how = _("Each row is a token looking back; red cells score high, blue ones low, before the softmax.")
+    st.html(f"<p class='atlas-caption'>{escape(how)} {_pinned_sentence(opened)}</p>")
+
+
+def _pinned_sentence(opened: Opened) -> str:
+    found = strongest_key(opened)
+    if found is None:
+        return escape(_("Click a cell or a token to pin it."))
+    query, key, weight = found
+    tokens = opened.capture.tokens
+    return _("Pinned: {query} looks {value} at {key}.").format(
+        query=f"<span class='atlas-q'><bdi>{escape(tokens[query].text)}</bdi> ({query})</span>",
+        value=f"<b>{number(weight, 'share')}</b>",
+        key=f"<span class='atlas-k'><bdi>{escape(tokens[key].text)}</bdi> ({key})</span>",
+    )
 
 
 def show_lines(opened: Opened, other: tuple[int, int] | None) -> None:
@@ -214,14 +252,18 @@ def show_lines(opened: Opened, other: tuple[int, int] | None) -> None:
         head_labels=[f"L{layer}H{head}" for layer, head in heads],
         selected=opened.query if opened.query is not None and span.start <= opened.query < span.stop else None,
         texts=translated(token_lines.TEXTS),
-        max_height=560,
+        max_height=520,
     )
     mount(token_lines.SOURCE, payload, key="token_lines", on={"query": lambda q: session.move(query=q, key=None)})
 
 
 def show_next(opened: Opened) -> None:
     """What the model makes of it: the next token, or, in an encoder, the token at the pinned place."""
-    both_ways = bool(opened.capture.record(opened.layer).mask.tile(slice(0, 1), slice(0, 2), opened.capture.q(opened.layer).device)[0, -1])
+    both_ways = bool(
+        opened.capture.record(opened.layer).mask.tile(slice(0, 1), slice(0, 2), opened.capture.q(opened.layer).device)[
+            0, -1
+        ]
+    )
     position = (opened.query or 0) if both_ways else len(opened.capture.tokens) - 1
     found = next_tokens(opened.capture, position, count=5)
     end = "".join(token.text for token in opened.capture.tokens[-3:]).replace("·", " ").strip()
@@ -235,3 +277,9 @@ def show_next(opened: Opened) -> None:
             texts={"token": _("token"), "probability": _("probability"), "rest": _("all other tokens")},
         )
     )
+
+
+def head_counts(opened: Opened) -> list[tuple[int, int]]:
+    """(layer, number of heads) of every layer with softmax attention."""
+    capture = opened.capture
+    return [(layer, len(capture.q(layer))) for layer in range(capture.n_layers) if capture.has_weights(layer)]

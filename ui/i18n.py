@@ -14,6 +14,8 @@ import streamlit as st
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
+from ui import session
+
 LOCALES = Path(__file__).parent / "locales"
 LANGUAGES = {"en": "English", "zh": "简体中文"}
 KEY = "lang"
@@ -24,7 +26,7 @@ def catalog(language: str) -> gettext.NullTranslations:
     """The compiled catalog of a language; the sources themselves for English."""
     if language == "en":
         return gettext.NullTranslations()
-    with (LOCALES / language / "LC_MESSAGES" / "messages.po").open("rb") as source:
+    with (LOCALES / f"{language}.po").open("rb") as source:
         messages = read_po(source, locale=language)
     compiled = io.BytesIO()
     write_mo(compiled, messages)
@@ -34,12 +36,13 @@ def catalog(language: str) -> gettext.NullTranslations:
 
 def language() -> str:
     """The chosen language, else the browser's if it is one of ours, else English."""
-    chosen = st.session_state.get(KEY)
-    return chosen if chosen in LANGUAGES else browser_language()
+    return session.choice(KEY, languages())
 
 
-def browser_language() -> str:
-    return "zh" if (st.context.locale or "").lower().startswith("zh") else "en"
+def languages() -> dict[str, str]:
+    """Code → name in the language itself, the browser's first."""
+    chinese_first = (st.context.locale or "").lower().startswith("zh")
+    return dict(sorted(LANGUAGES.items(), reverse=chinese_first))
 
 
 def _(message: str) -> str:

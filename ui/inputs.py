@@ -1,41 +1,66 @@
-"""Widgets that give typed values and keep them in the address."""
+"""Widgets that give typed values; what they hold is the session's, so it outlives the page and is in the address."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import streamlit as st
 
+from ui import session
 
-def choose(label: str, key: str, options: Mapping[str, str], *, disabled: bool = False) -> str:
-    """One of the options (value → words), as a row of segments; the first is the default."""
-    chosen = st.segmented_control(
+T = TypeVar("T", bound=str)  # the values of a choice, as their Literal
+
+
+def choose(label: str, name: str, options: Mapping[T, str], *, disabled: bool = False) -> T:
+    """One of the options (value → words) as a row of segments; the first is the default."""
+    chosen = session.choice(name, options)
+    st.segmented_control(
         label,
         list(options),
-        default=next(iter(options)),
+        default=chosen,
         required=True,
         format_func=lambda value: options[value],
-        key=key,
-        bind="query-params",
+        key=_key(name),
+        on_change=_remember(name, options),
         label_visibility="collapsed",
         disabled=disabled,
     )
-    return chosen if chosen in options else next(iter(options))
+    return chosen
 
 
-def pick(label: str, key: str, options: Sequence[str], words: Mapping[str, str], *, index: int = 0) -> str:
-    """One of many options, as a list that opens."""
-    return st.selectbox(
+def pick(label: str, name: str, options: Mapping[T, str], *, width: int | None = None) -> T:
+    """One of many options (value → words), as a list that opens; the first is the default."""
+    chosen = session.choice(name, options)
+    st.selectbox(
         label,
-        options,
-        index=index,
-        format_func=lambda value: words[value],
-        key=key,
-        bind="query-params",
+        list(options),
+        index=list(options).index(chosen),
+        format_func=lambda value: options[value],
+        key=_key(name),
+        on_change=_remember(name, options),
         label_visibility="collapsed",
+        width=width or "stretch",
     )
+    return chosen
 
 
-def switch(label: str, key: str, *, hint: str | None = None, disabled: bool = False) -> bool:
+def switch(label: str, name: str, *, disabled: bool = False) -> bool:
     """On or off; off by default."""
-    return st.toggle(label, key=key, bind="query-params", help=hint, disabled=disabled)
+    on = session.choice(name, ("0", "1")) == "1"
+    key = _key(name)
+
+    def remember() -> None:
+        session.choose(name, "1" if st.session_state[key] else "0", "0")
+
+    st.toggle(label, value=on, key=key, on_change=remember, disabled=disabled)
+    return on
+
+
+def _key(name: str) -> str:
+    return f"choice_{name}"
+
+
+def _remember(name: str, options: Mapping[T, str]) -> Callable[[], None]:
+    default = next(iter(options))
+    return lambda: session.choose(name, st.session_state[_key(name)] or default, default)

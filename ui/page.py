@@ -10,13 +10,15 @@ import numpy as np
 import streamlit as st
 
 from analysis.opening import opening_head
+from analysis.token_metric import token_metric
 from analysis.units import character_units
+from attention.metrics import Metric
 from model_runner import Capture, Check, Runner, RunnerError
 from model_runner.errors import Cancelled, NoSuchPlace
 from ui import session
 from ui.components import mount
 from ui.i18n import _
-from ui.wording import error_size, plain, sentence
+from ui.wording import error_size, number, plain, sentence
 from viz.components.token_strip import token_strip
 
 N_ = str  # marks a text for Babel without translating it here
@@ -68,7 +70,9 @@ def _say(stage: str, done: int, total: int) -> None:
 
 def _resolve(runner: Runner, capture: Capture) -> Opened:
     """The place of the address as far as it exists; what does not is said and replaced."""
-    problems = [_("“{value}” is not a number for {what}.").format(value=v, what=_(n)) for n, v in session.take_problems()]
+    problems = [
+        _("“{value}” is not a number for {what}.").format(value=v, what=_(n)) for n, v in session.take_problems()
+    ]
     place = session.place()
     layer, head = place.layer, place.head
     try:
@@ -104,29 +108,45 @@ def _index(what: str, value: int, count: int) -> int:
     return value % count
 
 
-def show_strip(opened: Opened, tint: np.ndarray) -> None:
-    """The text as chips; ``tint`` [tokens] in 0..1 colours them, NaN leaves one plain. A click sets the query."""
+def show_strip(opened: Opened, metric: Metric | None = None) -> None:
+    """The text as chips, coloured by the open head's metric; a click sets the query."""
     units = character_units(opened.capture)
-    with np.errstate(all="ignore"):
-        values = np.array([np.nanmax(tint[unit.tokens]) if np.isfinite(tint[unit.tokens]).any() else np.nan for unit in units])
+    values = np.full(len(opened.capture.tokens), np.nan)
+    if metric is not None:
+        values = token_metric(opened.capture, opened.layer, opened.head, metric)
+    of_unit = [_largest(values[unit.tokens]) for unit in units]
+    full = 1.0 if metric is not None and metric.unit == "share" else max(_largest(values), 1e-9)
     payload = token_strip.payload(
         labels=[unit.label for unit in units],
         positions=[unit.start for unit in units],
         counts=[unit.stop - unit.start for unit in units],
         parts=[unit.parts for unit in units],
         special=[unit.special for unit in units],
-        metric=values.astype(np.float32),
+        metric=(np.array(of_unit) / full).astype(np.float32),
+        values=[
+            "" if metric is None or np.isnan(v) else f"{_(metric.label)} {number(v, metric.unit)}" for v in of_unit
+        ],
         selected=opened.query,
         looked_at=opened.key,
         texts=translated(token_strip.TEXTS),
     )
-    mount(token_strip.SOURCE, payload, key="token_strip", on={"token": lambda token: session.move(query=token, key=None)})
+    mount(
+        token_strip.SOURCE, payload, key="token_strip", on={"token": lambda token: session.move(query=token, key=None)}
+    )
+
+
+def _largest(values: np.ndarray) -> float:
+    return float(np.nanmax(values)) if np.isfinite(values).any() else float("nan")
 
 
 def show_badge(opened: Opened) -> Check:
     """The verified badge of the layer in view. If the check fails, the page says so and ends: nothing is drawn."""
     check = session.check(opened.capture, opened.layer)
-    words = _("verified · max difference {error} · {dtype}") if check.ok else _("not verified · difference {error} · {dtype}")
+    words = (
+        _("verified · max difference {error} · {dtype}")
+        if check.ok
+        else _("not verified · difference {error} · {dtype}")
+    )
     text = words.format(error=error_size(check.max_abs_error), dtype=opened.runner.info.dtype)
     meaning = _(
         "Weights × values, recomputed here for every query of layer {layer}, against what the model's own attention "
@@ -135,18 +155,18 @@ def show_badge(opened: Opened) -> Check:
     kind = "ok" if check.ok else "bad"
     session.slots()["badge"].html(f"<span class='atlas-badge {kind}' title=\"{meaning}\">{text}</span>")
     if not check.ok:
-        st.error(
-            _("Layer {layer} is not drawn: what was recomputed differs from the model's own output by {error}, more than "
-              "rounding can explain ({tolerance}).").format(
-                layer=opened.layer, error=error_size(check.max_abs_error), tolerance=error_size(check.tolerance)
-            )
-        )  # fmt: skip
+        reason = _(
+            "Layer {layer} is not drawn: what was recomputed differs from the model's own output by {error}, more than "
+            "rounding can explain ({tolerance})."
+        )
+        values = {"error": error_size(check.max_abs_error), "tolerance": error_size(check.tolerance)}
+        st.error(plain(reason.format(layer=opened.layer, **values)))
         st.stop()
     return check
 
 
 def show_reading(sentences: list[str], *, formula: str, source: str, attempt: str) -> None:
-    """"Read this picture": closed by default."""
+    """The explanation of the page, closed by default."""
     with session.slots()["read"].popover(_("Read this picture"), type="tertiary"):
         st.markdown("\n\n".join(map(plain, sentences)))
         st.code(formula, language=None)

@@ -7,9 +7,9 @@ Runners and captures are held by the server and shared; what a session is lookin
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -18,12 +18,16 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from model_runner import Capture, Check, Runner
     from model_runner.shelf import Shelf
 
+T = TypeVar("T", bound=str)  # the values of a choice, as their Literal
+
 DEFAULT_TEXT = "The dog chased the squirrel because it"
 DEFAULT_MODEL = "default"
 LONGEST_TEXT_IN_ADDRESS = 1500  # characters; browsers and servers cut addresses of more than a few thousand
 
-_MODEL, _TEXT, _PLACE, _ID, _PROBLEMS, _SLOTS = "model", "text", "place", "session_id", "problems", "slots"
-_SHELF = "shelf"
+_MODEL, _TEXT, _PLACE, _CHOICES, _ID, _PROBLEMS, _SLOTS = (
+    "model", "text", "place", "choices", "session_id", "problems", "slots",
+)  # fmt: skip
+_PLACED = ("layer", "head", "query", "key", "window")
 
 
 @dataclass(frozen=True)
@@ -37,7 +41,7 @@ class Place:
     window: tuple[int, int, int, int] | None = None
 
 
-# -- what the session looks at ------------------------------------------------------------------------------------------
+# -- what the session looks at ----------------------------------------------------------------------------------------
 
 
 def begin() -> None:
@@ -58,6 +62,8 @@ def begin() -> None:
         key=_whole("key", given.get("key")),
         window=window if usable else None,  # type: ignore[arg-type]  # four integers, checked the line before
     )
+    known = (_MODEL, _TEXT, *_PLACED)
+    st.session_state[_CHOICES] = {name: given[name] for name in given if name not in known}
 
 
 def _whole(name: str, value: str | None, default: int | None = None) -> int | None:
@@ -107,9 +113,24 @@ def set_model(value: str) -> None:
         st.session_state[_PLACE] = Place()
 
 
+def choice(name: str, options: Iterable[T]) -> T:
+    """What was chosen for a control, on any page or by the address; the first option otherwise."""
+    options = list(options)
+    chosen: T = st.session_state[_CHOICES].get(name)
+    return chosen if chosen in options else options[0]
+
+
+def choose(name: str, value: str, default: str) -> None:
+    """Remember what was chosen for a control; the default is not worth a place in the address."""
+    if value == default:
+        st.session_state[_CHOICES].pop(name, None)
+    else:
+        st.session_state[_CHOICES][name] = value
+
+
 def write_address() -> None:
     """Mirror the place in the address; what is at its default is left out."""
-    here, wanted = place(), dict[str, str]()
+    here, wanted = place(), dict(st.session_state[_CHOICES])
     if model() != DEFAULT_MODEL:
         wanted[_MODEL] = model()
     if text() != DEFAULT_TEXT and len(text()) <= LONGEST_TEXT_IN_ADDRESS:
@@ -121,11 +142,8 @@ def write_address() -> None:
         wanted["query"] = "none" if here.query is None else str(here.query)
     if here.window is not None:
         wanted["window"] = "-".join(map(str, here.window))
-    for name in (_MODEL, _TEXT, "layer", "head", "query", "key", "window"):
-        if name not in wanted and name in st.query_params:
-            del st.query_params[name]
-        elif name in wanted and st.query_params.get(name) != wanted[name]:
-            st.query_params[name] = wanted[name]
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
 
 
 def slots() -> dict[str, Any]:
@@ -133,13 +151,13 @@ def slots() -> dict[str, Any]:
     return st.session_state.setdefault(_SLOTS, {})
 
 
-# -- what the server holds ----------------------------------------------------------------------------------------------
+# -- what the server holds --------------------------------------------------------------------------------------------
 
 
 @st.cache_resource(show_spinner=False)
 def shelf() -> Shelf:
     """The models in memory, shared by every session."""
-    from model_runner.shelf import Shelf  # noqa: PLC0415  # torch is imported only after the frame is painted
+    from model_runner.shelf import Shelf  # torch is imported only after the frame is painted
 
     return Shelf()
 
@@ -154,7 +172,7 @@ def runner(name: str, say: Callable[[str, int, int], None]) -> Runner:
 
 def capture(runner: Runner, say: Callable[[str, int, int], None]) -> Capture:
     """This session's text through the model. Raises RunnerError; cancelled when a newer run takes over."""
-    from model_runner import CaptureRequest  # noqa: PLC0415  # torch is imported only after the frame is painted
+    from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
     job = runner.submit(CaptureRequest(text=text()), session=st.session_state[_ID])
     try:
@@ -167,7 +185,7 @@ def capture(runner: Runner, say: Callable[[str, int, int], None]) -> Capture:
 
 @st.cache_resource(max_entries=32, show_spinner=False)
 def _grid(request: object, _capture: Capture) -> HeadGrid:
-    from analysis.head_grid import head_grid  # noqa: PLC0415  # torch is imported only after the frame is painted
+    from analysis.head_grid import head_grid  # torch is imported only after the frame is painted
 
     return head_grid(_capture)
 

@@ -37,7 +37,7 @@ def show_take_away(take: TakeAway) -> None:
                 svg = take.svg()
                 picture = save_picture.payload(svg=svg, filename=f"{take.name}.png", label="PNG")
                 mount(save_picture.SOURCE, picture, key="save_picture", on={})
-                _file("SVG", lambda: svg.encode(), f"{take.name}.svg", "image/svg+xml")
+                _file("SVG", svg.encode, f"{take.name}.svg", "image/svg+xml")
             _file("HTML", take.html, f"{take.name}.html", "text/html")
             _file("CSV", take.csv, f"{take.name}.csv", "text/csv")
             _file("NPZ", take.npz, f"{take.name}.npz", "application/octet-stream")

@@ -12,8 +12,16 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 
 def sentence(error: RunnerError) -> str:
     """What happened, then what to do about it."""
-    values = {name: _(value) if isinstance(value, str) else value for name, value in error.values.items()}
+    values = {name: _part(name, value) for name, value in error.values.items()}
     return f"{_(error.message)} {_(error.hint)}".strip().format(**values)
+
+
+def _part(name: str, value: object) -> object:
+    """A part of a sentence translated; names, counts and sizes stay as they are."""
+    template = getattr(value, "text", None)
+    if isinstance(template, str):
+        return _(template).format(**getattr(value, "values", {}))
+    return _(value) if name in ("what", "reason", "stage", "kind") and isinstance(value, str) else value
 
 
 def plain(text: str) -> str:

@@ -1,0 +1,95 @@
+# Attention Atlas. `make run` and `make test` set everything up by themselves; PYTHON names another Python than python3.
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+# When a requirements file is newer than its stamp, its packages are installed again.
+VENV := .venv/created
+RUN := .venv/installed
+DEV := .venv/installed-dev
+PIP := $(BIN)/python -m pip install --disable-pip-version-check
+
+CHROMIUM_PACKAGES := chromium fonts-noto-cjk fonts-noto-color-emoji
+PO := $(wildcard ui/locales/*.po)
+
+.PHONY: help run test lint format bench messages python chromium
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make run       start the app; the browser opens on it (ARGS=... is passed on to streamlit)"
+	@echo "make test      run all tests (ARGS=... is passed on to pytest)"
+	@echo "make lint      ruff and pyright"
+	@echo "make format    let ruff sort imports and format the code"
+	@echo "make bench     run every script in benchmarks/"
+	@echo "make messages  collect the messages of the screen and bring the translations in ui/locales up to date"
+
+run: $(RUN)
+	@$(BIN)/python -m streamlit run app.py $(ARGS)
+
+test: $(DEV) chromium
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest $(ARGS)
+
+lint: $(DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+format: $(DEV)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(DEV)
+	@set -e; for script in $(wildcard benchmarks/[a-z]*.py); do \
+		echo "== $$script"; \
+		HF_HUB_OFFLINE=1 $(BIN)/python -m "benchmarks.$$(basename "$$script" .py)" $(ARGS); \
+	done
+
+# One .po file a language, nothing compiled to keep in step. A new language: an empty ui/locales/<locale>.po, then this.
+messages: $(RUN)
+	@mkdir -p build
+	$(BIN)/pybabel --quiet extract --mapping-file=babel.cfg --keyword=N_ --add-location=file --sort-output \
+		--project="Attention Atlas" --output-file=build/messages.pot .
+	@set -e; for catalog in $(PO); do \
+		echo "Updating $$catalog"; \
+		$(BIN)/pybabel --quiet update --input-file=build/messages.pot --output-file="$$catalog" --no-wrap \
+			--locale="$$(basename "$$catalog" .po)" --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date; \
+	done
+
+$(DEV): requirements-dev.txt requirements.txt $(VENV)
+	@echo "Installing the packages for development (the first time takes some minutes) ..."
+	@$(PIP) -r requirements-dev.txt
+	@touch $(RUN) $@
+
+$(RUN): requirements.txt $(VENV)
+	@echo "Installing the packages (the first time takes some minutes) ..."
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV):
+	@$(MAKE) --no-print-directory python
+	@"$(PYTHON)" -m venv .venv
+	@touch $@
+
+python:
+	@command -v "$(PYTHON)" >/dev/null 2>&1 || { \
+		echo "Attention Atlas needs Python 3.11 or newer, and there is no '$(PYTHON)' here." \
+			"Install Python, or name one: make PYTHON=/path/to/python3 ..."; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Attention Atlas needs Python 3.11 or newer; '$(PYTHON)' is $$("$(PYTHON)" -V 2>&1)." \
+			"Name a newer one: make PYTHON=/path/to/python3 ..."; exit 1; }
+	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { \
+		echo "Python's venv module is missing. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
+
+# Only where apt-get and the rights for it are there; elsewhere the browser tests say why they are skipped.
+chromium:
+	@for name in chromium chromium-browser google-chrome; do \
+		command -v $$name >/dev/null 2>&1 && exit 0; \
+	done; \
+	if ! command -v apt-get >/dev/null 2>&1; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ]; then as_root=""; \
+	elif sudo -n true 2>/dev/null; then as_root="sudo -n"; \
+	else exit 0; fi; \
+	echo "Installing Chromium for the browser tests ..."; \
+	$$as_root apt-get update -qq && \
+	$$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends $(CHROMIUM_PACKAGES) || \
+	echo "Chromium could not be installed."

@@ -1,0 +1,209 @@
+"""Where one number comes from: every step from q and k to what the head pushes on the next-token logits.
+
+One head, one query, one key. Each step's numbers follow from the step before, in float64, from the vectors that the
+model's own attention saw.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+from model_runner.capture import Capture
+from model_runner.errors import Cancelled, RunnerError
+
+DRAWN_KEYS = 64  # keys of a longer text that are drawn: those with the largest weights, and the chosen one
+PUSHED = 5  # tokens named on each side
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """The query's softmax row over every key, and the vectors of the keys that are drawn.
+
+    ``scores`` are −inf where masked, ``weights`` 0. ``sink`` is the share of a learned sink; with it the weights add
+    up to 1. ``contributions`` are the lengths ‖weight · v‖.
+    """
+
+    scores: Float[np.ndarray, "keys"]
+    keep: Bool[np.ndarray, "keys"]
+    weights: Float[np.ndarray, "keys"]
+    contributions: Float[np.ndarray, "keys"]
+    lse: float
+    sink: float | None
+    drawn: Int[np.ndarray, "drawn"]  # positions, rising
+    dots: Float[np.ndarray, "drawn"]
+    k: Float[np.ndarray, "drawn d_head"]
+    v: Float[np.ndarray, "drawn d_value"]
+
+    @property
+    def top(self) -> list[int]:
+        """Visible keys by falling contribution; equal ones by position."""
+        order = np.argsort(-self.contributions, kind="stable")
+        return [int(key) for key in order if self.keep[key]]
+
+
+@dataclass(frozen=True)
+class Push:
+    """What the head adds to the logits at the query's position: the ends of the list, and the token predicted there."""
+
+    promoted: tuple[tuple[int, float], ...]  # (token id, logits added), falling
+    suppressed: tuple[tuple[int, float], ...]  # (token id, logits added), rising
+    mean: float  # over the vocabulary; the softmax does not see it
+    predicted: tuple[int, float, float]  # most likely token: its id, logits added, its whole logit
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """One cell of one head's map. ``group`` are the query heads that share this key and value head."""
+
+    layer: int
+    head: int
+    kv_head: int
+    group: tuple[int, ...]
+    query: int
+    key: int
+    rotated: bool
+    q: Float[np.ndarray, "d_head"]
+    k: Float[np.ndarray, "d_head"]
+    product: Float[np.ndarray, "d_head"]
+    dot: float
+    scale: float
+    root: int | None  # the d for which scale is 1/√d; None where the model scales otherwise
+    scaled: float
+    softcap: float | None
+    capped: float
+    visible: bool
+    window: int | None
+    score: float  # −inf where masked
+    weight: float
+    row: Row
+    v: Float[np.ndarray, "d_value"]
+    mixed: Float[np.ndarray, "d_value"]  # Σ weight · v, recomputed
+    output: Float[np.ndarray, "d_value"]  # what the model's own attention returned
+    difference: float  # the largest between the two
+    push: Push | RunnerError  # an error says why there is none
+
+
+def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
+    """Positions and heads count from 0. O(keys × d_head). Raises NoWeights, NoSuchPlace."""
+    record = capture.record(layer)
+    scores = capture.scores(layer, head, queries=slice(query, query + 1))[0]
+    weights = capture.weights(layer, head, queries=slice(query, query + 1))[0]
+    kv_head = head // record.group
+    q, keys, values = _float64(record.q[head, query]), _float64(record.k[kv_head]), _float64(record.v[kv_head])
+    row = _row(capture, layer, head, query, key, _float64(scores), _float64(weights), q, keys, values)
+    product = q * keys[key]
+    dot = float(product.sum())
+    scaled = dot * record.scale
+    capped = scaled if record.softcap is None else record.softcap * math.tanh(scaled / record.softcap)
+    visible = bool(row.keep[key])
+    mixed, output = row.weights @ values, _float64(record.output[query, head])
+    return Cell(
+        layer=layer,
+        head=head,
+        kv_head=kv_head,
+        group=tuple(range(kv_head * record.group, (kv_head + 1) * record.group)),
+        query=query,
+        key=key,
+        rotated=record.rotation is not None,
+        q=q,
+        k=keys[key],
+        product=product,
+        dot=dot,
+        scale=record.scale,
+        root=_root(record.scale),
+        scaled=scaled,
+        softcap=record.softcap,
+        capped=capped,
+        visible=visible,
+        window=record.window,
+        score=capped if visible else -math.inf,
+        weight=float(row.weights[key]),
+        row=row,
+        v=values[key],
+        mixed=mixed,
+        output=output,
+        difference=float(np.abs(mixed - output).max()),
+        push=_push(capture, layer, head, query),
+    )
+
+
+def strongest_key(capture: Capture, layer: int, head: int, query: int) -> int:
+    """The key this query looks at most."""
+    return int(capture.weights(layer, head, queries=slice(query, query + 1))[0].argmax())
+
+
+def _row(
+    capture: Capture,
+    layer: int,
+    head: int,
+    query: int,
+    key: int,
+    scores: Float[np.ndarray, "keys"],
+    weights: Float[np.ndarray, "keys"],
+    q: Float[np.ndarray, "d_head"],
+    keys: Float[np.ndarray, "keys d_head"],
+    values: Float[np.ndarray, "keys d_value"],
+) -> Row:
+    record = capture.record(layer)
+    keep = record.mask.tile(slice(query, query + 1), slice(0, len(keys)), record.q.device)[0].cpu().numpy()
+    lse = float(record.log_sum_exp(slice(head, head + 1), slice(query, query + 1), 1)[0, 0])
+    drawn = _drawn(weights, keep, key)
+    return Row(
+        scores=scores,
+        keep=keep,
+        weights=weights,
+        contributions=weights * np.linalg.norm(values, axis=1),
+        lse=lse,
+        sink=None if record.sinks is None else math.exp(float(record.sinks[head]) - lse),
+        drawn=drawn,
+        dots=keys[drawn] @ q,
+        k=keys[drawn],
+        v=values[drawn],
+    )
+
+
+def _drawn(weights: Float[np.ndarray, "keys"], keep: Bool[np.ndarray, "keys"], key: int) -> Int[np.ndarray, "drawn"]:
+    """All keys of a short text; of a longer one the visible ones with the largest weights, and the chosen one."""
+    if len(weights) <= DRAWN_KEYS:
+        return np.arange(len(weights))
+    order = np.argsort(np.where(keep, -weights, np.inf), kind="stable")
+    order = order[: max(1, int(keep.sum()))]  # a masked key is drawn only when it is the chosen one
+    others = order[order != key][: DRAWN_KEYS - 1]
+    return np.sort(np.append(others, key))
+
+
+def _push(capture: Capture, layer: int, head: int, position: int) -> Push | RunnerError:
+    try:
+        push = capture.head_push(layer, head, position)
+    except Cancelled:
+        raise
+    except RunnerError as error:
+        return error
+    logits = capture.logits(position)
+    predicted = int(logits.argmax())
+    return Push(
+        promoted=_named(push, largest=True),
+        suppressed=_named(push, largest=False),
+        mean=float(push.double().mean()),
+        predicted=(predicted, float(push[predicted]), float(logits[predicted])),
+    )
+
+
+def _named(push: Float[Tensor, "vocab"], *, largest: bool) -> tuple[tuple[int, float], ...]:
+    top = push.topk(min(PUSHED, len(push)), largest=largest)
+    return tuple(zip(top.indices.tolist(), top.values.tolist(), strict=True))
+
+
+def _root(scale: float) -> int | None:
+    d = round(scale**-2)
+    return d if d > 1 and math.isclose(scale, d**-0.5, rel_tol=1e-6) else None
+
+
+def _float64(x: Tensor) -> Float[np.ndarray, "..."]:
+    return x.detach().to("cpu", torch.float64).numpy()

@@ -1,0 +1,1 @@
+"""Inside a cell (being written)."""
