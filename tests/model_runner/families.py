@@ -1,0 +1,217 @@
+"""The table of model families whose capture is proven: one line each, walked by test_families.py.
+
+A new family is one more line. `projection` names the plain modules whose outputs are q and k before the rotation, so
+that the reference needs nothing of the capture; it is None where a family does not rotate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from transformers import AutoModelForMaskedLM, AutoModelForSeq2SeqLM, PreTrainedModel
+
+from tests.model_runner.tiny import D_HEAD, D_MODEL, N_HEADS, tiny
+
+WITH_WEIGHTS = ("full", "sliding", "chunked")
+FULL = ("full", "full", "full")
+SLIDING = ("sliding", "sliding", "sliding")
+WINDOW = 7  # shorter than every text of the tests
+SELF_ATTENTION = "model.layers.{layer}.self_attn."
+
+
+@dataclass(frozen=True)
+class Projection:
+    """Where q and k can be seen before the rotation: module paths, and how their outputs become (heads, tokens, d)."""
+
+    modules: tuple[str, ...]
+    q: Callable[..., Tensor]
+    k: Callable[..., Tensor]
+
+
+@dataclass(frozen=True)
+class Family:
+    """One line of the table; the numbers are written down here, not read from the code under test."""
+
+    name: str
+    build: Callable[[], PreTrainedModel]
+    projection: Projection | None
+    kinds: tuple[str, ...] = FULL  # of each layer; those in WITH_WEIGHTS have weights, others do not
+    scale: float = D_HEAD**-0.5
+    softcap: float | None = None
+    sinks: str | None = None  # path of the parameter with one logit a head that takes its share of every row
+    not_rotated: tuple[int, ...] = ()  # layers without rotation in a family that has one
+    not_recoverable: str | None = None  # why q and k before the rotation are refused
+    note: str = ""
+
+    @property
+    def attention_layers(self) -> tuple[int, ...]:
+        return tuple(layer for layer, kind in enumerate(self.kinds) if kind in WITH_WEIGHTS)
+
+
+def _heads(flat: Tensor, d_head: int = D_HEAD) -> Tensor:
+    return flat.unflatten(-1, (-1, d_head)).transpose(0, 1)  # (tokens, heads * d) -> (heads, tokens, d)
+
+
+def _pair(q: str, k: str, shape: Callable[[Tensor], Tensor] = _heads) -> Projection:
+    return Projection((q, k), lambda q_out, k_out: shape(q_out), lambda q_out, k_out: shape(k_out))
+
+
+def _fused(path: str, q: Callable[[Tensor], Tensor], k: Callable[[Tensor], Tensor]) -> Projection:
+    return Projection((path,), q, k)
+
+
+def _mla_k(q_b: Tensor, kv_a: Tensor, kv_b: Tensor) -> Tensor:
+    per_head = kv_b[0].unflatten(-1, (N_HEADS, -1))[..., :8]  # the part of d_head that is never rotated
+    shared = kv_a[:, None, -4:].expand(-1, N_HEADS, -1)  # one rotated part for all heads
+    return torch.cat([per_head, shared], dim=-1).transpose(0, 1)
+
+
+SEPARATE = _pair(SELF_ATTENTION + "q_proj", SELF_ATTENTION + "k_proj")
+WIDE = _pair(SELF_ATTENTION + "q_proj", SELF_ATTENTION + "k_proj", lambda flat: _heads(flat, 16))
+NORMED = _pair(SELF_ATTENTION + "q_norm", SELF_ATTENTION + "k_norm", lambda by_token: by_token.transpose(0, 1))
+NORMED_FLAT = _pair(SELF_ATTENTION + "q_norm", SELF_ATTENTION + "k_norm")
+NORMED_HEADS = _pair(SELF_ATTENTION + "q_norm", SELF_ATTENTION + "k_norm", lambda by_head: by_head)
+LAYER_NORMED = _pair(SELF_ATTENTION + "q_layernorm", SELF_ATTENTION + "k_layernorm", lambda by_head: by_head)
+QKV = _fused(
+    SELF_ATTENTION + "qkv_proj",
+    lambda x: _heads(x[:, :D_MODEL]),
+    lambda x: _heads(x[:, D_MODEL : D_MODEL + 2 * D_HEAD]),
+)
+NEOX = _fused(
+    "gpt_neox.layers.{layer}.attention.query_key_value",
+    lambda x: x.unflatten(-1, (N_HEADS, 3, D_HEAD))[:, :, 0].transpose(0, 1),
+    lambda x: x.unflatten(-1, (N_HEADS, 3, D_HEAD))[:, :, 1].transpose(0, 1),
+)
+WQKV = _fused(
+    "model.layers.{layer}.attn.Wqkv",
+    lambda x: x.unflatten(-1, (3, N_HEADS, D_HEAD))[:, 0].transpose(0, 1),
+    lambda x: x.unflatten(-1, (3, N_HEADS, D_HEAD))[:, 1].transpose(0, 1),
+)
+MLA = Projection(
+    (SELF_ATTENTION + "q_b_proj", SELF_ATTENTION + "kv_a_proj_with_mqa", SELF_ATTENTION + "kv_b_proj"),
+    lambda q_b, kv_a, kv_b: _heads(q_b, 12),
+    _mla_k,
+)
+
+GQA = {"num_key_value_heads": 2}
+TYPES = ["sliding_attention", "full_attention", "sliding_attention"]
+ALTERNATING = {"layer_types": TYPES, "sliding_window": WINDOW}
+YARN = {"rope_type": "yarn", "rope_theta": 1e4, "factor": 4.0, "original_max_position_embeddings": 16}
+LLAMA3 = {
+    "rope_type": "llama3",
+    "rope_theta": 1e4,
+    "factor": 4.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 16,
+}
+HALF_ROTATED = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5}
+EXPERTS = {"num_local_experts": 4, "num_experts_per_tok": 2}
+SMALL_EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}
+LINEAR = {
+    "layer_types": ["linear_attention", "full_attention", "linear_attention"],
+    "linear_num_key_heads": 2,
+    "linear_num_value_heads": 2,
+    "linear_key_head_dim": 8,
+    "linear_value_head_dim": 8,
+}
+LLAMA4 = {
+    "num_local_experts": 2,
+    "intermediate_size_mlp": 48,
+    "layer_types": ["chunked_attention", "chunked_attention", "full_attention"],
+    "attention_chunk_size": WINDOW,
+    "no_rope_layers": [1, 1, 0],
+}
+DEEPSEEK = {
+    "num_key_value_heads": 4,
+    "q_lora_rank": 16,
+    "kv_lora_rank": 12,
+    "qk_nope_head_dim": 8,
+    "qk_rope_head_dim": 4,
+    "v_head_dim": 10,
+    "n_routed_experts": 4,
+    "num_experts_per_tok": 2,
+    "n_group": 1,
+    "topk_group": 1,
+    "moe_intermediate_size": 16,
+    "first_k_dense_replace": 1,
+}
+GEMMA = {"head_dim": 16, "query_pre_attn_scalar": 9, **ALTERNATING, **GQA}
+JAMBA = {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2, "num_experts_per_tok": 1, "mamba_d_state": 4}
+DEBERTA = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
+ENDS = ("sliding", "full", "sliding")
+MIDDLE = ("linear", "full", "linear")
+SINKS = SELF_ATTENTION + "sinks"
+CHUNKED = ("chunked", "chunked", "full")
+AFTER = "queries are changed again after the rotation"
+COMPLEX = "the rotation is not given as a cosine and a sine"
+MASKED = AutoModelForMaskedLM
+
+# fmt: off
+FAMILIES: tuple[Family, ...] = (
+    Family("llama", tiny("llama", **GQA), SEPARATE),
+    Family("llama-yarn", tiny("llama", rope_parameters=YARN, **GQA), SEPARATE, note="cos and sin carry a factor"),
+    Family("llama-llama3", tiny("llama", rope_parameters=LLAMA3, **GQA), SEPARATE),
+    Family("qwen2", tiny("qwen2", **GQA), SEPARATE, note="biases on q, k, v"),
+    Family("qwen3", tiny("qwen3", head_dim=8, **GQA), NORMED, note="q and k are normed before the rotation"),
+    Family("mistral", tiny("mistral", sliding_window=WINDOW, **GQA), SEPARATE, SLIDING),
+    Family("qwen3-moe", tiny("qwen3_moe", head_dim=8, **SMALL_EXPERTS, **GQA), NORMED),
+    Family("qwen3-next", tiny("qwen3_next", head_dim=8, **LINEAR, **SMALL_EXPERTS, **GQA), NORMED, MIDDLE),
+    Family("smollm3", tiny("smollm3", no_rope_layers=[1, 0, 1], **GQA), SEPARATE, not_rotated=(1,)),
+    Family("starcoder2", tiny("starcoder2", **GQA), SEPARATE),
+    Family("llama4", tiny("llama4_text", head_dim=8, **LLAMA4, **GQA), SEPARATE, CHUNKED, not_rotated=(2,),
+           not_recoverable=AFTER, note="q and k are normed after the rotation"),
+    Family("mixtral", tiny("mixtral", **EXPERTS, **GQA), SEPARATE, note="experts"),
+    Family("phi", tiny("phi", partial_rotary_factor=0.5, **GQA), SEPARATE, note="half of each head is rotated"),
+    Family("phi3", tiny("phi3", **GQA), QKV, note="fused projection"),
+    Family("stablelm", tiny("stablelm", partial_rotary_factor=0.5, qk_layernorm=True, **GQA), LAYER_NORMED),
+    Family("gemma", tiny("gemma", head_dim=16, **GQA), WIDE, scale=16**-0.5),
+    Family("gemma2", tiny("gemma2", attn_logit_softcapping=2.0, **GEMMA), WIDE, ENDS, scale=1 / 3, softcap=2.0,
+           note="a cap small enough to bite"),
+    Family("gemma3", tiny("gemma3_text", **GEMMA), NORMED_HEADS, ENDS, scale=1 / 3, note="two rotations"),
+    Family("olmo2", tiny("olmo2", **GQA), NORMED_FLAT, note="the norm runs over all heads"),
+    Family("olmo3", tiny("olmo3", **ALTERNATING, **GQA), NORMED_FLAT, ENDS),
+    Family("granite", tiny("granite", attention_multiplier=0.2, residual_multiplier=0.7, **GQA), SEPARATE, scale=0.2),
+    Family("cohere", tiny("cohere", use_qk_norm=True, **GQA), NORMED, note="interleaved rotation"),
+    Family("cohere2", tiny("cohere2", **ALTERNATING, **GQA), SEPARATE, ENDS, not_rotated=(1,)),
+    Family("glm", tiny("glm", head_dim=8, **GQA), SEPARATE, note="half of each head is rotated, interleaved"),
+    Family("glm4", tiny("glm4", head_dim=8, **GQA), SEPARATE, note="half of each head is rotated, interleaved"),
+    Family("gpt-oss", tiny("gpt_oss", head_dim=8, **EXPERTS, **ALTERNATING, **GQA), SEPARATE, ENDS, sinks=SINKS),
+    Family("deepseek-v2", tiny("deepseek_v2", topk_method="greedy", **DEEPSEEK), MLA, scale=12**-0.5,
+           not_recoverable=COMPLEX),
+    Family("deepseek-v3", tiny("deepseek_v3", **DEEPSEEK), MLA, scale=12**-0.5, note="MLA: d_head 12, d_value 10"),
+    Family("gpt-neox", tiny("gpt_neox", rope_parameters=HALF_ROTATED), NEOX, note="fused by head, half is rotated"),
+    Family("gpt2", tiny("gpt2"), None),
+    Family("gpt-bigcode", tiny("gpt_bigcode"), None, note="one key/value head for all"),
+    Family("opt", tiny("opt", ffn_dim=48, word_embed_proj_dim=D_MODEL), None, scale=1.0, note="q arrives scaled"),
+    Family("bert", tiny("bert", MASKED), None),
+    Family("roberta", tiny("roberta", MASKED, max_position_embeddings=800), None, note="positions follow the pad id"),
+    Family("distilbert", tiny("distilbert", MASKED, dim=D_MODEL, hidden_dim=48), None, note="no layer index"),
+    Family("modernbert", tiny("modernbert", MASKED, local_attention=6, layer_types=TYPES), WQKV, ENDS),
+    Family("jamba", tiny("jamba", use_mamba_kernels=False, **JAMBA, **GQA), None, MIDDLE, note="1 layer of 2"),
+)
+# fmt: on
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A family that no capture can be exact for; the runner must say so before it shows anything."""
+
+    name: str
+    build: Callable[[], PreTrainedModel]
+    note: str
+
+
+# fmt: off
+REFUSED: tuple[Refused, ...] = (
+    Refused("mamba", tiny("mamba"), "no attention at all"),
+    Refused("t5", tiny("t5", AutoModelForSeq2SeqLM, d_model=D_MODEL, d_kv=D_HEAD, d_ff=48), "an encoder and a decoder"),
+    Refused("mpnet", tiny("mpnet", MASKED), "attention of its own, outside the interface"),
+    Refused("bloom", tiny("bloom"), "ALiBi, outside the interface"),
+    Refused("falcon", tiny("falcon"), "outside the interface"),
+    Refused("deberta-v2", tiny("deberta-v2", MASKED, **DEBERTA), "disentangled attention"),
+)
+# fmt: on

@@ -1,0 +1,114 @@
+"""What transformers itself says about a tiny model, and slow float64 loops: the references of the contract tests.
+
+Knows nothing of the capture engine: eager attention with `output_attentions`, plain forward hooks, and Python loops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from transformers import PreTrainedModel
+
+from tests.model_runner.families import Family
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """One plain forward with the model's default attention and one with eager attention, batch axis removed."""
+
+    logits: Tensor  # (tokens, vocab), default implementation
+    residuals: tuple[Tensor, ...]  # default implementation: entering each layer, and leaving the last one
+    unrotated: dict[int, tuple[Tensor, Tensor]]  # default implementation: layer -> q, k before the rotation
+    weights: dict[int, Tensor]  # eager: layer -> (heads, queries, keys)
+
+
+def run_reference(family: Family, model: PreTrainedModel, ids: list[int]) -> Reference:
+    """Two forwards of a model that no capture has touched; leaves it on eager attention."""
+    batch = torch.tensor([ids], device=model.device)
+    watched = {"leaving": _last_layer(model, len(family.kinds))}
+    if family.projection is not None:
+        for layer in family.attention_layers:
+            for path in family.projection.modules:
+                watched[path.format(layer=layer)] = model.get_submodule(path.format(layer=layer))
+    with torch.no_grad(), _Watch(watched) as seen:
+        plain = model(batch, output_hidden_states=True)
+        outputs = dict(seen)
+        model.set_attn_implementation("eager")
+        eager = model(batch, output_attentions=True)
+    streams = plain.hidden_states[: len(family.kinds)]  # transformers' own last entry comes after the final norm
+    # A model with some layers without attention reports only the others.
+    per_layer = zip(family.attention_layers, eager.attentions, strict=True)
+    return Reference(
+        logits=plain.logits[0],
+        residuals=(*(stream[0] for stream in streams), outputs["leaving"][0]),
+        unrotated=_unrotated(family, outputs),
+        weights={layer: weights[0] for layer, weights in per_layer},
+    )
+
+
+def _unrotated(family: Family, outputs: dict[str, Tensor]) -> dict[int, tuple[Tensor, Tensor]]:
+    projection = family.projection
+    if projection is None:
+        return {}
+    found = {}
+    for layer in family.attention_layers:
+        parts = [outputs[path.format(layer=layer)][0] for path in projection.modules]
+        found[layer] = (projection.q(*parts), projection.k(*parts))
+    return found
+
+
+def scores_by_loops(q: Tensor, k: Tensor, keep: Tensor, *, scale: float, softcap: float | None) -> np.ndarray:
+    """Scaled, capped and masked scores (heads, queries, keys) in float64, one dot product at a time; masked = -inf."""
+    q64, k64 = q.double().cpu().numpy(), k.double().cpu().numpy()
+    n_heads, n_queries, n_keys = keep.shape
+    group = n_heads // k64.shape[0]
+    scores = np.full((n_heads, n_queries, n_keys), -np.inf)
+    for head, query, key in np.argwhere(keep.cpu().numpy()):
+        score = scale * float(np.dot(q64[head, query], k64[head // group, key]))
+        scores[head, query, key] = score if softcap is None else softcap * np.tanh(score / softcap)
+    return scores
+
+
+def lse_by_loops(scores: np.ndarray, sinks: Tensor | None) -> np.ndarray:
+    """Natural logarithm of the summed exponentials of each row (heads, queries), a sink counted as one more key."""
+    n_heads, n_queries, _ = scores.shape
+    lse = np.empty((n_heads, n_queries))
+    for head in range(n_heads):
+        for query in range(n_queries):
+            row = scores[head, query]
+            if sinks is not None:
+                row = np.append(row, float(sinks[head]))
+            top = row.max()
+            lse[head, query] = top + np.log(np.exp(row - top).sum())
+    return lse
+
+
+class _Watch:
+    """Keeps the last output of each named module while it is entered."""
+
+    def __init__(self, modules: dict[str, nn.Module]) -> None:
+        self._modules = modules
+        self._handles: list[Any] = []
+
+    def __enter__(self) -> dict[str, Tensor]:
+        outputs: dict[str, Tensor] = {}
+        for name, module in self._modules.items():
+
+            def keep(_module: nn.Module, _inputs: Any, output: Any, name: str = name) -> None:
+                outputs[name] = output[0] if isinstance(output, tuple) else output
+
+            self._handles.append(module.register_forward_hook(keep))
+        return outputs
+
+    def __exit__(self, *_exception: object) -> None:
+        for handle in self._handles:
+            handle.remove()
+
+
+def _last_layer(model: PreTrainedModel, n_layers: int) -> nn.Module:
+    stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList) and len(module) == n_layers]
+    return stacks[0][-1]  # the outermost list comes first
