@@ -17,7 +17,7 @@ from torch import Tensor
 from model_runner.capture import Capture
 from model_runner.errors import Cancelled, RunnerError
 
-DRAWN_KEYS = 64  # keys of a longer text that are drawn: those with the largest weights, and the chosen one
+DRAWN_KEYS = 48  # keys of a longer text that are drawn: those with the largest weights, and the chosen one
 PUSHED = 5  # tokens named on each side
 
 
@@ -92,11 +92,9 @@ class Cell:
 def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
     """Positions and heads count from 0. O(keys × d_head). Raises NoWeights, NoSuchPlace."""
     record = capture.record(layer)
-    scores = capture.scores(layer, head, queries=slice(query, query + 1))[0]
-    weights = capture.weights(layer, head, queries=slice(query, query + 1))[0]
     kv_head = head // record.group
     q, keys, values = _float64(record.q[head, query]), _float64(record.k[kv_head]), _float64(record.v[kv_head])
-    row = _row(capture, layer, head, query, key, _float64(scores), _float64(weights), q, keys, values)
+    row = _row(capture, layer, head, query, key)
     product = q * keys[key]
     dot = float(product.sum())
     scaled = dot * record.scale
@@ -138,33 +136,24 @@ def strongest_key(capture: Capture, layer: int, head: int, query: int) -> int:
     return int(capture.weights(layer, head, queries=slice(query, query + 1))[0].argmax())
 
 
-def _row(
-    capture: Capture,
-    layer: int,
-    head: int,
-    query: int,
-    key: int,
-    scores: Float[np.ndarray, "keys"],
-    weights: Float[np.ndarray, "keys"],
-    q: Float[np.ndarray, "d_head"],
-    keys: Float[np.ndarray, "keys d_head"],
-    values: Float[np.ndarray, "keys d_value"],
-) -> Row:
-    record = capture.record(layer)
-    keep = record.mask.tile(slice(query, query + 1), slice(0, len(keys)), record.q.device)[0].cpu().numpy()
-    lse = float(record.log_sum_exp(slice(head, head + 1), slice(query, query + 1), 1)[0, 0])
+def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
+    record, one_query, one_head = capture.record(layer), slice(query, query + 1), slice(head, head + 1)
+    weights = _float64(capture.weights(layer, head, queries=one_query)[0])
+    q, keys, values = record.q[head, query], record.k[head // record.group], record.v[head // record.group]
+    keep = record.mask.tile(one_query, slice(0, len(keys)), record.q.device)[0].cpu().numpy()
+    lse = float(record.log_sum_exp(one_head, one_query, rows=1)[0, 0])
     drawn = _drawn(weights, keep, key)
     return Row(
-        scores=scores,
+        scores=_float64(capture.scores(layer, head, queries=one_query)[0]),
         keep=keep,
         weights=weights,
-        contributions=weights * np.linalg.norm(values, axis=1),
+        contributions=weights * np.linalg.norm(_float64(values), axis=1),
         lse=lse,
         sink=None if record.sinks is None else math.exp(float(record.sinks[head]) - lse),
         drawn=drawn,
-        dots=keys[drawn] @ q,
-        k=keys[drawn],
-        v=values[drawn],
+        dots=_float64(keys)[drawn] @ _float64(q),
+        k=_float64(keys)[drawn],
+        v=_float64(values)[drawn],
     )
 
 

@@ -30,6 +30,8 @@ class CaptureCache:
             return capture
 
     def put(self, request: CaptureRequest, capture: Capture) -> None:
+        if capture.nbytes > self.max_bytes:
+            return
         with self._lock:
             self._held[request] = capture
             self._held.move_to_end(request)

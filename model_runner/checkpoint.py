@@ -25,25 +25,30 @@ class Checkpoint:
 
 def inspect_folder(folder: Path) -> Checkpoint:
     """Raises ModelFolderMissing, ModelIncomplete or ModelPickled; reads only configurations and headers."""
-    if not folder.is_dir():
-        raise ModelFolderMissing(name=str(folder))
-    config = _read_json(folder, "config.json")
-    if not config.get("model_type"):
-        raise ModelIncomplete(name=str(folder), reason=N_("config.json names no model_type"))
-    files = _weight_files(folder)
-    return Checkpoint(folder, config, sum(_count_parameters(folder, file) for file in files))
+    try:
+        if not folder.is_dir():
+            raise ModelFolderMissing(name=str(folder))
+        config = _read_json(folder, "config.json")
+        if not config.get("model_type"):
+            raise ModelIncomplete(name=str(folder), reason=N_("config.json names no model_type"))
+        files = _weight_files(folder)
+        return Checkpoint(folder, config, sum(_count_parameters(folder, file) for file in files))
+    except OSError as error:  # no permission, a broken disk, a name too long
+        reason = Reason(N_("{file} cannot be read ({why})"), {"file": error.filename or folder, "why": error.strerror})
+        raise ModelIncomplete(name=str(folder), reason=reason) from error
 
 
 def _weight_files(folder: Path) -> list[Path]:
     index = folder / "model.safetensors.index.json"
     if index.exists():
-        shards = sorted(set(_read_json(folder, index.name).get("weight_map", {}).values()))
+        listed = _read_json(folder, index.name).get("weight_map")
+        shards = sorted({str(shard) for shard in listed.values()}) if isinstance(listed, dict) else []
         missing = [name for name in shards if not (folder / name).is_file()]
         if missing or not shards:
             names = ", ".join(missing) or "*.safetensors"
             raise ModelIncomplete(name=str(folder), reason=Reason(MISSING, {"file": names}))
         return [folder / name for name in shards]
-    files = sorted(folder.glob("*.safetensors"))
+    files = sorted(file for file in folder.glob("*.safetensors") if file.is_file())
     if not files:
         pickled = next((file for pattern in PICKLED for file in folder.glob(pattern)), None)
         if pickled is not None:
@@ -62,15 +67,16 @@ def _count_parameters(folder: Path, file: Path) -> int:
             raise ModelIncomplete(name=str(folder), reason=reason)
         try:
             header = json.loads(stream.read(length))
-        except ValueError as error:
+            tensors = [entry for name, entry in header.items() if name != "__metadata__"]
+            end = 8 + length + max((int(entry["data_offsets"][1]) for entry in tensors), default=0)
+            count = sum(math.prod(entry["shape"]) for entry in tensors)
+        except (ValueError, TypeError, AttributeError, LookupError) as error:
             reason = Reason(N_("{file} has no readable header"), {"file": file.name})
             raise ModelIncomplete(name=str(folder), reason=reason) from error
-    tensors = [entry for name, entry in header.items() if name != "__metadata__"]
-    end = 8 + length + max((entry["data_offsets"][1] for entry in tensors), default=0)
     if size != end:
         reason = Reason(N_("{file} has {size} of {end} bytes"), {"file": file.name, "size": size, "end": end})
         raise ModelIncomplete(name=str(folder), reason=reason)
-    return sum(math.prod(entry["shape"]) for entry in tensors)
+    return count
 
 
 def _read_json(folder: Path, name: str) -> dict[str, Any]:

@@ -8,7 +8,15 @@ from typing import Any
 
 import torch
 from huggingface_hub import snapshot_download
-from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError, RevisionNotFoundError
+from huggingface_hub.errors import (
+    DryRunError,
+    GatedRepoError,
+    HFValidationError,
+    HTTPError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+    XetDownloadError,
+)
 from tqdm.auto import tqdm
 
 from model_runner import memory
@@ -34,19 +42,23 @@ def fetch(name: str, revision: str | None, progress: Progress) -> Path:
         if weights > free:
             raise ModelTooLarge(name=name, needed=memory.readable(weights), free=memory.readable(free))
         return Path(snapshot_download(name, tqdm_class=_reporting(progress), **wanted))
-    except GatedRepoError as error:
-        raise ModelGated(name=name) from error
-    except (RepositoryNotFoundError, RevisionNotFoundError, HFValidationError) as error:
+    except HFValidationError as error:
         raise ModelNotFound(name=name) from error
-    except OSError as error:  # every network failure of the hub's library, its offline mode included
+    except (OSError, HTTPError, XetDownloadError) as error:  # every failure of the hub's library, its offline mode too
         return _cached(name, wanted, error)
 
 
-def _cached(name: str, wanted: dict[str, Any], cause: OSError) -> Path:
+def _cached(name: str, wanted: dict[str, Any], error: Exception) -> Path:
+    """What is on this machine; without it, what the hub said."""
     try:
         return Path(snapshot_download(name, local_files_only=True, **wanted))
     except OSError:
-        raise HubUnreachable(name=name) from cause
+        cause = error.__cause__ if isinstance(error, DryRunError) else error
+        if isinstance(cause, GatedRepoError):
+            raise ModelGated(name=name) from error
+        if isinstance(cause, (RepositoryNotFoundError, RevisionNotFoundError)):
+            raise ModelNotFound(name=name) from error
+        raise HubUnreachable(name=name) from error
 
 
 def _reporting(progress: Progress) -> type[Any]:
@@ -59,7 +71,7 @@ def _reporting(progress: Progress) -> type[Any]:
         def update(self, n: float | None = 1) -> bool | None:
             result = super().update(n)
             if self.unit == "B" and self.total:
-                progress("downloading", int(self.n), int(self.total))
+                progress("downloading", min(int(self.n), int(self.total)), int(self.total))
             return result
 
     return Reporting

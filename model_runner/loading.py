@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, PreTrainedTokenizerBase
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoTokenizer,
+    PreTrainedTokenizerBase,
+)
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from model_runner import memory
@@ -29,6 +37,18 @@ from model_runner.local import LocalRunner
 DEFAULT = "default"
 DEFAULT_FOLDER = Path(__file__).parent / "default_model"
 HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
+BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there but make no model
+    ArithmeticError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    SafetensorError,
+    StrictDataclassError,
+    TypeError,
+    ValueError,
+)
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
 
@@ -50,13 +70,15 @@ def load_runner(
     place = torch.device(_best_device() if device == "auto" else device)
     checkpoint = inspect_folder(_folder_of(name, revision, progress))
     config = checkpoint.config
+    auto = _auto_class(name, checkpoint)
+    _check_config(name, checkpoint.folder)
     own = str(config.get("dtype") or config.get("torch_dtype") or "float32")
     chosen = dtype if dtype != "auto" else ("float32" if place.type == "cpu" else own)
     number = getattr(torch, chosen.removeprefix("torch."))
     _check_memory(name, checkpoint, number, place)
     progress("loading", 0, 0)
     tokenizer = _tokenizer(name, checkpoint.folder)
-    model, has_head = _model(name, checkpoint, number)
+    model, has_head = _model(name, checkpoint, auto, number)
     progress("preparing", 0, 0)
     try:
         runner = LocalRunner(model, tokenizer, name=name, revision=revision, device=str(place), has_head=has_head)
@@ -70,8 +92,12 @@ def load_runner(
 def _folder_of(name: str, revision: str | None, progress: Progress) -> Path:
     if name == DEFAULT:
         return DEFAULT_FOLDER
-    folder = Path(name).expanduser()
-    if folder.is_dir() or name.startswith(("/", "~", ".")) or "\\" in name:
+    try:
+        folder = Path(name).expanduser()
+        is_folder = folder.is_dir()
+    except (OSError, RuntimeError) as error:  # a name too long; the home of a user who does not exist
+        raise ModelNameInvalid(name=name) from error
+    if name and (is_folder or name.startswith(("/", "~", ".")) or "\\" in name):
         return folder
     if not HUB_ID.fullmatch(name):
         raise ModelNameInvalid(name=name)
@@ -91,28 +117,39 @@ def _check_memory(name: str, checkpoint: Checkpoint, dtype: torch.dtype, device:
         raise ModelTooLarge(name=name, needed=memory.readable(needed), free=memory.readable(free))
 
 
+def _auto_class(name: str, checkpoint: Checkpoint) -> Any:
+    """Which of transformers' classes reads this family."""
+    family, listed = str(checkpoint.config["model_type"]), checkpoint.config.get("architectures")
+    architectures = [str(item) for item in listed] if isinstance(listed, list) else []
+    causal = any("ForCausalLM" in item or "LMHead" in item for item in architectures)
+    if family in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not (causal and family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):
+        return AutoModelForMaskedLM
+    if family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return AutoModelForCausalLM
+    reason = N_("it is not a language model that transformers knows")
+    raise NotCapturable(name=name, family=family, reason=reason)
+
+
+def _check_config(name: str, folder: Path) -> None:
+    """Before the tokenizer, which reads the configuration too and would be blamed for it."""
+    try:
+        AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    except BROKEN as error:
+        raise ModelIncomplete(name=name, reason=f"config.json: {_first_line(error)}") from error
+
+
 def _tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except (OSError, ValueError, KeyError, ImportError, TypeError, AttributeError) as error:
-        raise TokenizerMissing(name=name, reason=str(error).splitlines()[0][:200]) from error
+    except Exception as error:  # noqa: BLE001  # the tokenizers library raises no class of its own
+        raise TokenizerMissing(name=name, reason=_first_line(error)) from error
     if not tokenizer.is_fast:
         raise TokenizerMissing(name=name, reason=N_("it does not tell which characters a token covers"))
     return tokenizer
 
 
-def _model(name: str, checkpoint: Checkpoint, dtype: torch.dtype) -> tuple[Any, bool]:
+def _model(name: str, checkpoint: Checkpoint, auto: Any, dtype: torch.dtype) -> tuple[Any, bool]:
     """The model, and whether its output layer came with the weights (never a random one)."""
-    family = str(checkpoint.config["model_type"])
-    architectures = [str(item) for item in checkpoint.config.get("architectures") or ()]
-    causal = any("ForCausalLM" in item or "LMHead" in item for item in architectures)
-    if family in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not (causal and family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):
-        auto = AutoModelForMaskedLM
-    elif family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        auto = AutoModelForCausalLM
-    else:
-        reason = N_("it is not a language model that transformers knows")
-        raise NotCapturable(name=name, family=family, reason=reason)
     try:
         loaded: Any = auto.from_pretrained(
             checkpoint.folder,
@@ -125,10 +162,10 @@ def _model(name: str, checkpoint: Checkpoint, dtype: torch.dtype) -> tuple[Any, 
         model, report = loaded
     except MemoryError as error:
         raise OutOfMemory(stage=N_("loading the weights")) from error
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+    except BROKEN as error:
         if "allocate memory" in str(error):
             raise OutOfMemory(stage=N_("loading the weights")) from error
-        raise ModelIncomplete(name=name, reason=str(error).splitlines()[0][:200]) from error
+        raise ModelIncomplete(name=name, reason=_first_line(error)) from error
     prefix = f"{model.base_model_prefix}."
     missing = {str(key) for key in report["missing_keys"]}
     missing_base = sorted(key for key in missing if key.startswith(prefix) and "pooler" not in key)
@@ -136,3 +173,9 @@ def _model(name: str, checkpoint: Checkpoint, dtype: torch.dtype) -> tuple[Any, 
         values = {"count": len(missing_base), "first": missing_base[0]}
         raise ModelIncomplete(name=name, reason=Reason(N_("{count} weights are missing, {first} first"), values))
     return model, not missing
+
+
+def _first_line(error: Exception) -> str:
+    """What an error of a library says, short enough for a sentence."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0].rstrip(".")[:200] if lines else type(error).__name__

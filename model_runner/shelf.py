@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections import OrderedDict
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -49,7 +50,7 @@ class Shelf:
         """The model, loaded, loading or queued."""
         with self._lock:
             loading = self._held.get(name)
-            if loading is None or (loading.future.done() and loading.future.exception() is not None):
+            if loading is None:
                 loading = Loading()
                 loading.future = self._pool.submit(self._load, name, loading)
                 self._held[name] = loading
@@ -57,12 +58,20 @@ class Shelf:
             return loading
 
     def _load(self, name: str, loading: Loading) -> LocalRunner:
-        self._make_room()
-        return load_runner(name, progress=loading.report)
+        try:
+            self._make_room()
+            return load_runner(name, progress=loading.report)
+        except BaseException:  # its traceback holds what was loaded so far: forgotten at once, not when asked again
+            with self._lock:
+                if self._held.get(name) is loading:
+                    del self._held[name]
+            raise
 
     def _make_room(self) -> None:
         """Give up the oldest loaded models, so that the new one finds its memory free."""
         with self._lock:
-            loaded = [key for key, held in self._held.items() if held.future.done() and not held.future.exception()]
+            loaded = [key for key, held in self._held.items() if held.future.done()]
             for name in loaded[: max(0, len(loaded) - MOST_MODELS + 1)]:
                 self._held.pop(name).result().worker.close()
+        gc.unfreeze()  # a runner and its captures hold each other, and loading froze them: only now can they be freed
+        gc.collect()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -36,15 +36,16 @@ class Job(Generic[T]):
             self.future.exception(timeout=seconds)
         except FutureTimeout:
             return False
-        except BaseException:  # noqa: BLE001  # concurrent.futures.CancelledError: ended all the same; result() reports it
-            return True
+        except CancelledError:
+            return True  # ended all the same; result() reports it
         return True
 
     def result(self) -> T:
         """What the work returned, or its error. Raises Cancelled if it was cancelled before it began."""
-        if self.future.cancelled():
-            raise Cancelled()
-        return self.future.result()
+        try:
+            return self.future.result()
+        except CancelledError:
+            raise Cancelled() from None
 
 
 class Worker:
@@ -56,15 +57,18 @@ class Worker:
         self._latest: dict[str, Job[Any]] = {}
 
     def submit(self, work: Callable[[Job[T]], T], session: str | None = None) -> Job[T]:
-        """Queue the work; the session's older job, if it is still under way, is cancelled."""
+        """Queue the work; the session's older job, if it is still under way, is cancelled. Raises Cancelled once closed."""
         job: Job[T] = Job()
         with self._lock:
+            older = self._latest.pop(session, None) if session is not None else None
+            if older is not None:
+                older.cancel()
+            try:
+                job.future = self._pool.submit(work, job)
+            except RuntimeError as error:  # closed: the model was given up for another
+                raise Cancelled() from error
             if session is not None:
-                older = self._latest.pop(session, None)
-                if older is not None:
-                    older.cancel()
                 self._latest[session] = job
-            job.future = self._pool.submit(work, job)
         job.future.add_done_callback(lambda _: self._forget(session, job))
         return job
 

@@ -14,26 +14,30 @@ opened = open_page()
 show_badge(opened)
 grid = session.grid(opened.capture)
 strip = st.container()
-left, middle, right = st.columns([0.34, 0.42, 0.24], gap="medium")
+left, middle, right = st.columns([0.35, 0.42, 0.23], gap="medium")
 
 with left, st.container(key="grid_controls", horizontal=True, vertical_alignment="center", gap="small"):
-    mode = choose(_("Draw heads"), "grid", {"maps": _("maps"), "metric": _("numbers")})
-    order = choose(_("Order"), "order", {"layer": _("by layer"), "rank": _("ranked")})
     metrics = views.by_name()
     metric = metrics[pick(_("Metric"), "metric", {name: _(item.label) for name, item in metrics.items()}, width=150)]
+    mode = choose(_("Draw heads"), "grid", {"maps": _("maps"), "metric": _("numbers")})
+    order = choose(_("Order"), "order", {"layer": _("by layer"), "rank": _("ranked")})
+    views.show_definition(metric)
 
 with strip:
     show_strip(opened, metric)
 
 with middle:
-    views.show_heading(opened, grid, metric)
+    heading = st.container(key="map_heading", horizontal=True, vertical_alignment="center", gap="small")
+    with heading:
+        views.show_heading(opened, grid, metric)
     with st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds: dict[What, str] = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}
         what = choose(_("Show"), "what", kinds)
         unscaled = what == "scores"
         color = choose(_("Colour"), "color", {"linear": _("linear"), "log": "log"}, disabled=unscaled)
         unit = choose(_("Unit"), "unit", {"tokens": _("tokens"), "words": _("words")}, disabled=unscaled)
-        hide = switch(_("hide first"), "nofirst", disabled=unscaled)
+    with heading:
+        hide = switch(_("hide first token"), "nofirst", disabled=unscaled)
 
 with right:
     heads = [(layer, head) for layer, n_heads in views.head_counts(opened) for head in range(n_heads)]
@@ -51,7 +55,6 @@ with right:
     views.show_lines(opened, other)
 with left:
     views.show_grid(opened, grid, metric, mode=mode, ranked=order == "rank", other=other)
-    st.caption(f"{_(metric.label)}: {_(metric.definition)} ({metric.source})")
     guarded(lambda: views.show_next(opened))
 
 show_reading(

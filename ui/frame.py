@@ -64,9 +64,8 @@ def draw_frame(page: Page) -> None:
     with st.container(key="page_head", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<h1 class='atlas-title'>{_(entry.title)} <span>{_(entry.subtitle)}</span></h1>", width="stretch")
         slots = session.slots()
-        slots["badge"] = st.empty()
-        slots["read"] = st.empty()
-        slots["take"] = st.empty()
+        for name in ("badge", "read", "take"):
+            slots[name] = st.container(key=f"slot_{name}", width="content")
     slots["status"] = st.empty()
     if "torch" not in sys.modules:
         slots["status"].progress(0.0, text=_("Starting the engine …"))

@@ -59,7 +59,12 @@ def show_heading(opened: Opened, grid: HeadGrid, metric: Metric) -> None:
     shown = [metric] if metric.name == "entropy" else [metric, by_name()["entropy"]]
     values = [(_(item.label), number(grid.metrics[item.name][opened.layer, opened.head], item.unit)) for item in shown]
     facts = " · ".join(f"{escape(label)} {value}" for label, value in values)
-    st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{facts}</span></div>")
+    st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{facts}</span></div>", width="stretch")
+
+
+def show_definition(metric: Metric) -> None:
+    """What the metric counts, in a line, and who defined it."""
+    st.html(f"<p class='atlas-caption'>{escape(_(metric.definition))} ({escape(metric.source)})</p>", width="stretch")
 
 
 def by_name() -> dict[str, Metric]:

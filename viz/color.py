@@ -1,0 +1,105 @@
+"""The colours that carry meaning, as data: components read them from `palette()`, exports use the two functions.
+
+Weights run along one hue from the background's tone to deep indigo (dark: up to a light one); signed values run blue –
+background – red. The control points lie on straight lines of OKLab lightness, so equal steps look equal, and blue and
+red differ for every common colour blindness. Between control points colours mix linearly in sRGB, here as in shared.js.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Rgb: TypeAlias = tuple[int, int, int]
+
+_SEQUENTIAL_LIGHT: tuple[Rgb, ...] = (
+    (252, 252, 250),
+    (223, 224, 243),
+    (192, 194, 233),
+    (163, 164, 223),
+    (134, 136, 209),
+    (107, 108, 190),
+    (81, 81, 167),
+    (56, 56, 143),
+    (36, 33, 108),
+)
+_SEQUENTIAL_DARK: tuple[Rgb, ...] = (
+    (22, 22, 26),
+    (36, 39, 69),
+    (54, 55, 108),
+    (75, 75, 147),
+    (99, 97, 181),
+    (123, 122, 210),
+    (150, 150, 231),
+    (176, 177, 246),
+    (204, 205, 255),
+)
+_DIVERGING_LIGHT: tuple[Rgb, ...] = (
+    (16, 55, 130),
+    (31, 88, 182),
+    (75, 135, 214),
+    (150, 194, 243),
+    (251, 251, 249),
+    (239, 170, 153),
+    (209, 93, 75),
+    (167, 40, 30),
+    (114, 19, 16),
+)
+_DIVERGING_DARK: tuple[Rgb, ...] = (
+    (174, 213, 255),
+    (114, 173, 251),
+    (65, 121, 207),
+    (38, 67, 122),
+    (23, 24, 27),
+    (115, 41, 36),
+    (201, 74, 60),
+    (251, 131, 109),
+    (253, 193, 174),
+)
+_MASKED_LIGHT: Rgb = (236, 236, 229)
+_MASKED_DARK: Rgb = (46, 47, 50)
+
+
+def palette() -> dict[str, dict[str, list[list[float]] | list[int]]]:
+    """Every colour with a meaning, for light and dark, as JSON.
+
+    `sequential` and `diverging` are control points [t, r, g, b] with t from 0 to 1; `masked`, `query`, `key`,
+    `value` and `compare` (the second of two heads; the first is the theme's primary colour) are [r, g, b].
+    """
+    return {
+        "sequential": {"light": _points(_SEQUENTIAL_LIGHT), "dark": _points(_SEQUENTIAL_DARK)},
+        "diverging": {"light": _points(_DIVERGING_LIGHT), "dark": _points(_DIVERGING_DARK)},
+        "masked": {"light": list(_MASKED_LIGHT), "dark": list(_MASKED_DARK)},
+        "query": {"light": [33, 100, 200], "dark": [104, 162, 248]},
+        "key": {"light": [208, 56, 44], "dark": [245, 114, 97]},
+        "value": {"light": [0, 151, 111], "dark": [99, 228, 161]},
+        "compare": {"light": [196, 100, 0], "dark": [245, 166, 84]},
+    }
+
+
+def sequential(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
+    """Opaque RGBA pixels, shape [..., 4], of values from 0 (background) to 1; NaN is masked, the rest is clipped."""
+    return _paint(np.asarray(values, dtype=np.float64), _SEQUENTIAL_DARK if dark else _SEQUENTIAL_LIGHT, dark=dark)
+
+
+def diverging(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
+    """Opaque RGBA pixels, shape [..., 4], of values from -1 (blue) to 1 (red); NaN is masked, the rest is clipped."""
+    position = (np.asarray(values, dtype=np.float64) + 1) / 2
+    return _paint(position, _DIVERGING_DARK if dark else _DIVERGING_LIGHT, dark=dark)
+
+
+def _points(colors: tuple[Rgb, ...]) -> list[list[float]]:
+    return [[i / (len(colors) - 1), *color] for i, color in enumerate(colors)]
+
+
+def _paint(position: NDArray[np.float64], colors: tuple[Rgb, ...], *, dark: bool) -> NDArray[np.uint8]:
+    masked = np.isnan(position)
+    place = np.linspace(0, 1, len(colors))
+    pixels = np.full((*position.shape, 4), 255, dtype=np.uint8)
+    inside = np.where(masked, 0, np.clip(position, 0, 1))
+    for channel, levels in enumerate(zip(*colors, strict=True)):
+        pixels[..., channel] = np.rint(np.interp(inside, place, levels)).astype(np.uint8)
+    pixels[masked, :3] = _MASKED_DARK if dark else _MASKED_LIGHT
+    return pixels

@@ -1,0 +1,143 @@
+const SEND_AFTER = 150 // milliseconds without another arrow key before the position is sent
+const NARROW = 720 // below this width the steps stand in one column
+const STEPS = ["query_key", "product", "scale", "mask", "softmax", "values", "push"]
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".cell-steps")
+  const state = stateOf(root, create)
+  state.tell = setTriggerValue
+  receive(state, data)
+  draw(state)
+  return state.dispose
+}
+
+function create(root) {
+  const state = {
+    root, open: 0, dimension: null, valueDimension: null, key: null, query: null, asking: 0, frame: 0,
+    columns: [0, 1].map(() => element("div", { className: "part" })),
+    panel: element("div", { className: "panel", "aria-live": "polite" }),
+  }
+  const live = element("div", { className: "spoken", "aria-live": "polite" })
+  state.announce = announcer(live)
+  state.act = actions(state)
+  state.steps = STEPS.map((title, i) => buildStep(state, i + 1, title))
+  state.columns[0].append(...state.steps.slice(0, 4).map((step) => step.section), state.panel)
+  state.columns[1].append(...state.steps.slice(4).map((step) => step.section))
+  buildScore(state)
+  buildRow(state)
+  buildValues(state)
+  root.replaceChildren(...state.columns, live)
+  root.setAttribute("role", "group")
+  root.addEventListener("keydown", (event) => onKey(state, event))
+  const stop = watchLayout(root, () => draw(state))
+  state.dispose = () => {
+    stop()
+    state.announce.stop()
+    clearTimeout(state.asking)
+    cancelAnimationFrame(state.frame)
+    root.replaceChildren()
+    delete root.atlas
+  }
+  return state
+}
+
+function receive(state, data) {
+  const { meta, arrays } = unpack(data)
+  Object.assign(state, { meta, arrays })
+  if (!state.asking) state.query = meta.query[1]
+  const key = reconcile(state, "key", meta.key)
+  state.key = arrays.positions.includes(key) ? key : meta.key // a key that is not drawn is on its way
+  state.steps.forEach((step) => (step.words.textContent = meta.texts[step.title] ?? ""))
+}
+
+function draw(state) {
+  const { root, meta } = state
+  if (!root.clientWidth) return // not shown yet: the observer calls again
+  state.theme = readTheme(root, meta.palette)
+  state.ink = rampColor(state.theme.sequential, 0.78)
+  root.style.setProperty("--aa-ink", css(state.ink))
+  root.style.setProperty("--aa-masked", css(state.theme.masked))
+  state.narrow = root.clientWidth < NARROW
+  root.classList.toggle("narrow", state.narrow)
+  const cell = readCell(state)
+  drawScore(state, cell)
+  drawRow(state, cell)
+  drawValues(state, cell)
+  drawPush(state)
+  drawPanel(state, cell)
+  const values = { head: meta.head, query: cell.query, key: cell.token, weight: percent(cell.weight, meta.texts) }
+  const words = fill(meta.texts.label, values)
+  if (root.getAttribute("aria-label") !== words) {
+    if (root.hasAttribute("aria-label")) state.announce(words)
+    root.setAttribute("aria-label", words)
+  }
+  const facts = { key: state.key, query: meta.query[1], weight: cell.weight, score: cell.visible ? cell.score : "masked", open: state.open, bars: state.arrays.positions.length }
+  for (const [name, value] of Object.entries(facts)) root.dataset[name] = String(value)
+  markPainted(root)
+}
+
+// ---- what the reader does -------------------------------------------------------------------------------------------
+
+function actions(state) {
+  const repaint = () => {
+    cancelAnimationFrame(state.frame)
+    state.frame = requestAnimationFrame(() => draw(state))
+  }
+  // A drawn key is shown at once; any other comes with the next data.
+  const choose = (key, delay = 0) => {
+    chosen(state, "key", key)
+    if (state.arrays.positions.includes(key)) state.key = key
+    send(state, "key", key, delay)
+    draw(state)
+  }
+  return {
+    repaint,
+    choose,
+    look: (query) => {
+      state.query = query
+      send(state, "query", query, SEND_AFTER)
+    },
+    open: (number) => {
+      state.open = state.open === number ? 0 : number
+      draw(state)
+    },
+    hoverValue: (dimension) => {
+      if (state.valueDimension === dimension) return
+      state.valueDimension = dimension
+      repaint()
+    },
+  }
+}
+
+function send(state, name, value, delay) {
+  clearTimeout(state.asking)
+  const tell = () => {
+    state.asking = 0
+    state.tell(name, value)
+  }
+  if (delay) state.asking = setTimeout(tell, delay)
+  else tell()
+}
+
+function onKey(state, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  const { act, meta } = state
+  const last = meta.total - 1
+  const here = state.keyChoice.current ?? state.key
+  const moves = {
+    ArrowLeft: () => act.choose(clamp(here - 1, 0, last), SEND_AFTER),
+    ArrowRight: () => act.choose(clamp(here + 1, 0, last), SEND_AFTER),
+    Home: () => act.choose(0, SEND_AFTER),
+    End: () => act.choose(last, SEND_AFTER),
+    ArrowUp: () => act.look(clamp(state.query - 1, 0, last)),
+    ArrowDown: () => act.look(clamp(state.query + 1, 0, last)),
+    Escape: () => act.choose(null),
+  }
+  const onTitle = event.composedPath()[0].classList?.contains("title")
+  if (!(event.key in moves) || (onTitle && event.key === "Escape" && state.open)) {
+    if (event.key === "Escape") act.open(state.open)
+    return
+  }
+  event.preventDefault()
+  moves[event.key]()
+}

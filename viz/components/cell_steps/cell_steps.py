@@ -1,0 +1,171 @@
+"""One cell of a head's map in seven steps, from q and k to the push on the next-token logits.
+
+Sends "key" and "query", the positions chosen; a "key" of None asks for the one looked at most.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viz.color import palette
+from viz.components.packing import JSON, pack
+from viz.components.source import read_source
+
+N_ = str  # marks a text for Babel without translating it here
+
+TEXTS: dict[str, str] = {
+    "label": N_("{head}: how {query} comes to look {weight} at {key}, in seven steps"),
+    "query_key": N_("Query and key"),
+    "product": N_("Multiply, dimension by dimension"),
+    "scale": N_("Scale"),
+    "scale_cap": N_("Scale and soft-cap"),
+    "mask": N_("Mask"),
+    "softmax": N_("Softmax over the row"),
+    "values": N_("Mix the values"),
+    "push": N_("Push on the next token"),
+    "numbers": N_("{count} numbers each"),
+    "sum": N_("sum {dot}"),
+    "no_score": N_("masked: no score"),
+    "visible": N_("visible"),
+    "masked": N_("masked"),
+    "length": N_("{key} brings {length}"),
+    "strip_hint": N_("Above the line is positive, below is negative. Point at a dimension for its numbers."),
+    "dimension": N_("dimension {i}: q {q} × k {k} = {product}"),
+    "shared": N_("k and v are shared by {heads}"),
+    "strip": N_("{name} of {token}: {count} numbers from {low} to {high}"),
+    "product_bars": N_("{count} products from {low} to {high}; their sum is {dot}"),
+    "seen": N_("{query} may look at {visible} of {total} tokens"),
+    "seen_window": N_("{query} may look at {visible} of {total} tokens; this layer's window is {window}"),
+    "keys": N_("Attention weights of the row; each bar is a key"),
+    "bar": N_("{key} ({position}): {weight}"),
+    "bar_masked": N_("{key} ({position}): masked"),
+    "sink": N_("sink"),
+    "sink_long": N_("learned sink: {weight} of the attention goes to no token"),
+    "others": N_("{count} others"),
+    "others_long": N_("the other {count} visible keys together: {weight}"),
+    "cut": N_("Of {total} keys, the {count} drawn have the largest weights, the chosen one included."),
+    "output": N_("head’s output"),
+    "value_dimension": N_("dimension {i}: {terms} = {output}"),
+    "promoted": N_("most promoted"),
+    "suppressed": N_("most suppressed"),
+    "predicted": N_("on {token}, most likely here: {push} of its logit {logit}"),
+    "open": N_("Choose a step for its formula with these numbers."),
+    "f_vectors": N_("{head} turned {query} into a query q, what it looks for, and {key} into a key k, what it offers."),
+    "f_rotated": N_("Both are shown after the rotation to their positions, {query_position} and {key_position}."),
+    "f_other_terms": N_("{count} more"),
+    "f_root": N_("The longer the vectors, the larger a dot product grows by chance: √{d} undoes that."),
+    "f_scale": N_("This model multiplies by a scale of its own, {scale}."),
+    "f_plain": N_("This model does not scale here: its queries arrive scaled."),
+    "f_cap": N_("The soft-cap keeps every score between −{cap} and {cap}."),
+    "f_visible": N_("{query} may look at {key}: the score stays {score}."),
+    "f_masked": N_("{query} may not look at {key}: the score becomes −∞, and its weight exactly 0."),
+    "f_lse": N_("lse, the log of Σ exp(score) over the row, makes the weights add up to 100 %."),
+    "f_sink": N_("The sink counts in that sum and takes {weight}."),
+    "f_mixed": N_("Against the model’s own output the largest difference is {difference}."),
+    "f_push": N_("The output goes through this head’s slice of W_O, the final norm and the output layer."),
+    "f_frozen": N_("The norm’s statistics stay as they were here (Elhage et al. 2021); later layers are left out."),
+    "f_mean": N_("Only differences count for the softmax: all tokens together are pushed by {mean} on average."),
+    "percent": N_("{number} %"),
+}  # fmt: skip
+
+SOURCE = read_source(
+    Path(__file__).parent,
+    "cell_steps",
+    '<div class="cell-steps"></div>\n',
+    parts=("numbers", "strips", "score", "row", "panel"),
+)
+
+
+def push_lists(
+    *,
+    promoted: Sequence[tuple[str, float]],
+    suppressed: Sequence[tuple[str, float]],
+    mean: float,
+    predicted: tuple[str, float, float],
+) -> dict[str, JSON]:
+    """The seventh step as `payload` takes it: labels with the logits added, and the predicted token's whole logit."""
+    return {
+        "promoted": [[label, value] for label, value in promoted],
+        "suppressed": [[label, value] for label, value in suppressed],
+        "mean": mean,
+        "predicted": list(predicted),
+    }
+
+
+def payload(
+    *,
+    head: str,
+    shared: Sequence[str],
+    query: tuple[str, int],
+    key: int,
+    positions: Sequence[int],
+    labels: Sequence[str],
+    total: int,
+    n_visible: int,
+    window: int | None,
+    rotated: bool,
+    scale: float,
+    root: int | None,
+    softcap: float | None,
+    lse: float,
+    sink: float | None,
+    q: NDArray[np.floating],
+    k: NDArray[np.floating],
+    v: NDArray[np.floating],
+    dots: NDArray[np.floating],
+    scores: NDArray[np.floating],
+    weights: NDArray[np.floating],
+    rest: float,
+    mixed: NDArray[np.floating],
+    difference: float,
+    push: Mapping[str, JSON] | str,
+    texts: Mapping[str, str],
+) -> bytes:
+    """The cell of `query` = (label, position) and `key`, a position among `positions`, the keys that are drawn.
+
+    Per drawn key: its label, the rows of `k` and `v`, its dot product with `q`, its score (NaN or −inf where masked)
+    and weight. `total` counts all keys, `rest` is the weight of the visible ones not drawn, `shared` names the heads
+    that use the same k and v if there are several. `mixed` is Σ weight · v over all keys, `difference` how far it is
+    from the model's own output. `push` is from `push_lists`, or a sentence that says why there is none.
+    """
+    n_drawn = len(positions)
+    for name, array in (("k", k), ("v", v), ("dots", dots), ("scores", scores), ("weights", weights), ("labels", labels)):
+        if len(array) != n_drawn:
+            raise ValueError(f"{n_drawn} positions but {len(array)} {name}")
+    if k.shape[1] != q.shape[0] or v.shape[1] != mixed.shape[0]:
+        raise ValueError(f"q {q.shape} and k {k.shape}, or v {v.shape} and mixed {mixed.shape}, do not fit together")
+    if key not in positions:
+        raise ValueError(f"the chosen key {key} is not among the drawn positions")
+    meta: dict[str, JSON] = {
+        "head": head,
+        "shared": list(shared) if len(shared) > 1 else [],
+        "query": list(query),
+        "key": key,
+        "labels": list(labels),
+        "total": total,
+        "n_visible": n_visible,
+        "window": window,
+        "rotated": rotated,
+        "scale": scale,
+        "root": root,
+        "softcap": softcap,
+        "lse": lse if math.isfinite(lse) else None,
+        "sink": sink,
+        "rest": rest,
+        "difference": difference,
+        "push": push if isinstance(push, str) else dict(push),
+        "texts": dict(texts),
+        "palette": palette(),
+    }
+    masked = np.where(np.isneginf(scores), np.nan, scores)
+    arrays = {"q": q, "k": k, "v": v, "dots": dots, "scores": masked, "weights": weights, "mixed": mixed}
+    return pack(
+        meta,
+        {name: np.asarray(array, dtype=np.float32) for name, array in arrays.items()}
+        | {"positions": np.asarray(positions, dtype=np.int32)},
+    )

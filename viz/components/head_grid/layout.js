@@ -1,0 +1,82 @@
+// Where each head lies. All lengths are CSS pixels of the whole sheet, of which the scroller shows a part.
+
+const LARGEST = 72 // a cell is never larger than this,
+const SMALLEST = 10 // nor smaller: below, the sheet scrolls sideways;
+const FOR_HEIGHT = 18 // and it shrinks no further than this to show every layer at once: below, the sheet scrolls
+const RANKED = 46 // the least width of a cell that carries its own label
+const LABEL = 14 // the height of that label
+const EDGE = 2 // room for the selected frame beyond the last row and column
+
+function layOut(state, width, maxHeight, measure) {
+  return state.order ? layOutRanked(state, width, maxHeight) : layOutByLayer(state, width, maxHeight, measure)
+}
+
+function layOutByLayer({ layers, heads, meta }, width, maxHeight, measure) {
+  const grouped = meta.groups > 1 && meta.groups < heads
+  const left = Math.ceil(measure(`L${layers - 1}`)) + 8
+  const top = grouped ? 22 : 18
+  const groupGap = grouped ? 4 : 0
+  const gaps = grouped ? (Math.ceil(heads / meta.groups) - 1) * groupGap : 0
+  const byWidth = (width - left - gaps - EDGE) / heads
+  const byHeight = Math.max((maxHeight - top - EDGE) / layers, FOR_HEIGHT)
+  const pitch = wholePixels(clamp(Math.min(byWidth, byHeight), SMALLEST, LARGEST))
+  return {
+    left, top, pitch, groupGap, grouped, pad: padOf(pitch),
+    columns: heads, rows: layers, rowHeight: pitch,
+    width: left + gaps + heads * pitch + EDGE, height: top + layers * pitch + EDGE,
+  }
+}
+
+function layOutRanked({ heads, order }, width, maxHeight) {
+  const columns = Math.max(1, Math.min(heads, order.length, Math.floor(width / RANKED)))
+  const rows = Math.ceil(order.length / columns)
+  const byHeight = Math.max((maxHeight - EDGE) / Math.max(1, rows) - LABEL, RANKED - 6)
+  const pitch = wholePixels(Math.min((width - 2 * EDGE) / columns, byHeight, LARGEST))
+  const rowHeight = pitch + LABEL
+  return {
+    left: EDGE, top: 0, pitch, groupGap: 0, grouped: false, pad: padOf(pitch),
+    columns, rows, rowHeight, width: columns * pitch + 2 * EDGE, height: rows * rowHeight + EDGE,
+  }
+}
+
+const wholePixels = (length) => Math.floor(length * (devicePixelRatio || 1)) / (devicePixelRatio || 1)
+const padOf = (pitch) => (pitch >= 30 ? 2 : pitch >= 14 ? 1 : 0.5)
+
+// The head in this slot, as [layer, head], or null.
+function headAt(state, row, column) {
+  if (!state.order) return [row, column]
+  const index = row * state.layout.columns + column
+  if (index >= state.order.length) return null
+  return [Math.floor(state.order[index] / state.heads), state.order[index] % state.heads]
+}
+
+// The slot of this head, as [row, column], or null where the ranking leaves it out.
+function slotOf(state, [layer, head]) {
+  if (!state.order) return [layer, head]
+  const index = state.order.indexOf(layer * state.heads + head)
+  return index < 0 ? null : [Math.floor(index / state.layout.columns), index % state.layout.columns]
+}
+
+// The square of a slot on the sheet, without the label above it.
+function squareOf({ layout, meta }, row, column) {
+  const gap = layout.grouped ? Math.floor(column / meta.groups) * layout.groupGap : 0
+  return {
+    x: layout.left + column * layout.pitch + gap,
+    y: layout.top + row * layout.rowHeight + (layout.rowHeight - layout.pitch),
+    size: layout.pitch,
+  }
+}
+
+// The head under a point of the sheet; null beside the heads and where a layer has no weights.
+function hit(state, x, y) {
+  const { layout, meta } = state
+  const row = Math.floor((y - layout.top) / layout.rowHeight)
+  if (row < 0 || row >= layout.rows) return null
+  for (let column = 0; column < layout.columns; column++) {
+    const square = squareOf(state, row, column)
+    if (x < square.x || x >= square.x + square.size) continue
+    const found = headAt(state, row, column)
+    return found && meta.layer_has_weights[found[0]] ? found : null
+  }
+  return null
+}

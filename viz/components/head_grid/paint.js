@@ -1,0 +1,205 @@
+// Paints the part of the sheet that the scroller shows: a still layer (pictures, frames, labels), kept until data, size,
+// theme or scroll position change, and over it the frames of the selected, the compared and the hovered head.
+
+function paint(state) {
+  const { canvas, scroller, layout } = state
+  const [width, height] = [Math.min(layout.width, state.viewWidth), Math.min(layout.height, state.viewHeight)]
+  const [dx, dy] = [scroller.scrollLeft, scroller.scrollTop]
+  const key = [width, height, dx, dy, devicePixelRatio, state.version].join()
+  if (state.stillKey !== key) {
+    paintStill(state, width, height, dx, dy)
+    state.stillKey = key
+  }
+  const context = sizeCanvas(canvas, width, height)
+  context.drawImage(state.still, 0, 0, width, height)
+  context.save()
+  context.beginPath()
+  context.rect(0, layout.top - 2, width, height)
+  context.clip()
+  context.translate(-dx, -dy)
+  const line = layout.pitch >= 20 ? 2.5 : 2
+  frame(context, state, state.hovered, state.theme.quiet, 1.5)
+  frame(context, state, state.compared, state.theme.compare, line)
+  frame(context, state, state.selected, state.theme.primary, line)
+  context.restore()
+  markPainted(state.root)
+}
+
+function paintStill(state, width, height, dx, dy) {
+  const { layout, theme } = state
+  const context = sizeCanvas(state.still, width, height)
+  const first = Math.max(0, Math.floor((dy - layout.top) / layout.rowHeight))
+  const last = Math.min(layout.rows - 1, Math.floor((dy + height - layout.top) / layout.rowHeight))
+  if (state.meta.mode === "maps") paintThumbnails(context, state, first, last, dx, dy)
+  context.translate(-dx, -dy)
+  for (let row = first; row <= last; row++) {
+    if (!state.order && !state.meta.layer_has_weights[row]) {
+      paintNoWeights(context, state, row)
+      continue
+    }
+    for (let column = 0; column < layout.columns; column++) paintCell(context, state, row, column)
+  }
+  if (state.order) return
+  context.fillStyle = css(theme.background)
+  context.fillRect(dx, dy, width, layout.top - 1) // labels stay in sight while the rows scroll under them
+  paintHeadLabels(context, state, dy)
+  context.fillStyle = css(theme.background)
+  context.fillRect(dx, dy, layout.left - 1, height)
+  paintLayerLabels(context, state, dx, dy, first, last)
+}
+
+// All thumbnails in sight, written straight into the pixels of this screen.
+function paintThumbnails(context, state, first, last, dx, dy) {
+  const { canvas } = context
+  const ratio = devicePixelRatio || 1
+  const image = context.createImageData(canvas.width, canvas.height)
+  const pixels = new Uint32Array(image.data.buffer)
+  const size = Math.max(1, Math.round((state.layout.pitch - 2 * state.layout.pad) * ratio))
+  const spans = spansOf(state.n, size)
+  for (let row = first; row <= last; row++) {
+    for (let column = 0; column < state.layout.columns; column++) {
+      const found = headAt(state, row, column)
+      if (!found || !state.meta.layer_has_weights[found[0]]) continue
+      const square = squareOf(state, row, column)
+      const x = Math.round((square.x + state.layout.pad - dx) * ratio)
+      const y = Math.round((square.y + state.layout.pad - dy) * ratio)
+      stamp(pixels, canvas.width, canvas.height, x, y, size, spans, state, found)
+    }
+  }
+  context.putImageData(image, 0, 0)
+}
+
+// For each pixel of a picture of `size`, the first and one past the last of the n source cells it stands for.
+function spansOf(n, size) {
+  return Array.from({ length: size }, (_, i) => {
+    if (size >= n) return [Math.floor(((i + 0.5) * n) / size), Math.floor(((i + 0.5) * n) / size) + 1]
+    return [Math.floor((i * n) / size), Math.ceil(((i + 1) * n) / size)]
+  })
+}
+
+// One thumbnail; where several source cells share a pixel the largest is shown, so that thin lines survive.
+function stamp(pixels, width, height, x, y, size, spans, state, [layer, head]) {
+  const { n, thumbnails, keep, colors, masked } = state
+  const picture = (layer * state.heads + head) * n * n
+  const mask = layer * n * n
+  for (let i = Math.max(0, -y); i < size && y + i < height; i++) {
+    const [top, bottom] = spans[i]
+    for (let j = Math.max(0, -x); j < size && x + j < width; j++) {
+      const [from, to] = spans[j]
+      let value = -1
+      for (let row = top; row < bottom; row++) {
+        for (let at = row * n + from; at < row * n + to; at++) {
+          if (keep[mask + at] && thumbnails[picture + at] > value) value = thumbnails[picture + at]
+        }
+      }
+      pixels[(y + i) * width + x + j] = value < 0 ? masked : colors[value]
+    }
+  }
+}
+
+// What is drawn around or instead of a thumbnail: the metric as frame or as a filled cell, and in a ranking the name.
+function paintCell(context, state, row, column) {
+  const found = headAt(state, row, column)
+  if (!found) return
+  const { theme, layout, meta } = state
+  const { x, y, size } = squareOf(state, row, column)
+  const value = state.metric[found[0] * state.heads + found[1]]
+  const strength = Number.isFinite(value) ? clamp((value - meta.low) / (meta.high - meta.low), 0, 1) : 0
+  if (meta.mode === "metric") {
+    const color = Number.isFinite(value) ? rampColor(theme.sequential, strength) : theme.masked
+    context.fillStyle = css(color)
+    context.fillRect(x + layout.pad / 2, y + layout.pad / 2, size - layout.pad, size - layout.pad)
+    paintNumber(context, state, value, color, x, y, size)
+  }
+  if (meta.mode === "maps" || strength < 0.06) {
+    const line = size >= 30 ? 1.5 : 1
+    context.strokeStyle = css(meta.mode === "maps" ? mix(theme.rule, theme.primary, strength) : theme.rule)
+    context.lineWidth = line
+    const inset = (layout.pad * 2 + line) / 4
+    if (size >= 18) context.strokeRect(x + inset, y + inset, size - 2 * inset, size - 2 * inset)
+  }
+  if (!state.order) return
+  context.font = `11px ${theme.font}`
+  context.textBaseline = "alphabetic"
+  context.textAlign = "center"
+  context.fillStyle = css(theme.quiet)
+  context.fillText(`L${found[0]}H${found[1]}`, x + size / 2, y - 2)
+}
+
+function paintNumber(context, state, value, color, x, y, size) {
+  const text = formatNumber(value, state.meta.number, state.meta.texts).replace(/\s*%$/, "")
+  const points = size >= 34 ? 12 : 10
+  context.font = `${points}px ${state.theme.font}`
+  if (!Number.isFinite(value) || size < points + 6 || context.measureText(text).width > size - 5) return
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  context.fillStyle = css(inkOn(color))
+  context.fillText(text, x + size / 2, y + size / 2 + 0.5)
+}
+
+function paintNoWeights(context, state, row) {
+  const { layout, theme, meta } = state
+  const y = layout.top + (row + 0.5) * layout.rowHeight
+  context.fillStyle = css(theme.quiet)
+  context.font = `${layout.pitch >= 16 ? 12 : 10}px ${theme.font}`
+  context.textAlign = "left"
+  context.textBaseline = "middle"
+  if (layout.pitch >= 12) context.fillText(fitText(context, meta.texts.no_weights ?? "", layout.width - layout.left - 4), layout.left + 4, y)
+}
+
+function paintHeadLabels(context, state, dy) {
+  const { layout, theme, heads, meta } = state
+  context.font = `11px ${theme.font}`
+  context.fillStyle = css(theme.quiet)
+  context.textAlign = "center"
+  context.textBaseline = "alphabetic"
+  const every = thinning(context.measureText(`H${heads - 1}`).width + 5, layout.pitch)
+  for (let head = 0; head < heads; head += every) {
+    const { x, size } = squareOf(state, 0, head)
+    context.fillText(`H${head}`, x + size / 2, dy + 12)
+  }
+  if (!layout.grouped) return
+  context.fillStyle = css(theme.rule) // heads under one line share their keys and values
+  for (let head = 0; head < heads; head += meta.groups) {
+    const end = squareOf(state, 0, Math.min(heads, head + meta.groups) - 1)
+    const { x } = squareOf(state, 0, head)
+    context.fillRect(x + layout.pad, dy + layout.top - 4, end.x + end.size - x - 2 * layout.pad, 1.5)
+  }
+}
+
+function paintLayerLabels(context, state, dx, dy, first, last) {
+  const { layout, theme } = state
+  context.save()
+  context.beginPath()
+  context.rect(dx, dy + layout.top - 1, layout.left, 1e5)
+  context.clip()
+  context.font = `11px ${theme.font}`
+  context.fillStyle = css(theme.quiet)
+  context.textAlign = "right"
+  context.textBaseline = "middle"
+  const every = thinning(13, layout.rowHeight)
+  for (let row = first; row <= last; row++) {
+    if (row % every) continue
+    context.fillText(`L${row}`, dx + layout.left - 6, layout.top + (row + 0.5) * layout.rowHeight + 0.5)
+  }
+  context.restore()
+}
+
+// Show every first, second, fourth, fifth, eighth or tenth … label, the first of these that leaves each its room.
+function thinning(room, pitch) {
+  return [1, 2, 4, 5, 8, 10, 16, 20].find((every) => every * pitch >= room) ?? 32
+}
+
+function frame(context, state, head, color, line) {
+  const slot = head && slotOf(state, head)
+  if (!slot) return
+  const { x, y, size } = squareOf(state, ...slot)
+  const { pad } = state.layout
+  context.lineWidth = 1.5 // a rim in the background's tone keeps the frame apart from a cell of its own colour
+  context.strokeStyle = css(state.theme.background)
+  context.strokeRect(x + pad + 0.75, y + pad + 0.75, size - 2 * pad - 1.5, size - 2 * pad - 1.5)
+  context.strokeStyle = css(color)
+  context.lineWidth = line
+  const out = line / 2 - pad
+  context.strokeRect(x - out, y - out, size + 2 * out, size + 2 * out)
+}

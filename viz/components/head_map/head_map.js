@@ -1,0 +1,192 @@
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".head-map")
+  const state = stateOf(root, createMap)
+  state.tell = setTriggerValue
+  receive(state, data)
+  arrange(state)
+  return state.dispose
+}
+
+function createMap(root) {
+  const canvas = element("canvas", { tabIndex: 0, role: "img" })
+  const button = (glyph) => element("button", { type: "button", textContent: glyph })
+  const [closer, farther, whole] = [button("+"), button("−"), button("⤢")]
+  const zoom = element("div", { className: "zoom", hidden: true }, closer, farther, whole)
+  const tip = element("div", { className: "tip", hidden: true })
+  const live = element("div", { className: "live", "aria-live": "polite" })
+  root.replaceChildren(canvas, zoom, tip, live)
+  const state = {
+    root, canvas, zoom, buttons: { closer, farther, whole }, tip, announce: announcer(live),
+    tile: document.createElement("canvas"), small: document.createElement("canvas"), hovered: null, moving: false,
+  }
+  const act = actions(state)
+  closer.addEventListener("click", () => act.zoom(1 / 1.5))
+  farther.addEventListener("click", () => act.zoom(1.5))
+  whole.addEventListener("click", act.reset)
+  listen(state, act)
+  const stop = watchLayout(root, () => {
+    dress(state)
+    arrange(state)
+  })
+  state.dispose = () => {
+    stop()
+    state.announce.stop()
+    for (const timer of [state.asking, state.telling]) clearTimeout(timer)
+    cancelAnimationFrame(state.frame)
+    delete root.atlas
+  }
+  return state
+}
+
+function receive(state, data) {
+  const { meta, arrays } = unpack(data)
+  const sameText = String(state.meta?.total) === String(meta.total)
+  Object.assign(state, { meta, overview: null, ...arrays })
+  state.selected = reconcile(state, "selected", meta.selected)
+  if (!sameText || mayAdopt(state, meta.window)) settle(state)
+  state.zoomable = Math.max(...meta.total) > 24
+  state.hovered = null
+  state.tip.hidden = true
+  state.canvas.setAttribute("aria-label", meta.texts.summary ?? "")
+  const { closer, farther, whole } = state.buttons
+  for (const [button, name] of [[closer, "zoom_in"], [farther, "zoom_out"], [whole, "zoom_reset"]]) {
+    button.title = meta.texts[name] ?? ""
+    button.setAttribute("aria-label", meta.texts[name] ?? "")
+  }
+  dress(state)
+}
+
+// A tile that answers an earlier wish than the latest must not move the view; it is drawn where it belongs in it.
+function mayAdopt(state, window) {
+  if (state.asking || state.root.dataset.panning === "true") return false
+  return !state.asked || state.asked === String(window) || performance.now() > state.askedUntil
+}
+
+// The view is what the tile shows: nothing is scaled, nothing is on its way.
+function settle(state) {
+  clearTimeout(state.asking)
+  Object.assign(state, { view: viewOf(state.meta.window), asking: 0, asked: null, moving: false })
+}
+
+// Everything that depends on data and theme alone.
+function dress(state) {
+  state.theme = readTheme(state.root, state.meta.palette)
+  state.measured = measureFigure(state)
+  paintTile(state)
+}
+
+function arrange(state) {
+  const width = state.root.clientWidth
+  if (!width) return // not shown yet: the observer calls again
+  if (state.layout?.width !== width) state.layout = null
+  state.layout = layOutFigure(state, width)
+  const { layout, meta, view, root, zoom, buttons } = state
+  const atWhole = isWhole(view, meta.total)
+  zoom.hidden = !state.zoomable
+  buttons.farther.disabled = buttons.whole.disabled = atWhole
+  buttons.closer.disabled = Math.max(view.q1 - view.q0, view.k1 - view.k0) <= CLOSEST + 1e-6
+  placeZoom(state)
+  paintFigure(state)
+  const { plot } = layout
+  Object.assign(root.dataset, {
+    zoomed: String(!atWhole), waiting: String(state.moving), selected: state.selected ? state.selected.join() : "",
+    hovered: state.hovered ? state.hovered.join() : "", view: [view.q0, view.q1, view.k0, view.k1].join(), window: meta.window.join(),
+    geometry: JSON.stringify({ x: plot.x, y: plot.y, width: plot.width, height: plot.height }),
+  })
+}
+
+function placeZoom({ zoom, layout }) {
+  const { bar, narrow, plot } = layout
+  if (narrow) Object.assign(zoom.style, { top: `${bar.y - 8}px`, right: "4px", left: "auto" })
+  else Object.assign(zoom.style, { top: `${plot.y + plot.height - zoom.offsetHeight}px`, left: `${bar.x}px`, right: "auto" })
+}
+
+function actions(state) {
+  const later = () => {
+    cancelAnimationFrame(state.frame)
+    state.frame = requestAnimationFrame(() => arrange(state))
+  }
+  const act = {
+    hover(cell) {
+      if (String(cell) === String(state.hovered)) return
+      state.hovered = cell
+      showTip(state)
+      later()
+    },
+    pin(cell, wait) {
+      state.selected = cell
+      chosen(state, "selected", cell)
+      clearTimeout(state.telling)
+      if (wait) state.telling = setTimeout(() => state.tell("cell", cell), wait)
+      else state.tell("cell", cell)
+      if (cell && wait) {
+        state.announce(describe(state, cell))
+        const view = viewWith(state.view, state.meta.total, ...cell)
+        if (String(windowOf(view, state.meta.total)) !== String(windowOf(state.view, state.meta.total))) act.look(view)
+      }
+      if (!cell) act.hover(null)
+      arrange(state)
+    },
+    look(view) {
+      Object.assign(state, { view, moving: true, hovered: null })
+      state.tip.hidden = true
+      clearTimeout(state.asking)
+      state.asking = setTimeout(() => ask(state), 150)
+      later()
+    },
+    zoom(factor) {
+      const { view, selected, meta } = state
+      const inside = (at, start, end) => (at !== null && at !== undefined && at >= start && at < end ? at + 0.5 : (start + end) / 2)
+      const query = inside(selected?.[0], view.q0, view.q1)
+      act.look(zoomed(view, meta.total, factor, query, inside(selected?.[1], view.k0, view.k1)))
+    },
+    reset: () => act.look(wholeView(state.meta.total)),
+  }
+  return act
+}
+
+// The gesture rests: ask the host for the exact tile of what is now in view.
+function ask(state) {
+  const window = windowOf(state.view, state.meta.total)
+  state.asking = 0
+  if (!state.asked && String(window) === String(state.meta.window)) {
+    settle(state)
+    arrange(state)
+    return
+  }
+  Object.assign(state, { asked: String(window), askedUntil: performance.now() + 5000 })
+  state.tell("window", window)
+}
+
+// The sentence about a cell; null beside the tile.
+function describe(state, [query, key]) {
+  const { meta, values } = state
+  const { texts, window, pool } = meta
+  if (key === null || query < window[0] || query >= window[1] || key < window[2] || key >= window[3]) return ""
+  const row = Math.floor((query - window[0]) / pool[0])
+  const column = Math.floor((key - window[2]) / pool[1])
+  const value = values[row * values.shape[1] + column]
+  const name = (labels, unit, first) => labels[unit - first] ?? String(unit)
+  const facts = {
+    query: isolate(name(meta.row_labels, query, window[0])), query_index: query,
+    key: isolate(name(meta.col_labels, key, window[2])), key_index: key,
+    value: formatNumber(value, meta.number, texts),
+  }
+  if (Number.isNaN(value)) return fill(texts.masked ?? texts.masked_label, facts)
+  const [rows, columns] = [pixelOf(meta, 0, query), pixelOf(meta, 1, key)].map(([from, to]) => to - from)
+  return fill(pool[0] * pool[1] > 1 ? texts.pooled : texts.cell, { ...facts, n: rows * columns })
+}
+
+function showTip(state) {
+  const { tip, hovered, layout, meta, root } = state
+  tip.hidden = !hovered
+  if (!hovered) return
+  tip.textContent = describe(state, hovered)
+  state.announce(tip.textContent)
+  const right = xOf(state, pixelOf(meta, 1, hovered[1])[1])
+  const bottom = yOf(state, pixelOf(meta, 0, hovered[0])[1])
+  const left = xOf(state, pixelOf(meta, 1, hovered[1])[0])
+  const x = right + 10 + tip.offsetWidth <= root.clientWidth ? right + 10 : Math.max(0, left - 10 - tip.offsetWidth)
+  const y = bottom + 10 + tip.offsetHeight <= layout.height ? bottom + 10 : yOf(state, hovered[0]) - 10 - tip.offsetHeight
+  tip.style.transform = `translate(${Math.round(x)}px, ${Math.round(Math.max(0, y))}px)`
+}

@@ -1,0 +1,93 @@
+"""One head's map, or a window of it, as one canvas: who looks at whom, with token labels, pins, zoom and pan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viz.color import palette
+from viz.components.packing import pack
+from viz.components.source import read_source
+
+SOURCE = read_source(
+    Path(__file__).parent,
+    "head_map",
+    '<div class="head-map">\n</div>',
+    parts=("view", "layout", "labels", "paint", "gestures"),
+)
+
+
+def payload(
+    *,
+    values: NDArray[np.float32],
+    window: tuple[int, int, int, int],
+    total: tuple[int, int],
+    row_labels: Sequence[str],
+    col_labels: Sequence[str],
+    scale: Literal["sequential", "diverging"],
+    low: float,
+    high: float,
+    log: bool,
+    selected: tuple[int, int | None] | None,
+    pool: tuple[int, int],
+    number: Literal["percent", "plain"],
+    texts: Mapping[str, str],
+    overview: NDArray[np.float32] | None = None,
+    max_height: int = 560,
+) -> bytes:
+    """The packed map. The component sends `cell` and `window`.
+
+    `values` [rows, columns] cover the units `window` = (q0, q1, k0, k1), ends excluded, of `total` = (queries, keys);
+    each value stands for up to `pool` = (rows, columns) cells, and NaN for a masked one. Labels are one a unit inside
+    the window, or none at all. `low` and `high` are the ends of the colour bar: with `log` both above 0, on a diverging
+    scale the larger size counts for both signs. `overview` is the whole map in few pixels, for the inset of a zoomed
+    view.
+
+    `cell` is [query, key] (units of the whole text; of a pooled pixel its centre), [query, null] after a click on a
+    row's label, or null; `window` is [q0, q1, k0, k1], the part the reader now looks at.
+
+    Texts: `summary`, `cell` ("{query} looks {value} at {key}"; also {query_index} and {key_index}), `masked` (with the
+    same names), `masked_label`, `pooled` ("largest of {n} cells: {value}"), `pooled_note`, `note` (shown under the
+    figure), `axis_query`, `axis_key`, `zoom_in`, `zoom_out`, `zoom_reset`, `undefined`, `percent` ("{number} %").
+    """
+    q0, q1, k0, k1 = (int(edge) for edge in window)
+    expected = (math.ceil((q1 - q0) / pool[0]), math.ceil((k1 - k0) / pool[1]))
+    if not (0 <= q0 < q1 <= total[0] and 0 <= k0 < k1 <= total[1]) or values.shape != expected:
+        raise ValueError(f"values {values.shape} do not fit window {window} of {total} pooled by {pool}")
+    for labels, count in ((row_labels, q1 - q0), (col_labels, k1 - k0)):
+        if len(labels) not in (0, count):
+            raise ValueError(f"{len(labels)} labels for {count} units of window {window}")
+    if log and not 0 < low < high:
+        raise ValueError(f"a logarithmic scale needs 0 < low < high, not {low} and {high}")
+    if scale == "diverging":
+        high = max(abs(low), abs(high))
+        low = -high
+    defined = values[~np.isnan(values)]
+    arrays: dict[str, NDArray[Any]] = {"values": values.astype(np.float32, copy=False)}
+    if overview is not None:
+        arrays["overview"] = overview.astype(np.float32, copy=False)
+    meta = {
+        "window": [q0, q1, k0, k1],
+        "total": [int(n) for n in total],
+        "row_labels": list(row_labels),
+        "col_labels": list(col_labels),
+        "scale": scale,
+        "low": float(low),
+        "high": float(high),
+        "log": log,
+        # colours are clipped at the ends of the bar, which then says ≤ or ≥
+        "clipped": [bool((defined < low).any()), bool((defined > high * (1 + 1e-6)).any())],
+        "has_masked": bool(defined.size < values.size),
+        "selected": None if selected is None else [None if i is None else int(i) for i in selected],
+        "pool": [int(n) for n in pool],
+        "number": number,
+        "max_height": max_height,
+        "texts": dict(texts),
+        "palette": palette(),
+    }
+    return pack(meta, arrays)

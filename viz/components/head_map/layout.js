@@ -1,0 +1,121 @@
+// Where the parts of the figure lie, in CSS pixels. The plot takes what labels and colour bar leave.
+
+const LABEL_FONT = 12
+const SMALL_FONT = 11
+const LARGEST_CELL = 46
+const LEAN = Math.PI / 3 // key labels lean by 60°
+const NARROW = 500 // below this width the colour bar lies under the plot
+
+// Widths of what is written, measured once per data and theme.
+function measureFigure(state) {
+  const { meta, theme } = state
+  const context = state.tile.getContext("2d")
+  const widest = (texts, font) => {
+    context.font = `${font}px ${theme.font}`
+    return texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 0)
+  }
+  const numbers = (count) => [String(Math.max(0, count - 1))]
+  return {
+    rows: widest(meta.row_labels.length ? meta.row_labels : numbers(meta.total[0]), meta.row_labels.length ? LABEL_FONT : SMALL_FONT),
+    columns: widest(meta.col_labels.length ? meta.col_labels : numbers(meta.total[1]), meta.col_labels.length ? LABEL_FONT : SMALL_FONT),
+    lastColumns: meta.col_labels.slice(-5).map((label) => widest([label], LABEL_FONT)),
+    ticks: widest(barTicks(meta).map((tick) => tick.text), SMALL_FONT),
+    masked: meta.has_masked ? 18 + widest([meta.texts.masked_label ?? ""], SMALL_FONT) : 0,
+  }
+}
+
+// How far the last keys' leaning labels reach beyond the plot.
+function tailOf({ meta, measured }, pitch, most) {
+  const count = measured.lastColumns.length
+  const reach = measured.lastColumns.map((width, i) => Math.min(width, most) * Math.cos(LEAN) + 4 - (count - i - 0.5) * pitch)
+  return meta.col_labels.length ? Math.ceil(Math.max(...reach)) : 10
+}
+
+// `plot` is kept from before while a gesture lasts, so that the picture does not change size under the fingers.
+function layOutFigure(state, width) {
+  const { meta, view, measured } = state
+  const narrow = width < NARROW
+  const most = narrow ? 84 : 120
+  const left = 20 + Math.ceil(Math.min(measured.rows, most)) + 8
+  const leaning = Math.min(measured.columns, most)
+  const top = 18 + Math.ceil(leaning * Math.sin(LEAN) + 10)
+  const right = narrow ? Math.max(4, tailOf(state, (width - left) / (view.k1 - view.k0), most)) : 16 + 11 + Math.ceil(Math.max(8 + measured.ticks, measured.masked - 11, 52)) + 2
+  const notes = wrapNotes(state, width - (narrow ? 4 : left))
+  const below = 8 + (narrow ? 44 : 0) + notes.length * 17
+  const spans = [view.q1 - view.q0, view.k1 - view.k0]
+  const room = [Math.max(60, meta.max_height - top - below), Math.max(60, width - left - right)]
+  let cell = Math.min(room[0] / spans[0], room[1] / spans[1])
+  if (isWhole(view, meta.total)) cell = Math.min(cell, LARGEST_CELL)
+  const ratio = devicePixelRatio || 1
+  if (!state.moving && cell * ratio >= 12) cell = Math.floor(cell * ratio) / ratio // whole pixels: every cell alike
+  const kept = state.moving && state.layout?.plot
+  const plot = { x: left, y: top, width: cell * spans[1], height: cell * spans[0] }
+  if (kept) Object.assign(plot, { width: kept.width, height: kept.height, x: kept.x, y: kept.y })
+  return {
+    width, plot, narrow, most, notes,
+    cellWidth: plot.width / spans[1], cellHeight: plot.height / spans[0],
+    height: Math.ceil(Math.max(plot.y + plot.height + below, narrow ? 0 : plot.y + sideHeight(state))),
+    bar: barBox(plot, narrow, width),
+  }
+}
+
+// The colour bar beside the plot; on a narrow screen under it, at the left, with the buttons at the right.
+function barBox(plot, narrow, width) {
+  if (narrow) return { x: 4, y: plot.y + plot.height + 16, width: Math.min(130, width * 0.27), height: 9 }
+  return { x: plot.x + plot.width + 16, y: plot.y, width: 11, height: clamp(plot.height * 0.42, 60, 190) }
+}
+
+// What stands in the column at the right, so that a low plot leaves it room.
+function sideHeight(state) {
+  return 60 + (state.meta.has_masked ? 28 : 0) + (state.zoomable ? 40 : 0)
+}
+
+// The lines under the figure: what was pooled, then the page's own note.
+function wrapNotes({ meta, theme, tile }, width) {
+  const { texts, pool } = meta
+  const note = [pool[0] * pool[1] > 1 ? texts.pooled_note : "", texts.note].filter(Boolean).join(" · ")
+  if (!note) return []
+  const context = tile.getContext("2d")
+  context.font = `${SMALL_FONT}px ${theme.font}`
+  const lines = [""]
+  for (const piece of note.match(/[\u2e80-\uffef]|[^\s\u2e80-\uffef]+\s*|\s+/g)) {
+    if (context.measureText((lines.at(-1) + piece).trimEnd()).width > width && lines.at(-1)) lines.push("")
+    lines[lines.length - 1] += piece
+  }
+  return lines.map((line) => line.trim())
+}
+
+// Marks on the colour bar: t from 0 to 1, and the number there. Clipped ends say so.
+function barTicks(meta) {
+  const { low, high, log, number, texts, clipped } = meta
+  let marks = [low, (low + high) / 2, high]
+  if (log) {
+    marks = [low]
+    for (let power = Math.ceil(Math.log10(low) + 1e-9); 10 ** power < high * 0.999; power++) marks.push(10 ** power)
+    marks = [...marks.filter((mark, i) => i === 0 || mark > low * 2), high].filter((mark, i, all) => i === all.length - 1 || mark < high * 0.5)
+  }
+  return marks.map((value, i) => {
+    const sign = i === 0 && clipped[0] ? "≤ " : i === marks.length - 1 && clipped[1] ? "≥ " : ""
+    return { t: placeOnBar(meta, value), text: sign + formatNumber(Math.abs(value) < 1e-12 ? 0 : value, number, texts).replace(/\.0+(?=\D*$)/, "") }
+  })
+}
+
+// Where a value lies between the ends of the colour bar, 0..1.
+function placeOnBar({ low, high, log }, value) {
+  const t = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low || 1)
+  return t > 0 ? Math.min(t, 1) : 0
+}
+
+// Screen -> units, and back. Fractions are inside a unit.
+const queryAt = ({ layout, view }, y) => view.q0 + (y - layout.plot.y) / layout.cellHeight
+const keyAt = ({ layout, view }, x) => view.k0 + (x - layout.plot.x) / layout.cellWidth
+const yOf = ({ layout, view }, query) => layout.plot.y + (query - view.q0) * layout.cellHeight
+const xOf = ({ layout, view }, key) => layout.plot.x + (key - view.k0) * layout.cellWidth
+
+// The pooled pixel that holds a unit: its first and one past its last unit, cut at the window's end.
+function pixelOf(meta, axis, unit) {
+  const [start, end] = axis === 0 ? meta.window.slice(0, 2) : meta.window.slice(2)
+  const size = meta.pool[axis]
+  const first = start + Math.floor((unit - start) / size) * size
+  return [first, Math.min(first + size, end)]
+}

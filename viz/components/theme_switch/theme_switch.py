@@ -1,0 +1,24 @@
+"""Two small words, light and dark, that change Streamlit's theme for every page of the app.
+
+Streamlit 1.67 keeps the reader's theme in the browser, one localStorage entry per URL path, and reads it only while
+loading. So the switch writes the entry of every path it is given and loads the page again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from viz.components.packing import pack
+from viz.components.source import read_source
+
+N_ = str
+
+TEXTS: dict[str, str] = {"label": N_("Colours"), "light": N_("light"), "dark": N_("dark")}
+
+SOURCE = read_source(Path(__file__).parent, "theme_switch", '<div class="theme-switch"></div>\n')
+
+
+def payload(*, paths: Sequence[str], texts: Mapping[str, str]) -> bytes:
+    """`paths` are the URL paths of all pages ("/", "/cell", …); the page that is open is always included."""
+    return pack({"paths": list(paths), "texts": dict(texts)}, {})

@@ -1,0 +1,125 @@
+// The figure as a whole: two columns of labels, every visible line, titles and legend.
+
+const pen = document.createElement("canvas").getContext("2d") // measures text; draws nothing
+
+const AMOUNT = 50 // the width of one column of percentages
+
+function svg(tag, attributes, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag)
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+  node.append(...children)
+  return node
+}
+
+function layout(root, state, theme) {
+  const { queries, keys, head_labels: heads, query_offset: q0, key_offset: k0 } = state.meta
+  pen.font = `13px ${theme.font}`
+  const width = Math.max(240, Math.min(root.clientWidth || 600, 760)) - 8 // room for the inner scrollbar
+  const wide = (labels) => Math.max(20, ...labels.map((label) => pen.measureText(label).width)) + 4
+  pen.font = `600 13px ${theme.font}`
+  const place = 14 + 6.2 * String(Math.max(q0 + queries.length, k0 + keys.length) - 1).length
+  const amount = AMOUNT * heads.length
+  const share = Math.max(40, (width - 2 * place - amount) * 0.34)
+  const [queryWidth, keyWidth] = [queries, keys].map((labels) => Math.min(wide(labels), share))
+  const rows = Math.max(queries.length, keys.length, 1)
+  const height = clamp((state.meta.max_height - 60) / rows, 20, 26)
+  const left = place + queryWidth + 12
+  const right = width - amount - keyWidth - place - 12
+  return { width, place, amount, queryWidth, keyWidth, rows, row: height, left, right }
+}
+
+const middle = (at, row) => (row + 0.5) * at.row
+
+function draw(root, state) {
+  const theme = readTheme(root, state.meta.palette)
+  const { meta } = state
+  const at = layout(root, state, theme)
+  const colors = [theme.primary, theme.compare] // of the first and the second head
+  Object.assign(state, { theme, at, colors })
+  const height = at.rows * at.row
+  const all = svg("g", { class: "all" }, ...curves(state, () => true))
+  const active = svg("g", { class: "active" })
+  const picture = svg("svg", { width: at.width, height, viewBox: `0 0 ${at.width} ${height}` }, all, active)
+  for (const side of ["query", "key"]) {
+    const labels = side === "query" ? meta.queries : meta.keys
+    labels.forEach((label, row) => picture.append(rowNode(state, side, row, label)))
+  }
+  Object.assign(state, { all, active })
+  const { scrollTop } = state.scroller
+  state.scroller.replaceChildren(picture)
+  state.scroller.style.maxHeight = `${meta.max_height - 52}px`
+  state.scroller.scrollTop = scrollTop
+  state.scroller.setAttribute("aria-label", meta.texts.summary ?? "")
+  drawTitles(state)
+  drawLegend(state)
+  paintActive(root, state)
+}
+
+function rowNode(state, side, row, label) {
+  const { at, meta } = state
+  const query = side === "query"
+  const position = row + (query ? meta.query_offset : meta.key_offset)
+  const [y, x] = [row * at.row, query ? 0 : at.right]
+  const width = query ? at.left : at.width - at.right
+  const labelWidth = query ? at.queryWidth : at.keyWidth
+  const baseline = middle(at, row) + 4.5
+  const edge = query ? at.place + labelWidth : at.right + 12
+  const hit = svg("rect", { x, y, width, height: at.row, fill: "transparent" })
+  const tint = svg("rect", { class: "tint", x: edge - (query ? labelWidth + 4 : 4), y: y + 1.5, width: labelWidth + 8, height: at.row - 3, rx: 3, fill: "none" })
+  const frame = svg("rect", { class: "frame", x: edge - labelWidth - 5, y: y + 1.5, width: labelWidth + 10, height: at.row - 3, rx: 3 })
+  const text = svg("text", { x: edge, y: baseline, "text-anchor": query ? "end" : "start" })
+  text.textContent = isolate(fitText(pen, label, labelWidth + 1))
+  const placeX = query ? 2 : edge + labelWidth + 8
+  const place = svg("text", { class: "place", x: placeX, y: baseline - 0.5, "text-anchor": "start" })
+  place.textContent = String(position)
+  const title = svg("title", {})
+  title.textContent = `${isolate(label)} · ${position}`
+  const group = svg("g", { class: `row ${side}`, "data-side": side, "data-row": row, "data-position": position }, title, hit, tint)
+  if (query) group.append(frame)
+  group.append(text, place)
+  return group
+}
+
+// One curve a visible weight, horizontal at both ends, its width and opacity growing with the weight. `wanted(query,
+// key)` says which cells count; `faintest` is the opacity that even a weight near 0 keeps.
+function curves(state, wanted, faintest = 0) {
+  const { at, meta, colors, weights } = state
+  const nodes = []
+  const [heads, rows, columns] = weights.shape
+  const bend = (at.right - at.left) * 0.4
+  for (let cell = 0; cell < weights.length; cell++) {
+    const weight = weights[cell]
+    if (!(weight >= meta.threshold)) continue // NaN, a masked cell, fails this too
+    const [head, query, key] = [Math.floor(cell / (rows * columns)), Math.floor(cell / columns) % rows, cell % columns]
+    if (!wanted(query, key)) continue
+    const shift = (head - (heads - 1) / 2) * 2.5 // two heads side by side, not on top of each other
+    const [y1, y2] = [middle(at, query) + shift, middle(at, key) + shift]
+    const d = `M${at.left},${y1}C${at.left + bend},${y1} ${at.right - bend},${y2} ${at.right},${y2}`
+    const look = { "stroke-opacity": (faintest + (1 - faintest) * weight).toFixed(3), "stroke-width": (0.8 + 3 * weight).toFixed(2) }
+    nodes.push(svg("path", { d, stroke: css(colors[head]), ...look }))
+  }
+  return nodes
+}
+
+function drawTitles({ titles, at, meta }) {
+  const query = element("span", { className: "queries-title", textContent: meta.texts.queries ?? "" })
+  const key = element("span", { className: "keys-title", textContent: meta.texts.keys ?? "" })
+  titles.replaceChildren(query, key)
+  // Each title ends or begins where its labels do, unless it would leave the figure or meet the other one.
+  const queryEnd = Math.max(at.place + at.queryWidth, query.offsetWidth)
+  query.style.left = `${queryEnd - query.offsetWidth}px`
+  key.style.left = `${Math.max(Math.min(at.right + 12, at.width - key.offsetWidth), queryEnd + 12)}px`
+}
+
+function drawLegend({ legend, meta, colors }) {
+  const { texts } = meta
+  const heads = meta.head_labels.map((label, head) => {
+    const swatch = element("i")
+    swatch.style.background = css(colors[head])
+    return element("span", { className: "head" }, swatch, label)
+  })
+  const value = formatNumber(meta.threshold, "percent", texts).replace(/\.0(?=\D|$)/, "")
+  const notes = [fill(texts.threshold, { value })]
+  if (meta.cut) notes.push(fill(texts.cut, { count: meta.max_rows }))
+  legend.replaceChildren(...heads, ...notes.map((note) => element("span", { textContent: note })))
+}

@@ -1,0 +1,73 @@
+"""The text as a row of chips, one a token or a split character, on which the current token is chosen.
+
+Sends the state "token": the chosen position, or None after Escape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viz.color import palette
+from viz.components.packing import pack
+from viz.components.source import read_source
+
+N_ = str
+
+TEXTS: dict[str, str] = {
+    "label": N_("The text as tokens"),
+    "chip": N_("{label}, position {position}"),
+    "parts": N_("{count} tokens: {parts}"),
+    "value": N_("{label} · {value}"),
+    "earlier": N_("{count} earlier"),
+    "later": N_("{count} later"),
+}
+
+SOURCE = read_source(Path(__file__).parent, "token_strip", '<div class="token-strip"></div>\n')
+
+
+def payload(
+    *,
+    labels: Sequence[str],
+    positions: Sequence[int],
+    counts: Sequence[int],
+    parts: Sequence[Sequence[str]],
+    special: Sequence[bool],
+    metric: NDArray[np.floating],
+    values: Sequence[str],
+    selected: int | None,
+    looked_at: int | None,
+    texts: Mapping[str, str],
+) -> bytes:
+    """The chips in reading order: chip i stands for the tokens `positions[i]` to `positions[i] + counts[i] - 1`.
+
+    `parts[i]` labels those tokens where there is more than one. `metric[i]` in 0..1 tints the chip, NaN leaves it
+    plain; `values[i]` is what the tint means, in words, or empty. `selected` (the query) and `looked_at` (the key) are
+    token positions, not chip indices.
+    """
+    n_chips = len(labels)
+    lists = {"positions": positions, "counts": counts, "parts": parts, "special": special, "values": values}
+    for name, given in lists.items():
+        if len(given) != n_chips:
+            raise ValueError(f"{n_chips} labels but {len(given)} {name}")
+    if metric.shape != (n_chips,):
+        raise ValueError(f"{n_chips} labels but a metric of shape {metric.shape}")
+    meta = {
+        "labels": list(labels),
+        "parts": [list(pieces) for pieces in parts],
+        "values": list(values),
+        "selected": selected,
+        "looked_at": looked_at,
+        "texts": dict(texts),
+        "palette": palette(),
+    }
+    arrays = {
+        "positions": np.asarray(positions, dtype=np.int32),
+        "counts": np.asarray(counts, dtype=np.int32),
+        "special": np.asarray(special, dtype=np.uint8),
+        "metric": np.asarray(metric, dtype=np.float32),
+    }
+    return pack(meta, arrays)

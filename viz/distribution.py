@@ -1,0 +1,72 @@
+"""The most likely next tokens as an accessible HTML table whose bars are drawn by CSS alone.
+
+Knows nothing about models or vocabularies: it gets labels and probabilities.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from viz.token_text import escaped
+
+N_ = str
+
+TEXTS: dict[str, str] = {
+    "token": N_("token"),
+    "probability": N_("probability"),
+    "rest": N_("all other tokens"),
+}
+
+
+def next_token_bars(
+    labels: list[str],
+    probabilities: list[float],
+    *,
+    rest: float,
+    heading: str,
+    after: str = "",
+    texts: dict[str, str] | None = None,
+) -> str:
+    """HTML of the next-token list: one row a token, its bar as long as its probability (the full track is 100 %).
+
+    `rest` is the probability of everything not listed and gets a quiet row of its own unless it is zero, so that the
+    rows add up to 100 %. `after` is the end of the text, shown beside the heading. All strings are escaped here.
+    """
+    if len(labels) != len(probabilities):
+        raise ValueError(f"{len(labels)} labels for {len(probabilities)} probabilities")
+    words = TEXTS | (texts or {})
+    rows = [_row(label, probability) for label, probability in zip(labels, probabilities, strict=True)]
+    if rest > 0:
+        rows.append(_row(words["rest"], rest, kind="rest"))
+    beside = f" <span>{escaped(after)}</span>" if after else ""
+    return (
+        f"<style>{_css()}</style>"
+        f'<table class="atlas-next"><caption>{escaped(heading)}{beside}</caption>'
+        f'<thead><tr><th scope="col">{escaped(words["token"])}</th>'
+        f'<th scope="col">{escaped(words["probability"])}</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def percent(probability: float) -> str:
+    """A probability as a reader's percentage: one decimal, and never a zero for something that is possible."""
+    if 0 < probability < 0.0005:
+        return "< 0.1 %"
+    if 0.9995 <= probability < 1:
+        return "> 99.9 %"
+    return f"{100 * probability:.1f} %"
+
+
+def _row(label: str, probability: float, kind: str = "token") -> str:
+    share = 100 * min(max(probability, 0.0), 1.0)
+    return (
+        f'<tr class="{kind}"><th scope="row" title="{escaped(label)}"><bdi>{escaped(label)}</bdi></th>'
+        f'<td><div class="track"><div class="bar" style="width:{share:.2f}%"></div>'
+        f'<span class="number">{escaped(percent(probability))}</span></div></td></tr>'
+    )
+
+
+@cache
+def _css() -> str:
+    return (Path(__file__).parent / "distribution.css").read_text(encoding="utf-8")

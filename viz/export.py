@@ -1,0 +1,98 @@
+"""What the reader takes away: one offline HTML file of a component, an SVG, and the numbers as CSV or NPZ.
+
+Every string in these files may come from a token, so each format has its own defence: base64 and escaping in HTML,
+escaping in SVG, quoting and a guard against formulas in CSV, no pickles in NPZ.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viz.components.source import Source
+from viz.figure_svg import map_svg as map_svg
+from viz.token_text import escaped, printable
+
+_FOLDER = Path(__file__).parent / "standalone"
+_EXPORT = "export default function"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def standalone_html(source: Source, payload: bytes, *, title: str, caption: str, lang: str) -> bytes:
+    """One HTML file that shows the component with these data, offline, in light or dark as the reader's system is.
+
+    The file forbids itself every request and every script except its own by a content security policy.
+    """
+    if source.js.count(_EXPORT) != 1:
+        raise ValueError(f"component {source.name!r} must contain {_EXPORT!r} exactly once")
+    host = (_FOLDER / "standalone.js").read_text(encoding="utf-8")
+    script = _inline(f"{source.js.replace(_EXPORT, 'const component = function')}\n{host}")
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    page = Template((_FOLDER / "standalone.html").read_text(encoding="utf-8")).substitute(
+        lang=escaped(lang),
+        title=escaped(title),
+        caption="<br>".join(escaped(line) for line in caption.splitlines()),
+        digest=digest,
+        page_css=(_FOLDER / "standalone.css").read_text(encoding="utf-8"),
+        component_css=source.css,
+        component_html=source.html,
+        payload=base64.b64encode(payload).decode("ascii"),
+        script=script,
+    )
+    return page.encode("utf-8")
+
+
+def csv_bytes(
+    values: NDArray[np.floating], row_labels: Sequence[str], col_labels: Sequence[str], caption: str
+) -> bytes:
+    """UTF-8 CSV: the caption as `#` lines, then one header line of column labels and one line a row.
+
+    Masked cells (NaN) are empty. Numbers carry nine digits, enough to restore a float32. A label that a spreadsheet
+    would run as a formula gets a `'` in front.
+    """
+    if values.shape != (len(row_labels), len(col_labels)):
+        raise ValueError(f"values of shape {values.shape} for {len(row_labels)} × {len(col_labels)} labels")
+    lines = [f"# {_comment(line)}" for line in printable(caption).splitlines()]
+    lines.append(",".join(["", *(_quoted(label) for label in col_labels)]))
+    for label, row in zip(row_labels, values.tolist(), strict=True):
+        lines.append(",".join([_quoted(label), *("" if math.isnan(value) else f"{value:.9g}" for value in row)]))
+    return "\r\n".join([*lines, ""]).encode("utf-8-sig")  # the mark tells spreadsheets that it is UTF-8
+
+
+def npz_bytes(arrays: Mapping[str, NDArray[Any]], caption: str) -> bytes:
+    """A compressed .npz of these arrays and the caption as the string array "caption"; loads without pickles."""
+    if "caption" in arrays:
+        raise ValueError('"caption" is the name of the caption itself')
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise TypeError(f"array {name!r} holds Python objects, which only a pickle could store")
+    data = io.BytesIO()
+    np.savez_compressed(data, allow_pickle=False, **arrays, caption=np.array(printable(caption)))
+    return data.getvalue()
+
+
+def _inline(script: str) -> str:
+    # Inside strings and patterns, the only places they can stand in, these spellings mean the same to JavaScript.
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _quoted(label: str) -> str:
+    # Always quoted: a token may be a comma, a line break, or the # that starts a comment line.
+    text = printable(label)
+    guarded = f"'{text}" if text.startswith(_FORMULA) else text
+    return '"' + guarded.replace('"', '""') + '"'
+
+
+def _comment(line: str) -> str:
+    # A spreadsheet splits the line at separators, and what follows one could be a formula of its own.
+    return re.sub(r"([,;\t]\s*)(?=[=+\-@])", r"\1'", line)

@@ -1,0 +1,63 @@
+"""Labels as drawings need them: free of characters a file cannot carry, cut to a width, measured in ems.
+
+Knows nothing about tokenizers: it gets display strings and returns display strings.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+
+# XML 1.0 forbids these even as references, so a single one would make an exported file unreadable.
+_FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def printable(text: str) -> str:
+    """The text with every character that XML or UTF-8 cannot carry (controls, lone surrogates) shown as U+FFFD."""
+    return _FORBIDDEN.sub("\ufffd", text)
+
+
+def escaped(text: str) -> str:
+    """The text safe inside HTML and XML, as element content and as a quoted attribute."""
+    return html.escape(printable(text))
+
+
+def ems(text: str) -> float:
+    """The drawn width in ems, estimated: wide East Asian characters count 1, marks 0, all others 0.58."""
+    return sum(_character_ems(character) for character in text)
+
+
+def shortened(text: str, limit: float) -> str:
+    """The text itself if it is at most `limit` ems wide, else its beginning and an ellipsis within that width."""
+    if ems(text) <= limit:
+        return text
+    used, kept = 1.0, 0  # the ellipsis is about one em wide
+    for character in text:
+        used += _character_ems(character)
+        if used > limit:
+            break
+        kept += 1
+    return text[:kept] + "…"
+
+
+def _character_ems(character: str) -> float:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0.0
+    return 1.0 if unicodedata.east_asian_width(character) in "WF" else 0.58
+
+
+def wrapped(text: str, limit: float) -> list[str]:
+    """The text as lines of at most `limit` ems, broken at spaces, and inside a word only where it alone is too long."""
+    lines: list[str] = []
+    line = ""
+    for piece in re.findall(r"\s*\S+", " ".join(text.split())):
+        if line and ems(line + piece) > limit:
+            lines.append(line)
+            piece, line = piece.lstrip(), ""
+        for character in piece:
+            if line and ems(line + character) > limit:
+                lines.append(line)
+                line = ""
+            line += character
+    return [*lines, line] if line else lines
