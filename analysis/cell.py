@@ -33,12 +33,17 @@ class Row:
     keep: Bool[np.ndarray, "keys"]
     weights: Float[np.ndarray, "keys"]
     contributions: Float[np.ndarray, "keys"]
+    dots: Float[np.ndarray, "keys"]
     lse: float
     sink: float | None
     drawn: Int[np.ndarray, "drawn"]  # positions, rising
-    dots: Float[np.ndarray, "drawn"]
     k: Float[np.ndarray, "drawn d_head"]
     v: Float[np.ndarray, "drawn d_value"]
+
+    @property
+    def rest(self) -> float:
+        """The weight of the keys that are not drawn."""
+        return float(np.delete(self.weights, self.drawn).sum())
 
     @property
     def top(self) -> list[int]:
@@ -148,10 +153,10 @@ def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
         keep=keep,
         weights=weights,
         contributions=weights * np.linalg.norm(_float64(values), axis=1),
+        dots=_float64(keys) @ _float64(q),
         lse=lse,
         sink=None if record.sinks is None else math.exp(float(record.sinks[head]) - lse),
         drawn=drawn,
-        dots=_float64(keys)[drawn] @ _float64(q),
         k=_float64(keys)[drawn],
         v=_float64(values)[drawn],
     )

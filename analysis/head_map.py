@@ -16,6 +16,7 @@ from torch import Tensor
 
 from analysis.pooling import How, fixed_bins, pool
 from analysis.units import Unit, token_units, word_units
+from attention import softmax
 from model_runner.capture import ROWS, Capture
 
 PIXELS = 256
@@ -80,7 +81,10 @@ def clip_window(window: Window | None, n_units: int) -> Window:
 def head_map(
     capture: Capture, layer: int, head: int, *, reading: Reading = Reading(), window: Window | None = None
 ) -> HeadMap:
-    """O(window) time, O(ROWS × keys of the window) memory. Raises NoWeights, NoSuchPlace."""
+    """O(window) time, O(ROWS × keys of the window) memory; all keys where the first is hidden.
+
+    Raises NoWeights, NoSuchPlace.
+    """
     units = units_of(capture, reading)
     window = clip_window(window, len(units))
     how: How = "mean" if reading.what == "scores" else "max"
@@ -108,15 +112,13 @@ def _unit_cells(
     visible = record.mask.tile(queries, keys, record.q.device)
     if reading.what == "scores":
         return capture.scores(layer, head, queries=queries, keys=keys).masked_fill(~visible, 0.0), visible
-    values = capture.weights(layer, head, queries=queries, keys=keys)
     if reading.hide_first:
-        hidden = capture.weights(layer, head, queries=queries, keys=slice(0, 1))
-        values = values / (1 - hidden).clamp_min(torch.finfo(values.dtype).tiny)
-        visible = visible.clone()
+        values = _weights_without_first(capture, layer, head, queries, keys)
         if keys.start == 0:
+            visible = visible.clone()
             visible[:, 0] = False
-            values = values.clone()
-            values[:, 0] = 0.0
+    else:
+        values = capture.weights(layer, head, queries=queries, keys=keys)
     if reading.what == "value":
         values = values * record.v[head // record.group, keys].to(values.dtype).norm(dim=-1)
     key_bins = [slice(unit.start - keys.start, unit.stop - keys.start) for unit in looked_at]
@@ -124,6 +126,20 @@ def _unit_cells(
     merged = pool(pool(values, 1, key_bins, "sum"), 0, query_bins, "mean")
     shown = pool(pool(visible.to(torch.uint8), 1, key_bins, "max"), 0, query_bins, "max").bool()
     return merged, shown
+
+
+def _weights_without_first(
+    capture: Capture, layer: int, head: int, queries: slice, keys: slice
+) -> Float[Tensor, "queries keys"]:
+    """The weights, had the first token been masked.
+
+    Not the weights divided by what the first one leaves: where it takes nearly all, nothing but rounding is left.
+    """
+    record = capture.record(layer)
+    scores = capture.scores(layer, head, queries=queries)
+    scores[:, 0] = -torch.inf
+    lse = softmax.log_sum_exp(scores[None], None if record.sinks is None else record.sinks[head][None])
+    return softmax.weights(scores[None, :, keys], lse)[0]
 
 
 def _pixels(

@@ -11,7 +11,7 @@ from model_runner.capture import ROWS, Capture
 def opening_head(capture: Capture) -> tuple[int, int]:
     """The head whose last query puts the most weight on one key that is neither special, previous nor itself.
 
-    Those three are where most heads look anyway. In a text of fewer than four tokens every key counts. O(heads × keys).
+    Those three are where most heads look anyway. Where a text has no other token, every key counts. O(heads × keys).
     """
     n_tokens = len(capture.tokens)
     last, every_key = slice(n_tokens - 1, n_tokens), slice(0, n_tokens)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from model_runner.capture import Capture
 from model_runner.tokens import Token, visible
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # written without spaces: one character, one word
-WORD = re.compile(rf"[{CJK}]|(?:(?![{CJK}])\w)+(?:['’](?:(?![{CJK}])\w)+)*|[^\w\s]")
+MARKS = "".join(mark for mark in map(chr, range(0x300, 0x10000)) if unicodedata.category(mark).startswith("M"))
+LETTERS = rf"(?![{CJK}])\w(?:(?![{CJK}])[\w{MARKS}])*"  # \w alone leaves out vowel signs and combining accents
+WORD = re.compile(rf"[{CJK}][{MARKS}]*|{LETTERS}(?:['’]{LETTERS})*|[^\w\s][{MARKS}]*")
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,6 @@ def _kinds(config: Any, n_layers: int, windows: dict[int, int | None]) -> tuple[
             kinds.append(known or ("sliding" if windows[layer] else "full"))
         else:
             kinds.append(
-                str(declared[layer]).removesuffix("_attention") if len(declared) == n_layers else "no attention"
+                str(declared[layer]).removesuffix("_attention") if len(declared) == n_layers else N_("no attention")
             )
     return tuple(kinds)

@@ -12,7 +12,7 @@ from huggingface_hub.errors import (
     DryRunError,
     GatedRepoError,
     HFValidationError,
-    HTTPError,
+    HTTPError,  # pyright: ignore[reportPrivateImportUsage]  # of whichever HTTP library this version of the hub's uses
     RepositoryNotFoundError,
     RevisionNotFoundError,
     XetDownloadError,

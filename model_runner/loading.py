@@ -141,7 +141,7 @@ def _check_config(name: str, folder: Path) -> None:
 def _tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception as error:  # noqa: BLE001  # the tokenizers library raises no class of its own
+    except Exception as error:  # the tokenizers library raises no class of its own
         raise TokenizerMissing(name=name, reason=_first_line(error)) from error
     if not tokenizer.is_fast:
         raise TokenizerMissing(name=name, reason=N_("it does not tell which characters a token covers"))
@@ -158,6 +158,7 @@ def _model(name: str, checkpoint: Checkpoint, auto: Any, dtype: torch.dtype) -> 
             use_safetensors=True,
             trust_remote_code=False,
             output_loading_info=True,
+            ignore_mismatched_sizes=True,  # only to say it better, below
         )
         model, report = loaded
     except MemoryError as error:
@@ -166,6 +167,11 @@ def _model(name: str, checkpoint: Checkpoint, auto: Any, dtype: torch.dtype) -> 
         if "allocate memory" in str(error):
             raise OutOfMemory(stage=N_("loading the weights")) from error
         raise ModelIncomplete(name=name, reason=_first_line(error)) from error
+    mismatched = sorted(str(key) for key, *_ in report["mismatched_keys"])
+    if mismatched:
+        values = {"count": len(mismatched), "first": mismatched[0]}
+        reason = Reason(N_("{count} weights have other shapes than config.json says, {first} first"), values)
+        raise ModelIncomplete(name=name, reason=reason)
     prefix = f"{model.base_model_prefix}."
     missing = {str(key) for key in report["missing_keys"]}
     missing_base = sorted(key for key in missing if key.startswith(prefix) and "pooler" not in key)
@@ -178,4 +184,5 @@ def _model(name: str, checkpoint: Checkpoint, auto: Any, dtype: torch.dtype) -> 
 def _first_line(error: Exception) -> str:
     """What an error of a library says, short enough for a sentence."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0].rstrip(".")[:200] if lines else type(error).__name__
+    shown = " ".join(lines[:2]) if lines and lines[0].endswith(":") else (lines or [type(error).__name__])[0]
+    return shown.rstrip(".: ")[:200]

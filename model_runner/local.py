@@ -28,7 +28,7 @@ from model_runner.errors import (
 from model_runner.recording import CannotRecord, Recording, active
 from model_runner.request import CaptureRequest
 from model_runner.runner import ModelInfo
-from model_runner.tokens import Encoded, display, encode, tokens_of
+from model_runner.tokens import Encoded, display, encode, longest_start, tokens_of
 from model_runner.worker import Job, Worker
 
 CACHE_BYTES = 1 << 30
@@ -103,7 +103,7 @@ class LocalRunner:
             return known
         job.check()
         encoded = encode(self.tokenizer, request.text)
-        self._check_length(encoded)
+        self._check_length(request.text, encoded)
         try:
             capture = self._forward(request, encoded, job)
         except (torch.OutOfMemoryError, MemoryError) as error:
@@ -115,11 +115,12 @@ class LocalRunner:
         self.cache.put(request, capture)
         return capture
 
-    def _check_length(self, encoded: Encoded) -> None:
+    def _check_length(self, text: str, encoded: Encoded) -> None:
         """Raises SequenceTooLong beyond the model's positions, TextExceedsMemory beyond this machine's memory."""
         count, limit = len(encoded.ids), self.info.max_tokens
         if count > limit:
-            raise SequenceTooLong(tokens=count, limit=limit, characters=encoded.spans[limit - 1][1])
+            characters = longest_start(self.tokenizer, text, encoded, limit)
+            raise SequenceTooLong(tokens=count, limit=limit, characters=characters)
         free = memory.available(self.model.device) // 2  # the other half is for the forward's own temporaries
         needed = self.anatomy.bytes_per_token * count
         if needed > free:

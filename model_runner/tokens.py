@@ -14,6 +14,7 @@ from transformers.convert_slow_tokenizer import bytes_to_unicode
 from model_runner.errors import EmptyText, NotText
 
 VISIBLE = {" ": "·", "\n": "⏎", "\t": "⇥", "\r": "␍"}
+JOINER = "\u200d"
 BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # SentencePiece's byte fallback
 
 
@@ -43,7 +44,7 @@ class Encoded:
 def encode(tokenizer: PreTrainedTokenizerBase, text: str) -> Encoded:
     """The model's own token ids of the text, special tokens included.
 
-    Raises EmptyText for a blank text and NotText where a lone surrogate makes it unencodable.
+    Raises EmptyText for a text that is blank or leaves no token, NotText where a lone surrogate makes it unencodable.
     """
     if not text.strip():
         raise EmptyText()
@@ -51,7 +52,20 @@ def encode(tokenizer: PreTrainedTokenizerBase, text: str) -> Encoded:
         if "\ud800" <= character <= "\udfff":
             raise NotText(position=position, code=f"{ord(character):04X}")
     encoded: Any = tokenizer(text, return_offsets_mapping=True, verbose=False)
+    if not encoded["input_ids"]:
+        raise EmptyText()
     return Encoded(tuple(encoded["input_ids"]), tuple(map(tuple, encoded["offset_mapping"])))
+
+
+def longest_start(tokenizer: PreTrainedTokenizerBase, text: str, encoded: Encoded, limit: int) -> int:
+    """How many characters from the start of a text surely make no more than ``limit`` tokens; it makes more itself."""
+    characters = max(end for _, end in encoded.spans[:limit])
+    while characters > 0:  # cut, the last word may fall apart, and a special token may follow it
+        count = len(tokenizer(text[:characters], verbose=False)["input_ids"])
+        if count <= limit:
+            break
+        characters -= count - limit
+    return max(0, characters)
 
 
 def tokens_of(tokenizer: PreTrainedTokenizerBase, encoded: Encoded) -> tuple[Token, ...]:
@@ -71,8 +85,8 @@ def display(tokenizer: PreTrainedTokenizerBase, token_id: int) -> str:
         return f"⟨{token_id}⟩"
     if token_id in tokenizer.all_special_ids:
         return "⟨" + piece.strip("<>|[]") + "⟩"
-    if _is_byte_level(tokenizer):
-        raw = bytes(_byte_of()[character] for character in piece if character in _byte_of())
+    if _is_byte_level(tokenizer) and all(character in _byte_of() for character in piece):  # else added as it is
+        raw = bytes(_byte_of()[character] for character in piece)
         try:
             return visible(raw.decode("utf-8"))
         except UnicodeDecodeError:
@@ -84,6 +98,8 @@ def display(tokenizer: PreTrainedTokenizerBase, token_id: int) -> str:
 
 def visible(text: str) -> str:
     """Spaces, line breaks, control and direction characters made visible, so that nothing hides or reorders a label."""
+    if text == JOINER:  # between two emoji it is what makes them one; alone it would be nothing
+        return f"⟨{ord(text):04X}⟩"
     return "".join(map(_visible_character, text)) or "⟨⟩"
 
 
@@ -92,8 +108,8 @@ def _visible_character(character: str) -> str:
         return VISIBLE[character]
     if character < "\x20":
         return chr(0x2400 + ord(character))  # Unicode's control pictures
-    invisible = unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Cn", "Co") and character != "\u200d"
-    return f"⟨{ord(character):04X}⟩" if invisible else character
+    invisible = unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Zs", "Cn", "Co")
+    return f"⟨{ord(character):04X}⟩" if invisible and character != JOINER else character
 
 
 def _is_byte_level(tokenizer: PreTrainedTokenizerBase) -> bool:

@@ -57,7 +57,7 @@ class Worker:
         self._latest: dict[str, Job[Any]] = {}
 
     def submit(self, work: Callable[[Job[T]], T], session: str | None = None) -> Job[T]:
-        """Queue the work; the session's older job, if it is still under way, is cancelled. Raises Cancelled once closed."""
+        """Queue the work and cancel the session's older job, if it is still under way. Raises Cancelled once closed."""
         job: Job[T] = Job()
         with self._lock:
             older = self._latest.pop(session, None) if session is not None else None

@@ -8,7 +8,9 @@ from ui import session
 from ui.head_export import take_head_away
 from ui.i18n import _
 from ui.inputs import choose, pick, switch
+from ui.next_token import show_next
 from ui.page import guarded, open_page, show_badge, show_reading, show_strip
+from ui.tables import show_tables
 
 opened = open_page()
 show_badge(opened)
@@ -55,7 +57,7 @@ with right:
     views.show_lines(opened, other)
 with left:
     views.show_grid(opened, grid, metric, mode=mode, ranked=order == "rank", other=other)
-    guarded(lambda: views.show_next(opened))
+    guarded(lambda: show_next(opened))
 
 show_reading(
     [
@@ -67,4 +69,5 @@ show_reading(
     source="Vaswani et al. 2017, arXiv:1706.03762",
     attempt=_("Pick the induction example, choose the metric “induction”, rank the heads and open the first one."),
 )
+show_tables(lambda: views.tables_of(opened, grid, metric, view))
 take_head_away(opened, view, reading, scale, payload, other)

@@ -64,15 +64,17 @@ def draw_frame(page: Page) -> None:
     with st.container(key="page_head", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<h1 class='atlas-title'>{_(entry.title)} <span>{_(entry.subtitle)}</span></h1>", width="stretch")
         slots = session.slots()
-        for name in ("badge", "read", "take"):
+        for name in ("badge", "read", "tables", "take"):
             slots[name] = st.container(key=f"slot_{name}", width="content")
     slots["status"] = st.empty()
+    slots["drawn"] = True  # until the page takes it, see ui.page.open_page
     if "torch" not in sys.modules:
         slots["status"].progress(0.0, text=_("Starting the engine …"))
 
 
 def _sidebar() -> None:
-    st.html(f"<div class='atlas-name'>Attention Atlas<span>{_('see how a transformer attends')}</span></div>")
+    promise = _("see how a transformer attends")
+    st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
     _model_box()
     _text_box()
     section = ""
@@ -93,6 +95,7 @@ def _model_box() -> None:
     names = [session.DEFAULT_MODEL, *WELL_KNOWN_MODELS]
     if session.model() not in names:
         names.insert(1, session.model())
+    embedded = _("Embedded small Llama")  # not translated in format_func, which Streamlit may call outside a run
     key = "model_box"
     if st.session_state.get(key) != session.model():
         st.session_state[key] = session.model()
@@ -100,7 +103,7 @@ def _model_box() -> None:
         _("Model"),
         names,
         key=key,
-        format_func=lambda name: _("Embedded small Llama") if name == session.DEFAULT_MODEL else name,
+        format_func=lambda name: embedded if name == session.DEFAULT_MODEL else name,
         accept_new_options=True,
         help=_("Type any hub id (owner/name) or the path of a local folder. Only then is anything downloaded."),
         on_change=lambda: session.set_model((st.session_state[key] or session.DEFAULT_MODEL).strip()),

@@ -9,8 +9,9 @@ import numpy as np
 from analysis.head_map import HeadMap, Reading
 from ui.head_views import Scale
 from ui.i18n import language
-from ui.page import Opened
+from ui.page import Opened, translated
 from ui.take_away import TakeAway, caption, python_start, show_take_away
+from viz import figure_svg
 from viz.components.head_map import head_map as map_component
 from viz.export import csv_bytes, map_svg, npz_bytes, standalone_html
 
@@ -35,6 +36,7 @@ def take_head_away(
                 col_labels=svg_labels[1],
                 title=title,
                 caption=words,
+                texts=translated(figure_svg.TEXTS),
                 **asdict(scale),
             ),
             html=lambda: standalone_html(map_component.SOURCE, payload, title=title, caption=words, lang=language()),

@@ -7,22 +7,22 @@ from html import escape
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from analysis.head_grid import HeadGrid
 from analysis.head_map import HeadMap, Reading, Window, head_map
-from analysis.next_token import next_tokens
 from analysis.units import Unit
 from attention.metrics import METRICS, Metric
 from ui import session
 from ui.components import mount
 from ui.i18n import _
 from ui.page import Opened, translated
-from ui.wording import number
+from ui.tables import labelled
+from ui.wording import joined, number
 from viz.components.head_grid import head_grid as grid_component
 from viz.components.head_map import head_map as map_component
 from viz.components.token_lines import token_lines
-from viz.distribution import next_token_bars
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -215,7 +215,7 @@ def _note(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> st
         parts.append(_("First token hidden, each row renormalised over the others."))
     if reading.words and reading.what != "scores":
         parts.append(_("Words: summed over the tokens looked at, averaged over the tokens looking."))
-    return " ".join(parts)
+    return joined(*parts)
 
 
 def show_caption(opened: Opened, reading: Reading) -> None:
@@ -223,7 +223,7 @@ def show_caption(opened: Opened, reading: Reading) -> None:
     how = _("Each row is a token looking back; the darker a cell, the more it looks at the token of that column.")
     if reading.what == "scores":
         how = _("Each row is a token looking back; red cells score high, blue ones low, before the softmax.")
-    st.html(f"<p class='atlas-caption'>{escape(how)} {_pinned_sentence(opened)}</p>")
+    st.html(f"<p class='atlas-caption'>{joined(escape(how), _pinned_sentence(opened))}</p>")
 
 
 def _pinned_sentence(opened: Opened) -> str:
@@ -262,29 +262,20 @@ def show_lines(opened: Opened, other: tuple[int, int] | None) -> None:
     mount(token_lines.SOURCE, payload, key="token_lines", on={"query": lambda q: session.move(query=q, key=None)})
 
 
-def show_next(opened: Opened) -> None:
-    """What the model makes of it: the next token, or, in an encoder, the token at the pinned place."""
-    both_ways = bool(
-        opened.capture.record(opened.layer).mask.tile(slice(0, 1), slice(0, 2), opened.capture.q(opened.layer).device)[
-            0, -1
-        ]
-    )
-    position = (opened.query or 0) if both_ways else len(opened.capture.tokens) - 1
-    found = next_tokens(opened.capture, position, count=5)
-    end = "".join(token.text for token in opened.capture.tokens[-3:]).replace("·", " ").strip()
-    st.html(
-        next_token_bars(
-            [opened.runner.token_text(token) for token in found.ids],
-            list(found.probabilities),
-            rest=found.rest,
-            heading=_("Token at {position}").format(position=position) if both_ways else _("Next token"),
-            after="" if both_ways else _("after “… {text}”").format(text=end),
-            texts={"token": _("token"), "probability": _("probability"), "rest": _("all other tokens")},
-        )
-    )
-
-
 def head_counts(opened: Opened) -> list[tuple[int, int]]:
     """(layer, number of heads) of every layer with softmax attention."""
     capture = opened.capture
     return [(layer, len(capture.q(layer))) for layer in range(capture.n_layers) if capture.has_weights(layer)]
+
+
+def tables_of(opened: Opened, grid: HeadGrid, metric: Metric, view: HeadMap) -> dict[str, pd.DataFrame]:
+    """The map in view and the grid's metric, by heading."""
+    window, (rows, columns) = view.window, view.pool
+    looking = [unit.label for unit in view.units[window.q0 : window.q1 : rows]]
+    looked_at = [unit.label for unit in view.units[window.k0 : window.k1 : columns]]
+    layers, heads = grid.metrics[metric.name].shape
+    names = [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)]
+    return {
+        f"L{opened.layer}H{opened.head}": labelled(view.values, looking, looked_at),
+        _(metric.label): pd.DataFrame(grid.metrics[metric.name], index=names[0], columns=names[1]),
+    }

@@ -17,8 +17,9 @@ from model_runner import Capture, Check, Runner, RunnerError
 from model_runner.errors import Cancelled, NoSuchPlace
 from ui import session
 from ui.components import mount
+from ui.frame import navigation
 from ui.i18n import _
-from ui.wording import error_size, number, plain, sentence
+from ui.wording import error_size, joined, number, plain, sentence
 from viz.components.token_strip import token_strip
 
 N_ = str  # marks a text for Babel without translating it here
@@ -30,6 +31,13 @@ STAGES = {
     "loading": N_("Loading the weights …"),
     "preparing": N_("Preparing the model …"),
     "reading": N_("Reading the text …"),
+}
+ADDRESS_PARTS = {
+    "layer": N_("layer"),
+    "head": N_("head"),
+    "query": N_("query"),
+    "key": N_("key"),
+    "window": N_("window"),
 }
 
 
@@ -47,6 +55,11 @@ class Opened:
 
 def open_page() -> Opened:
     """The session's text through its model. On a failure its sentence is shown and the page ends here."""
+    if not session.slots().pop("drawn", False):
+        # Streamlit (1.67) runs the files of a folder named pages by themselves until st.navigation was called once:
+        # so it greets who opens a fresh server at a page's own address. From the top, then, through app.py.
+        navigation()
+        st.rerun()
     try:
         runner = session.runner(session.model(), _say)
         capture = session.capture(runner, _say)
@@ -71,7 +84,8 @@ def _say(stage: str, done: int, total: int) -> None:
 def _resolve(runner: Runner, capture: Capture) -> Opened:
     """The place of the address as far as it exists; what does not is said and replaced."""
     problems = [
-        _("“{value}” is not a number for {what}.").format(value=v, what=_(n)) for n, v in session.take_problems()
+        _("“{value}” is not a number for {what}.").format(value=value, what=_(ADDRESS_PARTS[name]))
+        for name, value in session.take_problems()
     ]
     place = session.place()
     layer, head = place.layer, place.head
@@ -97,7 +111,7 @@ def _resolve(runner: Runner, capture: Capture) -> Opened:
             positions[name] = len(capture.tokens) - 1 if name == "query" else None
     if problems:
         shown = _("Showing L{layer}H{head} instead.").format(layer=layer, head=head)
-        st.info(plain(" ".join([*problems, shown])))
+        st.info(plain(joined(*problems, shown)))
         session.move(layer=layer, head=head)
     return Opened(runner, capture, layer, head, positions["query"], positions["key"])
 
@@ -170,8 +184,9 @@ def show_reading(sentences: list[str], *, formula: str, source: str, attempt: st
     with session.slots()["read"].popover(_("Read this picture"), type="tertiary"):
         st.markdown("\n\n".join(map(plain, sentences)))
         st.code(formula, language=None)
-        st.caption(plain(f"{_('Source')}: {source}"))
-        st.markdown(f"**{_('Try this')}** {plain(attempt)}")
+        st.caption(plain(_("Source: {source}").format(source=source)))
+        invitation = _("Try this")
+        st.markdown(f"**{invitation}** {plain(attempt)}")
 
 
 def guarded(draw: Callable[[], None]) -> None:

@@ -51,7 +51,7 @@ def begin() -> None:
     given = st.query_params
     st.session_state[_ID] = uuid.uuid4().hex
     st.session_state[_PROBLEMS] = []
-    st.session_state[_MODEL] = given.get(_MODEL) or DEFAULT_MODEL
+    st.session_state[_MODEL] = given.get(_MODEL, "").strip() or DEFAULT_MODEL
     st.session_state[_TEXT] = given.get(_TEXT, DEFAULT_TEXT)
     window = tuple(_whole("window", part) for part in given["window"].split("-")) if given.get("window") else None
     usable = window is not None and len(window) == 4 and None not in window

@@ -10,7 +10,7 @@ import streamlit as st
 from ui import session
 from ui.components import mount
 from ui.i18n import _
-from ui.page import Opened
+from ui.page import Opened, translated
 from viz.components.save_picture import save_picture
 
 
@@ -35,7 +35,8 @@ def show_take_away(take: TakeAway) -> None:
         with st.container(horizontal=True):
             if take.svg is not None:
                 svg = take.svg()
-                picture = save_picture.payload(svg=svg, filename=f"{take.name}.png", label="PNG")
+                failed = translated(save_picture.TEXTS)["failed"]
+                picture = save_picture.payload(svg=svg, filename=f"{take.name}.png", label="PNG", failed=failed)
                 mount(save_picture.SOURCE, picture, key="save_picture", on={})
                 _file("SVG", svg.encode, f"{take.name}.svg", "image/svg+xml")
             _file("HTML", take.html, f"{take.name}.html", "text/html")

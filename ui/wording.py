@@ -13,7 +13,15 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 def sentence(error: RunnerError) -> str:
     """What happened, then what to do about it."""
     values = {name: _part(name, value) for name, value in error.values.items()}
-    return f"{_(error.message)} {_(error.hint)}".strip().format(**values)
+    return joined(_(error.message), _(error.hint)).format(**values)
+
+
+def joined(*sentences: str) -> str:
+    """One sentence after the other; a full-width mark at the end of one brings its own space."""
+    whole = ""
+    for part in filter(None, sentences):
+        whole += part if not whole or whole.endswith(("。", "！", "？", "：")) else f" {part}"
+    return whole
 
 
 def _part(name: str, value: object) -> object:
@@ -26,7 +34,7 @@ def _part(name: str, value: object) -> object:
 
 def plain(text: str) -> str:
     """Text as it is, for places that read Markdown: every character that could mean something else escaped."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:" else c for c in text)
+    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in text)
 
 
 def number(value: float, unit: str) -> str:
@@ -34,8 +42,9 @@ def number(value: float, unit: str) -> str:
     if value != value:  # NaN
         return "–"
     if unit == "share":
-        return f"{value:.0%}".replace("%", " %")
-    return f"{value:.1f} {_('bits') if unit == 'bits' else _('tokens')}"
+        return _("{number} %").format(number=f"{100 * value:.0f}")
+    words = _("{number} bits") if unit == "bits" else _("{number} tokens")
+    return words.format(number=f"{value:.1f}")
 
 
 def error_size(value: float) -> str:

@@ -7,7 +7,7 @@ red differ for every common colour blindness. Between control points colours mix
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,7 +62,7 @@ _MASKED_LIGHT: Rgb = (236, 236, 229)
 _MASKED_DARK: Rgb = (46, 47, 50)
 
 
-def palette() -> dict[str, dict[str, list[list[float]] | list[int]]]:
+def palette() -> dict[str, dict[str, Any]]:
     """Every colour with a meaning, for light and dark, as JSON.
 
     `sequential` and `diverging` are control points [t, r, g, b] with t from 0 to 1; `masked`, `query`, `key`,

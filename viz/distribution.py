@@ -16,6 +16,7 @@ TEXTS: dict[str, str] = {
     "token": N_("token"),
     "probability": N_("probability"),
     "rest": N_("all other tokens"),
+    "percent": N_("{number} %"),
 }
 
 
@@ -36,9 +37,10 @@ def next_token_bars(
     if len(labels) != len(probabilities):
         raise ValueError(f"{len(labels)} labels for {len(probabilities)} probabilities")
     words = TEXTS | (texts or {})
-    rows = [_row(label, probability) for label, probability in zip(labels, probabilities, strict=True)]
+    amounts = [percent(probability, words["percent"]) for probability in (*probabilities, rest)]
+    rows = [_row(*row) for row in zip(labels, probabilities, amounts[:-1], strict=True)]
     if rest > 0:
-        rows.append(_row(words["rest"], rest, kind="rest"))
+        rows.append(_row(words["rest"], rest, amounts[-1], kind="rest"))
     beside = f" <span>{escaped(after)}</span>" if after else ""
     return (
         f"<style>{_css()}</style>"
@@ -49,21 +51,21 @@ def next_token_bars(
     )
 
 
-def percent(probability: float) -> str:
+def percent(probability: float, template: str = TEXTS["percent"]) -> str:
     """A probability as a reader's percentage: one decimal, and never a zero for something that is possible."""
     if 0 < probability < 0.0005:
-        return "< 0.1 %"
+        return "< " + template.format(number="0.1")
     if 0.9995 <= probability < 1:
-        return "> 99.9 %"
-    return f"{100 * probability:.1f} %"
+        return "> " + template.format(number="99.9")
+    return template.format(number=f"{100 * probability:.1f}")
 
 
-def _row(label: str, probability: float, kind: str = "token") -> str:
+def _row(label: str, probability: float, amount: str, kind: str = "token") -> str:
     share = 100 * min(max(probability, 0.0), 1.0)
     return (
         f'<tr class="{kind}"><th scope="row" title="{escaped(label)}"><bdi>{escaped(label)}</bdi></th>'
         f'<td><div class="track"><div class="bar" style="width:{share:.2f}%"></div>'
-        f'<span class="number">{escaped(percent(probability))}</span></div></td></tr>'
+        f'<span class="number">{escaped(amount)}</span></div></td></tr>'
     )
 
 

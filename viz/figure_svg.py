@@ -25,6 +25,7 @@ TEXTS: dict[str, str] = {
     "row_axis": N_("looking (query)"),
     "column_axis": N_("looked at (key)"),
     "masked": N_("masked"),
+    "percent": N_("{number} %"),
 }
 
 _SIDE = 520  # the longer side of the cells, roughly
@@ -93,6 +94,7 @@ def map_svg(
     if log and (scale == "diverging" or low <= 0):
         raise ValueError("a logarithmic colour needs the sequential scale and a positive low end")
     words = {**TEXTS, **(texts or {})}
+    template = words["percent"] if number == "percent" else ""
     frame = _frame(rows, columns, row_labels, col_labels, title, caption)
     paint = diverging if scale == "diverging" else sequential
     pixels = paint(_placed(values, scale, low, high, log), dark=dark)[..., :3]
@@ -101,7 +103,7 @@ def map_svg(
         _row_labels(row_labels, frame),
         _column_labels(col_labels, frame),
         _axis_words(words, frame, labelled=bool(row_labels), dark=dark),
-        _color_bar(frame, _ticks(scale, low, high, log, number), scale, dark=dark),
+        _color_bar(frame, _ticks(scale, low, high, log, template), scale, dark=dark),
     ]
     if np.isnan(values).any():
         body.append(_masked_swatch(words["masked"], frame, dark=dark))
@@ -125,8 +127,8 @@ def _placed(
     return (exact - low) / ((high - low) or 1.0)
 
 
-def _ticks(scale: str, low: float, high: float, log: bool, number: str) -> list[tuple[float, str]]:
-    """Height on the colour bar (0 bottom, 1 top) and text of each tick."""
+def _ticks(scale: str, low: float, high: float, log: bool, percent: str) -> list[tuple[float, str]]:
+    """Height on the colour bar (0 bottom, 1 top) and text of each tick, plain where there is no `percent` template."""
     if scale == "diverging":
         most = max(abs(low), abs(high))
         marks = [-most, 0.0, most]
@@ -138,11 +140,11 @@ def _ticks(scale: str, low: float, high: float, log: bool, number: str) -> list[
     else:
         marks = [low, (low + high) / 2, high]
         heights = [0.0, 0.5, 1.0]
-    return [(height, _number(mark, number)) for height, mark in zip(heights, marks, strict=True)]
+    return [(height, _number(mark, percent)) for height, mark in zip(heights, marks, strict=True)]
 
 
-def _number(value: float, number: str) -> str:
-    text = f"{100 * value:.3g} %" if number == "percent" and value else f"{value:.3g}"
+def _number(value: float, percent: str) -> str:
+    text = percent.format(number=f"{100 * value:.3g}") if percent and value else f"{value:.3g}"
     return text.replace("-", "\u2212")
 
 

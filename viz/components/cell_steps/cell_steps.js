@@ -71,7 +71,7 @@ function draw(state) {
     if (root.hasAttribute("aria-label")) state.announce(words)
     root.setAttribute("aria-label", words)
   }
-  const facts = { key: state.key, query: meta.query[1], weight: cell.weight, score: cell.visible ? cell.score : "masked", open: state.open, bars: state.arrays.positions.length }
+  const facts = { key: state.key, query: meta.query[1], weight: cell.weight, score: cell.visible ? state.arrays.scores[cell.at] : "masked", open: state.open, bars: state.arrays.positions.length }
   for (const [name, value] of Object.entries(facts)) root.dataset[name] = String(value)
   markPainted(root)
 }

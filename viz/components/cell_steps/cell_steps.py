@@ -34,7 +34,7 @@ TEXTS: dict[str, str] = {
     "visible": N_("visible"),
     "masked": N_("masked"),
     "length": N_("{key} brings {length}"),
-    "strip_hint": N_("Above the line is positive, below is negative. Point at a dimension for its numbers."),
+    "strip_hint": N_("Up is positive, down is negative. Point at a column for its numbers."),
     "dimension": N_("dimension {i}: q {q} × k {k} = {product}"),
     "shared": N_("k and v are shared by {heads}"),
     "strip": N_("{name} of {token}: {count} numbers from {low} to {high}"),
@@ -50,6 +50,7 @@ TEXTS: dict[str, str] = {
     "others_long": N_("the other {count} visible keys together: {weight}"),
     "cut": N_("Of {total} keys, the {count} drawn have the largest weights, the chosen one included."),
     "output": N_("head’s output"),
+    "value_hint": N_("At the right the length of each strip. The strips add up number by number: point at a column."),
     "value_dimension": N_("dimension {i}: {terms} = {output}"),
     "promoted": N_("most promoted"),
     "suppressed": N_("most suppressed"),
@@ -64,7 +65,7 @@ TEXTS: dict[str, str] = {
     "f_cap": N_("The soft-cap keeps every score between −{cap} and {cap}."),
     "f_visible": N_("{query} may look at {key}: the score stays {score}."),
     "f_masked": N_("{query} may not look at {key}: the score becomes −∞, and its weight exactly 0."),
-    "f_lse": N_("lse, the log of Σ exp(score) over the row, makes the weights add up to 100 %."),
+    "f_lse": N_("lse, the log of Σ exp(score) over the row, makes its weights add up to 1."),
     "f_sink": N_("The sink counts in that sum and takes {weight}."),
     "f_mixed": N_("Against the model’s own output the largest difference is {difference}."),
     "f_push": N_("The output goes through this head’s slice of W_O, the final norm and the output layer."),
@@ -134,7 +135,14 @@ def payload(
     from the model's own output. `push` is from `push_lists`, or a sentence that says why there is none.
     """
     n_drawn = len(positions)
-    for name, array in (("k", k), ("v", v), ("dots", dots), ("scores", scores), ("weights", weights), ("labels", labels)):
+    for name, array in (
+        ("k", k),
+        ("v", v),
+        ("dots", dots),
+        ("scores", scores),
+        ("weights", weights),
+        ("labels", labels),
+    ):
         if len(array) != n_drawn:
             raise ValueError(f"{n_drawn} positions but {len(array)} {name}")
     if k.shape[1] != q.shape[0] or v.shape[1] != mixed.shape[0]:

@@ -1,4 +1,7 @@
-// Numbers written so that what a step shows adds up: one count of decimals for all parts of a sum.
+// Numbers written so that what is shown adds up: each shown number is made from the shown ones before it, and all parts
+// of a sum have one count of decimals, its last part taking what rounding left over.
+
+const CHAIN = 4 // decimals from the dot product to the weight: an error of 0.0001 there is 0.01 % of the weight
 
 // Decimals that give a number of this size about four significant digits.
 function decimalsFor(size) {
@@ -25,7 +28,8 @@ const subscript = (number) => [...String(number)].map((digit) => "₀₁₂₃�
 
 const percent = (value, texts) => {
   const digits = value >= 0.9995 ? 1 : value >= 0.0995 ? 1 : value >= 0.001 ? 2 : value === 0 ? 0 : 4
-  return fill(texts.percent ?? "{number} %", { number: (value * 100).toFixed(digits) })
+  const written = fill(texts.percent ?? "{number} %", { number: (value * 100).toFixed(digits) })
+  return written.replace(" ", "\u00a0")
 }
 
 const largest = (values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
@@ -35,20 +39,28 @@ const norm = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * v
 // The row of a matrix, as a view.
 const rowOf = (matrix, row) => matrix.subarray(row * matrix.shape[1], (row + 1) * matrix.shape[1])
 
-// Everything the picture says of the chosen key, derived from the packed arrays.
+// Everything the picture says of the chosen key, derived from the packed arrays. dot, scaled, capped, score and exponent
+// are the shown numbers; the weight is the model's.
 function readCell({ meta, arrays, key }) {
   const at = arrays.positions.indexOf(key)
   const [k, v] = [rowOf(arrays.k, at), rowOf(arrays.v, at)]
-  const dot = arrays.dots[at]
-  const scaled = dot * meta.scale
-  const capped = meta.softcap === null ? scaled : meta.softcap * Math.tanh(scaled / meta.softcap)
-  const score = arrays.scores[at]
+  const dot = rounded(arrays.dots[at], CHAIN)
+  const scaled = rounded(dot * meta.scale, CHAIN)
+  const capped = meta.softcap === null ? scaled : rounded(meta.softcap * Math.tanh(scaled / meta.softcap), CHAIN)
+  const visible = !Number.isNaN(arrays.scores[at])
+  const lse = rounded(meta.lse ?? 0, CHAIN)
   return {
-    at, k, v, dot, scaled, capped, score,
-    visible: !Number.isNaN(score),
+    at, k, v, dot, scaled, capped, visible, lse,
+    exponent: rounded(capped - lse, CHAIN),
     weight: arrays.weights[at],
     product: arrays.q.map((value, i) => value * k[i]),
     token: isolate(meta.labels[at]),
     query: isolate(meta.query[0]),
   }
+}
+
+// Two factors and their product as shown.
+function shownProduct(q, k, decimals) {
+  const [left, right] = [rounded(q, 3), rounded(k, 3)]
+  return { left, right, product: rounded(left * right, decimals) }
 }

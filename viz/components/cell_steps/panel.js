@@ -12,10 +12,9 @@ const words = (text) => ({ kind: "words", text })
 
 function chainLines({ meta }, cell) {
   const { texts } = meta
-  const score = fixed(cell.score, decimalsFor(Math.max(1, Math.abs(cell.score))))
   const scaled = meta.root === null ? `q·k × ${tidyScale(meta.scale)}` : `q·k ÷ √${meta.root}`
   return [
-    math(`score = ${meta.softcap === null ? scaled : `cap(${scaled})`} = ${cell.visible ? score : "−∞"}`),
+    math(`score = ${meta.softcap === null ? scaled : `cap(${scaled})`} = ${cell.visible ? fixed(cell.capped, CHAIN) : "−∞"}`),
     math(`weight = exp(score − lse) = ${percent(cell.weight, texts)}`),
     math("output = Σⱼ weightⱼ · vⱼ"),
     words(texts.open),
@@ -38,37 +37,37 @@ function vectorLines({ meta, arrays, key }, cell) {
 }
 
 function productLines({ meta, arrays }, cell) {
-  const decimals = decimalsFor(Math.abs(cell.dot))
   const order = [...cell.product.keys()].sort((a, b) => Math.abs(cell.product[b]) - Math.abs(cell.product[a]))
-  const top = order.slice(0, SHOWN_TERMS)
-  const numbers = top.map((i) => rounded(cell.product[i], decimals))
-  const rest = rounded(rounded(cell.dot, decimals) - numbers.reduce((sum, number) => sum + number, 0), decimals)
+  const decimals = Math.min(3, decimalsFor(Math.abs(cell.product[order[0]])))
+  const top = order.slice(0, SHOWN_TERMS).map((i) => shownProduct(arrays.q[i], cell.k[i], decimals))
+  const dot = rounded(cell.dot, decimals)
   const more = cell.product.length - top.length
-  const factors = top.map((i) => `${inner(arrays.q[i], 2)}·${inner(cell.k[i], 2)}`).join(" + ")
-  const terms = numbers.map((number, i) => (i ? addend(number, decimals) : fixed(number, decimals))).join("")
+  const factors = top.map(({ left, right }) => `${inner(left, 3)}·${inner(right, 3)}`).join(" + ")
+  const terms = top.map(({ product }, i) => (i ? addend(product, decimals) : fixed(product, decimals))).join("")
+  const rest = top.reduce((left, { product }) => left - product, dot)
   const left = more > 0 ? `${addend(rest, decimals)} (${fill(meta.texts.f_other_terms, { count: more })})` : ""
   return [
     math("q·k = Σᵢ qᵢ · kᵢ"),
     math(`= ${factors}${more > 0 ? " + …" : ""}`),
     math(`= ${terms}${left}`),
-    math(`= ${fixed(cell.dot, decimals)}`),
+    math(`= ${fixed(dot, decimals)}`),
   ]
 }
 
 function scaleLines({ meta }, cell) {
   const { texts, root, scale, softcap } = meta
-  const [dot, decimals] = [fixed(cell.dot, decimalsFor(Math.abs(cell.dot))), decimalsFor(Math.max(1, Math.abs(cell.scaled)))]
-  const scaled = fixed(cell.scaled, decimals)
+  const [dot, scaled, factor] = [fixed(cell.dot, CHAIN), fixed(cell.scaled, CHAIN), tidyScale(scale)]
+  const own = scale === 1 ? texts.f_plain : fill(texts.f_scale, { scale: factor })
   const lines = root === null
-    ? [math(`score = q·k × scale = ${dot} × ${tidyScale(scale)} = ${scaled}`), words(scale === 1 ? texts.f_plain : fill(texts.f_scale, { scale: tidyScale(scale) }))]
-    : [math(`score = q·k ÷ √d = ${dot} ÷ √${root}`), math(`= ${dot} × ${tidyScale(scale)} = ${scaled}`), words(fill(texts.f_root, { d: root }))]
+    ? [math(`score = q·k × scale = ${dot} × ${factor} = ${scaled}`), words(own)]
+    : [math(`score = q·k ÷ √d = ${dot} ÷ √${root} = ${scaled}`), words(fill(texts.f_root, { d: root }))]
   if (softcap === null) return lines
-  const capped = fixed(cell.capped, decimals)
-  return [...lines, math(`cap · tanh(score ÷ cap) = ${softcap} · tanh(${scaled} ÷ ${softcap}) = ${capped}`), words(fill(texts.f_cap, { cap: softcap }))]
+  const formula = `cap · tanh(score ÷ cap) = ${softcap} · tanh(${scaled} ÷ ${softcap}) = ${fixed(cell.capped, CHAIN)}`
+  return [...lines, math(formula), words(fill(texts.f_cap, { cap: softcap }))]
 }
 
 function maskLines({ meta }, cell) {
-  const score = fixed(cell.capped, decimalsFor(Math.max(1, Math.abs(cell.capped))))
+  const score = fixed(cell.capped, CHAIN)
   const values = { query: cell.query, key: cell.token, score }
   return [
     math(cell.visible ? `score = ${score} + 0 = ${score}` : `score = ${score} + (−∞) = −∞`),
@@ -78,13 +77,10 @@ function maskLines({ meta }, cell) {
 
 function softmaxLines({ meta }, cell) {
   const { texts } = meta
-  const lse = meta.lse ?? -Infinity
-  const decimals = decimalsFor(Math.max(1, Math.abs(cell.score), Math.abs(lse)))
-  const [score, total] = [rounded(cell.score, decimals), rounded(lse, decimals)]
   const lines = [math("weight = exp(score) ÷ Σⱼ exp(scoreⱼ) = exp(score − lse)")]
-  if (cell.visible) {
-    lines.push(math(`= exp(${fixed(score, decimals)} − ${inner(total, decimals)}) = exp(${fixed(score - total, decimals)})`))
-  }
+  const score = fixed(cell.capped, CHAIN)
+  if (cell.visible) lines.push(math(`= exp(${score} − ${inner(cell.lse, CHAIN)}) = exp(${fixed(cell.exponent, CHAIN)})`))
+  else lines.push(math("= exp(−∞)"))
   lines.push(math(`= ${cell.weight.toFixed(cell.weight < 0.001 ? 6 : 4)} = ${percent(cell.weight, texts)}`), words(texts.f_lse))
   if (meta.sink !== null) lines.push(words(fill(texts.f_sink, { weight: percent(meta.sink, texts) })))
   return lines

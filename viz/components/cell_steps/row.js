@@ -19,15 +19,14 @@ function buildRow(state) {
 function drawRow(state, cell) {
   const { meta, arrays, row } = state
   const { texts } = meta
-  const decimals = decimalsFor(Math.max(1, Math.abs(cell.score), Math.abs(meta.lse ?? 0)))
-  const exponent = rounded(rounded(cell.score, decimals) - rounded(meta.lse ?? 0, decimals), decimals)
   const weight = percent(cell.weight, texts)
-  state.steps[4].result.textContent = cell.visible ? `exp(${fixed(exponent, decimals)}) = ${weight}` : `exp(−∞) = ${weight}`
+  state.steps[4].result.textContent = `exp(${cell.visible ? fixed(cell.exponent, CHAIN) : "−∞"}) = ${weight}`
   const most = Math.max(...arrays.weights, meta.sink ?? 0, meta.rest)
   const scale = [0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8].find((top) => most <= top) ?? 1
-  row.top.textContent = fill(texts.percent ?? "{number} %", { number: String(scale * 100).slice(0, 3) })
+  row.top.textContent = fill(texts.percent ?? "{number} %", { number: (scale * 100).toFixed(0) })
   row.bars.replaceChildren(...barNodes(state, scale))
   row.bars.setAttribute("aria-label", texts.keys ?? "")
+  row.bars.setAttribute("aria-activedescendant", `key-${state.key}`)
   const cut = meta.total > arrays.positions.length && arrays.positions.length > 1
   row.note.textContent = cut ? fill(texts.cut, { total: meta.total, count: arrays.positions.length }) : ""
   row.note.hidden = !cut
@@ -44,6 +43,7 @@ function barNodes(state, scale) {
     const node = barNode(label, words, masked ? 0 : weight / scale, chosen ? percent(weight, texts) : "")
     node.setAttribute("role", "option")
     node.setAttribute("aria-selected", String(chosen))
+    node.id = `key-${key}`
     node.dataset.key = key
     node.classList.toggle("chosen", chosen)
     node.classList.toggle("masked", masked)
@@ -68,11 +68,7 @@ function barNode(label, words, height, amount) {
   const bar = element("div", { className: "fill" })
   bar.style.height = `${(clamp(height, 0, 1) * 100).toFixed(2)}%`
   const column = element("div", { className: "column" }, bar)
-  if (amount) {
-    const number = element("span", { className: "amount", textContent: amount })
-    number.style.bottom = bar.style.height
-    column.append(number)
-  }
+  if (amount) column.append(element("span", { className: "amount", textContent: amount }))
   const node = element("div", { className: "bar", title: words, "aria-label": words }, column)
   node.append(element("div", { className: "name" }, element("bdi", { textContent: label })))
   return node
@@ -113,9 +109,10 @@ function drawValues(state, cell) {
   const parts = mixedParts(state, cell)
   const hover = state.valueDimension
   const size = Math.max(largest(arrays.mixed), ...parts.map((part) => largest(part.values)))
-  const length = (values) => fixed(norm(values), 3)
+  const decimals = decimalsFor(Math.max(norm(arrays.mixed), ...parts.map((part) => norm(part.values))))
+  const length = (values) => fixed(norm(values), decimals)
   const own = parts.find((part) => part.i === cell.at)
-  steps[5].result.textContent = fill(texts.length, { key: cell.token, length: `‖w·v‖ ${own ? length(own.values) : "0"}` })
+  steps[5].result.textContent = fill(texts.length, { key: cell.token, length: `‖w·v‖ ${length(own.values)}` })
   const rows = parts.map((part) => {
     const name = part.i === null ? fill(texts.others, { count: part.count }) : isolate(meta.labels[part.i])
     const line = stripRow({ className: "value", name: `${percent(part.weight, texts)} × v · ${name}`, amount: length(part.values) })
@@ -129,7 +126,7 @@ function drawValues(state, cell) {
     paintStrip(line.canvas, line.values, { size, color: theme.value, theme, hover, height: 16 })
     describeStrip(line.canvas, texts, "w·v", line.label.title, line.values)
   }
-  state.valueReadout.textContent = hover === null ? "" : fill(texts.value_dimension, valueTerms(parts, arrays.mixed, hover))
+  state.valueReadout.textContent = hover === null ? texts.value_hint : fill(texts.value_dimension, valueTerms(parts, arrays.mixed, hover))
 }
 
 // Terms and sum of one dimension; the last term takes the rounding, so that the line adds up.

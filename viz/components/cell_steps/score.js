@@ -19,17 +19,15 @@ function drawScore(state, cell) {
   const { steps, meta, arrays } = state
   const { texts } = meta
   drawVectors(state, cell)
-  const dotDecimals = decimalsFor(Math.abs(cell.dot))
-  const dot = fixed(cell.dot, dotDecimals)
+  const dot = fixed(cell.dot, CHAIN)
   steps[1].result.textContent = fill(texts.sum, { dot })
-  const scoreDecimals = decimalsFor(Math.max(1, Math.abs(cell.scaled)))
   const parts = meta.root === null ? `${dot} × ${tidyScale(meta.scale)}` : `${dot} ÷ √${meta.root}`
-  const capped = meta.softcap === null ? "" : ` → ${fixed(cell.capped, scoreDecimals)}`
+  const capped = meta.softcap === null ? "" : ` → ${fixed(cell.capped, CHAIN)}`
   steps[2].words.textContent = meta.softcap === null ? texts.scale : texts.scale_cap
-  steps[2].result.textContent = `${parts} = ${fixed(cell.scaled, scoreDecimals)}${capped}`
+  steps[2].result.textContent = `${parts} = ${fixed(cell.scaled, CHAIN)}${capped}`
   steps[3].result.textContent = cell.visible ? texts.visible : texts.masked
   drawMask(state, cell)
-  Object.assign(state.root.dataset, { dot: String(cell.dot), dims: String(arrays.q.length) })
+  Object.assign(state.root.dataset, { dot: String(arrays.dots[cell.at]), dims: String(arrays.q.length) })
 }
 
 const tidyScale = (scale) => (Number.isInteger(scale) ? String(scale) : scale.toPrecision(4).replace(/0+$/, ""))
@@ -47,15 +45,17 @@ function drawVectors(state, cell) {
   const size = { q: largest(arrays.q), k: largest(cell.k) }
   paintStrip(q.canvas, arrays.q, { size: size.q, color: theme.query, theme, hover })
   paintStrip(k.canvas, cell.k, { size: size.k, color: theme.key, theme, hover })
-  paintBars(bars, cell.product, { color: state.ink, theme, hover, height: 64 })
+  paintBars(bars, cell.product, { color: state.ink, theme, hover, height: 72 })
   describeStrip(q.canvas, texts, "q", cell.query, arrays.q)
   describeStrip(k.canvas, texts, "k", cell.token, cell.k)
   const decimals = decimalsFor(largest(cell.product))
   const span = { low: fixed(Math.min(...cell.product), decimals), high: fixed(Math.max(...cell.product), decimals) }
   bars.setAttribute("aria-label", fill(texts.product_bars, { count: cell.product.length, dot: fixed(cell.dot, decimals), ...span }))
-  readout.textContent = hover === null ? texts.strip_hint : fill(texts.dimension, {
-    i: hover, q: fixed(arrays.q[hover], 3), k: inner(cell.k[hover], 3), product: fixed(cell.product[hover], 3),
-  })
+  if (hover === null) readout.textContent = texts.strip_hint
+  else {
+    const { left, right, product } = shownProduct(arrays.q[hover], cell.k[hover], 3)
+    readout.textContent = fill(texts.dimension, { i: hover, q: fixed(left, 3), k: inner(right, 3), product: fixed(product, 3) })
+  }
 }
 
 function describeStrip(canvas, texts, name, token, values) {
@@ -99,7 +99,7 @@ function buildScore(state) {
   const bars = element("canvas", { role: "img" })
   const readout = element("div", { className: "note readout" })
   const frame = element("div", { className: "strip" }, bars)
-  second.body.append(element("div", { className: "strip-row product" }, element("div", { className: "name" }), frame, element("div", { className: "amount" })), readout)
+  second.body.append(element("div", { className: "strip-row" }, element("div", { className: "name", textContent: "q × k" }), frame), readout)
   state.vectors = { q, k, note, bars, readout }
   for (const canvas of [q.canvas, k.canvas, bars]) watchDimension(state, canvas, "dimension", () => state.arrays.q.length)
   const canvas = element("canvas", { role: "img" })

@@ -23,7 +23,7 @@ function paintStrip(canvas, values, { size, color, theme, hover, height = 22 }) 
     if (value > 0) context.fillRect(x, 0, w, middle)
     else if (value < 0) context.fillRect(x, middle, w, middle)
   })
-  context.fillStyle = css(mix(theme.background, theme.text, 0.35))
+  context.fillStyle = css(mix(theme.background, theme.text, 0.22))
   context.fillRect(0, middle - 0.5, width, 1)
   markDimension(context, theme, hover, values.length, width, height)
 }

@@ -55,24 +55,13 @@ def payload(
     same names), `masked_label`, `pooled` ("largest of {n} cells: {value}"), `pooled_note`, `note` (shown under the
     figure), `axis_query`, `axis_key`, `zoom_in`, `zoom_out`, `zoom_reset`, `undefined`, `percent` ("{number} %").
     """
-    q0, q1, k0, k1 = (int(edge) for edge in window)
-    expected = (math.ceil((q1 - q0) / pool[0]), math.ceil((k1 - k0) / pool[1]))
-    if not (0 <= q0 < q1 <= total[0] and 0 <= k0 < k1 <= total[1]) or values.shape != expected:
-        raise ValueError(f"values {values.shape} do not fit window {window} of {total} pooled by {pool}")
-    for labels, count in ((row_labels, q1 - q0), (col_labels, k1 - k0)):
-        if len(labels) not in (0, count):
-            raise ValueError(f"{len(labels)} labels for {count} units of window {window}")
-    if log and not 0 < low < high:
-        raise ValueError(f"a logarithmic scale needs 0 < low < high, not {low} and {high}")
-    if scale == "diverging":
-        high = max(abs(low), abs(high))
-        low = -high
-    defined = values[~np.isnan(values)]
+    _check(values, window, total, row_labels, col_labels, pool)
+    low, high = _ends(scale, low, high, log=log)
     arrays: dict[str, NDArray[Any]] = {"values": values.astype(np.float32, copy=False)}
     if overview is not None:
         arrays["overview"] = overview.astype(np.float32, copy=False)
     meta = {
-        "window": [q0, q1, k0, k1],
+        "window": [int(edge) for edge in window],
         "total": [int(n) for n in total],
         "row_labels": list(row_labels),
         "col_labels": list(col_labels),
@@ -80,9 +69,8 @@ def payload(
         "low": float(low),
         "high": float(high),
         "log": log,
-        # colours are clipped at the ends of the bar, which then says ≤ or ≥
-        "clipped": [bool((defined < low).any()), bool((defined > high * (1 + 1e-6)).any())],
-        "has_masked": bool(defined.size < values.size),
+        "clipped": _clipped(values, low, high),
+        "has_masked": bool(np.isnan(values).any()),
         "selected": None if selected is None else [None if i is None else int(i) for i in selected],
         "pool": [int(n) for n in pool],
         "number": number,
@@ -91,3 +79,36 @@ def payload(
         "palette": palette(),
     }
     return pack(meta, arrays)
+
+
+def _ends(scale: str, low: float, high: float, *, log: bool) -> tuple[float, float]:
+    if log and not 0 < low < high:
+        raise ValueError(f"a logarithmic scale needs 0 < low < high, not {low} and {high}")
+    if scale == "diverging":
+        high = max(abs(low), abs(high))
+        low = -high
+    return low, high
+
+
+def _clipped(values: NDArray[np.float32], low: float, high: float) -> list[bool]:
+    """Whether colours are clipped at each end of the bar, which then says ≤ or ≥; rounding to float32 does not count."""
+    defined = values[~np.isnan(values)]
+    slack = 1e-6 * max(abs(low), abs(high))
+    return [bool((defined < low - slack).any()), bool((defined > high + slack).any())]
+
+
+def _check(
+    values: NDArray[np.float32],
+    window: tuple[int, int, int, int],
+    total: tuple[int, int],
+    row_labels: Sequence[str],
+    col_labels: Sequence[str],
+    pool: tuple[int, int],
+) -> None:
+    q0, q1, k0, k1 = window
+    expected = (math.ceil((q1 - q0) / pool[0]), math.ceil((k1 - k0) / pool[1]))
+    if not (0 <= q0 < q1 <= total[0] and 0 <= k0 < k1 <= total[1]) or values.shape != expected:
+        raise ValueError(f"values {values.shape} do not fit window {window} of {total} pooled by {pool}")
+    for labels, count in ((row_labels, q1 - q0), (col_labels, k1 - k0)):
+        if len(labels) not in (0, count):
+            raise ValueError(f"{len(labels)} labels for {count} units of window {window}")

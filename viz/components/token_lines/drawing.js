@@ -3,6 +3,7 @@
 const pen = document.createElement("canvas").getContext("2d") // measures text; draws nothing
 
 const AMOUNT = 50 // the width of one column of percentages
+const COMPACT = 320 // in a narrower figure a key's percentage takes the place of its position, so that lines keep theirs
 
 function svg(tag, attributes, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag)
@@ -18,14 +19,17 @@ function layout(root, state, theme) {
   const wide = (labels) => Math.max(20, ...labels.map((label) => pen.measureText(label).width)) + 4
   pen.font = `600 13px ${theme.font}`
   const place = 14 + 6.2 * String(Math.max(q0 + queries.length, k0 + keys.length) - 1).length
+  const compact = width < COMPACT
+  const gap = compact ? 7 : 12 // between a label and its lines
   const amount = AMOUNT * heads.length
-  const share = Math.max(40, (width - 2 * place - amount) * 0.34)
+  const aside = compact ? Math.max(place, amount) : place + amount // what stands right of a key
+  const share = Math.max(40, (width - place - aside) * (compact ? 0.31 : 0.34))
   const [queryWidth, keyWidth] = [queries, keys].map((labels) => Math.min(wide(labels), share))
   const rows = Math.max(queries.length, keys.length, 1)
   const height = clamp((state.meta.max_height - 60) / rows, 20, 26)
-  const left = place + queryWidth + 12
-  const right = width - amount - keyWidth - place - 12
-  return { width, place, amount, queryWidth, keyWidth, rows, row: height, left, right }
+  const left = place + queryWidth + gap
+  const right = width - aside - keyWidth - gap
+  return { width, compact, gap, place, amount, queryWidth, keyWidth, rows, row: height, left, right }
 }
 
 const middle = (at, row) => (row + 0.5) * at.row
@@ -63,14 +67,15 @@ function rowNode(state, side, row, label) {
   const width = query ? at.left : at.width - at.right
   const labelWidth = query ? at.queryWidth : at.keyWidth
   const baseline = middle(at, row) + 4.5
-  const edge = query ? at.place + labelWidth : at.right + 12
+  const edge = query ? at.place + labelWidth : at.right + at.gap
   const hit = svg("rect", { x, y, width, height: at.row, fill: "transparent" })
   const tint = svg("rect", { class: "tint", x: edge - (query ? labelWidth + 4 : 4), y: y + 1.5, width: labelWidth + 8, height: at.row - 3, rx: 3, fill: "none" })
   const frame = svg("rect", { class: "frame", x: edge - labelWidth - 5, y: y + 1.5, width: labelWidth + 10, height: at.row - 3, rx: 3 })
   const text = svg("text", { x: edge, y: baseline, "text-anchor": query ? "end" : "start" })
   text.textContent = isolate(fitText(pen, label, labelWidth + 1))
-  const placeX = query ? 2 : edge + labelWidth + 8
-  const place = svg("text", { class: "place", x: placeX, y: baseline - 0.5, "text-anchor": "start" })
+  const placeX = query ? 2 : at.compact ? at.width - 2 : edge + labelWidth + 8
+  const anchor = at.compact && !query ? "end" : "start"
+  const place = svg("text", { class: "place", x: placeX, y: baseline - 0.5, "text-anchor": anchor })
   place.textContent = String(position)
   const title = svg("title", {})
   title.textContent = `${isolate(label)} · ${position}`
@@ -108,7 +113,7 @@ function drawTitles({ titles, at, meta }) {
   // Each title ends or begins where its labels do, unless it would leave the figure or meet the other one.
   const queryEnd = Math.max(at.place + at.queryWidth, query.offsetWidth)
   query.style.left = `${queryEnd - query.offsetWidth}px`
-  key.style.left = `${Math.max(Math.min(at.right + 12, at.width - key.offsetWidth), queryEnd + 12)}px`
+  key.style.left = `${Math.max(Math.min(at.right + at.gap, at.width - key.offsetWidth), queryEnd + 12)}px`
 }
 
 function drawLegend({ legend, meta, colors }) {

@@ -95,6 +95,7 @@ function paintRow(state, node, active) {
   node.classList.toggle("faded", other && !(most >= meta.threshold))
   node.classList.toggle("pinned", side === "query" && Number(node.dataset.position) === state.pinned)
   for (const amount of node.querySelectorAll(".amount")) amount.remove()
+  node.querySelector(".place").toggleAttribute("hidden", side === "key" && at.compact && Number.isFinite(weights[0]))
   if (side === "key" && other) node.append(...weights.map((weight, head) => amountNode(at, row, weight, head, colors, meta.texts)))
 }
 

@@ -1,0 +1,81 @@
+"""Mask rules equal their definitions cell by cell, on any tile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from transformers.masking_utils import sliding_window_causal_mask_function
+
+from attention import masks
+from attention.masks import Rule
+
+N = 9
+WHOLE = slice(0, N)
+
+DEFINITIONS: dict[str, tuple[Rule, Callable[[int, int], bool]]] = {
+    "full": (masks.full, lambda query, key: True),
+    "causal": (masks.causal, lambda query, key: key <= query),
+    "window of 1": (masks.sliding_window(1), lambda query, key: key == query),
+    "window of 3": (masks.sliding_window(3), lambda query, key: key in (query - 2, query - 1, query)),
+    "window beyond the text": (masks.sliding_window(N + 5), lambda query, key: key <= query),
+    "both": (
+        masks.both(masks.causal, lambda batch, head, q_idx, k_idx: k_idx % 2 == 0),
+        lambda query, key: key <= query and key % 2 == 0,
+    ),
+    "either": (
+        masks.either(masks.sliding_window(2), lambda batch, head, q_idx, k_idx: (k_idx == 0) & (q_idx >= 0)),
+        lambda query, key: key in (query - 1, query) or key == 0,
+    ),
+}
+
+
+@pytest.fixture(params=DEFINITIONS)
+def rule(request: pytest.FixtureRequest) -> tuple[Rule, Callable[[int, int], bool]]:
+    return DEFINITIONS[request.param]
+
+
+def test_every_cell_is_as_defined(rule: tuple[Rule, Callable[[int, int], bool]]) -> None:
+    mask, keeps = rule
+    expected = [[keeps(query, key) for key in range(N)] for query in range(N)]
+    assert masks.tile(mask, WHOLE, WHOLE).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "queries, keys", [(slice(4, 5), slice(0, N)), (slice(3, 8), slice(2, 6)), (WHOLE, slice(8, 9))]
+)
+def test_a_tile_is_the_slice_of_the_whole(
+    rule: tuple[Rule, Callable[[int, int], bool]], queries: slice, keys: slice
+) -> None:
+    mask, _ = rule
+    assert torch.equal(masks.tile(mask, queries, keys), masks.tile(mask, WHOLE, WHOLE)[queries, keys])
+
+
+def test_window_one_keeps_only_the_query() -> None:
+    assert torch.equal(masks.tile(masks.sliding_window(1), WHOLE, WHOLE), torch.eye(N, dtype=torch.bool))
+
+
+def test_a_window_keeps_as_many_keys_as_it_says_where_there_are_that_many() -> None:
+    kept = masks.tile(masks.sliding_window(4), WHOLE, WHOLE).sum(-1)
+    assert kept.tolist() == [1, 2, 3, 4, 4, 4, 4, 4, 4]
+
+
+@pytest.mark.parametrize("window", [1, 2, 5])
+def test_a_window_is_the_one_of_transformers(window: int) -> None:
+    theirs = masks.tile(sliding_window_causal_mask_function(window), WHOLE, WHOLE)
+    assert torch.equal(masks.tile(masks.sliding_window(window), WHOLE, WHOLE), theirs)
+
+
+def test_rules_compose_like_sets() -> None:
+    def odd(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        return (q_idx + k_idx) % 2 == 1
+
+    def whole(rule: Rule) -> Tensor:
+        return masks.tile(rule, WHOLE, WHOLE)
+
+    assert torch.equal(whole(masks.both(masks.causal, odd)), whole(masks.causal) & whole(odd))
+    assert torch.equal(whole(masks.either(masks.causal, odd)), whole(masks.causal) | whole(odd))
+    nested = masks.either(masks.both(masks.causal, odd), masks.sliding_window(1))
+    assert torch.equal(whole(nested), (whole(masks.causal) & whole(odd)) | torch.eye(N, dtype=torch.bool))

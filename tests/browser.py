@@ -1,0 +1,198 @@
+"""Fixtures that run the app and open it, or a static page, in the machine's own Chromium.
+
+`page` and `new_page()` fail a test that leaves an error in the console, or whose page asks for anything outside this
+machine. Playwright's synchronous interface keeps an event loop running on the main thread, where asyncio.run() fails
+from then on: conftest.py puts browser tests last.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[1]
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = [
+    "--no-sandbox",  # as root, which build machines are, Chromium starts only without it
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # a name outside is recorded, but not even looked up
+]
+# Opened at a page's own address, Streamlit (1.67) looks for its server under that address first, then at the root.
+_DEEP_LINK_PROBE = re.compile(r"^http://127\.0\.0\.1:\d+/.+/_stcore/(health|host-config)$")
+
+
+@dataclass(frozen=True)
+class Server:
+    """The running app."""
+
+    url: str
+    log: Path
+
+
+@dataclass
+class Watch:
+    """What the pages of one test did. A test that provokes an error clears the list after looking at it."""
+
+    requests: list[str] = field(default_factory=list[str])
+    outside: list[str] = field(default_factory=list[str])
+    errors: list[str] = field(default_factory=list[str])
+
+    def follow(self, context: BrowserContext) -> None:
+        """Record what every page of the context requests and reports."""
+        context.on("request", lambda request: self._requested(request.url))
+        context.on("console", self._console)
+        context.on("weberror", lambda error: self.errors.append(f"uncaught: {error.error}"))
+        context.on("page", lambda page: page.on("websocket", lambda connection: self._requested(connection.url)))
+
+    def _requested(self, url: str) -> None:
+        self.requests.append(url)
+        address = urlsplit(url)
+        if address.scheme in ("http", "https", "ws", "wss") and address.hostname != "127.0.0.1":
+            self.outside.append(url)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not _DEEP_LINK_PROBE.match(message.location.get("url", "")):
+            self.errors.append(f"console: {message.text} ({message.location.get('url', '')})")
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 on which nothing listens now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextmanager
+def running_app(
+    log: Path, *, script: Path = ROOT / "app.py", env: Mapping[str, str] | None = None
+) -> Generator[Server]:
+    """The app on a free port, offline; ended on leaving. A server that does not start fails with its log."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}", "--server.headless=true"]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", **(env or {})}
+    server = Server(url=f"http://127.0.0.1:{port}", log=log)
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+        )
+        try:
+            _wait_until_healthy(server, process)
+            yield server
+        finally:
+            process.terminate()
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait_until_healthy(server: Server, process: subprocess.Popen[bytes], seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=1) as answer:
+                if answer.read() == b"ok":
+                    return
+        except OSError:
+            time.sleep(0.05)
+    pytest.fail(f"the app did not start; its log:\n{server.log.read_text(errors='replace')}", pytrace=False)
+
+
+def find_chromium() -> str:
+    """The path of the machine's Chromium. Without one the test is skipped, or with CI=true failed, with the reason."""
+    for name in CHROMIUM:
+        if found := shutil.which(name):
+            return found
+    reason = f"no Chromium on this machine (looked for {', '.join(CHROMIUM)}); on Debian: apt-get install chromium"
+    if os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The app, running for the whole session; `.url` is its address, `.log` what it printed."""
+    with running_app(tmp_path_factory.mktemp("server") / "log.txt") as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """The machine's Chromium."""
+    executable = find_chromium()
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def watch() -> Watch:
+    """What this test's pages requested and reported, as it happens."""
+    return Watch()
+
+
+@pytest.fixture
+def requests_outside(watch: Watch) -> list[str]:
+    """Addresses outside 127.0.0.1 that this test's pages asked for, as it happens; page fails on them by itself."""
+    return watch.outside
+
+
+@pytest.fixture
+def new_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
+    """Open a page in a browser session of its own; takes Playwright's context options (viewport, color_scheme, ...)."""
+    contexts: list[BrowserContext] = []
+
+    def open_page(**options: Any) -> Page:
+        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "locale": "en-US", **options})
+        contexts.append(context)
+        watch.follow(context)
+        return context.new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    left = [*watch.errors, *(f"left this machine: {url}" for url in watch.outside)]
+    if left:
+        pytest.fail("\n".join(left), pytrace=False)
+
+
+@pytest.fixture
+def page(new_page: Callable[..., Page]) -> Page:
+    """A new page of 1440×900, in English, in light colours."""
+    return new_page()
+
+
+@pytest.fixture
+def static_page(new_page: Callable[..., Page]) -> Callable[..., Page]:
+    """Show this HTML in a new page, without a server; takes context options as new_page does."""
+
+    def show(html: str, **options: Any) -> Page:
+        page = new_page(**options)
+        page.set_content(html)
+        return page
+
+    return show

@@ -1,0 +1,33 @@
+"""What every test runs under: no network for models, and a reason where a test cannot run on this machine."""
+
+from __future__ import annotations
+
+import os
+
+# before anything imports huggingface_hub, which reads it once
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads and a forked server would wait for each other
+
+import pytest
+
+pytest_plugins = ("tests.browser",)
+
+_BROWSER_FIXTURES = {"browser", "new_page", "page", "static_page"}
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what uses a browser, and run it last: see tests/browser.py, and quick tests fail first."""
+    for item in items:
+        if _BROWSER_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.browser)
+    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test marked gpu where there is no CUDA device."""
+    if item.get_closest_marker("gpu") is not None:
+        import torch
+
+        if not torch.cuda.is_available():
+            pytest.skip("needs a CUDA device")

@@ -1,0 +1,278 @@
+"""The referee of docs/architecture.md: who may import whom, how long things may be, and what is never written."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a room may import: rooms of ours, and libraries beside the standard one. None: anything."""
+
+    ours: frozenset[str]
+    libraries: frozenset[str] | None
+
+
+def room(ours: str = "", libraries: str | None = "") -> Room:
+    return Room(frozenset(ours.split()), None if libraries is None else frozenset(libraries.split()))
+
+
+EVERYWHERE = frozenset({"numpy"})
+ROOMS = {
+    "attention": room(libraries="torch jaxtyping"),
+    "model_runner": room(
+        "attention", "torch transformers safetensors tokenizers huggingface_hub tqdm psutil jaxtyping"
+    ),
+    "analysis": room("attention model_runner", "torch pandas jaxtyping"),
+    "viz": room(libraries="plotly PIL"),
+    "ui": room("attention model_runner analysis viz", "streamlit babel pandas"),
+    "pages": room("attention model_runner analysis viz ui", "streamlit"),
+    "app": room("ui", "streamlit"),
+    "benchmarks": room("attention model_runner analysis viz ui pages app tests benchmarks", None),
+    "scripts": room("attention model_runner scripts", None),
+    "tests": room("attention model_runner analysis viz ui pages app benchmarks scripts tests", None),
+}
+OUTSIDE_THE_APP = ("benchmarks", "scripts", "tests")
+
+# Pages take values from model_runner, never a model: those are held by ui.session.
+VALUES = ("request", "errors", "capture", "tokens")
+NOT_VALUES = ("load_runner",)
+
+LONGEST = {"page": 120, "app": 40, "module": 300, "function": 60}
+# path → why it may be longer
+LONG_MODULES: dict[str, str] = {}
+
+CDN = re.compile(
+    r"""(src|href)\s*=\s*["']?(https?:)?//|@import|url\(\s*["']?(https?:)?//|\bimport\b[^;\n]*["']https?://"""
+    r"""|unpkg\.com|jsdelivr|cdnjs|googleapis\.com|cdn\.|include_plotlyjs\s*=\s*["']""",
+    re.IGNORECASE,
+)
+MARKUP_FROM_DATA = re.compile(r"\.(inner|outer)HTML\b|insertAdjacentHTML|document\.write|\beval\(|new Function\(")
+UNPICKLERS = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
+
+
+def sources(*suffixes: str) -> list[str]:
+    """Paths, from the root, of our files with these suffixes."""
+    found = (path.relative_to(ROOT) for suffix in suffixes for path in ROOT.rglob(f"*{suffix}"))
+    return sorted(str(path) for path in found if path.parts[0] != "build" and not path.parts[0].startswith("."))
+
+
+def room_of(path: str) -> str:
+    return Path(path).parts[0].removesuffix(".py")
+
+
+def imports(path: str, tree: ast.AST) -> Iterator[tuple[int, str, str]]:
+    """(line, module, name): the name is "" for `import module`; relative modules are given in full."""
+    package = Path(path).parent.parts
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name, "") for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else ()
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            yield from ((node.lineno, module, alias.name) for alias in node.names)
+
+
+def forbidden_imports(path: str, text: str) -> list[str]:
+    """One sentence for each import that the table does not allow."""
+    here = room_of(path)
+    allowed = ROOMS[here]
+    wrong: list[str] = []
+    for line, module, name in imports(path, ast.parse(text)):
+        top = module.split(".")[0]
+        where = f"{path}:{line}: {here}"
+        if top in ROOMS:
+            if top != here and top not in allowed.ours:
+                wrong.append(f"{where} imports {top}, which its room may not")
+            elif here == "pages" and top == "model_runner" and not is_value(module, name):
+                wrong.append(f"{where} imports {'.'.join(filter(None, (module, name)))}, which is not a value type")
+        elif allowed.libraries is not None and top not in sys.stdlib_module_names | EVERYWHERE | allowed.libraries:
+            wrong.append(f"{where} imports {top}, which its room may not")
+    return wrong
+
+
+def is_value(module: str, name: str) -> bool:
+    """Whether a page may import this from model_runner; the whole package is more than its values."""
+    if module == "model_runner":
+        is_module = bool(name) and any((ROOT / "model_runner" / part).exists() for part in (name, f"{name}.py"))
+        return name in VALUES if is_module else bool(name) and name not in NOT_VALUES
+    return module.split(".")[1] in VALUES
+
+
+def forbidden_calls(path: str, text: str) -> list[str]:
+    """One sentence for each call or import of ours that is never written in this room."""
+    here = room_of(path)
+    tree = ast.parse(text)
+    wrong: list[str] = []
+    if here != "tests":  # a test that shows a pickled model refused has to make one
+        wrong += [
+            f"{path}:{n}: unpickling" for n, module, _ in imports(path, tree) if module.split(".")[0] in UNPICKLERS
+        ]
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        name = ast.unparse(call.func)
+        keywords = {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords}
+        where = f"{path}:{call.lineno}"
+        if name == "print" and here not in ("scripts", "benchmarks"):
+            wrong.append(f"{where}: print; use logging")
+        if name in ("importlib.import_module", "import_module", "__import__") and here not in OUTSIDE_THE_APP:
+            wrong.append(f"{where}: an import that this test cannot read")
+        if name == "torch.load" and keywords.get("weights_only") != "True":
+            wrong.append(f"{where}: torch.load without weights_only=True")
+        if keywords.get("allow_pickle") == "True" or name.endswith("read_pickle"):
+            wrong.append(f"{where}: unpickling")
+    return wrong
+
+
+def forbidden_text(path: str, text: str) -> list[str]:
+    """One sentence for each line that would fetch from the network, or let data become markup."""
+    script = path.endswith(".js")
+    wrong: list[str] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if CDN.search(line):
+            wrong.append(f"{path}:{number}: fetched from the network: {line.strip()}")
+        if script and MARKUP_FROM_DATA.search(line):
+            wrong.append(f"{path}:{number}: data could become markup: {line.strip()}")
+    return wrong
+
+
+def too_long(path: str, text: str) -> list[str]:
+    """One sentence for the file and each function beyond its limit."""
+    kind = {"pages": "page", "app": "app"}.get(room_of(path), "module")
+    length = len(text.splitlines())
+    wrong = [f"{path}: {length} lines, at most {LONGEST[kind]}"] if length > LONGEST[kind] else []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
+            length = node.end_lineno - node.lineno + 1
+            if length > LONGEST["function"]:
+                wrong.append(f"{path}:{node.lineno}: {node.name} has {length} lines, at most {LONGEST['function']}")
+    return wrong
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def test_every_python_file_is_in_a_room():
+    assert {room_of(path) for path in sources(".py")} <= set(ROOMS)
+
+
+@pytest.mark.parametrize("path", sources(".py"))
+def test_imports_follow_the_table(path):
+    assert forbidden_imports(path, read(path)) == []
+
+
+@pytest.mark.parametrize("path", sources(".py"))
+def test_nothing_prints_unpickles_or_hides_an_import(path):
+    assert forbidden_calls(path, read(path)) == []
+
+
+@pytest.mark.parametrize("path", [p for p in sources(".py", ".js", ".css") if room_of(p) not in OUTSIDE_THE_APP])
+def test_nothing_is_fetched_and_no_data_becomes_markup(path):
+    assert forbidden_text(path, read(path)) == []
+
+
+@pytest.mark.parametrize("path", [path for path in sources(".py") if path not in LONG_MODULES])
+def test_files_and_functions_stay_short(path):
+    assert too_long(path, read(path)) == []
+
+
+def test_only_files_that_are_longer_are_excepted():
+    assert [path for path in LONG_MODULES if not too_long(path, read(path))] == []
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        ("viz/a.py", "import streamlit"),
+        ("viz/a.py", "from analysis.head_map import HeadMap"),
+        ("viz/components/a.py", "from ...analysis import head_map"),
+        ("viz/a.py", "import torch.nn as nn"),
+        ("attention/a.py", "def f():\n    from model_runner.capture import Capture"),
+        ("attention/a.py", "from transformers import AutoModel"),
+        ("model_runner/a.py", "if TYPE_CHECKING:\n    from analysis import head_map"),
+        ("analysis/a.py", "import plotly.graph_objects as go"),
+        ("analysis/a.py", "try:\n    import streamlit\nexcept ImportError:\n    pass"),
+        ("ui/a.py", "import torch"),
+        ("ui/a.py", "from tests.browser import Server"),
+        ("pages/a.py", "import plotly"),
+        ("pages/a.py", "import model_runner"),
+        ("pages/a.py", "from model_runner import load_runner"),
+        ("pages/a.py", "from model_runner import local"),
+        ("pages/a.py", "from model_runner.local import LocalRunner"),
+        ("app.py", "from analysis import head_map"),
+        ("model_runner/a.py", "import requests"),
+    ],
+)
+def test_the_referee_sees_a_forbidden_import(path, text):
+    assert len(forbidden_imports(path, text)) == 1
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        ("viz/components/a.py", "from .packing import pack\nimport json, numpy as np\nfrom plotly import io"),
+        ("model_runner/a.py", "from . import errors\nfrom attention.softmax import lse\nimport torch"),
+        ("pages/a.py", "from model_runner import CaptureRequest, errors\nfrom model_runner.capture import Capture"),
+        ("tests/a.py", "import streamlit, torch\nfrom ui.page import frame"),
+    ],
+)
+def test_the_referee_lets_an_allowed_import_pass(path, text):
+    assert forbidden_imports(path, text) == []
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        ("viz/a.py", "print(1)"),
+        ("tests/a.py", "def f():\n    print(1)"),
+        ("analysis/a.py", "import importlib\nimportlib.import_module('streamlit')"),
+        ("model_runner/a.py", "import pickle"),
+        ("scripts/a.py", "torch.load('model.bin')"),
+        ("model_runner/a.py", "torch.load('model.bin', weights_only=False)"),
+        ("analysis/a.py", "np.load('a.npz', allow_pickle=True)"),
+    ],
+)
+def test_the_referee_sees_a_forbidden_call(path, text):
+    assert len(forbidden_calls(path, text)) == 1
+
+
+@pytest.mark.parametrize(
+    "path, text",
+    [
+        ("viz/a.js", "import d3 from 'https://example.org/d3.js'"),
+        ("viz/a.js", "root.innerHTML = label"),
+        ("viz/a.css", "@import 'fonts.css';"),
+        ("viz/a.css", "a { background: url(//example.org/a.png) }"),
+        ("viz/a.py", "HEAD = '<script src=\"https://example.org/plotly.js\"></script>'"),
+        ("viz/a.py", "figure.write_html(path, include_plotlyjs='cdn')"),
+    ],
+)
+def test_the_referee_sees_what_would_be_fetched_or_become_markup(path, text):
+    assert len(forbidden_text(path, text)) == 1
+
+
+def test_the_referee_lets_names_and_sources_pass():
+    text = "const SVG = 'http://www.w3.org/2000/svg' // see https://arxiv.org/abs/2108.12409\nlabel.textContent = token"
+    assert forbidden_text("viz/a.js", text) == []
+
+
+@pytest.mark.parametrize(
+    "path, lines, expected",
+    [("pages/a.py", 120, 0), ("pages/a.py", 121, 1), ("app.py", 41, 1), ("viz/a.py", 300, 0), ("viz/a.py", 301, 1)],
+)
+def test_the_referee_counts_lines(path, lines, expected):
+    assert len(too_long(path, "x = 1\n" * lines)) == expected
+
+
+@pytest.mark.parametrize("lines, expected", [(60, 0), (61, 1)])
+def test_the_referee_counts_the_lines_of_methods_too(lines, expected):
+    assert len(too_long("viz/a.py", "class A:\n    def f(self):\n" + "        x = 1\n" * (lines - 1))) == expected

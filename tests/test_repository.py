@@ -1,0 +1,175 @@
+"""What a reader of the repository relies on: exact pins, links that lead somewhere, commands that exist."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+from jaxtyping import TypeCheckError
+from streamlit import config
+from streamlit.config import ShowErrorDetailsConfigOptions
+
+from attention import softmax
+
+ROOT = Path(__file__).resolve().parents[1]
+REQUIREMENTS = sorted(ROOT.glob("requirements*.txt"))
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CARDS = sorted(path for top in ("model_runner", "scripts") for path in (ROOT / top).rglob("*.md"))
+ROOMS = ("attention", "model_runner", "analysis", "viz", "ui", "pages", "benchmarks", "scripts", "tests")
+
+FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"""!?\[[^\]]*\]\(\s*<?([^)\s>]+)|(?:src|href)="([^"]+)\"""")
+COMMAND = re.compile(r"\bmake +([a-z][a-z_-]*)")
+CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
+# what is imported under another name than it is installed under
+INSTALLED_AS = {"PIL": "pillow", "google": "protobuf"}
+
+
+def pins() -> dict[str, str]:
+    lines = [line.split("#")[0].strip() for path in REQUIREMENTS for line in path.read_text().splitlines()]
+    return dict(line.split("==") for line in lines if "==" in line)
+
+
+def local_links(path: Path) -> list[str]:
+    """Targets of a document's links and pictures that are files of ours, without their anchors."""
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    found = [first or second for first, second in LINK.findall(text)]
+    return [target.split("#")[0] for target in found if not re.match(r"[a-z]+:|#|//", target)]
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z][a-z_-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+
+
+def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+    outer = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # when the tests themselves run under make
+    env = {name: value for name, value in os.environ.items() if name not in outer}
+    return subprocess.run(["make", *arguments], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+
+
+def settings() -> dict[str, object]:
+    """.streamlit/config.toml as {"section.option": value}."""
+    flat: dict[str, object] = {}
+
+    def walk(prefix: str, table: dict[str, object]) -> None:
+        for name, value in table.items():
+            if isinstance(value, dict):
+                walk(f"{prefix}{name}.", value)
+            else:
+                flat[prefix + name] = value
+
+    walk("", tomllib.loads((ROOT / ".streamlit/config.toml").read_text(encoding="utf-8")))
+    return flat
+
+
+@pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda path: path.name)
+def test_every_requirement_is_pinned_exactly(path):
+    lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
+    assert [
+        line for line in lines if not re.fullmatch(r"-r requirements\.txt|[A-Za-z0-9._-]+==[0-9][\w.]*", line)
+    ] == []
+
+
+def test_every_library_the_code_imports_is_pinned():
+    imported: set[str] = set()
+    for path in (file for top in ROOMS for file in (ROOT / top).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.split(".")[0])
+    libraries = imported - set(sys.stdlib_module_names) - {*ROOMS, "app"}
+    assert {INSTALLED_AS.get(name, name) for name in libraries} - set(pins()) == set()
+
+
+def test_there_is_a_readme_and_documentation():
+    assert all(path.is_file() for path in DOCUMENTS)
+    assert {"architecture.md", "adding.md"} <= {path.name for path in DOCUMENTS}
+
+
+@pytest.mark.parametrize("path", [*DOCUMENTS, *CARDS], ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_and_pictures_lead_to_files(path):
+    assert [link for link in local_links(path) if not (path.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_documents_name_only_commands_that_the_makefile_has(path):
+    code = " ".join(CODE.findall(path.read_text(encoding="utf-8")))
+    assert set(COMMAND.findall(code)) <= targets()
+
+
+def test_the_four_commands_exist_and_make_alone_lists_them():
+    listed = make().stdout
+    assert all(f"make {name} " in listed for name in ("run", "test", "lint", "bench"))
+    assert {"run", "test", "lint", "bench", "messages"} <= targets()
+
+
+def test_a_python_that_is_too_old_gets_one_clear_sentence(tmp_path):
+    old = tmp_path / "python3"
+    old.write_text('#!/bin/sh\n[ "$1" = -V ] && { echo Python 3.9.2; exit; }\nexit 1\n')
+    old.chmod(0o755)
+    result = make("python", f"PYTHON={old}")
+    assert result.returncode != 0
+    assert result.stdout.startswith(f"Attention Atlas needs Python 3.11 or newer; '{old}' is Python 3.9.2.")
+
+
+def test_a_python_that_is_not_there_gets_one_clear_sentence():
+    result = make("python", "PYTHON=/nowhere/python3")
+    assert result.returncode != 0
+    assert result.stdout.startswith("Attention Atlas needs Python 3.11 or newer, and there is no '/nowhere/python3'")
+
+
+def test_a_python_without_venv_gets_the_package_that_has_it(tmp_path):
+    bare = tmp_path / "python3"
+    bare.write_text('#!/bin/sh\ncase "$2" in *ensurepip*) exit 1;; esac\nexit 0\n')
+    bare.chmod(0o755)
+    result = make("python", f"PYTHON={bare}")
+    assert result.returncode != 0
+    assert "apt-get install python3-venv" in result.stdout
+
+
+def test_the_continuous_integration_script_runs_lint_and_tests_and_stops_at_a_failure():
+    script = ROOT / ".ci/run"
+    text = script.read_text()
+    assert os.access(script, os.X_OK)
+    assert subprocess.run(["bash", "-n", script], check=False).returncode == 0
+    assert text.startswith("#!/usr/bin/env bash\n")
+    assert "\nset -euo pipefail\n" in text
+    assert text.endswith("\nmake lint\nmake test\n")
+
+
+def test_shapes_are_checked_while_testing():
+    q, k = torch.zeros(2, 3, 8), torch.zeros(2, 3, 4)  # d_head must be one number
+    with pytest.raises(TypeCheckError, match="d_head"):
+        softmax.scores(q, k, scale=1.0)
+
+
+def test_streamlit_knows_every_setting():
+    known = set(config.get_config_options())
+    assert set(settings()) <= known
+
+
+def test_the_app_listens_on_this_machine_only_and_reports_nothing():
+    assert settings()["server.address"] == "127.0.0.1"
+    assert settings()["browser.gatherUsageStats"] is False
+    assert settings()["server.showEmailPrompt"] is False
+
+
+def test_no_traceback_is_shown_to_users():
+    assert settings()["client.showErrorDetails"] == ShowErrorDetailsConfigOptions.NONE.value
+    assert settings()["client.showErrorLinks"] is False
+
+
+def test_themes_are_light_and_dark_alike_and_fetch_no_font():
+    names = [
+        {key.split(".", 2)[2] for key in settings() if key.startswith(f"theme.{mode}.")} for mode in ("light", "dark")
+    ]
+    assert names[0] == names[1] != set()
+    assert not any("://" in str(value) for value in settings().values())

@@ -1,0 +1,70 @@
+"""The app driven without a browser: opened at an address, its components' payloads read and their events sent."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from streamlit.proto.WidgetStates_pb2 import WidgetState
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.components.test_packing import unpacked
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 120  # seconds a run may take; the first one of a process imports the engine and loads the model
+
+
+def open_app(*, locale: str = "en-US", page: str | None = None, **address: str) -> AppTest:
+    """The app as a new session finds it at this address; ``page`` is a file of pages/, by default the first one."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    app.context["locale"] = locale
+    app.query_params.update(address)
+    app.run()
+    if page is not None:
+        app.switch_page(page).run()
+    return app
+
+
+def components(app: AppTest) -> list[str]:
+    """Names of the components on the page."""
+    return [element.proto.component_name for element in app.get("bidi_component")]
+
+
+def payload(app: AppTest, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What a component was given: its meta and its arrays."""
+    return unpacked(_proto(app, name).bytes)
+
+
+def send(app: AppTest, name: str, event: str, value: Any) -> AppTest:
+    """Run the page again as if the component had sent this state."""
+    states = app._tree.get_widget_states()
+    states.widgets.append(WidgetState(id=_proto(app, name).id, json_value=json.dumps({event: value})))
+    return app._run(states)
+
+
+def type_text(app: AppTest, text: str) -> AppTest:
+    """Run the page again with another text in the box."""
+    app.text_area(key="text_box").set_value(text)
+    return app.run()
+
+
+def html(app: AppTest) -> str:
+    """Everything the page shows as HTML of its own."""
+    return "\n".join(element.proto.body for element in app.get("html"))
+
+
+def sentences(app: AppTest) -> list[str]:
+    """The boxes that say what is wrong, without the escapes that keep Markdown from reading them."""
+    return [re.sub(r"\\(.)", r"\1", element.value) for element in (*app.error, *app.warning, *app.info)]
+
+
+def no_failure(app: AppTest) -> None:
+    """No traceback, and the text typed is still in its box."""
+    assert [element.message for element in app.exception] == []
+    assert app.text_area(key="text_box").value == app.session_state["text"]
+
+
+def _proto(app: AppTest, name: str) -> Any:
+    return next(element.proto for element in app.get("bidi_component") if element.proto.component_name == name)

@@ -1,0 +1,98 @@
+"""Errors and numbers in the user's words: nothing is read as Markdown, every part of a sentence is filled in."""
+
+from __future__ import annotations
+
+import re
+import string
+
+import pytest
+
+from model_runner import errors
+from model_runner.errors import ModelIncomplete, ModelPickled, NoSuchPlace, OutOfMemory, Reason, RunnerError
+from ui import wording
+from ui.wording import error_size, joined, number, plain, sentence
+
+ERRORS = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, RunnerError)]
+
+
+@pytest.fixture(autouse=True)
+def marked(monkeypatch):
+    """A language in which every translated text stands in ⟦brackets⟧."""
+    monkeypatch.setattr(wording, "_", lambda message: f"⟦{message}⟧" if message else "")
+
+
+def test_plain_escapes_every_character_that_markdown_or_streamlit_reads():
+    read_by_markdown = "\\`*_{}[]()<>#+-.!|~$:&"
+    assert plain(read_by_markdown) == "".join(f"\\{c}" for c in read_by_markdown)
+
+
+def test_plain_keeps_every_character_and_their_order():
+    text = string.printable + "·⏎ 北京 שלום 😀"
+    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", plain(text)) == text
+
+
+def test_plain_leaves_words_alone():
+    assert plain("The dog, 北京 and ·it") == "The dog, 北京 and ·it"
+
+
+def test_a_sentence_is_translated_before_its_values_are_filled_in():
+    said = sentence(ModelPickled(name="/a/{b}", file="x.bin"))
+    assert said.startswith("⟦The weights in /a/{b} are pickled (x.bin)")
+    assert said.endswith("has such files.⟧")
+
+
+def test_a_place_is_named_in_the_language_of_its_sentence():
+    assert "There is no ⟦layer⟧ 99" in sentence(NoSuchPlace(what="layer", value=99, count=8))
+
+
+def test_a_reason_is_translated_with_values_of_its_own():
+    reason = Reason("{file} is missing", {"file": "config.json"})
+    assert "is not complete: ⟦config.json is missing⟧." in sentence(ModelIncomplete(name="/m", reason=reason))
+
+
+def test_a_stage_is_translated():
+    assert "ran out while ⟦reading 5 tokens⟧." in sentence(OutOfMemory(stage=Reason("reading {tokens} tokens", {"tokens": 5})))
+
+
+def test_a_name_is_never_translated():
+    assert "/m is not complete" in sentence(ModelIncomplete(name="/m", reason="it has no .safetensors file"))
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.__name__)
+def test_every_error_is_a_whole_sentence_without_places_left_open(error):
+    names = [name for _text, name, _spec, _as in string.Formatter().parse(f"{error.message} {error.hint}") if name]
+    said = sentence(error(**dict.fromkeys(names, "VALUE")))
+    assert "{" not in said
+    assert said.rstrip("⟧").endswith(("VALUE", "."))
+    assert said.count("VALUE") >= len(set(names))
+
+
+def test_sentences_are_joined_by_a_space_but_not_after_a_full_width_mark():
+    assert joined("One.", "Two.", "", "Three.") == "One. Two. Three."
+    assert joined("一。", "二？", "Three.") == "一。二？Three."
+
+
+@pytest.mark.parametrize(
+    "value, unit, words",
+    [
+        (0.623, "share", "⟦62 %⟧"),
+        (1.0, "share", "⟦100 %⟧"),
+        (0.0, "share", "⟦0 %⟧"),
+        (1.26, "bits", "⟦1.3 bits⟧"),
+        (7.0, "tokens", "⟦7.0 tokens⟧"),
+    ],
+)
+def test_a_number_carries_its_unit(monkeypatch, value, unit, words):
+    assert number(value, unit) == words.replace("⟦", "⟦").replace("⟧", "⟧")
+
+
+@pytest.mark.parametrize("unit", ["share", "bits", "tokens"])
+def test_a_number_that_is_not_defined_is_a_dash(unit):
+    assert number(float("nan"), unit) == "–"
+
+
+@pytest.mark.parametrize(
+    "value, words", [(2.4e-7, "2e-7"), (0.0, "0"), (1e-10, "1e-10"), (0.96, "1e0"), (3e-4, "3e-4")]
+)
+def test_a_tiny_difference_has_one_digit_and_a_short_exponent(value, words):
+    assert error_size(value) == words

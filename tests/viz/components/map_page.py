@@ -1,0 +1,39 @@
+"""Where things are on a page that shows one head map, and what it sent."""
+
+from __future__ import annotations
+
+import json
+
+from tests.viz.components import shim
+
+
+def facts(page):
+    return page.locator(".head-map").evaluate("root => ({...root.dataset})")
+
+
+def calls(page, state):
+    return [value for _, name, value in page.evaluate("window.calls") if name == state]
+
+
+def place(page, query, key):
+    """A point of the window: (0.5, 0.5) is the centre of the first cell of the whole map."""
+    dataset = facts(page)
+    plot = json.loads(dataset["geometry"])
+    q0, q1, k0, k1 = map(float, dataset["view"].split(","))
+    box = page.locator("canvas").bounding_box()
+    return (
+        box["x"] + plot["x"] + (key - k0) / (k1 - k0) * plot["width"],
+        box["y"] + plot["y"] + (query - q0) / (q1 - q0) * plot["height"],
+    )
+
+
+def cell(page, query, key):
+    return place(page, query + 0.5, key + 0.5)
+
+
+def answer(page, data):
+    page.evaluate("data => window.send('head_map', data)", shim.encoded(data))
+
+
+def wait_for_window(page, count=1):
+    page.wait_for_function(f"window.calls.filter(call => call[1] === 'window').length >= {count}")

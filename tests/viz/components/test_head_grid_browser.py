@@ -1,0 +1,208 @@
+"""The head grid under mouse, wheel and keys, in a browser and without a server."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.viz.components import shim
+from tests.viz.components.test_head_grid import HEADS, LAYERS, N, grid
+from viz.color import palette
+from viz.components.head_grid.head_grid import SOURCE
+
+pytestmark = pytest.mark.browser
+
+
+def facts(page):
+    return page.locator(".head-grid").evaluate("root => ({...root.dataset})")
+
+
+def point(page, row, column):
+    """The centre of the square in this row and column, in pixels of the window."""
+    geometry = json.loads(facts(page)["geometry"])
+    box = page.locator("canvas").bounding_box()
+    return (
+        box["x"] + geometry["left"] + (column + 0.5) * geometry["pitch"],
+        box["y"] + geometry["top"] + (row + 1) * geometry["rowHeight"] - geometry["pitch"] / 2,
+    )
+
+
+def calls(page):
+    return page.evaluate("window.calls")
+
+
+def test_a_click_frames_the_head_and_reports_it_before_any_answer(mount):
+    page = mount(SOURCE, grid())
+    page.mouse.click(*point(page, 3, 4))
+    assert facts(page)["selected"] == "3,4"
+    assert calls(page) == [["head_grid", "head", [3, 4]]]
+    assert page.locator(".caption").text_content() == "L3H4 · previous token 22 %"
+
+
+@pytest.mark.parametrize("theme, side", [(shim.LIGHT, "light"), (shim.DARK, "dark")])
+def test_thumbnails_show_weights_in_indigo_and_the_future_in_grey(mount, theme, side):
+    page = mount(SOURCE, grid(), theme=theme)
+    x, y = point(page, 0, 0)
+    cell = json.loads(facts(page)["geometry"])["pitch"] / N
+    assert shim.color_at(page, x + cell / 2, y + cell / 2)[:3] == palette()["sequential"][side][-1][1:]
+    assert shim.color_at(page, x - 2 * cell, y + 2 * cell)[:3] == palette()["sequential"][side][0][1:]
+    assert shim.color_at(page, x + 2 * cell, y - 2 * cell)[:3] == palette()["masked"][side]
+
+
+def test_a_thumbnail_smaller_than_its_picture_keeps_thin_lines(mount):
+    big = np.zeros((32, 32, 64, 64), dtype=np.uint8)
+    big[..., 33, :20] = 255  # one row of 64, where a cell has about 11 pixels
+    page = mount(
+        SOURCE,
+        grid(32, 32, thumbnails=big, keep=np.ones((32, 64, 64), np.uint8)),
+        style="section{max-width:430px}",
+    )
+    x, y = point(page, 0, 0)
+    colors = [shim.color_at(page, x - 3, y + shift)[:3] for shift in (-2, -1, 0, 1, 2)]
+    assert palette()["sequential"]["light"][-1][1:] in colors
+
+
+def test_arrows_move_over_layers_without_weights_and_ask_once_at_rest(mount):
+    page = mount(SOURCE, grid(layer_has_weights=[True, True, False, True]))
+    now = page.locator("canvas").evaluate(
+        """canvas => {
+            for (const key of ["ArrowDown", "ArrowRight"]) canvas.dispatchEvent(new KeyboardEvent("keydown", { key }))
+            return [canvas.closest(".head-grid").dataset.selected, window.calls.length]
+        }"""
+    )
+    assert now == ["3,3", 0]
+    page.wait_for_function("window.calls.length > 0")
+    page.wait_for_timeout(200)
+    assert calls(page) == [["head_grid", "head", [3, 3]]]
+    page.locator("canvas").press("Enter")
+    assert calls(page)[1:] == [["head_grid", "head", [3, 3]]]
+
+
+def test_arrows_stop_at_the_edge(mount):
+    page = mount(SOURCE, grid(selected=(0, 0)))
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_timeout(200)
+    assert facts(page)["selected"] == "0,0"
+    assert calls(page) == []
+
+
+def test_a_layer_without_weights_says_so_as_text_and_is_not_clickable(mount):
+    page = mount(SOURCE, grid(layer_has_weights=[True, False, True, True], selected=(0, 0)))
+    page.mouse.click(*point(page, 1, 3))
+    assert calls(page) == []
+    assert page.locator(".head-grid b").count() == 0
+
+
+def test_hover_names_the_head_and_leaving_returns_to_the_selected_one(mount):
+    page = mount(SOURCE, grid())
+    page.mouse.move(*point(page, 0, 5))
+    assert page.locator(".caption").text_content() == "L0H5 · previous token 5.0 %"
+    page.mouse.move(1300, 800)
+    assert page.locator(".caption").text_content() == "L1H2 · previous token 8.0 %"
+
+
+def test_an_undefined_metric_is_named_so(mount):
+    metric = np.full((LAYERS, HEADS), np.nan, dtype=np.float32)
+    page = mount(SOURCE, grid(metric=metric, mode="metric"))
+    assert page.locator(".caption").text_content() == "L1H2 · previous token not defined"
+    assert shim.color_at(page, *point(page, 0, 0))[:3] == palette()["masked"]["light"]
+
+
+def test_metric_mode_fills_the_largest_darkest(mount):
+    page = mount(SOURCE, grid(mode="metric", selected=(0, 0)))
+    x, y = point(page, LAYERS - 1, HEADS - 1)
+    assert shim.color_at(page, x - 20, y - 20)[:3] == palette()["sequential"]["light"][-1][1:]
+    x, y = point(page, 0, 0)
+    assert shim.color_at(page, x - 15, y + 15)[:3] == palette()["sequential"]["light"][0][1:]
+
+
+def test_a_ranking_flows_in_its_order_and_may_leave_heads_out(mount):
+    page = mount(SOURCE, grid(order=np.array([23, 0, 7])))
+    page.mouse.click(*point(page, 0, 0))
+    page.mouse.click(*point(page, 0, 2))
+    page.mouse.click(*point(page, 0, 3))  # nothing there
+    assert calls(page) == [["head_grid", "head", [3, 5]], ["head_grid", "head", [1, 1]]]
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowLeft")
+    assert facts(page)["selected"] == "0,0"
+
+
+def test_an_answer_to_an_earlier_click_does_not_undo_the_later(mount):
+    page = mount(SOURCE, grid())
+    page.mouse.click(*point(page, 0, 0))
+    page.mouse.click(*point(page, 3, 3))
+    page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(selected=(0, 0))))
+    assert facts(page)["selected"] == "3,3"
+    page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(selected=(3, 3))))
+    assert facts(page)["selected"] == "3,3"
+
+
+def test_a_choice_made_elsewhere_is_taken_over(mount):
+    page = mount(SOURCE, grid())
+    page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(selected=(2, 5))))
+    assert facts(page)["selected"] == "2,5"
+
+
+def test_a_choice_survives_reruns_that_do_not_mention_it(mount):
+    page = mount(SOURCE, grid())
+    page.mouse.click(*point(page, 0, 0))
+    page.wait_for_timeout(50)
+    page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(mode="metric")))
+    assert facts(page)["selected"] == "0,0"
+
+
+def test_reruns_repaint_in_place_without_a_second_listener(mount):
+    page = mount(SOURCE, grid())
+    before = page.locator("canvas").element_handle()
+    for mode in ("metric", "maps", "metric"):
+        page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(mode=mode)))
+    assert page.locator("canvas").evaluate("(now, before) => now === before", before)
+    assert int(facts(page)["painted"]) >= 4
+    page.mouse.click(*point(page, 2, 2))
+    assert calls(page) == [["head_grid", "head", [2, 2]]]
+
+
+def test_many_heads_fit_the_width_of_a_phone_and_scroll_inside(mount):
+    page = mount(SOURCE, grid(48, 32, selected=(47, 31)), width=390, height=844)
+    box = page.locator(".scroller").bounding_box()
+    assert box["height"] <= 521
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    top = page.locator(".scroller").evaluate("scroller => scroller.scrollTop")
+    geometry = json.loads(facts(page)["geometry"])
+    assert geometry["top"] + 48 * geometry["pitch"] - top <= box["height"] + 1  # the selected head is in sight
+
+
+def test_a_click_in_a_scrolled_ranking_finds_the_head_under_it(mount):
+    order = np.arange(32 * 32, dtype=np.int32)[::-1]
+    page = mount(SOURCE, grid(32, 32, order=order, selected=(31, 31)))
+    page.locator(".scroller").evaluate("scroller => { scroller.scrollTop = 3000 }")
+    page.wait_for_timeout(50)
+    geometry = json.loads(facts(page)["geometry"])
+    box = page.locator("canvas").bounding_box()
+    row = int((3000 + 200) // geometry["rowHeight"])
+    y = row * geometry["rowHeight"] + geometry["rowHeight"] - geometry["pitch"] / 2 - 3000
+    page.mouse.click(box["x"] + geometry["left"] + geometry["pitch"] * 1.5, box["y"] + y)
+    flat = int(order[row * geometry["columns"] + 1])
+    assert calls(page) == [["head_grid", "head", [flat // 32, flat % 32]]]
+
+
+def test_the_canvas_is_named_and_speaks(mount):
+    page = mount(SOURCE, grid())
+    assert page.locator("canvas").get_attribute("aria-label") == "4 layers of 6 heads"
+    page.mouse.move(*point(page, 0, 5))
+    page.wait_for_function(
+        "document.querySelector('section').shadowRoot.querySelector('[aria-live]').textContent.startsWith('L0H5')"
+    )
+
+
+def test_a_grid_that_left_no_longer_reacts(mount):
+    page = mount(SOURCE, grid())
+    painted = facts(page)["painted"]
+    page.evaluate("window.disposers.head_grid()")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(100)
+    assert facts(page)["painted"] == painted

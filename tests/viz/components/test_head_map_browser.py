@@ -1,0 +1,167 @@
+"""The head map's picture, its hover and its pins, in a browser and without a server."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.viz.components import shim
+from tests.viz.components.map_page import answer, calls, cell, facts, place
+from tests.viz.components.test_head_map import TEXTS, causal, head_map
+from viz.color import diverging, palette, sequential
+from viz.components.head_map.head_map import SOURCE
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.mark.parametrize("theme, dark", [(shim.LIGHT, False), (shim.DARK, True)])
+def test_cells_have_the_colours_of_the_exports(mount, theme, dark):
+    page = mount(SOURCE, head_map(), theme=theme)
+    expected = sequential(causal(9), dark=dark)
+    for query, key in [(0, 0), (8, 0), (4, 1), (2, 7), (8, 8)]:
+        got = shim.color_at(page, *cell(page, query, key))
+        assert np.abs(np.array(got) - expected[query, key]).max() <= 2, (query, key)  # the browser has 256 steps
+
+
+def test_signed_values_have_the_diverging_colours(mount):
+    values = np.linspace(-2, 2, 81, dtype=np.float32).reshape(9, 9)
+    page = mount(SOURCE, head_map(values=values, scale="diverging", low=-2, high=2, number="plain"))
+    expected = diverging(values / 2)
+    for query, key in [(0, 0), (4, 4), (8, 8), (2, 3)]:
+        assert np.abs(np.array(shim.color_at(page, *cell(page, query, key))) - expected[query, key]).max() <= 3
+
+
+def test_a_logarithmic_scale_gives_each_decade_an_equal_share(mount):
+    values = np.full((9, 9), 1e-3, dtype=np.float32)
+    values[0, 0] = 1e-9
+    page = mount(SOURCE, head_map(values=values, log=True, low=1e-4, high=1.0))
+    middle = sequential(np.float64(0.25))  # 1e-3 is one decade of four
+    assert np.abs(np.array(shim.color_at(page, *cell(page, 5, 5))) - middle).max() <= 2
+    assert shim.color_at(page, *cell(page, 0, 0))[:3] == palette()["sequential"]["light"][0][1:]
+
+
+def test_a_click_pins_the_cell_at_once_and_reports_units_of_the_whole_text(mount):
+    page = mount(SOURCE, head_map(n=40, window=(10, 30, 5, 25)))
+    page.mouse.click(*cell(page, 25, 7))
+    assert facts(page)["selected"] == "25,7"
+    assert calls(page, "cell") == [[25, 7]]
+    x, y = place(page, 25.5, 5)
+    assert shim.color_at(page, x - 1, y)[:3] == palette()["query"]["light"]  # the row's frame
+    x, y = place(page, 10, 7.5)
+    assert shim.color_at(page, x, y - 1)[:3] == palette()["key"]["light"]  # the column's frame
+
+
+def test_a_click_on_a_pooled_pixel_reports_its_centre(mount):
+    page = mount(SOURCE, head_map(n=64, pool=(4, 4)))
+    page.mouse.click(*place(page, 40.3, 21.8))
+    assert calls(page, "cell") == [[42, 22]]
+
+
+def test_a_click_on_a_query_label_pins_the_row_alone(mount):
+    page = mount(SOURCE, head_map())
+    x, y = cell(page, 6, 0)
+    plot = json.loads(facts(page)["geometry"])
+    page.mouse.click(x - plot["width"] / 18 - 15, y)
+    assert calls(page, "cell") == [[6, None]]
+    assert facts(page)["selected"] == "6,"
+
+
+def test_escape_clears_the_pin(mount):
+    page = mount(SOURCE, head_map(selected=(4, 2)))
+    page.locator("canvas").press("Escape")
+    assert calls(page, "cell") == [None]
+    assert facts(page)["selected"] == ""
+
+
+def test_arrows_move_the_pin_and_ask_once_at_rest(mount):
+    page = mount(SOURCE, head_map(selected=(4, 2)))
+    now = page.locator("canvas").evaluate(
+        """canvas => {
+            for (const key of ["ArrowDown", "ArrowDown", "ArrowLeft"])
+                canvas.dispatchEvent(new KeyboardEvent("keydown", { key }))
+            return [canvas.closest(".head-map").dataset.selected, window.calls.length]
+        }"""
+    )
+    assert now == ["6,1", 0]
+    page.wait_for_function("window.calls.length > 0")
+    page.wait_for_timeout(200)
+    assert calls(page, "cell") == [[6, 1]]
+
+
+def test_the_first_arrow_pins_the_last_query_and_the_key_it_looks_at_most(mount):
+    values = causal(9)
+    values[8, 5] = 0.9
+    page = mount(SOURCE, head_map(values=values))
+    page.locator("canvas").press("ArrowUp")
+    assert facts(page)["selected"] == "8,5"
+
+
+def test_hover_tells_the_exact_number_and_both_tokens(mount):
+    page = mount(SOURCE, head_map())
+    page.mouse.move(*cell(page, 7, 3))
+    assert page.locator(".tip").text_content() == "\u2068t7\u2069 (7) looks 2.0 % at \u2068t3\u2069 (3)"
+    page.wait_for_function(
+        "document.querySelector('section').shadowRoot.querySelector('[aria-live]').textContent.includes('t7')"
+    )
+    page.mouse.move(*cell(page, 3, 7))
+    assert page.locator(".tip").text_content() == "\u2068t3\u2069 cannot see \u2068t7\u2069"
+    page.mouse.move(1300, 850)
+    assert page.locator(".tip").is_hidden()
+
+
+def test_hover_over_a_pooled_pixel_says_of_how_many_cells(mount):
+    page = mount(SOURCE, head_map(n=62, pool=(4, 4)))
+    page.mouse.move(*place(page, 30, 1))
+    assert page.locator(".tip").text_content() == "largest of 16 cells: 32 %"
+    page.mouse.move(*place(page, 61, 61))  # 62 = 15 · 4 + 2: two by two are left
+    assert page.locator(".tip").text_content() == "largest of 4 cells: 1.0 %"
+
+
+def test_a_token_that_looks_like_html_is_shown_as_text(mount):
+    evil = "<img src=x onerror='window.hacked=1'>"
+    page = mount(SOURCE, head_map(row_labels=[evil] * 9, texts=TEXTS | {"summary": evil}))
+    page.mouse.move(*cell(page, 7, 3))
+    assert evil in page.locator(".tip").text_content()
+    assert page.locator(".head-map img").count() == 0
+    assert page.evaluate("window.hacked") is None
+
+
+def test_on_a_phone_nothing_is_wider_than_the_screen(mount):
+    page = mount(SOURCE, head_map(n=30), width=390, height=844, style="")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    plot = json.loads(facts(page)["geometry"])
+    assert plot["width"] > 250
+    page.mouse.click(*cell(page, 20, 4))
+    assert calls(page, "cell") == [[20, 4]]
+
+
+def test_cells_are_square_and_the_figure_keeps_its_height(mount):
+    for n in (3, 9, 40):
+        page = mount(SOURCE, head_map(n=n))
+        plot = json.loads(facts(page)["geometry"])
+        assert plot["width"] == pytest.approx(plot["height"])
+        assert page.locator("canvas").bounding_box()["height"] <= 560
+
+
+def test_one_query_over_many_keys_is_a_strip(mount):
+    values = np.full((1, 40), 0.025, dtype=np.float32)
+    page = mount(SOURCE, head_map(n=40, values=values, window=(0, 1, 0, 40), total=(1, 40), row_labels=["now"]))
+    plot = json.loads(facts(page)["geometry"])
+    assert plot["width"] / 40 == pytest.approx(plot["height"])
+
+
+def test_reruns_repaint_in_place_without_a_second_listener(mount):
+    page = mount(SOURCE, head_map())
+    before = page.locator("canvas").element_handle()
+    for _ in range(3):
+        answer(page, head_map())
+    assert page.locator("canvas").evaluate("(now, before) => now === before", before)
+    page.mouse.click(*cell(page, 5, 3))
+    assert calls(page, "cell") == [[5, 3]]
+
+
+def test_the_canvas_carries_the_summary(mount):
+    page = mount(SOURCE, head_map())
+    assert page.locator("canvas").get_attribute("aria-label") == "map of L3H1"

@@ -1,0 +1,88 @@
+"""The theme switch writes what Streamlit reads, for every page at once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import streamlit
+
+from tests.viz.components import shim
+from tests.viz.components.test_packing import unpacked
+from viz.components.theme_switch.theme_switch import SOURCE, TEXTS, payload
+
+PATHS = ["/", "/cell"]
+HOME = "http://127.0.0.1:9/cell"  # answered by the test itself: localStorage needs an address
+
+
+def test_the_payload_carries_paths_and_words():
+    meta, _ = unpacked(payload(paths=PATHS, texts=TEXTS))
+    assert meta == {"paths": PATHS, "texts": TEXTS}
+
+
+def test_streamlit_still_keeps_the_theme_where_the_switch_writes_it():
+    scripts = Path(streamlit.__file__).parent.joinpath("static", "static", "js").glob("*.js")
+    found = "".join(text for script in scripts if "stActiveTheme" in (text := script.read_text(encoding="utf-8")))
+    assert "stActiveTheme-${window.location.pathname}" in found
+    assert re.search(r"ACTIVE_THEME:`\$\{\w+\}-v\$\{\w+\}`", found)
+    version = re.search(r"CACHED_THEME_VERSION:(\w+)", found)
+    assert version is not None
+    assert re.search(rf"\b{version[1]}=2\b", found)
+
+
+@pytest.fixture
+def mount(page):
+    """The switch alone on a page with an address, in this theme; counts its loads in `loads`."""
+
+    def show(theme=shim.LIGHT):
+        html = shim.page((SOURCE, payload(paths=PATHS, texts=TEXTS)), theme=theme)
+        page.loads = 0
+
+        def answer(route):
+            page.loads += 1
+            route.fulfill(body=html, content_type="text/html")
+
+        page.route(HOME, answer)
+        page.goto(HOME)
+        page.wait_for_function("window.ready")
+        return page
+
+    return show
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme, current", [(shim.LIGHT, "light"), (shim.DARK, "dark")])
+def test_the_current_theme_is_marked(mount, theme, current):
+    page = mount(theme)
+    assert page.locator('.theme-switch [aria-pressed="true"]').all_inner_texts() == [current]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("word, stored", [("dark", '"Dark"'), ("light", '"Light"')])
+def test_a_click_stores_the_choice_for_every_page_and_loads_again(mount, word, stored):
+    page = mount()
+    with page.expect_navigation():
+        page.get_by_role("button", name=word).click()
+    page.wait_for_function("window.ready")
+    assert page.loads == 2
+    assert page.evaluate("({...localStorage})") == {f"stActiveTheme-{path}-v2": stored for path in PATHS}
+
+
+@pytest.mark.browser
+def test_the_open_page_is_included_even_if_it_was_not_listed(page):
+    html = shim.page((SOURCE, payload(paths=["/"], texts=TEXTS)))
+    page.route(HOME, lambda route: route.fulfill(body=html, content_type="text/html"))
+    page.goto(HOME)
+    page.wait_for_function("window.ready")
+    with page.expect_navigation():
+        page.get_by_role("button", name="dark").click()
+    assert set(page.evaluate("Object.keys(localStorage)")) == {"stActiveTheme-/-v2", "stActiveTheme-/cell-v2"}
+
+
+@pytest.mark.browser
+def test_without_storage_the_page_stays_as_it_is(page):
+    page.set_content(shim.page((SOURCE, payload(paths=PATHS, texts=TEXTS))))  # about:blank has no storage
+    page.wait_for_function("window.ready")
+    page.get_by_role("button", name="dark").click()
+    assert page.evaluate("window.ready")

@@ -1,0 +1,280 @@
+"""The token strip: what its payload says, and what a reader can do with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.viz.components import shim
+from tests.viz.components.test_packing import unpacked
+from viz.color import sequential
+from viz.components.token_strip.token_strip import SOURCE, TEXTS, payload
+
+WORDS = ["⟨bos⟩", "The", "·dog", "·and", "·the", "🦊", "·the", "⏎"]
+COUNTS = [1, 1, 1, 1, 1, 3, 1, 1]  # the fox is three tokens: positions 5, 6 and 7
+FOX = ["<0xF0><0x9F>", "<0xA6>", "<0x8A>"]
+
+
+def strip(labels=WORDS, counts=None, **changes):
+    n = len(labels)
+    counts = counts or (COUNTS if labels is WORDS else [1] * n)
+    arguments: dict[str, Any] = {
+        "labels": labels,
+        "positions": [sum(counts[:i]) for i in range(n)],
+        "counts": counts,
+        "parts": [FOX if count > 1 else [label] for label, count in zip(labels, counts, strict=True)],
+        "special": [label.startswith("⟨") for label in labels],
+        "metric": np.full(n, np.nan, dtype=np.float32),
+        "values": [""] * n,
+        "selected": None,
+        "looked_at": None,
+        "texts": TEXTS,
+        **changes,
+    }
+    return payload(**arguments)
+
+
+def test_the_payload_carries_every_chip():
+    meta, arrays = unpacked(strip(selected=7, looked_at=4))
+    assert meta["labels"] == WORDS
+    assert meta["parts"][5] == FOX
+    assert (meta["selected"], meta["looked_at"]) == (7, 4)
+    assert arrays["positions"].tolist() == [0, 1, 2, 3, 4, 5, 8, 9]
+    assert arrays["special"].tolist() == [1, 0, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("name, short", [("positions", [0]), ("special", [True]), ("values", [""])])
+def test_lists_of_another_length_are_refused(name, short):
+    with pytest.raises(ValueError, match=f"8 labels but 1 {name}"):
+        strip(**{name: short})
+
+
+def test_a_metric_of_another_length_is_refused():
+    with pytest.raises(ValueError, match=r"metric of shape \(3,\)"):
+        strip(metric=np.zeros(3, dtype=np.float32))
+
+
+@pytest.fixture
+def mount(page):
+    def show(data, width=1440, height=900, theme=shim.LIGHT):
+        page.set_viewport_size({"width": width, "height": height})
+        page.set_content(shim.page((SOURCE, data), theme=theme))
+        page.wait_for_function("window.ready")
+        return page
+
+    return show
+
+
+def chip(page, index):
+    return page.locator(f'.token-strip [data-chip="{index}"]')
+
+
+def selected(page):
+    return page.locator(".token-strip").get_attribute("data-selected")
+
+
+def sent(page):
+    return [value for _, name, value in page.evaluate("window.calls") if name == "token"]
+
+
+def answer(page, data):
+    page.evaluate("data => window.send('token_strip', data)", shim.encoded(data))
+
+
+def seen_whole(page, index):
+    return chip(page, index).evaluate(
+        """node => {
+            const [inner, outer] = [node.getBoundingClientRect(), node.parentElement.getBoundingClientRect()]
+            return inner.top >= outer.top && inner.bottom <= outer.bottom
+        }"""
+    )
+
+
+@pytest.mark.browser
+def test_a_click_selects_at_once_and_is_sent(mount):
+    page = mount(strip())
+    chip(page, 2).click()
+    assert selected(page) == "2"
+    assert sent(page) == [2]
+    assert page.locator(".chip.selected .label").all_inner_texts() == ["·dog"]
+
+
+@pytest.mark.browser
+def test_repeated_tokens_are_different_chips(mount):
+    page = mount(strip())
+    chip(page, 6).click()
+    assert sent(page) == [8]
+    assert page.locator(".chip.selected .place").all_inner_texts() == ["8"]
+
+
+@pytest.mark.browser
+def test_a_chip_of_several_tokens_lists_them_and_selects_its_last(mount):
+    page = mount(strip())
+    fox = chip(page, 5)
+    assert fox.locator(".place").inner_text() == "5–7"
+    assert fox.locator(".count").inner_text() == "3"
+    for part in FOX:
+        assert part in fox.get_attribute("title")
+        assert part in fox.get_attribute("aria-label")
+    fox.click()
+    assert sent(page) == [7]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("token", [5, 6, 7])
+def test_any_token_of_a_chip_selects_the_chip(mount, token):
+    page = mount(strip(selected=token))
+    assert page.locator(".chip.selected .label").all_inner_texts() == ["🦊"]
+
+
+@pytest.mark.browser
+def test_arrows_move_and_send_only_the_last_stop(mount):
+    page = mount(strip(selected=1))
+    chip(page, 1).focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    assert selected(page) == "4"
+    page.wait_for_function("window.calls.length > 0")
+    assert sent(page) == [4]
+    page.keyboard.press("End")
+    page.keyboard.press("Enter")
+    assert sent(page)[1:2] == [9]  # Enter does not wait
+    page.keyboard.press("ArrowRight")
+    assert selected(page) == "9"  # the last chip is the last
+
+
+@pytest.mark.browser
+def test_up_and_down_go_to_the_chip_above_and_below(mount):
+    page = mount(strip([f"·w{i}" for i in range(40)], selected=30), width=390)
+    chip(page, 30).focus()
+    box = chip(page, 30).bounding_box()
+    page.keyboard.press("ArrowUp")
+    above = page.locator(".chip.selected").bounding_box()
+    assert above["y"] < box["y"]
+    assert abs(above["x"] - box["x"]) < box["width"]
+    page.keyboard.press("ArrowDown")
+    assert selected(page) == "30"
+
+
+@pytest.mark.browser
+def test_escape_clears(mount):
+    page = mount(strip(selected=3))
+    chip(page, 3).focus()
+    page.keyboard.press("Escape")
+    assert sent(page) == [None]
+    assert selected(page) == ""
+    assert page.locator(".chip.selected").count() == 0
+
+
+@pytest.mark.browser
+def test_one_tab_reaches_the_strip_and_the_next_leaves_it(mount):
+    page = mount(strip(selected=3))
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.shadowRoot.activeElement.dataset.chip") == "3"
+    outline = chip(page, 3).evaluate("node => getComputedStyle(node).outlineStyle")
+    assert outline == "solid"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.shadowRoot === null || document.activeElement === document.body")
+
+
+@pytest.mark.browser
+def test_tokens_that_look_like_html_are_shown_and_do_not_run(mount):
+    evil = ["<script>window.ran = 1</script>", "<img src=x onerror='window.ran = 1'>", "&amp;", "שלום", "注意力"]
+    page = mount(strip(evil, values=evil))
+    assert page.locator(".token-strip .label").all_inner_texts() == evil
+    assert page.locator(".token-strip :is(script, img)").count() == 0
+    assert page.evaluate("window.ran") is None
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme, dark", [(shim.LIGHT, False), (shim.DARK, True)])
+def test_the_metric_tints_within_the_palette_and_nan_stays_plain(mount, theme, dark):
+    metric = np.full(8, np.nan, dtype=np.float32)
+    metric[1:3] = [0.0, 1.0]
+    page = mount(strip(metric=metric, values=["", "entropy 0", "entropy 2", "", "", "", "", ""]), theme=theme)
+    background = "node => getComputedStyle(node).backgroundColor.match(/\\d+/g).map(Number)"
+    zero, one, plain = (np.array(chip(page, i).evaluate(background)[:3]) for i in (1, 2, 3))
+    assert zero.tolist() == sequential(0.0, dark=dark)[:3].tolist()
+    ramp = sequential(np.linspace(0, 1, 512), dark=dark)[:, :3].astype(int)
+    assert np.abs(ramp - one).max(axis=1).min() <= 2  # some colour of the ramp, and not its beginning
+    assert np.abs(zero - one).max() > 40
+    assert "entropy 2" in chip(page, 2).get_attribute("title")
+    assert plain.tolist() == [int(theme["--st-background-color"][i : i + 2], 16) for i in (1, 3, 5)]
+
+
+@pytest.mark.browser
+def test_special_looked_at_and_selected_are_marked(mount):
+    page = mount(strip(selected=4, looked_at=8))
+    marked = {
+        name: page.locator(f".chip.{name} .place").all_inner_texts() for name in ("special", "selected", "looked-at")
+    }
+    assert marked == {"special": ["0"], "selected": ["4"], "looked-at": ["8"]}
+    assert chip(page, 0).evaluate("node => getComputedStyle(node).borderTopStyle") == "dashed"
+    assert page.locator('[role=option][aria-selected="true"]').count() == 1
+
+
+@pytest.mark.browser
+def test_a_long_text_takes_three_lines_and_shows_the_selected_chip(mount):
+    page = mount(strip([f"·word{i}" for i in range(400)], selected=350), width=390)
+    assert seen_whole(page, 350)
+    height = page.locator(".chips").bounding_box()["height"]
+    chip_height = chip(page, 350).bounding_box()["height"]
+    assert 3 * chip_height <= height < 3.5 * chip_height
+    assert page.evaluate("scrollY") == 0
+
+
+@pytest.mark.browser
+def test_a_very_long_text_is_drawn_as_a_window_that_can_be_turned(mount):
+    page = mount(strip([f"w{i}" for i in range(5000)], selected=2500))
+    assert page.locator(".chip").count() == 1500
+    assert seen_whole(page, 2500)
+    assert page.locator(".more").all_inner_texts() == ["1750 earlier", "1750 later"]
+    page.locator('.more[data-side="later"]').click()
+    assert page.locator(".more").all_inner_texts() == ["2500 earlier", "1000 later"]
+    page.locator('.more[data-side="later"]').click()  # the selected chip leaves the window
+    assert page.locator(".more").all_inner_texts() == ["3250 earlier", "250 later"]
+    assert selected(page) == "2500"
+    answer(page, strip([f"w{i}" for i in range(5000)], selected=0))
+    assert page.locator(".more").all_inner_texts() == ["3500 later"]
+
+
+@pytest.mark.browser
+def test_a_rerun_restyles_the_chips_without_making_them_anew(mount):
+    page = mount(strip(selected=2))
+    chip(page, 2).evaluate("node => { node.kept = true }")
+    answer(page, strip(selected=4, looked_at=2))
+    assert chip(page, 2).evaluate("node => node.kept")
+    assert selected(page) == "4"
+    answer(page, strip(["a", "b"], selected=1))
+    assert page.locator(".token-strip .label").all_inner_texts() == ["a", "b"]
+
+
+@pytest.mark.browser
+def test_an_older_answer_does_not_move_the_selection_back(mount):
+    page = mount(strip(selected=0))
+    chip(page, 2).click()
+    chip(page, 4).click()
+    answer(page, strip(selected=2))
+    assert selected(page) == "4"
+    answer(page, strip(selected=4))
+    answer(page, strip(selected=1))  # once confirmed, the server is believed again
+    assert selected(page) == "1"
+
+
+@pytest.mark.browser
+def test_an_answer_that_disagrees_is_believed_in_the_end(mount):
+    page = mount(strip(selected=0))
+    chip(page, 2).click()
+    answer(page, strip(selected=3))
+    page.wait_for_function(
+        "document.querySelector('section').shadowRoot.querySelector('.token-strip').dataset.selected === '3'"
+    )
+
+
+@pytest.mark.browser
+def test_after_its_disposal_nothing_is_left(mount):
+    page = mount(strip(selected=0))
+    page.evaluate("window.disposers.token_strip()")
+    assert page.locator(".token-strip").evaluate("root => root.childElementCount") == 0

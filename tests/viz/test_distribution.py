@@ -1,0 +1,96 @@
+"""The next-token list: a table that says its numbers, whatever the tokens are called."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from viz.distribution import next_token_bars, percent
+
+
+class Table(HTMLParser):
+    """The cells' texts, the bars' widths and every tag of some HTML."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.tags, self.widths, self.rows, self.caption = [], [], [], ""
+        self.stack = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.stack.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("th", "td"):
+            self.rows[-1].append("")
+        style = dict(attrs).get("style")
+        if style:
+            self.widths.append(style)
+
+    def handle_endtag(self, tag):
+        while self.stack and self.stack.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if "caption" in self.stack:
+            self.caption += data
+        elif {"th", "td"} & set(self.stack):
+            self.rows[-1][-1] += data
+
+
+def table(labels=("·was", "·did"), probabilities=(0.75, 0.2), **changes):
+    options: dict[str, Any] = {"rest": 0.05, "heading": "Next token", **changes}
+    return Table(next_token_bars(list(labels), list(probabilities), **options))
+
+
+def test_each_row_says_its_token_and_its_probability():
+    rows = table(after="after “… it”").rows
+    assert rows == [
+        ["token", "probability"],
+        ["·was", "75.0 %"],
+        ["·did", "20.0 %"],
+        ["all other tokens", "5.0 %"],
+    ]
+
+
+def test_the_bars_are_as_long_as_the_probabilities():
+    assert table().widths == ["width:75.00%", "width:20.00%", "width:5.00%"]
+
+
+def test_a_bar_never_leaves_its_track():
+    # a softmax in half precision can sum to a little over 1
+    assert table(["a"], [1.001], rest=0.0).widths == ["width:100.00%"]
+
+
+def test_no_row_for_a_rest_of_nothing():
+    assert len(table(rest=0.0).rows) == 3
+
+
+def test_a_token_that_looks_like_html_is_shown_as_text():
+    token = "<script>alert(1)</script>"
+    found = table([token, '"><img src=x onerror=alert(1)>'], [0.5, 0.5], rest=0, heading=token, after=token)
+    assert found.rows[1][0] == token
+    assert found.caption.count(token) == 2
+    assert not {"script", "img"} & set(found.tags)
+
+
+def test_the_words_can_be_translated():
+    rows = table(texts={"token": "词元", "probability": "概率", "rest": "其他"}).rows
+    assert rows[0] == ["词元", "概率"]
+    assert rows[-1][0] == "其他"
+
+
+def test_labels_and_probabilities_must_belong_together():
+    with pytest.raises(ValueError, match="2 labels for 1 probabilities"):
+        table(["a", "b"], [0.5])
+
+
+@pytest.mark.parametrize(
+    "probability, text",
+    [(0.0, "0.0 %"), (1e-9, "< 0.1 %"), (0.0006, "0.1 %"), (0.933, "93.3 %"), (0.9999, "> 99.9 %"), (1.0, "100.0 %")],
+)
+def test_only_the_impossible_is_zero_and_only_the_certain_is_hundred(probability, text):
+    assert percent(probability) == text

@@ -1,0 +1,133 @@
+"""The parts of the page Inside a cell: where it looks, its controls, the strip and the seven steps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from analysis.cell import Cell, Push, strongest_key
+from analysis.units import character_units
+from ui import session
+from ui.components import mount
+from ui.i18n import _
+from ui.page import Opened, translated
+from ui.wording import number, sentence
+from viz.components.cell_steps import cell_steps
+from viz.components.token_strip import token_strip
+
+
+def settle(opened: Opened) -> tuple[Opened, int, int]:
+    """The place with both positions filled in, query and key: the last token, and the key that it looks at most."""
+    query = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
+    key = strongest_key(opened.capture, opened.layer, opened.head, query) if opened.key is None else opened.key
+    return replace(opened, query=query, key=key), query, key
+
+
+def show_coordinates(opened: Opened, query: int, key: int) -> None:
+    """Layer, head, query and key; a layer without weights is not offered."""
+    capture, n_tokens = opened.capture, len(opened.capture.tokens)
+    layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
+    _coordinate(_("Layer"), "layer", opened.layer, layers)
+    _coordinate(_("Head"), "head", opened.head, list(range(len(capture.q(opened.layer)))))
+    _coordinate(_("Query (looking)"), "query", query, n_tokens)
+    _coordinate(_("Key (looked at)"), "key", key, n_tokens)
+    st.button(
+        _("the key looked at most"),
+        key="cell_strongest",
+        type="tertiary",
+        disabled=session.place().key is None,
+        on_click=lambda: session.move(key=None),
+    )
+
+
+def _coordinate(label: str, name: str, value: int, options: list[int] | int) -> None:
+    """One coordinate of the place, from a list, or stepped through where it is one of many positions."""
+    key = f"cell_{name}"
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+
+    def move() -> None:
+        session.move(**{name: int(st.session_state[key])})
+
+    if isinstance(options, int):
+        st.number_input(label, 0, options - 1, step=1, key=key, on_change=move, width=130)
+    else:
+        st.selectbox(label, options, key=key, on_change=move, width=90)
+
+
+def show_row_strip(opened: Opened, found: Cell, *, sets: str) -> None:
+    """The text coloured by the query's weights; a click sets the query or the key."""
+    units = character_units(opened.capture)
+    weights = np.array([found.row.weights[unit.tokens].sum() for unit in units])
+    seen = np.array([found.row.keep[unit.tokens].any() for unit in units])
+    payload = token_strip.payload(
+        labels=[unit.label for unit in units],
+        positions=[unit.start for unit in units],
+        counts=[unit.stop - unit.start for unit in units],
+        parts=[unit.parts for unit in units],
+        special=[unit.special for unit in units],
+        metric=np.where(seen, weights, np.nan).astype(np.float32),
+        values=[number(weight, "share") if visible else _("masked") for weight, visible in zip(weights, seen)],
+        selected=found.query,
+        looked_at=found.key,
+        texts=translated(token_strip.TEXTS),
+    )
+
+    def choose(token: int | None) -> None:
+        if sets == "key" and token is not None:
+            session.move(key=token)
+        else:
+            session.move(query=token, key=None)
+
+    mount(token_strip.SOURCE, payload, key="token_strip", on={"token": choose})
+
+
+def steps_payload(opened: Opened, found: Cell) -> bytes:
+    """The seven steps of a cell."""
+    tokens, row = opened.capture.tokens, found.row
+    return cell_steps.payload(
+        head=f"L{found.layer}H{found.head}",
+        shared=[f"L{found.layer}H{head}" for head in found.group],
+        query=(tokens[found.query].text, found.query),
+        key=found.key,
+        positions=row.drawn.tolist(),
+        labels=[tokens[position].text for position in row.drawn],
+        total=len(tokens),
+        n_visible=int(row.keep.sum()),
+        window=found.window,
+        rotated=found.rotated,
+        scale=found.scale,
+        root=found.root,
+        softcap=found.softcap,
+        lse=row.lse,
+        sink=row.sink,
+        q=found.q,
+        k=row.k,
+        v=row.v,
+        dots=row.dots[row.drawn],
+        scores=row.scores[row.drawn],
+        weights=row.weights[row.drawn],
+        rest=row.rest,
+        mixed=found.mixed,
+        difference=found.difference,
+        push=_push_lists(opened, found.push) if isinstance(found.push, Push) else sentence(found.push),
+        texts=translated(cell_steps.TEXTS),
+    )
+
+
+def _push_lists(opened: Opened, push: Push) -> dict[str, cell_steps.JSON]:
+    text = opened.runner.token_text
+    return cell_steps.push_lists(
+        promoted=[(text(token), value) for token, value in push.promoted],
+        suppressed=[(text(token), value) for token, value in push.suppressed],
+        mean=push.mean,
+        predicted=(text(push.predicted[0]), *push.predicted[1:]),
+    )
+
+
+def show_steps(payload: bytes) -> None:
+    """The picture; it sends the key chosen, None for the one looked at most, and the query."""
+    on = {"key": lambda key: session.move(key=key), "query": lambda query: session.move(query=query)}
+    mount(cell_steps.SOURCE, payload, key="cell_steps", on=on)
