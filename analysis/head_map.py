@@ -79,17 +79,23 @@ def clip_window(window: Window | None, n_units: int) -> Window:
 
 
 def head_map(
-    capture: Capture, layer: int, head: int, *, reading: Reading = Reading(), window: Window | None = None
+    capture: Capture,
+    layer: int,
+    head: int,
+    *,
+    reading: Reading = Reading(),
+    window: Window | None = None,
+    pixels: int = PIXELS,
 ) -> HeadMap:
-    """O(window) time, O(ROWS × keys of the window) memory; all keys where the first is hidden.
+    """At most ``pixels`` on a side. Raises NoWeights, NoSuchPlace.
 
-    Raises NoWeights, NoSuchPlace.
+    O(window) time, O(ROWS × keys of the window) memory; all keys where the first is hidden.
     """
     units = units_of(capture, reading)
     window = clip_window(window, len(units))
     how: How = "mean" if reading.what == "scores" else "max"
-    pixel_rows = fixed_bins(window.q1 - window.q0, PIXELS)
-    pixel_columns = fixed_bins(window.k1 - window.k0, PIXELS)
+    pixel_rows = fixed_bins(window.q1 - window.q0, pixels)
+    pixel_columns = fixed_bins(window.k1 - window.k0, pixels)
     per_block = max(1, ROWS // pixel_rows[0].stop)
     blocks = []
     for first in range(0, len(pixel_rows), per_block):

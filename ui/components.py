@@ -11,7 +11,9 @@ from streamlit.components.v2 import component as register
 from viz.components.source import Source
 
 
-def mount(source: Source, payload: bytes, *, key: str, on: Mapping[str, Callable[[Any], None]]) -> None:
+def mount(
+    source: Source, payload: bytes, *, key: str, on: Mapping[str, Callable[[Any], None]], narrow: bool = False
+) -> None:
     """Show a component; ``on`` names what it can send and what to do with the value, before the page runs again."""
 
     def answer(name: str) -> Callable[[], None]:
@@ -19,4 +21,4 @@ def mount(source: Source, payload: bytes, *, key: str, on: Mapping[str, Callable
 
     component = register(source.name, html=source.html, css=source.css, js=source.js)
     answers: dict[str, Any] = {f"on_{name}_change": answer(name) for name in on}
-    component(key=key, data=payload, **answers)
+    component(key=key, data=payload, width="content" if narrow else "stretch", **answers)

@@ -26,6 +26,7 @@ def take_head_away(
         rows, columns = _pixel_labels(rows, view.pool[0]), _pixel_labels(columns, view.pool[1])
     words = caption(opened, _normalisation(view, reading, other))
     title = f"L{opened.layer}H{opened.head}"
+    here = language()  # not in the lambda: a download is made outside the session
     svg_labels = (rows, columns) if view.how == "exact" else ([], [])
     show_take_away(
         TakeAway(
@@ -39,7 +40,7 @@ def take_head_away(
                 texts=translated(figure_svg.TEXTS),
                 **asdict(scale),
             ),
-            html=lambda: standalone_html(map_component.SOURCE, payload, title=title, caption=words, lang=language()),
+            html=lambda: standalone_html(map_component.SOURCE, payload, title=title, caption=words, lang=here),
             csv=lambda: csv_bytes(view.values, rows, columns, words),
             npz=lambda: npz_bytes({"values": view.values, "queries": np.array(rows), "keys": np.array(columns)}, words),
             snippet=_snippet(opened, view, reading, other),

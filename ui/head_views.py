@@ -11,7 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.head_grid import HeadGrid
-from analysis.head_map import HeadMap, Reading, Window, head_map
+from analysis.head_map import PIXELS, HeadMap, Reading, Window, clip_window, head_map
 from analysis.units import Unit
 from attention.metrics import METRICS, Metric
 from ui import session
@@ -27,6 +27,7 @@ from viz.components.token_lines import token_lines
 N_ = str  # marks a text for Babel without translating it here
 
 LINES = 64  # tokens drawn in the line view of a long text
+OVERVIEW = 48  # pixels on a side of the whole map beside a zoomed one
 LOG_DECADES = 4  # of the logarithmic colour scale
 
 GRID_TEXTS = {
@@ -103,11 +104,16 @@ def _open_head(place: list[int] | None) -> None:
 def read_head(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> HeadMap:
     """The window in view of the head, or of its difference from the other head."""
     place = session.place().window
-    window = Window(*place) if place is not None else None
-    first = head_map(opened.capture, opened.layer, opened.head, reading=reading, window=window)
+    return _read(opened, reading, other, Window(*place) if place is not None else None, PIXELS)
+
+
+def _read(
+    opened: Opened, reading: Reading, other: tuple[int, int] | None, window: Window | None, pixels: int
+) -> HeadMap:
+    first = head_map(opened.capture, opened.layer, opened.head, reading=reading, window=window, pixels=pixels)
     if other is None:
         return first
-    second = head_map(opened.capture, *other, reading=reading, window=window)
+    second = head_map(opened.capture, *other, reading=reading, window=window, pixels=pixels)
     return HeadMap(first.values - second.values, first.window, first.units, first.pool, first.how)
 
 
@@ -136,6 +142,7 @@ def map_payload(opened: Opened, view: HeadMap, reading: Reading, scale: Scale, o
     """The head's map for its component."""
     window, units = view.window, view.units
     pooled = view.how != "exact"
+    zoomed = window != clip_window(None, len(units))
     texts = translated(MAP_TEXTS)
     if view.how == "mean":
         texts |= {"pooled": texts["pooled_mean"], "pooled_note": texts["pooled_mean_note"]}
@@ -148,6 +155,7 @@ def map_payload(opened: Opened, view: HeadMap, reading: Reading, scale: Scale, o
         **asdict(scale),
         selected=_pinned(opened, units),
         pool=view.pool,
+        overview=_read(opened, reading, other, None, OVERVIEW).values if zoomed else None,
         texts=texts | {"summary": summary(opened), "note": _note(opened, reading, other)},
         max_height=520,
     )

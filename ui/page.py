@@ -156,11 +156,7 @@ def _largest(values: np.ndarray) -> float:
 def show_badge(opened: Opened) -> Check:
     """The verified badge of the layer in view. If the check fails, the page says so and ends: nothing is drawn."""
     check = session.check(opened.capture, opened.layer)
-    words = (
-        _("verified · max difference {error} · {dtype}")
-        if check.ok
-        else _("not verified · difference {error} · {dtype}")
-    )
+    words = _("verified · max diff {error} · {dtype}") if check.ok else _("not verified · difference {error} · {dtype}")
     text = words.format(error=error_size(check.max_abs_error), dtype=opened.runner.info.dtype)
     meaning = _(
         "Weights × values, recomputed here for every query of layer {layer}, against what the model's own attention "

@@ -37,7 +37,7 @@ def show_take_away(take: TakeAway) -> None:
                 svg = take.svg()
                 failed = translated(save_picture.TEXTS)["failed"]
                 picture = save_picture.payload(svg=svg, filename=f"{take.name}.png", label="PNG", failed=failed)
-                mount(save_picture.SOURCE, picture, key="save_picture", on={})
+                mount(save_picture.SOURCE, picture, key="save_picture", on={}, narrow=True)
                 _file("SVG", svg.encode, f"{take.name}.svg", "image/svg+xml")
             _file("HTML", take.html, f"{take.name}.html", "text/html")
             _file("CSV", take.csv, f"{take.name}.csv", "text/csv")

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
@@ -38,9 +39,12 @@ def payload(app: AppTest, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def send(app: AppTest, name: str, event: str, value: Any) -> AppTest:
-    """Run the page again as if the component had sent this state."""
+    """Run the page again as if the component had sent this event."""
     states = app._tree.get_widget_states()
-    states.widgets.append(WidgetState(id=_proto(app, name).id, json_value=json.dumps({event: value})))
+    identity = _make_trigger_id(_proto(app, name).id, "events")
+    states.widgets.append(
+        WidgetState(id=identity, json_trigger_value=json.dumps([{"event": event, "value": value}]))
+    )
     return app._run(states)
 
 

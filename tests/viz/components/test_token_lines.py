@@ -271,3 +271,18 @@ def test_after_its_disposal_nothing_is_left(mount):
     page = mount(lines(selected=2))
     page.evaluate("window.disposers.token_lines()")
     assert page.locator(".token-lines").evaluate("root => root.childElementCount") == 0
+
+
+@pytest.mark.browser
+def test_in_a_narrow_figure_whole_percentages_take_the_place_of_positions(page):
+    data = lines(np.stack([FIRST, SECOND]), selected=4)
+    page.set_content(shim.page((SOURCE, data), style="section{width:224px}"))
+    page.wait_for_function("window.ready")
+    shown = ", ".join(text for _, text in amounts(page))
+    assert shown == "< 1 %, 20 %, 10 %, 20 %, 50 %, 20 %, 39 %, 20 %, 1 %, 20 %"
+    assert page.locator(".key .place:visible").count() == 0
+    assert page.locator(".query .place:visible").count() == 5
+    picture = page.locator(".scroller").bounding_box()
+    for box in page.locator(".key .amount").all():
+        edge = box.bounding_box()
+        assert edge["x"] + edge["width"] <= picture["x"] + picture["width"]

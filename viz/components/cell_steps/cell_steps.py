@@ -21,7 +21,7 @@ N_ = str  # marks a text for Babel without translating it here
 TEXTS: dict[str, str] = {
     "label": N_("{head}: how {query} comes to look {weight} at {key}, in seven steps"),
     "query_key": N_("Query and key"),
-    "product": N_("Multiply, dimension by dimension"),
+    "product": N_("Multiply pairwise"),
     "scale": N_("Scale"),
     "scale_cap": N_("Scale and soft-cap"),
     "mask": N_("Mask"),
@@ -50,7 +50,7 @@ TEXTS: dict[str, str] = {
     "others_long": N_("the other {count} visible keys together: {weight}"),
     "cut": N_("Of {total} keys, the {count} drawn have the largest weights, the chosen one included."),
     "output": N_("head’s output"),
-    "value_hint": N_("At the right the length of each strip. The strips add up number by number: point at a column."),
+    "value_hint": N_("At the right each strip’s length. Point at a column and see it add up."),
     "value_dimension": N_("dimension {i}: {terms} = {output}"),
     "promoted": N_("most promoted"),
     "suppressed": N_("most suppressed"),

@@ -11,7 +11,7 @@ function buildRow(state) {
   state.row = { bars, top, note, drawn: null }
   state.steps[4].body.append(element("div", { className: "plot" }, top, element("div", { className: "scroller" }, bars)), note)
   bars.addEventListener("click", (event) => {
-    const bar = event.target.closest("[data-key]")
+    const bar = event.target.closest(".bar[data-key]")
     if (bar) state.act.choose(Number(bar.dataset.key))
   })
 }
@@ -145,7 +145,7 @@ function buildValues(state) {
   state.valueReadout = element("div", { className: "note readout" })
   state.steps[5].body.append(state.values, state.valueReadout)
   state.values.addEventListener("click", (event) => {
-    const row = event.target.closest("[data-key]")
+    const row = event.target.closest(".strip-row[data-key]")
     if (row) state.act.choose(Number(row.dataset.key))
   })
   const set = (event) => {

@@ -91,7 +91,7 @@ def _ends(scale: str, low: float, high: float, *, log: bool) -> tuple[float, flo
 
 
 def _clipped(values: NDArray[np.float32], low: float, high: float) -> list[bool]:
-    """Whether colours are clipped at each end of the bar, which then says ≤ or ≥; rounding to float32 does not count."""
+    """Whether colours are clipped at each end of the bar, which then says ≤ or ≥; float32 rounding does not count."""
     defined = values[~np.isnan(values)]
     slack = 1e-6 * max(abs(low), abs(high))
     return [bool((defined < low - slack).any()), bool((defined > high + slack).any())]

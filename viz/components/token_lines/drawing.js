@@ -2,8 +2,8 @@
 
 const pen = document.createElement("canvas").getContext("2d") // measures text; draws nothing
 
-const AMOUNT = 50 // the width of one column of percentages
-const COMPACT = 320 // in a narrower figure a key's percentage takes the place of its position, so that lines keep theirs
+// In a narrower figure than this the lines need the room: percentages are whole ones and replace a key's position.
+const COMPACT = 320
 
 function svg(tag, attributes, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag)
@@ -15,21 +15,22 @@ function svg(tag, attributes, ...children) {
 function layout(root, state, theme) {
   const { queries, keys, head_labels: heads, query_offset: q0, key_offset: k0 } = state.meta
   pen.font = `13px ${theme.font}`
-  const width = Math.max(240, Math.min(root.clientWidth || 600, 760)) - 8 // room for the inner scrollbar
+  const width = Math.max(200, Math.min(root.clientWidth || 600, 760)) - 8 // room for the inner scrollbar
   const wide = (labels) => Math.max(20, ...labels.map((label) => pen.measureText(label).width)) + 4
   pen.font = `600 13px ${theme.font}`
   const place = 14 + 6.2 * String(Math.max(q0 + queries.length, k0 + keys.length) - 1).length
   const compact = width < COMPACT
   const gap = compact ? 7 : 12 // between a label and its lines
-  const amount = AMOUNT * heads.length
-  const aside = compact ? Math.max(place, amount) : place + amount // what stands right of a key
+  const column = compact ? 38 : 50 // of one head's percentages
+  const amounts = column * heads.length
+  const aside = compact ? Math.max(place, amounts) : place + amounts // what stands right of a key
   const share = Math.max(40, (width - place - aside) * (compact ? 0.31 : 0.34))
   const [queryWidth, keyWidth] = [queries, keys].map((labels) => Math.min(wide(labels), share))
   const rows = Math.max(queries.length, keys.length, 1)
   const height = clamp((state.meta.max_height - 60) / rows, 20, 26)
   const left = place + queryWidth + gap
   const right = width - aside - keyWidth - gap
-  return { width, compact, gap, place, amount, queryWidth, keyWidth, rows, row: height, left, right }
+  return { width, compact, gap, place, column, queryWidth, keyWidth, rows, row: height, left, right }
 }
 
 const middle = (at, row) => (row + 0.5) * at.row

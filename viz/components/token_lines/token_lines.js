@@ -81,7 +81,7 @@ function paintActive(root, state) {
 }
 
 function paintRow(state, node, active) {
-  const { meta, at, theme, colors } = state
+  const { meta, at, theme } = state
   const { side } = node.dataset
   const row = Number(node.dataset.row)
   const own = active?.side === side && active.row === row
@@ -96,19 +96,25 @@ function paintRow(state, node, active) {
   node.classList.toggle("pinned", side === "query" && Number(node.dataset.position) === state.pinned)
   for (const amount of node.querySelectorAll(".amount")) amount.remove()
   node.querySelector(".place").toggleAttribute("hidden", side === "key" && at.compact && Number.isFinite(weights[0]))
-  if (side === "key" && other) node.append(...weights.map((weight, head) => amountNode(at, row, weight, head, colors, meta.texts)))
+  if (side === "key" && other) node.append(...weights.map((weight, head) => amountNode(state, row, weight, head)))
 }
 
 const weightOf = (state, head, side, row, activeRow) =>
   side === "key" ? weightAt(state, head, activeRow, row) : weightAt(state, head, row, activeRow)
 
-function amountNode(at, row, weight, head, colors, texts) {
-  const x = at.width - at.amount + AMOUNT * (head + 1) - 2
+function amountNode({ at, meta, colors }, row, weight, head) {
+  const x = at.width - at.column * (meta.head_labels.length - head - 1) - 2
   const node = svg("text", { class: "amount", x, y: middle(at, row) + 4.5, "text-anchor": "end" })
   node.style.fill = css(colors[head])
-  const tiny = weight > 0 && weight < 0.0005 ? fill(texts.percent, { number: "< 0.1" }) : null // fits the column
-  node.textContent = Number.isFinite(weight) ? (tiny ?? formatNumber(weight, "percent", texts)) : ""
+  node.textContent = Number.isFinite(weight) ? shortPercent(weight, at.compact, meta.texts) : ""
   return node
+}
+
+// A percentage that fits its column: what is smaller than its last digit is said to be smaller.
+function shortPercent(weight, compact, texts) {
+  const least = compact ? 0.01 : 0.001
+  if (weight > 0 && weight < least / 2) return fill(texts.percent, { number: `< ${100 * least}` })
+  return compact ? fill(texts.percent, { number: Math.round(100 * weight) }) : formatNumber(weight, "percent", texts)
 }
 
 // In words: where the first head looks most from the active query, or who looks most at the active key.

@@ -1,0 +1,150 @@
+"""What does seeing cost? Time and memory of a capture beside the plain forward, and of our pictures beside BertViz'.
+
+    python -m benchmarks.capture_cost [--threads 1] [--seconds 60]
+
+A random Llama of 12 layers × 12 heads × 768 in float32. Times are taken in turns (plain, capture, plain, ...) and
+compared within each turn, so that other work on the machine falls on both. Memory is measured in a fresh process each:
+the most that was resident (the kernel's high-water mark) less what was resident before the forward. BertViz is compared where
+it is installed: `pip install -r requirements-bench.txt`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import psutil
+import torch
+
+from benchmarks import _llama
+from benchmarks._pictures import compare_pictures
+from benchmarks._table import Target, machine, print_table
+from model_runner import CaptureRequest
+from model_runner.local import LocalRunner
+
+LENGTHS = (256, 1024, 2048)
+TIME, MEMORY = Target(1.15, "×"), Target(0.2, "×")
+WAYS = ("capture", "eager")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--threads", type=int, default=1, help="of torch; more make the times depend on other work")
+    parser.add_argument("--seconds", type=float, default=60, help="spent on measuring times, at each length")
+    parser.add_argument("--peak", choices=WAYS, help="only print the peak bytes of this, over the base")
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    if options.peak:
+        print(_peak(options.peak, LENGTHS[-1]))
+        return
+    _print_times(options.seconds)
+    _print_memory(options.threads)
+    compare_pictures()
+    print(f"{machine()}, torch {torch.__version__} with {options.threads} thread(s).")
+
+
+# -- time -------------------------------------------------------------------------------------------------------------
+
+
+def _print_times(seconds: float) -> None:
+    model = _llama.random_llama()
+    plain = _llama.sharing_weights(model)
+    runner = _runner(model)
+    rows = [_times(runner, plain, n_tokens, seconds) for n_tokens in LENGTHS]
+    head = ["T", "turns", "plain, trunk", "plain, with logits", "capture", "÷ trunk", "÷ with logits", "CPU ÷ trunk"]
+    print_table("Time of a capture", [*head, "target", ""], rows)
+
+
+def _times(runner: LocalRunner, plain: torch.nn.Module, n_tokens: int, seconds: float) -> list[str]:
+    """Medians over turns of the three ways; the target holds for the trunk alone, which is what a capture runs."""
+    words = _llama.text(n_tokens)
+    ids = runner.tokenizer(words, return_tensors="pt").input_ids
+    ways: tuple[Callable[[], object], ...] = (
+        lambda: plain.model(input_ids=ids, use_cache=False),
+        lambda: plain(input_ids=ids, use_cache=False, logits_to_keep=1),
+        lambda: runner.capture(CaptureRequest(text=words)),
+    )
+    for way in ways:
+        _clocked(way)
+    turns: list[list[tuple[float, float]]] = []
+    started = time.perf_counter()
+    while time.perf_counter() - started < seconds or len(turns) < 5:
+        shift = len(turns) % len(ways)  # each way is first, second and last equally often
+        order = [*range(shift, len(ways)), *range(shift)]
+        turn = {i: _clocked(ways[i]) for i in order}
+        turns.append([turn[i] for i in range(len(ways))])
+    wall = [[f"{median(turn[i][0] for turn in turns):.2f} s"] for i in range(3)]
+    ratios = [median(turn[2][clock] / turn[other][clock] for turn in turns) for other, clock in ((0, 0), (1, 0), (0, 1))]
+    shown = [f"{ratio:.3f}×" for ratio in ratios]
+    return [str(n_tokens), str(len(turns)), *sum(wall, []), *shown, str(TIME), TIME.verdict(ratios[0])]
+
+
+def _clocked(way: Callable[[], object]) -> tuple[float, float]:
+    """Seconds on the clock and of this process' CPU, all threads together; what was made is freed outside the time."""
+    with torch.no_grad():
+        wall, cpu = time.perf_counter(), time.process_time()
+        made = way()
+        took = time.perf_counter() - wall, time.process_time() - cpu
+    del made
+    return took
+
+
+def _runner(model: torch.nn.Module) -> LocalRunner:
+    return LocalRunner(model, _llama.word_tokenizer(), name="random Llama", cache_bytes=0)  # nothing is found again
+
+
+# -- memory -----------------------------------------------------------------------------------------------------------
+
+
+def _print_memory(threads: int) -> None:
+    command = [sys.executable, "-m", "benchmarks.capture_cost", f"--threads={threads}", "--peak"]
+    sizes = [int(subprocess.run([*command, way], check=True, capture_output=True, text=True).stdout) for way in WAYS]
+    ratio = sizes[0] / sizes[1]
+    row = [str(LENGTHS[-1]), *(f"{size / 1e6:,.0f} MB" for size in sizes), f"{ratio:.3f}×", str(MEMORY)]
+    head = ["T", "capture", "eager output_attentions", "ratio", "target", ""]
+    print_table("Peak memory over the base", head, [[*row, MEMORY.verdict(ratio)]])
+
+
+def _peak(way: str, n_tokens: int) -> int:
+    """Bytes that one forward adds to what is resident, its result included."""
+    words = _llama.text(n_tokens)
+    if way == "capture":
+        runner = _runner(_llama.random_llama())
+
+        def forward(words: str) -> object:
+            return runner.capture(CaptureRequest(text=words))
+    else:
+        model, tokenizer = _llama.random_llama("eager").model, _llama.word_tokenizer()
+
+        def forward(words: str) -> object:
+            ids = tokenizer(words, return_tensors="pt").input_ids
+            return model(input_ids=ids, use_cache=False, output_attentions=True)
+
+    with torch.no_grad():
+        forward("1 2 3")
+        base, before = psutil.Process().memory_info().rss, _most_resident()
+        made = forward(words)
+        most = _most_resident()
+        del made
+    if most <= before:
+        sys.exit("The forward needed less than loading the model did: its peak cannot be seen.")
+    return most - base
+
+
+def _most_resident() -> int:
+    """The high-water mark of this process. On Linux ru_maxrss will not do: a child begins with its parent's."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text().split("VmHWM:")[1].split()[0]) * 1024
+    import resource  # not on Windows
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # bytes on macOS
+
+
+if __name__ == "__main__":
+    main()

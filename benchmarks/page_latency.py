@@ -1,0 +1,220 @@
+"""How long does a reader wait? The app in a fresh process, a real Chromium, times taken inside the page.
+
+    python -m benchmarks.page_latency [--starts 3] [--clicks 21] [--texts 9]
+
+Start: from spawning `streamlit run` to the picture, with the browser already open. Click and text: from the input event
+to the end of the frame in which the new picture is drawn. No request of the page, and no connection of the server, may
+leave this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from urllib.parse import quote
+
+import psutil
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks._table import Target, machine, print_table
+from model_runner.loading import DEFAULT_FOLDER
+from tests.browser import CHROMIUM, FLAGS, ROOT, Watch, free_port
+
+PROBE = Path(__file__).with_name("page_probe.js")
+FRAME, HEADS = Target(3, " s"), Target(8, " s")
+CLICK = {128: Target(150, " ms"), 1024: Target(250, " ms")}
+TEXT = Target(700, " ms")
+TEXT_TOKENS = 50
+PAUSE = 300  # ms between two inputs, beyond the end of the script's run: a reader looks before the next click
+WORDS = (
+    "the cat that my old friend found in her garden was asleep when we came home and nobody knew why it had left its "
+    "warm place near the fire to sit out there in the rain with a small red ball"
+).split()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--starts", type=int, default=3, help="fresh servers to start, after one that is not counted")
+    parser.add_argument("--clicks", type=int, default=21, help="clicks on heads, at each length")
+    parser.add_argument("--texts", type=int, default=9, help="new texts of 50 tokens")
+    options = parser.parse_args()
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if executable is None:
+        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
+    watch = Watch()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        starts = [_start(browser, watch) for _ in range(options.starts + 1)][1:]  # the first reads files from disk
+        clicks = {n: _clicks(browser, watch, n, options.clicks) for n in CLICK}
+        texts = _texts(browser, watch, options.texts)
+        version = browser.version
+        browser.close()
+    frames, heads = zip(*starts, strict=True)
+    rows = [
+        _row(f"start → frame, median of {len(starts)}", frames, FRAME, 2),
+        _row(f"start → first heads, median of {len(starts)}", heads, HEADS, 2),
+        *(_row(f"click → other head, T = {n}, median of {len(clicks[n])}", clicks[n], CLICK[n], 0) for n in CLICK),
+        _row(f"new text of {TEXT_TOKENS} tokens → heads, median of {len(texts)}", texts, TEXT, 0),
+        [f"of {len(watch.requests)} requests, left this machine", str(len(watch.outside)), "", "0", _none(watch)],
+    ]
+    print_table("Waiting", ["from → to", "measured", "slowest", "target", ""], rows)
+    print(f"{machine()}, Chromium {version}, 1440×900.")
+    for problem in [*watch.outside, *watch.errors]:
+        print(f"! {problem}")
+
+
+def _row(what: str, values: tuple[float, ...] | list[float], target: Target, digits: int) -> list[str]:
+    middle, slowest = (f"{value:.{digits}f}{target.unit}" for value in (median(values), max(values)))
+    return [what, middle, slowest, str(target), target.verdict(median(values))]
+
+
+def _none(watch: Watch) -> str:
+    return "NOT ok" if watch.outside else "ok"
+
+
+def _start(browser: Browser, watch: Watch) -> tuple[float, float]:
+    """Seconds from spawning the server to the frame, and to the first heads."""
+    with _app(watch) as app, _page(browser, watch) as page:
+        app.open(page)
+        frame, heads = (page.evaluate("name => probe.opened(name)", name) / 1000 for name in ("frame", "heads"))
+        print(f"  start: frame {frame - app.spawned:.2f} s, heads {heads - app.spawned:.2f} s", file=sys.stderr)
+        return frame - app.spawned, heads - app.spawned
+
+
+def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> list[float]:
+    """Milliseconds from a click on another head to its map."""
+    shuffled, found = random.Random(n_tokens), list[float]()
+    with _app(watch) as app, _page(browser, watch) as page:
+        app.open(page, f"/?text={quote(_text(n_tokens, 0))}")
+        page.evaluate("probe.opened('heads')")
+        for turn in range(count + 2):  # two to warm up
+            _settle(page)
+            name = _point_at_another_head(page, shuffled)
+            page.evaluate("name => void probe.head(name)", name)
+            page.mouse.down()
+            page.mouse.up()
+            took = page.evaluate("probe.answer")
+            if turn >= 2:
+                found.append(took)
+    print(f"  clicks at {n_tokens}: {[round(ms) for ms in found]}", file=sys.stderr)
+    return found
+
+
+def _point_at_another_head(page: Page, shuffled: random.Random) -> str:
+    """Move the mouse over a head that is not open; its name."""
+    box = page.locator(".head-grid canvas").bounding_box()
+    assert box is not None
+    while True:
+        page.mouse.move(box["x"] + shuffled.random() * box["width"], box["y"] + shuffled.random() * box["height"])
+        hovered, selected = page.evaluate("(({hovered, selected}) => [hovered, selected])(probe.find('.head-grid').dataset)")
+        if hovered and hovered != selected:
+            layer, head = hovered.split(",")
+            return f"L{layer}H{head}"
+
+
+def _texts(browser: Browser, watch: Watch, count: int) -> list[float]:
+    """Milliseconds from Ctrl+Enter behind a new text to its heads."""
+    found: list[float] = []
+    with _app(watch) as app, _page(browser, watch) as page:
+        app.open(page)
+        page.evaluate("probe.opened('heads')")
+        for turn in range(count + 1):  # one to warm up
+            _settle(page)
+            page.locator("[data-testid=stSidebar] textarea").fill(_text(TEXT_TOKENS, turn + 1))
+            page.wait_for_timeout(PAUSE)
+            page.evaluate("void probe.text()")
+            page.keyboard.press("Control+Enter")
+            took = page.evaluate("probe.answer")
+            if turn >= 1:
+                found.append(took)
+    print(f"  texts: {[round(ms) for ms in found]}", file=sys.stderr)
+    return found
+
+
+def _settle(page: Page) -> None:
+    """Until the script has run to its end, and a little longer."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.wait_for_timeout(PAUSE)
+
+
+def _text(n_tokens: int, seed: int) -> str:
+    """Words that the embedded tokenizer reads as so many tokens, its beginning-of-text token included."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(DEFAULT_FOLDER / "tokenizer.json"))
+    text = " ".join(random.Random(seed).choices(WORDS, k=n_tokens))
+    encoding = tokenizer.encode(text)
+    text = text[: encoding.offsets[n_tokens - 1][1]]
+    assert len(tokenizer.encode(text).ids) == n_tokens
+    return text
+
+
+@contextmanager
+def _page(browser: Browser, watch: Watch) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    watch.follow(context)
+    context.add_init_script(PROBE.read_text())
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    try:
+        yield page
+    finally:
+        context.close()
+
+
+@dataclass(frozen=True, eq=False)
+class _App:
+    """The app in a process of its own."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    spawned: float  # seconds since the epoch
+
+    def open(self, page: Page, address: str = "/") -> None:
+        """As soon as the server listens, as `make run` opens the browser."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and self.process.poll() is None:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    page.goto(f"http://127.0.0.1:{self.port}{address}", wait_until="commit")
+                    return
+            time.sleep(0.01)
+        sys.exit("The app did not start; run `make run` to see why.")
+
+
+@contextmanager
+def _app(watch: Watch) -> Iterator[_App]:
+    """The app as a user starts it."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
+    left_out = ("HF_HUB_OFFLINE", "PYTHONDONTWRITEBYTECODE")  # a user's shell has neither
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    with tempfile.TemporaryFile() as log:
+        spawned = time.time()
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+        )
+        try:
+            yield _App(port, process, spawned)
+            for connection in psutil.Process(process.pid).net_connections("inet"):
+                if connection.raddr and connection.raddr.ip != "127.0.0.1":
+                    watch.outside.append(f"the server is connected to {connection.raddr.ip}:{connection.raddr.port}")
+        finally:
+            process.terminate()
+            process.wait(20)
+
+
+if __name__ == "__main__":
+    main()

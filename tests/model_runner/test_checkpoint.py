@@ -1,0 +1,173 @@
+"""A model folder is looked at before it is opened: whole folders are counted, every other is told what it lacks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from model_runner.checkpoint import inspect_folder
+from model_runner.errors import ModelFolderMissing, ModelIncomplete, ModelPickled
+from model_runner.loading import DEFAULT_FOLDER
+from tests.model_runner.folders import CONFIG, INDEX, WEIGHTS, change_config, save, write_weights
+from tests.model_runner.tiny import tiny
+
+ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save(tmp_path_factory.mktemp("models") / "whole")
+
+
+@pytest.fixture
+def folder(whole: Path, tmp_path: Path) -> Path:
+    """A copy that a test may break."""
+    return Path(shutil.copytree(whole, tmp_path / "model"))
+
+
+def _shard(folder: Path) -> list[Path]:
+    """The weights in two files and an index, as large models come."""
+    weights = load_file(folder / WEIGHTS)
+    (folder / WEIGHTS).unlink()
+    names = sorted(weights)
+    files = [folder / f"model-0000{i}-of-00002.safetensors" for i in (1, 2)]
+    halves = (names[: len(names) // 2], names[len(names) // 2 :])
+    for file, half in zip(files, halves, strict=True):
+        save_file({name: weights[name] for name in half}, file)
+    where = {name: file.name for file, half in zip(files, halves, strict=True) for name in half}
+    (folder / INDEX).write_text(json.dumps({"metadata": {}, "weight_map": where}), "utf-8")
+    return files
+
+
+def test_a_whole_folder_is_counted(folder: Path) -> None:
+    found = inspect_folder(folder)
+    assert found.folder == folder
+    assert found.config["model_type"] == "llama"
+    assert found.n_parameters == tiny("llama", num_key_value_heads=2)().num_parameters()
+
+
+def test_shards_are_counted_together_and_files_beside_them_are_not(folder: Path) -> None:
+    count = inspect_folder(folder).n_parameters
+    _shard(folder)
+    write_weights(folder / "consolidated.safetensors", {"again": ENTRY}, b"0000")
+    assert inspect_folder(folder).n_parameters == count
+
+
+def test_the_embedded_model_is_whole() -> None:
+    assert inspect_folder(DEFAULT_FOLDER).n_parameters == pytest.approx(6.85e6, rel=1e-3)  # what its card says
+
+
+def test_a_folder_that_is_not_there_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(ModelFolderMissing, match="There is no folder .*/none"):
+        inspect_folder(tmp_path / "none")
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(ModelFolderMissing, match="There is no folder .*/file"):
+        inspect_folder(tmp_path / "file")
+
+
+def _truncate(folder: Path) -> None:
+    os.truncate(folder / WEIGHTS, (folder / WEIGHTS).stat().st_size - 100)
+
+
+def _lose_a_shard(folder: Path) -> None:
+    _shard(folder)[1].unlink()
+
+
+def _cut_a_shard(folder: Path) -> None:
+    os.truncate(_shard(folder)[0], 5)
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "no config": (lambda folder: (folder / CONFIG).unlink(), r"config.json is missing"),
+    "a folder as config": (
+        lambda folder: ((folder / CONFIG).unlink(), (folder / CONFIG).mkdir()),
+        r"config.json is missing",
+    ),
+    "cut config": (lambda folder: (folder / CONFIG).write_text('{"model_type":'), "config.json is not readable JSON"),
+    "config of other bytes": (
+        lambda folder: (folder / CONFIG).write_bytes(b"\xff\xfe\x00"),
+        r"config.json is not readable JSON",
+    ),
+    "a list as config": (lambda folder: (folder / CONFIG).write_text("[]"), "config.json is not a JSON object"),
+    "no type": (lambda folder: change_config(folder, model_type=None), "config.json names no model_type"),
+    "no weights": (lambda folder: (folder / WEIGHTS).unlink(), r"it has no .safetensors file"),
+    "a folder as weights": (
+        lambda folder: ((folder / WEIGHTS).unlink(), (folder / WEIGHTS).mkdir()),
+        r"it has no .safetensors file",
+    ),
+    "empty weights": (lambda folder: (folder / WEIGHTS).write_bytes(b""), r"model.safetensors is cut off \(0 bytes\)"),
+    "a few bytes": (
+        lambda folder: os.truncate(folder / WEIGHTS, 50),
+        r"model.safetensors is cut off \(50 bytes\)",
+    ),
+    "half copied": (_truncate, r"model.safetensors has \d+ of \d+ bytes"),
+    "other bytes": (
+        lambda folder: (folder / WEIGHTS).write_bytes((20).to_bytes(8, "little") + b"\x80" * 40),
+        r"model.safetensors has no readable header",
+    ),
+    "a list as header": (
+        lambda folder: write_weights(folder / WEIGHTS, []),
+        r"model.safetensors has no readable header",
+    ),
+    "a text as tensor": (
+        lambda folder: write_weights(folder / WEIGHTS, {"a": "b"}),
+        r"model.safetensors has no readable header",
+    ),
+    "a tensor without a place": (
+        lambda folder: write_weights(folder / WEIGHTS, {"a": {"dtype": "F32", "shape": [1]}}),
+        r"model.safetensors has no readable header",
+    ),
+    "a lost shard": (_lose_a_shard, r"model-00002-of-00002.safetensors is missing"),
+    "a cut shard": (_cut_a_shard, r"model-00001-of-00002.safetensors is cut off \(5 bytes\)"),
+    "an index of nothing": (
+        lambda folder: (folder / INDEX).write_text('{"weight_map": {}}'),
+        r"\*.safetensors is missing",
+    ),
+    "an index without a map": (lambda folder: (folder / INDEX).write_text("{}"), r"\*.safetensors is missing"),
+    "a list as map": (
+        lambda folder: (folder / INDEX).write_text('{"weight_map": ["a"]}'),
+        r"\*.safetensors is missing",
+    ),
+    "a number as shard": (lambda folder: (folder / INDEX).write_text('{"weight_map": {"a": 3}}'), "3 is missing"),
+    "a cut index": (lambda folder: (folder / INDEX).write_text("{"), r"index.json is not readable JSON"),
+}
+
+
+@pytest.mark.parametrize("change, reason", BROKEN.values(), ids=BROKEN)
+def test_a_folder_that_is_not_whole_is_told_what_is_wrong(
+    change: Callable[[Path], object], reason: str, folder: Path
+) -> None:
+    change(folder)
+    with pytest.raises(ModelIncomplete, match=rf"The model in .*/model is not complete: .*{reason}") as raised:
+        inspect_folder(folder)
+    assert "Copy or download it again." in str(raised.value)
+
+
+@pytest.mark.parametrize("file", ["pytorch_model.bin", "model.pt", "weights.pth", "last.ckpt"])
+def test_weights_that_are_only_pickled_are_not_opened(file: str, folder: Path) -> None:
+    (folder / WEIGHTS).unlink()
+    (folder / file).write_bytes(b"cos\nsystem\n(S'false'\ntR.")  # what it would run if anything unpickled it
+    with pytest.raises(ModelPickled, match=rf"are pickled \({file}\); such a file can run any code") as raised:
+        inspect_folder(folder)
+    assert "Convert it to .safetensors" in str(raised.value)
+
+
+def test_pickled_weights_beside_safe_ones_are_passed_over(folder: Path) -> None:
+    count = inspect_folder(folder).n_parameters
+    (folder / "pytorch_model.bin").write_bytes(b"anything")
+    assert inspect_folder(folder).n_parameters == count
+
+
+def test_a_file_that_cannot_be_read_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path, *_: object, **__: object) -> str:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_text", refuse)  # taking the permission away does not stop root
+    with pytest.raises(ModelIncomplete, match=r"config.json cannot be read \(Permission denied\)"):
+        inspect_folder(folder)

@@ -1,0 +1,181 @@
+"""The page Inside a cell: its numbers are the capture's, wherever the address points."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import numpy as np
+import pytest
+
+from model_runner import CaptureRequest, load_runner
+from tests.model_runner.families import FAMILIES
+from tests.model_runner.tiny import byte_tokenizer
+from tests.ui.driving import components, no_failure, open_app, payload, send, sentences, type_text
+from ui.session import DEFAULT_TEXT
+
+PAGE = "pages/cell.py"
+LAST = 7  # of the default text's eight tokens
+
+
+@functools.cache
+def capture():
+    return load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT))
+
+
+def test_the_steps_carry_the_captures_own_numbers():
+    app = open_app(page=PAGE, layer="3", head="2", query="5", key="1")
+    no_failure(app)
+    meta, arrays = payload(app, "cell_steps")
+    assert (meta["head"], meta["query"][1], meta["key"]) == ("L3H2", 5, 1)
+    assert meta["labels"] == [token.text for token in capture().tokens]
+    assert meta["shared"] == ["L3H2", "L3H3"]
+    assert arrays["positions"].tolist() == list(range(8))
+    np.testing.assert_array_equal(arrays["q"], capture().q(3)[2, 5].numpy())
+    np.testing.assert_array_equal(arrays["k"], capture().k(3)[1].numpy())
+    np.testing.assert_array_equal(arrays["v"], capture().v(3)[1].numpy())
+    # float32 against float64 sums of 32 products: rounding of about 1e-5 at scores of size 20
+    np.testing.assert_allclose(arrays["weights"], capture().weights(3, 2)[5].numpy(), atol=1e-4)
+    np.testing.assert_allclose(arrays["dots"][1] * meta["scale"], float(capture().scores(3, 2)[5, 1]), atol=1e-4)
+    np.testing.assert_allclose(arrays["mixed"], capture().record(3).output[5, 2].numpy(), atol=1e-4)
+    push = capture().head_push(3, 2, 5)
+    assert meta["push"]["promoted"][0][1] == pytest.approx(float(push.max()), abs=1e-5)
+    assert meta["push"]["promoted"][0][0] == load_runner("default").token_text(int(push.argmax()))
+
+
+def test_without_an_address_it_shows_the_last_token_and_the_key_it_looks_at_most():
+    app = open_app(page=PAGE)
+    no_failure(app)
+    meta, arrays = payload(app, "cell_steps")
+    assert meta["query"] == ["·it", LAST]
+    assert meta["key"] == int(arrays["weights"].argmax())
+    strip, _ = payload(app, "token_strip")
+    assert (strip["selected"], strip["looked_at"]) == (LAST, meta["key"])
+
+
+def test_a_key_sent_by_the_picture_is_shown_and_none_gives_the_strongest_back():
+    app = open_app(page=PAGE, layer="3", head="2")
+    strongest = payload(app, "cell_steps")[0]["key"]
+    other = (strongest + 1) % LAST
+    assert payload(send(app, "cell_steps", "key", other), "cell_steps")[0]["key"] == other
+    assert app.number_input(key="cell_key").value == other
+    assert app.query_params["key"] == [str(other)]
+    assert payload(send(app, "cell_steps", "key", None), "cell_steps")[0]["key"] == strongest
+
+
+def test_a_query_sent_by_the_picture_keeps_the_chosen_key():
+    app = open_app(page=PAGE, layer="3", head="2", key="1")
+    meta, _ = payload(send(app, "cell_steps", "query", 4), "cell_steps")
+    assert (meta["query"][1], meta["key"]) == (4, 1)
+
+
+def test_the_strip_sets_the_query_or_after_the_switch_the_key():
+    app = open_app(page=PAGE, layer="3", head="2", key="1")
+    assert payload(send(app, "token_strip", "token", 4), "cell_steps")[0]["query"][1] == 4
+    app = open_app(page=PAGE, layer="3", head="2", sets="key")
+    meta, _ = payload(send(app, "token_strip", "token", 4), "cell_steps")
+    assert (meta["query"][1], meta["key"]) == (LAST, 4)
+
+
+def test_the_coordinates_move_the_place():
+    app = open_app(page=PAGE, layer="3", head="2")
+    app.selectbox(key="cell_layer").set_value(5).run()
+    app.selectbox(key="cell_head").set_value(0).run()
+    app.number_input(key="cell_query").set_value(6).run()
+    app.number_input(key="cell_key").set_value(2).run()
+    no_failure(app)
+    meta, _ = payload(app, "cell_steps")
+    assert (meta["head"], meta["query"][1], meta["key"]) == ("L5H0", 6, 2)
+    app.button(key="cell_strongest").click().run()
+    meta, arrays = payload(app, "cell_steps")
+    assert meta["key"] == int(arrays["weights"].argmax())
+
+
+@pytest.mark.parametrize(
+    "address, sentence",
+    [
+        ({"layer": "99"}, "There is no layer 99: this model and text have 8, counted from 0."),
+        ({"layer": "2", "head": "99"}, "There is no head 99"),
+        ({"query": "99"}, "There is no position 99: this model and text have 8"),
+        ({"key": "-99"}, "There is no position -99"),
+        ({"key": "abc"}, "“abc” is not a number"),
+    ],
+)
+def test_a_place_that_does_not_exist_is_one_sentence_above_a_picture_of_another(address, sentence):
+    app = open_app(page=PAGE, **address)
+    no_failure(app)
+    assert any(sentence in shown for shown in sentences(app)), sentences(app)
+    assert "cell_steps" in components(app)
+
+
+def test_a_text_without_tokens_is_one_sentence():
+    app = type_text(open_app(page=PAGE), "  ")
+    no_failure(app)
+    assert any("There is no text to look at." in shown for shown in sentences(app))
+    assert "cell_steps" not in components(app)
+
+
+def test_a_shorter_text_after_a_far_key_is_shown_without_complaint():
+    app = type_text(open_app(page=PAGE, query="7", key="6"), "Hi")
+    no_failure(app)
+    assert sentences(app) == []
+    assert payload(app, "cell_steps")[0]["total"] == len(payload(app, "token_strip")[0]["labels"])
+
+
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory: pytest.TempPathFactory):
+    @functools.cache
+    def save(name: str) -> str:
+        folder = tmp_path_factory.mktemp(name)
+        next(family for family in FAMILIES if family.name == name).build().save_pretrained(folder)
+        byte_tokenizer().save_pretrained(folder)
+        return str(folder)
+
+    return save
+
+
+def test_a_layer_without_weights_says_so_and_is_not_offered(folder_of):
+    app = open_app(page=PAGE, model=folder_of("jamba"), layer="0")
+    no_failure(app)
+    assert any("Layer 0 has no softmax attention" in shown for shown in sentences(app)), sentences(app)
+    assert payload(app, "cell_steps")[0]["head"].startswith("L1H")
+    assert app.selectbox(key="cell_layer").options == ["1"]
+
+
+def test_a_model_whose_push_cannot_be_separated_shows_the_other_steps_and_why(folder_of):
+    app = open_app(page=PAGE, model=folder_of("gemma2"))
+    no_failure(app)
+    meta, _ = payload(app, "cell_steps")
+    assert "cannot be separated in this model" in meta["push"]
+    assert "not simply added to the residual stream" in meta["push"]
+
+
+def test_the_snippet_gives_the_numbers_of_the_picture():
+    from types import SimpleNamespace
+
+    from analysis.cell import cell
+    from ui.cell_export import snippet
+
+    found = cell(capture(), 3, 2, 5, 1)
+    opened = SimpleNamespace(capture=capture())
+    names: dict[str, object] = {}
+    exec(compile(snippet(opened, found), "snippet", "exec"), names)  # type: ignore[arg-type]  # all it reads of it
+    assert float(names["dot"]) == found.dot  # type: ignore[arg-type]
+    np.testing.assert_allclose(np.asarray(names["weights"]), found.row.weights, atol=1e-6)
+    np.testing.assert_allclose(np.asarray(names["output"]), found.mixed, atol=1e-4)
+    assert float(np.asarray(names["push"]).max()) == pytest.approx(found.push.promoted[0][1])  # type: ignore[union-attr]
+
+
+@pytest.mark.browser
+def test_a_click_on_a_bar_changes_the_weight_and_the_address(server, page):
+    page.goto(f"{server.url}/cell?layer=3&head=2")
+    root = page.locator(".cell-steps")
+    root.wait_for(timeout=60_000)
+    chosen = root.get_attribute("data-key")
+    before = float(root.get_attribute("data-weight"))
+    other = next(key for key in "12345" if key != chosen)
+    page.locator(f".bar[data-key='{other}']").click()
+    assert root.get_attribute("data-key") == other
+    assert float(root.get_attribute("data-weight")) < before
+    page.wait_for_url(re.compile(f"key={other}"))
+    assert page.locator(f".token-strip [data-position='{other}'].looked-at").count() == 1

@@ -1,0 +1,130 @@
+"""What is taken away is what was on the screen: the files and the lines of Python hold the same numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from tests.ui.driving import no_failure, open_app, payload
+from ui import head_export
+from ui.take_away import caption
+
+READINGS = [
+    {},
+    {"what": "scores"},
+    {"what": "value", "nofirst": "1"},
+    {"unit": "words", "text": "The unhappiest squirrelologist chased it"},
+    {"other": "L2H1", "layer": "3", "head": "7"},
+    {"window": "1-4-0-3"},
+    {"text": "it's \"quoted\" {x}\n\\n </script> 北京 😀 \x00\u202e"},
+]
+
+
+@pytest.fixture
+def taken(monkeypatch):
+    """Everything the page offered to take away, in order."""
+    offered = []
+    monkeypatch.setattr(head_export, "show_take_away", offered.append)
+    return offered
+
+
+def arrays(take):
+    return dict(np.load(io.BytesIO(take.npz()), allow_pickle=False))
+
+
+@pytest.mark.parametrize("address", READINGS, ids=str)
+def test_the_lines_of_python_give_the_array_of_the_file(taken, address):
+    no_failure(open_app(**address))
+    names: dict = {}
+    exec(taken[-1].snippet, names)
+    np.testing.assert_array_equal(names["values"], arrays(taken[-1])["values"])
+
+
+@pytest.mark.parametrize("address", READINGS, ids=str)
+def test_the_file_holds_the_numbers_and_labels_on_the_screen(taken, address):
+    app = open_app(**address)
+    meta, shown = payload(app, "head_map")
+    file = arrays(taken[-1])
+    np.testing.assert_array_equal(file["values"], shown["values"])
+    assert file["queries"].tolist() == meta["row_labels"]
+    assert file["keys"].tolist() == meta["col_labels"]
+
+
+def test_the_shorter_line_of_python_gives_the_same_weights(taken):
+    open_app(layer="3", head="7")
+    names: dict = {}
+    exec(taken[-1].snippet, names)
+    short = re.search(r"in plain torch: (.*)", taken[-1].snippet)
+    weights = eval(short[1], names).numpy()
+    drawn = ~np.isnan(names["values"])
+    np.testing.assert_array_equal(weights[drawn], names["values"][drawn])
+    assert (weights[~drawn] == 0).all()  # what is masked on the screen has no weight
+
+
+@pytest.mark.parametrize("address", READINGS[1:6], ids=str)
+def test_the_shorter_line_is_offered_only_where_it_is_true(taken, address):
+    open_app(**address)
+    assert ("capture.weights" in taken[-1].snippet) == ("window" in address) is False
+
+
+def test_the_table_holds_the_same_numbers(taken):
+    open_app(layer="3", head="7")
+    take = taken[-1]
+    lines = [line for line in take.csv().decode("utf-8-sig").splitlines() if not line.startswith("#")]
+    rows = [[float(cell) if cell else np.nan for cell in row[1:]] for row in list(csv.reader(lines))[1:]]
+    # nine digits are written, which restores a float32
+    np.testing.assert_array_equal(np.array(rows, np.float32), arrays(take)["values"])
+
+
+@pytest.mark.parametrize(
+    "address, words",
+    [
+        ({}, "weights after softmax · "),
+        ({"what": "scores", "nofirst": "1", "unit": "words"}, "scores before softmax · "),
+        ({"what": "value", "nofirst": "1"}, "weight × ‖v‖, first token hidden, rows renormalised · "),
+        ({"unit": "words", "other": "L2H1"}, "weights after softmax, words: keys summed, queries averaged, minus L2H1 · "),
+    ],
+    ids=str,
+)
+def test_every_file_says_what_its_numbers_are(taken, address, words):
+    open_app(layer="3", head="7", **address)
+    said = f"default · llama · float32 · L3H7 · {words}"
+    take = taken[-1]
+    assert str(arrays(take)["caption"]).startswith(said)
+    assert take.csv().decode("utf-8-sig").startswith(f"# {said}")
+    assert said in take.html().decode("utf-8")
+    assert said in " ".join(" ".join(ElementTree.fromstring(take.svg()).itertext()).split())
+
+
+def test_a_revision_is_part_of_what_a_file_says():
+    info = SimpleNamespace(name="owner/name", revision="abc123", family="llama", dtype="bfloat16")
+    opened = SimpleNamespace(runner=SimpleNamespace(info=info), layer=1, head=2)
+    assert caption(opened, "weights") == "owner/name @ abc123 · llama · bfloat16 · L1H2 · weights · Attention Atlas"
+
+
+def test_files_are_named_for_the_head(taken):
+    open_app(layer="3", head="7")
+    assert taken[-1].name == "attention-L3H7"
+
+
+def test_a_token_that_looks_like_markup_is_text_in_every_file(taken):
+    text = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
+    open_app(text=text)
+    take = taken[-1]
+    labels = arrays(take)["queries"].tolist()
+    drawn = ElementTree.fromstring(take.svg())
+    assert {element.tag.rpartition("}")[2] for element in drawn.iter()}.isdisjoint({"script", "img", "image"})
+    assert set(labels) <= {"".join(element.itertext()) for element in drawn.iter()}
+    assert "hacked=1" not in take.html().decode("utf-8")
+
+
+def test_the_closed_menu_makes_no_file():
+    app = open_app()
+    assert len(app.get("download_button")) == 0
+    assert "save_picture" not in [element.proto.component_name for element in app.get("bidi_component")]
