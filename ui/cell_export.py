@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.cell import Cell, Push
-from ui.i18n import language
 from ui.page import Opened
 from ui.take_away import TakeAway, caption, python_start, show_take_away
 from viz.components.cell_steps import cell_steps
@@ -23,7 +22,7 @@ def take_cell_away(opened: Opened, found: Cell, payload: bytes) -> None:
     show_take_away(
         TakeAway(
             name=f"cell-{title}-{found.query}-{found.key}",
-            html=lambda: standalone_html(cell_steps.SOURCE, payload, title=title, caption=words, lang=language()),
+            html=lambda lang: standalone_html(cell_steps.SOURCE, payload, title=title, caption=words, lang=lang),
             csv=lambda: csv_bytes(np.stack(list(columns.values()), axis=1), labels, list(columns), words),
             npz=lambda: npz_bytes(vectors | rows, words),
             snippet=snippet(opened, found),

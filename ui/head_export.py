@@ -8,7 +8,6 @@ import numpy as np
 
 from analysis.head_map import HeadMap, Reading
 from ui.head_views import Scale
-from ui.i18n import language
 from ui.page import Opened, translated
 from ui.take_away import TakeAway, caption, python_start, show_take_away
 from viz import figure_svg
@@ -26,7 +25,6 @@ def take_head_away(
         rows, columns = _pixel_labels(rows, view.pool[0]), _pixel_labels(columns, view.pool[1])
     words = caption(opened, _normalisation(view, reading, other))
     title = f"L{opened.layer}H{opened.head}"
-    here = language()  # not in the lambda: a download is made outside the session
     svg_labels = (rows, columns) if view.how == "exact" else ([], [])
     show_take_away(
         TakeAway(
@@ -40,7 +38,7 @@ def take_head_away(
                 texts=translated(figure_svg.TEXTS),
                 **asdict(scale),
             ),
-            html=lambda: standalone_html(map_component.SOURCE, payload, title=title, caption=words, lang=here),
+            html=lambda lang: standalone_html(map_component.SOURCE, payload, title=title, caption=words, lang=lang),
             csv=lambda: csv_bytes(view.values, rows, columns, words),
             npz=lambda: npz_bytes({"values": view.values, "queries": np.array(rows), "keys": np.array(columns)}, words),
             snippet=_snippet(opened, view, reading, other),
@@ -77,5 +75,7 @@ def _snippet(opened: Opened, view: HeadMap, reading: Reading, other: tuple[int, 
     calls = [f"head_map(capture, {layer}, {head}, reading=reading, window=window).values" for layer, head in heads]
     lines.append("values = " + " - ".join(calls))
     if reading == Reading() and other is None and view.how == "exact":
-        lines.append(f"# or, in plain torch: capture.weights({opened.layer}, {opened.head})")
+        whole = (window.q0, window.q1, window.k0, window.k1) == (0, len(view.units), 0, len(view.units))
+        tile = f", queries=slice({window.q0}, {window.q1}), keys=slice({window.k0}, {window.k1})"
+        lines.append(f"# or, in plain torch: capture.weights({opened.layer}, {opened.head}{'' if whole else tile})")
     return "\n".join(lines)

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
 from ui import session
 from ui.components import mount
-from ui.i18n import _
+from ui.i18n import _, language
 from ui.page import Opened, translated
 from viz.components.save_picture import save_picture
 
 
 @dataclass(frozen=True, eq=False)
 class TakeAway:
-    """``name`` is the file name without its ending; what is costly is made when it is asked for."""
+    """``name`` is the file name without its ending.
+
+    What is costly is made when it is asked for, and then outside the session: it must not look anything up there.
+    """
 
     name: str
-    html: Callable[[], bytes]
+    html: Callable[[str], bytes]  # of a language
     csv: Callable[[], bytes]
     npz: Callable[[], bytes]
     snippet: str
@@ -39,7 +43,7 @@ def show_take_away(take: TakeAway) -> None:
                 picture = save_picture.payload(svg=svg, filename=f"{take.name}.png", label="PNG", failed=failed)
                 mount(save_picture.SOURCE, picture, key="save_picture", on={}, narrow=True)
                 _file("SVG", svg.encode, f"{take.name}.svg", "image/svg+xml")
-            _file("HTML", take.html, f"{take.name}.html", "text/html")
+            _file("HTML", partial(take.html, language()), f"{take.name}.html", "text/html")
             _file("CSV", take.csv, f"{take.name}.csv", "text/csv")
             _file("NPZ", take.npz, f"{take.name}.npz", "application/octet-stream")
         st.caption(_("The HTML opens offline and stays alive. In a notebook, this gives the same numbers:"))

@@ -28,10 +28,7 @@ def _pixels(matrix: np.ndarray, side: int) -> np.ndarray:
     n = len(matrix)
     edges = [i * n // side for i in range(side + 1)]
     return np.array(
-        [
-            [matrix[edges[i] : edges[i + 1], edges[j] : edges[j + 1]].max() for j in range(side)]
-            for i in range(side)
-        ]
+        [[matrix[edges[i] : edges[i + 1], edges[j] : edges[j + 1]].max() for j in range(side)] for i in range(side)]
     )
 
 

@@ -17,7 +17,7 @@ def _byte_capture(text: str) -> Capture:
 
 
 def _capture(text: str) -> Capture:
-    """With the embedded model's tokenizer: a special token in front, words in pieces, a space belongs to what follows."""
+    """With the embedded model's tokenizer: a special token in front, a space belongs to what follows."""
     return text_capture(text, embedded().tokenizer)
 
 
@@ -27,7 +27,8 @@ def _labels(units: tuple[Unit, ...]) -> list[str]:
 
 @pytest.mark.parametrize("read", [_byte_capture, _capture], ids=["bytes", "embedded"])
 @pytest.mark.parametrize(
-    "text", ["a", "  two  spaces ", "don't", "日本語 and 🙂🙂", "שלום עולם", "a\n\n\t", "<script>x</script>", "e\u0301e"]
+    "text",
+    ["a", "  two  spaces ", "don't", "日本語 and 🙂🙂", "שלום עולם", "a\n\n\t", "<script>x</script>", "e\u0301e"],
 )
 def test_units_hold_every_token_once_in_order(text: str, read: Callable[[str], Capture]) -> None:
     capture = read(text)

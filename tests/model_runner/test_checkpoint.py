@@ -64,10 +64,10 @@ def test_the_embedded_model_is_whole() -> None:
 
 
 def test_a_folder_that_is_not_there_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(ModelFolderMissing, match="There is no folder .*/none"):
+    with pytest.raises(ModelFolderMissing, match=r"There is no folder .*/none"):
         inspect_folder(tmp_path / "none")
     (tmp_path / "file").write_text("not a folder")
-    with pytest.raises(ModelFolderMissing, match="There is no folder .*/file"):
+    with pytest.raises(ModelFolderMissing, match=r"There is no folder .*/file"):
         inspect_folder(tmp_path / "file")
 
 

@@ -65,7 +65,7 @@ def test_a_result_and_an_error_come_to_whoever_asked(worker: Worker) -> None:
     assert good.result() == 1
     with pytest.raises(KeyError, match="mine"):
         bad.result()
-    assert bad.wait(0)
+    assert bad.wait(0.0)
     assert after.result() == 3  # the thread has survived
 
 
@@ -84,7 +84,7 @@ def test_a_newer_request_of_the_session_cancels_the_one_that_queues_before_it_be
     begun: list[str] = []
     older = worker.submit(lambda _: begun.append("older"), "me")
     newer = worker.submit(lambda _: begun.append("newer"), "me")
-    assert older.wait(0)
+    assert older.wait(0.0)
     with pytest.raises(Cancelled):
         older.result()
     blocker.go.set()
@@ -125,7 +125,7 @@ def test_waiting_says_whether_the_job_ended(worker: Worker) -> None:
     assert not job.wait(0.01)
     blocker.go.set()
     assert job.wait(SOON)
-    assert job.wait(0)
+    assert job.wait(0.0)
 
 
 def test_whoever_waits_for_a_job_in_the_queue_is_told_that_it_was_cancelled(worker: Worker) -> None:

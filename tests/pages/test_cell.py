@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import functools
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
+from analysis.cell import Push, cell
 from model_runner import CaptureRequest, load_runner
 from tests.model_runner.families import FAMILIES
 from tests.model_runner.tiny import byte_tokenizer
-from tests.ui.driving import components, no_failure, open_app, payload, send, sentences, type_text
+from tests.ui.driving import PATIENCE, ROOT, components, no_failure, open_app, payload, send, sentences, type_text
+from ui.cell_export import snippet
 from ui.session import DEFAULT_TEXT
 
 PAGE = "pages/cell.py"
 LAST = 7  # of the default text's eight tokens
+
+
+def deep_link(**address: str) -> AppTest:
+    """The page opened at its own address, so that it is the first to hear what is wrong with it."""
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    app.context["locale"] = "en-US"
+    app.query_params.update(address)
+    return app.switch_page(PAGE).run()
 
 
 @functools.cache
@@ -59,7 +72,7 @@ def test_a_key_sent_by_the_picture_is_shown_and_none_gives_the_strongest_back():
     other = (strongest + 1) % LAST
     assert payload(send(app, "cell_steps", "key", other), "cell_steps")[0]["key"] == other
     assert app.number_input(key="cell_key").value == other
-    assert app.query_params["key"] == [str(other)]
+    assert app.query_params["key"] == str(other)
     assert payload(send(app, "cell_steps", "key", None), "cell_steps")[0]["key"] == strongest
 
 
@@ -102,7 +115,7 @@ def test_the_coordinates_move_the_place():
     ],
 )
 def test_a_place_that_does_not_exist_is_one_sentence_above_a_picture_of_another(address, sentence):
-    app = open_app(page=PAGE, **address)
+    app = deep_link(**address)
     no_failure(app)
     assert any(sentence in shown for shown in sentences(app)), sentences(app)
     assert "cell_steps" in components(app)
@@ -135,7 +148,7 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory):
 
 
 def test_a_layer_without_weights_says_so_and_is_not_offered(folder_of):
-    app = open_app(page=PAGE, model=folder_of("jamba"), layer="0")
+    app = deep_link(model=folder_of("jamba"), layer="0")
     no_failure(app)
     assert any("Layer 0 has no softmax attention" in shown for shown in sentences(app)), sentences(app)
     assert payload(app, "cell_steps")[0]["head"].startswith("L1H")
@@ -151,19 +164,15 @@ def test_a_model_whose_push_cannot_be_separated_shows_the_other_steps_and_why(fo
 
 
 def test_the_snippet_gives_the_numbers_of_the_picture():
-    from types import SimpleNamespace
-
-    from analysis.cell import cell
-    from ui.cell_export import snippet
-
     found = cell(capture(), 3, 2, 5, 1)
-    opened = SimpleNamespace(capture=capture())
-    names: dict[str, object] = {}
-    exec(compile(snippet(opened, found), "snippet", "exec"), names)  # type: ignore[arg-type]  # all it reads of it
-    assert float(names["dot"]) == found.dot  # type: ignore[arg-type]
-    np.testing.assert_allclose(np.asarray(names["weights"]), found.row.weights, atol=1e-6)
-    np.testing.assert_allclose(np.asarray(names["output"]), found.mixed, atol=1e-4)
-    assert float(np.asarray(names["push"]).max()) == pytest.approx(found.push.promoted[0][1])  # type: ignore[union-attr]
+    opened: Any = SimpleNamespace(capture=capture())  # all that the snippet is made from
+    names: dict[str, Any] = {}
+    exec(compile(snippet(opened, found), "snippet", "exec"), names)
+    assert float(names["dot"]) == pytest.approx(found.dot, rel=1e-12)
+    np.testing.assert_allclose(names["weights"].numpy(), found.row.weights, atol=1e-5)
+    np.testing.assert_allclose(names["output"].numpy(), found.mixed, atol=1e-4)
+    assert isinstance(found.push, Push)
+    assert float(names["push"].max()) == pytest.approx(found.push.promoted[0][1])
 
 
 @pytest.mark.browser

@@ -165,3 +165,12 @@ def test_reruns_repaint_in_place_without_a_second_listener(mount):
 def test_the_canvas_carries_the_summary(mount):
     page = mount(SOURCE, head_map())
     assert page.locator("canvas").get_attribute("aria-label") == "map of L3H1"
+
+
+def test_no_line_of_a_chinese_note_begins_with_a_closing_mark(mount):
+    note = "".join("一" * n + mark for n in range(1, 60) for mark in "。，）")
+    page = mount(SOURCE, head_map(texts=TEXTS | {"note": note}))
+    lines = page.locator(".head-map").evaluate("(root) => root.atlas.layout.notes")
+    assert len(lines) > 20
+    assert "".join(lines) == note
+    assert [line for line in lines if line[0] in "。，）"] == []

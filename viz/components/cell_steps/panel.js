@@ -105,7 +105,7 @@ function pushLines({ meta }) {
   const { texts, push } = meta
   if (typeof push === "string") return [words(push)]
   return [
-    math("push = W_U · (norm of (W_O · output))"),
+    math("push = W_U · norm(W_O · output)"),
     words(texts.f_push),
     words(texts.f_frozen),
     words(fill(texts.f_mean, { mean: signed(push.mean, decimalsFor(Math.max(Math.abs(push.mean), 0.1)) - 1) })),

@@ -70,6 +70,9 @@ function sideHeight(state) {
   return 60 + (state.meta.has_masked ? 28 : 0) + (state.zoomable ? 40 : 0)
 }
 
+// What a line may not be broken in: a word, a Chinese character, each with the brackets and marks that cling to it.
+const PIECES = /[（《“]*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)[、。，：；？！）》”]*\s*|\s+/g
+
 // The lines under the figure: what was pooled, then the page's own note.
 function wrapNotes({ meta, theme, tile }, width) {
   const { texts, pool } = meta
@@ -78,7 +81,7 @@ function wrapNotes({ meta, theme, tile }, width) {
   const context = tile.getContext("2d")
   context.font = `${SMALL_FONT}px ${theme.font}`
   const lines = [""]
-  for (const piece of note.match(/[\u2e80-\uffef]|[^\s\u2e80-\uffef]+\s*|\s+/g)) {
+  for (const piece of note.match(PIECES)) {
     if (context.measureText((lines.at(-1) + piece).trimEnd()).width > width && lines.at(-1)) lines.push("")
     lines[lines.length - 1] += piece
   }

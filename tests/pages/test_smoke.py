@@ -1,0 +1,67 @@
+"""Every page of the navigation opens on the embedded model, checked, in every language, without a failure."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.ui.driving import html, no_failure, open_app, sentences, type_text
+from ui.frame import ENTRIES
+from ui.i18n import LANGUAGES
+
+pytestmark = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
+
+
+def test_a_page_opens_with_its_title_its_components_and_its_check(entry):
+    app = open_app(page=entry.file)
+    no_failure(app)
+    assert sentences(app) == []
+    assert f"<h1 class='atlas-title'>{entry.title} " in html(app)
+    assert re.search(r"atlas-badge ok'[^>]*>verified · max difference \S+ · float32<", html(app))
+    assert len(app.get("bidi_component")) > 1
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_page_opens_in_every_language(entry, language):
+    app = open_app(page=entry.file, lang=language)
+    no_failure(app)
+    assert "atlas-badge ok" in html(app)
+
+
+def test_a_page_shows_the_text_that_is_typed(entry):
+    app = type_text(open_app(page=entry.file), "The capital of France is")
+    no_failure(app)
+    assert app.query_params["text"] == "The capital of France is"
+    assert "atlas-badge ok" in html(app)
+
+
+@pytest.mark.parametrize("text", ["a", "no", "北", "😀"])
+def test_a_page_opens_on_the_shortest_texts(entry, text):
+    app = open_app(page=entry.file, text=text)
+    no_failure(app)
+    assert "atlas-badge ok" in html(app)
+
+
+def test_every_head_can_be_opened(entry):
+    for place in ({"layer": "0", "head": "0"}, {"layer": "7", "head": "7"}, {"layer": "-1", "head": "-8"}):
+        app = open_app(page=entry.file, **place)
+        no_failure(app)
+        assert sentences(app) == []
+
+
+def test_a_layer_that_fails_its_check_is_not_drawn(entry, monkeypatch):
+    from model_runner import Capture, Check
+    from ui import session
+
+    monkeypatch.setattr(Capture, "verify", lambda *_: Check(0.5, 1e-6, False))
+    session._check.clear()
+    try:
+        app = open_app(page=entry.file, layer="3")
+        no_failure(app)
+        assert any("Layer 3 is not drawn" in sentence and "5e-1" in sentence for sentence in sentences(app))
+        assert {"head_map", "head_grid", "token_lines", "cell_steps"}.isdisjoint(
+            element.proto.component_name for element in app.get("bidi_component")
+        )
+    finally:
+        session._check.clear()
