@@ -13,10 +13,10 @@ def available(device: torch.device) -> int:
     return psutil.virtual_memory().available
 
 
-def readable(size: float) -> str:
+def readable(size: int | float) -> str:
     """A size in the largest fitting unit of 1024: "1.5 GB"."""
     for unit in ("bytes", "KB", "MB"):
         if size < 1024:
-            return f"{size:.3g} {unit}"
+            return f"{size:.3g} {unit}" if size < 999.5 else f"{size:.0f} {unit}"
         size /= 1024
     return f"{size:.1f} GB"

@@ -55,6 +55,6 @@ class LayerRecord:
         sinks = None if self.sinks is None else self.sinks[heads]
         blocks = [
             softmax.log_sum_exp(self.scores(heads, slice(start, min(start + rows, queries.stop)), every_key), sinks)
-            for start in range(queries.start, queries.stop, rows)
+            for start in range(queries.start, max(queries.stop, queries.start + 1), rows)
         ]
         return torch.cat(blocks, dim=1)

@@ -52,7 +52,7 @@ scale = views.scale_of(view, reading, log=color == "log", other=other)
 payload = views.map_payload(opened, view, reading, scale, other)
 with middle:
     views.show_map(view, payload)
-    views.show_caption(opened, reading)
+    views.show_caption(opened, reading, other)
 with right:
     views.show_lines(opened, other)
 with left:

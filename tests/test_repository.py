@@ -29,7 +29,7 @@ LINK = re.compile(r"""!?\[[^\]]*\]\(\s*<?([^)\s>]+)|(?:src|href)="([^"]+)\"""")
 COMMAND = re.compile(r"\bmake +([a-z][a-z_-]*)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 # what is imported under another name than it is installed under
-INSTALLED_AS = {"PIL": "pillow", "google": "protobuf"}
+INSTALLED_AS = {"PIL": "pillow", "google": "streamlit"}  # google.protobuf: what Streamlit's messages are made of
 
 
 def pins() -> dict[str, str]:

@@ -13,7 +13,7 @@ from ui import session
 from ui.components import mount
 from ui.examples import EXAMPLES, WELL_KNOWN_MODELS
 from ui.i18n import KEY as LANGUAGE_KEY
-from ui.i18n import _, languages
+from ui.i18n import _, language, languages
 from ui.inputs import choose
 from viz.components.theme_switch import theme_switch
 
@@ -88,7 +88,7 @@ def _sidebar() -> None:
         choose(_("Language"), LANGUAGE_KEY, languages())
         words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
         paths = [f"/{entry.address}" for entry in ENTRIES]
-        mount(theme_switch.SOURCE, theme_switch.payload(paths=paths, texts=words), key="theme", on={})
+        mount(theme_switch.SOURCE, theme_switch.payload(paths=paths, texts=words, lang=language()), key="theme", on={})
 
 
 def _model_box() -> None:

@@ -226,11 +226,13 @@ def _note(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> st
     return joined(*parts)
 
 
-def show_caption(opened: Opened, reading: Reading) -> None:
+def show_caption(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> None:
     """How to read the map, and what it says of the pinned query."""
     how = _("Each row is a token looking back; the darker a cell, the more it looks at the token of that column.")
     if reading.what == "scores":
         how = _("Each row is a token looking back; red cells score high, blue ones low, before the softmax.")
+    if other is not None:
+        how = _("Each row is a token looking back; the colour is the difference of the two heads.")
     st.html(f"<p class='atlas-caption'>{joined(escape(how), _pinned_sentence(opened))}</p>")
 
 

@@ -83,10 +83,12 @@ def _say(stage: str, done: int, total: int) -> None:
 
 def _resolve(runner: Runner, capture: Capture) -> Opened:
     """The place of the address as far as it exists; what does not is said and replaced."""
+    told = session.take_problems()
     problems = [
         _("“{value}” is not a number for {what}.").format(value=value, what=_(ADDRESS_PARTS[name]))
-        for name, value in session.take_problems()
+        for name, value in told
     ]
+    no_head = any(name in ("layer", "head") for name, _value in told)
     place = session.place()
     layer, head = place.layer, place.head
     try:
@@ -96,7 +98,7 @@ def _resolve(runner: Runner, capture: Capture) -> Opened:
             head = _index(_("head"), head or 0, record.q.shape[0])
     except RunnerError as error:
         problems.append(sentence(error))
-        layer = None
+        layer, no_head = None, True
     if layer is None or head is None:
         layer, head = opening_head(capture)
     positions: dict[str, int | None] = {}
@@ -109,10 +111,11 @@ def _resolve(runner: Runner, capture: Capture) -> Opened:
             problems.append(sentence(error))
             session.move(**{name: -1 if name == "query" else None})
             positions[name] = len(capture.tokens) - 1 if name == "query" else None
-    if problems:
-        shown = _("Showing L{layer}H{head} instead.").format(layer=layer, head=head)
-        st.info(plain(joined(*problems, shown)))
+    if no_head:
+        problems.append(_("Showing L{layer}H{head} instead.").format(layer=layer, head=head))
         session.move(layer=layer, head=head)
+    if problems:
+        st.info(plain(joined(*problems)))
     return Opened(runner, capture, layer, head, positions["query"], positions["key"])
 
 

@@ -53,14 +53,12 @@ def begin() -> None:
     st.session_state[_PROBLEMS] = []
     st.session_state[_MODEL] = given.get(_MODEL, "").strip() or DEFAULT_MODEL
     st.session_state[_TEXT] = given.get(_TEXT, DEFAULT_TEXT)
-    window = tuple(_whole("window", part) for part in given["window"].split("-")) if given.get("window") else None
-    usable = window is not None and len(window) == 4 and None not in window
     st.session_state[_PLACE] = Place(
         layer=_whole("layer", given.get("layer")),
         head=_whole("head", given.get("head")),
         query=None if given.get("query") == "none" else _whole("query", given.get("query"), -1),
         key=_whole("key", given.get("key")),
-        window=window if usable else None,  # type: ignore[arg-type]  # four integers, checked the line before
+        window=_window(given.get("window")),
     )
     known = (_MODEL, _TEXT, *_PLACED)
     st.session_state[_CHOICES] = {name: given[name] for name in given if name not in known}
@@ -74,6 +72,17 @@ def _whole(name: str, value: str | None, default: int | None = None) -> int | No
     except ValueError:
         st.session_state[_PROBLEMS].append((name, value))
         return default
+
+
+def _window(value: str | None) -> tuple[int, int, int, int] | None:
+    if not value:
+        return None
+    try:
+        q0, q1, k0, k1 = (int(edge) for edge in value.split("-"))
+    except ValueError:
+        st.session_state[_PROBLEMS].append(("window", value))
+        return None
+    return q0, q1, k0, k1
 
 
 def take_problems() -> list[tuple[str, str]]:

@@ -44,7 +44,7 @@ def number(value: float, unit: str) -> str:
     if unit == "share":
         return _("{number} %").format(number=f"{100 * value:.0f}")
     words = _("{number} bits") if unit == "bits" else _("{number} tokens")
-    return words.format(number=f"{value:.1f}")
+    return words.format(number=f"{round(value, 1) + 0.0:.1f}")  # + 0.0: an entropy of one token comes as -0.0
 
 
 def error_size(value: float) -> str:

@@ -29,7 +29,7 @@ def runner() -> Iterator[LocalRunner]:
     "size, said",
     [
         (0, "0 bytes"),
-        (1023, "1.02e+03 bytes"),
+        (1023, "1023 bytes"),
         (1024, "1 KB"),
         (1536, "1.5 KB"),
         (14_000_000, "13.4 MB"),

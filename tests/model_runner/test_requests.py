@@ -226,7 +226,7 @@ def test_the_characters_that_are_said_to_fit_are_read(unit: str, runner: LocalRu
     assert len(runner.capture(CaptureRequest(text=text[:characters])).tokens) <= MAX_TOKENS
 
 
-@pytest.mark.parametrize("unit", ["The dog chased the squirrel because it was hungry. ", "松鼠", "🙂"])
+@pytest.mark.parametrize("unit", ["The dog chased the squirrel because it was hungry. ", "🙂"])
 def test_a_megabyte_of_text_is_refused_with_the_limit_and_a_length_that_fits(unit: str) -> None:
     runner = load_runner("default", device="cpu")
     text = unit * (2**20 // len(unit.encode()))

@@ -187,4 +187,4 @@ def test_a_click_on_a_bar_changes_the_weight_and_the_address(server, page):
     assert root.get_attribute("data-key") == other
     assert float(root.get_attribute("data-weight")) < before
     page.wait_for_url(re.compile(f"key={other}"))
-    assert page.locator(f".token-strip [data-position='{other}'].looked-at").count() == 1
+    page.locator(f".token-strip [data-position='{other}'].looked-at").wait_for()  # painted when the run has ended

@@ -12,20 +12,20 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.components.test_packing import unpacked
+from ui.frame import ENTRIES
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120  # seconds a run may take; the first one of a process imports the engine and loads the model
 
 
 def open_app(*, locale: str = "en-US", page: str | None = None, **address: str) -> AppTest:
-    """The app as a new session finds it at this address; ``page`` is a file of pages/, by default the first one."""
+    """The app as a new session finds it at this address; ``page`` is an entry's file, by default the first one's."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
     app.context["locale"] = locale
     app.query_params.update(address)
-    app.run()
-    if page is not None:
-        app.switch_page(page).run()
-    return app
+    if page not in (None, ENTRIES[0].file):
+        app.switch_page(page)
+    return app.run()
 
 
 def components(app: AppTest) -> list[str]:

@@ -90,9 +90,11 @@ def test_what_is_not_a_number_is_reported_once_and_read_as_not_given(name, value
     assert app.session_state["place"] == Place()
 
 
-@pytest.mark.parametrize("window", ["1-2-3", "1-2-3-4-5", "a-b-c-d", "1-2-3-x", "-", "1"])
-def test_a_window_that_is_not_four_numbers_is_the_whole_text(window):
-    assert run(open_and_mirror, {"window": window}).session_state["place"] == Place()
+@pytest.mark.parametrize("window", ["1-2-3", "1-2-3-4-5", "a-b-c-d", "1-2-3-x", "-1--2-3-4", "-", "1"])
+def test_a_window_that_is_not_four_numbers_is_reported_once_and_is_the_whole_text(window):
+    app = run(open_and_mirror, {"window": window})
+    assert app.session_state["place"] == Place()
+    assert app.session_state["told"] == [("window", window)]
 
 
 def test_only_the_first_run_of_a_session_reads_the_address():

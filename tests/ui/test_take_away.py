@@ -44,7 +44,7 @@ class Taken:
 
     @property
     def html(self) -> str:
-        return self.offer.html().decode("utf-8")
+        return self.offer.html("en").decode("utf-8")
 
     @property
     def csv(self) -> str:
@@ -145,7 +145,7 @@ def test_files_are_named_for_the_head(taken):
 
 
 def test_a_token_that_looks_like_markup_is_text_in_every_file(taken):
-    text = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
+    text = "<img src=x onerror=hacked=1>"
     open_app(text=text)
     take = taken[-1]
     labels = take.arrays["queries"].tolist()
@@ -155,8 +155,9 @@ def test_a_token_that_looks_like_markup_is_text_in_every_file(taken):
     assert [name for name, _ in attributes if name.startswith("on")] == []
     links = [value for name, value in attributes if name.endswith("href")]
     assert all(link.startswith(("data:image/png;base64,", "#")) for link in links)
-    assert set(labels) <= {"".join(element.itertext()) for element in drawn.iter()}
-    assert "hacked=1" not in take.html
+    isolates = {0x2068: None, 0x2069: None}  # around every label, so that none reorders its neighbours
+    assert set(labels) <= {"".join(element.itertext()).translate(isolates) for element in drawn.iter()}
+    assert "onerror" not in take.html
 
 
 def test_the_closed_menu_makes_no_file():

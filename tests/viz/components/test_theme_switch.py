@@ -18,7 +18,7 @@ HOME = "http://127.0.0.1:9/cell"  # answered by the test itself: localStorage ne
 
 def test_the_payload_carries_paths_and_words():
     meta, _ = unpacked(payload(paths=PATHS, texts=TEXTS))
-    assert meta == {"paths": PATHS, "texts": TEXTS}
+    assert meta == {"paths": PATHS, "texts": TEXTS, "lang": "en"}
 
 
 def test_streamlit_still_keeps_the_theme_where_the_switch_writes_it():
@@ -49,6 +49,13 @@ def mount(page):
         return page
 
     return show
+
+
+@pytest.mark.browser
+def test_the_browser_is_told_the_language_of_the_page(static_page):
+    page = static_page(shim.page((SOURCE, payload(paths=PATHS, texts=TEXTS, lang="zh"))))
+    page.wait_for_function("window.ready")
+    assert page.evaluate("document.documentElement.lang") == "zh"
 
 
 @pytest.mark.browser

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,14 +100,26 @@ def push_lists(
     }
 
 
+@dataclass(frozen=True, eq=False)
+class Keys:
+    """The keys that are drawn, positions rising: rows of k and v, dot products with q, scores, weights."""
+
+    positions: Sequence[int]
+    labels: Sequence[str]
+    k: NDArray[np.floating]
+    v: NDArray[np.floating]
+    dots: NDArray[np.floating]
+    scores: NDArray[np.floating]  # −inf where masked
+    weights: NDArray[np.floating]
+
+
 def payload(
     *,
     head: str,
     shared: Sequence[str],
     query: tuple[str, int],
     key: int,
-    positions: Sequence[int],
-    labels: Sequence[str],
+    keys: Keys,
     total: int,
     n_visible: int,
     window: int | None,
@@ -116,45 +130,26 @@ def payload(
     lse: float,
     sink: float | None,
     q: NDArray[np.floating],
-    k: NDArray[np.floating],
-    v: NDArray[np.floating],
-    dots: NDArray[np.floating],
-    scores: NDArray[np.floating],
-    weights: NDArray[np.floating],
     rest: float,
     mixed: NDArray[np.floating],
     difference: float,
     push: Mapping[str, JSON] | str,
     texts: Mapping[str, str],
 ) -> bytes:
-    """The cell of `query` = (label, position) and `key`, a position among `positions`, the keys that are drawn.
+    """The cell of `query` = (label, position) and `key`, a position among those of `keys`.
 
-    Per drawn key: its label, the rows of `k` and `v`, its dot product with `q`, its score (NaN or −inf where masked)
-    and weight. `total` counts all keys, `rest` is the weight of the visible ones not drawn, `shared` names the heads
-    that use the same k and v if there are several. `mixed` is Σ weight · v over all keys, `difference` how far it is
-    from the model's own output. `push` is from `push_lists`, or a sentence that says why there is none.
+    `total` counts all keys, `n_visible` those the query may look at, `rest` is the weight of the visible ones not
+    drawn, `shared` names the heads that use the same k and v. `root` is the d where `scale` is 1/√d. `mixed` is
+    Σ weight · v over all keys, `difference` how far it is from the model's own output. `push` is from `push_lists`, or
+    a sentence that says why there is none.
     """
-    n_drawn = len(positions)
-    for name, array in (
-        ("k", k),
-        ("v", v),
-        ("dots", dots),
-        ("scores", scores),
-        ("weights", weights),
-        ("labels", labels),
-    ):
-        if len(array) != n_drawn:
-            raise ValueError(f"{n_drawn} positions but {len(array)} {name}")
-    if k.shape[1] != q.shape[0] or v.shape[1] != mixed.shape[0]:
-        raise ValueError(f"q {q.shape} and k {k.shape}, or v {v.shape} and mixed {mixed.shape}, do not fit together")
-    if key not in positions:
-        raise ValueError(f"the chosen key {key} is not among the drawn positions")
+    _check(keys, key, q, mixed)
     meta: dict[str, JSON] = {
         "head": head,
         "shared": list(shared) if len(shared) > 1 else [],
         "query": list(query),
         "key": key,
-        "labels": list(labels),
+        "labels": list(keys.labels),
         "total": total,
         "n_visible": n_visible,
         "window": window,
@@ -170,10 +165,22 @@ def payload(
         "texts": dict(texts),
         "palette": palette(),
     }
-    masked = np.where(np.isneginf(scores), np.nan, scores)
-    arrays = {"q": q, "k": k, "v": v, "dots": dots, "scores": masked, "weights": weights, "mixed": mixed}
-    return pack(
-        meta,
-        {name: np.asarray(array, dtype=np.float32) for name, array in arrays.items()}
-        | {"positions": np.asarray(positions, dtype=np.int32)},
-    )
+    return pack(meta, _arrays(keys) | {"q": q.astype(np.float32), "mixed": mixed.astype(np.float32)})
+
+
+def _arrays(keys: Keys) -> dict[str, NDArray[Any]]:
+    masked = np.where(np.isneginf(keys.scores), np.nan, keys.scores)
+    vectors = {"k": keys.k, "v": keys.v, "dots": keys.dots, "scores": masked, "weights": keys.weights}
+    positions = {"positions": np.asarray(keys.positions, dtype=np.int32)}
+    return positions | {name: array.astype(np.float32) for name, array in vectors.items()}
+
+
+def _check(keys: Keys, key: int, q: NDArray[np.floating], mixed: NDArray[np.floating]) -> None:
+    n_drawn = len(keys.positions)
+    for name in ("labels", "k", "v", "dots", "scores", "weights"):
+        if len(getattr(keys, name)) != n_drawn:
+            raise ValueError(f"{n_drawn} positions but {len(getattr(keys, name))} {name}")
+    if keys.k.shape[1] != q.shape[0] or keys.v.shape[1] != mixed.shape[0]:
+        raise ValueError(f"q {q.shape} and k {keys.k.shape}, or v {keys.v.shape} and mixed {mixed.shape}, do not fit")
+    if key not in keys.positions:
+        raise ValueError(f"the chosen key {key} is not among the drawn positions")

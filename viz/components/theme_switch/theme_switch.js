@@ -3,6 +3,7 @@ export default function ({ data, parentElement }) {
   const { meta } = unpack(data)
   const state = stateOf(root, () => ({ stop: watchLayout(root, () => draw(root)) }))
   state.meta = meta
+  document.documentElement.lang = meta.lang
   draw(root)
   return () => {
     state.stop()

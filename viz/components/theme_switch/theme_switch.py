@@ -19,6 +19,9 @@ TEXTS: dict[str, str] = {"label": N_("Colours"), "light": N_("light"), "dark": N
 SOURCE = read_source(Path(__file__).parent, "theme_switch", '<div class="theme-switch"></div>\n')
 
 
-def payload(*, paths: Sequence[str], texts: Mapping[str, str]) -> bytes:
-    """`paths` are the URL paths of all pages ("/", "/cell", …); the page that is open is always included."""
-    return pack({"paths": list(paths), "texts": dict(texts)}, {})
+def payload(*, paths: Sequence[str], texts: Mapping[str, str], lang: str = "en") -> bytes:
+    """`paths` are the URL paths of all pages ("/", "/cell", …); the page that is open is always included.
+
+    `lang` is told to the browser as the page's language: it reads and draws Chinese by it, and Streamlit says English.
+    """
+    return pack({"paths": list(paths), "texts": dict(texts), "lang": lang}, {})

@@ -1,0 +1,171 @@
+"""The shelf holds few models, loads each once, forgets what failed, and really frees what it gives up."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from model_runner import shelf as module
+from model_runner.errors import Cancelled, ModelFolderMissing, NotCapturable
+from model_runner.local import LocalRunner
+from model_runner.request import CaptureRequest
+from model_runner.shelf import MOST_MODELS, Loading, Shelf
+from tests.model_runner.folders import save
+from tests.model_runner.tiny import byte_tokenizer, tiny
+
+SOON = 20.0  # seconds after which a test that waits in vain gives up
+Progress = Callable[[str, int, int], None]
+
+
+class Loader:
+    """Stands in for load_runner: gives a tiny model under any name, and remembers what it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.failing: set[str] = set()
+        self.begun, self.go = threading.Event(), threading.Event()
+        self.go.set()
+
+    def __call__(self, name: str, *, progress: Progress) -> LocalRunner:
+        self.asked.append(name)
+        progress("downloading", 5, 10)
+        self.begun.set()
+        assert self.go.wait(SOON)
+        if name in self.failing:
+            raise ModelFolderMissing(name=name)
+        return LocalRunner(tiny("llama", num_hidden_layers=1)(), byte_tokenizer(), name=name, device="cpu")
+
+
+@pytest.fixture
+def loader(monkeypatch: pytest.MonkeyPatch) -> Loader:
+    loader = Loader()
+    monkeypatch.setattr(module, "load_runner", loader)
+    return loader
+
+
+def _held(shelf: Shelf) -> list[str]:
+    return list(shelf._held)
+
+
+def test_a_model_is_loaded_once_and_shared(loader: Loader) -> None:
+    shelf = Shelf()
+    first = shelf.open("a")
+    assert shelf.open("a") is first
+    assert first.result() is shelf.open("a").result()
+    assert first.result().info.name == "a"
+    assert loader.asked == ["a"]
+
+
+def test_opening_returns_at_once_and_tells_how_far_loading_is(loader: Loader) -> None:
+    loader.go.clear()
+    shelf = Shelf()
+    loading = shelf.open("a")
+    assert not loading.wait(0.01)
+    assert loader.begun.wait(SOON)
+    assert loading.progress == ("downloading", 5, 10)
+    queued = shelf.open("b")
+    assert queued.progress == ("waiting", 0, 0)
+    loader.go.set()
+    assert loading.wait(SOON)
+    assert loading.result().info.name == "a"
+    assert queued.result().info.name == "b"
+
+
+def test_a_loading_tells_its_stages_in_order(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    class Listening(Loading):
+        def report(self, stage: str, done: int, total: int) -> None:
+            heard.append(stage)
+            super().report(stage, done, total)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "Loading", Listening)
+        Shelf().open(str(save(tmp_path / "model"))).result()
+    assert heard == ["loading", "preparing"]
+
+
+def test_a_failure_is_told_to_all_who_wait_and_can_be_tried_again(loader: Loader) -> None:
+    loader.failing.add("a")
+    loader.go.clear()
+    shelf = Shelf()
+    both = [shelf.open("a"), shelf.open("a")]
+    loader.go.set()
+    for loading in both:
+        with pytest.raises(ModelFolderMissing, match="There is no folder a"):
+            loading.result()
+        assert loading.wait(0.0)
+    assert loader.asked == ["a"]
+    with pytest.raises(ModelFolderMissing):
+        shelf.open("a").result()
+    loader.failing.clear()
+    assert shelf.open("a").result().info.name == "a"
+    assert loader.asked == ["a", "a", "a"]
+
+
+def test_a_failure_is_not_kept_and_neither_is_what_it_had_loaded(loader: Loader) -> None:
+    loader.failing.add("bad")
+    shelf = Shelf()
+    shelf.open("good").result()
+    with pytest.raises(ModelFolderMissing):
+        shelf.open("bad").result()
+    assert _held(shelf) == ["good"]
+    assert shelf.open("good").result().worker.submit(lambda _: 1).result() == 1  # and costs no other its place
+
+
+def test_a_model_refused_after_loading_is_freed(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[weakref.ref[Any]] = []
+
+    def refuse(name: str, *, progress: Progress) -> LocalRunner:
+        model = tiny("llama", num_hidden_layers=1)()
+        seen.append(weakref.ref(model))
+        raise NotCapturable(name=name, family="llama", reason=f"of {type(model).__name__}")
+
+    monkeypatch.setattr(module, "load_runner", refuse)
+    shelf = Shelf()
+    with pytest.raises(NotCapturable):
+        shelf.open("a").result()
+    gc.collect()
+    assert seen[0]() is None
+
+
+def test_the_model_used_longest_ago_is_given_up_for_a_new_one(loader: Loader) -> None:
+    shelf = Shelf()
+    names = [f"model {i}" for i in range(MOST_MODELS)]
+    runners = {name: shelf.open(name).result() for name in names}
+    shelf.open(names[0])  # used again
+    shelf.open("new").result()
+    assert _held(shelf) == [names[0], "new"]
+    assert shelf.open(names[0]).result() is runners[names[0]]
+    assert shelf.open(names[1]).result() is not runners[names[1]]  # loaded anew
+
+
+def test_a_model_that_was_given_up_answers_that_it_was_cancelled(loader: Loader) -> None:
+    shelf = Shelf()
+    old = shelf.open("old").result()
+    capture = old.capture(CaptureRequest(text="hello"))
+    for i in range(MOST_MODELS):
+        shelf.open(f"model {i}").result()
+    with pytest.raises(Cancelled):
+        old.capture(CaptureRequest(text="more"))
+    with pytest.raises(Cancelled):
+        capture.logits(-1)
+    assert capture.verify(0).ok  # what needs no model is still there
+
+
+def test_a_model_that_was_given_up_is_freed(tmp_path: Path) -> None:
+    # With the real loader, which freezes what it loaded; and captures, which hold their runner that holds them.
+    shelf = Shelf()
+    seen: list[weakref.ref[Any]] = []
+    for i in range(MOST_MODELS + 1):
+        runner = shelf.open(str(save(tmp_path / f"model {i}"))).result()
+        runner.capture(CaptureRequest(text="hello")).head_push(0, 0, -1)
+        seen.append(weakref.ref(runner.model))
+        del runner
+    assert [model() is None for model in seen] == [True] + [False] * MOST_MODELS

@@ -1,0 +1,279 @@
+"""Bad input: one clear sentence, nothing lost, no traceback. The same in a browser: test_browser_bad_input.py."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from model_runner.loading import DEFAULT_FOLDER
+from tests.ui.driving import components, html, no_failure, open_app, payload, sentences, type_text
+from ui.frame import ENTRIES
+from ui.session import DEFAULT_TEXT
+
+HTML = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
+FIGURES = {"head_map", "head_grid", "token_lines", "cell_steps", "token_strip"}
+every_page = pytest.mark.parametrize("page", [entry.file for entry in ENTRIES])
+
+
+def the_sentence(app) -> str:
+    """The one sentence on a page that draws nothing; whatever was typed is still there."""
+    no_failure(app)
+    assert FIGURES.isdisjoint(components(app))
+    assert "atlas-badge" not in html(app).replace(".atlas-badge", "")
+    (said,) = sentences(app)
+    return said
+
+
+# -- texts ------------------------------------------------------------------------------------------------------------
+
+
+@every_page
+@pytest.mark.parametrize("text", ["", " ", " \n\t\u3000 "])
+def test_a_text_without_a_word_asks_for_one(page, text):
+    app = type_text(open_app(page=page), text)
+    assert the_sentence(app) == "There is no text to look at. Type a sentence, or pick one of the examples."
+    assert app.text_area(key="text_box").value == text
+
+
+@every_page
+def test_a_megabyte_says_how_many_tokens_fit_and_why(page):
+    text = "word " * 200_000
+    app = type_text(open_app(page=page, layer="3"), text)
+    said = the_sentence(app)
+    assert "The text is 20000" in said
+    assert "but 2048 fit: this model was built for that many positions." in said
+    assert app.text_area(key="text_box").value == text
+    assert app.query_params == {"layer": "3"}  # too long for an address; a copy of it still opens
+
+
+def test_the_advised_number_of_characters_fits():
+    text = "word " * 3000
+    said = the_sentence(type_text(open_app(page="pages/cell.py"), text))
+    characters = int(said.split("its first ")[1].split()[0])
+    app = type_text(open_app(page="pages/cell.py"), text[:characters])
+    no_failure(app)
+    assert sentences(app) == []
+
+
+@every_page
+@pytest.mark.parametrize(
+    "text",
+    [
+        "😀👩‍👩‍👧‍👦🏳️‍🌈",
+        "a\x00b\x00",
+        "\x00",
+        "\x1b[31m\x7f\x80",
+        "שלום עולם مرحبا بالعالم",
+        "北京是中国的首都，上海是中国最大的城市。",
+        "\u202eabc\u2066def\u200b\ufeff",
+        "e\u0301\u0301\u0301 \U000e0001",
+        "$x$ **b** `c` :red[d] <b>e</b> &amp; {f} {{g}} %s \\",
+        HTML,
+        "a\r\nb\r\n\r\n\tc",
+    ],
+    ids=ascii,
+)
+def test_unusual_characters_are_text_like_any_other(page, text):
+    app = type_text(open_app(page=page), text)
+    no_failure(app)
+    assert sentences(app) == []
+    assert "atlas-badge ok" in html(app)
+    assert app.text_area(key="text_box").value == text
+    again = open_app(page=page, **app.query_params)
+    assert again.session_state["text"] == text
+
+
+def test_tokens_that_look_like_markup_are_escaped_in_everything_the_page_writes_itself():
+    app = open_app(text=HTML, query="3")
+    assert "<script" not in html(app)
+    assert "<img" not in html(app)
+    assert "&lt;" in html(app)
+    assert "".join(payload(app, "token_strip")[0]["labels"][1:]) == HTML.replace(" ", "·")
+
+
+@pytest.mark.parametrize("text", ["שלום עולם", "北京 😀"])
+def test_a_token_in_the_caption_is_isolated_from_the_words_around_it(text):
+    said = html(open_app(text=text, query="2", key="1"))
+    assert said.count("<bdi>") == said.count("</bdi>") > 0
+    assert "Pinned: <span class='atlas-q'><bdi>" in said
+
+
+# -- addresses --------------------------------------------------------------------------------------------------------
+
+
+@every_page
+@pytest.mark.parametrize(
+    "address, said",
+    [
+        ({"layer": "99"}, ["There is no layer 99: this model and text have 8, counted from 0."]),
+        ({"layer": "-9"}, ["There is no layer -9"]),
+        ({"layer": "2", "head": "-50"}, ["There is no head -50: this model and text have 8"]),
+        ({"query": "1000"}, ["There is no position 1000: this model and text have 8"]),
+        ({"key": "8"}, ["There is no position 8"]),
+        ({"layer": "99", "head": "-50", "query": "1000"}, ["layer 99", "position 1000"]),
+        ({"layer": "abc"}, ["“abc” is not a number for layer."]),
+        ({"query": "<b>x</b>"}, ["“<b>x</b>” is not a number for query."]),
+        ({"layer": "1e3", "window": "0-1-2-x"}, ["“1e3” is not a number for layer.", "“0-1-2-x” is not a number for"]),
+    ],
+    ids=str,
+)
+def test_a_place_that_does_not_exist_is_told_and_replaced(page, address, said):
+    app = open_app(page=page, **address)
+    no_failure(app)
+    (told,) = sentences(app)
+    assert [part for part in said if part not in told] == []
+    assert FIGURES & set(components(app))
+    assert ("instead" in told) == bool({"layer", "head"} & set(address))  # only then another head is shown
+    again = open_app(page=page, **app.query_params)  # the address it wrote is whole
+    assert sentences(again) == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"window": "900-999-0-3"},
+        {"window": "3-1-3-1"},
+        {"lang": "tlh", "metric": "no", "what": "no", "other": "L99H9", "order": "", "unheard": "of"},
+        {"text": "a", "query": "-1", "key": "-1"},
+    ],
+    ids=str,
+)
+def test_choices_that_do_not_exist_are_the_default(address):
+    app = open_app(**address)
+    no_failure(app)
+    assert sentences(app) == []
+    meta, _ = payload(app, "head_map")
+    assert meta["window"] == [0, meta["total"][0], 0, meta["total"][1]]
+
+
+# -- models -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    """A copy of the embedded model's folder to be spoilt; its large file is a link."""
+    for file in DEFAULT_FOLDER.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    return tmp_path
+
+
+def told_of(folder: Path, page: str = "pages/heads.py") -> str:
+    """The sentence for this model, asked for in a session that has another text; the embedded model is there after."""
+    app = open_app(page=page, model=str(folder), text="My own text")
+    said = the_sentence(app)
+    assert app.text_area(key="text_box").value == "My own text"
+    assert app.selectbox(key="model_box").value == str(folder)
+    assert app.query_params == {"model": str(folder), "text": "My own text"}
+    app.selectbox(key="model_box").set_value("default")
+    app.run()
+    no_failure(app)
+    assert "atlas-badge ok" in html(app)
+    return said
+
+
+@every_page
+def test_a_folder_that_is_not_there(page, tmp_path):
+    said = told_of(tmp_path / "nowhere", page)
+    assert said.startswith(f"There is no folder {tmp_path}/nowhere. Give the full path")
+
+
+def test_a_folder_without_a_configuration(folder):
+    (folder / "config.json").unlink()
+    assert "is not complete: config.json is missing. Copy or download it again." in told_of(folder)
+
+
+def test_a_folder_without_weights(folder):
+    (folder / "model.safetensors").unlink()
+    assert "is not complete: it has no .safetensors file." in told_of(folder)
+
+
+@pytest.mark.parametrize("size", [0, 7, 100_000])
+def test_a_file_of_weights_copied_by_half(folder, size):
+    file = folder / "model.safetensors"
+    half = file.read_bytes()[:size]
+    file.unlink()
+    file.write_bytes(half)
+    said = told_of(folder)
+    assert "is not complete: model.safetensors" in said
+    assert str(size) in said
+
+
+def test_weights_that_are_pickled_are_not_opened(folder):
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(b"cos\nsystem\n(S'touch /tmp/opened'\ntR.")
+    said = told_of(folder)
+    assert "are pickled (pytorch_model.bin); such a file can run any code, so it is not opened." in said
+
+
+def test_a_folder_without_a_tokenizer(folder):
+    for file in folder.glob("tokenizer*"):
+        file.unlink()
+    assert "cannot be loaded" in told_of(folder)
+
+
+def save(folder: Path, model) -> Path:
+    """A tiny model with the embedded one's tokenizer."""
+    model.save_pretrained(folder)
+    for file in DEFAULT_FOLDER.glob("tokenizer*"):
+        shutil.copy(file, folder)
+    return folder
+
+
+def test_a_family_without_softmax_attention(tmp_path):
+    from transformers import MambaConfig, MambaForCausalLM
+
+    config = MambaConfig(vocab_size=64, hidden_size=16, num_hidden_layers=1, state_size=4)
+    said = told_of(save(tmp_path, MambaForCausalLM(config)))
+    assert "(mamba) cannot be captured: none of its layers calls softmax attention." in said
+    assert "Choose a model whose layers use softmax attention" in said
+
+
+def test_a_family_that_is_no_language_model_of_one_text(tmp_path):
+    from transformers import T5Config, T5ForConditionalGeneration
+
+    config = T5Config(vocab_size=64, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2)
+    assert "(t5) cannot be captured" in told_of(save(tmp_path, T5ForConditionalGeneration(config)))
+
+
+@every_page
+def test_a_hub_id_without_a_network(page):
+    app = open_app(page=page, model="owner/never-heard-of", text="My own text")
+    assert the_sentence(app) == (
+        "The hub cannot be reached, and owner/never-heard-of is not on this machine yet. "
+        "Check the network, or choose the embedded model or a local folder."
+    )
+
+
+@pytest.mark.parametrize("name", ["two words", "a/b/c", "**bold** <b>x</b> $y$ :red[z] &amp; `c`", "\x00"])
+def test_a_name_that_is_neither_folder_nor_id(name):
+    assert the_sentence(open_app(model=name)).startswith(f"“{name}” is neither a folder nor a model id.")
+
+
+def test_a_model_typed_with_spaces_around_it_is_that_model():
+    app = open_app(model=" default ")
+    no_failure(app)
+    assert "model" not in app.query_params
+
+
+def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(folder, monkeypatch):
+    def load(*_args: object, **_options: object) -> None:
+        raise AssertionError("weights were read")
+
+    open_app()  # the embedded model is there, whatever the order of the tests
+    with monkeypatch.context() as patch:
+        patch.setattr("model_runner.memory.available", lambda _device: 1_000_000)
+        patch.setattr("model_runner.loading.AutoModelForCausalLM.from_pretrained", load)
+        app = open_app(model=str(folder), text="My own text")
+        said = the_sentence(app)
+    assert said.startswith(f"The model {folder} needs about ")
+    assert "but only 977 KB are free." in said
+
+
+def test_a_text_that_does_not_fit_beside_the_model_is_refused(monkeypatch):
+    app = open_app()
+    monkeypatch.setattr("model_runner.memory.available", lambda _device: 200_000)
+    said = the_sentence(type_text(app, f"{DEFAULT_TEXT} and so on and so on and so on"))
+    assert "its vectors need" in said
+    assert "Shorten the text, or choose a smaller model." in said

@@ -1,0 +1,352 @@
+"""The page Heads: its numbers are the model's, every control changes what it says, every click moves the place."""
+
+from __future__ import annotations
+
+import functools
+import html as markup
+import re
+
+import numpy as np
+import pytest
+import torch
+
+from model_runner import Capture, CaptureRequest, load_runner
+from tests.ui.driving import html, no_failure, open_app, payload, send, type_text
+from ui.session import DEFAULT_TEXT
+
+HERE = {"layer": "3", "head": "7"}
+LAST = 7  # of the default text's eight tokens
+# One float32 softmax or product against another order of the same sums: a few units in the last place of 1.
+ROUNDING = 2e-6
+
+
+@functools.cache
+def runner():
+    return load_runner("default")
+
+
+@functools.cache
+def capture(text: str = DEFAULT_TEXT) -> Capture:
+    return runner().capture(CaptureRequest(text=text))
+
+
+def masked(values: np.ndarray) -> np.ndarray:
+    """NaN above the diagonal, where a causal model does not look."""
+    return np.where(np.tri(len(values), dtype=bool), values, np.nan).astype(np.float32)
+
+
+def weights(layer: int = 3, head: int = 7, text: str = DEFAULT_TEXT) -> np.ndarray:
+    return capture(text).weights(layer, head).numpy()
+
+
+def choose(app, key: str, value: object):
+    """Set a control by what it looks like, and run the page again."""
+    kind = {"metric": app.selectbox, "other": app.selectbox, "nofirst": app.toggle}.get(key, app.button_group)
+    kind(key=f"choice_{key}").set_value(value)
+    app.run()
+    no_failure(app)
+    return app
+
+
+# -- what it shows ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layer, head", [(0, 0), (3, 7), (7, 2)])
+def test_the_map_is_the_weights_of_the_open_head(layer, head):
+    app = open_app(layer=str(layer), head=str(head))
+    meta, arrays = payload(app, "head_map")
+    np.testing.assert_allclose(arrays["values"], masked(weights(layer, head)), atol=ROUNDING)
+    labels = [token.text for token in capture().tokens]
+    assert (meta["row_labels"], meta["col_labels"]) == (labels, labels)
+    assert (meta["scale"], meta["low"], meta["high"], meta["number"]) == ("sequential", 0, 1, "percent")
+    assert f"<b>L{layer}H{head}</b>" in html(app)
+
+
+def test_another_text_gives_its_own_numbers():
+    text = "The capital of France is"
+    app = type_text(open_app(**HERE), text)
+    no_failure(app)
+    np.testing.assert_allclose(payload(app, "head_map")[1]["values"], masked(weights(text=text)), atol=ROUNDING)
+    assert payload(app, "token_strip")[0]["labels"] == [token.text for token in capture(text).tokens]
+
+
+def test_the_grid_shows_every_head_of_every_layer():
+    meta, arrays = payload(open_app(), "head_grid")
+    assert arrays["thumbnails"].shape == (8, 8, 8, 8)
+    for layer in range(8):
+        for head in range(8):
+            exact = 255 * weights(layer, head)
+            assert np.abs(arrays["thumbnails"][layer, head] - exact).max() <= 0.5 + 255 * ROUNDING, (layer, head)
+    assert (arrays["keep"] == np.tri(8)).all()
+    assert meta["layer_has_weights"] == [True] * 8
+
+
+def metric_of(name: str, w: np.ndarray) -> float:
+    """By loops over one head's weights."""
+    n = len(w)
+    rows = {
+        "previous": [w[i, i - 1] for i in range(1, n)],
+        "first": [w[i, 0] for i in range(1, n)],
+        "current": [w[i, i] for i in range(1, n)],
+        "entropy": [-sum(p * np.log2(p) for p in w[i] if p > 0) for i in range(n)],
+        "distance": [sum(w[i, j] * abs(i - j) for j in range(n)) for i in range(n)],
+    }
+    return float(np.mean(rows[name]))
+
+
+@pytest.mark.parametrize("name", ["previous", "first", "current", "entropy", "distance"])
+def test_a_metric_is_the_mean_over_the_rows_of_each_head(name):
+    arrays = payload(open_app(metric=name), "head_grid")[1]
+    expected = [[metric_of(name, weights(layer, head).astype(np.float64)) for head in range(8)] for layer in range(8)]
+    np.testing.assert_allclose(arrays["metric"], expected, atol=1e-5)  # sums of eight float32
+
+
+def test_the_heading_says_the_metric_of_the_open_head():
+    share = 100 * metric_of("previous", weights())
+    assert f"previous token {share:.0f} %" in html(open_app(**HERE))
+
+
+def test_the_strip_is_coloured_by_the_metric_of_the_open_head():
+    meta, arrays = payload(open_app(**HERE), "token_strip")
+    np.testing.assert_allclose(arrays["metric"][1:], np.diag(weights(), -1), atol=ROUNDING)
+    assert np.isnan(arrays["metric"][0])  # the first token has none before it
+    assert meta["values"][0] == ""
+    assert meta["values"][LAST] == f"previous token {100 * weights()[LAST, LAST - 1]:.0f} %"
+
+
+def test_the_lines_are_the_same_weights():
+    meta, arrays = payload(open_app(**HERE), "token_lines")
+    np.testing.assert_allclose(arrays["weights"], weights()[None], atol=ROUNDING)
+    assert meta["head_labels"] == ["L3H7"]
+    assert meta["selected"] == LAST
+
+
+def test_the_next_token_is_the_models():
+    shown = re.search(r"<table class=.atlas-next.*?</table>", html(open_app()), re.DOTALL)[0]
+    top = torch.softmax(capture().logits(-1).double(), -1).topk(5)
+    rows = re.findall(r"<bdi>(.*?)</bdi>.*?<span class=.number.>(.*?)</span>", shown, re.DOTALL)
+    assert [markup.unescape(label) for label, _ in rows[:5]] == [runner().token_text(int(i)) for i in top.indices]
+    likely = [p for p in top.values.tolist() if p > 0.001]  # what is rarer has words of its own
+    assert [number for _, number in rows[: len(likely)]] == [f"{100 * p:.1f} %" for p in likely]
+    assert len(likely) > 1
+    assert float(rows[5][1].rstrip(" %")) == pytest.approx(100 * (1 - top.values.sum().item()), abs=0.051)
+
+
+def test_the_caption_says_who_looks_at_whom():
+    key = int(weights()[LAST].argmax())
+    said = html(open_app(**HERE))
+    assert f"<bdi>{capture().tokens[key].text}</bdi> ({key})" in said
+    assert f"<b>{100 * weights()[LAST, key]:.0f} %</b>" in said
+
+
+# -- what its controls change -----------------------------------------------------------------------------------------
+
+
+def test_scores_are_shown_before_the_softmax_and_around_0():
+    app = choose(open_app(**HERE), "what", "scores")
+    meta, arrays = payload(app, "head_map")
+    scores = capture().scores(3, 7).numpy()
+    expected = np.where(np.isfinite(scores), scores, np.nan)
+    np.testing.assert_allclose(arrays["values"], expected, rtol=1e-5, atol=1e-5)
+    assert (meta["scale"], meta["number"]) == ("diverging", "plain")
+    assert meta["high"] == -meta["low"] == pytest.approx(np.nanmax(np.abs(expected)))
+    assert "before the softmax" in meta["texts"]["note"]
+    assert app.query_params["what"] == "scores"
+    for other in ("color", "unit"):
+        assert app.button_group(key=f"choice_{other}").disabled  # they would change nothing here
+    assert app.toggle(key="choice_nofirst").disabled
+
+
+def test_weighted_values_are_weight_times_length_of_the_value():
+    app = choose(open_app(**HERE), "what", "value")
+    meta, arrays = payload(app, "head_map")
+    lengths = np.linalg.norm(capture().v(3)[7 // capture().record(3).group].numpy(), axis=-1)
+    np.testing.assert_allclose(arrays["values"], masked(weights() * lengths), rtol=1e-5, atol=ROUNDING)
+    assert (meta["number"], meta["low"]) == ("plain", 0)
+    assert meta["high"] == pytest.approx(np.nanmax(arrays["values"]))
+
+
+def test_a_logarithmic_colour_changes_the_scale_and_no_number():
+    app = open_app(**HERE)
+    before = payload(app, "head_map")[1]["values"]
+    meta, arrays = payload(choose(app, "color", "log"), "head_map")
+    assert (meta["log"], meta["low"], meta["high"]) == (True, pytest.approx(1e-4), 1)
+    np.testing.assert_array_equal(arrays["values"], before)
+
+
+def test_words_sum_over_the_looked_at_and_average_over_the_looking():
+    text = "The unhappiest squirrelologist chased it"
+    app = choose(open_app(text=text, **HERE), "unit", "words")
+    meta, arrays = payload(app, "head_map")
+    words = ["⟨bos⟩", *text.split()]
+    assert [label.lstrip("·") for label in meta["row_labels"]] == words
+    ends = [0] + [text.index(word) + len(word) for word in words[1:]]
+    of_word = [[i for i, t in enumerate(capture(text).tokens) if t.end == end or (a < t.end <= end)]
+               for a, end in zip([-1, *ends], ends, strict=False)]  # fmt: skip
+    assert sorted(sum(of_word, [])) == list(range(len(capture(text).tokens)))
+    assert max(map(len, of_word)) > 1
+    exact = weights(text=text).astype(np.float64)
+    expected = [[np.mean([sum(exact[q, k] for k in keys) for q in queries]) for keys in of_word] for queries in of_word]
+    np.testing.assert_allclose(arrays["values"], masked(np.array(expected)), atol=ROUNDING)
+    assert "averaged" in meta["texts"]["note"]
+
+
+def test_without_the_first_token_each_row_adds_up_again():
+    app = choose(open_app(**HERE), "nofirst", True)
+    meta, arrays = payload(app, "head_map")
+    exact = weights().astype(np.float64)
+    exact[:, 0] = 0
+    expected = masked(exact / np.maximum(exact.sum(-1, keepdims=True), 1e-300))
+    expected[:, 0] = np.nan
+    # what is left of a row may be small, and its rounding grows when it is divided by that
+    np.testing.assert_allclose(arrays["values"], expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(np.nansum(arrays["values"][1:], -1), 1, atol=1e-5)
+    assert "renormalised" in meta["texts"]["note"]
+    assert app.query_params["nofirst"] == "1"
+
+
+def test_ranked_puts_the_heads_with_the_largest_metric_first():
+    app = open_app(metric="entropy")
+    assert "order" not in payload(app, "head_grid")[1]
+    arrays = payload(choose(app, "order", "rank"), "head_grid")[1]
+    assert arrays["metric"].ravel()[arrays["order"]].tolist() == sorted(arrays["metric"].ravel().tolist(), reverse=True)
+
+
+def test_numbers_instead_of_maps():
+    app = open_app()
+    assert payload(app, "head_grid")[0]["mode"] == "maps"
+    assert payload(choose(app, "grid", "metric"), "head_grid")[0]["mode"] == "metric"
+
+
+def test_the_metric_changes_grid_strip_and_heading():
+    app = choose(open_app(**HERE), "metric", "entropy")
+    meta, arrays = payload(app, "head_grid")
+    assert (meta["texts"]["metric"], meta["number"]) == ("entropy", "plain")
+    bits = metric_of("entropy", weights().astype(np.float64))
+    assert arrays["metric"][3, 7] == pytest.approx(bits, abs=1e-5)
+    assert f"entropy {bits:.1f} bits" in html(app)
+    assert payload(app, "token_strip")[0]["values"][0] == "entropy 0.0 bits"
+    assert "how widely a token spreads its attention" in html(app)
+
+
+def test_a_second_head_is_subtracted_and_drawn_beside():
+    app = choose(open_app(**HERE), "other", "L2H1")
+    meta, arrays = payload(app, "head_map")
+    np.testing.assert_allclose(arrays["values"], masked(weights() - weights(2, 1)), atol=ROUNDING)
+    assert meta["scale"] == "diverging"
+    assert "L3H7 minus L2H1" in meta["texts"]["note"]
+    assert payload(app, "head_grid")[0]["compare"] == [2, 1]
+    lines, both = payload(app, "token_lines")
+    assert lines["head_labels"] == ["L3H7", "L2H1"]
+    np.testing.assert_allclose(both["weights"], np.stack([weights(), weights(2, 1)]), atol=ROUNDING)
+
+
+def test_on_a_repeated_sequence_the_ranked_induction_heads_copy_what_followed():
+    text = "lamp river seven cloud lamp river seven cloud lamp river seven"
+    app = open_app(text=text, metric="induction", order="rank")
+    best = int(payload(app, "head_grid")[1]["order"][0])
+    exact, ids = weights(best // 8, best % 8, text), [token.id for token in capture(text).tokens]
+    followed = [sum(row[j] for j in range(1, i + 1) if ids[j - 1] == ids[i]) for i, row in enumerate(exact)]
+    repeats = [value for i, value in enumerate(followed) if ids[i] in ids[:i]]
+    assert np.mean(repeats) > 0.5  # more than half of the attention, as the page says of its first head
+
+
+# -- what clicks change -----------------------------------------------------------------------------------------------
+
+
+def place(app) -> tuple[object, ...]:
+    found = app.session_state["place"]
+    return found.layer, found.head, found.query, found.key
+
+
+def test_a_click_on_a_head_opens_it():
+    app = send(open_app(), "head_grid", "head", [2, 5])
+    no_failure(app)
+    assert "<b>L2H5</b>" in html(app)
+    assert payload(app, "head_grid")[0]["selected"] == [2, 5]
+    np.testing.assert_allclose(payload(app, "head_map")[1]["values"], masked(weights(2, 5)), atol=ROUNDING)
+    assert app.query_params == {"layer": "2", "head": "5"}
+
+
+def test_a_click_on_a_cell_pins_it_everywhere():
+    app = send(open_app(**HERE), "head_map", "cell", [5, 2])
+    assert place(app) == (3, 7, 5, 2)
+    assert payload(app, "head_map")[0]["selected"] == [5, 2]
+    strip = payload(app, "token_strip")[0]
+    assert (strip["selected"], strip["looked_at"]) == (5, 2)
+    assert payload(app, "token_lines")[0]["selected"] == 5
+    assert f"<b>{100 * weights()[5, 2]:.0f} %</b>" in html(app)
+    assert app.query_params == {**HERE, "query": "5", "key": "2"}
+
+
+def test_a_click_on_a_row_pins_only_the_query():
+    app = send(open_app(key="1", **HERE), "head_map", "cell", [5, None])
+    assert place(app) == (3, 7, 5, None)
+
+
+def test_escape_pins_nothing():
+    app = send(open_app(query="5", key="2", **HERE), "head_map", "cell", None)
+    assert place(app) == (3, 7, None, None)
+    assert payload(app, "head_map")[0]["selected"] is None
+    assert "Click a cell" in html(app)
+    assert app.query_params == {**HERE, "query": "none"}
+
+
+@pytest.mark.parametrize("component, event", [("token_strip", "token"), ("token_lines", "query")])
+def test_a_click_on_a_token_pins_it_as_the_query(component, event):
+    app = send(open_app(key="1", **HERE), component, event, 4)
+    assert place(app) == (3, 7, 4, None)
+    assert payload(app, "head_map")[0]["selected"] == [4, None]
+
+
+@pytest.mark.parametrize("component, event", [("token_strip", "token"), ("token_lines", "query")])
+def test_a_token_can_be_released(component, event):
+    app = send(open_app(query="4", **HERE), component, event, None)
+    assert place(app) == (3, 7, None, None)
+
+
+def test_the_same_click_counts_again_after_another():
+    app = open_app(**HERE)
+    for cell in ([5, 2], [4, 1], [5, 2]):
+        send(app, "head_map", "cell", cell)
+        assert place(app)[2:] == tuple(cell)
+
+
+def test_a_click_is_not_repeated_by_what_is_done_next():
+    app = send(open_app(**HERE), "head_grid", "head", [2, 5])
+    send(app, "head_map", "cell", [5, 2])
+    choose(app, "color", "log")
+    type_text(app, "The capital of France is")
+    assert place(app) == (2, 5, -1, None)
+
+
+def test_in_words_a_click_pins_the_last_token_of_the_word():
+    text = "The unhappiest squirrelologist chased it"
+    app = send(open_app(text=text, unit="words", **HERE), "head_map", "cell", [3, 2])
+    query, key = place(app)[2:]
+    assert capture(text).tokens[query].end == text.index(" chased")
+    assert capture(text).tokens[key].end == text.index(" squirrelologist")
+    assert payload(app, "head_map")[0]["selected"] == [3, 2]
+
+
+def test_zooming_asks_for_the_window_and_back_for_the_whole():
+    app = send(open_app(**HERE), "head_map", "window", [2, 6, 1, 4])
+    meta, arrays = payload(app, "head_map")
+    assert (meta["window"], meta["total"]) == ([2, 6, 1, 4], [8, 8])
+    np.testing.assert_allclose(arrays["values"], masked(weights())[2:6, 1:4], atol=ROUNDING)
+    assert meta["row_labels"] == [token.text for token in capture().tokens[2:6]]
+    assert app.query_params["window"] == "2-6-1-4"
+    send(app, "head_map", "window", [0, 8, 0, 8])
+    assert payload(app, "head_map")[0]["window"] == [0, 8, 0, 8]
+    assert "window" not in app.query_params
+
+
+def test_the_address_of_everything_chosen_opens_the_same_picture():
+    app = open_app(text="The capital of France is", what="value", nofirst="1", metric="first", order="rank", **HERE)
+    send(app, "head_map", "cell", [4, 2])
+    send(app, "head_map", "window", [1, 5, 0, 4])
+    again = open_app(**app.query_params)
+    for component in ("head_map", "head_grid", "token_lines", "token_strip"):
+        assert [element.proto.bytes for element in again.get("bidi_component") if component in element.proto.id] == [
+            element.proto.bytes for element in app.get("bidi_component") if component in element.proto.id
+        ]

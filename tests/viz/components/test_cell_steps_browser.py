@@ -1,0 +1,276 @@
+"""The steps of a cell in a browser: what a reader sees adds up to the digits shown, and answers mouse and keys."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from tests.viz.components import shim
+from tests.viz.components.test_cell_steps import D_VALUE, QUERY, D, cell
+from viz.components.cell_steps.cell_steps import SOURCE, payload
+from viz.export import standalone_html
+
+pytestmark = pytest.mark.browser
+
+MINUS, THIN = "−", "\u00a0"
+
+
+@pytest.fixture
+def show(mount):
+    def show_cell(width=1200, theme=shim.LIGHT, **changes):
+        style = "body{margin:0}" if width < 600 else "section{max-width:1100px}"
+        return mount(SOURCE, payload(**cell(**changes)), width=width, theme=theme, style=style)
+
+    return show_cell
+
+
+def facts(page):
+    return page.locator(".cell-steps").evaluate("root => ({...root.dataset})")
+
+
+def result(page, step):
+    return page.locator(f".title[data-step='{step}'] .result").inner_text().replace(THIN, " ")
+
+
+def open_step(page, step):
+    page.click(f".title[data-step='{step}']")
+    return page.locator(".panel").inner_text().replace(THIN, " ").splitlines()
+
+
+def bar(page, key):
+    return page.locator(f".bar[data-key='{key}']")
+
+
+def sent(page):
+    return [[name, value] for _, name, value in page.evaluate("window.calls")]
+
+
+def numbers(text):
+    """Signed decimal numbers of a text, brackets and true minus signs read as a reader does."""
+    return [float(found) for found in re.findall(r"-?\d+\.?\d*", text.replace(f" {MINUS} ", " -").replace(MINUS, "-"))]
+
+
+def exponents(text):
+    """Score, lse and their difference, from "= exp(1.2000 − (−2.3000)) = exp(3.5000)"."""
+    number = rf"\(?({MINUS}?\d+\.\d+)\)?"
+    found = re.search(rf"= exp\({number} {MINUS} {number}\) = exp\({number}\)", text)
+    assert found is not None, text
+    return [numbers(part)[0] for part in found.groups()]
+
+
+def test_each_steps_number_follows_from_the_one_before(show):
+    page, given = show(), cell()
+    (dot,) = numbers(result(page, 2))
+    assert dot == pytest.approx(given["keys"].dots[2], abs=1e-4)
+    shown_dot, d, scaled = numbers(result(page, 3))
+    assert (shown_dot, d) == (dot, D)
+    assert scaled == pytest.approx(dot / math.sqrt(D), abs=0.5001e-4)
+    assert result(page, 4) == "visible"
+    exponent, weight = numbers(result(page, 5))
+    assert math.exp(exponent) * 100 == pytest.approx(weight, abs=0.06)
+    assert weight == pytest.approx(given["keys"].weights[2] * 100, abs=0.05001)
+    assert float(facts(page)["weight"]) == pytest.approx(given["keys"].weights[2], abs=1e-6)
+    assert float(facts(page)["score"]) == pytest.approx(given["keys"].scores[2], abs=1e-6)
+
+
+@pytest.mark.parametrize("key", [0, 2, 4])
+def test_the_formulas_add_up_to_the_digits_shown(show, key):
+    page = show(key=key)
+    products = open_step(page, 2)
+    *terms, _ = numbers(re.sub(r"\(\d+ more\)", "", products[3]) + " 0")
+    (total,) = numbers(products[4])
+    assert round(sum(terms), 3) == total
+    factors = re.findall(r"\(?(−?[\d.]+)\)?·\(?(−?[\d.]+)\)?", products[2])
+    for (q, k), term in zip(factors, terms, strict=False):
+        assert numbers(q)[0] * numbers(k)[0] == pytest.approx(term, abs=0.5001e-3)
+    softmax = " ".join(open_step(page, 5))
+    score, lse, exponent = exponents(softmax)
+    assert round(score - lse, 4) == exponent
+    line = next(line for line in open_step(page, 6) if line.startswith("dimension 0"))
+    left, right = line.removeprefix("dimension 0:").split("=")
+    assert round(sum(numbers(left)), 6) == numbers(right)[0]
+
+
+def test_pointing_at_a_dimension_shows_its_product(show):
+    page, given = show(), cell()
+    box = page.locator(".product canvas").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 3.5 / D, box["y"] + 20)
+    text = page.locator(".product .readout")
+    page.wait_for_function("text => text.textContent.includes('dimension 3')", arg=text.element_handle())
+    _, q, k, product = numbers(text.inner_text())
+    assert (q, k) == pytest.approx((given["q"][3], given["keys"].k[2][3]), abs=0.5001e-3)
+    assert product == pytest.approx(q * k, abs=0.5001e-3)
+
+
+def test_bars_are_as_high_as_their_weights_and_masked_ones_say_so(show):
+    page, given = show(), cell()
+    heights = [float(h[:-1]) for h in page.locator(".bar .fill").evaluate_all("bars => bars.map(b => b.style.height)")]
+    weights = np.asarray(given["keys"].weights)
+    assert np.array(heights) / max(heights) == pytest.approx(weights / weights.max(), abs=2e-4)
+    assert page.locator(".bar.masked").evaluate_all("bars => bars.map(bar => bar.dataset.key)") == ["5"]
+    assert bar(page, 5).get_attribute("title").endswith("(5): masked")
+
+
+def test_a_click_on_a_bar_chooses_that_key_at_once_and_reports_it(show):
+    page, given = show(), cell()
+    before = result(page, 5)
+    bar(page, 3).click()
+    assert facts(page)["key"] == "3"
+    assert numbers(result(page, 5))[-1] == pytest.approx(given["keys"].weights[3] * 100, abs=0.05001)
+    assert result(page, 5) != before
+    assert "·chased" in page.locator(".strip-row.key .name").inner_text()
+    assert bar(page, 3).get_attribute("aria-selected") == "true"
+    assert sent(page) == [["key", 3]]
+
+
+def test_an_older_answer_of_the_host_does_not_undo_the_click(show):
+    page = show()
+    bar(page, 3).click()
+    bar(page, 1).click()
+    page.evaluate("data => window.send('cell_steps', data)", shim.encoded(payload(**cell(key=3))))
+    assert facts(page)["key"] == "1"
+    page.evaluate("data => window.send('cell_steps', data)", shim.encoded(payload(**cell(key=1))))
+    assert facts(page)["key"] == "1"
+
+
+def test_arrows_move_key_and_query_and_escape_gives_the_key_back(show):
+    page = show()
+    page.locator(".bars").evaluate(
+        "bars => ['ArrowRight', 'ArrowRight'].forEach("
+        "key => bars.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })))"
+    )
+    page.focus(".bars")
+    assert facts(page)["key"] == "4"
+    page.wait_for_function("window.calls.length > 0")
+    assert sent(page) == [["key", 4]]  # the reader passed over key 3
+    page.keyboard.press("ArrowUp")
+    page.wait_for_function("window.calls.length > 1")
+    assert sent(page)[1] == ["query", QUERY - 1]
+    page.keyboard.press("Escape")
+    assert sent(page)[2] == ["key", None]
+
+
+def test_a_masked_key_has_a_product_but_weight_zero(show):
+    page = show(key=5)
+    assert result(page, 4) == "masked"
+    assert result(page, 5) == "exp(−∞) = 0 %"
+    assert facts(page)["score"] == "masked"
+    assert "becomes −∞, and its weight exactly 0" in " ".join(open_step(page, 4))
+    assert "0 % × v" in page.locator(".values .chosen .name").inner_text().replace(THIN, " ")
+
+
+def test_a_soft_cap_is_shown_between_scale_and_mask(show):
+    page, given = show(softcap=2.0), cell(softcap=2.0)
+    assert "soft-cap" in page.locator(".title[data-step='3'] .words").inner_text()
+    *_, scaled, capped = numbers(result(page, 3))
+    assert capped == pytest.approx(2 * math.tanh(scaled / 2), abs=0.5001e-4)
+    assert capped == pytest.approx(given["keys"].scores[2], abs=1e-4)
+    assert "between −2 and 2" in " ".join(open_step(page, 3))
+
+
+def test_a_sink_is_a_bar_of_its_own_that_is_no_key(show):
+    page = show(sink=1.5)
+    assert page.locator(".bar").count() == 7
+    sink = page.locator(".bar.sink")
+    assert "to no token" in sink.get_attribute("title")
+    sink.click()
+    assert sent(page) == []
+    assert "The sink counts in that sum" in " ".join(open_step(page, 5))
+
+
+def test_keys_that_are_not_drawn_are_counted_and_summed(show):
+    page = show(total=100, n_visible=90, rest=0.25)
+    assert (
+        page.locator(".bar.rest").get_attribute("title").replace(THIN, " ")
+        == "the other 85 visible keys together: 25.0 %"
+    )
+    assert "Of 100 keys, the 6 drawn have the largest weights" in page.locator(".softmax").inner_text()
+
+
+def test_the_values_mixed_and_the_rest_add_up_to_the_output(show):
+    page, given = show(), cell()
+    box = page.locator(".values .output canvas").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 2.5 / D_VALUE, box["y"] + 5)
+    readout = page.locator(".values .readout")
+    page.wait_for_function("text => text.textContent.includes('dimension 2')", arg=readout.element_handle())
+    left, right = readout.inner_text().removeprefix("dimension 2:").split("=")
+    assert round(sum(numbers(left)), 6) == numbers(right)[0] == pytest.approx(given["mixed"][2], abs=1e-3)
+    lengths = page.locator(".values .strip-row .amount").all_inner_texts()
+    assert float(lengths[-1]) == pytest.approx(np.linalg.norm(given["mixed"]), abs=1e-3)
+
+
+def test_the_push_lists_both_ends_and_the_predicted_token(show):
+    page = show()
+    amounts = page.locator(".promoted td.amount").all_inner_texts()
+    assert page.locator(".promoted th").all_inner_texts() == ["·was", "·ran"]
+    assert [numbers(amount)[0] for amount in amounts] == [1.25, 0.5]
+    assert "−0.75" in page.locator(".suppressed").inner_text()
+    assert re.search(r"·was.*\+1\.25.* of its logit 12\.5", page.locator(".push").inner_text())
+
+
+def test_a_push_that_cannot_be_separated_is_its_reason(show):
+    page = show(push="A norm stands in between.")
+    assert page.locator(".push .refused").inner_text() == "A norm stands in between."
+    assert page.locator("table").count() == 0
+
+
+def test_tokens_are_text_everywhere(show):
+    page = show(key=4)
+    for step in range(1, 8):
+        open_step(page, step)
+    assert page.locator("img").count() == 0
+    assert "<img src=x" in page.locator(".strip-row.key .name").inner_text()
+
+
+def test_a_step_opens_its_formula_and_closes_it_again(show):
+    page = show()
+    assert open_step(page, 3)[0] == "3 Scale"
+    assert page.locator(".title[data-step='3']").get_attribute("aria-expanded") == "true"
+    assert open_step(page, 7)[0] == "7 Push on the next token"
+    assert page.locator(".title[aria-expanded='true']").count() == 1
+    open_step(page, 7)
+    assert page.locator(".title[aria-expanded='true']").count() == 0
+
+
+@pytest.mark.parametrize("theme", [shim.LIGHT, shim.DARK])
+def test_on_a_phone_nothing_is_cut_and_the_formula_unfolds_under_its_step(show, theme):
+    page = show(width=390, theme=theme)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    open_step(page, 5)
+    assert page.locator(".step.softmax .panel").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_chosen_cell_is_described_in_words(show):
+    page = show()
+    label = page.locator(".cell-steps").get_attribute("aria-label")
+    assert label.startswith("L3H7: how ")
+    assert "·dog" in label
+    assert page.locator("canvas").evaluate_all("all => all.every(one => one.getAttribute('aria-label'))")
+    bar(page, 3).click()
+    page.wait_for_function(
+        "document.querySelector('section').shadowRoot.querySelector('.spoken').textContent.includes('chased')"
+    )
+
+
+def test_new_data_redraws_in_place_and_leaving_takes_everything_down(show):
+    page = show()
+    count = page.locator(".cell-steps *").count()
+    page.evaluate("data => window.send('cell_steps', data)", shim.encoded(payload(**cell(key=2))))
+    assert page.locator(".cell-steps *").count() == count
+    page.evaluate("window.disposers['cell_steps']()")
+    assert page.locator(".cell-steps *").count() == 0
+
+
+def test_the_standalone_page_answers_clicks_offline(static_page):
+    page = static_page(
+        standalone_html(SOURCE, payload(**cell()), title="L3H7", caption="a caption", lang="en").decode()
+    )
+    page.wait_for_selector("[data-painted]")
+    before = result(page, 5)
+    bar(page, 0).click()
+    assert facts(page)["key"] == "0"
+    assert result(page, 5) != before
