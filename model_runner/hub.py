@@ -68,7 +68,7 @@ def _reporting(progress: Progress) -> type[Any]:
         def __init__(self, *args: Any, **options: Any) -> None:
             super().__init__(*args, **{**options, "disable": False, "file": _Silent()})
 
-        def update(self, n: float | None = 1) -> bool | None:
+        def update(self, n: int | float | None = 1) -> bool | None:
             result = super().update(n)
             if self.unit == "B" and self.total:
                 progress("downloading", min(int(self.n), int(self.total)), int(self.total))

@@ -8,7 +8,6 @@ import numpy as np
 import streamlit as st
 
 from analysis.cell import Cell, Push, strongest_key
-from analysis.units import character_units
 from ui import session
 from ui.components import mount
 from ui.i18n import _
@@ -59,7 +58,7 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | int) -> 
 
 def show_row_strip(opened: Opened, found: Cell, *, sets: str) -> None:
     """The text coloured by the query's weights; a click sets the query or the key."""
-    units = character_units(opened.capture)
+    units = session.chips(opened.capture)
     weights = np.array([found.row.weights[unit.tokens].sum() for unit in units])
     seen = np.array([found.row.keep[unit.tokens].any() for unit in units])
     payload = token_strip.payload(

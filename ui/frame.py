@@ -13,7 +13,7 @@ from ui import session
 from ui.components import mount
 from ui.examples import EXAMPLES, WELL_KNOWN_MODELS
 from ui.i18n import KEY as LANGUAGE_KEY
-from ui.i18n import _, language, languages
+from ui.i18n import _, language, languages, settle_language
 from ui.inputs import choose
 from viz.components.theme_switch import theme_switch
 
@@ -48,6 +48,7 @@ ENTRIES = (
 def navigation() -> Page:
     """The page the address asks for."""
     session.begin()
+    settle_language()
     pages = [
         st.Page(entry.file, title=_(entry.name), url_path=entry.address or None, default=not entry.address)
         for entry in ENTRIES

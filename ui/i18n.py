@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import gettext
 import io
+from contextvars import ContextVar
 from pathlib import Path
 
 import streamlit as st
@@ -34,9 +35,18 @@ def catalog(language: str) -> gettext.NullTranslations:
     return gettext.GNUTranslations(compiled)
 
 
+_OF_THIS_RUN: ContextVar[str | None] = ContextVar("language_of_this_run", default=None)
+
+
+def settle_language() -> None:
+    """Look the language up once for the whole run of a page: a long text asks for it thousands of times."""
+    _OF_THIS_RUN.set(None)
+    _OF_THIS_RUN.set(language())
+
+
 def language() -> str:
     """The chosen language, else the browser's if it is one of ours, else English."""
-    return session.choice(KEY, languages())
+    return _OF_THIS_RUN.get() or session.choice(KEY, languages())
 
 
 def languages() -> dict[str, str]:

@@ -11,7 +11,6 @@ import streamlit as st
 
 from analysis.opening import opening_head
 from analysis.token_metric import token_metric
-from analysis.units import character_units
 from attention.metrics import Metric
 from model_runner import Capture, Check, Runner, RunnerError
 from model_runner.errors import Cancelled, NoSuchPlace
@@ -127,7 +126,7 @@ def _index(what: str, value: int, count: int) -> int:
 
 def show_strip(opened: Opened, metric: Metric | None = None) -> None:
     """The text as chips, coloured by the open head's metric; a click sets the query."""
-    units = character_units(opened.capture)
+    units = session.chips(opened.capture)
     values = np.full(len(opened.capture.tokens), np.nan)
     if metric is not None:
         values = token_metric(opened.capture, opened.layer, opened.head, metric)
@@ -153,6 +152,8 @@ def show_strip(opened: Opened, metric: Metric | None = None) -> None:
 
 
 def _largest(values: np.ndarray) -> float:
+    if len(values) == 1:
+        return float(values[0])
     return float(np.nanmax(values)) if np.isfinite(values).any() else float("nan")
 
 

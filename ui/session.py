@@ -15,6 +15,7 @@ import streamlit as st
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from analysis.head_grid import HeadGrid
+    from analysis.units import Unit
     from model_runner import Capture, Check, Runner
     from model_runner.shelf import Shelf
 
@@ -202,6 +203,18 @@ def _grid(request: object, _capture: Capture) -> HeadGrid:
 def grid(capture: Capture) -> HeadGrid:
     """Thumbnails and metrics of every head, computed once per request."""
     return _grid(capture.request, capture)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _chips(request: object, _capture: Capture) -> tuple[Unit, ...]:
+    from analysis.units import character_units  # torch is imported only after the frame is painted
+
+    return character_units(_capture)
+
+
+def chips(capture: Capture) -> tuple[Unit, ...]:
+    """The units of the token strip, computed once per request."""
+    return _chips(capture.request, capture)
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)

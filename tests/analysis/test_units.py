@@ -102,6 +102,12 @@ def test_two_special_tokens_in_a_row_do_not_join() -> None:
     assert [unit.special for unit in units] == [True, True, False]
 
 
+def test_a_special_token_of_letters_is_no_part_of_the_word_before_it() -> None:
+    tokenizer = byte_tokenizer()
+    tokenizer.add_special_tokens({"additional_special_tokens": ["END"]})
+    assert _labels(word_units(text_capture("a dogEND", tokenizer))) == ["a", "·", "dog", "⟨END⟩"]
+
+
 @pytest.mark.parametrize("text", ["🙂🙂", "é日🙂", "x🙂\u200d🙂y"])
 def test_the_bytes_of_a_character_are_joined_under_it(text: str) -> None:
     units = character_units(_byte_capture(text))

@@ -162,6 +162,7 @@ class Hub:
         if wanted.get("dry_run"):
             return [SimpleNamespace(filename=name, file_size=size) for name, size in self.files.items()]
         self.downloads += 1
+        wanted["tqdm_class"](desc="Fetching", total=len(self.files), unit="it").update(1)  # files, not bytes
         # As huggingface_hub 2.4 does: bars whose totals grow while files begin, and may lag behind their bytes.
         with wanted["tqdm_class"](desc="Downloading", total=0, initial=0, unit="B", unit_scale=True) as bar:
             for size in self.files.values():

@@ -1,0 +1,171 @@
+"""The page Heads in a real browser: what is clicked and typed is shown, and nothing else is asked for or said."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser import running_app
+from tests.pages.visiting import (
+    address,
+    click_cell,
+    click_head,
+    expect_address,
+    expect_head,
+    expect_tokens,
+    text_box,
+    type_text,
+    visit,
+    wait_for_heads,
+)
+from ui.session import DEFAULT_TEXT
+
+CAPITAL = "The capital of France is"
+CAPITAL_TOKENS = ("The", "·capital", "·of", "·France", "·is")
+
+
+def state(page) -> dict[str, object]:
+    """What the page shows, as far as another browser must show the same."""
+    picture = page.locator(".head-map")
+    return {
+        "head": page.locator(".atlas-head").inner_text(),
+        "map": [picture.get_attribute("data-selected"), picture.get_attribute("data-window")],
+        "said": picture.locator("canvas").first.get_attribute("aria-label"),
+        "grid": page.locator(".head-grid").get_attribute("data-selected"),
+        "tokens": page.locator(".token-strip .chip .label").all_inner_texts(),
+        "caption": page.locator(".atlas-caption").all_inner_texts(),
+        "text": text_box(page).input_value(),
+        "pressed": page.locator("[data-testid=stButtonGroup] button[aria-checked=true]").all_inner_texts(),
+    }
+
+
+def test_the_app_opens_with_every_head_drawn_and_nothing_leaves_the_machine(page, server, watch, requests_outside):
+    wait_for_heads(visit(page, server))
+    assert text_box(page).input_value() == DEFAULT_TEXT
+    expect_tokens(page, *("·" + word if i else word for i, word in enumerate(DEFAULT_TEXT.split())))
+    expect(page.locator(".atlas-badge.ok")).to_contain_text("verified")
+    expect(page.locator(".atlas-next tbody tr")).to_have_count(6)
+    for part in (".head-grid canvas", ".head-map canvas"):
+        box = page.locator(part).first.bounding_box()
+        assert box["y"] + box["height"] <= 900, "seen whole without scrolling"
+    assert requests_outside == []
+    assert watch.errors == []
+
+
+def test_clicks_open_a_head_and_pin_a_cell_and_another_browser_shows_the_same(page, server, new_page):
+    wait_for_heads(visit(page, server))
+    click_head(page, 2, 5)
+    expect_head(page, "L2H5")
+    click_cell(page, 5, 3, 8)
+    expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·squirrel (5)")
+    expect(page.locator(".atlas-caption .atlas-k")).to_have_text("·chased (3)")
+    page.get_by_role("radio", name="scores").click()
+    expect_address(page, layer="2", head="5", query="5", key="3", what="scores")
+    page.get_by_role("radio", name="ranked").click()
+    expect_address(page, layer="2", head="5", query="5", key="3", what="scores", order="rank")
+    other = new_page()
+    other.goto(page.url)
+    wait_for_heads(other)
+    expect_head(other, "L2H5")
+    assert state(other) == state(page)
+    assert address(other.url) == address(page.url)
+
+
+def test_the_same_head_can_be_opened_again_after_another(page, server):
+    wait_for_heads(visit(page, server))
+    for layer, head in ((1, 1), (4, 6), (1, 1)):
+        click_head(page, layer, head)
+        expect_head(page, f"L{layer}H{head}")
+
+
+def test_the_keyboard_opens_heads_and_moves_and_clears_the_pin(page, server):
+    wait_for_heads(visit(page, server, layer="3", head="3"))
+    page.locator(".head-grid canvas").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect_head(page, "L4H4")
+    page.locator(".head-map canvas").first.focus()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·because (6)")
+    page.keyboard.press("Escape")
+    expect(page.locator(".atlas-caption").filter(has_text="Click a cell")).to_be_visible()
+    expect_address(page, layer="4", head="4", query="none")
+
+
+def test_a_token_of_the_strip_becomes_the_query_everywhere(page, server):
+    wait_for_heads(visit(page, server, layer="3", head="7"))
+    page.locator(".token-strip .chip").nth(4).click()
+    expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·the (4)")
+    expect(page.locator(".token-lines")).to_have_attribute("data-pinned", "4")
+    expect(page.locator(".head-map")).to_have_attribute("data-selected", "4,")
+
+
+def test_a_text_that_is_typed_is_shown_and_stays_on_another_page(page, server):
+    wait_for_heads(visit(page, server))
+    type_text(page, CAPITAL)
+    expect_tokens(page, *CAPITAL_TOKENS)
+    expect_address(page, text=CAPITAL)
+    page.get_by_role("link", name="Inside a cell").click()
+    page.locator(".cell-steps[data-painted]").wait_for()
+    expect_tokens(page, *CAPITAL_TOKENS)
+    assert text_box(page).input_value() == CAPITAL
+    page.get_by_role("link", name="Heads").click()
+    wait_for_heads(page)
+    expect_tokens(page, *CAPITAL_TOKENS)
+    assert address(page.url) == {"text": CAPITAL}
+
+
+def test_two_readers_never_see_each_others_text(new_page, server):
+    mine, yours = new_page(), new_page()
+    wait_for_heads(visit(mine, server))
+    wait_for_heads(visit(yours, server))
+    type_text(mine, "The old king said no")
+    type_text(yours, "The red bird said no")
+    expect_tokens(mine, "The", "·old", "·king", "·said", "·no")
+    expect_tokens(yours, "The", "·red", "·bird", "·said", "·no")
+    expect_address(mine, text="The old king said no")
+    expect_address(yours, text="The red bird said no")
+    assert "bird" not in mine.content()
+    assert "king" not in yours.content()
+
+
+def test_the_language_switch_changes_the_words_and_keeps_the_picture(page, server):
+    wait_for_heads(visit(page, server, layer="3", head="7"))
+    page.get_by_role("radio", name="简体中文").click()
+    expect_address(page, layer="3", head="7", lang="zh")
+    expect(page.locator(".atlas-title")).not_to_contain_text("Who looks at whom?")
+    expect_head(page, "L3H7")
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    page.get_by_role("radio", name="English").click()
+    expect(page.locator(".atlas-title")).to_contain_text("Who looks at whom?")
+
+
+def test_the_theme_switch_repaints_in_the_dark_and_keeps_the_picture(page, server):
+    wait_for_heads(visit(page, server, layer="3", head="7"))
+    expect(page.locator(".head-map")).to_have_attribute("data-theme", "light")
+    page.locator(".theme-switch [data-choice=dark]").click()
+    expect(page.locator(".head-map")).to_have_attribute("data-theme", "dark", timeout=10_000)
+    expect_head(page, "L3H7")
+
+
+@pytest.mark.parametrize("path", ["", "cell"])
+def test_on_a_phone_nothing_is_wider_than_the_screen_and_a_thumb_works(new_page, server, path):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    visit(page, server, path, layer="3", head="7")
+    page.locator(".token-strip[data-painted]").wait_for()
+    page.locator(f".{'cell-steps' if path else 'head-map'}[data-painted]").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator(".token-strip .chip").nth(2).tap()
+    expect(page.locator(".token-strip .chip").nth(2)).to_have_attribute("aria-selected", "true")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_page_opened_first_at_its_own_address_has_its_frame(tmp_path, new_page):
+    with running_app(tmp_path / "log.txt") as fresh:
+        page = visit(new_page(), fresh, "cell", layer="2", head="1")
+        page.locator(".cell-steps[data-painted]").wait_for()
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+        assert text_box(page).input_value() == DEFAULT_TEXT
+        page.close()  # before its server goes

@@ -1,0 +1,75 @@
+"""The app visited with a browser: what a reader does and sees, in a few words."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser import Server
+
+PATIENCE = 30_000  # ms; the first visit to a server loads the model
+
+
+def visit(page: Page, server: Server, path: str = "", **address: str) -> Page:
+    """Open the app at this address and wait until its frame is drawn."""
+    page.goto(f"{server.url}/{path}?{urlencode(address)}")
+    page.locator(".atlas-title").wait_for(timeout=PATIENCE)
+    return page
+
+
+def wait_for_heads(page: Page) -> Page:
+    """Wait until every head and the open one are painted."""
+    page.locator(".head-grid[data-painted]").wait_for(timeout=PATIENCE)
+    page.locator(".head-map[data-painted]").wait_for(timeout=PATIENCE)
+    return page
+
+
+def text_box(page: Page) -> Locator:
+    return page.locator(".st-key-text_box textarea")
+
+
+def type_text(page: Page, text: str) -> None:
+    """Type another text and ask for it."""
+    text_box(page).fill(text)
+    text_box(page).press("Control+Enter")
+
+
+def expect_head(page: Page, name: str) -> None:
+    expect(page.locator(".atlas-head b")).to_have_text(name)
+
+
+def expect_tokens(page: Page, *tokens: str) -> None:
+    """The chips of the token strip, the first special one left out."""
+    expect(page.locator(".token-strip .chip .label")).to_have_text(["⟨bos⟩", *tokens])
+
+
+def expect_sentence(page: Page, words: str) -> None:
+    """The one box that says what is wrong, and no traceback."""
+    expect(page.get_by_test_id("stAlert")).to_have_count(1, timeout=PATIENCE)
+    expect(page.get_by_test_id("stAlert")).to_contain_text(words)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+
+
+def click_head(page: Page, layer: int, head: int, group: int = 2) -> None:
+    """Click on a head's square in the grid; ``group`` neighbours share a key and value head."""
+    at = json.loads(page.locator(".head-grid").get_attribute("data-geometry") or "{}")
+    x = at["left"] + (head + 0.5) * at["pitch"] + head // group * at["groupGap"]
+    page.locator(".head-grid canvas").click(position={"x": x, "y": at["top"] + (layer + 0.5) * at["rowHeight"]})
+
+
+def click_cell(page: Page, query: int, key: int, n_tokens: int) -> None:
+    """Click on a cell of the whole map."""
+    at = json.loads(page.locator(".head-map").get_attribute("data-geometry") or "{}")
+    x = at["x"] + (key + 0.5) * at["width"] / n_tokens
+    page.locator(".head-map canvas").first.click(position={"x": x, "y": at["y"] + (query + 0.5) * at["height"] / n_tokens})
+
+
+def expect_address(page: Page, **parts: str) -> None:
+    """Wait until the address in the browser's bar holds these parts and no others."""
+    page.wait_for_url(lambda url: address(url) == parts, timeout=5_000, wait_until="commit")
+
+
+def address(url: str) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(url).query, keep_blank_values=True).items()}
