@@ -53,9 +53,10 @@ class Capture:
 
     @property
     def nbytes(self) -> int:
-        """Bytes held by this capture's tensors."""
+        """Bytes held by this capture's tensors, what it remembers of earlier questions included."""
         records = sum(record.nbytes for record in self.records if record is not None)
-        return records + self.hidden.nbytes + sum(residual.nbytes for residual in self.residuals)
+        remembered = [*list(self._lse.values()), *list(self._logits.values())]
+        return records + sum(tensor.nbytes for tensor in [self.hidden, *self.residuals, *remembered])
 
     def layer_kind(self, layer: int) -> str:
         """What mixes the tokens here: "full", "sliding", "chunked", or, without weights, "linear", "mamba", …"""

@@ -281,8 +281,8 @@ def head_counts(opened: Opened) -> list[tuple[int, int]]:
 def tables_of(opened: Opened, grid: HeadGrid, metric: Metric, view: HeadMap) -> dict[str, pd.DataFrame]:
     """The map in view and the grid's metric, by heading."""
     window, (rows, columns) = view.window, view.pool
-    looking = [unit.label for unit in view.units[window.q0 : window.q1 : rows]]
-    looked_at = [unit.label for unit in view.units[window.k0 : window.k1 : columns]]
+    looking = {unit.start: unit.label for unit in view.units[window.q0 : window.q1 : rows]}
+    looked_at = {unit.start: unit.label for unit in view.units[window.k0 : window.k1 : columns]}
     layers, heads = grid.metrics[metric.name].shape
     names = [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)]
     return {

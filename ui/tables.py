@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -10,13 +10,14 @@ import streamlit as st
 
 from ui import session
 from ui.i18n import _
+from ui.wording import plain
 
 LARGEST_PLAIN = 32  # rows or columns of a plain HTML table, which a screen reader reads best; larger ones scroll
 
 
-def labelled(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> pd.DataFrame:
-    """A table of these values; equal labels stay apart by their places."""
-    numbered = [[f"{i} {label}" for i, label in enumerate(labels)] for labels in (rows, columns)]
+def labelled(values: np.ndarray, rows: Mapping[int, str], columns: Mapping[int, str]) -> pd.DataFrame:
+    """A table of these values, position → label on both sides; equal labels stay apart by their positions."""
+    numbered = [[f"{position} {label}" for position, label in labels.items()] for labels in (rows, columns)]
     return pd.DataFrame(values, index=numbered[0], columns=numbered[1])
 
 
@@ -29,6 +30,7 @@ def show_tables(tables: Callable[[], dict[str, pd.DataFrame]]) -> None:
         for heading, table in tables().items():
             st.caption(heading)
             if max(table.shape) <= LARGEST_PLAIN:
-                st.table(table.map(lambda value: "" if np.isnan(value) else f"{value:.4g}"))
+                shown = table.map(lambda value: "" if np.isnan(value) else f"{value:.4g}")
+                st.table(shown.rename(index=plain, columns=plain))  # st.table reads Markdown, st.dataframe does not
             else:
                 st.dataframe(table)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,21 +13,10 @@ from safetensors.torch import load_file, save_file
 from model_runner.checkpoint import inspect_folder
 from model_runner.errors import ModelFolderMissing, ModelIncomplete, ModelPickled
 from model_runner.loading import DEFAULT_FOLDER
-from tests.model_runner.folders import CONFIG, INDEX, WEIGHTS, change_config, save, write_weights
+from tests.model_runner.folders import CONFIG, INDEX, WEIGHTS, change_config, write_weights
 from tests.model_runner.tiny import tiny
 
 ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
-
-
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return save(tmp_path_factory.mktemp("models") / "whole")
-
-
-@pytest.fixture
-def folder(whole: Path, tmp_path: Path) -> Path:
-    """A copy that a test may break."""
-    return Path(shutil.copytree(whole, tmp_path / "model"))
 
 
 def _shard(folder: Path) -> list[Path]:

@@ -183,6 +183,7 @@ def test_a_download_tells_its_bytes_and_gives_the_folder(online: Hub, capfd: pyt
     heard: list[tuple[str, int, int]] = []
     assert fetch(NAME, "v1", lambda *stage: heard.append(stage)) == online.folder
     assert heard[0] == ("asking", 0, 0)
+    assert heard[1] == ("downloading", 25, 50)
     assert {stage for stage, _, _ in heard[1:]} == {"downloading"}
     done = [done for _, done, _ in heard[1:]]
     assert done == sorted(done)

@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 from model_runner.loading import DEFAULT_FOLDER
 from tests.pages.visiting import (
     expect_address,
-    expect_head,
     expect_sentence,
     expect_tokens,
     text_box,
@@ -102,7 +101,7 @@ def test_an_address_of_a_place_that_does_not_exist_opens_one_that_does(page, ser
     wait_for_heads(visit(page, server, layer="99", head="-50", query="1000"))
     expect_sentence(page, "There is no layer 99: this model and text have 8, counted from 0.")
     expect_sentence(page, "There is no position 1000")
-    expect_head(page, (page.locator(".atlas-head b").inner_text()))
+    expect_sentence(page, f"Showing {page.locator('.atlas-head b').inner_text()} instead.")
     expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·it (7)")
     page.reload()
     wait_for_heads(page)
@@ -149,6 +148,7 @@ def test_models_that_cannot_be_opened_say_why_and_the_embedded_one_comes_back(pa
 def _save_mamba(folder) -> None:
     from transformers import MambaConfig, MambaForCausalLM
 
-    MambaForCausalLM(MambaConfig(vocab_size=64, hidden_size=16, num_hidden_layers=1, state_size=4)).save_pretrained(folder)
+    config = MambaConfig(vocab_size=64, hidden_size=16, num_hidden_layers=1, state_size=4)
+    MambaForCausalLM(config).save_pretrained(folder)
     for name in ("tokenizer.json", "tokenizer_config.json"):
         (folder / name).symlink_to(DEFAULT_FOLDER / name)

@@ -63,7 +63,8 @@ def click_cell(page: Page, query: int, key: int, n_tokens: int) -> None:
     """Click on a cell of the whole map."""
     at = json.loads(page.locator(".head-map").get_attribute("data-geometry") or "{}")
     x = at["x"] + (key + 0.5) * at["width"] / n_tokens
-    page.locator(".head-map canvas").first.click(position={"x": x, "y": at["y"] + (query + 0.5) * at["height"] / n_tokens})
+    y = at["y"] + (query + 0.5) * at["height"] / n_tokens
+    page.locator(".head-map canvas").first.click(position={"x": x, "y": y})
 
 
 def expect_address(page: Page, **parts: str) -> None:

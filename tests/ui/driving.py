@@ -42,9 +42,7 @@ def send(app: AppTest, name: str, event: str, value: Any) -> AppTest:
     """Run the page again as if the component had sent this event."""
     states = app._tree.get_widget_states()
     identity = _make_trigger_id(_proto(app, name).id, "events")
-    states.widgets.append(
-        WidgetState(id=identity, json_trigger_value=json.dumps([{"event": event, "value": value}]))
-    )
+    states.widgets.append(WidgetState(id=identity, json_trigger_value=json.dumps([{"event": event, "value": value}])))
     return app._run(states)
 
 

@@ -83,9 +83,10 @@ def test_in_words_every_token_of_a_word_pins_that_word(opened, capture):
     units = word_units(capture)
     assert len(units) < len(capture.tokens), "the text must have a word of several tokens"
     for token in range(len(capture.tokens)):
-        query, key = head_views._pinned(opened(token, token), units)
-        assert query == key
-        assert units[query].start <= token < units[query].stop
+        pinned = head_views._pinned(opened(token, token), units)
+        assert pinned is not None
+        assert pinned[0] == pinned[1]
+        assert units[pinned[0]].start <= token < units[pinned[0]].stop
 
 
 def test_in_tokens_a_token_pins_itself(opened, capture):

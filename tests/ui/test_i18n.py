@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 from ui import i18n
 from ui.i18n import LANGUAGES, LOCALES, catalog
 
-PO = '''
+PO = """
 msgid ""
 msgstr "Content-Type: text/plain; charset=UTF-8\\n"
 
@@ -21,7 +21,7 @@ msgstr ""
 #, fuzzy
 msgid "Query"
 msgstr "旧的猜测"
-'''
+"""
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import io
 import re
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -23,7 +24,7 @@ READINGS = [
     {"unit": "words", "text": "The unhappiest squirrelologist chased it"},
     {"other": "L2H1", "layer": "3", "head": "7"},
     {"window": "1-4-0-3"},
-    {"text": "it's \"quoted\" {x}\n\\n </script> 北京 😀 \x00\u202e"},
+    {"text": 'it\'s "quoted" {x}\n\\n </script> 北京 😀 \x00\u202e'},
 ]
 
 
@@ -71,7 +72,7 @@ def taken(monkeypatch):
 @pytest.mark.parametrize("address", READINGS, ids=str)
 def test_the_lines_of_python_give_the_array_of_the_file(taken, address):
     no_failure(open_app(**address))
-    names: dict = {}
+    names: dict[str, Any] = {}
     exec(taken[-1].snippet, names)
     np.testing.assert_array_equal(names["values"], taken[-1].arrays["values"])
 
@@ -89,7 +90,7 @@ def test_the_file_holds_the_numbers_and_labels_on_the_screen(taken, address):
 @pytest.mark.parametrize("address", [{}, {"window": "1-4-0-3"}], ids=str)
 def test_the_shorter_line_of_python_gives_the_same_weights(taken, address):
     open_app(layer="3", head="7", **address)
-    names: dict = {}
+    names: dict[str, Any] = {}
     exec(taken[-1].snippet, names)
     short = re.search(r"in plain torch: (.*)", taken[-1].snippet)
     weights = eval(short[1], names).numpy()
@@ -119,7 +120,10 @@ def test_the_table_holds_the_same_numbers(taken):
         ({}, "weights after softmax · "),
         ({"what": "scores", "nofirst": "1", "unit": "words"}, "scores before softmax · "),
         ({"what": "value", "nofirst": "1"}, "weight × ‖v‖, first token hidden, rows renormalised · "),
-        ({"unit": "words", "other": "L2H1"}, "weights after softmax, words: keys summed, queries averaged, minus L2H1 · "),
+        (
+            {"unit": "words", "other": "L2H1"},
+            "weights after softmax, words: keys summed, queries averaged, minus L2H1 · ",
+        ),
     ],
     ids=str,
 )
@@ -150,7 +154,9 @@ def test_a_token_that_looks_like_markup_is_text_in_every_file(taken):
     take = taken[-1]
     labels = take.arrays["queries"].tolist()
     drawn = ElementTree.fromstring(take.svg)
-    assert {element.tag.rpartition("}")[2] for element in drawn.iter()}.isdisjoint({"script", "img", "a", "foreignObject"})
+    assert {element.tag.rpartition("}")[2] for element in drawn.iter()}.isdisjoint(
+        {"script", "img", "a", "foreignObject"}
+    )
     attributes = [item for element in drawn.iter() for item in element.attrib.items()]
     assert [name for name, _ in attributes if name.startswith("on")] == []
     links = [value for name, value in attributes if name.endswith("href")]

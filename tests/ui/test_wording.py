@@ -51,7 +51,9 @@ def test_a_reason_is_translated_with_values_of_its_own():
 
 
 def test_a_stage_is_translated():
-    assert "ran out while ⟦reading 5 tokens⟧." in sentence(OutOfMemory(stage=Reason("reading {tokens} tokens", {"tokens": 5})))
+    assert "ran out while ⟦reading 5 tokens⟧." in sentence(
+        OutOfMemory(stage=Reason("reading {tokens} tokens", {"tokens": 5}))
+    )
 
 
 def test_a_name_is_never_translated():

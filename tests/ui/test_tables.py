@@ -1,0 +1,75 @@
+"""The numbers of a picture as tables: the same numbers, labelled by position, and no label read as Markdown."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.ui.driving import no_failure, open_app, payload
+from ui import tables
+from ui.tables import labelled
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """The tables a page offered, in order."""
+    found: list[dict[str, pd.DataFrame]] = []
+    monkeypatch.setattr(tables, "show_tables", lambda make: found.append(make()))
+    return found
+
+
+def test_equal_labels_stay_apart_by_their_positions():
+    table = labelled(np.eye(2), {3: "·the", 7: "·the"}, {0: "a", 1: "a"})
+    assert (list(table.index), list(table.columns)) == (["3 ·the", "7 ·the"], ["0 a", "1 a"])
+
+
+@pytest.mark.parametrize(
+    "address",
+    [{}, {"what": "scores"}, {"window": "2-6-1-4"}, {"unit": "words", "text": "The unhappiest squirrelologist"}],
+    ids=str,
+)
+def test_the_table_of_the_map_is_the_map(offered, address):
+    app = open_app(layer="3", head="7", **address)
+    no_failure(app)
+    np.testing.assert_array_equal(offered[-1]["L3H7"].to_numpy(), payload(app, "head_map")[1]["values"])
+
+
+def test_a_window_keeps_the_positions_of_the_whole_text(offered):
+    open_app(window="2-6-1-4")
+    table = next(iter(offered[-1].values()))
+    assert list(table.index) == ["2 ·dog", "3 ·chased", "4 ·the", "5 ·squirrel"]
+    assert list(table.columns) == ["1 The", "2 ·dog", "3 ·chased"]
+
+
+def test_the_table_of_the_metric_is_the_grid(offered):
+    app = open_app(metric="entropy")
+    table = offered[-1]["entropy"]
+    np.testing.assert_array_equal(table.to_numpy(), payload(app, "head_grid")[1]["metric"])
+    assert (table.index[3], table.columns[7]) == ("L3", "H7")
+
+
+def test_a_label_is_never_read_as_markdown_and_a_masked_cell_is_empty():
+    def script() -> None:
+        from types import SimpleNamespace
+
+        import numpy as np
+        import streamlit as st
+
+        from ui import session, tables
+
+        session.begin()
+        menu = st.container()
+        slot = SimpleNamespace(popover=lambda *_args, **_options: menu)
+        menu.open = True  # type: ignore[attr-defined]  # what a popover says of itself
+        session.slots()["tables"] = slot
+        values = np.array([[0.25, np.nan], [1.0, 1e-9]])
+        labels = {0: "_x_", 1: "<b>"}
+        tables.show_tables(lambda: {"L0H0": tables.labelled(values, labels, labels)})
+
+    app = AppTest.from_function(script, default_timeout=60).run()
+    assert not app.exception
+    table = app.table[0].value
+    assert list(table.index) == list(table.columns) == ["0 \\_x\\_", "1 \\<b\\>"]
+    assert table.to_numpy().tolist() == [["0.25", ""], ["1", "1e-09"]]
