@@ -34,7 +34,7 @@ def compare_pictures() -> None:
 
     captured = capture()
     ours = [
-        ("ours: a capture, then every head as a thumbnail and one head's map", lambda: [_grid(capture()), _map(captured, 0, 0)]),
+        ("ours: a capture, then every head as a thumbnail and one head's map", lambda: _opened(capture())),
         ("ours: another head, from the same capture", lambda: [_map(captured, 3, 7)]),
         ("ours: one head's map as HTML that opens offline", lambda: [_html(captured)]),
     ]
@@ -50,6 +50,10 @@ def _row(name: str, draw: Callable[[], list[bytes]]) -> list[str]:
         size = sum(map(len, draw()))
         times.append(time.perf_counter() - started)
     return [name, f"{median(times) * 1000:,.0f} ms", f"{size / 1e6:,.2f} MB"]
+
+
+def _opened(capture: Capture) -> list[bytes]:
+    return [_grid(capture), _map(capture, 0, 0)]
 
 
 def _grid(capture: Capture) -> bytes:
@@ -90,8 +94,7 @@ def _map(capture: Capture, layer: int, head: int) -> bytes:
 
 
 def _html(capture: Capture) -> bytes:
-    page = standalone_html(map_component.SOURCE, _map(capture, 0, 0), title="L0H0", caption="", lang="en")
-    return page if isinstance(page, bytes) else page.encode()
+    return standalone_html(map_component.SOURCE, _map(capture, 0, 0), title="L0H0", caption="", lang="en").encode()
 
 
 def _bertviz(words: str) -> list[tuple[str, Callable[[], list[bytes]]]]:

@@ -79,7 +79,9 @@ def _times(runner: LocalRunner, plain: torch.nn.Module, n_tokens: int, seconds: 
         turn = {i: _clocked(ways[i]) for i in order}
         turns.append([turn[i] for i in range(len(ways))])
     wall = [[f"{median(turn[i][0] for turn in turns):.2f} s"] for i in range(3)]
-    ratios = [median(turn[2][clock] / turn[other][clock] for turn in turns) for other, clock in ((0, 0), (1, 0), (0, 1))]
+    ratios = [
+        median(turn[2][clock] / turn[other][clock] for turn in turns) for other, clock in ((0, 0), (1, 0), (0, 1))
+    ]
     shown = [f"{ratio:.3f}×" for ratio in ratios]
     return [str(n_tokens), str(len(turns)), *sum(wall, []), *shown, str(TIME), TIME.verdict(ratios[0])]
 

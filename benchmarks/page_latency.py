@@ -118,7 +118,9 @@ def _point_at_another_head(page: Page, shuffled: random.Random) -> str:
     assert box is not None
     while True:
         page.mouse.move(box["x"] + shuffled.random() * box["width"], box["y"] + shuffled.random() * box["height"])
-        hovered, selected = page.evaluate("(({hovered, selected}) => [hovered, selected])(probe.find('.head-grid').dataset)")
+        hovered, selected = page.evaluate(
+            "(({hovered, selected}) => [hovered, selected])(probe.find('.head-grid').dataset)"
+        )
         if hovered and hovered != selected:
             layer, head = hovered.split(",")
             return f"L{layer}H{head}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from transformers import PreTrainedTokenizerBase
 
 from model_runner import memory
 from model_runner.anatomy import examine
+from model_runner.arena import ALIGNMENT, Arena
 from model_runner.attribution import DirectPath, prove
 from model_runner.cache import CaptureCache
 from model_runner.capture import Capture
@@ -131,11 +133,12 @@ class LocalRunner:
 
     def _forward(self, request: CaptureRequest, encoded: Encoded, job: Job[Capture]) -> Capture:
         """One forward of the unmodified model with every layer recorded."""
-        recording = Recording(self.anatomy.names, check=job.check)
+        arena = self._arena(len(encoded.ids))
+        recording = Recording(self.anatomy.names, keep=arena.keep, check=job.check)
         residuals: list[Tensor] = []
         layers = self.anatomy.layers
-        hooks = [layer.register_forward_pre_hook(_keep_input(residuals), with_kwargs=True) for layer in layers]
-        hooks.append(layers[-1].register_forward_hook(_keep_output(residuals)))
+        hooks = [layer.register_forward_pre_hook(_keep_input(residuals, arena), with_kwargs=True) for layer in layers]
+        hooks.append(layers[-1].register_forward_hook(_keep_output(residuals, arena)))
         try:
             with torch.no_grad(), active(recording):
                 ids = torch.tensor([encoded.ids], device=self.model.device)
@@ -152,10 +155,16 @@ class LocalRunner:
             kinds=self.anatomy.kinds,
             records=tuple(records.get(self.anatomy.attention.get(i, "")) for i in range(len(layers))),
             residuals=tuple(residuals),
-            hidden=output.last_hidden_state[0].detach(),
+            hidden=arena.keep(output.last_hidden_state[0]),
             logits_of=self._logits,
             push_of=self._push,
         )
+
+    def _arena(self, n_tokens: int) -> Arena:
+        """Room for all that is kept of so many tokens: four vectors a layer, the stream before and after each."""
+        pieces = 4 * len(self.anatomy.attention) + len(self.anatomy.layers) + 2
+        needed = math.ceil(self.anatomy.bytes_per_token * n_tokens) + pieces * ALIGNMENT
+        return Arena(needed, self.model.device)
 
     def _logits(self, hidden: Float[Tensor, "d_model"]) -> Float[Tensor, "vocab"]:
         """What the model's output layer makes of one position; its own code, soft-caps and scales included."""
@@ -189,17 +198,17 @@ class LocalRunner:
             del trunk.module.forward  # the class's own forward again
 
 
-def _keep_input(residuals: list[Tensor]) -> Any:
+def _keep_input(residuals: list[Tensor], arena: Arena) -> Any:
     def hook(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         hidden = args[0] if args else kwargs["hidden_states"]
-        residuals.append(hidden[0].detach())
+        residuals.append(arena.keep(hidden[0]))
 
     return hook
 
 
-def _keep_output(residuals: list[Tensor]) -> Any:
+def _keep_output(residuals: list[Tensor], arena: Arena) -> Any:
     def hook(_: Any, __: Any, output: Any) -> None:
         hidden = output if torch.is_tensor(output) else output[0]
-        residuals.append(hidden[0].detach())
+        residuals.append(arena.keep(hidden[0]))
 
     return hook

@@ -42,6 +42,7 @@ class Recording:
     """What one forward leaves behind; filled in place while the forward runs."""
 
     names: dict[int, str]  # id of an attention module -> its qualified name
+    keep: Callable[[Tensor], Tensor] = torch.clone  # what is kept of a tensor of the forward
     check: Callable[[], None] = lambda: None  # called once per layer; raises to cancel
     records: dict[str, LayerRecord] = field(default_factory=dict)
     rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
@@ -115,10 +116,10 @@ def recordable_attention(
     if recording is not None:
         _refuse_unexpressible(options, query)
         recording.records[recording.names[id(module)]] = LayerRecord(
-            q=_owned(query)[0],
-            k=_owned(key)[0],
-            v=_owned(value)[0],
-            output=output[0].detach(),
+            q=recording.keep(query[0]),
+            k=recording.keep(key[0]),
+            v=recording.keep(value[0]),
+            output=recording.keep(output[0]),
             scale=float(scaling) if scaling is not None else query.shape[-1] ** -0.5,
             softcap=softcap,
             sinks=None if sinks is None else sinks.detach(),
@@ -170,14 +171,6 @@ def _eager_by_rows(
         bias = bias.masked_fill_(~keep, torch.finfo(query.dtype).min).expand(1, 1, *keep.shape[-2:])
         blocks.append(eager(module, query[:, :, rows], key, value, bias, dropout=0.0, scaling=scaling, **options)[0])
     return torch.cat(blocks, dim=1)
-
-
-def _owned(tensor: Tensor) -> Tensor:
-    """The tensor if its storage is (nearly) its own, else a compact copy: a slice would keep a fused qkv alive."""
-    tensor = tensor.detach()
-    if tensor.untyped_storage().nbytes() <= 1.3 * tensor.nbytes:
-        return tensor
-    return tensor.clone(memory_format=torch.contiguous_format)
 
 
 AttentionInterface.register(NAME, recordable_attention)

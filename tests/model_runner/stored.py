@@ -11,14 +11,15 @@ from torch import Tensor, nn
 
 
 def stored_tensors(owner: Any) -> list[Tensor]:
-    """All tensors reachable from the object through attributes, containers and closures; no storage twice."""
-    by_storage = {tensor.untyped_storage().data_ptr(): tensor for tensor in _reachable(owner)}
-    return list(by_storage.values())
+    """All tensors reachable from the object through attributes, containers and closures; no place in memory twice."""
+    by_place = {(tensor.data_ptr(), tensor.numel()): tensor for tensor in _reachable(owner)}
+    return list(by_place.values())
 
 
 def stored_bytes(owner: Any) -> int:
     """Bytes of the storages behind those tensors: a small view of a large storage counts as large."""
-    return sum(tensor.untyped_storage().nbytes() for tensor in stored_tensors(owner))
+    storages = [tensor.untyped_storage() for tensor in stored_tensors(owner)]
+    return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
 
 
 def _reachable(owner: Any) -> Iterator[Tensor]:

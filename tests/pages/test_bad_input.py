@@ -14,7 +14,7 @@ from ui.session import DEFAULT_TEXT
 
 HTML = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
 FIGURES = {"head_map", "head_grid", "token_lines", "cell_steps", "token_strip"}
-every_page = pytest.mark.parametrize("page", [entry.file for entry in ENTRIES])
+every_page = pytest.mark.parametrize("screen", [entry.file for entry in ENTRIES])
 
 
 def the_sentence(app) -> str:
@@ -31,16 +31,16 @@ def the_sentence(app) -> str:
 
 @every_page
 @pytest.mark.parametrize("text", ["", " ", " \n\t\u3000 "])
-def test_a_text_without_a_word_asks_for_one(page, text):
-    app = type_text(open_app(page=page), text)
+def test_a_text_without_a_word_asks_for_one(screen, text):
+    app = type_text(open_app(page=screen), text)
     assert the_sentence(app) == "There is no text to look at. Type a sentence, or pick one of the examples."
     assert app.text_area(key="text_box").value == text
 
 
 @every_page
-def test_a_megabyte_says_how_many_tokens_fit_and_why(page):
+def test_a_megabyte_says_how_many_tokens_fit_and_why(screen):
     text = "word " * 200_000
-    app = type_text(open_app(page=page, layer="3"), text)
+    app = type_text(open_app(page=screen, layer="3"), text)
     said = the_sentence(app)
     assert "The text is 20000" in said
     assert "but 2048 fit: this model was built for that many positions." in said
@@ -75,13 +75,13 @@ def test_the_advised_number_of_characters_fits():
     ],
     ids=ascii,
 )
-def test_unusual_characters_are_text_like_any_other(page, text):
-    app = type_text(open_app(page=page), text)
+def test_unusual_characters_are_text_like_any_other(screen, text):
+    app = type_text(open_app(page=screen), text)
     no_failure(app)
     assert sentences(app) == []
     assert "atlas-badge ok" in html(app)
     assert app.text_area(key="text_box").value == text
-    again = open_app(page=page, **app.query_params)
+    again = open_app(page=screen, **app.query_params)
     assert again.session_state["text"] == text
 
 
@@ -119,14 +119,14 @@ def test_a_token_in_the_caption_is_isolated_from_the_words_around_it(text):
     ],
     ids=str,
 )
-def test_a_place_that_does_not_exist_is_told_and_replaced(page, address, said):
-    app = open_app(page=page, **address)
+def test_a_place_that_does_not_exist_is_told_and_replaced(screen, address, said):
+    app = open_app(page=screen, **address)
     no_failure(app)
     (told,) = sentences(app)
     assert [part for part in said if part not in told] == []
     assert FIGURES & set(components(app))
     assert ("instead" in told) == bool({"layer", "head"} & set(address))  # only then another head is shown
-    again = open_app(page=page, **app.query_params)  # the address it wrote is whole
+    again = open_app(page=screen, **app.query_params)  # the address it wrote is whole
     assert sentences(again) == []
 
 
@@ -159,9 +159,9 @@ def folder(tmp_path) -> Path:
     return tmp_path
 
 
-def told_of(folder: Path, page: str = "pages/heads.py") -> str:
+def told_of(folder: Path, screen: str = "pages/heads.py") -> str:
     """The sentence for this model, asked for in a session that has another text; the embedded model is there after."""
-    app = open_app(page=page, model=str(folder), text="My own text")
+    app = open_app(page=screen, model=str(folder), text="My own text")
     said = the_sentence(app)
     assert app.text_area(key="text_box").value == "My own text"
     assert app.selectbox(key="model_box").value == str(folder)
@@ -174,8 +174,8 @@ def told_of(folder: Path, page: str = "pages/heads.py") -> str:
 
 
 @every_page
-def test_a_folder_that_is_not_there(page, tmp_path):
-    said = told_of(tmp_path / "nowhere", page)
+def test_a_folder_that_is_not_there(screen, tmp_path):
+    said = told_of(tmp_path / "nowhere", screen)
     assert said.startswith(f"There is no folder {tmp_path}/nowhere. Give the full path")
 
 
@@ -238,8 +238,8 @@ def test_a_family_that_is_no_language_model_of_one_text(tmp_path):
 
 
 @every_page
-def test_a_hub_id_without_a_network(page):
-    app = open_app(page=page, model="owner/never-heard-of", text="My own text")
+def test_a_hub_id_without_a_network(screen):
+    app = open_app(page=screen, model="owner/never-heard-of", text="My own text")
     assert the_sentence(app) == (
         "The hub cannot be reached, and owner/never-heard-of is not on this machine yet. "
         "Check the network, or choose the embedded model or a local folder."

@@ -120,14 +120,14 @@ def test_two_readers_never_see_each_others_text(new_page, server):
     mine, yours = new_page(), new_page()
     wait_for_heads(visit(mine, server))
     wait_for_heads(visit(yours, server))
-    type_text(mine, "The old king said no")
+    type_text(mine, "The old queen said no")
     type_text(yours, "The red bird said no")
-    expect_tokens(mine, "The", "·old", "·king", "·said", "·no")
+    expect_tokens(mine, "The", "·old", "·queen", "·said", "·no")
     expect_tokens(yours, "The", "·red", "·bird", "·said", "·no")
-    expect_address(mine, text="The old king said no")
+    expect_address(mine, text="The old queen said no")
     expect_address(yours, text="The red bird said no")
     assert "·bird" not in mine.content()
-    assert "·king" not in yours.content()
+    assert "·queen" not in yours.content()
 
 
 def test_the_language_switch_changes_the_words_and_keeps_the_picture(page, server):

@@ -1,0 +1,32 @@
+"""What the pages must show of the embedded model, asked of the public API."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from model_runner import Capture, CaptureRequest, Runner, load_runner
+from ui.session import DEFAULT_TEXT
+
+# One float32 softmax or product against another order of the same sums: a few units in the last place of 1.
+ROUNDING = 2e-6
+
+
+@functools.cache
+def runner() -> Runner:
+    return load_runner("default")
+
+
+@functools.cache
+def capture(text: str = DEFAULT_TEXT) -> Capture:
+    return runner().capture(CaptureRequest(text=text))
+
+
+def masked(values: np.ndarray) -> np.ndarray:
+    """NaN above the diagonal, where a causal model does not look."""
+    return np.where(np.tri(len(values), dtype=bool), values, np.nan).astype(np.float32)
+
+
+def weights(layer: int = 3, head: int = 7, text: str = DEFAULT_TEXT) -> np.ndarray:
+    return capture(text).weights(layer, head).numpy()
