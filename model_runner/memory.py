@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
-import sys
-
 import psutil
 import torch
-
-LARGE = 2 << 20  # bytes; the temporaries of a layer are several times as large as what enters it
-_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform.startswith("linux") else None
 
 
 def available(device: torch.device) -> int:
@@ -17,16 +11,6 @@ def available(device: torch.device) -> int:
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0]
     return psutil.virtual_memory().available
-
-
-def give_back(entering: torch.Tensor) -> None:
-    """Return freed pages to the system before a layer that takes a large tensor in; where that can be done.
-
-    What a capture keeps lies between what its forward frees, in holes that glibc (2.36) neither fills nor gives back:
-    without this the peak is about twice what is kept. Takes 3 ms where a layer takes 400.
-    """
-    if _TRIM is not None and entering.device.type == "cpu" and entering.nbytes >= LARGE:
-        _TRIM(0)
 
 
 def readable(size: int | float) -> str:

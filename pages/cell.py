@@ -4,10 +4,11 @@ import streamlit as st
 
 from analysis.cell import cell
 from ui.cell_export import take_cell_away
-from ui.cell_views import settle, show_coordinates, show_row_strip, show_steps, steps_payload
+from ui.cell_views import settle, show_coordinates, show_row_strip, show_steps, steps_payload, tables_of
 from ui.i18n import _
 from ui.inputs import choose
 from ui.page import open_page, show_badge, show_reading
+from ui.tables import show_tables
 
 opened, query, key = settle(open_page())
 show_badge(opened)
@@ -33,4 +34,5 @@ show_reading(
     source="Vaswani et al. 2017, arXiv:1706.03762; Elhage et al. 2021, transformer-circuits.pub",
     attempt=_("Choose another key and see which dimensions decide its product with the query."),
 )
+show_tables(lambda: tables_of(opened, found))
 take_cell_away(opened, found, payload)

@@ -62,7 +62,7 @@ with left:
 show_reading(
     [
         _("Each small square is one head: every row is a token that looks, every column a token that is looked at."),
-        _("The darker a cell, the larger the share of its attention; each row adds up to 100 %, and grey is masked."),
+        _("The stronger the colour, the larger the share of attention; each row adds up to 100 %, and grey is masked."),
         _("The open head is the same square made large; blue is the pinned query, red the pinned key."),
     ],
     formula="weights = softmax(q · kᵀ / √d_head + mask)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from analysis.cell import Cell, Push, strongest_key
@@ -132,3 +133,16 @@ def show_steps(payload: bytes) -> None:
     """The picture; it sends the key chosen, None for the one looked at most, and the query."""
     on = {"key": lambda key: session.move(key=key), "query": lambda query: session.move(query=query)}
     mount(cell_steps.SOURCE, payload, key="cell_steps", on=on)
+
+
+def tables_of(opened: Opened, found: Cell) -> dict[str, pd.DataFrame]:
+    """The row of keys and the two vectors, by heading: what the drawings show, to be read."""
+    row, title = found.row, f"L{found.layer}H{found.head}"
+    keys = [f"{position} {token.text}" for position, token in enumerate(opened.capture.tokens)]
+    columns = {"q·k": row.dots, "score": row.scores, "weight": row.weights, "‖w·v‖": row.contributions}
+    return {
+        f"{title} · {_('Query (looking)')} {found.query}": pd.DataFrame(columns, index=keys),
+        f"{title} · {_('Key (looked at)')} {found.key}": pd.DataFrame(
+            {"q": found.q, "k": found.k, "q × k": found.product}, index=[str(i) for i in range(len(found.q))]
+        ),
+    }

@@ -228,7 +228,7 @@ def _note(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> st
 
 def show_caption(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> None:
     """How to read the map, and what it says of the pinned query."""
-    how = _("Each row is a token looking back; the darker a cell, the more it looks at the token of that column.")
+    how = _("Each row is a token looking back; the stronger the colour, the more it looks at the token of that column.")
     if reading.what == "scores":
         how = _("Each row is a token looking back; red cells score high, blue ones low, before the softmax.")
     if other is not None:

@@ -50,6 +50,16 @@ def test_the_table_of_the_metric_is_the_grid(offered):
     assert (table.index[3], table.columns[7]) == ("L3", "H7")
 
 
+def test_the_tables_of_a_cell_are_its_row_and_its_two_vectors(offered):
+    app = open_app(page="pages/cell.py", layer="3", head="7", query="7", key="2")
+    no_failure(app)
+    row, vectors = offered[-1].values()
+    assert list(row.index)[2] == "2 ·dog"
+    assert row["weight"].sum() == pytest.approx(1, abs=1e-6)  # float32 weights of one row
+    assert all(isinstance(name, str) for name in vectors.index)  # what Markdown is escaped in
+    assert (vectors["q"] * vectors["k"]).sum() == pytest.approx(row["q·k"].iloc[2], rel=1e-9)
+
+
 def test_a_label_is_never_read_as_markdown_and_a_masked_cell_is_empty():
     def script() -> None:
         from types import SimpleNamespace

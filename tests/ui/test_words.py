@@ -54,9 +54,9 @@ def on_screen(app: AppTest) -> list[str]:
     return [*walk(app._tree), *components]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_a_page_in_chinese_shows_no_message_in_english(page: str):
-    app = open_app(page=page, lang="zh")
+@pytest.mark.parametrize("file", PAGES)
+def test_a_page_in_chinese_shows_no_message_in_english(file: str):
+    app = open_app(page=file, lang="zh")
     shown = "\n".join(on_screen(app))
     translated = translations(LOCALES / "zh.po")
     assert translated["Read this picture"] in shown
