@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
@@ -21,15 +23,16 @@ def random_llama(attention: str = "sdpa") -> LlamaForCausalLM:
         num_hidden_layers=N_LAYERS,
         num_attention_heads=N_HEADS,
         max_position_embeddings=LONGEST,
-        attn_implementation=attention,
     )
-    return LlamaForCausalLM(config).eval().requires_grad_(False)
+    model = LlamaForCausalLM(config).eval().requires_grad_(False)
+    model.set_attn_implementation(attention)
+    return model
 
 
 def sharing_weights(model: LlamaForCausalLM) -> LlamaForCausalLM:
     """Another instance over the same weights, so that one can be captured and the other left as it is."""
     with torch.device("meta"):
-        other = LlamaForCausalLM(model.config)
+        other = LlamaForCausalLM(copy.deepcopy(model.config))  # a shared one would share the attention, too
     other.load_state_dict(model.state_dict(), assign=True)
     other.model.rotary_emb = model.model.rotary_emb  # its buffers are not in the state dict
     return other.eval().requires_grad_(False)

@@ -94,13 +94,13 @@ def _map(capture: Capture, layer: int, head: int) -> bytes:
 
 
 def _html(capture: Capture) -> bytes:
-    return standalone_html(map_component.SOURCE, _map(capture, 0, 0), title="L0H0", caption="", lang="en").encode()
+    return standalone_html(map_component.SOURCE, _map(capture, 0, 0), title="L0H0", caption="", lang="en")
 
 
 def _bertviz(words: str) -> list[tuple[str, Callable[[], list[bytes]]]]:
     """Its head view and model view, as returned HTML; every weight of every head is in it."""
     try:
-        from bertviz import head_view, model_view
+        from bertviz import head_view, model_view  # pyright: ignore[reportMissingImports]  # optional
     except ImportError:
         return []
     model, tokenizer = _llama.random_llama("eager").model, _llama.word_tokenizer()

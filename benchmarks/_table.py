@@ -17,7 +17,7 @@ class Target:
     unit: str
 
     def verdict(self, value: float) -> str:
-        """ "ok" or, in capitals so that it is not overlooked, "NOT ok"."""
+        """One word: ok, or NOT ok in capitals so that it is not overlooked."""
         return "ok" if value <= self.most else "NOT ok"
 
     def __str__(self) -> str:

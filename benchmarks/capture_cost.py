@@ -4,8 +4,8 @@
 
 A random Llama of 12 layers × 12 heads × 768 in float32. Times are taken in turns (plain, capture, plain, ...) and
 compared within each turn, so that other work on the machine falls on both. Memory is measured in a fresh process each:
-the most that was resident (the kernel's high-water mark) less what was resident before the forward. BertViz is compared where
-it is installed: `pip install -r requirements-bench.txt`.
+the most that was resident (the kernel's high-water mark) less what was resident before the forward. BertViz is compared
+where it is installed: `pip install -r requirements-bench.txt`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from statistics import median
 
 import psutil
 import torch
+from transformers import LlamaForCausalLM
 
 from benchmarks import _llama
 from benchmarks._pictures import compare_pictures
@@ -33,7 +34,7 @@ WAYS = ("capture", "eager")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=1, help="of torch; more make the times depend on other work")
     parser.add_argument("--seconds", type=float, default=60, help="spent on measuring times, at each length")
     parser.add_argument("--peak", choices=WAYS, help="only print the peak bytes of this, over the base")
@@ -60,7 +61,7 @@ def _print_times(seconds: float) -> None:
     print_table("Time of a capture", [*head, "target", ""], rows)
 
 
-def _times(runner: LocalRunner, plain: torch.nn.Module, n_tokens: int, seconds: float) -> list[str]:
+def _times(runner: LocalRunner, plain: LlamaForCausalLM, n_tokens: int, seconds: float) -> list[str]:
     """Medians over turns of the three ways; the target holds for the trunk alone, which is what a capture runs."""
     words = _llama.text(n_tokens)
     ids = runner.tokenizer(words, return_tensors="pt").input_ids
@@ -78,12 +79,12 @@ def _times(runner: LocalRunner, plain: torch.nn.Module, n_tokens: int, seconds: 
         order = [*range(shift, len(ways)), *range(shift)]
         turn = {i: _clocked(ways[i]) for i in order}
         turns.append([turn[i] for i in range(len(ways))])
-    wall = [[f"{median(turn[i][0] for turn in turns):.2f} s"] for i in range(3)]
+    seconds_each = [f"{median(turn[i][0] for turn in turns):.2f} s" for i in range(len(ways))]
     ratios = [
         median(turn[2][clock] / turn[other][clock] for turn in turns) for other, clock in ((0, 0), (1, 0), (0, 1))
     ]
     shown = [f"{ratio:.3f}×" for ratio in ratios]
-    return [str(n_tokens), str(len(turns)), *sum(wall, []), *shown, str(TIME), TIME.verdict(ratios[0])]
+    return [str(n_tokens), str(len(turns)), *seconds_each, *shown, str(TIME), TIME.verdict(ratios[0])]
 
 
 def _clocked(way: Callable[[], object]) -> tuple[float, float]:
@@ -96,7 +97,7 @@ def _clocked(way: Callable[[], object]) -> tuple[float, float]:
     return took
 
 
-def _runner(model: torch.nn.Module) -> LocalRunner:
+def _runner(model: LlamaForCausalLM) -> LocalRunner:
     return LocalRunner(model, _llama.word_tokenizer(), name="random Llama", cache_bytes=0)  # nothing is found again
 
 

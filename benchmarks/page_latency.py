@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,14 +38,11 @@ CLICK = {128: Target(150, " ms"), 1024: Target(250, " ms")}
 TEXT = Target(700, " ms")
 TEXT_TOKENS = 50
 PAUSE = 300  # ms between two inputs, beyond the end of the script's run: a reader looks before the next click
-WORDS = (
-    "the cat that my old friend found in her garden was asleep when we came home and nobody knew why it had left its "
-    "warm place near the fire to sit out there in the rain with a small red ball"
-).split()
+WORDS = "the cat that my old friend found was asleep when we came home and nobody knew why it had left its fire".split()  # noqa: SIM905  # read as prose
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--starts", type=int, default=3, help="fresh servers to start, after one that is not counted")
     parser.add_argument("--clicks", type=int, default=21, help="clicks on heads, at each length")
     parser.add_argument("--texts", type=int, default=9, help="new texts of 50 tokens")
@@ -164,7 +161,7 @@ def _text(n_tokens: int, seed: int) -> str:
 
 
 @contextmanager
-def _page(browser: Browser, watch: Watch) -> Iterator[Page]:
+def _page(browser: Browser, watch: Watch) -> Generator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
     watch.follow(context)
     context.add_init_script(PROBE.read_text())
@@ -197,7 +194,7 @@ class _App:
 
 
 @contextmanager
-def _app(watch: Watch) -> Iterator[_App]:
+def _app(watch: Watch) -> Generator[_App]:
     """The app as a user starts it."""
     port = free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]

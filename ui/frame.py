@@ -40,7 +40,7 @@ ENTRIES = (
     ),
     Entry(
         "pages/cell.py", "cell", N_("Explore"), N_("Inside a cell"),
-        N_("Where does one number come from?"), N_("one head, one query, one key, step by step"),
+        N_("Where does one number come from?"), N_("one query, one key, step by step"),
     ),
 )  # fmt: skip  # one page a paragraph
 
