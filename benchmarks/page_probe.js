@@ -5,15 +5,22 @@
   const waiting = new Map() // name -> [condition, resolve]
   let input = 0
 
-  const observer = new MutationObserver(() => {
+  const answer = () => {
     for (const [name, [holds, resolve]] of waiting) {
       if (!holds()) continue
       waiting.delete(name)
       afterPaint(resolve)
     }
+  }
+  // As little as possible is observed, for observing costs time, too: the page's elements until the frame is there,
+  // and after that the components' counters alone.
+  const frame = new MutationObserver(() => {
+    answer()
+    if (!waiting.has("frame")) frame.disconnect()
   })
-  const watch = (root) => observer.observe(root, { subtree: true, childList: true, attributes: true })
-  watch(document)
+  frame.observe(document, { subtree: true, childList: true })
+  const counters = new MutationObserver(answer)
+  const watch = (root) => counters.observe(root, { subtree: true, attributeFilter: ["data-painted"] })
   const attach = Element.prototype.attachShadow
   Element.prototype.attachShadow = function (options) {
     const root = attach.call(this, options)

@@ -180,8 +180,11 @@ def show_badge(opened: Opened) -> Check:
 
 
 def show_reading(sentences: list[str], *, formula: str, source: str, attempt: str) -> None:
-    """The explanation of the page, closed by default."""
-    with session.slots()["read"].popover(_("Read this picture"), type="tertiary"):
+    """The explanation of the page, closed by default, and sent only once it is open."""
+    menu = session.slots()["read"].popover(_("Read this picture"), type="tertiary", on_change="rerun", key="read")
+    if not menu.open:
+        return
+    with menu:
         st.markdown("\n\n".join(map(plain, sentences)))
         st.code(formula, language=None)
         st.caption(plain(_("Source: {source}").format(source=source)))
