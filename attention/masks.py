@@ -6,7 +6,7 @@ A rule has transformers' own signature ``rule(batch, head, q_idx, k_idx) -> keep
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from jaxtyping import Bool
@@ -30,6 +30,30 @@ def sliding_window(window: int) -> Rule:
 
     def rule(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
         return (k_idx <= q_idx) & (k_idx > q_idx - window)
+
+    return rule
+
+
+def recent(window: int, *, sinks: int = 0) -> Rule:
+    """A query sees no key older than the last ``window`` (itself included), except the first ``sinks`` of the text.
+
+    Says nothing about keys after the query: compose it with :func:`causal`. (Xiao et al. 2023, arXiv:2309.17453)
+    """
+
+    def rule(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        return (k_idx > q_idx - window) | (k_idx < sinks)
+
+    return rule
+
+
+def same_document(starts: Sequence[int]) -> Rule:
+    """A query sees the keys of its own document; each document begins at one of ``starts``, the first one at 0."""
+
+    def rule(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        apart = (q_idx < 0) & (k_idx < 0)  # nowhere: positions are not negative
+        for start in starts:
+            apart = apart | ((q_idx >= start) != (k_idx >= start))
+        return ~apart
 
     return rule
 

@@ -17,7 +17,7 @@ def scores(
     *,
     scale: float,
     softcap: float | None = None,
-    keep: Bool[Tensor, "queries keys"] | None = None,
+    keep: Bool[Tensor, "*heads queries keys"] | None = None,
 ) -> Float[Tensor, "heads queries keys"]:
     """Scaled, soft-capped and masked scores: ``softcap · tanh(q·k · scale / softcap)``, in at least float32.
 

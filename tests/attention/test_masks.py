@@ -79,3 +79,20 @@ def test_rules_compose_like_sets() -> None:
     assert torch.equal(whole(masks.either(masks.causal, odd)), whole(masks.causal) | whole(odd))
     nested = masks.either(masks.both(masks.causal, odd), masks.sliding_window(1))
     assert torch.equal(whole(nested), (whole(masks.causal) & whole(odd)) | torch.eye(N, dtype=torch.bool))
+
+
+@pytest.mark.parametrize("window, sinks", [(1, 0), (3, 2), (2, 9)])
+def test_what_a_cache_still_holds_are_the_last_keys_and_the_first(window: int, sinks: int) -> None:
+    kept = masks.tile(masks.both(masks.causal, masks.recent(window, sinks=sinks)), WHOLE, WHOLE)
+    for query in range(N):
+        held = {*range(min(sinks, query + 1)), *range(max(0, query - window + 1), query + 1)}
+        assert set(kept[query].nonzero().flatten().tolist()) == held
+
+
+@pytest.mark.parametrize("starts", [(), (0,), (4,), (2, 5, 6)])
+def test_documents_do_not_see_each_other(starts: tuple[int, ...]) -> None:
+    document = [sum(start <= position for start in starts if start > 0) for position in range(N)]
+    kept = masks.tile(masks.same_document(starts), WHOLE, WHOLE)
+    for query in range(N):
+        for key in range(N):
+            assert bool(kept[query, key]) == (document[query] == document[key])
