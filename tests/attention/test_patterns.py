@@ -42,9 +42,10 @@ def kept(pattern, values):
     return masks.tile(rule if pattern.ahead else masks.both(masks.causal, rule), WHOLE, WHOLE)
 
 
-CASES = [
-    pytest.param(pattern, values, id=f"{pattern.name}-{values}") for pattern in PATTERNS for values in settings(pattern)
-]
+ALL = [(pattern, values) for pattern in PATTERNS for values in settings(pattern)]
+CASES = [pytest.param(*found, id=f"{found[0].name}-{found[1]}") for found in ALL]
+
+DETERMINED = [pytest.param(*found, id=f"{found[0].name}-{found[1]}") for found in ALL if found[0].name in SENTENCES]
 
 
 @pytest.mark.parametrize("pattern, values", CASES)
@@ -52,7 +53,7 @@ def test_a_query_always_sees_itself(pattern, values):
     assert kept(pattern, values).diagonal().all()
 
 
-@pytest.mark.parametrize("pattern, values", [case for case in CASES if case.values[0].name in SENTENCES])
+@pytest.mark.parametrize("pattern, values", DETERMINED)
 def test_cells_are_those_of_the_papers_sentence(pattern, values):
     filled = {item.name: values.get(item.name, item.default) for item in pattern.parameters}
     found = kept(pattern, values)
