@@ -47,6 +47,16 @@ class NotText(RunnerError):
     hint = N_("Delete it and type it again.")
 
 
+class NoChatTemplate(RunnerError):
+    message = N_("The tokenizer of this model comes without a chat template.")
+    hint = N_("Turn the chat template off, or choose a model that was made for chats.")
+
+
+class ChatTemplateFails(RunnerError):
+    message = N_("The chat template of this model does not take the text: {reason}.")
+    hint = N_("Turn the chat template off.")
+
+
 class SequenceTooLong(RunnerError):
     message = N_("The text is {tokens} tokens long, but {limit} fit: this model was built for that many positions.")
     hint = N_("Shorten the text to about its first {characters} characters, or choose a model with a longer context.")
@@ -122,7 +132,7 @@ class WrongModel(RunnerError):
     hint = N_("Load that model, or leave the name out of the request.")
 
 
-PLACES = (N_("layer"), N_("head"), N_("position"))  # what a NoSuchPlace names
+PLACES = (N_("layer"), N_("head"), N_("position"), N_("token id"))  # what a NoSuchPlace names
 
 # -- the capture ----------------------------------------------------------------------------------------------------
 
@@ -160,3 +170,59 @@ class NoAttribution(RunnerError):
 class Cancelled(RunnerError):
     message = N_("The work was cancelled because a newer request replaced it.")
     hint = ""
+
+
+# -- generation -----------------------------------------------------------------------------------------------------
+
+
+class ContextFull(RunnerError):
+    message = N_("The text is {tokens} tokens long and fills the {limit} positions of this model: no token can follow.")
+    hint = N_("Shorten the text, or choose a model with a longer context.")
+
+
+class CannotContinue(RunnerError):
+    message = N_("The model {name} ({family}) cannot continue a text: {reason}.")
+    hint = N_("Choose a model that predicts the next token, such as Llama, Qwen, Gemma or GPT-2.")
+
+
+# -- sampling -------------------------------------------------------------------------------------------------------
+
+
+class BadSetting(RunnerError):
+    """``setting`` is the field of Sampling that is not possible."""
+
+    message = N_("{reason}")
+    hint = ""
+
+
+class BrokenLogits(RunnerError):
+    message = N_("The model's logits are not numbers (NaN or infinite), so no token can be chosen from them.")
+    hint = N_("Choose another model: the weights of this one may be damaged.")
+
+
+# -- beam search ----------------------------------------------------------------------------------------------------
+
+
+class BeamWidthInvalid(RunnerError):
+    message = N_("A beam search {width} beams wide is not offered; choose from {least} to {most}.")
+    hint = ""
+
+
+# -- edits ----------------------------------------------------------------------------------------------------------
+
+
+class EditInvalid(RunnerError):
+    message = N_("The {what} is {value}; it must be at least {least}.")
+
+
+class EditNotPossible(RunnerError):
+    message = N_("This change cannot be made: {reason}.")
+
+
+class EditsContradict(RunnerError):
+    message = N_("Two changes of L{layer}H{head} contradict each other.")
+    hint = N_("Take one of them back.")
+
+
+class CapturesDiffer(RunnerError):
+    message = N_("The two captures are of different tokens, so their cells do not correspond.")
