@@ -145,7 +145,7 @@ def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
     record, one_query, one_head = capture.record(layer), slice(query, query + 1), slice(head, head + 1)
     weights = _float64(capture.weights(layer, head, queries=one_query)[0])
     q, keys, values = record.q[head, query], record.k[head // record.group], record.v[head // record.group]
-    keep = record.mask.tile(one_query, slice(0, len(keys)), record.q.device)[0].cpu().numpy()
+    keep = record.mask.tile(one_query, slice(0, len(keys)), record.q.device, head=head)[0].cpu().numpy()
     lse = float(record.log_sum_exp(one_head, one_query, rows=1)[0, 0])
     drawn = _drawn(weights, keep, key)
     return Row(

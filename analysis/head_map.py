@@ -115,7 +115,7 @@ def _unit_cells(
     queries = slice(looking[0].start, looking[-1].stop)
     keys = slice(looked_at[0].start, looked_at[-1].stop)
     record = capture.record(layer)
-    visible = record.mask.tile(queries, keys, record.q.device)
+    visible = record.mask.tile(queries, keys, record.q.device, head=head)
     if reading.what == "scores":
         return capture.scores(layer, head, queries=queries, keys=keys).masked_fill(~visible, 0.0), visible
     if reading.hide_first:

@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention import softmax
+from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.rotary import Rotation
 
@@ -28,6 +29,7 @@ class LayerRecord:
     window: int | None  # the sliding window the model named, the query itself included
     rotation: Rotation | str | None  # None: not rotated; a text: why it cannot be recovered
     eager: bool  # the model's eager function was used, which rounds scores to the model's dtype
+    edit: LayerEdit | None = None  # what the request changed here; all but what it does to ``output`` is in the above
 
     @property
     def group(self) -> int:
@@ -38,6 +40,11 @@ class LayerRecord:
     def nbytes(self) -> int:
         return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output))
 
+    @property
+    def passed_on(self) -> Float[Tensor, "queries heads d_value"]:
+        """What went on to the output projection: ``output``, unless the request changed heads."""
+        return self.output if self.edit is None else self.edit.passed_on(self.output[None])[0]
+
     def scores(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"]:
         """Scaled, soft-capped and masked scores of a tile; slices have bounds, heads are whole groups or one head."""
         first, last = heads.start // self.group, (heads.stop - 1) // self.group
@@ -46,7 +53,7 @@ class LayerRecord:
             self.k[first : last + 1, keys],
             scale=self.scale,
             softcap=self.softcap,
-            keep=self.mask.tile(queries, keys, self.q.device),
+            keep=self.mask.tiles(heads, queries, keys, self.q.device),
         )
 
     def log_sum_exp(self, heads: slice, queries: slice, rows: int) -> Float[Tensor, "heads queries"]:

@@ -11,8 +11,8 @@ import contextlib
 import contextvars
 import sys
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -20,7 +20,8 @@ from transformers import AttentionInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, causal_mask_function, sdpa_mask
 
-from model_runner.errors import N_, Reason
+from model_runner.errors import N_, EditNotPossible, Reason
+from model_runner.layer_edit import ForwardEdit, LayerEdit
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
 from model_runner.rotary import RotaryCall, find_rotation, watch_rotations
@@ -37,16 +38,53 @@ class CannotRecord(Exception):
         super().__init__(str(reason))
 
 
+@runtime_checkable
+class Sink(Protocol):
+    """Takes what layers show over several forwards; see :class:`model_runner.series.Series`."""
+
+    def begin(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> None:
+        """A layer shows itself for the first time."""
+        ...
+
+    def more(
+        self, name: str, query: Tensor, key: Tensor, value: Tensor, output: Tensor, calls: list[RotaryCall]
+    ) -> bool:
+        """What a layer shows, batch axis included, where only the new rows are news; False if it is not known yet."""
+        ...
+
+
 @dataclass(eq=False)
 class Recording:
     """What one forward leaves behind; filled in place while the forward runs."""
 
     names: dict[int, str]  # id of an attention module -> its qualified name
     keep: Callable[[Tensor], Tensor] = torch.clone  # what is kept of a tensor of the forward
+    sink: Sink | None = None  # takes what layers show, instead of ``records``
+    known: dict[str, MaskRule] = field(default_factory=dict)  # rules of layers, where this forward need not show them
+    keeps: bool = True  # False: only ``edit`` is wanted of this forward, and it may be of a whole batch
+    whole_masks: bool = False  # have every mask made, also where the layer could do without
     check: Callable[[], None] = lambda: None  # called once per layer; raises to cancel
+    edit: ForwardEdit | None = None  # what this forward changes of the model's own attention
+    start: int = 0  # position of the first query: tokens that a cache already held
+    turned: int = 0  # calls of the rotary function so far
     records: dict[str, LayerRecord] = field(default_factory=dict)
     rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
     rotary_calls: list[RotaryCall] = field(default_factory=list)
+
+    def take(self, name: str, seen: LayerRecord) -> None:
+        """Keep what a layer has just shown; its tensors are still the forward's own, and its rotation is not found."""
+        if self.sink is not None:
+            self.sink.begin(name, seen, self.rotary_calls)
+        else:
+            self.records[name] = replace(
+                seen,
+                q=self.keep(seen.q),
+                k=self.keep(seen.k),
+                v=self.keep(seen.v),
+                output=self.keep(seen.output),
+                rotation=find_rotation(self.rotary_calls, seen.q),
+            )
+        self.rotary_calls.clear()
 
 
 _ACTIVE: contextvars.ContextVar[Recording | None] = contextvars.ContextVar("attention_atlas_recording", default=None)
@@ -66,7 +104,7 @@ def active(recording: Recording) -> Generator[Recording]:
 
 def install(model: nn.Module) -> None:
     """Make the model's attention recordable: process-wide for its rotary functions, and for this model's attention."""
-    watch_rotations(model, _hear_rotation)
+    watch_rotations(model, _hear_rotation, _turn_rotation)
     model.set_attn_implementation(NAME)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
 
 
@@ -76,12 +114,22 @@ def _hear_rotation(call: RotaryCall) -> None:
         recording.rotary_calls.append(call)
 
 
+def _turn_rotation(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+    recording = _ACTIVE.get()
+    if recording is None or recording.edit is None or recording.edit.turn is None:
+        return cos, sin
+    recording.turned += 1
+    return recording.edit.turn.apply(cos, sin, start=recording.start, call=recording.turned - 1)
+
+
 def recordable_mask(
     *args: Any, mask_function: Any = causal_mask_function, use_vmap: bool = False, **options: Any
 ) -> Any:
     """transformers' sdpa mask, remembering the rule it was made from."""
-    mask = sdpa_mask(*args, mask_function=mask_function, use_vmap=use_vmap, **options)
     recording = _ACTIVE.get()
+    if recording is not None and recording.whole_masks:
+        options |= {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
+    mask = sdpa_mask(*args, mask_function=mask_function, use_vmap=use_vmap, **options)
     if recording is not None and mask is not None:
         recording.rules.append((mask, MaskRule(mask_function, use_vmap)))
     return mask
@@ -100,36 +148,57 @@ def recordable_attention(
 ) -> tuple[Tensor, None]:
     """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
     recording = _ACTIVE.get()
-    if recording is not None:
-        recording.check()
+    rule, edit = None, None
     softcap = options.get("softcap")
     sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
     causal = is_causal if is_causal is not None else bool(getattr(module, "is_causal", True))
     causal = causal and query.shape[2] > 1
     eager = softcap is not None or sinks is not None
+    if recording is not None:
+        recording.check()
+        name = recording.names[id(module)]
+        rule = recording.known.get(name) or _rule_of(recording, attention_mask, causal)
+        edit = None if recording.edit is None else recording.edit.layers[name]
+        if edit is not None:
+            key, value, query = edit.read(key), edit.read(value), _sharpened(edit, query, eager)
+            rule = edit.rule(rule)
+            if rule.edits:
+                attention_mask = _dense(rule, recording.start, query, key)
     if eager:
         output = _eager_by_rows(module, query, key, value, attention_mask, causal, scaling, options)
     else:
         output = sdpa_attention_forward(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, is_causal=is_causal, **options
         )[0]
-    if recording is not None:
+    if recording is not None and rule is not None and recording.keeps:
         _refuse_unexpressible(options, query)
-        recording.records[recording.names[id(module)]] = LayerRecord(
-            q=recording.keep(query[0]),
-            k=recording.keep(key[0]),
-            v=recording.keep(value[0]),
-            output=recording.keep(output[0]),
+        name, sink = recording.names[id(module)], recording.sink
+        if sink is not None and sink.more(name, query, key, value, output, recording.rotary_calls):
+            recording.rotary_calls.clear()
+            return output if edit is None else edit.passed_on(output), None
+        seen = LayerRecord(
+            q=query[0],
+            k=key[0],
+            v=value[0],
+            output=output[0],
             scale=float(scaling) if scaling is not None else query.shape[-1] ** -0.5,
             softcap=softcap,
             sinks=None if sinks is None else sinks.detach(),
-            mask=_rule_of(recording, attention_mask, causal),
+            mask=rule,
             window=options.get("sliding_window"),
-            rotation=find_rotation(recording.rotary_calls, query),
+            rotation=None,
             eager=eager,
+            edit=edit,
         )
-        recording.rotary_calls.clear()
-    return output, None
+        recording.take(name, seen)
+    return output if edit is None else edit.passed_on(output), None
+
+
+def _sharpened(edit: LayerEdit, query: Tensor, eager: bool) -> Tensor:
+    sharpened = edit.sharpen(query)
+    if eager and sharpened is not query:
+        raise EditNotPossible(reason=N_("a head with soft-capped scores or a sink cannot be sharpened by its queries"))
+    return sharpened
 
 
 def _rule_of(recording: Recording, mask: Tensor | None, causal: bool) -> MaskRule:
@@ -139,6 +208,13 @@ def _rule_of(recording: Recording, mask: Tensor | None, causal: bool) -> MaskRul
         if made is mask or (made.data_ptr() == mask.data_ptr() and made.shape == mask.shape):
             return rule
     raise CannotRecord(N_("it passes a mask tensor of its own instead of a rule"))
+
+
+def _dense(rule: MaskRule, start: int, query: Tensor, key: Tensor) -> Tensor:
+    """The rule as the mask tensor of this call, ``[1, 1 or heads, queries, keys]``; the last key is the last query."""
+    stop, heads = start + query.shape[2], slice(0, query.shape[1])
+    tiles = rule.tiles(heads, slice(start, stop), slice(stop - key.shape[2], stop), query.device)
+    return tiles[None, None] if tiles.dim() == 2 else tiles[None]
 
 
 def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
@@ -166,9 +242,9 @@ def _eager_by_rows(
     blocks, every_key, rule = [], slice(0, key.shape[2]), CAUSAL if causal else FULL
     for start in range(0, query.shape[2], EAGER_ROWS):
         rows = slice(start, min(start + EAGER_ROWS, query.shape[2]))
-        keep = rule.tile(rows, every_key, query.device) if mask is None else mask[:, :, rows]
+        keep = rule.tile(rows, every_key, query.device)[None, None] if mask is None else mask[:, :, rows]
         bias = torch.zeros(keep.shape, dtype=query.dtype, device=query.device)
-        bias = bias.masked_fill_(~keep, torch.finfo(query.dtype).min).expand(1, 1, *keep.shape[-2:])
+        bias = bias.masked_fill_(~keep, torch.finfo(query.dtype).min)
         blocks.append(eager(module, query[:, :, rows], key, value, bias, dropout=0.0, scaling=scaling, **options)[0])
     return torch.cat(blocks, dim=1)
 

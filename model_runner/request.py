@@ -1,13 +1,22 @@
-"""A request is a value: everything that determines a capture, and nothing else."""
+"""A request is a value: everything that determines a capture or a generated text, and nothing else."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from model_runner.edits import Edit
+from model_runner.sampling import Sampling
+
+GREEDY = Sampling(temperature=0.0)
+
 
 @dataclass(frozen=True)
 class CaptureRequest:
     """One text through one model; equal requests have equal captures.
+
+    ``continuation`` are token ids that follow the text's own, as a generation chose them: written out and read again
+    they could fall into other tokens. With ``chat`` the text is the user's turn in the model's own chat template.
+    ``edits`` change the forward, see :mod:`model_runner.edits`; without them it is the unmodified model's.
 
     ``model``, ``revision`` and ``dtype`` may be None: the runner that answers fills in its own (see
     ``Capture.request``), and refuses a request that names another.
@@ -17,3 +26,25 @@ class CaptureRequest:
     model: str | None = None
     revision: str | None = None
     dtype: str | None = None
+    chat: bool = False
+    continuation: tuple[int, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+
+@dataclass(frozen=True)
+class GenerateRequest:
+    """A text and how it goes on: at most ``max_new_tokens`` more, drawn by ``sampling`` (greedy unless told otherwise).
+
+    The other fields are those of :class:`CaptureRequest`; ``continuation`` holds the tokens forced before the first
+    one is drawn.
+    """
+
+    text: str
+    max_new_tokens: int = 20
+    sampling: Sampling = GREEDY
+    model: str | None = None
+    revision: str | None = None
+    dtype: str | None = None
+    chat: bool = False
+    continuation: tuple[int, ...] = ()
+    edits: tuple[Edit, ...] = ()

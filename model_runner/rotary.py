@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from model_runner.errors import N_
@@ -49,6 +50,15 @@ class Rotation:
     stop: int
     interleaved_input: bool  # DeepSeek: pairs come in interleaved and leave as halves
 
+    def is_of(self, call: RotaryCall, start: int, stop: int) -> bool:
+        """Whether this call turned the same slice by the very same cosines and sines."""
+        return (
+            call.cos_sin is not None
+            and (self.function, self.rest, self.options) == (call.function, call.rest, call.options)
+            and (self.start, self.stop) == (start, stop)
+            and all(_same_place(mine, its) for mine, its in zip((self.cos, self.sin), call.cos_sin, strict=True))
+        )
+
     def apply(self, x: Tensor, sin_sign: float = 1.0) -> Tensor:
         """The model's own function on ``[heads, tokens, rotated]``, in float32."""
         x = x[None]
@@ -81,29 +91,46 @@ class Rotation:
         return torch.cat([x[..., : self.start], turned, x[..., self.stop :]], dim=-1)
 
 
+def _same_place(one: Tensor, other: Tensor) -> bool:
+    return one.data_ptr() == other.data_ptr() and one.shape == other.shape and one.stride() == other.stride()
+
+
 def is_rotary(name: str) -> bool:
     return name.startswith("apply_") and ("rotary" in name or "rope" in name)
 
 
-def watch_rotations(model: nn.Module, on_call: Callable[[RotaryCall], None]) -> None:
-    """Wrap the rotary functions of the model's modeling modules, once per process; ``on_call`` hears of each call."""
+def watch_rotations(
+    model: nn.Module,
+    on_call: Callable[[RotaryCall], None],
+    turn: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
+) -> None:
+    """Wrap the rotary functions of the model's modeling modules, once per process.
+
+    ``on_call`` hears of each call; ``turn`` may replace its cosine and sine.
+    """
     for name in {type(module).__module__ for module in model.modules()}:
         modeling = sys.modules.get(name)
         if modeling is None or not name.startswith("transformers.models."):
             continue
         for attribute, function in list(vars(modeling).items()):
             if is_rotary(attribute) and callable(function) and not hasattr(function, "watched"):
-                setattr(modeling, attribute, _watched(function, on_call))
+                setattr(modeling, attribute, _watched(function, on_call, turn))
 
 
-def _watched(function: Callable[..., Any], on_call: Callable[[RotaryCall], None]) -> Callable[..., Any]:
+def _watched(
+    function: Callable[..., Any],
+    on_call: Callable[[RotaryCall], None],
+    turn: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
+) -> Callable[..., Any]:
     def wrapper(q: Tensor, k: Tensor, *args: Any, **kwargs: Any) -> Any:
-        result = function(q, k, *args, **kwargs)
         options = dict(kwargs)
-        given = [*args, *(options.pop(name) for name in ("cos", "sin") if name in options)]
-        two_parts = len(given) >= 2 and all(torch.is_tensor(part) and not part.is_complex() for part in given[:2])
-        cos_sin = (given[0].detach(), given[1].detach()) if two_parts else None
-        on_call(RotaryCall(function, cos_sin, tuple(given[2:]), options, result[0].detach()))
+        given = [*args, *(options.pop(name) for name in ("cos", "sin") if name in options)] if kwargs else list(args)
+        two_parts = len(given) >= 2 and _is_real(given[0]) and _is_real(given[1])
+        if two_parts:
+            given[:2] = turn(given[0], given[1])
+        result = function(q, k, *given, **options)  # cos and sin come first wherever they are given by name
+        cos_sin = (given[0], given[1]) if two_parts else None
+        on_call(RotaryCall(function, cos_sin, tuple(given[2:]), options, result[0]))
         return result
 
     wrapper.watched = function  # type: ignore[attr-defined]  # marks it, so that it is never wrapped twice
@@ -111,26 +138,35 @@ def _watched(function: Callable[..., Any], on_call: Callable[[RotaryCall], None]
     return wrapper
 
 
-def find_rotation(calls: list[RotaryCall], q: Tensor) -> Rotation | str | None:
+def _is_real(part: Any) -> bool:
+    return isinstance(part, Tensor) and not part.is_complex()
+
+
+def find_rotation(calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"]) -> Rotation | str | None:
     """The rotation among ``calls`` whose output is (a slice of) this ``q``; None: no call; a text: why not."""
     if not calls:
         return None
+    found = find_call(calls, q)
+    return invertible(*found) if found is not None else N_("queries are changed again after the rotation")
+
+
+def find_call(calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"]) -> tuple[RotaryCall, int, int] | None:
+    """The last call whose output is a slice of this ``q``, and where that slice of d_head starts and stops."""
     for call in reversed(calls):
         turned = call.rotated_q
-        if turned.dim() != 4 or turned.shape[:3] != q.shape[:3] or turned.shape[-1] > q.shape[-1]:
+        if turned.dim() != 4 or turned.shape[1:3] != q.shape[:2] or turned.shape[-1] > q.shape[-1]:
             continue
         width = turned.shape[-1]
         for start in (0, q.shape[-1] - width):
-            if torch.equal(turned[0, :, -1].to(q.dtype), q[0, :, -1, start : start + width]):
-                return _invertible(call, start, width)
-    return N_("queries are changed again after the rotation")
+            if torch.equal(turned[0, :, -1].to(q.dtype), q[:, -1, start : start + width]):
+                return call, start, start + width
+    return None
 
 
-def _invertible(call: RotaryCall, start: int, width: int) -> Rotation | str:
+def invertible(call: RotaryCall, start: int, stop: int) -> Rotation | str:
+    """The rotation of a call that turned this slice of d_head, once its inverse was tried; a text: why not."""
     if call.cos_sin is None:
         return N_("the rotation is not given as a cosine and a sine")
     name = getattr(call.function, "__name__", "")
-    rotation = Rotation(
-        call.function, *call.cos_sin, call.rest, call.options, start, start + width, "interleave" in name
-    )
+    rotation = Rotation(call.function, *call.cos_sin, call.rest, call.options, start, stop, "interleave" in name)
     return rotation if rotation.round_trips() else N_("its inverse does not undo it")

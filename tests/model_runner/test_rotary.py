@@ -143,7 +143,7 @@ def _q(seed: int = 0, width: int = D_HEAD) -> Tensor:
 
 
 def test_without_a_call_there_is_no_rotation() -> None:
-    assert find_rotation([], _q()) is None
+    assert find_rotation([], _q()[0]) is None
 
 
 def test_of_several_calls_the_one_that_made_this_q_is_found() -> None:
@@ -152,7 +152,7 @@ def test_of_several_calls_the_one_that_made_this_q_is_found() -> None:
         _call(in_neighbours, "neighbours", _q(2)),
         _call(half_split, "halves", _q(3)),
     ]
-    found = find_rotation(calls, calls[1].rotated_q)
+    found = find_rotation(calls, calls[1].rotated_q[0])
     assert isinstance(found, Rotation)
     assert found.function is in_neighbours
     assert (found.start, found.stop) == (0, D_HEAD)
@@ -167,7 +167,7 @@ def test_a_rotation_of_a_part_is_found_in_its_place(start: int) -> None:
     before = q.clone()
     before[..., start : start + 8] = part
     q[..., start : start + 8] = call.rotated_q
-    found = find_rotation([call], q)
+    found = find_rotation([call], q[0])
     assert isinstance(found, Rotation)
     assert (found.start, found.stop) == (start, start + 8)
     torch.testing.assert_close(found.unrotate(q[0]), before[0], atol=CLOSE, rtol=0)
@@ -175,24 +175,24 @@ def test_a_rotation_of_a_part_is_found_in_its_place(start: int) -> None:
 
 def test_a_rotation_in_float32_of_a_q_that_is_kept_in_half_precision_is_found() -> None:
     call = _call(half_split, "halves", _q())
-    assert isinstance(find_rotation([call], call.rotated_q.bfloat16()), Rotation)
+    assert isinstance(find_rotation([call], call.rotated_q[0].bfloat16()), Rotation)
 
 
 def test_queries_that_were_changed_after_the_rotation_are_refused() -> None:
     call = _call(half_split, "halves", _q())
-    assert str(find_rotation([call], 1.01 * call.rotated_q)) == "queries are changed again after the rotation"
+    assert str(find_rotation([call], 1.01 * call.rotated_q[0])) == "queries are changed again after the rotation"
 
 
 def test_a_rotation_of_other_heads_or_tokens_is_not_this_one() -> None:
     call = _call(half_split, "halves", _q())
     for q in (call.rotated_q[:, :-1], call.rotated_q[:, :, 1:], call.rotated_q[..., :-2]):
-        assert not isinstance(find_rotation([call], q), Rotation)
+        assert not isinstance(find_rotation([call], q[0]), Rotation)
 
 
 def test_a_rotation_that_is_not_given_as_cosine_and_sine_is_refused() -> None:
     call = _call(half_split, "halves", _q())
     complex_call = RotaryCall(call.function, None, (), {}, call.rotated_q)
-    assert str(find_rotation([complex_call], call.rotated_q)) == "the rotation is not given as a cosine and a sine"
+    assert str(find_rotation([complex_call], call.rotated_q[0])) == "the rotation is not given as a cosine and a sine"
 
 
 def test_a_function_that_its_inverse_does_not_undo_is_refused() -> None:
@@ -201,7 +201,7 @@ def test_a_function_that_its_inverse_does_not_undo_is_refused() -> None:
         return turned.abs(), turned.abs()
 
     call = _call(bent, "halves", _q())
-    assert str(find_rotation([call], call.rotated_q)) == "its inverse does not undo it"
+    assert str(find_rotation([call], call.rotated_q[0])) == "its inverse does not undo it"
 
 
 # -- watching a modeling module ---------------------------------------------------------------------------------------
@@ -236,7 +236,7 @@ def test_a_watched_function_gives_what_it_gave_and_tells_of_each_call_once(model
     module, model = modeling
     heard: list[RotaryCall] = []
     for _ in range(3):
-        watch_rotations(model, heard.append)
+        watch_rotations(model, heard.append, lambda cos, sin: (cos, sin))
     cos, sin = _cos_sin("halves", D_HEAD, 1.0)
     q, k = _q(1), _q(2)
     rotated_q, rotated_k = module.apply_rotary_pos_emb(q, k, cos, sin, 1)
@@ -255,10 +255,10 @@ def test_a_watched_function_gives_what_it_gave_and_tells_of_each_call_once(model
 def test_cosine_and_sine_may_be_given_by_name(modeling: Any) -> None:
     module, model = modeling
     heard: list[RotaryCall] = []
-    watch_rotations(model, heard.append)
+    watch_rotations(model, heard.append, lambda cos, sin: (cos, sin))
     cos, sin = _cos_sin("halves", D_HEAD, 1.0)
     rotated_q, _ = module.apply_rotary_pos_emb(_q(), _q(), cos=cos, sin=sin, unsqueeze_dim=1)
-    found = find_rotation(heard, rotated_q)
+    found = find_rotation(heard, rotated_q[0])
     assert isinstance(found, Rotation)
     assert found.options == {"unsqueeze_dim": 1}
     torch.testing.assert_close(found.unrotate(rotated_q[0]), _q()[0], atol=CLOSE, rtol=0)

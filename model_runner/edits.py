@@ -1,0 +1,145 @@
+"""Edits of a forward: values in the request, applied in the one registered attention function, on every family.
+
+An edit says what it changes, never how a family does it; two requests that differ only in their edits are the "before"
+and the "after" of a what-if on the real model. ``layers`` and ``heads`` None mean all of them. Adding one: a frozen
+dataclass here, and an arm in :mod:`model_runner.layer_edit`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from attention.patterns import BY_NAME
+from model_runner.errors import N_, EditInvalid, EditNotPossible
+from model_runner.turning import RotationEdit
+
+Places = tuple[int, ...] | None
+"""Layers or heads, zero-based; None: all."""
+
+
+@dataclass(frozen=True)
+class KeepLast:
+    """A cache that keeps the last ``window`` tokens, the query itself included, and the first ``sinks`` for good.
+
+    Every query sees what such a cache would still hold; positions stay as they were (StreamingLLM, Xiao et al. 2023,
+    arXiv:2309.17453, numbers them anew within the cache). Raises EditInvalid for a window below 1 or negative sinks.
+    """
+
+    window: int
+    sinks: int = 0
+
+    def __post_init__(self) -> None:
+        _at_least(N_("window"), self.window, 1)
+        _at_least(N_("number of sinks"), self.sinks, 0)
+
+
+@dataclass(frozen=True)
+class Int8Cache:
+    """Every key and value is read back from int8: one scale per token and key/value head, the largest number to 127."""
+
+
+@dataclass(frozen=True)
+class Documents:
+    """A text of several documents in one row: no query sees a key of another one; each begins at one of ``starts``."""
+
+    starts: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Masked:
+    """A pattern of :mod:`attention.patterns` laid over the layers' own masks, with these values of its parameters.
+
+    Raises EditInvalid for a value below the least, EditNotPossible for a pattern that is not in the table.
+    """
+
+    pattern: str
+    values: tuple[tuple[str, int], ...] = ()
+    layers: Places = None
+    heads: Places = None
+
+    def __post_init__(self) -> None:
+        if self.pattern not in BY_NAME:
+            raise EditNotPossible(reason=N_("there is no pattern of that name"))
+        given = dict(self.values)
+        for parameter in BY_NAME[self.pattern].parameters:
+            _at_least(parameter.label, given.get(parameter.name, parameter.default), parameter.least)
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """Single cells ``(query, key)`` that are hidden. A query whose every cell is hidden passes nothing on."""
+
+    cells: tuple[tuple[int, int], ...]
+    layers: Places = None
+    heads: Places = None
+
+    def __post_init__(self) -> None:
+        if not self.cells:
+            raise EditNotPossible(reason=N_("no cell is chosen"))
+
+
+@dataclass(frozen=True)
+class SharedKeys:
+    """Keys and values of neighbouring heads replaced by their mean until ``kv_heads`` different ones are left.
+
+    Mean pooling as in the conversion to grouped-query attention (Ainslie et al. 2023, arXiv:2305.13245), without the
+    training that follows it there. One is multi-query attention.
+    """
+
+    kv_heads: int
+
+    def __post_init__(self) -> None:
+        _at_least(N_("number of key/value heads"), self.kv_heads, 1)
+
+
+@dataclass(frozen=True)
+class ScaledHead:
+    """What a head passes on, times ``factor``; 0 ablates it."""
+
+    layer: int
+    head: int
+    factor: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.factor):
+            raise EditNotPossible(reason=N_("a head can only be multiplied by a finite number"))
+
+
+@dataclass(frozen=True)
+class MeanHead:
+    """What a head passes on is at every position the mean over the text: its content without its place."""
+
+    layer: int
+    head: int
+
+
+@dataclass(frozen=True)
+class SharpenedHead:
+    """The softmax of one head at another temperature: below 1 sharper, above 1 flatter."""
+
+    layer: int
+    head: int
+    temperature: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.temperature) and self.temperature > 0):
+            raise EditNotPossible(reason=N_("a temperature is a positive number"))
+
+
+@dataclass(frozen=True)
+class SwappedHeads:
+    """Two heads of a layer change places before the output projection."""
+
+    layer: int
+    first: int
+    second: int
+
+
+HeadEdit = ScaledHead | MeanHead | SharpenedHead | SwappedHeads
+Edit = KeepLast | Int8Cache | Documents | Masked | Blocked | SharedKeys | HeadEdit | RotationEdit
+
+
+def _at_least(what: str, value: int, least: int) -> None:
+    if value < least:
+        raise EditInvalid(what=what, value=value, least=least)
