@@ -42,8 +42,8 @@ def character_units(capture: Capture) -> tuple[Unit, ...]:
 
 def word_units(capture: Capture) -> tuple[Unit, ...]:
     """One unit a word, punctuation mark or special token; what covers no word (a line break) stays a token."""
-    starts = [match.start() for match in WORD.finditer(capture.request.text)]
-    ends = [match.end() for match in WORD.finditer(capture.request.text)]
+    starts = [match.start() for match in WORD.finditer(capture.text)]
+    ends = [match.end() for match in WORD.finditer(capture.text)]
     keys: list[object] = []
     word = 0
     for token in capture.tokens:
@@ -72,6 +72,6 @@ def _joined(capture: Capture, keys: list[object]) -> tuple[Unit, ...]:
 
 def _unit(capture: Capture, run: list[int]) -> Unit:
     tokens = [capture.tokens[i] for i in run]
-    text = capture.request.text[tokens[0].start : tokens[-1].end]
+    text = capture.text[tokens[0].start : tokens[-1].end]
     label = tokens[0].text if len(run) == 1 else visible(text)
     return Unit(label, run[0], run[-1] + 1, tuple(token.text for token in tokens), tokens[0].special)

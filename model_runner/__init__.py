@@ -1,10 +1,26 @@
 """Models: load, tokenize, capture. The public API of Attention Atlas."""
 
+from model_runner.beam import BeamSearch
 from model_runner.capture import Capture, Check
 from model_runner.errors import RunnerError
+from model_runner.generation import Step
 from model_runner.loading import load_runner
-from model_runner.request import CaptureRequest
+from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.runner import ModelInfo, Runner
+from model_runner.sampling import Sampling
 from model_runner.tokens import Token
 
-__all__ = ["Capture", "CaptureRequest", "Check", "ModelInfo", "Runner", "RunnerError", "Token", "load_runner"]
+__all__ = [
+    "BeamSearch",
+    "Capture",
+    "CaptureRequest",
+    "Check",
+    "GenerateRequest",
+    "ModelInfo",
+    "Runner",
+    "RunnerError",
+    "Sampling",
+    "Step",
+    "Token",
+    "load_runner",
+]

@@ -7,6 +7,9 @@ neither back nor use well what is left between them: at 2048 tokens of a 12 × 7
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
@@ -22,11 +25,15 @@ class Arena:
 
     def keep(self, tensor: Tensor) -> Tensor:
         """A contiguous copy of the tensor's values."""
-        size = tensor.nbytes
-        place = self._block[self._used : self._used + size]
-        if place.numel() < size:
-            return tensor.detach().clone(memory_format=torch.contiguous_format)
-        self._used += -(-size // ALIGNMENT) * ALIGNMENT
-        copy = place.view(tensor.dtype).view(tensor.shape)
+        copy = self.room(tensor.shape, tensor.dtype)
         copy.copy_(tensor.detach())
         return copy
+
+    def room(self, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+        """A contiguous tensor to be filled; it takes up real memory only where it is written to."""
+        size = math.prod(shape) * dtype.itemsize
+        place = self._block[self._used : self._used + size]
+        if place.numel() < size:
+            return torch.empty(*shape, dtype=dtype, device=self._block.device)
+        self._used += -(-size // ALIGNMENT) * ALIGNMENT
+        return place.view(dtype).view(*shape)

@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -21,6 +22,7 @@ from model_runner.request import CaptureRequest
 from model_runner.tokens import Token
 from model_runner.verification import Check
 
+FEW = 4  # query rows for which it is not worth knowing the denominators of all
 ROWS = 128  # query rows per block of the lazy computations: O(heads × ROWS × keys) memory
 
 
@@ -34,10 +36,16 @@ class Capture:
     records: tuple[LayerRecord | None, ...]
     residuals: tuple[Float[Tensor, "tokens d_model"], ...]
     hidden: Float[Tensor, "tokens d_model"]  # after the final norm: what the output layer reads
-    logits_of: Callable[[Float[Tensor, "d_model"]], Float[Tensor, "vocab"]] = field(repr=False)
+    logits_of: Callable[[Float[Tensor, "positions d_model"]], Float[Tensor, "positions vocab"]] = field(repr=False)
     push_of: Callable[[int, int, Tensor, Tensor, Tensor], Float[Tensor, "vocab"]] = field(repr=False)
+    written: str | None = None  # see ``text``; None: it is the request's
     _lse: dict[int, Tensor] = field(default_factory=dict, repr=False)
     _logits: dict[int, Tensor] = field(default_factory=dict, repr=False)
+
+    @property
+    def text(self) -> str:
+        """What the characters of the tokens count in: the request's text, its chat template and continuation too."""
+        return self.request.text if self.written is None else self.written
 
     @property
     def n_layers(self) -> int:
@@ -123,9 +131,13 @@ class Capture:
 
     def layer_weights(self, layer: int, queries: slice) -> Float[Tensor, "heads queries keys"]:
         """The weights of every head for a block of queries; O(heads × queries × keys) memory, so ask in blocks."""
-        record = self.record(layer)
-        scores = record.scores(slice(0, record.q.shape[0]), self._span(queries), self._span(None))
-        return softmax.weights(scores, self.lse(layer)[:, queries])
+        record, queries = self.record(layer), self._span(queries)
+        heads = slice(0, record.q.shape[0])
+        if queries.stop - queries.start <= FEW and self._layer(layer) not in self._lse:
+            lse = record.log_sum_exp(heads, queries, ROWS)  # the other rows' may never be needed
+        else:
+            lse = self.lse(layer)[:, queries]
+        return softmax.weights(record.scores(heads, queries, self._span(None)), lse)
 
     def residual(self, layer: int) -> Float[Tensor, "tokens d_model"]:
         """The residual stream entering a layer; ``n_layers`` gives what leaves the last one, before the final norm."""
@@ -135,8 +147,21 @@ class Capture:
         """The model's logits at one position, float32. Raises NoLogits for a model without an output layer."""
         position = _index("position", position, len(self.tokens))
         if position not in self._logits:
-            self._logits[position] = self.logits_of(self.hidden[position])
+            self._logits[position] = self.logits_of(self.hidden[position : position + 1])[0]
         return self._logits[position]
+
+    def surprisals(self) -> Float[Tensor, "tokens_after_the_first"]:
+        """−ln p of each token but the first, given those before it, in nats, float32; e^mean is the perplexity.
+
+        Nothing of size tokens × vocabulary is kept. Of causal models: an encoder sees the token itself.
+        Raises NoLogits.
+        """
+        ids = torch.tensor([token.id for token in self.tokens[1:]], dtype=torch.long, device=self.hidden.device)
+        blocks = [
+            torch.nn.functional.cross_entropy(self.logits_of(self.hidden[:-1][rows]), ids[rows], reduction="none")
+            for rows in (slice(start, start + ROWS) for start in range(0, len(ids), ROWS))
+        ]
+        return torch.cat(blocks) if blocks else self.hidden.new_zeros(0, dtype=torch.float32)
 
     def head_push(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
         """What a head's output at a position adds to the logits there on the direct path, in logits, float32.
@@ -149,7 +174,7 @@ class Capture:
             self._head(layer, head),
             _index("position", position, len(self.tokens)),
         )
-        output, stream = self.record(layer).output[position, head], self.residuals[-1][position]
+        output, stream = self.record(layer).passed_on[position, head], self.residuals[-1][position]
         return self.push_of(layer, head, output, stream, self.hidden[position])
 
     def verify(self, layer: int) -> Check:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
 import re
 import unicodedata
@@ -11,9 +12,10 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from model_runner.errors import EmptyText, NotText
+from model_runner.errors import ChatTemplateFails, EmptyText, NoChatTemplate, NotText
 
 VISIBLE = {" ": "·", "\n": "⏎", "\t": "⇥", "\r": "␍"}
+BYTE_LEVEL = "ByteLevel"  # in the description of a tokenizer's decoder: its pieces are made of bytes
 JOINER = "\u200d"
 BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # SentencePiece's byte fallback
 
@@ -35,26 +37,40 @@ class Token:
 
 @dataclass(frozen=True)
 class Encoded:
-    """Token ids and, for each, the characters ``(start, end)`` it covers."""
+    """Token ids and, for each, the characters ``(start, end)`` of ``text`` it covers."""
 
     ids: tuple[int, ...]
     spans: tuple[tuple[int, int], ...]
+    text: str
 
 
-def encode(tokenizer: PreTrainedTokenizerBase, text: str) -> Encoded:
+def encode(tokenizer: PreTrainedTokenizerBase, text: str, *, chat: bool = False) -> Encoded:
     """The model's own token ids of the text, special tokens included.
 
-    Raises EmptyText for a text that is blank or leaves no token, NotText where a lone surrogate makes it unencodable.
+    With ``chat`` they are those of the model's chat template around the text, up to where its answer begins.
+    Raises EmptyText for a text that is blank or leaves no token, NotText where a lone surrogate makes it unencodable,
+    NoChatTemplate, and ChatTemplateFails.
     """
     if not text.strip():
         raise EmptyText()
     for position, character in enumerate(text):
         if "\ud800" <= character <= "\udfff":
             raise NotText(position=position, code=f"{ord(character):04X}")
-    encoded: Any = tokenizer(text, return_offsets_mapping=True, verbose=False)
+    written = _in_template(tokenizer, text) if chat else text
+    encoded: Any = tokenizer(written, return_offsets_mapping=True, verbose=False, add_special_tokens=not chat)
     if not encoded["input_ids"]:
         raise EmptyText()
-    return Encoded(tuple(encoded["input_ids"]), tuple(map(tuple, encoded["offset_mapping"])))
+    return Encoded(tuple(encoded["input_ids"]), tuple(map(tuple, encoded["offset_mapping"])), written)
+
+
+def _in_template(tokenizer: PreTrainedTokenizerBase, text: str) -> str:
+    if not tokenizer.chat_template:
+        raise NoChatTemplate()
+    turns = [{"role": "user", "content": text}]
+    try:
+        return str(tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False))
+    except Exception as error:  # a template may raise what it likes
+        raise ChatTemplateFails(reason=(str(error) or type(error).__name__).splitlines()[0].rstrip(".")) from error
 
 
 def longest_start(tokenizer: PreTrainedTokenizerBase, text: str, encoded: Encoded, limit: int) -> int:
@@ -78,14 +94,78 @@ def tokens_of(tokenizer: PreTrainedTokenizerBase, encoded: Encoded) -> tuple[Tok
     )
 
 
+class Writer:
+    """Tokens after a text, one at a time, each with the characters it adds: written out, then never written again.
+
+    A character whose bytes fall into several tokens is covered by each of them; until the last one comes it counts as
+    one replacement character. Special tokens add none.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, encoded: Encoded) -> None:
+        self._tokenizer = tokenizer
+        self._special = set(tokenizer.all_special_ids)  # which transformers makes anew each time it is asked
+        self._decoder = _decoder(tokenizer)
+        self._bytes = codecs.getincrementaldecoder("utf-8")("replace")
+        self._complete = encoded.text  # without the bytes of a character that is still incomplete
+        self._marks = [(len(encoded.text), False)]  # after each token: complete characters, whether one is incomplete
+        self._given = len(encoded.ids)
+        self.tokens = list(tokens_of(tokenizer, encoded))
+
+    def text_of(self, n_tokens: int) -> str:
+        """What the first ``n_tokens``, the given ones among them, write; their characters count in it."""
+        complete, waiting = self._marks[n_tokens - self._given]
+        return self._complete[:complete] + ("\ufffd" if waiting else "")
+
+    def continuation(self, n_tokens: int) -> tuple[int, ...]:
+        """The ids of the first ``n_tokens`` that are not of the text itself."""
+        return tuple(token.id for token in self.tokens[self._given : n_tokens])
+
+    def append(self, token_id: int) -> Token:
+        """The next token."""
+        special = token_id in self._special
+        piece = b"" if special else self._piece(token_id)
+        if self._marks[-1][1] and not 0x80 <= (piece or b"\0")[0] < 0xC0:  # the character before stays incomplete
+            self._complete += self._bytes.decode(b"", final=True)
+            self._bytes.reset()
+        start = len(self._complete)
+        self._complete += self._bytes.decode(piece)
+        waiting = bool(self._bytes.getstate()[0])
+        end = len(self._complete) + waiting
+        text = _shown(self._tokenizer, token_id, special, self._decoder)
+        token = Token(token_id, text, start, end, special)
+        self._marks.append((len(self._complete), waiting))
+        self.tokens.append(token)
+        return token
+
+    def _piece(self, token_id: int) -> bytes:
+        """The bytes a token adds after the one before it."""
+        piece = self._tokenizer.convert_ids_to_tokens(token_id)
+        if not isinstance(piece, str):  # an id beyond the tokenizer
+            return b""
+        if BYTE_LEVEL in self._decoder:
+            known = all(character in _byte_of() for character in piece)
+            return bytes(_byte_of()[character] for character in piece) if known else piece.encode()
+        if lone_byte := BYTE_PIECE.fullmatch(piece):
+            return bytes([int(lone_byte[1], 16)])
+        if "▁" in self._decoder:
+            return piece.replace("▁", " ").encode()
+        last = self.tokens[-1].id
+        before, both = (str(self._tokenizer.decode(ids)) for ids in ([last], [last, token_id]))
+        return both[len(before) :].encode()
+
+
 def display(tokenizer: PreTrainedTokenizerBase, token_id: int) -> str:
     """A token as it is drawn: never empty, spaces and control characters visible, lone bytes as ``⟨F0⟩``."""
+    return _shown(tokenizer, token_id, token_id in tokenizer.all_special_ids, _decoder(tokenizer))
+
+
+def _shown(tokenizer: PreTrainedTokenizerBase, token_id: int, special: bool, decoder: str) -> str:
     piece = tokenizer.convert_ids_to_tokens(token_id)
     if not isinstance(piece, str):  # an id beyond the tokenizer: some models pad their vocabulary
         return f"⟨{token_id}⟩"
-    if token_id in tokenizer.all_special_ids:
+    if special:
         return "⟨" + piece.strip("<>|[]") + "⟩"
-    if _is_byte_level(tokenizer) and all(character in _byte_of() for character in piece):  # else added as it is
+    if BYTE_LEVEL in decoder and all(character in _byte_of() for character in piece):  # else added as it is
         raw = bytes(_byte_of()[character] for character in piece)
         try:
             return visible(raw.decode("utf-8"))
@@ -112,9 +192,9 @@ def _visible_character(character: str) -> str:
     return f"⟨{ord(character):04X}⟩" if invisible and character != JOINER else character
 
 
-def _is_byte_level(tokenizer: PreTrainedTokenizerBase) -> bool:
+def _decoder(tokenizer: PreTrainedTokenizerBase) -> str:
     backend = getattr(tokenizer, "backend_tokenizer", None)
-    return backend is not None and "ByteLevel" in str(backend.decoder)
+    return "" if backend is None else str(backend.decoder)
 
 
 @functools.cache

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from model_runner.capture import Capture
+from model_runner.edits import KeepLast
 from model_runner.errors import Cancelled, EmptyText, NoLogits, SequenceTooLong, WrongModel
 from model_runner.loading import load_runner
 from model_runner.local import LocalRunner
@@ -48,8 +49,9 @@ def _same(capture: Capture, other: Capture) -> bool:
 def test_equal_requests_are_one_key_and_every_field_tells_two_apart() -> None:
     request = CaptureRequest(text="a", model="m", revision="r", dtype="float32")
     assert {request: 1}[CaptureRequest(text="a", model="m", revision="r", dtype="float32")] == 1
+    other = {"chat": True, "continuation": (1,), "edits": (KeepLast(3),)}
     for field in dataclasses.fields(request):
-        assert dataclasses.replace(request, **{field.name: "other"}) != request
+        assert dataclasses.replace(request, **{field.name: other.get(field.name, "other")}) != request
 
 
 def test_a_request_cannot_be_changed() -> None:
