@@ -1,0 +1,114 @@
+// The figure: lines, chips, names, legend; and the words for a node.
+
+function svg(tag, attributes, ...children) {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", tag)
+  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
+  node.append(...children)
+  return node
+}
+
+const thickness = (node) => 1 + 6 * Math.exp(node.logProb)
+
+function draw(root, state) {
+  const theme = readTheme(root, state.meta.palette)
+  const at = layout(state, theme.font)
+  state.at = at
+  const edges = at.edges.map((edge) => edgeNode(edge, state))
+  edges.sort((a, b) => a.classList.contains("path") - b.classList.contains("path")) // the open branch above the others
+  const picture = svg(
+    "svg",
+    { width: at.width, height: at.height, viewBox: `0 0 ${at.width} ${at.height}`, role: "presentation" },
+    svg("g", { class: "edges", "aria-hidden": "true" }, ...edges),
+    ...at.chips.map((chip) => (chip.node ? chipNode(chip, state) : moreNode(chip, state))),
+    ...at.names.map(nameNode),
+  )
+  const { scrollLeft, scrollTop } = state.scroller
+  state.scroller.replaceChildren(picture)
+  state.scroller.style.maxHeight = `${state.meta.max_height}px`
+  Object.assign(state.scroller, { scrollLeft, scrollTop })
+  state.scroller.setAttribute("aria-label", counted(state, state.meta.texts.summary))
+  drawLegend(state)
+  if (state.reveal) reveal(state, state.focused ?? state.openNode)
+  state.reveal = false
+  root.dataset.opened = state.openNode.id
+  root.dataset.nodes = String(state.nodes.length)
+  root.dataset.chips = String(at.chips.length)
+  paintCurrent(root, state)
+}
+
+const counted = ({ meta }, template) => fill(template, { branches: meta.n_branches, tokens: meta.ids.length - 1, token: isolate(meta.labels[0]) })
+
+function edgeNode({ from, to, straight }, state) {
+  const child = to.node ?? to.hidden[0]
+  const [x1, x2] = [from.x + from.width, to.x]
+  const bend = (x2 - x1) * 0.55
+  const d = straight ? `M${x1},${from.y}H${x2}` : `M${x1},${from.y}C${x1 + bend},${from.y} ${x2 - bend},${to.y} ${x2},${to.y}`
+  const edge = svg("path", { d, class: "edge", "stroke-width": thickness(child).toFixed(2), "data-to": child.id })
+  edge.classList.toggle("path", state.path.has(to.node ?? to.hidden.at(-1)))
+  edge.classList.toggle("dropped", child.dropped)
+  return edge
+}
+
+function chipNode({ node, x, y, width, text }, state) {
+  const top = y - CHIP / 2
+  const group = svg("g", { class: "chip", role: "treeitem", id: `node-${node.i}`, "data-id": node.id, "aria-level": node.depth + 1 })
+  const title = svg("title", {})
+  title.textContent = describe(state, node)
+  group.append(title, svg("rect", { class: "box", x, y: top, width, height: CHIP, rx: 5 }))
+  if (node.chosen === "forced") group.append(svg("rect", { class: "forced-mark", x: x + 2.5, y: top + 4, width: 3, height: CHIP - 8, rx: 1.5 }))
+  if (node.ended) group.append(svg("rect", { class: "end-mark", x: x + width + 2.5, y: top, width: 3, height: CHIP }))
+  const label = svg("text", { x: x + width / 2, y: y + 4.5, "text-anchor": "middle" })
+  label.textContent = isolate(text)
+  group.append(label)
+  group.classList.toggle("prompt", node.parent === null)
+  group.classList.toggle("path", state.path.has(node))
+  group.classList.toggle("opened", node === state.openNode)
+  group.classList.toggle("dropped", node.dropped)
+  group.setAttribute("aria-label", describe(state, node))
+  group.setAttribute("aria-selected", String(node === state.openNode))
+  return group
+}
+
+function moreNode({ hidden, x, y, width, text }, state) {
+  const words = fill(state.meta.texts.more, { count: hidden.length, text: isolate(hidden.map((node) => node.label).join("")) })
+  const title = svg("title", {})
+  title.textContent = words
+  const label = svg("text", { x: x + width / 2, y: y + 4.5, "text-anchor": "middle" })
+  label.textContent = text
+  const box = svg("rect", { x, y: y - CHIP / 2, width, height: CHIP, rx: 5, fill: "transparent" })
+  const group = svg("g", { class: "more", "data-hides": hidden[0].id, "aria-label": words }, title, box, label)
+  group.classList.toggle("path", state.path.has(hidden.at(-1)))
+  return group
+}
+
+function nameNode({ x, y, text, node }) {
+  const name = svg("text", { class: "name", x: x + (node.ended ? 5 : 0), y: y + 4 })
+  name.textContent = isolate(text)
+  return name
+}
+
+// A node in words: how it was chosen, how probable it is after the tokens before it, and what they come to together.
+function describe(state, node) {
+  const { texts } = state.meta
+  if (node.parent === null) return counted(state, state.nodes.length > 1 ? texts.prompt : texts.alone)
+  const how = node.dropped ? texts.dropped : texts[node.chosen]
+  const words = fill(texts.node, {
+    token: isolate(node.label),
+    how: node.ended ? `${how}, ${texts.ended}` : how,
+    value: formatNumber(Math.exp(node.logProb), "percent", texts),
+    log: formatNumber(node.logProb, "plain", texts),
+    total: formatNumber(node.total, "plain", texts),
+  })
+  return node.names.length ? `${words} · ${node.names.join(", ")}` : words
+}
+
+function drawLegend({ legend, nodes, meta }) {
+  const { texts } = meta
+  const has = (test) => nodes.slice(1).some(test)
+  const items = []
+  if (nodes.length > 1) items.push(["thickness", texts.thickness], ["open", texts.open])
+  if (has((node) => node.chosen === "forced")) items.push(["forced", texts.forced])
+  if (has((node) => node.dropped)) items.push(["dropped", texts.dropped])
+  if (has((node) => node.ended)) items.push(["ended", texts.ended])
+  legend.replaceChildren(...items.map(([kind, words]) => element("span", { className: kind }, element("i"), words ?? "")))
+}

@@ -1,0 +1,98 @@
+// Where everything stands: nodes from the payload, runs of nodes without a branch, chips with x and y in pixels.
+
+const ROW = 32 // from one row of the tree to the next
+const CHIP = 22 // height of a chip
+const STEP = 12 // between the chips of a run
+const FORK = 44 // between a node and its several children
+const MARGIN = 6
+const WIDEST_CHIP = 150
+const LONGEST_RUN = 9 // chips; of a longer run the ends and what is around the open node are drawn
+const ENDS = 2 // chips at either end of a shortened run
+
+const pen = document.createElement("canvas").getContext("2d") // measures text; draws nothing
+
+// The payload as nodes that know their children.
+function nodesOf({ meta, arrays }) {
+  const nodes = meta.ids.map((id, i) => ({
+    i,
+    id,
+    label: meta.labels[i],
+    chosen: meta.chosen[i],
+    names: meta.names[i] ?? [],
+    parent: null,
+    children: [],
+    depth: 0,
+    row: arrays.rows[i],
+    logProb: arrays.log_probs[i],
+    total: arrays.totals[i],
+    dropped: Boolean(arrays.dropped[i]),
+    ended: Boolean(arrays.ended[i]),
+  }))
+  for (const node of nodes.slice(1)) {
+    node.parent = nodes[arrays.parents[node.i]]
+    node.parent.children.push(node)
+    node.depth = node.parent.depth + 1
+  }
+  return nodes
+}
+
+// From a node along only children, itself included.
+function runFrom(node) {
+  const run = [node]
+  while (run.at(-1).children.length === 1) run.push(run.at(-1).children[0])
+  return run
+}
+
+// The nodes of a run that are drawn, and between them {hidden: [nodes]} for those that are not.
+function shortened(run, { expanded, openNode }) {
+  if (run.length <= LONGEST_RUN || expanded.has(run[0].id)) return run
+  const open = run.indexOf(openNode)
+  const wanted = (at) => at < ENDS || at >= run.length - ENDS || (open >= 0 && Math.abs(at - open) <= 1)
+  const items = []
+  for (const [at, node] of run.entries()) {
+    const alone = !wanted(at) && (at === 0 || wanted(at - 1)) && (at === run.length - 1 || wanted(at + 1))
+    if (wanted(at) || alone) items.push(node) // "…" in place of a single chip would save nothing
+    else if (items.at(-1).hidden) items.at(-1).hidden.push(node)
+    else items.push({ hidden: [node] })
+  }
+  return items
+}
+
+// {chips, edges, names, width, height}. A chip is {node or hidden, x, y, width, text}; an edge leads from the chip
+// `from` to the chip `to`, `straight` inside a run.
+function layout(state, font) {
+  const chips = []
+  const edges = []
+  const names = []
+  const rows = Math.max(...state.nodes.map((node) => node.row)) + 1
+  let widest = 0
+  const pending = [{ run: runFrom(state.nodes[0]), x: MARGIN, from: null }]
+  while (pending.length) {
+    const { run, x: start, from: fork } = pending.pop()
+    let [x, from] = [start, fork]
+    for (const item of shortened(run, state)) {
+      const chip = chipOf(item, x, MARGIN + (run[0].row + 0.5) * ROW, font)
+      chips.push(chip)
+      if (from) edges.push({ from, to: chip, straight: from !== fork })
+      ;[x, from] = [chip.x + chip.width + STEP, chip]
+    }
+    const last = run.at(-1)
+    let end = from.x + from.width
+    if (!last.children.length && last.names.length) {
+      const text = last.names.join(", ")
+      names.push({ x: end + 9, y: from.y, text, node: last })
+      pen.font = `12px ${font}`
+      end += 9 + pen.measureText(text).width
+    }
+    widest = Math.max(widest, end)
+    for (const child of last.children.toReversed()) pending.push({ run: runFrom(child), x: from.x + from.width + FORK, from })
+  }
+  return { chips, edges, names, width: Math.ceil(widest + MARGIN), height: Math.ceil(rows * ROW + 2 * MARGIN) }
+}
+
+function chipOf(item, x, y, font) {
+  pen.font = `600 13px ${font}` // as wide as it is when open
+  const label = item.hidden ? `… ${item.hidden.length} …` : item.label
+  const text = fitText(pen, label, WIDEST_CHIP - 14)
+  return { node: item.hidden ? null : item, hidden: item.hidden ?? null, x, y, text, width: Math.max(22, pen.measureText(text).width + 14) }
+}

@@ -1,0 +1,155 @@
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".token-tree")
+  const state = stateOf(root, create)
+  state.setTriggerValue = setTriggerValue
+  const { meta, arrays } = unpack(data)
+  const focused = state.focused?.id
+  const before = state.openNode?.id
+  Object.assign(state, { meta, arrays, hover: null })
+  state.nodes = nodesOf(state)
+  state.byId = new Map(state.nodes.map((node) => [node.id, node]))
+  state.focused = state.byId.get(focused) ?? null
+  openLocally(state, reconcile(state, "opened", meta.opened))
+  state.reveal = state.openNode.id !== before
+  draw(root, state)
+  return state.dispose
+}
+
+// `hover` and `focused` are nodes: under the pointer, and where the keyboard is. `expanded` holds the ids of the first
+// nodes of long runs that the reader wants to see whole.
+function create(root) {
+  const scroller = element("div", { className: "scroller", tabIndex: 0, role: "tree" })
+  const caption = element("div", { className: "caption", "aria-hidden": "true" })
+  const legend = element("div", { className: "legend" })
+  const spoken = element("div", { className: "spoken", "aria-live": "polite" })
+  root.append(scroller, caption, legend, spoken)
+  const state = { scroller, caption, legend, hover: null, focused: null, expanded: new Set(), reveal: true }
+  state.announce = announcer(spoken)
+  scroller.addEventListener("pointerover", (event) => onPointer(root, state, event))
+  scroller.addEventListener("pointerleave", () => setHover(root, state, null))
+  scroller.addEventListener("click", (event) => onClick(root, state, event))
+  scroller.addEventListener("keydown", (event) => onKey(root, state, event))
+  scroller.addEventListener("blur", () => setFocus(root, state, null))
+  const stop = watchLayout(root, () => draw(root, state))
+  state.dispose = () => {
+    stop()
+    state.announce.stop()
+    root.replaceChildren()
+    root.atlas = undefined
+  }
+  return state
+}
+
+// ---- the open node, and the one that is looked at -------------------------------------------------------------------
+
+// Unknown ids (a branch that is gone) open the prompt.
+function openLocally(state, id) {
+  state.openNode = state.byId.get(id) ?? state.nodes[0]
+  state.path = new Set()
+  for (let node = state.openNode; node; node = node.parent) state.path.add(node)
+}
+
+function open(root, state, node) {
+  openLocally(state, node.id)
+  chosen(state, "opened", node.id)
+  state.setTriggerValue("node", node.id)
+  state.reveal = true
+  draw(root, state)
+}
+
+function paintCurrent(root, state) {
+  const { scroller, hover, focused, openNode } = state
+  const current = hover ?? focused ?? openNode
+  for (const node of scroller.querySelectorAll(".chip.current")) node.classList.remove("current")
+  if (current !== openNode || focused) chipAt(state, current)?.classList.add("current")
+  if (focused) scroller.setAttribute("aria-activedescendant", `node-${focused.i}`)
+  else scroller.removeAttribute("aria-activedescendant")
+  state.caption.textContent = describe(state, current)
+  root.dataset.current = current.id
+  if (hover ?? focused) state.announce(describe(state, current))
+  markPainted(root)
+}
+
+const chipAt = ({ scroller }, node) => scroller.querySelector(`#node-${node.i}`)
+
+// Bring a node into sight with some of what follows it; scrollIntoView would move the whole page.
+function reveal({ scroller, at }, node) {
+  const chip = at.chips.find((one) => one.node === node)
+  if (!chip) return
+  const ahead = Math.min(160, Math.max(0, scroller.clientWidth - chip.width - 16))
+  if (chip.x - 40 < scroller.scrollLeft) scroller.scrollLeft = chip.x - 40
+  else if (chip.x + chip.width + ahead > scroller.scrollLeft + scroller.clientWidth)
+    scroller.scrollLeft = chip.x + chip.width + ahead - scroller.clientWidth
+  const [top, bottom] = [chip.y - ROW, chip.y + ROW]
+  if (top < scroller.scrollTop) scroller.scrollTop = top
+  else if (bottom > scroller.scrollTop + scroller.clientHeight) scroller.scrollTop = bottom - scroller.clientHeight
+}
+
+// ---- pointer and keys -----------------------------------------------------------------------------------------------
+
+const nodeOf = (state, event) => state.byId.get(event.target.closest?.(".chip")?.dataset.id) ?? null
+
+function onPointer(root, state, event) {
+  if (event.pointerType !== "touch") setHover(root, state, nodeOf(state, event)) // a finger taps: see onClick
+}
+
+function setHover(root, state, node) {
+  if (node === state.hover) return
+  state.hover = node
+  paintCurrent(root, state)
+}
+
+function setFocus(root, state, node) {
+  if (node === state.focused) return
+  state.focused = node
+  if (node && !chipAt(state, node)) {
+    expandAround(state, node)
+    draw(root, state)
+  }
+  if (node) reveal(state, node)
+  paintCurrent(root, state)
+}
+
+function onClick(root, state, event) {
+  const more = event.target.closest?.(".more")
+  const node = nodeOf(state, event)
+  if (more) {
+    expandAround(state, state.byId.get(more.dataset.hides))
+    draw(root, state)
+  } else if (node) {
+    state.focused = null
+    open(root, state, node)
+  }
+}
+
+// Show the whole run that this node is hidden in.
+function expandAround(state, node) {
+  let first = node
+  while (first.parent && first.parent.children.length === 1) first = first.parent
+  state.expanded.add(first.id)
+}
+
+function onKey(root, state, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  const here = state.focused ?? state.openNode
+  const moves = {
+    ArrowLeft: () => here.parent ?? here,
+    ArrowRight: () => here.children.find((child) => state.path.has(child)) ?? here.children[0] ?? here,
+    ArrowUp: () => neighbour(state, here, -1),
+    ArrowDown: () => neighbour(state, here, 1),
+    Home: () => state.nodes[0],
+    End: () => runFrom(here).at(-1),
+  }
+  if (event.key in moves) setFocus(root, state, moves[event.key]())
+  else if (event.key === "Enter" || event.key === " ") open(root, state, here)
+  else if (event.key === "Escape") setFocus(root, state, null)
+  else return
+  event.preventDefault()
+}
+
+// The nearest token above or below that is as far from the prompt as this one, or nearly so.
+function neighbour({ nodes }, here, direction) {
+  const beyond = nodes.filter((node) => (node.row - here.row) * direction > 0)
+  const distance = (node) => Math.abs(node.depth - here.depth) * nodes.length + Math.abs(node.row - here.row)
+  return beyond.reduce((best, node) => (distance(node) < distance(best) ? node : best), beyond[0] ?? here)
+}
