@@ -43,7 +43,7 @@ def made_capture(
     records = [None if layer in without else _record(weights[layer], mask) for layer in range(n_layers)]
 
     def logits_of(hidden: Tensor) -> Tensor:
-        return torch.zeros(8) if logits is None else logits
+        return torch.zeros(len(hidden), 8) if logits is None else logits.expand(len(hidden), -1)
 
     return Capture(
         request=CaptureRequest(text="x" * n_tokens if text is None else text),
@@ -67,7 +67,7 @@ def text_capture(text: str, tokenizer: PreTrainedTokenizerBase) -> Capture:
         records=(),
         residuals=(nothing,),
         hidden=nothing,
-        logits_of=lambda _: nothing[:, 0],
+        logits_of=lambda _: nothing,
         push_of=_no_push,
     )
 

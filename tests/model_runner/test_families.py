@@ -16,7 +16,7 @@ from model_runner.local import LocalRunner
 from model_runner.mask_rule import CAUSAL, FULL
 from tests.model_runner.cases import FAMILY, Case, case_of, settings
 from tests.model_runner.families import FAMILIES, REFUSED, WINDOW, Refused
-from tests.model_runner.reference import lse_by_loops, scores_by_loops
+from tests.model_runner.reference import Reference, lse_by_loops, scores_by_loops
 from tests.model_runner.tiny import byte_tokenizer, place
 
 
@@ -196,3 +196,15 @@ def test_a_family_that_cannot_be_captured_is_refused_with_a_reason(refused: Refu
 
 def test_no_rotation_is_a_case_of_not_recoverable() -> None:
     assert issubclass(NoRotation, NotRecoverable)
+
+
+def test_surprisals_are_the_cross_entropies_of_the_plain_forward(case: Case) -> None:
+    ids = [token.id for token in case.capture.tokens]
+
+    def expected(reference: Reference) -> Tensor:
+        logs = torch.log_softmax(reference.logits.float(), dim=-1)
+        return torch.stack([-logs[position, ids[position + 1]] for position in range(len(ids) - 1)])
+
+    found = case.capture.surprisals()
+    assert found.dtype == torch.float32
+    assert (found - expected(case.reference)).abs().max() <= 2 * case.apart(expected)  # a logit and a log-sum-exp

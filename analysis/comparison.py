@@ -1,0 +1,65 @@
+"""Two captures of one text, before and after a change: what became of the next token and of each head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from model_runner.capture import ROWS, Capture
+from model_runner.errors import CapturesDiffer
+
+
+@dataclass(frozen=True)
+class NextTokenChange:
+    """Probabilities of the same token ids before and after; the likeliest of either are among them.
+
+    ``kl`` is KL(before ‖ after) over the whole vocabulary, in nats.
+    """
+
+    ids: tuple[int, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    kl: float
+
+
+def next_token_change(before: Capture, after: Capture, position: int = -1, *, count: int = 5) -> NextTokenChange:
+    """In float64. Tokens by falling probability before; then those that only afterwards are among the ``count`` first.
+
+    Raises CapturesDiffer for captures of other tokens, NoLogits.
+    """
+    _same_tokens(before, after)
+    old, new = (torch.log_softmax(capture.logits(position).double(), dim=-1) for capture in (before, after))
+    first, second = (logs.topk(min(count, len(logs))).indices.tolist() for logs in (old, new))
+    ids = [*first, *(token for token in second if token not in first)]
+    seen = old.isfinite()  # a token that was impossible before adds nothing
+    kl = float((old[seen].exp() * (old[seen] - new[seen])).sum())
+    return NextTokenChange(tuple(ids), tuple(old[ids].exp().tolist()), tuple(new[ids].exp().tolist()), max(0.0, kl))
+
+
+def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers heads"]:
+    """How far each head's attention moved: half the sum of |weight − weight|, averaged over queries, in 0..1.
+
+    The total variation distance of the rows; NaN for layers without weights. O(heads × ROWS × keys) memory. Raises
+    CapturesDiffer for captures of other tokens.
+    """
+    _same_tokens(before, after)
+    drift = np.full((before.n_layers, before.n_heads), np.nan, np.float32)
+    n_tokens = len(before.tokens)
+    for layer in range(before.n_layers):
+        if not before.has_weights(layer):
+            continue
+        moved = torch.zeros(before.q(layer).shape[0], dtype=torch.float64)
+        for start in range(0, n_tokens, ROWS):
+            block = slice(start, min(start + ROWS, n_tokens))
+            difference = before.layer_weights(layer, block) - after.layer_weights(layer, block)
+            moved += difference.abs().sum(dim=(1, 2)).double().cpu() / 2
+        drift[layer, : len(moved)] = (moved / n_tokens).numpy()
+    return drift
+
+
+def _same_tokens(before: Capture, after: Capture) -> None:
+    if [token.id for token in before.tokens] != [token.id for token in after.tokens]:
+        raise CapturesDiffer()
