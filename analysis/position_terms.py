@@ -1,0 +1,77 @@
+"""The position term of five schemes in the same form: as a matrix and against distance, each from its formula.
+
+Sizes are the model's own where it has them: the width of its residual stream, its heads, this layer's frequencies. What
+must be learned and this model has not learned is taken from the small models whose tables come with the app.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from analysis.positions import Turned
+from attention import position_biases as biases
+from attention import rotary
+from model_runner.capture import Capture
+from model_runner.trained_positions import trained_positions
+
+N_POSITIONS = 64  # of each picture
+BASE = 10000.0  # of the frequencies where the layer has none of its own (Su et al. 2021)
+
+
+@dataclass(frozen=True, eq=False)
+class PositionTerm:
+    """Rows of ``matrix`` are queries; NaN where a causal scheme does not look. ``curves`` are one line a head, or one.
+
+    A matrix of a scheme with heads is that of head 0. ``size`` is what the scheme was drawn for: dimensions
+    (sinusoidal), vectors of the table (learned), buckets (T5), heads (ALiBi), pairs (RoPE). ``own`` says whether
+    learned numbers and frequencies are the loaded model's.
+    """
+
+    matrix: Float[np.ndarray, "positions positions"]
+    curves: Float[np.ndarray, "lines distances"]
+    size: int
+    own: bool = True
+
+
+def position_terms(
+    capture: Capture, layer: int, layout: Turned | None, table: Float[Tensor, "positions d_model"] | None
+) -> dict[str, PositionTerm]:
+    """The term of each scheme of POSITIONS by name.
+
+    ``layout`` is the rotation of this layer, without it RoPE is drawn with the frequencies of its paper; ``table``
+    holds the positions that the model learned, None if it learned none.
+    """
+    trained = trained_positions()
+    grid, distances = biases.distance_grid(N_POSITIONS), torch.arange(N_POSITIONS)
+    n_heads, d_head = capture.q(layer).shape[0], capture.q(layer).shape[-1] // 2 * 2
+    width = capture.hidden.shape[-1] // 2 * 2
+    theta = rotary.frequencies(BASE, d_head) if layout is None else torch.from_numpy(layout.theta)
+    slopes, later = biases.alibi_slopes(n_heads), grid < 0
+    learned = biases.learned_term((trained.learned if table is None else table)[:N_POSITIONS])
+    bias = biases.t5_bias(grid, trained.t5_bias, bidirectional=False)[0].masked_fill(later, torch.nan)
+    return {
+        "sinusoidal": _term(biases.sinusoidal_term(grid, width), biases.sinusoidal_term(distances, width)[None], width),
+        "learned": _term(
+            learned, biases.mean_by_distance(learned)[None], len(trained.learned if table is None else table),
+            own=table is not None,
+        ),
+        "t5": _term(
+            bias, biases.t5_bias(distances, trained.t5_bias, bidirectional=False), len(trained.t5_bias), own=False
+        ),
+        "alibi": _term(
+            biases.alibi(grid, slopes[:1])[0].masked_fill(later, torch.nan), biases.alibi(distances, slopes), n_heads
+        ),
+        "rotary": _term(
+            biases.rotary_term(grid, theta), biases.rotary_term(distances, theta)[None], len(theta),
+            own=layout is not None,
+        ),
+    }  # fmt: skip  # one scheme a paragraph
+
+
+def _term(matrix: Tensor, curves: Tensor, size: int, *, own: bool = True) -> PositionTerm:
+    return PositionTerm(matrix.double().numpy(), curves.double().numpy(), size, own)

@@ -1,0 +1,239 @@
+"""A model's own rotation, read off what a capture recorded: which coordinates turn together, and how fast.
+
+Nothing here knows families. The recorded rotary function is linear in the vector it turns, so handing it the unit
+vectors with cosines and sines of our choosing shows its layout; the recorded cosines and sines give the angles. What
+was found is tried on noise against the recorded function before it is believed.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attention import rotary
+from model_runner.capture import Capture
+from model_runner.errors import N_, NoRotation, NotRecoverable
+from model_runner.rotary import Rotation
+from model_runner.turning import RestartedPositions, ShiftedPositions
+
+NEAREST = 8  # float32 numbers on either side of the fitted θ among which the model's own is sought
+FLOAT32 = torch.finfo(torch.float32).eps
+
+
+class _Refused(Exception):
+    """Why a rotation cannot be read; becomes a NotRecoverable that names the layer."""
+
+
+@dataclass(frozen=True, eq=False)
+class RotaryLayout:
+    """The rotation of one layer, fastest pair first. Tensors are on the CPU, θ and angles in float64.
+
+    ``pairs`` are coordinates of the vectors that attention saw, after the rotation; ``source`` are the coordinates that
+    the same pairs had before it, others only where the model sorts them on the way (DeepSeek). Positive angles turn the
+    first coordinate of a pair towards the second. ``factor`` stretches q and k (YaRN), scores by its square.
+    """
+
+    pairs: Int[Tensor, "pairs 2"]
+    source: Int[Tensor, "pairs 2"]
+    theta: Float[Tensor, "pairs"]  # rad/token; exact float32 numbers where the model's cosines are float32
+    factor: float
+    start: int  # the coordinates from start to stop (exclusive) are rotated
+    stop: int
+    positions: Int[Tensor, "tokens"]  # of the captured tokens
+
+    @property
+    def layout(self) -> Literal["half", "interleaved", "other"]:
+        """How the pairs lie in the vectors before the rotation."""
+        order = self.source[self.source[:, 0].argsort()]
+        for name in ("half", "interleaved"):
+            if torch.equal(order, rotary.pairs_of(self.stop - self.start, name, start=self.start)):
+                return name
+        return "other"
+
+    @property
+    def wavelengths(self) -> Float[Tensor, "pairs"]:
+        """Tokens to one full turn; infinite for a pair that stands still."""
+        return rotary.wavelengths(self.theta)
+
+    def angles(self, positions: Tensor | None = None) -> Float[Tensor, "places pairs"]:
+        """position × θ in radians, rounded to float32 as the model's own product is; its own positions for None.
+
+        The exact product is :func:`attention.rotary.angles_at`.
+        """
+        positions = self.positions if positions is None else positions
+        return (positions.float()[:, None] * self.theta.float()).double()
+
+    def rotate(
+        self, x: Float[Tensor, "heads places d_head"], positions: Tensor | None = None
+    ) -> Float[Tensor, "heads places d_head"]:
+        """Vectors from before the rotation, turned as the model turns at these positions; its own for None."""
+        return rotary.rotate(x, self.angles(positions), self.pairs, factor=self.factor, source=self.source)
+
+
+def layout_of(capture: Capture, layer: int) -> RotaryLayout:
+    """The rotation of this layer of the model. O(tokens × d_head).
+
+    Raises NoWeights, NoRotation for a layer that does not rotate, NotRecoverable, with the reason, where the rotation
+    cannot be read.
+    """
+    rotation = capture.record(layer).rotation
+    layer %= capture.n_layers
+    if rotation is None:
+        raise NoRotation(layer=layer)
+    if isinstance(rotation, str):
+        raise NotRecoverable(layer=layer, reason=rotation)
+    try:
+        return _read(rotation, _positions(capture))
+    except _Refused as refused:
+        raise NotRecoverable(layer=layer, reason=str(refused)) from refused
+
+
+def _positions(capture: Capture) -> Int[Tensor, "tokens"]:
+    """0, 1, 2, … unless an edit of the request says otherwise."""
+    positions = torch.arange(len(capture.tokens))
+    for edit in capture.request.edits:
+        if isinstance(edit, ShiftedPositions):
+            positions = positions + edit.by
+        elif isinstance(edit, RestartedPositions):
+            index, first = torch.arange(len(positions)), torch.zeros_like(positions)
+            for begin in sorted(edit.starts):
+                first = torch.where(index >= begin, begin, first)
+            positions = positions - positions[first]
+    return positions
+
+
+def _read(rotation: Rotation, positions: Int[Tensor, "tokens"]) -> RotaryLayout:
+    pairs, source, cos_column, sin_column = _structure(rotation)
+    cos, sin = (part.reshape(-1, part.shape[-1]).to("cpu", torch.float64) for part in (rotation.cos, rotation.sin))
+    both_cos, both_sin = cos[:, cos_column], sin[:, sin_column]  # (tokens, pairs, 2)
+    if not (torch.equal(both_cos[..., 0], both_cos[..., 1]) and torch.equal(both_sin[..., 0], both_sin[..., 1])):
+        raise _Refused(N_("the two coordinates of a pair are not turned by the same angle"))
+    unit = torch.finfo(rotation.cos.dtype).eps
+    factor = _factor(both_cos[..., 0], both_sin[..., 0], unit)
+    theta = _theta(torch.atan2(both_sin[..., 0], both_cos[..., 0]), positions, unit)
+    order = theta.argsort(descending=True, stable=True)
+    turned = pairs + rotation.start
+    layout = RotaryLayout(
+        pairs=turned[order],
+        source=source[order] + rotation.start,
+        theta=theta[order],
+        factor=factor,
+        start=int(turned.min()),
+        stop=int(turned.max()) + 1,
+        positions=positions,
+    )
+    _try_on_noise(layout, rotation, unit)
+    return layout
+
+
+def _structure(rotation: Rotation) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Pairs (pairs, 2) after and before the function, and the columns of cos and sin that turn each coordinate.
+
+    out_a = x_a · cos − x_b · sin and out_b = x_b · cos + x_a · sin: with the sine 0 a unit vector arrives where its
+    coordinate goes to, multiplied by the number we put into its column of the cosine; with the cosine 0 it arrives at
+    its partner's place, with a sign that says which of the two is first. What is passed through keeps its 1.
+    """
+    width = rotation.stop - rotation.start
+    columns = torch.arange(rotation.cos.shape[-1], dtype=torch.float32, device=rotation.cos.device) + 2
+    passed = _response(rotation, 0 * columns, 0 * columns)
+    kept = _response(rotation, columns, 0 * columns)
+    crossed = _response(rotation, 0 * columns, columns) - passed
+    if any(bool((part != 0).sum(dim=1).max() > 1) for part in (kept, crossed)) or not bool((kept != 0).any(1).all()):
+        raise _Refused(N_("it does not turn coordinates two by two"))
+    value, target = kept.max(dim=1)  # by the coordinate that came in: its cosine column + 2, and where it goes to
+    sine, partner = crossed.abs().max(dim=1)
+    first = (crossed.sum(dim=1) > 0).nonzero()[:, 0]
+    came_from = torch.full((width,), -1).scatter(0, target, torch.arange(width))
+    second = came_from[partner[first]]
+    source = torch.stack([first, second], dim=-1)
+    pairs = target[source]
+    if (
+        len(first) == 0
+        or bool((second < 0).any())
+        or int((sine > 0).sum()) != 2 * len(first)
+        or not torch.equal(partner[source], pairs.flip(-1))
+        or bool((crossed.sum(dim=1)[second] >= 0).any())
+        or bool((value[source] < 2).any())
+    ):
+        raise _Refused(N_("it does not turn coordinates two by two"))
+    return pairs, source, value[source].long() - 2, sine[source].long() - 2
+
+
+def _response(rotation: Rotation, cos: Tensor, sin: Tensor) -> Float[Tensor, "width width"]:
+    """What the function makes of each unit vector, a row each, for one token with these cosines and sines."""
+    width = rotation.stop - rotation.start
+    one_token = replace(rotation, cos=cos[None, None], sin=sin[None, None])
+    return one_token.apply(torch.eye(width, device=cos.device)[:, None])[:, 0].cpu()
+
+
+def _factor(cos: Float[Tensor, "tokens pairs"], sin: Float[Tensor, "tokens pairs"], unit: float) -> float:
+    """√(cos² + sin²), the same for every pair and token; exactly 1 where rounding alone makes the difference."""
+    size = torch.hypot(cos, sin)
+    factor = float(size.mean())
+    if not math.isfinite(factor) or factor == 0 or bool((size - factor).abs().max() > 2 * unit * factor):
+        raise _Refused(N_("it stretches some pairs more than others"))
+    return 1.0 if abs(factor - 1) <= unit / 2 else factor
+
+
+def _theta(
+    angle: Float[Tensor, "tokens pairs"], positions: Int[Tensor, "tokens"], unit: float
+) -> Float[Tensor, "pairs"]:
+    """θ of every pair from its angle, known up to full turns, at each position; ``unit`` is that of cos and sin.
+
+    Successive tokens give a first estimate; then the span is doubled again and again, each time with an estimate good
+    enough to tell the full turns.
+    """
+    one_apart = (positions.diff() == 1).nonzero()[:, 0]
+    if len(one_apart) == 0:
+        raise _Refused(N_("no two of its tokens follow each other, so nothing shows how fast it turns"))
+    theta = _wrapped(angle[one_apart + 1] - angle[one_apart]).median(dim=0).values
+    away = (positions - positions[0])[:, None].double()
+    span, longest = 1, int(away.abs().max())
+    while span < 2 * longest:
+        near = (away[:, 0].abs() <= span).nonzero()[:, 0]
+        left = _wrapped(angle[near] - angle[0] - theta * away[near])
+        theta = theta + (left * away[near]).sum(dim=0) / (away[near] ** 2).sum(dim=0).clamp(min=1)
+        span *= 2
+    if unit <= FLOAT32:
+        theta = _nearest_float32(theta, angle, positions)
+    exact = positions[:, None] * theta
+    if bool((_wrapped(angle - exact).abs() > 2 * unit + 2 * FLOAT32 * exact.abs()).any()):
+        raise _Refused(N_("its angles are not position × frequency"))
+    return theta
+
+
+def _nearest_float32(
+    theta: Float[Tensor, "pairs"], angle: Float[Tensor, "tokens pairs"], positions: Int[Tensor, "tokens"]
+) -> Float[Tensor, "pairs"]:
+    """The float32 number near each θ whose float32 products with the positions explain the angles best."""
+    bits, best, least = theta.float().view(torch.int32), theta.float(), torch.full_like(theta, torch.inf)
+    for step in sorted(range(-NEAREST, NEAREST + 1), key=abs):
+        candidate = (bits + step).view(torch.float32)
+        left = _wrapped(angle - (positions.float()[:, None] * candidate).double()).abs().sum(dim=0)
+        better = (left < least) & candidate.isfinite()
+        best, least = torch.where(better, candidate, best), torch.where(better, left, least)
+    return best.double()
+
+
+def _wrapped(angle: Tensor) -> Tensor:
+    """The same angle between −π and π."""
+    return torch.remainder(angle + math.pi, 2 * math.pi) - math.pi
+
+
+def _try_on_noise(layout: RotaryLayout, rotation: Rotation, unit: float) -> None:
+    """Raises _Refused unless the layout turns noise as the recorded function does."""
+    generator = torch.Generator().manual_seed(0)
+    noise = torch.randn(1, len(layout.positions), rotation.stop - rotation.start, generator=generator)
+    whole = torch.zeros(1, len(layout.positions), rotation.stop)
+    whole[..., rotation.start :] = noise
+    mine = layout.rotate(whole)[..., rotation.start :]
+    own = rotation.apply(noise.to(rotation.cos.device)).cpu()
+    fastest = float(layout.angles().abs().max())
+    allowed = layout.factor * (4 * unit + 4 * FLOAT32 * fastest) * float(noise.abs().max())
+    if not bool((mine - own).abs().max() <= allowed):
+        raise _Refused(N_("what was read of it does not turn vectors as the model does"))
