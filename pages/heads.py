@@ -5,6 +5,7 @@ import streamlit as st
 from analysis.head_map import Reading, What
 from ui import head_views as views
 from ui import session
+from ui.grid_views import show_grid
 from ui.head_export import take_head_away
 from ui.i18n import _
 from ui.inputs import choose, pick, switch
@@ -56,7 +57,7 @@ with middle:
 with right:
     views.show_lines(opened, other)
 with left:
-    views.show_grid(opened, grid, metric, mode=mode, ranked=order == "rank", other=other)
+    show_grid(opened, grid, metric, mode=mode, ranked=order == "rank", other=other)
     guarded(lambda: show_next(opened))
 
 show_reading(

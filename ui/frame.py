@@ -42,6 +42,26 @@ ENTRIES = (
         "pages/cell.py", "cell", N_("Explore"), N_("Inside a cell"),
         N_("Where does one number come from?"), N_("one query, one key, step by step"),
     ),
+    Entry(
+        "pages/positions.py", "positions", N_("Explore"), N_("Positions"),
+        N_("How does it know where?"), N_("queries and keys are turned"),
+    ),
+    Entry(
+        "pages/next_token.py", "next_token", N_("Generate"), N_("Next token"),
+        N_("What comes next?"), N_("the whole distribution, and one draw"),
+    ),
+    Entry(
+        "pages/film.py", "film", N_("Generate"), N_("Generation film"),
+        N_("How does a text come about?"), N_("token by token"),
+    ),
+    Entry(
+        "pages/kv_cache.py", "kv_cache", N_("Generate"), N_("KV cache"),
+        N_("What does the cache save?"), N_("keys and values, kept"),
+    ),
+    Entry(
+        "pages/masks.py", "masks", N_("Change it"), N_("Masks"),
+        N_("What if it saw less?"), N_("patterns, their cost, and this model under them"),
+    ),
 )  # fmt: skip  # one page a paragraph
 
 
@@ -123,11 +143,28 @@ def _text_box() -> None:
         help=_("Ctrl+Enter shows it."),
         on_change=lambda: session.set_text(st.session_state[key]),
     )
+    if session.continuation() or session.chat():
+        _beside_the_text()
     with st.container(key="examples", horizontal=True, gap="small"):
         for number, example in enumerate(EXAMPLES):
             st.button(
                 _(example.topic), key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example.text,)
             )
+
+
+def _beside_the_text() -> None:
+    """What every page reads besides the text itself, and the way to drop it."""
+    with st.container(key="beside_text", horizontal=True, vertical_alignment="center", gap="small"):
+        count = len(session.continuation())
+        parts = [_("+ {count} generated tokens").format(count=count)] if count else []
+        parts += [_("in the chat template")] if session.chat() else []
+        st.html(f"<p class='atlas-caption'>{' · '.join(parts)}</p>", width="content")
+        st.button(_("drop"), key="drop_continuation", type="tertiary", on_click=_text_alone)
+
+
+def _text_alone() -> None:
+    session.continue_with(())
+    session.choose("chat", "0", "0")
 
 
 def _use_example(text: str) -> None:

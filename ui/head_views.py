@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,6 @@ from ui.i18n import _
 from ui.page import Opened, translated
 from ui.tables import labelled
 from ui.wording import joined, number
-from viz.components.head_grid import head_grid as grid_component
 from viz.components.head_map import head_map as map_component
 from viz.components.token_lines import token_lines
 
@@ -30,13 +30,6 @@ LINES = 64  # tokens drawn in the line view of a long text
 OVERVIEW = 48  # pixels on a side of the whole map beside a zoomed one
 LOG_DECADES = 4  # of the logarithmic colour scale
 
-GRID_TEXTS = {
-    "summary": N_("Every head as a small map: layers down, heads across. Arrow keys move, Enter opens a head."),
-    "head": N_("{head} · {metric} {value}"),
-    "undefined": N_("not defined here"),
-    "no_weights": N_("no softmax attention in this layer"),
-    "percent": N_("{number} %"),
-}
 MAP_TEXTS = {
     "cell": N_("{query} looks {value} at {key}"),
     "masked": N_("{query} cannot see {key}"),
@@ -71,34 +64,6 @@ def show_definition(metric: Metric) -> None:
 def by_name() -> dict[str, Metric]:
     """The table of metrics by name."""
     return {metric.name: metric for metric in METRICS}
-
-
-def show_grid(
-    opened: Opened, grid: HeadGrid, metric: Metric, *, mode: str, ranked: bool, other: tuple[int, int] | None
-) -> None:
-    """Every head of every layer; a click opens one."""
-    share = metric.unit == "share"
-    payload = grid_component.payload(
-        thumbnails=grid.thumbnails,
-        keep=grid.keep,
-        metric=grid.metrics[metric.name],
-        mode="metric" if mode == "metric" else "maps",
-        order=np.array(grid.ranking(metric.name), np.int32) if ranked else None,
-        layer_has_weights=grid.has_weights,
-        selected=(opened.layer, opened.head),
-        compare=other,
-        groups=opened.capture.record(opened.layer).group,
-        texts=translated(GRID_TEXTS) | {"metric": _(metric.label)},
-        metric_range=(0.0, 1.0) if share else None,
-        number="percent" if share else "plain",
-        max_height=430,
-    )
-    mount(grid_component.SOURCE, payload, key="head_grid", on={"head": _open_head})
-
-
-def _open_head(place: list[int] | None) -> None:
-    if place is not None:
-        session.move(layer=int(place[0]), head=int(place[1]))
 
 
 def read_head(opened: Opened, reading: Reading, other: tuple[int, int] | None) -> HeadMap:
@@ -138,7 +103,15 @@ def scale_of(view: HeadMap, reading: Reading, *, log: bool, other: tuple[int, in
     return Scale("sequential", high * 10.0**-LOG_DECADES if log else 0.0, high, log, unit)
 
 
-def map_payload(opened: Opened, view: HeadMap, reading: Reading, scale: Scale, other: tuple[int, int] | None) -> bytes:
+def map_payload(
+    opened: Opened,
+    view: HeadMap,
+    reading: Reading,
+    scale: Scale,
+    other: tuple[int, int] | None,
+    *,
+    max_height: int = 520,
+) -> bytes:
     """The head's map for its component."""
     window, units = view.window, view.units
     pooled = view.how != "exact"
@@ -157,12 +130,17 @@ def map_payload(opened: Opened, view: HeadMap, reading: Reading, scale: Scale, o
         pool=view.pool,
         overview=_read(opened, reading, other, None, OVERVIEW).values if zoomed else None,
         texts=texts | {"summary": summary(opened), "note": _note(opened, reading, other)},
-        max_height=520,
+        max_height=max_height,
     )
 
 
 def show_map(view: HeadMap, payload: bytes) -> None:
     """The map; a click pins a cell, zooming asks for the window."""
+    mount(map_component.SOURCE, payload, key="head_map", on=map_events(view))
+
+
+def map_events(view: HeadMap) -> dict[str, Callable[[Any], None]]:
+    """What a map can send, and what it does to the session's place."""
     units = view.units
 
     def pin(cell: list[int | None] | None) -> None:
@@ -175,7 +153,7 @@ def show_map(view: HeadMap, payload: bytes) -> None:
         whole = edges is None or list(edges) == [0, len(units), 0, len(units)]
         session.move(window=None if whole or edges is None else tuple(map(int, edges)))
 
-    mount(map_component.SOURCE, payload, key="head_map", on={"cell": pin, "window": zoom})
+    return {"cell": pin, "window": zoom}
 
 
 def _pinned(opened: Opened, units: tuple[Unit, ...]) -> tuple[int, int | None] | None:

@@ -13,6 +13,7 @@ from analysis.opening import opening_head
 from analysis.token_metric import token_metric
 from attention.metrics import Metric
 from model_runner import Capture, Check, Runner, RunnerError
+from model_runner.edits import Edit
 from model_runner.errors import Cancelled, NoSuchPlace
 from ui import session
 from ui.components import mount
@@ -37,6 +38,8 @@ ADDRESS_PARTS = {
     "query": N_("query"),
     "key": N_("key"),
     "window": N_("window"),
+    "continuation": N_("generated tokens"),
+    "forced": N_("forced tokens"),
 }
 
 
@@ -73,6 +76,24 @@ def open_page() -> Opened:
     opened = _resolve(runner, capture)
     session.write_address()
     return opened
+
+
+def edited(opened: Opened, edits: tuple[Edit, ...]) -> Capture:
+    """The same text through the model changed by these edits. Raises RunnerError."""
+    try:
+        return session.capture(opened.runner, _say, edits)
+    finally:
+        session.slots()["status"].empty()
+
+
+def prompt_of(opened: Opened) -> Capture:
+    """The text alone, without the generated tokens that the session looks at with it. Raises RunnerError."""
+    if not opened.capture.request.continuation:
+        return opened.capture
+    try:
+        return session.capture(opened.runner, _say, continued=False)
+    finally:
+        session.slots()["status"].empty()
 
 
 def _say(stage: str, done: int, total: int) -> None:

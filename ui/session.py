@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from ui.works import Works
+
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from analysis.head_grid import HeadGrid
     from analysis.units import Unit
     from model_runner import Capture, Check, Runner
+    from model_runner.edits import Edit
     from model_runner.shelf import Shelf
+    from ui.film import Film
 
 T = TypeVar("T", bound=str)  # the values of a choice, as their Literal
 
@@ -25,9 +29,10 @@ DEFAULT_TEXT = "The dog chased the squirrel because it"
 DEFAULT_MODEL = "default"
 LONGEST_TEXT_IN_ADDRESS = 1500  # characters; browsers and servers cut addresses of more than a few thousand
 
-_MODEL, _TEXT, _PLACE, _CHOICES, _ID, _PROBLEMS, _SLOTS = (
-    "model", "text", "place", "choices", "session_id", "problems", "slots",
+_MODEL, _TEXT, _PLACE, _CHOICES, _ID, _PROBLEMS, _SLOTS, _CONTINUATION, _WORKS = (
+    "model", "text", "place", "choices", "session_id", "problems", "slots", "continuation", "works",
 )  # fmt: skip
+_CHAT = "chat"  # a choice: the text is the user's turn in the model's chat template
 _PLACED = ("layer", "head", "query", "key", "window")
 
 
@@ -54,6 +59,7 @@ def begin() -> None:
     st.session_state[_PROBLEMS] = []
     st.session_state[_MODEL] = given.get(_MODEL, "").strip() or DEFAULT_MODEL
     st.session_state[_TEXT] = given.get(_TEXT, DEFAULT_TEXT)
+    st.session_state[_CONTINUATION] = _token_ids(given.get(_CONTINUATION, ""))
     st.session_state[_PLACE] = Place(
         layer=_whole("layer", given.get("layer")),
         head=_whole("head", given.get("head")),
@@ -61,7 +67,7 @@ def begin() -> None:
         key=_whole("key", given.get("key")),
         window=_window(given.get("window")),
     )
-    known = (_MODEL, _TEXT, *_PLACED)
+    known = (_MODEL, _TEXT, _CONTINUATION, *_PLACED)
     st.session_state[_CHOICES] = {name: given[name] for name in given if name not in known}
 
 
@@ -84,6 +90,18 @@ def _window(value: str | None) -> tuple[int, int, int, int] | None:
         st.session_state[_PROBLEMS].append(("window", value))
         return None
     return q0, q1, k0, k1
+
+
+def _token_ids(value: str) -> tuple[int, ...]:
+    """Token ids as an address writes them: 12.53.9"""
+    try:
+        ids = tuple(int(part) for part in value.split(".") if part)
+    except ValueError:
+        ids = (-1,)
+    if any(part < 0 for part in ids):
+        st.session_state[_PROBLEMS].append((_CONTINUATION, value))
+        return ()
+    return ids
 
 
 def take_problems() -> list[tuple[str, str]]:
@@ -109,7 +127,7 @@ def set_text(value: str) -> None:
     """Read another text: positions of the old one mean nothing in it."""
     if value != text():
         st.session_state[_TEXT] = value
-        move(query=-1, key=None, window=None)
+        continue_with(())
 
 
 def model() -> str:
@@ -121,6 +139,24 @@ def set_model(value: str) -> None:
     if value != model():
         st.session_state[_MODEL] = value
         st.session_state[_PLACE] = Place()
+        st.session_state[_CONTINUATION] = ()
+        st.session_state[_CHOICES].pop(_CHAT, None)
+
+
+def continuation() -> tuple[int, ...]:
+    """Ids of generated tokens after the text's own that every page looks at as part of it."""
+    return st.session_state[_CONTINUATION]
+
+
+def continue_with(ids: tuple[int, ...]) -> None:
+    """Look at the text with these tokens after it; its positions are looked at anew."""
+    st.session_state[_CONTINUATION] = ids
+    move(query=-1, key=None, window=None)
+
+
+def chat() -> bool:
+    """Whether the text is read as the user's turn in the model's own chat template."""
+    return choice(_CHAT, ("0", "1")) == "1"
 
 
 def choice(name: str, options: Iterable[T]) -> T:
@@ -138,6 +174,11 @@ def choose(name: str, value: str, default: str) -> None:
         st.session_state[_CHOICES][name] = value
 
 
+def written(name: str) -> str | None:
+    """What was chosen for a control whose values are not a list, as the address holds it."""
+    return st.session_state[_CHOICES].get(name)
+
+
 def write_address() -> None:
     """Mirror the place in the address; what is at its default is left out."""
     here, wanted = place(), dict(st.session_state[_CHOICES])
@@ -145,6 +186,8 @@ def write_address() -> None:
         wanted[_MODEL] = model()
     if text() != DEFAULT_TEXT and len(text()) <= LONGEST_TEXT_IN_ADDRESS:
         wanted[_TEXT] = text()
+    if continuation():
+        wanted[_CONTINUATION] = ".".join(map(str, continuation()))
     for name in ("layer", "head", "key"):
         if getattr(here, name) is not None:
             wanted[name] = str(getattr(here, name))
@@ -180,11 +223,17 @@ def runner(name: str, say: Callable[[str, int, int], None]) -> Runner:
     return loading.result()
 
 
-def capture(runner: Runner, say: Callable[[str, int, int], None]) -> Capture:
-    """This session's text through the model. Raises RunnerError; cancelled when a newer run takes over."""
+def capture(
+    runner: Runner, say: Callable[[str, int, int], None], edits: tuple[Edit, ...] = (), *, continued: bool = True
+) -> Capture:
+    """This session's text through the model, changed by ``edits``; not ``continued``, without its generated tokens.
+
+    Raises RunnerError; cancelled by a newer run.
+    """
     from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
-    job = runner.submit(CaptureRequest(text=text()), session=st.session_state[_ID])
+    request = CaptureRequest(text=text(), chat=chat(), continuation=continuation() if continued else (), edits=edits)
+    job = runner.submit(request, session=st.session_state[_ID])
     try:
         while not job.wait(0.1):
             say("reading", 0, 0)
@@ -217,6 +266,12 @@ def chips(capture: Capture) -> tuple[Unit, ...]:
     return _chips(capture.request, capture)
 
 
+@st.cache_resource(max_entries=16, show_spinner=False)
+def made(key: object, _make: Callable[[], Any]) -> Any:
+    """What ``_make`` gives for this key, made once."""
+    return _make()
+
+
 @st.cache_resource(max_entries=512, show_spinner=False)
 def _check(request: object, layer: int, _capture: Capture) -> Check:
     return _capture.verify(layer)
@@ -225,3 +280,21 @@ def _check(request: object, layer: int, _capture: Capture) -> Check:
 def check(capture: Capture, layer: int) -> Check:
     """The layer's verification, computed once per request."""
     return _check(capture.request, layer, capture)
+
+
+def works() -> Works:
+    """What this session works at."""
+    held: Works = st.session_state.setdefault(_WORKS, Works(st.session_state[_ID]))
+    _end_when_left(st.session_state[_ID], held)
+    return held
+
+
+@st.cache_resource(scope="session", on_release=Works.close, show_spinner=False)
+def _end_when_left(session: str, _works: Works) -> Works:
+    """Streamlit releases what a session caches as soon as its browser is gone: no worker goes on for nobody."""
+    return _works
+
+
+def film(key: object, make: Callable[[str], Film]) -> Film:
+    """The session's film of this key, made (with a name for its requests) when there is none: one film is kept."""
+    return works().get("film", key, make)

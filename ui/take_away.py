@@ -58,14 +58,23 @@ def caption(opened: Opened, what: str) -> str:
     """What a file must say of itself: model, revision, dtype, head and how the numbers were made."""
     info = opened.runner.info
     model = info.name if info.revision is None else f"{info.name} @ {info.revision}"
+    edits = opened.capture.request.edits
+    what += f" · changed by {', '.join(map(repr, edits))}" if edits else ""
     return f"{model} · {info.family} · {info.dtype} · L{opened.layer}H{opened.head} · {what} · Attention Atlas"
 
 
 def python_start(opened: Opened) -> str:
     """The first lines of every snippet."""
     request = opened.capture.request
+    given = [f"text={request.text!r}"]
+    given += ["chat=True"] if request.chat else []
+    given += [f"continuation={request.continuation!r}"] if request.continuation else []
+    given += [f"edits={request.edits!r}"] if request.edits else []
+    kinds = sorted({(type(edit).__module__, type(edit).__name__) for edit in request.edits})
     return (
-        "from model_runner import CaptureRequest, load_runner\n\n"
+        "from model_runner import CaptureRequest, load_runner\n"
+        + "".join(f"from {module} import {name}\n" for module, name in kinds)
+        + "\n"
         f"runner = load_runner({request.model!r})\n"
-        f"capture = runner.capture(CaptureRequest(text={request.text!r}))\n"
+        f"capture = runner.capture(CaptureRequest({', '.join(given)}))\n"
     )

@@ -17,6 +17,8 @@ TEXTS: dict[str, str] = {
     "probability": N_("probability"),
     "rest": N_("all other tokens"),
     "percent": N_("{number} %"),
+    "before": N_("before"),
+    "after": N_("after"),
 }
 
 
@@ -37,16 +39,45 @@ def next_token_bars(
     if len(labels) != len(probabilities):
         raise ValueError(f"{len(labels)} labels for {len(probabilities)} probabilities")
     words = TEXTS | (texts or {})
-    amounts = [percent(probability, words["percent"]) for probability in (*probabilities, rest)]
-    rows = [_row(*row) for row in zip(labels, probabilities, amounts[:-1], strict=True)]
+    rows = [_row(label, probability, words) for label, probability in zip(labels, probabilities, strict=True)]
     if rest > 0:
-        rows.append(_row(words["rest"], rest, amounts[-1], kind="rest"))
+        rows.append(_row(words["rest"], rest, words, kind="rest"))
     beside = f" <span>{escaped(after)}</span>" if after else ""
     return (
         f"<style>{_css()}</style>"
         f'<table class="atlas-next"><caption>{escaped(heading)}{beside}</caption>'
         f'<thead><tr><th scope="col">{escaped(words["token"])}</th>'
         f'<th scope="col">{escaped(words["probability"])}</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table>"
+    )
+
+
+def next_token_changes(
+    labels: list[str],
+    before: list[float],
+    after: list[float],
+    *,
+    heading: str,
+    beside: str = "",
+    texts: dict[str, str] | None = None,
+) -> str:
+    """HTML of a list in which each token has two bars: its probability before a change, and after it.
+
+    `beside` stands beside the heading. All strings are escaped here.
+    """
+    if not len(labels) == len(before) == len(after):
+        raise ValueError(f"{len(labels)} labels for {len(before)} and {len(after)} probabilities")
+    words = TEXTS | (texts or {})
+    rows = [
+        f'<tr><th scope="row" title="{escaped(label)}"><bdi>{escaped(label)}</bdi></th>'
+        f'<td class="before">{_bar(old, words)}</td><td class="after">{_bar(new, words)}</td></tr>'
+        for label, old, new in zip(labels, before, after, strict=True)
+    ]
+    return (
+        f"<style>{_css()}</style>"
+        f'<table class="atlas-next change"><caption>{escaped(heading)} <span>{escaped(beside)}</span></caption>'
+        f'<thead><tr><th scope="col">{escaped(words["token"])}</th><th scope="col">{escaped(words["before"])}</th>'
+        f'<th scope="col">{escaped(words["after"])}</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
     )
 
@@ -60,12 +91,19 @@ def percent(probability: float, template: str = TEXTS["percent"]) -> str:
     return template.format(number=f"{100 * probability:.1f}")
 
 
-def _row(label: str, probability: float, amount: str, kind: str = "token") -> str:
-    share = 100 * min(max(probability, 0.0), 1.0)
+def _row(label: str, probability: float, words: dict[str, str], kind: str = "token") -> str:
     return (
         f'<tr class="{kind}"><th scope="row" title="{escaped(label)}"><bdi>{escaped(label)}</bdi></th>'
-        f'<td><div class="track"><div class="bar" style="width:{share:.2f}%"></div>'
-        f'<span class="number">{escaped(amount)}</span></div></td></tr>'
+        f"<td>{_bar(probability, words)}</td></tr>"
+    )
+
+
+def _bar(probability: float, words: dict[str, str]) -> str:
+    share = 100 * min(max(probability, 0.0), 1.0)
+    amount = escaped(percent(probability, words["percent"]))
+    return (
+        f'<div class="track"><div class="bar" style="width:{share:.2f}%"></div>'
+        f'<span class="number">{amount}</span></div>'
     )
 
 

@@ -13,7 +13,10 @@ from ui.frame import ENTRIES
 from ui.session import DEFAULT_TEXT
 
 HTML = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
-FIGURES = {"head_map", "head_grid", "token_lines", "cell_steps", "token_strip"}
+FIGURES = {
+    "head_map", "head_grid", "token_lines", "cell_steps", "token_strip", "rotation", "sampling_bench", "film",
+    "token_tree", "mask_gallery",
+}  # fmt: skip
 every_page = pytest.mark.parametrize("screen", [entry.file for entry in ENTRIES])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from tests.viz.components.test_packing import unpacked
 from ui.frame import ENTRIES
@@ -24,7 +25,8 @@ def open_app(*, locale: str = "en-US", page: str | None = None, **address: str) 
     app.context["locale"] = locale
     app.query_params.update(address)
     if page not in (None, ENTRIES[0].file):
-        app.switch_page(page)
+        address_of = {entry.file: entry.address for entry in ENTRIES}
+        app._page_hash = calc_hash(address_of[page])  # before a first run, switch_page would go by the file's name
     return app.run()
 
 
@@ -36,6 +38,12 @@ def components(app: AppTest) -> list[str]:
 def payload(app: AppTest, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a component was given: its meta and its arrays."""
     return unpacked(_proto(app, name).bytes)
+
+
+def payloads(app: AppTest, name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The same of every component of this name, in the page's order."""
+    protos = (element.proto for element in app.get("bidi_component"))
+    return [unpacked(proto.bytes) for proto in protos if proto.component_name == name]
 
 
 def send(app: AppTest, name: str, event: str, value: Any) -> AppTest:

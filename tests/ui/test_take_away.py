@@ -13,9 +13,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from model_runner import CaptureRequest
+from model_runner.edits import KeepLast
 from tests.ui.driving import no_failure, open_app, payload
 from ui import head_export
-from ui.take_away import TakeAway, caption
+from ui.take_away import TakeAway, caption, python_start
 
 READINGS = [
     {},
@@ -139,8 +141,20 @@ def test_every_file_says_what_its_numbers_are(taken, address, words):
 
 def test_a_revision_is_part_of_what_a_file_says():
     info = SimpleNamespace(name="owner/name", revision="abc123", family="llama", dtype="bfloat16")
-    opened = SimpleNamespace(runner=SimpleNamespace(info=info), layer=1, head=2)
+    capture = SimpleNamespace(request=CaptureRequest(text="a"))
+    opened = SimpleNamespace(runner=SimpleNamespace(info=info), capture=capture, layer=1, head=2)
     assert caption(opened, "weights") == "owner/name @ abc123 · llama · bfloat16 · L1H2 · weights · Attention Atlas"
+
+
+def test_edits_are_part_of_what_a_file_says_and_of_its_snippet():
+    info = SimpleNamespace(name="default", revision=None, family="llama", dtype="float32")
+    request = CaptureRequest(text="The dog", model="default", edits=(KeepLast(2, sinks=1),))
+    capture = SimpleNamespace(request=request)
+    opened = SimpleNamespace(runner=SimpleNamespace(info=info), capture=capture, layer=1, head=2)
+    assert "changed by KeepLast(window=2, sinks=1)" in caption(opened, "weights")
+    names: dict[str, Any] = {}
+    exec(python_start(opened), names)  # what a reader would do with it
+    assert names["capture"].request.edits == request.edits
 
 
 def test_files_are_named_for_the_head(taken):

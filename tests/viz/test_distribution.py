@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from viz.distribution import next_token_bars, percent
+from viz.distribution import next_token_bars, next_token_changes, percent
 
 
 class Table(HTMLParser):
@@ -94,3 +94,22 @@ def test_labels_and_probabilities_must_belong_together():
 )
 def test_only_the_impossible_is_zero_and_only_the_certain_is_hundred(probability, text):
     assert percent(probability) == text
+
+
+def test_a_change_shows_each_token_before_and_after():
+    found = Table(
+        next_token_changes(["·was", "<b>"], [0.75, 0.0], [0.2, 0.0001], heading="Next token", beside="KL 0.5")
+    )
+    assert found.rows == [
+        ["token", "before", "after"],
+        ["·was", "75.0 %", "20.0 %"],
+        ["<b>", "0.0 %", "< 0.1 %"],
+    ]
+    assert found.widths == ["width:75.00%", "width:20.00%", "width:0.00%", "width:0.01%"]
+    assert found.caption == "Next token KL 0.5"
+    assert "b" not in found.tags
+
+
+def test_a_change_without_an_after_for_every_before_is_refused():
+    with pytest.raises(ValueError, match="2 labels for 2 and 1 probabilities"):
+        next_token_changes(["a", "b"], [0.1, 0.2], [0.3], heading="")

@@ -1,0 +1,45 @@
+"""Work that outlives a run of a page: a film, a race, a curve. One of each name is kept, and none for nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar
+
+
+class Closable(Protocol):
+    """Work that can be ended before it is done."""
+
+    def close(self) -> None:
+        """End it and let its worker go."""
+        ...
+
+
+C = TypeVar("C", bound=Closable)
+
+
+class Works:
+    """What one session works at, by name; ``owner`` is the session's own name."""
+
+    def __init__(self, owner: str) -> None:
+        self._owner = owner
+        self._held: dict[str, tuple[object, Any]] = {}
+
+    def get(self, name: str, key: object, make: Callable[[str], C]) -> C:
+        """The work of this name and key; for another key the old one ends. ``make`` is told a name for its requests."""
+        if name in self._held and self._held[name][0] == key:
+            return self._held[name][1]
+        self.drop(name)
+        self._held[name] = (key, make(f"{self._owner} {name}"))
+        return self._held[name][1]
+
+    def drop(self, name: str) -> None:
+        """End the work of this name, if there is one."""
+        if name in self._held:
+            self._held.pop(name)[1].close()
+
+    def close(self) -> None:
+        """End everything. Work that is ``resumable`` is kept, for a browser that only lost its connection."""
+        for name, (_, work) in list(self._held.items()):
+            work.close()
+            if not getattr(work, "resumable", False):
+                del self._held[name]
