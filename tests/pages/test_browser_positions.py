@@ -1,0 +1,73 @@
+"""The page Positions in a browser: dragging costs the server nothing, and the address follows once the slider rests."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.pages.visiting import PATIENCE, visit
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def frames(page):
+    """The messages that the page sends over its connection, from now on."""
+    sent: list[object] = []
+
+    def keep(frame: object) -> None:
+        sent.append(frame)
+
+    page.on("websocket", lambda connection: connection.on("framesent", keep))
+    return sent
+
+
+def test_dragging_turns_the_dials_and_sends_nothing_until_it_is_released(server, page, frames):
+    visit(page, server, "positions", layer="3", head="2")
+    root = page.locator(".rotation[data-painted]")
+    root.wait_for(timeout=PATIENCE)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    box = page.locator(".rotation .slider").bounding_box()
+    assert box is not None
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + 0.3 * box["width"], y)
+    page.wait_for_timeout(300)
+    page.mouse.down()
+    frames.clear()
+    painted = int(root.get_attribute("data-painted") or 0)
+    for step in range(30, 80):
+        page.mouse.move(box["x"] + step / 100 * box["width"], y)
+    page.wait_for_timeout(500)
+    assert frames == []
+    assert int(root.get_attribute("data-painted") or 0) > painted + 10
+    position = root.get_attribute("data-position")
+    assert 40 < int(position or 0) < 60
+    page.mouse.up()
+    page.wait_for_url(f"**at={position}**", timeout=PATIENCE)
+    assert frames
+    assert root.get_attribute("data-position") == position
+
+
+def test_a_click_on_a_key_of_the_map_is_in_the_address(server, page):
+    visit(page, server, "positions", layer="3", head="2", positions="frequencies")
+    root = page.locator(".score-split[data-painted]")
+    root.wait_for(timeout=PATIENCE)
+    at = json.loads(root.get_attribute("data-geometry") or "{}")
+    page.locator(".score-split canvas").click(position={"x": at["map"] + 1.5 * at["column"], "y": at["top"] + 30})
+    page.wait_for_url("**key=1**", timeout=PATIENCE)
+    page.locator(".token-strip [data-position='1'].looked-at").wait_for()
+
+
+@pytest.mark.parametrize("view", ["rotation", "difference", "frequencies", "distance", "others"])
+def test_every_view_is_whole_at_1440_by_900_and_fits_a_phone(server, page, view):
+    visit(page, server, "positions", layer="3", head="2", positions=view)
+    root = page.locator("[data-testid=stMain] [data-painted]:not(.token-strip)").first
+    root.wait_for(timeout=PATIENCE)
+    box = root.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 900
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_timeout(500)
+    assert root.evaluate("root => root.scrollWidth <= root.clientWidth + 1")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

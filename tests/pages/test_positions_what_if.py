@@ -1,0 +1,55 @@
+"""What if, on the page Positions: the edits it makes, and that what it draws is the changed model's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from model_runner import CaptureRequest
+from model_runner.edits import Documents
+from model_runner.turning import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
+from tests.model_runner.cases import FAMILY
+from tests.model_runner.folders import save
+from tests.pages.expected import runner
+from tests.ui.driving import components, html, no_failure, open_app, payloads, sentences
+
+PAGE = "pages/positions.py"
+TEXT = "The dog chased the squirrel because it"
+
+QUESTIONS = {
+    ("off", ""): (Unrotated(),),
+    ("theta", "2"): (ScaledTheta(2.0),),
+    ("theta", "0.5"): (ScaledTheta(0.5),),
+    ("ntk", "4"): (NtkTheta(4.0),),
+    ("shift", "100"): (ShiftedPositions(100),),
+    ("restart", "4"): (RestartedPositions((4,)),),
+    ("documents", "3"): (RestartedPositions((3,)), Documents((3,))),
+}
+
+
+@pytest.mark.parametrize("question, edits", QUESTIONS.items(), ids=["-".join(name) for name in QUESTIONS])
+def test_the_maps_are_those_of_the_plain_and_of_the_changed_model(question, edits):
+    name, amount = question
+    address = {"positions": "what_if", "what_if": name, "layer": "2", "head": "1", f"amount_{name}": amount}
+    app = open_app(page=PAGE, **address)
+    no_failure(app)
+    assert sentences(app) == []
+    plain, changed = (
+        runner().capture(CaptureRequest(text=TEXT, edits=given)).weights(2, 1).numpy() for given in ((), edits)
+    )
+    drawn = [arrays["values"] for _meta, arrays in payloads(app, "head_map")]
+    for found, expected in zip(drawn, (plain, changed), strict=True):
+        assert np.nanmax(np.abs(found - expected)) <= 1e-6
+    if name == "shift":
+        assert np.abs(plain - changed).max() < 1e-4
+    else:
+        assert np.abs(plain - changed).max() > 0.01
+    assert "KL" in html(app)
+
+
+def test_a_model_without_rotation_shows_the_others_instead(tmp_path):
+    folder = save(tmp_path / "gpt2", FAMILY["gpt2"].build())
+    app = open_app(page=PAGE, positions="what_if", model=str(folder))
+    no_failure(app)
+    assert any("rotat" in text for text in sentences(app))
+    assert "head_map" not in components(app)

@@ -1,0 +1,220 @@
+"""Scores moved, split, swept and compared, in a browser: what is drawn follows from the numbers given."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.viz.components import made_positions as made
+from tests.viz.components import shim
+from viz.components.rotation import position_schemes, score_shift, score_split, score_sweep
+
+pytestmark = pytest.mark.browser
+
+WIDE = "section{max-width:1100px}"
+
+
+def facts(page, root):
+    return page.locator(f".{root}").evaluate("root => ({...root.dataset})")
+
+
+def calls(page):
+    return [[name, value] for _, name, value in page.evaluate("window.calls")]
+
+
+def shifted(m, n, scale=0.25, rest=0.5):
+    """The score by complex numbers, in float64: an independent way to turn a pair."""
+    q, k = (values @ [1, 1j] for values in (made.vectors(0), made.vectors(1)))
+    theta = made.theta().astype(np.float32).astype(np.float64)
+    return scale * float((q * np.exp(1j * m * theta) * np.conj(k * np.exp(1j * n * theta))).real.sum()) + rest
+
+
+# ---- two positions --------------------------------------------------------------------------------------------------
+
+
+def move(page, name, place):
+    page.locator(f".slider.{name}").evaluate(
+        "(slider, place) => { slider.value = place; slider.dispatchEvent(new Event('input', { bubbles: true })) }",
+        place,
+    )
+    page.wait_for_timeout(60)
+
+
+@pytest.mark.parametrize("m, n", [(7, 2), (60, 3), (5, 40), (2000, 1900)])
+def test_the_score_is_the_product_of_both_turned_vectors(mount, m, n):
+    page = mount(score_shift.SOURCE, made.shifting(positions=(m, n)), style=WIDE)
+    assert float(facts(page, "score-shift")["score"]) == pytest.approx(shifted(m, n), abs=1e-9)
+
+
+def test_moved_together_the_score_stays_and_apart_it_changes(mount):
+    page = mount(score_shift.SOURCE, made.shifting(), style=WIDE)
+    before = float(facts(page, "score-shift")["score"])
+    move(page, "query", 45)
+    moved = facts(page, "score-shift")
+    assert (moved["m"], moved["n"]) == ("45", "40")
+    assert float(moved["score"]) == pytest.approx(before, abs=1e-12)
+    assert float(moved["spread"]) < 1e-12
+    page.locator(".lock input").uncheck()
+    move(page, "query", 20)
+    apart = facts(page, "score-shift")
+    assert (apart["m"], apart["n"]) == ("20", "40")
+    assert float(apart["score"]) == pytest.approx(shifted(20, 40), abs=1e-9)
+    assert "comes after the query" in page.locator(".notes").inner_text()
+
+
+def test_locked_positions_stop_where_one_reaches_an_end(mount):
+    page = mount(score_shift.SOURCE, made.shifting(), style=WIDE)
+    move(page, "query", 0)
+    assert (facts(page, "score-shift")["m"], facts(page, "score-shift")["n"]) == ("5", "0")
+    move(page, "key", 63)
+    assert (facts(page, "score-shift")["m"], facts(page, "score-shift")["n"]) == ("63", "58")
+
+
+def test_both_places_are_sent_once_they_rest(mount):
+    page = mount(score_shift.SOURCE, made.shifting(), style=WIDE)
+    for place in (9, 12, 30):
+        move(page, "query", place)
+    page.wait_for_function("window.calls.length > 0")
+    assert calls(page) == [["positions", [30, 25]]]
+
+
+def test_the_map_is_constant_along_its_diagonals(mount):
+    page = mount(score_shift.SOURCE, made.shifting(), style=WIDE)
+    at = page.locator(".score-shift").evaluate("root => root.atlas.at")
+    box = page.locator("canvas").first.bounding_box()
+
+    def color(m, n):
+        x, y = (box["x"] + at["left"] + (n + 0.5) * at["cell"], box["y"] + at["top"] + (m + 0.5) * at["cell"])
+        return shim.color_at(page, x, y)
+
+    assert color(20, 11) == color(40, 31) == color(60, 51)
+    assert color(20, 11) != color(40, 11)
+
+
+def test_a_softcap_bends_the_score(mount):
+    page = mount(score_shift.SOURCE, made.shifting(softcap=0.5), style=WIDE)
+    assert float(facts(page, "score-shift")["score"]) == pytest.approx(0.5 * np.tanh(shifted(7, 2) / 0.5), abs=1e-9)
+
+
+# ---- by frequency ---------------------------------------------------------------------------------------------------
+
+
+def cell_of(page, pair, column):
+    at = json.loads(facts(page, "score-split")["geometry"])
+    box = page.locator("canvas").bounding_box()
+    return (
+        box["x"] + at["map"] + (column + 0.5) * at["column"],
+        box["y"] + at["top"] + (pair + 0.5) * at["row"],
+    )
+
+
+def test_the_parts_of_the_chosen_key_add_up_to_its_score(mount):
+    page = mount(score_split.SOURCE, made.splitting(rest=np.full(made.KEYS, 0.25), n_rest=4), style=WIDE)
+    score = made.contributions()[:, 2].sum() + 0.25
+    assert float(facts(page, "score-split")["score"]) == pytest.approx(score, abs=1e-5)
+    assert f"{score:+.3f}".replace("-", "−") in page.locator(".readout").inner_text()
+
+
+def test_a_click_on_a_column_chooses_that_key_at_once(mount):
+    page = mount(score_split.SOURCE, made.splitting(), style=WIDE)
+    page.mouse.click(*cell_of(page, 3, 4))
+    page.wait_for_function("window.calls.length > 0")
+    assert calls(page) == [["key", 4]]
+    words = page.locator(".readout").inner_text()
+    assert f"{made.contributions()[3, 4]:+.3f}".replace("-", "−") in words
+    page.mouse.move(5, 5)
+    page.wait_for_timeout(60)
+    assert facts(page, "score-split")["key"] == "4"
+
+
+def test_arrows_move_the_key_and_ask_once_at_rest(mount):
+    page = mount(score_split.SOURCE, made.splitting(), style=WIDE)
+    page.locator("canvas").evaluate(
+        "canvas => ['ArrowRight', 'ArrowRight'].forEach("
+        "key => canvas.dispatchEvent(new KeyboardEvent('keydown', { key })))"
+    )
+    page.wait_for_function("window.calls.length > 0")
+    assert calls(page) == [["key", 4]]
+
+
+def test_a_masked_key_says_so_and_is_grey(mount):
+    page = mount(score_split.SOURCE, made.splitting(key=made.KEYS - 1), style=WIDE)
+    assert "This key is masked" in page.locator(".readout").inner_text()
+    first, second = (shim.color_at(page, *cell_of(page, pair, made.KEYS - 1)) for pair in (0, 5))
+    assert first == second != shim.color_at(page, *cell_of(page, 0, 0))
+
+
+def test_a_softcapped_score_is_said(mount):
+    page = mount(score_split.SOURCE, made.splitting(softcap=2.0), style=WIDE)
+    score = f"{2 * np.tanh(made.contributions()[:, 2].sum() / 2):+.3f}".replace("-", "−")
+    assert f"The soft-cap makes it {score}." in page.locator(".readout").inner_text()
+
+
+# ---- against distance -----------------------------------------------------------------------------------------------
+
+
+def test_the_peak_of_the_open_head_is_said_with_its_score(mount):
+    page = mount(score_sweep.SOURCE, made.sweeping(head=1), style=WIDE)
+    assert facts(page, "score-sweep")["peak"] == "1"
+    words = page.locator(".readout").inner_text()
+    assert "L3H1 scores highest at distance 1: 9.00." in words
+    assert "10 % of its attention on the token before" in words
+
+
+def test_a_click_on_a_panel_opens_that_head(mount):
+    page = mount(score_sweep.SOURCE, made.sweeping(), style=WIDE)
+    grid = json.loads(page.locator("canvas").nth(1).get_attribute("data-geometry"))
+    box = page.locator("canvas").nth(1).bounding_box()
+    row, column = divmod(3, grid["columns"])
+    page.mouse.click(box["x"] + (column + 0.4) * grid["pitchX"], box["y"] + (row + 0.5) * grid["pitchY"])
+    page.wait_for_function("window.calls.length > 0")
+    assert calls(page) == [["head", 3]]
+    page.wait_for_function(
+        "document.querySelector('section').shadowRoot.querySelector('.score-sweep').dataset.head == '3'"
+    )
+
+
+def test_arrows_walk_the_curve_and_say_its_scores(mount):
+    page = mount(score_sweep.SOURCE, made.sweeping(head=1), style=WIDE)
+    page.locator("canvas").first.press("ArrowRight")
+    page.wait_for_function(
+        "document.querySelector('section').shadowRoot.querySelector('.score-sweep').dataset.distance == '2'"
+    )
+    score = f"{made.curves()[1, 2]:.2f}".replace("-", "−")
+    assert f"At distance 2: {score}." in page.locator(".readout").inner_text()
+
+
+# ---- all of them ----------------------------------------------------------------------------------------------------
+
+
+def test_every_scheme_has_two_pictures_and_its_facts(mount):
+    page = mount(position_schemes.SOURCE, made.comparing(), style=WIDE)
+    for name in ("alibi", "learned"):
+        card = page.locator(f"[data-scheme={name}]")
+        assert card.locator("canvas").count() == 2
+        words = ("formula", "note", "enters", "stores", "depends", "extrapolates", "paper")
+        assert all(f"{word} of {name}" in card.inner_text() for word in words)
+    assert "alibi against distance: 0 at 0" in page.locator("[data-scheme=alibi] .chart").get_attribute("aria-label")
+
+
+@pytest.mark.parametrize(
+    "source, make",
+    [
+        (score_shift.SOURCE, made.shifting),
+        (score_split.SOURCE, made.splitting),
+        (score_sweep.SOURCE, made.sweeping),
+        (position_schemes.SOURCE, made.comparing),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+@pytest.mark.parametrize("theme", [shim.LIGHT, shim.DARK])
+def test_on_a_phone_nothing_is_cut_and_leaving_takes_everything_down(mount, source, make, theme):
+    page = mount(source, make(), width=390, theme=theme, style="body{margin:0}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.locator("img").count() == 0
+    assert page.locator("canvas").evaluate_all("all => all.every(one => one.getAttribute('aria-label'))")
+    page.evaluate("data => window.send(...data)", [source.name, shim.encoded(make())])
+    page.evaluate("name => window.disposers[name]()", source.name)
+    assert page.locator(f".{source.name.replace('_', '-')} *").count() == 0

@@ -1,0 +1,266 @@
+const SEND_AFTER = 300 // milliseconds without another movement before the position is sent
+const PLAY_SECONDS = 14 // for the whole slider, but no slower than a few positions a second
+const NARROW_VIEW = 640
+const MEDIUM_VIEW = 1010 // below this width the sentence about a pair takes two lines
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".rotation")
+  const state = stateOf(root, create)
+  state.tell = setTriggerValue
+  receive(state, data)
+  draw(state)
+  return state.dispose
+}
+
+function create(root) {
+  const node = (tag, className, properties = {}) => element(tag, { className, ...properties })
+  const state = {
+    root, position: 0, pair: null, pinned: null, span: 0, frame: 0, asking: 0, playing: null,
+    play: node("button", "play", { type: "button" }),
+    slider: node("input", "slider", { type: "range", min: 0, step: 1 }),
+    number: node("input", "number", { type: "number", min: 0, step: 1 }),
+    spans: node("div", "spans", { role: "group" }),
+    own: node("button", "own", { type: "button" }),
+    readout: node("div", "readout"),
+    canvas: node("canvas", "dials", { role: "img", tabIndex: 0 }),
+    waves: node("canvas", "waves", { role: "img" }),
+    notes: node("div", "notes"),
+    live: node("div", "spoken", { "aria-live": "polite" }),
+  }
+  state.announce = announcer(state.live)
+  state.controls = element("div", { className: "controls" }, state.play, state.slider, state.number, state.spans, state.own)
+  root.replaceChildren(state.controls, state.readout, state.canvas, state.waves, state.notes, state.live)
+  listen(state)
+  const stop = watchLayout(root, () => draw(state))
+  state.dispose = () => {
+    stop()
+    pause(state)
+    state.announce.stop()
+    clearTimeout(state.asking)
+    cancelAnimationFrame(state.frame)
+    root.replaceChildren()
+    delete root.atlas
+  }
+  return state
+}
+
+function receive(state, data) {
+  const { meta, arrays } = unpack(data)
+  const two = (values, i) => [values[2 * i], values[2 * i + 1]]
+  const pairs = Array.from(arrays.theta, (theta, i) => ({
+    theta, wavelength: theta ? (2 * Math.PI) / Math.abs(theta) : Infinity, q: two(arrays.q, i), k: two(arrays.k, i),
+    dimensions: two(arrays.dimensions, i),
+  }))
+  const longest = {}
+  for (const name of ["query", "key"]) {
+    longest[name] = Math.max(...pairs.map((pair) => Math.hypot(...pair[name[0]]))) * meta.factor || 1
+  }
+  Object.assign(state, { meta, pairs, longest, context: meta.context, factor: meta.factor })
+  if (state.pair >= pairs.length) state.pair = state.pinned = null
+  state.ends = [...new Set([Math.min(meta.near, meta.context), meta.context, meta.farthest])].map((count) => count - 1)
+  const position = reconcile(state, "position", meta.position)
+  if (!state.playing && !state.dragging) state.position = position
+  state.span = Math.max(state.span, state.ends.findIndex((end) => state.position <= end))
+  if (state.span >= state.ends.length) state.span = state.ends.length - 1
+  label(state)
+}
+
+// The words that do not change while the slider moves.
+function label({ meta, play, slider, number, spans, own, canvas, ends, span }) {
+  const { texts } = meta
+  play.title = texts.play ?? ""
+  slider.setAttribute("aria-label", texts.position ?? "")
+  number.setAttribute("aria-label", texts.position ?? "")
+  number.max = ends.at(-1)
+  own.textContent = fill(texts.own, { position: meta.own })
+  spans.setAttribute("aria-label", texts.range ?? "")
+  spans.replaceChildren(...ends.map((end, i) => element("button", { type: "button", "aria-pressed": String(i === span), "data-span": i, textContent: `0 – ${grouped(end)}` })))
+  canvas.title = ""
+}
+
+// ---- drawing --------------------------------------------------------------------------------------------------------
+
+function draw(state) {
+  const { root, meta } = state
+  state.width = root.clientWidth
+  if (!state.width) return // not shown yet: the observer calls again
+  state.theme = readTheme(root, meta.palette)
+  root.classList.toggle("narrow", state.width < NARROW_VIEW)
+  root.classList.toggle("medium", state.width < MEDIUM_VIEW)
+  render(state)
+}
+
+// What a moving slider changes: no style is read or written here, so that a frame costs little more than its paint.
+function render(state) {
+  const { root, meta, slider, number, width } = state
+  slider.max = state.ends[state.span]
+  slider.value = state.position
+  if (document.activeElement !== root.getRootNode().host || root.getRootNode().activeElement !== number) number.value = state.position
+  for (const button of state.spans.children) button.setAttribute("aria-pressed", String(Number(button.dataset.span) === state.span))
+  state.own.disabled = state.position === meta.own
+  state.play.textContent = state.playing ? "❚❚" : "▶"
+  state.play.setAttribute("aria-label", (state.playing ? meta.texts.pause : meta.texts.play) ?? "")
+  paintDials(state, width, width < NARROW_VIEW ? 470 : 340)
+  paintWaves(state, width)
+  writeWords(state)
+  root.dataset.position = String(state.position)
+  root.dataset.pair = state.pair === null ? "" : String(state.pair)
+  markPainted(root)
+}
+
+function writeWords(state) {
+  const { meta, pairs, position, pair, readout, notes, canvas, waves, longest } = state
+  const { texts } = meta
+  const hint = fill(texts.hint, { q: formatPlain(longest.query), k: formatPlain(longest.key) })
+  setText(readout, pair === null ? hint : pairWords(state, pair))
+  const slow = pairs.filter((one) => one.wavelength > meta.context).length
+  const lines = [position >= meta.context ? fill(texts.beyond, { position: grouped(position), context: grouped(meta.context) }) : fill(texts.equal, { position: meta.own, difference: meta.difference })]
+  if (slow) lines.push(fill(texts.never, { count: slow, total: pairs.length }))
+  lines.push(...meta.notes)
+  notes.classList.toggle("beyond", position >= meta.context)
+  setText(notes, lines.join(" "))
+  const degrees = (one) => `${grouped(Math.round((position * one.theta * 180) / Math.PI))}°`
+  const summary = fill(texts.summary, { head: meta.head, token: isolate(meta.token), position, count: pairs.length, fast: degrees(pairs[0]), slow: degrees(pairs.at(-1)) })
+  if (canvas.getAttribute("aria-label") !== summary) {
+    canvas.setAttribute("aria-label", summary)
+    if (!state.playing) state.announce(pair === null ? summary : pairWords(state, pair))
+  }
+  waves.setAttribute("aria-label", `${texts.wavelength_axis ?? ""}: ${pairs.map((one) => formatPlain(one.wavelength)).join(", ")}`)
+}
+
+function pairWords({ meta, pairs, position }, i) {
+  const { theta, wavelength, q, k, dimensions } = pairs[i]
+  const angle = position * theta
+  return fill(meta.texts.pair, {
+    i, a: dimensions[0], b: dimensions[1], position, theta: threeDigits(theta), angle: formatPlain(angle),
+    turns: formatPlain(angle / (2 * Math.PI)), wavelength: Number.isFinite(wavelength) ? formatPlain(wavelength) : "∞",
+    q: formatPlain(Math.hypot(...q)), k: formatPlain(Math.hypot(...k)),
+  })
+}
+
+function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text
+}
+
+// ---- what the reader does -------------------------------------------------------------------------------------------
+
+function later(state) {
+  cancelAnimationFrame(state.frame)
+  state.frame = requestAnimationFrame(() => state.width && render(state))
+}
+
+function turnTo(state, position, { send = true } = {}) {
+  state.position = clamp(Math.round(position), 0, state.ends.at(-1))
+  const holding = state.ends.findIndex((end) => state.position <= end)
+  if (holding > state.span) state.span = holding
+  later(state)
+  if (send) settle(state)
+}
+
+// Sent when the reader rests: nothing goes to the server while the slider moves.
+function settle(state) {
+  chosen(state, "position", state.position)
+  clearTimeout(state.asking)
+  state.asking = setTimeout(() => {
+    if (!state.dragging && !state.playing) state.tell("position", state.position)
+  }, SEND_AFTER)
+}
+
+function pause(state) {
+  if (!state.playing) return
+  cancelAnimationFrame(state.playing.frame)
+  state.playing = null
+}
+
+function play(state) {
+  const end = state.ends[state.span]
+  const speed = Math.max(4, end / PLAY_SECONDS) // positions a second
+  const from = state.position >= end ? 0 : state.position
+  state.playing = { start: performance.now(), frame: 0 }
+  const step = (now) => {
+    const position = Math.floor(from + (speed * Math.max(0, now - state.playing.start)) / 1000)
+    const finished = position >= end
+    if (finished) state.playing = null
+    if (finished || position !== state.position) {
+      state.position = Math.min(position, end)
+      render(state)
+    }
+    if (finished) settle(state)
+    else state.playing.frame = requestAnimationFrame(step)
+  }
+  state.playing.frame = requestAnimationFrame(step)
+}
+
+function listen(state) {
+  const { slider, number, spans, own, canvas, waves } = state
+  slider.addEventListener("pointerdown", () => (state.dragging = true))
+  const released = () => {
+    state.dragging = false
+    settle(state)
+  }
+  slider.addEventListener("input", () => {
+    pause(state)
+    turnTo(state, Number(slider.value), { send: !state.dragging })
+  })
+  slider.addEventListener("change", released)
+  slider.addEventListener("pointerup", released)
+  slider.addEventListener("pointercancel", released)
+  number.addEventListener("input", () => Number.isFinite(number.valueAsNumber) && turnTo(state, number.valueAsNumber))
+  number.addEventListener("change", () => (number.value = state.position))
+  own.addEventListener("click", () => {
+    pause(state)
+    turnTo(state, state.meta.own)
+  })
+  spans.addEventListener("click", (event) => {
+    const button = event.target.closest("[data-span]")
+    if (!button) return
+    state.span = Number(button.dataset.span)
+    turnTo(state, Math.min(state.position, state.ends[state.span]))
+  })
+  state.play.addEventListener("click", () => {
+    if (state.playing) {
+      pause(state)
+      turnTo(state, state.position)
+    } else play(state)
+    later(state)
+  })
+  point(state, canvas, (x, y) => dialAt(state, x, y))
+  point(state, waves, (x) => waveAt(state, x))
+  canvas.addEventListener("keydown", (event) => onKey(state, event))
+}
+
+// Hover looks into a pair, a click keeps it.
+function point(state, canvas, find) {
+  const at = (event) => {
+    const box = canvas.getBoundingClientRect()
+    return find(event.clientX - box.left, event.clientY - box.top)
+  }
+  const look = (pair) => {
+    if (state.pair === pair) return
+    state.pair = pair
+    later(state)
+  }
+  canvas.addEventListener("pointermove", (event) => event.pointerType !== "touch" && look(at(event) ?? state.pinned))
+  canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && look(state.pinned))
+  canvas.addEventListener("click", (event) => {
+    const pair = at(event)
+    state.pinned = pair === state.pinned ? null : pair
+    state.pair = state.pinned
+    later(state)
+  })
+}
+
+function onKey(state, event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  const last = state.pairs.length - 1
+  const here = state.pair ?? -1
+  const moves = {
+    ArrowLeft: here - 1, ArrowRight: here + 1, ArrowUp: here - state.grid.columns, ArrowDown: here + state.grid.columns,
+    Home: 0, End: last, Enter: here,
+  }
+  if (event.key === "Escape") state.pair = state.pinned = null
+  else if (event.key in moves) state.pair = state.pinned = clamp(moves[event.key], 0, last)
+  else return
+  event.preventDefault()
+  later(state)
+}

@@ -1,0 +1,158 @@
+const SEND_AFTER = 200 // milliseconds without another arrow key before the key is sent
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".score-split")
+  const state = stateOf(root, create)
+  state.tell = setTriggerValue
+  receive(state, data)
+  draw(state)
+  return state.dispose
+}
+
+function create(root) {
+  const state = {
+    root, pair: null, hovered: null, asking: 0, frame: 0,
+    readout: element("div", { className: "readout" }),
+    canvas: element("canvas", { role: "img", tabIndex: 0 }),
+    notes: element("div", { className: "notes" }),
+    live: element("div", { className: "spoken", "aria-live": "polite" }),
+  }
+  state.announce = announcer(state.live)
+  root.replaceChildren(state.readout, state.canvas, state.notes, state.live)
+  listen(state)
+  const stop = watchLayout(root, () => draw(state))
+  state.dispose = () => {
+    stop()
+    state.announce.stop()
+    clearTimeout(state.asking)
+    cancelAnimationFrame(state.frame)
+    root.replaceChildren()
+    delete root.atlas
+  }
+  return state
+}
+
+// Rows are the pairs, fastest first, then, where there are any, the dimensions that are not turned.
+function receive(state, data) {
+  const { meta, arrays } = unpack(data)
+  const [n_pairs, n_keys] = arrays.contributions.shape
+  const values = Array.from({ length: n_pairs }, (_, i) => arrays.contributions.subarray(i * n_keys, (i + 1) * n_keys))
+  if (meta.n_rest) values.push(arrays.rest)
+  const waves = Array.from(arrays.theta, (theta) => (theta ? (2 * Math.PI) / Math.abs(theta) : Infinity))
+  Object.assign(state, { meta, arrays, values, waves, positions: Array.from(arrays.positions) })
+  const key = reconcile(state, "key", meta.key)
+  state.column = Math.max(0, state.positions.indexOf(state.positions.includes(key) ? key : meta.key))
+  if (state.pair !== null && state.pair >= values.length) state.pair = null
+  state.hovered = null
+}
+
+const shownColumn = (state) => state.hovered ?? state.column
+
+const total = (state, column) => state.values.reduce((sum, row) => sum + row[column], 0)
+
+function draw(state) {
+  const { root, meta } = state
+  if (!root.clientWidth) return // not shown yet: the observer calls again
+  state.theme = readTheme(root, meta.palette)
+  paintSplit(state, root.clientWidth)
+  const words = state.pair === null ? cellWords(state) : pairWords(state)
+  if (state.readout.textContent !== words) {
+    state.readout.textContent = words
+    state.announce(words)
+  }
+  state.notes.textContent = [meta.texts.how, meta.note].filter(Boolean).join(" ")
+  state.canvas.setAttribute("aria-label", cellWords(state))
+  const column = shownColumn(state)
+  Object.assign(root.dataset, { key: state.positions[column], pair: state.pair ?? "", score: total(state, column) })
+  root.dataset.geometry = JSON.stringify(state.at)
+  markPainted(root)
+}
+
+function cellWords(state) {
+  const { meta, arrays, values } = state
+  const column = shownColumn(state)
+  const whole = total(state, column)
+  const largest = values.reduce((best, row, i) => (Math.abs(row[column]) > Math.abs(values[best][column]) ? i : best), 0)
+  const facts = {
+    head: meta.head, query: isolate(meta.query[0]), query_index: meta.query[1], key: isolate(meta.labels[column]), key_index: state.positions[column],
+    score: scoreWords(whole), part: scoreWords(values[largest][column]), pair: nameOf(state, largest),
+  }
+  const parts = [fill(meta.texts.cell, facts)]
+  if (meta.softcap !== null) parts.push(fill(meta.texts.softcap, { score: scoreWords(meta.softcap * Math.tanh(whole / meta.softcap)) }))
+  if (!arrays.keep[column]) parts.push(meta.texts.masked)
+  return parts.join(" ")
+}
+
+function pairWords(state) {
+  const { meta, pair, values } = state
+  const column = shownColumn(state)
+  const facts = { pair: nameOf(state, pair), key: isolate(meta.labels[column]), key_index: state.positions[column], part: scoreWords(values[pair][column]), score: scoreWords(total(state, column)) }
+  return fill(meta.texts.part, facts)
+}
+
+const scoreWords = (score) => (score >= 0 ? "+" : "") + tidy(score.toFixed(3))
+
+function nameOf({ meta, waves }, i) {
+  if (i >= waves.length) return fill(meta.texts.rest, { count: meta.n_rest })
+  return fill(meta.texts.pair, { i, wavelength: Number.isFinite(waves[i]) ? threeDigits(waves[i]) : "∞" })
+}
+
+// ---- what the reader does -------------------------------------------------------------------------------------------
+
+function later(state) {
+  cancelAnimationFrame(state.frame)
+  state.frame = requestAnimationFrame(() => draw(state))
+}
+
+function choose(state, column, delay = 0) {
+  state.column = clamp(column, 0, state.positions.length - 1)
+  state.hovered = null
+  const key = state.positions[state.column]
+  chosen(state, "key", key)
+  clearTimeout(state.asking)
+  if (delay) state.asking = setTimeout(() => state.tell("key", key), delay)
+  else state.tell("key", key)
+  later(state)
+}
+
+function placeOf(state, event) {
+  const { at, values, positions, canvas } = state
+  const box = canvas.getBoundingClientRect()
+  const [x, y] = [event.clientX - box.left, event.clientY - box.top]
+  const row = Math.floor((y - at.top) / at.row)
+  const column = Math.floor((x - at.map) / at.column)
+  return { pair: row >= 0 && row < values.length ? row : null, column: column >= 0 && column < positions.length && y >= at.top ? column : null }
+}
+
+function listen(state) {
+  const { canvas } = state
+  canvas.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "touch") return
+    const { pair, column } = placeOf(state, event)
+    if (pair === state.pair && column === state.hovered) return
+    Object.assign(state, { pair, hovered: column })
+    later(state)
+  })
+  canvas.addEventListener("pointerleave", (event) => {
+    if (event.pointerType === "touch") return
+    Object.assign(state, { pair: null, hovered: null })
+    later(state)
+  })
+  canvas.addEventListener("click", (event) => {
+    const { pair, column } = placeOf(state, event)
+    state.pair = pair
+    if (column !== null) choose(state, column)
+    else later(state)
+  })
+  canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    const rows = state.values.length
+    if (event.key === "ArrowLeft" || event.key === "ArrowRight") choose(state, state.column + (event.key === "ArrowLeft" ? -1 : 1), SEND_AFTER)
+    else if (event.key === "ArrowUp") state.pair = clamp((state.pair ?? rows) - 1, 0, rows - 1)
+    else if (event.key === "ArrowDown") state.pair = clamp((state.pair ?? -1) + 1, 0, rows - 1)
+    else if (event.key === "Escape") state.pair = null
+    else return
+    event.preventDefault()
+    later(state)
+  })
+}

@@ -1,0 +1,217 @@
+const NARROW_VIEW = 720
+const PANEL_GAP = 10
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".score-sweep")
+  const state = stateOf(root, create)
+  state.tell = setTriggerValue
+  receive(state, data)
+  draw(state)
+  return state.dispose
+}
+
+function create(root) {
+  const state = {
+    root, distance: null, hovered: null, frame: 0,
+    readout: element("div", { className: "readout" }),
+    large: element("canvas", { role: "img", tabIndex: 0 }),
+    panels: element("canvas", { role: "img", tabIndex: 0 }),
+    notes: element("div", { className: "notes" }),
+    live: element("div", { className: "spoken", "aria-live": "polite" }),
+  }
+  state.announce = announcer(state.live)
+  root.replaceChildren(state.readout, element("div", { className: "figure" }, state.large, state.panels), state.notes, state.live)
+  listen(state)
+  const stop = watchLayout(root, () => draw(state))
+  state.dispose = () => {
+    stop()
+    state.announce.stop()
+    cancelAnimationFrame(state.frame)
+    root.replaceChildren()
+    delete root.atlas
+  }
+  return state
+}
+
+function receive(state, data) {
+  const { meta, arrays } = unpack(data)
+  const [heads, count] = arrays.scores.shape
+  const curves = Array.from({ length: heads }, (_, head) => arrays.scores.subarray(head * count, (head + 1) * count))
+  const ranges = curves.map((one) => extent(one))
+  const peaks = curves.map((one) => one.indexOf(Math.max(...one)))
+  Object.assign(state, { meta, curves, ranges, peaks, distances: Array.from(arrays.distances) })
+  state.span = Math.max(...ranges.map(([low, high]) => high - low)) || 1
+  state.head = clamp(reconcile(state, "head", meta.head), 0, heads - 1)
+  state.hovered = state.distance = null
+}
+
+// ---- drawing --------------------------------------------------------------------------------------------------------
+
+function draw(state) {
+  const { root, meta } = state
+  const width = root.clientWidth
+  if (!width) return // not shown yet: the observer calls again
+  state.theme = readTheme(root, meta.palette)
+  const narrow = width < NARROW_VIEW
+  root.classList.toggle("narrow", narrow)
+  const left = narrow ? width : Math.round(width * 0.46)
+  paintLarge(state, left, narrow ? 280 : 430)
+  paintPanels(state, narrow ? width : width - left - 28, narrow ? 420 : 430)
+  const words = headWords(state, state.hovered ?? state.head)
+  if (state.readout.textContent !== words) {
+    state.readout.textContent = words
+    state.announce(words)
+  }
+  state.large.setAttribute("aria-label", words)
+  state.panels.setAttribute("aria-label", state.curves.map((_, head) => headWords(state, head)).join(" "))
+  state.notes.textContent = [meta.texts.how, ...meta.notes].join(" ")
+  Object.assign(root.dataset, { head: state.head, distance: state.distance ?? "", peak: state.distances[state.peaks[state.head]] })
+  markPainted(root)
+}
+
+const nameOf = ({ meta }, head) => `L${meta.layer}H${head}`
+
+function headWords(state, head) {
+  const { meta, curves, distances, peaks, distance } = state
+  const [best, here] = [peaks[head], distance === null ? null : distances.indexOf(distance)]
+  const facts = { head: nameOf(state, head), peak: distances[best], score: scoreWords(curves[head][best]), fact: meta.facts[head] ?? "" }
+  const parts = [fill(meta.texts.peak, facts)]
+  if (meta.facts[head]) parts.push(fill(meta.texts.fact, facts))
+  if (here !== null && here >= 0) parts.push(fill(meta.texts.at, { distance, score: scoreWords(curves[head][here]) }))
+  return parts.join(" ")
+}
+
+const scoreWords = (score) => tidy(score.toFixed(2))
+
+function paintLarge(state, width, height) {
+  const { large, theme, meta, curves, distances, ranges, head, peaks } = state
+  const context = sizeCanvas(large, width, height)
+  context.direction = "ltr"
+  const box = { left: 52, right: width - 8, top: 30, bottom: height - 40 }
+  const range = padded(ranges[head])
+  const x = (distance) => box.left + ((distance - distances[0]) / (distances.at(-1) - distances[0] || 1)) * (box.right - box.left)
+  const y = (value) => box.bottom - ((value - range[0]) / (range[1] - range[0])) * (box.bottom - box.top)
+  Object.assign(state, { x, box })
+  write(context, theme, nameOf(state, head), box.left, 14, { color: theme.text, size: 13, bold: true })
+  for (const tick of roundTicks(...range, 6)) {
+    rule(context, css(theme.rule), box.left, y(tick), box.right, y(tick))
+    write(context, theme, formatPlain(tick), box.left - 6, y(tick), { align: "right", baseline: "middle" })
+  }
+  for (const tick of roundTicks(distances[0], distances.at(-1), 8).filter(Number.isInteger)) {
+    write(context, theme, grouped(tick), x(tick), box.bottom + 15, { align: "center" })
+  }
+  write(context, theme, meta.texts.axis_distance, (box.left + box.right) / 2, box.bottom + 32, { align: "center" })
+  write(context, theme, meta.texts.axis_score, box.right, 14, { align: "right" })
+  const points = distances.map((distance, i) => [x(distance), y(curves[head][i])])
+  curve(context, css(theme.primary), points, 2)
+  if (points.length <= 80) for (const [px, py] of points) disc(context, css(theme.primary), px, py, 2.5)
+  const [px, py] = points[peaks[head]]
+  disc(context, css(theme.background), px, py, 6.5)
+  disc(context, css(theme.primary), px, py, 4.5)
+  const here = state.distance === null ? -1 : distances.indexOf(state.distance)
+  if (here < 0) return
+  rule(context, css(theme.quiet), points[here][0], box.top, points[here][0], box.bottom, { dash: [3, 3] })
+  disc(context, css(theme.text), ...points[here], 4)
+}
+
+// Every panel spans the same range of scores, so that a head that minds the distance stands out.
+function paintPanels(state, width, maxHeight) {
+  const { panels, theme, curves, distances, ranges, peaks, meta, span } = state
+  const grid = panelGrid(curves.length, width, maxHeight)
+  state.grid = grid
+  const context = sizeCanvas(panels, width, grid.rows * grid.pitchY)
+  context.direction = "ltr"
+  curves.forEach((scores, head) => {
+    const left = (head % grid.columns) * grid.pitchX
+    const top = Math.floor(head / grid.columns) * grid.pitchY
+    const [w, h] = [grid.pitchX - PANEL_GAP, grid.pitchY - PANEL_GAP - grid.label]
+    const nearest = distances[peaks[head]] === 1
+    if (head === state.hovered) {
+      context.fillStyle = css(theme.secondary)
+      context.fillRect(left, top + grid.label, w, h)
+    }
+    const middle = (ranges[head][0] + ranges[head][1]) / 2
+    const x = (i) => left + 3 + (i / Math.max(1, distances.length - 1)) * (w - 6)
+    const y = (value) => top + grid.label + h / 2 - ((value - middle) / (span * 1.12)) * h
+    curve(context, css(head === state.head ? theme.primary : nearest ? theme.text : theme.quiet), Array.from(scores, (value, i) => [x(i), y(value)]), head === state.head ? 1.75 : 1.25)
+    disc(context, css(nearest ? theme.text : theme.quiet), x(peaks[head]), y(scores[peaks[head]]), 2.5)
+    Object.assign(context, { strokeStyle: css(head === state.head ? theme.primary : nearest ? theme.text : theme.rule), lineWidth: head === state.head ? 2 : nearest ? 1.5 : 1 })
+    context.strokeRect(left + 0.5, top + grid.label + 0.5, w - 1, h - 1)
+    if (!grid.label) return
+    context.font = `${SMALL}px ${theme.font}`
+    const words = w > 96 ? `H${head} · ${fill(meta.texts.peak_short, { peak: distances[peaks[head]] })}` : `H${head}`
+    write(context, theme, fitText(context, words, w), left, top + grid.label - 5, { color: head === state.head ? theme.primary : nearest ? theme.text : theme.quiet, bold: head === state.head || nearest })
+  })
+  panels.dataset.geometry = JSON.stringify(grid)
+}
+
+function panelGrid(count, width, maxHeight) {
+  for (let columns = Math.min(count, 2); ; columns++) {
+    const pitchX = (width + PANEL_GAP) / columns
+    const label = pitchX >= 44 ? 17 : 0
+    const rows = Math.ceil(count / columns)
+    const pitchY = Math.min(maxHeight / rows, pitchX * 0.72 + label, 128)
+    if (pitchY - label - PANEL_GAP >= Math.min(60, pitchX * 0.4) || columns >= count) return { columns, rows, pitchX, pitchY, label }
+  }
+}
+
+// ---- what the reader does -------------------------------------------------------------------------------------------
+
+function later(state) {
+  cancelAnimationFrame(state.frame)
+  state.frame = requestAnimationFrame(() => draw(state))
+}
+
+function open(state, head) {
+  state.head = head
+  chosen(state, "head", head)
+  state.tell("head", head)
+  later(state)
+}
+
+function headAt({ grid, curves, panels }, event) {
+  const box = panels.getBoundingClientRect()
+  const column = Math.floor((event.clientX - box.left) / grid.pitchX)
+  const head = Math.floor((event.clientY - box.top) / grid.pitchY) * grid.columns + column
+  return column >= 0 && column < grid.columns && head >= 0 && head < curves.length ? head : null
+}
+
+function listen(state) {
+  const { large, panels } = state
+  const look = (name, value) => {
+    if (state[name] === value) return
+    state[name] = value
+    later(state)
+  }
+  panels.addEventListener("pointermove", (event) => event.pointerType !== "touch" && look("hovered", headAt(state, event)))
+  panels.addEventListener("pointerleave", () => look("hovered", null))
+  panels.addEventListener("click", (event) => {
+    const head = headAt(state, event)
+    if (head !== null) open(state, head)
+  })
+  large.addEventListener("pointermove", (event) => {
+    const { box, distances } = state
+    const share = (event.clientX - large.getBoundingClientRect().left - box.left) / (box.right - box.left)
+    look("distance", distances[clamp(Math.round(share * (distances.length - 1)), 0, distances.length - 1)])
+  })
+  large.addEventListener("pointerleave", () => look("distance", null))
+  large.addEventListener("keydown", (event) => {
+    const { distances } = state
+    const here = state.distance === null ? state.peaks[state.head] : distances.indexOf(state.distance)
+    const moves = { ArrowLeft: here - 1, ArrowRight: here + 1, Home: 0, End: distances.length - 1 }
+    if (event.key === "Escape") look("distance", null)
+    else if (event.key in moves) look("distance", distances[clamp(moves[event.key], 0, distances.length - 1)])
+    else return
+    event.preventDefault()
+  })
+  panels.addEventListener("keydown", (event) => {
+    const { columns } = state.grid
+    const moves = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns }
+    const head = (state.hovered ?? state.head) + (moves[event.key] ?? 0)
+    if (event.key in moves) look("hovered", clamp(head, 0, state.curves.length - 1))
+    else if (event.key === "Enter" && state.hovered !== null) open(state, state.hovered)
+    else if (event.key === "Escape") look("hovered", null)
+    else return
+    event.preventDefault()
+  })
+}
