@@ -1,0 +1,91 @@
+// Draws from the final distribution: the same random numbers whatever the settings, so that moving a slider moves the
+// tokens they fall on.
+
+const LATEST = 12 // tokens drawn last that are named
+const DRAWING = 700 // milliseconds in which the counts come in
+
+function buildDraws(state) {
+  state.drawWord = element("b")
+  state.drawButtons = [1, 10, 1000].map((count) => {
+    const button = element("button", { type: "button", className: "draw", textContent: `+${whole(count)}` })
+    button.addEventListener("click", () => state.act.draw(count))
+    return button
+  })
+  state.clearButton = element("button", { type: "button", className: "quiet clear" })
+  state.clearButton.addEventListener("click", () => state.act.draw(null))
+  state.seedWord = element("label", { for: "bench-seed" })
+  state.seed = element("input", { type: "text", id: "bench-seed", className: "value", inputmode: "numeric", autocomplete: "off" })
+  state.seed.addEventListener("change", () => state.act.seed(state.seed.value))
+  state.seedProblem = element("p", { className: "problem", role: "alert", hidden: true })
+  state.drawnWord = element("span", { className: "drawn-count" })
+  state.latest = element("p", { className: "latest" })
+  state.chi = element("p", { className: "chi" })
+  const row = element("div", { className: "draw-row" }, state.drawWord, ...state.drawButtons, state.clearButton,
+    element("span", { className: "seeding" }, state.seedWord, state.seed), state.drawnWord)
+  return element("div", { className: "draws" }, row, state.seedProblem, state.latest, state.chi)
+}
+
+function labelDraws(state) {
+  const { texts } = state.meta
+  state.drawWord.textContent = texts.draw
+  state.clearButton.textContent = texts.clear
+  state.seedWord.textContent = texts.seed
+  for (const button of state.drawButtons) button.setAttribute("aria-label", `${texts.draw} ${button.textContent.slice(1)}`)
+}
+
+// Every random number that can be asked for, made once for each seed and position.
+function numbersOf(state, seed) {
+  const { position, most_draws: most } = state.meta
+  const key = `${seed}:${position}`
+  if (state.numbers?.key !== key) state.numbers = { key, values: uniformsOf(seed, position, most) }
+  return state.numbers.values
+}
+
+// Draws come in over a moment, unless the reader wants no motion.
+function animateDraws(state, from, to) {
+  cancelAnimationFrame(state.drawing)
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches || to - from < 2
+  const start = performance.now()
+  const step = () => {
+    const share = still ? 1 : clamp((performance.now() - start) / DRAWING, 0, 1)
+    state.draws = share === 1 ? to : from + Math.max(1, Math.floor((to - from) * share ** 2))
+    redraw(state)
+    if (share < 1) state.drawing = requestAnimationFrame(step)
+  }
+  step()
+}
+
+function paintDraws(state) {
+  const { texts, labels, most_draws: most } = state.meta
+  const shown = benches(state).filter((bench) => state.results[bench].counts)
+  state.clearButton.disabled = state.goal === 0
+  state.drawButtons.forEach((button) => (button.disabled = state.goal >= most))
+  if (!state.seedTyping) state.seed.value = state.settings.a.seed
+  state.drawnWord.textContent = state.goal >= most ? fill(texts.most_drawn, { count: whole(most) }) : state.draws ? fill(texts.drawn, { count: whole(state.draws) }) : ""
+  const named = (bench) => state.results[bench].latest.map((token) => isolate(labels[token])).join(" ")
+  const lines = shown.map((bench) => (state.compare ? `${bench.toUpperCase()}: ` : "") + (state.draws > LATEST ? "… " : "") + named(bench))
+  state.latest.textContent = state.draws ? lines.join("\n") : texts.none_drawn
+  state.latest.classList.toggle("nothing", !state.draws)
+  state.chi.textContent = state.draws ? shown.map((bench) => chiWords(state, bench)).join("\n") : ""
+  state.chi.title = texts.chi_about
+}
+
+// χ² of the draws. Tokens expected less than 5 times, for which it would mean little, count together.
+function chiOfDraws({ counts, final }, draws) {
+  const pooled = { counts: [0], probabilities: [0] }
+  for (let token = 0; token < final.length; token++) {
+    const often = draws * final[token] >= 5
+    const at = often ? pooled.counts.length : 0
+    pooled.counts[at] = (pooled.counts[at] ?? 0) + counts[token]
+    pooled.probabilities[at] = (pooled.probabilities[at] ?? 0) + final[token]
+  }
+  return chiSquared(pooled.counts, pooled.probabilities, draws)
+}
+
+function chiWords(state, bench) {
+  const { texts } = state.meta
+  const { value, freedom } = chiOfDraws(state.results[bench], state.draws)
+  const name = state.compare ? `${bench.toUpperCase()}: ` : ""
+  if (freedom < 1) return name + texts.chi_none
+  return name + fill(texts.chi, { value: formatPlain(value), freedom: whole(freedom), spread: whole(Math.round(Math.sqrt(2 * freedom))) })
+}

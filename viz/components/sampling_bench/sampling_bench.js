@@ -1,0 +1,249 @@
+const SEND_AFTER = 250 // milliseconds without another change before the settings are sent
+const NARROW = 720 // below this width controls and picture stand in one column
+
+const benches = (state) => (state.compare ? ["a", "b"] : ["a"])
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".sampling-bench")
+  const state = stateOf(root, create)
+  state.tell = setTriggerValue
+  if (!sameBytes(state.data, data)) receive(state, data) // a rerun repeats them, perhaps in the middle of a drag
+  redraw(state)
+  return state.dispose
+}
+
+const sameBytes = (one, other) => one?.length === other.length && one.every((byte, i) => byte === other[i])
+
+function create(root) {
+  const state = {
+    root, results: {}, compare: false, edited: "a", draws: 0, goal: 0, find: null, hoverToken: null,
+    dragging: false, scale: 0, frame: 0, sending: 0, drawing: 0, shown: [], seedTyping: false,
+  }
+  const live = element("div", { className: "spoken", "aria-live": "polite" })
+  state.announce = announcer(live, 600)
+  state.act = actions(state)
+  state.broken = element("p", { className: "broken", role: "alert", hidden: true })
+  state.controls = element("div", { className: "controls" }, ...buildRows(state), buildFinder(state))
+  const bars = element("div", { className: "bars" }, ...buildBars(state))
+  state.picture = element("div", { className: "picture" }, bars, buildDraws(state), buildCurve(state))
+  root.replaceChildren(state.broken, state.controls, state.picture, live)
+  root.setAttribute("role", "group")
+  root.addEventListener("keydown", (event) => event.key === "Escape" && state.act.mark(null))
+  const stop = watchLayout(root, () => redraw(state))
+  state.dispose = () => {
+    stop()
+    state.announce.stop()
+    clearTimeout(state.sending)
+    cancelAnimationFrame(state.frame)
+    cancelAnimationFrame(state.drawing)
+    root.replaceChildren()
+    delete root.atlas
+  }
+  return state
+}
+
+function receive(state, data) {
+  state.data = data.slice()
+  const { meta, arrays } = unpack(data)
+  const start = reconcile(state, "settings", meta.start)
+  const place = state.meta && [state.meta.position, state.meta.after]
+  Object.assign(state, { meta, logits: arrays.logits, previous: arrays.previous, numbers: null, lower: null, found: null })
+  state.settings = { a: { ...start.a }, b: { ...start.b } }
+  Object.assign(state, { compare: start.compare, goal: start.draws, draws: start.draws })
+  state.find = start.find !== null && start.find < meta.labels.length ? start.find : null
+  if (!state.compare) state.edited = "a"
+  if (place && (place[0] !== meta.position || place[1] !== meta.after)) state.scale = 0
+  state.isBroken = !rankTokens(state)
+  for (const row of Object.values(state.rowOf)) Object.assign(row, { wrong: null, typing: false })
+  labelRows(state)
+  labelDraws(state)
+  state.root.setAttribute("aria-label", meta.texts.bench)
+}
+
+// The model's own distribution and ranking, once for these logits. False where they are not numbers.
+function rankTokens(state) {
+  const { logits, previous } = state
+  const stages = computeStages(logits, { ...OFF_SETTINGS, order: USUAL_ORDER }, previous)
+  if (!stages) return false
+  const { run, probabilities } = stages[0]
+  const impossible = Array.from(logits.keys()).filter((token) => logits[token] === -Infinity)
+  Object.assign(state, { own: probabilities, ownRun: run })
+  state.order = new Int32Array(logits.length)
+  state.order.set(run.ids)
+  state.order.set(impossible, run.ids.length)
+  state.rank = new Int32Array(logits.length)
+  state.order.forEach((token, rank) => (state.rank[token] = rank))
+  state.memory = { a: {}, b: {} }
+  return true
+}
+
+// ---- what the settings make of it -----------------------------------------------------------------------------------
+
+function compute(state, bench) {
+  const settings = state.settings[bench]
+  const stages = computeStages(state.logits, settings, state.previous, state.memory[bench])
+  const { run, kept, probabilities: final } = stages.at(-1)
+  const told = stages.map((stage) => ({ kept: stage.kept, keptMass: stage.keptMass, entropy: stage.entropy, ...placeIn(stage.run, state.find) }))
+  const result = { stages: told, final, kept, run, drawn: [], likeliest: run.ids.slice(run.low, Math.min(run.high, run.low + 5)), counts: null, latest: [] }
+  if (state.draws) {
+    const tokens = drawTokens(final, numbersOf(state, state.settings.a.seed).subarray(0, state.draws))
+    result.counts = new Int32Array(final.length)
+    for (const token of tokens) result.counts[token]++
+    result.drawn = [...new Set(tokens)]
+    result.latest = Array.from(tokens.slice(-LATEST))
+  }
+  return result
+}
+
+// The marked token's probability at a stage and its rank there, 0 and 0 where it was removed.
+function placeIn({ ids, weights, low, high, total }, token) {
+  const at = token === null ? -1 : ids.indexOf(token, low)
+  return at < 0 || at >= high ? { p: 0, rank: 0 } : { p: weights[at] / total, rank: at - low + 1 }
+}
+
+// ---- drawing --------------------------------------------------------------------------------------------------------
+
+function redraw(state) {
+  const { root, meta } = state
+  if (!root.clientWidth) return // not shown yet: the observer calls again
+  state.theme = readTheme(root, meta.palette)
+  root.style.setProperty("--aa-masked", css(state.theme.masked))
+  state.controls.hidden = state.picture.hidden = state.isBroken
+  state.narrow = root.clientWidth < NARROW
+  root.classList.toggle("narrow", state.narrow)
+  state.curveWidth = state.canvas.parentElement.clientWidth // asked before anything is written
+  state.broken.hidden = !state.isBroken
+  state.broken.textContent = meta.texts.broken
+  if (!state.isBroken) {
+    state.results = Object.fromEntries(benches(state).map((bench) => [bench, compute(state, bench)]))
+    paintRows(state)
+    paintHead(state)
+    paintBars(state)
+    paintDraws(state)
+    paintFinder(state)
+    tellFacts(state)
+    paintCurve(state)
+  }
+  markPainted(root)
+}
+
+function paintHead(state) {
+  const { texts, actual, labels, after } = state.meta
+  state.barsTitle.textContent = fill(texts.after, { text: isolate(after) })
+  state.wentOn.hidden = actual === null
+  state.wentOn.textContent = actual === null ? "" : fill(texts.went_on, { label: isolate(labels[actual]) })
+  const marks = ["model", "final", "removed", ...(state.draws ? ["drawn"] : [])]
+  const words = marks.map((mark) => element("span", { className: `mark ${mark}` }, element("i"), texts[`legend_${mark}`]))
+  state.legend.replaceChildren(...words)
+}
+
+// For tests and for screen readers: what is drawn, in numbers and in one sentence.
+function tellFacts(state) {
+  const { root, results } = state
+  const words = summaryOf(state)
+  if (root.dataset.summary !== undefined && root.dataset.summary !== words) state.announce(words)
+  root.dataset.summary = words
+  state.barList.setAttribute("aria-label", words)
+  root.dataset.kept = benches(state).map((bench) => results[bench].kept).join(" ")
+  root.dataset.draws = String(state.draws)
+  root.dataset.find = state.find === null ? "" : String(state.find)
+}
+
+// ---- what the reader does -------------------------------------------------------------------------------------------
+
+function actions(state) {
+  const later = () => {
+    cancelAnimationFrame(state.frame)
+    state.frame = requestAnimationFrame(() => redraw(state))
+  }
+  const send = () => {
+    const value = { a: state.settings.a, b: state.settings.b, compare: state.compare, draws: state.goal, find: state.find }
+    const copy = JSON.parse(JSON.stringify(value))
+    chosen(state, "settings", copy)
+    clearTimeout(state.sending)
+    state.sending = setTimeout(() => state.tell("settings", copy), SEND_AFTER)
+  }
+  const set = (name, value) => {
+    const row = state.rowOf[name]
+    const settings = state.settings[state.edited]
+    Object.assign(row, { wrong: null, typing: false })
+    if (isOn(name, settings)) row.remembered = settings[name] // for its switch
+    settings[name] = value
+    later()
+  }
+  const change = (name, value) => {
+    set(name, value)
+    send()
+  }
+  return {
+    slide(name, value) {
+      state.dragging = true
+      clearTimeout(state.sending) // nothing is sent while a slider is held
+      set(name, value)
+    },
+    settle() {
+      state.dragging = false
+      later()
+      send()
+    },
+    power: (name, on) => change(name, on ? state.rowOf[name].remembered : OFF_SETTINGS[name]),
+    type(name, text) {
+      const off = text.trim().toLowerCase() === state.meta.texts.off.toLowerCase()
+      const { value, problem } = off ? { value: OFF_SETTINGS[name] } : readSetting(name, text, state.meta)
+      if (problem === undefined) return change(name, value)
+      state.rowOf[name].wrong = problem
+      later()
+    },
+    move(name, by) {
+      const { order } = state.settings[state.edited]
+      const at = order.indexOf(name)
+      const to = at + by
+      if (to < 0 || to >= order.length) return
+      const moved = order.filter((other) => other !== name)
+      moved.splice(to, 0, name)
+      state.settings[state.edited].order = moved
+      later()
+      send()
+    },
+    edit(bench) {
+      state.edited = bench
+      for (const row of Object.values(state.rowOf)) Object.assign(row, { wrong: null, typing: false })
+      later()
+    },
+    compare(on) {
+      Object.assign(state, { compare: on, edited: on ? "b" : "a" })
+      later()
+      send()
+    },
+    reset() {
+      const { settings, edited } = state
+      Object.assign(settings[edited], OFF_SETTINGS, { order: USUAL_ORDER })
+      for (const row of Object.values(state.rowOf)) Object.assign(row, { wrong: null, typing: false })
+      later()
+      send()
+    },
+    mark(token, { toggle = false } = {}) {
+      if (token === null && state.find === null) return
+      state.find = toggle && token === state.find ? null : token
+      later()
+      send()
+    },
+    draw(count) {
+      const from = count === null ? 0 : state.draws
+      state.goal = count === null ? 0 : Math.min(state.meta.most_draws, state.goal + count)
+      animateDraws(state, from, state.goal)
+      send()
+    },
+    seed(text) {
+      const { value, problem } = readSeed(text, state.meta)
+      state.seedTyping = problem !== undefined
+      state.seedProblem.hidden = problem === undefined
+      state.seedProblem.textContent = problem ?? ""
+      if (problem === undefined) {
+        state.settings.a.seed = state.settings.b.seed = value
+        send()
+      }
+      later()
+    },
+  }
+}

@@ -1,0 +1,284 @@
+// The distribution after every transform of the logits, over the whole vocabulary and quick enough for every frame of a
+// drag. Pure mathematics on typed arrays, equal to model_runner/sampling.py, names and settings included: {temperature,
+// top_k, top_p, min_p, typical_p, repetition_penalty, order}. Knows nothing about the page.
+//
+// Tokens are ranked once per logits, by falling score and, where equal, by falling id (torch's stable sort, backwards).
+// A temperature keeps that order, a repetition penalty moves few tokens, and what top-k, top-p, min-p and typical
+// sampling keep is a run of neighbouring ranks: so nothing is sorted again.
+
+const OFF_SETTINGS = { temperature: 1, top_k: 0, top_p: 1, min_p: 0, typical_p: 1, repetition_penalty: 1 }
+
+// The settings that are not possible, by name; the same ones as model_runner/sampling.py refuses.
+function impossibleSettings(settings) {
+  const { temperature, top_k, top_p, min_p, typical_p, repetition_penalty, order } = settings
+  const good = {
+    temperature: temperature === 0 || (temperature >= 1e-4 && temperature < Infinity),
+    top_k: top_k >= 0 && Number.isInteger(top_k),
+    top_p: top_p > 0 && top_p <= 1,
+    min_p: min_p >= 0 && min_p < 1,
+    typical_p: typical_p > 0 && typical_p <= 1,
+    repetition_penalty: repetition_penalty >= 1e-3 && repetition_penalty <= 1e3,
+    order: [...order].sort().join() === Object.keys(OFF_SETTINGS).sort().join(),
+  }
+  return Object.keys(good).filter((name) => !good[name])
+}
+
+// The stages: "model", then one per name in settings.order. null where the logits are broken: NaN, +∞, or all −∞.
+//
+// `probabilities` (by token id, 0 where removed) is made when it is first read. `keptMass` is what the tokens that stay
+// had of the stage before, `entropy` is in bits. Calls with the same `memory`, an object of the caller's, share their
+// arrays and what has not changed since the call before: then a result lasts until the next call.
+function computeStages(logits, settings, previousIds, memory = {}) {
+  const model = modelStage(logits)
+  if (!model) return null
+  const old = memory.logits === logits && memory.previousIds === previousIds ? memory.stages : []
+  const done = [model]
+  let same = true
+  for (const name of settings.order) {
+    const before = done.at(-1)
+    const setting = settings[name]
+    const known = old[done.length]
+    same &&= known?.name === name && known.setting === setting
+    if (same) done.push(known)
+    else if (setting === OFF_SETTINGS[name]) done.push(new SamplingStage(name, before.run, before, memory, setting))
+    else {
+      const run = STAGE_TRANSFORMS[name](before.run, setting, { name, memory, previousIds, count: logits.length })
+      done.push(new SamplingStage(name, run, before, memory, setting))
+    }
+  }
+  Object.assign(memory, { logits, previousIds, stages: done })
+  return done
+}
+
+// The tokens that the uniform numbers (in [0, 1)) fall on, the tokens laid side by side in the order of their ids.
+function drawTokens(probabilities, uniforms) {
+  const reached = new Float64Array(probabilities.length)
+  let total = 0
+  for (let id = 0; id < reached.length; id++) reached[id] = total += probabilities[id]
+  return Int32Array.from(uniforms, (uniform) => firstWhere(0, reached.length, (id) => reached[id] > uniform * total))
+}
+
+// How often each token is drawn with these uniform numbers.
+function drawMany(probabilities, uniforms) {
+  const counts = new Int32Array(probabilities.length)
+  for (const id of drawTokens(probabilities, uniforms)) counts[id]++
+  return counts
+}
+
+// Pearson's χ² of n draws, Σ (count − expected)² / expected over the tokens that can be drawn, and its degrees of
+// freedom: their number less one, which is also what χ² comes to on average.
+function chiSquared(counts, probabilities, n) {
+  let [value, possible] = [0, 0]
+  for (let id = 0; id < counts.length; id++) {
+    const expected = n * probabilities[id]
+    if (expected > 0) value += (counts[id] - expected) ** 2 / expected
+    else if (counts[id] > 0) value = Infinity
+    if (expected > 0) possible++
+  }
+  return { value, freedom: possible - 1 }
+}
+
+// ---- a run of ranks -------------------------------------------------------------------------------------------------
+
+// What a stage is made of: the tokens `ids[low..high)` by falling score, and weights exp(score − top), where top is the
+// score at `low`. `total` is Σ weights, `moment` Σ weights · (score − top). Nothing in it is changed once it is made.
+
+// The run of these tokens with weights of its own, written to `weights`.
+function weighed(ids, scores, low, high, weights) {
+  const top = scores[low]
+  let [total, moment] = [0, 0]
+  for (let rank = low; rank < high; rank++) {
+    const below = scores[rank] - top
+    const weight = Math.exp(below)
+    weights[rank] = weight
+    total += weight
+    moment += weight * below
+  }
+  return { ids, scores, weights, low, high, top, total, moment }
+}
+
+// The part of a run from its beginning to `high`.
+function shortened(run, high) {
+  if (high === run.high) return run
+  let [total, moment] = [0, 0]
+  for (let rank = run.low; rank < high; rank++) {
+    total += run.weights[rank]
+    moment += run.weights[rank] * (run.scores[rank] - run.top)
+  }
+  return { ...run, high, total, moment }
+}
+
+class SamplingStage {
+  constructor(name, run, before, memory, setting) {
+    Object.assign(this, { name, run, before, memory, setting })
+    this.kept = run.high - run.low
+    this.keptMass = before && this.kept < before.kept ? massOf(run, before.run) : 1
+    this.entropy = Math.max(0, (Math.log(run.total) - run.moment / run.total) / Math.LN2)
+  }
+
+  get probabilities() {
+    return (this.made ??= this.run === this.before?.run ? this.before.probabilities : this.spread())
+  }
+
+  spread() {
+    const { ids, weights, low, high, total } = this.run
+    const size = this.memory.logits.length
+    const probabilities = roomFor(this.memory, `${this.name} probabilities`, Float64Array, size)
+    if (this.kept < size) probabilities.fill(0)
+    for (let rank = low; rank < high; rank++) probabilities[ids[rank]] = weights[rank] / total
+    return probabilities
+  }
+}
+
+// What the tokens of a run had in the run that it was cut out of, which holds them at the same ranks.
+function massOf(run, before) {
+  let sum = 0
+  for (let rank = run.low; rank < run.high; rank++) sum += before.weights[rank]
+  return sum / before.total
+}
+
+const modelStages = new WeakMap() // logits -> their first stage
+
+function modelStage(logits) {
+  if (!modelStages.has(logits)) {
+    const ranked = rankedTokens(logits)
+    const run = ranked && weighed(ranked.ids, ranked.scores, 0, ranked.ids.length, new Float64Array(logits.length))
+    modelStages.set(logits, run && new SamplingStage("model", run, null, { logits }, null))
+  }
+  return modelStages.get(logits)
+}
+
+// Ids and scores by falling score and id, without the tokens at −∞; null where the logits are broken.
+function rankedTokens(logits) {
+  const bits = new Int32Array(Float32Array.from(logits, (logit) => logit + 0).buffer) // + 0 makes one zero of both
+  const keys = new Float64Array(logits.length) // number and id in one number of 53 bits: typed arrays sort these fast
+  let count = 0
+  for (let id = 0; id < logits.length; id++) {
+    if (Number.isNaN(logits[id]) || logits[id] === Infinity) return null
+    const rising = bits[id] < 0 ? ~bits[id] >>> 0 : (bits[id] ^ 0x80000000) >>> 0 // as unsigned, in the order of floats
+    if (logits[id] !== -Infinity) keys[count++] = rising * ID_ROOM + id
+  }
+  if (!count) return null
+  const sorted = keys.subarray(0, count).sort()
+  const ids = new Int32Array(count)
+  const scores = new Float64Array(count)
+  for (let rank = 0; rank < count; rank++) {
+    ids[rank] = sorted[count - 1 - rank] % ID_ROOM
+    scores[rank] = logits[ids[rank]]
+  }
+  return { ids, scores }
+}
+
+const ID_ROOM = 2 ** 21
+
+// ---- the transforms -------------------------------------------------------------------------------------------------
+
+const STAGE_TRANSFORMS = {
+  repetition_penalty(run, penalty, { name, memory, previousIds, count }) {
+    const isPrevious = roomFor(memory, `${name} previous`, Uint8Array, count).fill(0)
+    for (const id of previousIds) if (id >= 0 && id < count) isPrevious[id] = 1
+    const moved = [] // the few tokens it touches, with their new scores: among themselves they keep their order
+    for (let rank = run.low; rank < run.high; rank++) {
+      if (!isPrevious[run.ids[rank]]) continue
+      const score = run.scores[rank]
+      moved.push({ id: run.ids[rank], score: score < 0 ? score * penalty : score / penalty })
+    }
+    const ids = roomFor(memory, `${name} ids`, Int32Array, count)
+    const scores = roomFor(memory, `${name} scores`, Float64Array, count)
+    let [next, length] = [0, 0]
+    const put = (id, score) => {
+      ids[length] = id
+      scores[length++] = score
+    }
+    const comesFirst = (one, id, score) => one.score > score || (one.score === score && one.id > id)
+    for (let rank = run.low; rank < run.high; rank++) {
+      const [id, score] = [run.ids[rank], run.scores[rank]]
+      if (isPrevious[id]) continue
+      for (; next < moved.length && comesFirst(moved[next], id, score); next++) put(moved[next].id, moved[next].score)
+      put(id, score)
+    }
+    for (; next < moved.length; next++) put(moved[next].id, moved[next].score)
+    return weighed(ids, scores, 0, length, roomFor(memory, `${name} weights`, Float64Array, count))
+  },
+
+  temperature(run, temperature, { name, memory, count }) {
+    if (temperature === 0) return onlyTheFirst(run)
+    const scores = roomFor(memory, `${name} scores`, Float64Array, count)
+    for (let rank = run.low; rank < run.high; rank++) scores[rank] = run.scores[rank] / temperature
+    return weighed(run.ids, scores, run.low, run.high, roomFor(memory, `${name} weights`, Float64Array, count))
+  },
+
+  top_k(run, k) {
+    if (k >= run.high - run.low) return run
+    const least = run.scores[run.low + k - 1]
+    return shortened(run, firstWhere(run.low + k, run.high, (rank) => run.scores[rank] < least))
+  },
+
+  // From the least likely up, the tokens that together stay within 1 − p go.
+  top_p(run, p) {
+    let [high, mass] = [run.high, 0]
+    for (; high > run.low + 1; high--) {
+      mass += run.weights[high - 1] / run.total
+      if (mass > 1 - p) break
+    }
+    return shortened(run, high)
+  },
+
+  min_p(run, share) {
+    const bar = share * (run.weights[run.low] / run.total)
+    return shortened(run, firstWhere(run.low + 1, run.high, (rank) => run.weights[rank] / run.total < bar))
+  },
+
+  // The surprise −ln p rises with the rank, so the tokens nearest to the entropy lie around one rank: the run grows from
+  // there, always on the nearer side, until it has the mass; tokens as near as the last one stay, too.
+  typical_p(run, mass, { name, memory, count }) {
+    const { ids, scores, weights, low, high, top, total, moment } = run
+    const logTotal = Math.log(total)
+    const entropy = logTotal - moment / total
+    const surprise = (rank) => logTotal - (scores[rank] - top)
+    const apart = (rank) => (rank < low || rank >= high ? Infinity : Math.abs(surprise(rank) - entropy))
+    let first = firstWhere(low, high, (rank) => surprise(rank) >= entropy)
+    let [end, reached, last] = [first, 0, 0]
+    let [before, after] = [apart(first - 1), apart(end)]
+    while (reached < mass && (first > low || end < high)) {
+      if (before <= after) {
+        last = before
+        reached += weights[--first] / total
+        before = apart(first - 1)
+      } else {
+        last = after
+        reached += weights[end++] / total
+        after = apart(end)
+      }
+    }
+    while (apart(first - 1) <= last) first--
+    while (apart(end) <= last) end++
+    if (first === low) return shortened(run, end)
+    return weighed(ids, scores, first, end, roomFor(memory, `${name} weights`, Float64Array, count))
+  },
+}
+
+// Greedy choice: of the most likely tokens the one with the lowest id, as torch.argmax has it.
+function onlyTheFirst(run) {
+  const end = firstWhere(run.low, run.high, (rank) => run.scores[rank] < run.top) // ids fall where scores are equal
+  return { ...run, low: end - 1, high: end, total: 1, moment: 0 } // its weight is exp(0)
+}
+
+// ---- searching and memory -------------------------------------------------------------------------------------------
+
+// The first whole number in [low, high) for which `holds`, which stays true once it is; `high` where there is none.
+function firstWhere(low, high, holds) {
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (holds(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+// An array of this length that is made once per memory and name.
+function roomFor(memory, name, Type, length) {
+  const rooms = (memory.rooms ??= new Map())
+  if (rooms.get(name)?.length !== length) rooms.set(name, new Type(length))
+  return rooms.get(name)
+}
