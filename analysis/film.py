@@ -1,0 +1,233 @@
+"""A generated text frame by frame: how each token was chosen, where it looked, and the cache it joined.
+
+A causal model's capture of the whole text answers for every earlier moment of it: row p of a head is what the token at
+p saw when it was the newest one, and the logits at p − 1 are what it was drawn from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float, UInt8
+from torch import Tensor
+
+from attention import softmax
+from model_runner.capture import ROWS, Capture
+from model_runner.record import LayerRecord
+from model_runner.sampling import Stage
+
+Chosen = Literal["sampled", "greedy", "forced", "beam"]
+How = Literal["prompt"] | Chosen
+
+CANDIDATES = 12  # tokens listed in a frame, and the chosen one where it is none of them
+COLUMNS = 160  # of a longer text several tokens share a column
+STRIP_ROWS = 160  # of a model with more heads only the open layer's are shown
+CACHE_ROWS = 128  # rows in the picture of the keys and values; several dimensions share one where there are more
+STRIP_LEVELS = 254  # of a weight in the strip
+STRIP_MASKED = 255
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """``probability`` is the model's own, ``final`` what the token was drawn with: 0 where the settings removed it."""
+
+    id: int
+    probability: float
+    final: float
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How one token was chosen; ``token`` None is the moment after the prompt, when nothing is chosen yet.
+
+    ``candidates`` fall by the model's probability; ``rest`` is the probability of all others. ``rank`` counts from 1,
+    by the model's probability; tokens as likely as the chosen one do not push it back. ``entropy`` is the model's, in
+    bits. ``n_kept`` tokens survive the settings; ``kept_mass`` is their share of the model's probability. ``uniform``
+    is the random number the token was drawn with, ``seconds`` what the step took.
+    """
+
+    token: int | None
+    how: How
+    candidates: tuple[Candidate, ...]
+    rest: float
+    entropy: float
+    n_kept: int
+    kept_mass: float
+    log_probability: float | None = None
+    rank: int | None = None
+    uniform: float | None = None
+    seconds: float | None = None
+
+    @property
+    def probability(self) -> float | None:
+        return None if self.log_probability is None else math.exp(self.log_probability)
+
+
+def choice(
+    stages: Sequence[Stage],
+    token: int | None,
+    how: How,
+    *,
+    uniform: float | None = None,
+    seconds: float | None = None,
+) -> Choice:
+    """The token among those it was chosen from; ``stages`` are those of the logits before it, the model's own first."""
+    logits = stages[0].scores.double()
+    log_probabilities = torch.log_softmax(logits, dim=-1)
+    probabilities = log_probabilities.exp()
+    kept = torch.isfinite(stages[-1].scores)
+    listed = probabilities.topk(min(CANDIDATES, len(probabilities))).indices.tolist()
+    if token is not None and token not in listed:
+        listed.append(token)
+    finals = stages[-1].probabilities
+    candidates = tuple(
+        Candidate(one, float(probabilities[one]), float(finals[one]) if kept[one] else 0.0, bool(kept[one]))
+        for one in listed
+    )
+    present = probabilities > 0
+    return Choice(
+        token=token,
+        how=how,
+        candidates=candidates,
+        rest=max(0.0, 1.0 - math.fsum(one.probability for one in candidates)),
+        entropy=float(-(probabilities[present] * log_probabilities[present]).sum() / math.log(2)) + 0.0,
+        n_kept=int(kept.sum()),
+        kept_mass=min(1.0, float(probabilities[kept].sum())),
+        log_probability=None if token is None else float(log_probabilities[token]),
+        rank=None if token is None else 1 + int((logits > logits[token]).sum()),
+        uniform=uniform,
+        seconds=seconds,
+    )
+
+
+# -- where the tokens look --------------------------------------------------------------------------------------------
+
+
+def bin_of(n_tokens: int) -> int:
+    """How many tokens share a column of a picture that is to hold so many of them."""
+    return max(1, math.ceil(n_tokens / COLUMNS))
+
+
+def heads_of_strip(capture: Capture, layer: int) -> tuple[tuple[int, int], ...]:
+    """(layer, head) of every row of the strip: all heads, or the open layer's where that would be too many."""
+    layers = [one for one in range(capture.n_layers) if capture.has_weights(one)]
+    heads = [(one, head) for one in layers for head in range(capture.q(one).shape[0])]
+    return tuple(heads if len(heads) <= STRIP_ROWS else [place for place in heads if place[0] == layer])
+
+
+def attention_rows(
+    capture: Capture, layer: int, head: int, *, first: int, bin: int
+) -> list[Float[np.ndarray, "columns"]]:
+    """The head's row of every token from position ``first`` on, each ending at that token; NaN where masked.
+
+    A column holds the largest weight of its ``bin`` tokens.
+    """
+    queries = slice(first, len(capture.tokens))
+    weights = _weights(capture.record(layer), slice(head, head + 1), queries)
+    return [_pooled(weights[0, i, : first + i + 1], bin) for i in range(weights.shape[1])]
+
+
+def strips(
+    capture: Capture, heads: Sequence[tuple[int, int]], *, first: int, bin: int
+) -> list[UInt8[np.ndarray, "heads columns"]]:
+    """The rows of all these heads for every token from ``first`` on, 0..254 as 0..1; 255 is masked."""
+    queries = slice(first, len(capture.tokens))
+    n_new = queries.stop - first
+    rows: list[list[np.ndarray]] = [[] for _ in range(n_new)]
+    for layer in dict.fromkeys(layer for layer, _head in heads):
+        record = capture.record(layer)
+        wanted = [head for one, head in heads if one == layer]
+        weights = _weights(record, slice(0, record.q.shape[0]), queries)[wanted]
+        for i in range(n_new):
+            rows[i].append(_levels(_pooled(weights[:, i, : first + i + 1], bin)))
+    return [np.concatenate(parts, axis=0) for parts in rows]
+
+
+def _weights(record: LayerRecord, heads: slice, queries: slice) -> Float[np.ndarray, "heads queries keys"]:
+    """Weights over every key, NaN where masked."""
+    keys = slice(0, record.k.shape[1])
+    scores = record.scores(heads, queries, keys)
+    found = softmax.weights(scores, record.log_sum_exp(heads, queries, ROWS)).float()
+    return found.masked_fill(~record.mask.tile(queries, keys, record.q.device), torch.nan).cpu().numpy()
+
+
+def _pooled(row: Float[np.ndarray, "*heads keys"], bin: int) -> Float[np.ndarray, "*heads columns"]:
+    """The largest of each bin along the last axis; NaN only where all of them are."""
+    if bin == 1:
+        return row
+    starts = np.arange(0, row.shape[-1], bin)
+    return np.fmax.reduceat(row, starts, axis=-1)
+
+
+def _levels(rows: Float[np.ndarray, "heads columns"]) -> UInt8[np.ndarray, "heads columns"]:
+    levels = np.rint(np.nan_to_num(rows) * STRIP_LEVELS)
+    return np.where(np.isnan(rows), STRIP_MASKED, np.clip(levels, 0, STRIP_LEVELS)).astype(np.uint8)
+
+
+# -- the cache --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class CacheColumns:
+    """Keys and values of one head, a row a column of the picture, from column ``first`` on."""
+
+    first: int
+    pooled: int  # dimensions in one number
+    k: Float[np.ndarray, "columns d"]
+    v: Float[np.ndarray, "columns d"]
+
+
+def cache_columns(capture: Capture, layer: int, head: int, *, first: int, bin: int) -> CacheColumns:
+    """What the head's cache holds for the tokens from position ``first`` on, the whole columns they stand in.
+
+    Where several tokens share a column, or several dimensions a number, the one of the largest size is kept.
+    """
+    record = capture.record(layer)
+    kv_head, column = head // record.group, first // bin
+    tensors = [tensor[kv_head, column * bin :] for tensor in (record.k, record.v)]
+    pooled = math.ceil(max(tensor.shape[1] for tensor in tensors) / CACHE_ROWS)
+    k, v = (_largest(_largest(_array(tensor), bin, axis=0), pooled, axis=1) for tensor in tensors)
+    return CacheColumns(column, pooled, k, v)
+
+
+def _array(tensor: Tensor) -> Float[np.ndarray, "tokens d"]:
+    return tensor.float().cpu().numpy()
+
+
+def _largest(values: Float[np.ndarray, "rows columns"], bin: int, *, axis: int) -> Float[np.ndarray, "rows2 columns2"]:
+    """The number of the largest size in each bin along an axis, with its sign."""
+    if bin == 1:
+        return values
+    starts = np.arange(0, values.shape[axis], bin)
+    high, low = (reduce.reduceat(values, starts, axis=axis) for reduce in (np.maximum, np.minimum))
+    return np.where(high >= -low, high, low)
+
+
+@dataclass(frozen=True)
+class CacheSize:
+    """Bytes of keys and values over all layers, measured on the kept tensors.
+
+    ``shape`` is (layers, kv_heads, d_head, bytes per number) where every layer is alike, so that a token takes
+    2 · layers · kv_heads · d_head · bytes; None where they differ, or keys and values do.
+    """
+
+    per_token: float
+    shape: tuple[int, int, int, int] | None
+
+
+def cache_size(capture: Capture) -> CacheSize:
+    """What one token takes in the cache."""
+    records = [record for record in capture.records if record is not None]
+    n_bytes = sum(record.k.nbytes + record.v.nbytes for record in records)
+    shapes = {(*tensor.shape, tensor.element_size()) for record in records for tensor in (record.k, record.v)}
+    shape = None
+    if len(shapes) == 1:
+        kv_heads, _tokens, d_head, size = shapes.pop()
+        shape = (len(records), kv_heads, d_head, size)
+    return CacheSize(n_bytes / len(capture.tokens), shape)

@@ -1,0 +1,258 @@
+"""The page Generation film without a browser: what the picture asks for comes, and its text opens elsewhere."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.film import choice
+from model_runner import GenerateRequest, Sampling, Step, load_runner
+from tests.ui.driving import (
+    PATIENCE,
+    ROOT,
+    html,
+    no_failure,
+    open_app,
+    payload,
+    send,
+    sentences,
+    type_text,
+)
+from ui.film_export import snippet
+from ui.session import DEFAULT_TEXT
+
+PAGE = "pages/film.py"
+PROMPT = 8  # tokens of the default text
+
+
+@functools.cache
+def steps(count: int = 20, sampling: Sampling = Sampling(), forced: tuple[int, ...] = ()) -> tuple[Step, ...]:  # noqa: B008  # a frozen value
+    request = GenerateRequest(DEFAULT_TEXT, count, sampling, continuation=forced)
+    return tuple(load_runner("default").generate(request))
+
+
+def ids(count: int, sampling: Sampling | None = None) -> list[int]:
+    return [step.token.id for step in steps(20, sampling or Sampling())][:count]
+
+
+def film(app: AppTest) -> dict[str, Any]:
+    return payload(app, "film")[0]
+
+
+def tokens(app: AppTest) -> list[int]:
+    return [frame["token"] for frame in film(app)["frames"]][1:]
+
+
+def more(app: AppTest, count: int) -> AppTest:
+    """Ask as the picture does, until so many tokens are there: an answer brings what a moment could make."""
+    for ask in range(1, 50):
+        have = len(film(app)["frames"])
+        if have > count or film(app)["stop"]:
+            break
+        asked = {"film": film(app)["film"], "have": have, "wanted": count + 1 - have, "ask": ask}
+        send(app, "film", "more", asked)
+    no_failure(app)
+    return app
+
+
+def force(app: AppTest, frame: int, token: int) -> AppTest:
+    return send(app, "film", "force", {"film": film(app)["film"], "frame": frame, "token": token})
+
+
+def key_of(app: AppTest) -> tuple[str, str, bool]:
+    """What the session keeps its film by."""
+    return ("default", app.session_state["text"], False)
+
+
+def deep_link(**address: str) -> AppTest:
+    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    app.context["locale"] = "en-US"
+    app.query_params.update(address)
+    return app.switch_page(PAGE).run()
+
+
+def test_the_page_opens_on_the_prompt_with_one_token_ready():
+    app = open_app(page=PAGE)
+    no_failure(app)
+    assert sentences(app) == []
+    meta, arrays = payload(app, "film")
+    assert (len(meta["frames"]), meta["at"], meta["limit"], meta["stop"]) == (2, 0, 20, "")
+    assert meta["prompt"]["labels"][-1] == "·it"
+    assert meta["frames"][0]["token"] is None
+    assert arrays["k"].shape == (PROMPT + 1, 32)
+    assert "atlas-badge ok" in html(app)
+    assert app.query_params == {}
+
+
+def test_the_frames_are_the_generators_steps():
+    app = more(open_app(page=PAGE), 6)
+    assert tokens(app)[:6] == ids(6)
+    for frame, step in zip(film(app)["frames"][1:7], steps()):
+        found = choice(step.stages, step.token.id, "sampled")
+        assert (frame["rank"], frame["nKept"]) == (found.rank, found.n_kept)
+        assert frame["probability"] == pytest.approx(found.probability, rel=1e-4)
+        assert frame["tokens"] == [one.id for one in found.candidates]
+        np.testing.assert_allclose(frame["finals"], [one.final for one in found.candidates], rtol=1e-4)
+        assert frame["label"] == step.token.text
+
+
+def test_the_row_of_a_frame_is_the_open_heads_and_the_strip_every_heads():
+    app = more(open_app(page=PAGE, layer="3", head="7"), 4)
+    meta, arrays = payload(app, "film")
+    end = np.cumsum(meta["widths"])
+    capture = steps()[-1].capture
+    row = arrays["rows"][end[3] : end[4]]
+    np.testing.assert_allclose(row, capture.weights(3, 7)[PROMPT + 3, : PROMPT + 4].numpy(), atol=1e-5)
+    strip = arrays["strips"][64 * end[3] : 64 * end[4]].reshape(64, -1)
+    np.testing.assert_allclose(strip[3 * 8 + 7] / 254, row, atol=1 / 254)
+
+
+def test_an_answer_brings_only_the_frames_that_the_picture_lacks(monkeypatch):
+    app = more(open_app(page=PAGE), 3)
+    sent: list[int] = []
+    from ui import film_views
+
+    original = film_views.film_payload
+
+    def watched(*args: Any, **options: Any) -> bytes:
+        sent.append(options["base"])
+        return original(*args, **options)
+
+    monkeypatch.setattr(film_views, "film_payload", watched)
+    asked = {"film": film(app)["film"], "have": 3, "wanted": 1, "ask": 9}
+    send(app, "film", "more", asked)
+    assert sent == [0]  # without a browser every run is of the whole page, which sends everything
+    assert film(app)["answered"] == 9
+
+
+def test_a_click_in_the_picture_opens_a_head_for_the_whole_page():
+    app = more(open_app(page=PAGE), 3)
+    name, before = film(app)["film"], tokens(app)
+    send(app, "film", "head", [2, 5])
+    assert film(app)["view"]["head"] == [2, 5]
+    assert (film(app)["film"], tokens(app)) == (name, before)
+    assert (app.query_params["layer"], app.query_params["head"]) == ("2", "5")
+
+
+def test_a_forced_token_branches_and_the_tree_has_both_ways():
+    app = more(open_app(page=PAGE), 5)
+    other = film(app)["frames"][3]["tokens"][2]
+    force(app, 3, other)
+    no_failure(app)
+    assert tokens(app) == [*ids(2), other]
+    assert (film(app)["at"], film(app)["frames"][3]["how"]) == (3, "forced")
+    tree = payload(app, "token_tree")[0]
+    assert tree["n_branches"] == 2
+    assert tree["opened"] == ".".join(map(str, tokens(app)))
+    assert app.query_params["forced"] == f"2-{other}"
+    more(app, 6)
+    assert tokens(app)[3:6] == [step.token.id for step in steps(3, forced=tuple(tokens(app)[:3]))]
+
+
+def test_a_node_of_the_tree_opens_the_other_way_where_it_was():
+    app = more(open_app(page=PAGE), 5)
+    force(app, 3, film(app)["frames"][3]["tokens"][2])
+    send(app, "token_tree", "node", ".".join(map(str, ids(4))))
+    no_failure(app)
+    assert tokens(app)[:5] == ids(5)
+    assert film(app)["at"] == 4
+
+
+def test_a_force_of_an_older_film_is_not_heard():
+    app = more(open_app(page=PAGE), 3)
+    send(app, "film", "force", {"film": "another", "frame": 1, "token": 5})
+    assert tokens(app)[:3] == ids(3)
+
+
+def test_other_settings_start_a_new_film_and_the_old_one_stays_a_branch():
+    app = more(open_app(page=PAGE), 4)
+    app.slider(key="film_temperature").set_value(0.0).run()
+    no_failure(app)
+    assert film(app)["at"] == 0
+    assert film(app)["frames"][1]["how"] == "greedy"
+    assert film(app)["frames"][1]["rank"] == 1
+    assert payload(app, "token_tree")[0]["n_branches"] == 2
+    assert app.query_params["temperature"] == "0"
+    app.slider(key="film_temperature").set_value(1.0).run()
+    assert tokens(app)[:4] == ids(4)
+
+
+def test_the_length_can_grow_without_a_new_film():
+    app = more(open_app(page=PAGE, length="2"), 2)
+    assert (len(tokens(app)), film(app)["stop"]) == (2, "limit")
+    name = film(app)["film"]
+    app.number_input(key="film_length").set_value(5).run()
+    assert (film(app)["film"], film(app)["stop"]) == (name, "")
+    assert tokens(more(app, 5)) == ids(5)
+
+
+def test_a_copied_address_makes_the_same_film():
+    app = more(open_app(page=PAGE, temperature="0.8", seed="4"), 4)
+    force(app, 2, film(app)["frames"][2]["tokens"][1])
+    more(app, 6)
+    address = dict(app.query_params)
+    assert address["steps"] == "6"
+    again = more(open_app(page=PAGE, **address), 6)
+    assert film(again)["goal"] == film(again)["at"] == 6
+    assert tokens(again) == tokens(app)
+    assert [frame["how"] for frame in film(again)["frames"]] == [frame["how"] for frame in film(app)["frames"]]
+
+
+@pytest.mark.parametrize("value", ["abc", "1-", "0-99999", "-1-5"])
+def test_forced_tokens_that_make_no_sense_are_one_sentence(value):
+    app = open_app(page=PAGE, forced=value)
+    no_failure(app)
+    assert sentences(app) == [f"“{value}” is not a number for forced tokens."]
+    assert tokens(app) == ids(1)
+
+
+def test_pausing_and_looking_elsewhere_loses_nothing():
+    app = more(open_app(page=PAGE), 5)
+    app.switch_page("pages/heads.py").run()
+    no_failure(app)
+    app.switch_page(PAGE).run()
+    assert tokens(app)[:5] == ids(5)
+
+
+def test_another_text_is_another_film():
+    app = type_text(more(open_app(page=PAGE), 5), "The capital of France is")
+    no_failure(app)
+    assert len(tokens(app)) == 1
+    assert film(app)["prompt"]["labels"][-1] == "·is"
+    assert "steps" not in app.query_params
+
+
+def test_beams_join_the_tree_and_one_of_them_opens():
+    app = more(open_app(page=PAGE, length="4"), 2)
+    app.selectbox(key="film_width").set_value(3)
+    app.button(key="film_beams").click().run()
+    no_failure(app)
+    tree = payload(app, "token_tree")[0]
+    assert tree["n_branches"] > 3
+    best = next(node for i, node in enumerate(tree["ids"]) if "beam 1" in tree["names"].get(str(i), []))
+    send(app, "token_tree", "node", best)
+    no_failure(app)
+    assert ".".join(map(str, tokens(app))) == best
+    found = load_runner("default").beam_search(GenerateRequest(DEFAULT_TEXT, 4), width=3)
+    assert tuple(tokens(app)) == found.ranking[0].beam.ids
+
+
+def test_one_head_alone_has_no_strip():
+    app = open_app(page=PAGE, onehead="1")
+    assert film(app)["view"]["heads"] == []
+    assert payload(app, "film")[1]["strips"].size == 0
+
+
+def test_the_snippet_makes_the_same_tokens():
+    app = more(open_app(page=PAGE), 3)
+    force(app, 3, film(app)["frames"][3]["tokens"][2])
+    more(app, 5)
+    names: dict[str, Any] = {}
+    held = app.session_state["works"].get("film", key_of(app), lambda _: None)
+    exec(compile(snippet(held), "snippet", "exec"), names)
+    assert list(names["ids"]) == tokens(app)
+    assert len(names["capture"].tokens) == PROMPT + len(tokens(app))

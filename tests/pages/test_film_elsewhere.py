@@ -1,0 +1,120 @@
+"""What was generated, on the other pages; and what cannot be generated, in one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.model_runner.families import FAMILIES
+from tests.model_runner.tiny import byte_tokenizer
+from tests.pages.test_film import PAGE, PROMPT, film, ids, more, steps, tokens
+from tests.ui.driving import components, html, no_failure, open_app, payload, send, sentences, type_text
+from ui.session import DEFAULT_TEXT
+
+
+def test_the_text_opens_in_heads_with_its_generated_tokens_and_they_can_be_dropped():
+    app = more(open_app(page=PAGE), 3)
+    generated = tokens(app)
+    app.button(key="film_open").click().run()
+    app.switch_page("pages/heads.py").run()  # as the button does, which this way of testing does not follow
+    no_failure(app)
+    assert "head_grid" in components(app)
+    labels = payload(app, "token_strip")[0]["labels"]
+    assert len(labels) == PROMPT + len(generated)
+    assert app.query_params["continuation"] == ".".join(map(str, generated))
+    assert app.text_area(key="text_box").value == DEFAULT_TEXT
+    assert f"+ {len(generated)} generated tokens" in html(app)
+    weights = steps()[2].capture.weights(3, 7).numpy()
+    app = open_app(layer="3", head="7", **app.query_params)
+    shown = payload(app, "head_map")[1]
+    assert any(
+        np.allclose(array, weights, atol=1e-5, equal_nan=False)
+        for array in map(np.nan_to_num, shown.values())
+        if array.shape == weights.shape
+    )
+    app.button(key="drop_continuation").click().run()
+    no_failure(app)
+    assert len(payload(app, "token_strip")[0]["labels"]) == PROMPT
+    assert "continuation" not in app.query_params
+
+
+def test_another_text_drops_the_generated_tokens():
+    app = type_text(open_app(continuation=".".join(map(str, ids(3)))), "The capital of France is")
+    no_failure(app)
+    assert "continuation" not in app.query_params
+    assert len(payload(app, "token_strip")[0]["labels"]) == 6
+
+
+@pytest.mark.parametrize("value", ["abc", "1.-2"])
+def test_a_continuation_that_is_no_list_of_ids_is_one_sentence(value):
+    app = open_app(continuation=value)
+    no_failure(app)
+    assert sentences(app) == [f"“{value}” is not a number for generated tokens."]
+
+
+def test_a_continuation_beyond_the_vocabulary_is_one_sentence():
+    app = open_app(continuation="999999")
+    no_failure(app)
+    assert any("999999" in shown for shown in sentences(app)), sentences(app)
+
+
+def test_the_film_page_begins_at_the_text_whatever_the_other_pages_look_at():
+    app = open_app(page=PAGE, continuation=".".join(map(str, ids(3))))
+    no_failure(app)
+    assert len(film(app)["prompt"]["labels"]) == PROMPT
+    assert tokens(app) == ids(1)
+
+
+# -- what cannot be generated -----------------------------------------------------------------------------------------
+
+
+def test_a_text_without_tokens_is_one_sentence():
+    app = type_text(open_app(page=PAGE), " ")
+    no_failure(app)
+    assert any("There is no text to look at." in shown for shown in sentences(app))
+    assert "film" not in components(app)
+
+
+def test_a_prompt_as_long_as_the_context_is_one_sentence():
+    app = open_app(page=PAGE, text="a " * 2046)
+    no_failure(app)
+    assert any("no token can follow" in shown for shown in sentences(app)), sentences(app)
+    assert "film" not in components(app)
+
+
+@pytest.mark.parametrize("name", ["bert"])
+def test_a_model_that_cannot_continue_a_text_is_one_sentence(name, tmp_path):
+    next(family for family in FAMILIES if family.name == name).build().save_pretrained(tmp_path)
+    byte_tokenizer().save_pretrained(tmp_path)
+    app = open_app(page=PAGE, model=str(tmp_path))
+    no_failure(app)
+    assert any("cannot continue a text" in shown for shown in sentences(app)), sentences(app)
+    assert "film" not in components(app)
+
+
+def test_a_chat_without_a_template_is_one_sentence_with_a_way_out():
+    app = open_app(page=PAGE, chat="1")
+    no_failure(app)
+    assert any("without a chat template" in shown for shown in sentences(app)), sentences(app)
+    app.button(key="drop_continuation").click().run()
+    assert sentences(app) == []
+    assert tokens(app) == ids(1)
+
+
+def test_broken_logits_say_so_and_what_was_there_stays(monkeypatch):
+    app = more(open_app(page=PAGE), 3)
+    from model_runner import sampling
+
+    def broken(*_: Any) -> Any:
+        raise sampling.BrokenLogits
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sampling, "stages", broken)
+        asked = {"film": film(app)["film"], "have": len(film(app)["frames"]), "wanted": 3, "ask": 77}
+        send(app, "film", "more", asked)
+        no_failure(app)
+        assert len(sentences(app)) == 1
+    assert tokens(app)[:3] == ids(3)
+    assert tokens(more(app, 6))[:6] == ids(6)

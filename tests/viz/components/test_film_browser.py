@@ -1,0 +1,249 @@
+"""The film under keys, clicks and time, in a browser and without a server."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.viz.components import shim
+from tests.viz.components.test_film import film, frame
+from viz.components.film.film import SOURCE, View
+
+pytestmark = pytest.mark.browser
+
+STYLE = "section{max-width:1120px}"
+STEP = ".film .step"
+
+
+def facts(page):
+    return page.locator(".film").evaluate("root => ({...root.dataset})")
+
+
+def at(page) -> int:
+    return int(facts(page)["frame"])
+
+
+def plain(text: str) -> str:
+    """Without the marks that keep a right-to-left token from reordering what stands beside it."""
+    return text.replace("\u2068", "").replace("\u2069", "")
+
+
+def calls(page):
+    return [call[1:] for call in page.evaluate("window.calls")]
+
+
+def more(page, data: bytes) -> None:
+    """What a rerun of the page does: hand over another chunk."""
+    page.evaluate("data => window.send('film', data)", shim.encoded(data))
+
+
+def test_the_prompt_shows_what_may_come_and_how_to_force_it(mount):
+    page = mount(SOURCE, film(1), style=STYLE)
+    assert page.locator(".choice .heading").inner_text().startswith("What comes after the prompt?")
+    assert page.locator(".candidate:visible .label").all_inner_texts() == ["·ran", "·sat", "<b>&"]
+    assert page.locator(".place").inner_text() == "the prompt"
+    assert page.locator(".chip.prompt").all_inner_texts() == ["⟨bos⟩", "The", "·dog"]
+    assert calls(page) == []
+
+
+def test_stepping_through_what_is_there_asks_nobody(mount):
+    page = mount(SOURCE, film(5), style=STYLE)
+    for expected in (1, 2, 3):
+        page.locator(STEP).click()
+        assert at(page) == expected
+    page.locator(".film .back").click()
+    assert at(page) == 2
+    page.locator(".film .start").click()
+    assert at(page) == 0
+    page.locator(".scrub").evaluate("(slider) => { slider.value = 4; slider.dispatchEvent(new Event('input')) }")
+    assert at(page) == 4
+    page.locator(".chip.drawn").nth(1).click()
+    assert at(page) == 2
+    assert calls(page) == []
+
+
+def test_a_frame_says_how_its_token_was_chosen(mount):
+    page = mount(SOURCE, film(3, at=2), style=STYLE)
+    heading = page.locator(".choice .heading").inner_text()
+    assert "·w2" in heading
+    assert "probability 50 %, rank 1 · drawn with u = 0.250 · entropy 1.3 bits" in heading
+    assert page.locator(".candidate.removed .label").all_inner_texts() == ["<b>&"]
+    assert page.locator(".candidate.cut").get_attribute("data-token") == "9"
+    assert page.locator(".candidate.chosen .label").inner_text() == "·ran"
+    assert page.locator(".candidate .number").all_inner_texts() == ["63 %", "38 %", "10 %"]
+    assert "keep 2 of 4,096 tokens, 80 %" in page.locator(".choice").inner_text()
+    widths = page.locator(".candidate .final").evaluate_all(
+        "nodes => nodes.map(node => node.getBoundingClientRect().width)"
+    )
+    assert widths[0] / widths[1] == pytest.approx(0.625 / 0.375, rel=0.02)
+    assert widths[2] == 0
+    assert page.locator(".status").inner_text() == "prefill 3 tokens in 34 ms · decode 10 ms a token"
+
+
+def test_the_cache_grows_by_a_column_and_its_bytes_with_it(mount):
+    page = mount(SOURCE, film(4), style=STYLE)
+    said = []
+    for _ in range(3):
+        said.append(page.locator(".note.cache").inner_text())
+        page.locator(STEP).click()
+    assert said[0].startswith(
+        "KV cache of the model: 3 tokens, 24.0 KB = 2 · 8 layers · 4 kv heads · 32 numbers · 3 tok"
+    )
+    assert said[1].startswith("KV cache of the model: 4 tokens, 32.0 KB")
+    assert (
+        plain(page.locator(".axis canvas").get_attribute("aria-label"))
+        == "L0H1: ·w3 looks 90 % at The, the most of all tokens"
+    )
+
+
+def test_at_the_end_one_step_asks_for_one_token_and_shows_it_when_it_comes(mount):
+    page = mount(SOURCE, film(2, at=1), style=STYLE)
+    page.locator(STEP).click()
+    page.locator(STEP).click()  # a second click while the answer is on its way asks nothing more
+    assert calls(page) == [["more", {"film": "one", "have": 2, "wanted": 1, "ask": 1}]]
+    assert page.locator(".status").inner_text().endswith("generating …")
+    more(page, film(3, start=2, answered=1))
+    assert (at(page), facts(page)["frames"]) == (2, "3")
+    assert calls(page)[1:] == [["more", {"film": "one", "have": 3, "wanted": 1, "ask": 2}]]  # one ahead
+    more(page, film(4, start=3, answered=2))
+    assert at(page) == 2
+    page.locator(STEP).click()
+    assert at(page) == 3
+
+
+def test_playing_shows_eight_frames_a_second_and_asks_ahead(mount):
+    page = mount(SOURCE, film(2), style=STYLE)
+    page.locator(".speed").select_option("8")
+    page.locator(".film .play").click()
+    assert calls(page) == [["more", {"film": "one", "have": 2, "wanted": 6, "ask": 1}]]
+    more(page, film(9, start=2, answered=1, limit=8, stop="limit"))
+    page.wait_for_function(
+        "document.querySelector('[data-component]').shadowRoot.querySelector('.film').dataset.frame >= 2"
+    )
+    began = page.evaluate("performance.now()")
+    page.wait_for_function(
+        "document.querySelector('[data-component]').shadowRoot.querySelector('.film').dataset.frame == 8"
+    )
+    seconds = (page.evaluate("performance.now()") - began) / 1000
+    assert 6 / seconds > 7  # 8 a second, less what polling for it takes
+    page.wait_for_function(
+        "document.querySelector('[data-component]').shadowRoot.querySelector('.film').dataset.playing == 'false'"
+    )
+    assert page.locator(".status").inner_text().endswith("Stopped at the length set.")
+    assert len(calls(page)) == 1
+
+
+def test_pausing_stops_the_film_at_once_and_what_still_comes_is_kept(mount):
+    page = mount(SOURCE, film(3), style=STYLE)
+    page.locator(".film .play").click()
+    page.locator(".film .play").click()
+    shown = at(page)
+    more(page, film(7, start=3, answered=1))
+    page.wait_for_timeout(600)
+    assert (at(page), facts(page)["frames"]) == (shown, "7")
+
+
+def test_a_missing_chunk_is_asked_for_again(mount):
+    page = mount(SOURCE, film(3), style=STYLE)
+    more(page, film(7, start=5))
+    assert calls(page) == [["more", {"film": "one", "have": 3, "wanted": 0, "ask": 1}]]
+    more(page, film(7, start=3, answered=1))
+    assert facts(page)["frames"] == "7"
+
+
+def test_chunks_put_together_are_the_whole_film(mount):
+    page = mount(SOURCE, film(2), style=STYLE)
+    more(page, film(4, start=2))
+    more(page, film(6, start=4))
+    page.keyboard.press("Tab")
+    page.locator(".film .play").focus()
+    page.keyboard.press("End")
+    parts = page.locator(".axis canvas").evaluate("canvas => canvas.toDataURL()")
+    more(page, film(6, at=5))
+    assert at(page) == 5
+    assert page.locator(".axis canvas").evaluate("canvas => canvas.toDataURL()") == parts
+
+
+def test_another_head_keeps_the_frame(mount):
+    page = mount(SOURCE, film(5, at=3), style=STYLE)
+    more(page, film(5, view=View((0, 0), [(0, 0), (0, 1)], 2, 1)))
+    assert at(page) == 3
+    assert page.locator(".axis .heading").inner_text().startswith("L0H0: where")
+
+
+def test_another_way_opens_at_its_frame_and_fetches_what_it_had(mount):
+    page = mount(SOURCE, film(5, at=3), style=STYLE)
+    more(page, film(2, film="two", at=4, goal=4))
+    assert at(page) == 1
+    assert calls(page) == [["more", {"film": "two", "have": 2, "wanted": 3, "ask": 1}]]
+    more(page, film(5, start=2, film="two", at=4, goal=4, answered=1))
+    assert at(page) == 4
+
+
+def test_a_click_on_a_candidate_forces_it_and_the_chosen_one_is_no_button(mount):
+    page = mount(SOURCE, film(5, at=3), style=STYLE)
+    assert page.locator(".candidate.chosen").is_disabled()
+    page.locator(".candidate").nth(1).click()
+    page.locator(".film .start").click()
+    page.locator(".candidate").nth(2).click()
+    assert calls(page) == [
+        ["force", {"film": "one", "frame": 3, "token": 8}],
+        ["force", {"film": "one", "frame": 1, "token": 9}],
+    ]
+
+
+def test_a_click_in_the_picture_of_all_heads_opens_a_head(mount):
+    page = mount(SOURCE, film(3, at=2), style=STYLE)
+    canvas = page.locator(".axis canvas")
+    rows = 70 + 64 + 12  # labels, bars, a gap: the two heads' rows of nine pixels begin here
+    canvas.click(position={"x": 80, "y": rows + 4})
+    assert calls(page) == [["head", [0, 0]]]
+    canvas.hover(position={"x": 54 + 34 + 10, "y": rows + 4})
+    assert plain(page.locator(".note.caption").inner_text()) == "L0H0: ·w2 looks 90 % at The"
+    canvas.hover(position={"x": 54 + 34 + 10, "y": rows + 13})
+    assert plain(page.locator(".note.caption").inner_text()) == "L0H1: ·w2 cannot look at The: masked"
+
+
+def test_the_keyboard_steps_and_plays(mount):
+    page = mount(SOURCE, film(5), style=STYLE)
+    page.locator(".axis canvas").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    assert at(page) == 1
+    page.keyboard.press("End")
+    assert at(page) == 4
+    page.keyboard.press("Home")
+    assert at(page) == 0
+    page.keyboard.press(" ")
+    assert facts(page)["playing"] == "true"
+
+
+def test_the_end_of_the_text_is_said_and_play_begins_again(mount):
+    page = mount(SOURCE, film(4, at=3, stop="end"), style=STYLE)
+    assert page.locator(".status").inner_text().endswith("The model ended the text here.")
+    assert page.locator(STEP).is_disabled()
+    page.locator(".film .play").click()
+    assert at(page) == 0
+    assert calls(page) == []
+
+
+def test_in_a_file_nothing_is_asked_and_nothing_can_be_forced(mount):
+    page = mount(SOURCE, film(2, alive=False, goal=9), style=STYLE)
+    page.locator(STEP).click()
+    assert page.locator(STEP).is_disabled()
+    assert page.locator(".candidate").first.is_disabled()
+    assert calls(page) == []
+
+
+def test_greedy_says_that_one_token_is_left(mount):
+    greedy = frame(1, how="greedy", n_kept=1, uniform=None, kept=[True, False, False], finals=[1.0, 0.0, 0.0])
+    page = mount(SOURCE, film(2, frames=[frame(0), greedy], at=1), style=STYLE)
+    assert "greedy: the most likely" in page.locator(".choice .heading").inner_text()
+    assert "Greedy: only the most likely token is kept." in page.locator(".choice").inner_text()
+
+
+@pytest.mark.parametrize("theme", [shim.LIGHT, shim.DARK], ids=["light", "dark"])
+def test_the_film_fits_a_phone(mount, theme):
+    page = mount(SOURCE, film(5, at=4), width=390, height=844, theme=theme, style="section{max-width:358px}")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert page.locator(".axis").bounding_box()["y"] > page.locator(".choice").bounding_box()["y"]

@@ -1,0 +1,69 @@
+// The text so far: the prompt quiet, what was generated tinted by its probability, what is still to come a ghost.
+
+const PROMPT_CHIPS = 240 // of a longer prompt the last ones are drawn, with the number of those before
+const TINT = 0.5 // a chip is a label first
+
+function createChips(act) {
+  const box = element("div", { className: "chips" })
+  box.addEventListener("click", (event) => {
+    const chip = event.target.closest("[data-frame]")
+    if (chip) act("scrub", Number(chip.dataset.frame))
+  })
+  return { box, version: -1, at: -1 }
+}
+
+function drawChips(chips, { reel, meta, at }, theme) {
+  const key = `${reel.version} ${theme.dark}`
+  if (chips.version !== key) buildChips(chips, reel, meta, theme)
+  chips.version = key
+  for (const chip of chips.box.querySelectorAll("[data-frame]")) {
+    const frame = Number(chip.dataset.frame)
+    chip.classList.toggle("ghost", frame > at)
+    chip.classList.toggle("current", frame === at)
+    if (frame === at) chip.setAttribute("aria-current", "true")
+    else chip.removeAttribute("aria-current")
+  }
+  const current = chips.box.querySelector(".current")
+  if (at !== chips.at && current) reveal(chips.box, current)
+  chips.at = at
+  chips.box.setAttribute("aria-label", fill(meta.texts.chips, { count: at }))
+}
+
+function buildChips({ box }, reel, meta, theme) {
+  const { labels, special } = reel.prompt
+  const first = Math.max(0, labels.length - PROMPT_CHIPS)
+  const nodes = []
+  if (first > 0) nodes.push(element("span", { className: "chip prompt more", textContent: `… ${first}` }))
+  for (let position = first; position < labels.length; position++) {
+    const title = fill(meta.texts.chip, { label: isolate(labels[position]), position })
+    const node = element("span", { className: "chip prompt", title, textContent: labels[position] })
+    node.classList.toggle("special", special[position])
+    if (position === labels.length - 1) node.dataset.frame = "0"
+    nodes.push(node)
+  }
+  for (let i = 1; i < reel.frames.length; i++) nodes.push(drawnChip(reel.frames[i], i, meta, theme))
+  box.replaceChildren(...nodes)
+}
+
+function drawnChip(frame, number, { texts }, theme) {
+  const color = rampColor(theme.sequential, TINT * frame.probability)
+  const probability = shareText(frame.probability, texts)
+  const words = fill(texts.chip_drawn, {
+    label: isolate(frame.label), position: frame.position, probability, rank: wholeNumber(frame.rank),
+  })
+  const node = element("button", { type: "button", className: "chip drawn", "data-frame": number, title: words })
+  node.textContent = frame.label
+  node.setAttribute("aria-label", words)
+  node.style.setProperty("--tint", css(color))
+  node.style.setProperty("--ink", css(inkOn(color)))
+  node.classList.toggle("special", frame.special)
+  node.classList.toggle("forced", frame.how === "forced")
+  return node
+}
+
+// Bring a chip's line into the box; scrollIntoView would move the whole page.
+function reveal(box, node) {
+  const frame = box.getBoundingClientRect()
+  const { top, bottom } = node.getBoundingClientRect()
+  if (top < frame.top || bottom > frame.bottom) box.scrollTop += (top + bottom) / 2 - (frame.top + frame.bottom) / 2
+}
