@@ -1,0 +1,63 @@
+"""What becomes of the next token when the cache drops or rounds what it holds: what to try, and how far it moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model_runner.edits import Edit, Int8Cache, KeepLast
+
+MOST_WINDOWS = 48  # tried of a longer text, closer together where they are short
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One changed cache: its last ``window`` tokens, with ``sinks`` first ones kept; ``window`` None: all, in int8."""
+
+    window: int | None
+    sinks: int
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """For a request."""
+        return (Int8Cache(),) if self.window is None else (KeepLast(self.window, self.sinks),)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """KL(the model's next token ‖ that of the changed cache), in nats."""
+
+    trial: Trial
+    kl: float
+
+
+def windows(n_tokens: int) -> list[int]:
+    """Every window of a short text; of a longer one MOST_WINDOWS at most, evenly spaced by ratio. The last is all."""
+    if n_tokens <= MOST_WINDOWS:
+        return list(range(1, n_tokens + 1))
+    return sorted({round(number) for number in np.geomspace(1, n_tokens, MOST_WINDOWS)})
+
+
+def trials(n_tokens: int, sinks: int) -> list[Trial]:
+    """int8, then every window without sinks and with them."""
+    return [Trial(None, 0), *(Trial(window, kept) for window in windows(n_tokens) for kept in (0, sinks))]
+
+
+def kl_nats(before: Float[Tensor, "vocab"], after: Float[Tensor, "vocab"]) -> float:
+    """KL(before ‖ after) of the distributions of two rows of logits, over the whole vocabulary, in float64."""
+    old, new = (torch.log_softmax(logits.double().cpu(), dim=-1) for logits in (before, after))
+    seen = old.isfinite()  # a token that was impossible before adds nothing
+    return max(0.0, float((old[seen].exp() * (old[seen] - new[seen])).sum()))
+
+
+def first_difference(first: Sequence[int], second: Sequence[int]) -> int | None:
+    """Where two texts part: the index of the first token that differs, or the end of the shorter one; None: equal."""
+    for index, (one, other) in enumerate(zip(first, second)):
+        if one != other:
+            return index
+    return None if len(first) == len(second) else min(len(first), len(second))

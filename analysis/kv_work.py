@@ -1,0 +1,54 @@
+"""How many multiply-adds the attention of a step needs, with a cache of keys and values and without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Int
+
+from model_runner import Capture
+from model_runner.mask_rule import MaskRule
+
+ROWS = 256  # query rows counted at once: O(ROWS × tokens) memory
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionWork:
+    """Multiply-adds of q · k and weights · v over all heads and layers, of each step; masked cells are not counted.
+
+    The first step reads the text in both cases. After it a cache leaves one row of queries a step; without one every
+    row is made again.
+    """
+
+    cached: Int[np.ndarray, "steps"]
+    uncached: Int[np.ndarray, "steps"]
+
+
+def attention_work(capture: Capture, n_steps: int) -> AttentionWork:
+    """For the steps after the capture's text: a cell that the layer's mask leaves open costs d_head + d_value a head.
+
+    O(tokens²) time and O(ROWS × tokens) memory for each kind of mask, tokens being those there are in the end.
+    """
+    n_text = len(capture.tokens)
+    rows = np.zeros(n_text + n_steps, np.int64)
+    counted: dict[MaskRule, np.ndarray] = {}
+    for record in capture.records:
+        if record is None:
+            continue
+        if record.mask not in counted:
+            counted[record.mask] = _open_cells(record.mask, len(rows))
+        heads, d_head, d_value = record.q.shape[0], record.q.shape[2], record.v.shape[2]
+        rows += counted[record.mask] * (heads * (d_head + d_value))
+    whole = np.cumsum(rows)[n_text - 1 : n_text - 1 + n_steps]
+    cached = rows[n_text - 1 : n_text - 1 + n_steps].copy()
+    cached[:1] = whole[:1]
+    return AttentionWork(cached, whole)
+
+
+def _open_cells(rule: MaskRule, n_rows: int) -> Int[np.ndarray, "rows"]:
+    """How many keys each query may look at."""
+    device = torch.device("cpu")
+    blocks = [slice(start, min(start + ROWS, n_rows)) for start in range(0, n_rows, ROWS)]
+    return np.concatenate([rule.tile(rows, slice(0, rows.stop), device).sum(dim=1).numpy() for rows in blocks])

@@ -1,0 +1,41 @@
+"""The page KV cache in a browser: the race is seen running to its end, and every view is whole without scrolling."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.pages.visiting import PATIENCE, visit
+
+pytestmark = pytest.mark.browser
+
+VIEWS = {"race": ".st-key-race_times", "bytes": ".st-key-kv_published", "what_if": ".st-key-kv_curve"}
+
+
+def test_the_race_is_seen_to_run_and_ends_with_equal_tokens(server, page):
+    visit(page, server, "kv_cache", kv="race", race_length="50")
+    expect(page.locator(".atlas-lanes caption")).to_contain_text("equal: 50 of 50", timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Race again")).to_be_visible(timeout=PATIENCE)
+    assert page.locator(".st-key-race_speed .scatterlayer .trace").count() == 2
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_view_is_whole_at_1440_by_900(server, page, view):
+    visit(page, server, "kv_cache", kv=view, race_length="50")
+    if view == "race":
+        expect(page.get_by_role("button", name="Race again")).to_be_visible(timeout=PATIENCE)
+    last = page.locator(VIEWS[view])
+    last.locator(".main-svg").first.wait_for(timeout=PATIENCE)
+    box = last.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 900
+    assert box["x"] + box["width"] <= 1440
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_nothing_is_wider_than_a_phone(server, new_page, view):
+    page = new_page(viewport={"width": 390, "height": 844})
+    visit(page, server, "kv_cache", kv=view, race_length="50")
+    page.locator(f"{VIEWS[view]} .main-svg").first.wait_for(timeout=PATIENCE)
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= 390

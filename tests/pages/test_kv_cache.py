@@ -1,0 +1,203 @@
+"""The page KV cache: its numbers are the model's, and bad input is one sentence in every view."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.kv_bytes import cache_bytes
+from analysis.kv_published import PUBLISHED
+from analysis.kv_work import attention_work
+from model_runner import CaptureRequest
+from model_runner.errors import BrokenLogits
+from tests.model_runner.families import FAMILIES
+from tests.model_runner.tiny import byte_tokenizer
+from tests.pages.kv_driving import button, figure, opened, runner, until
+from tests.ui.driving import html, no_failure, sentences, type_text
+from ui.kv_race import QUOTED
+from ui.session import DEFAULT_TEXT
+
+
+def raced(app: AppTest) -> AppTest:
+    return until(app, lambda app: button(app, "race_again"))
+
+
+# -- the race ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_race_runs_by_itself_and_ends_with_equal_tokens_and_their_count():
+    app = raced(opened(race_length="50"))
+    no_failure(app)
+    assert sentences(app) == []
+    assert "equal: 50 of 50" in html(app)
+    with_cache, without = figure(app, "race_speed")["data"]
+    assert [len(with_cache["y"]), len(without["y"])] == [50, 50]
+
+
+def test_the_multiply_adds_are_counted_from_the_first_look():
+    app = opened(race_length="50")
+    expected = attention_work(runner().capture(CaptureRequest(DEFAULT_TEXT)), 50)
+    app = raced(app)
+    with_cache, without = figure(app, "race_work")["data"]
+    assert with_cache["y"] == expected.cached.tolist()
+    assert without["y"] == expected.uncached.tolist()
+
+
+def test_the_books_times_are_quoted_as_such():
+    app = opened()
+    words = figure(app, "race_times")["data"][0]["text"]
+    assert [word.split(" s")[0] for word in words[-2:]] == [f"{seconds:.3g}" for seconds in QUOTED]
+    assert any("quoted, not measured here" in caption.value for caption in app.caption)
+
+
+def test_a_race_can_be_stopped_and_run_again():
+    app = opened(race_length="500")
+    app.button(key="race_stop").click().run()
+    no_failure(app)
+    assert button(app, "race_again")
+    app.button(key="race_again").click().run()
+    assert button(app, "race_stop")
+    app.button(key="race_stop").click().run()
+
+
+def test_another_text_begins_another_race():
+    app = raced(opened(race_length="50"))
+    app = type_text(app, "The capital of France is")
+    assert "equal: 50 of 50" not in html(app)
+    app = raced(app)
+    assert "Paris" in html(app)
+
+
+def test_a_race_that_the_context_cuts_short_says_so():
+    text = "word " * 2040
+    app = opened(text=text, race_length="50")
+    count = 2048 - len(runner().capture(CaptureRequest(text)).tokens)
+    assert 0 < count < 50
+    assert f"Only {count} tokens fit after the text: this model was built for 2048 positions." in html(app)
+
+
+def test_tokens_that_differ_are_said_and_marked(monkeypatch):
+    from model_runner import kv_race
+
+    honest = kv_race.forward
+
+    def wrong_without_a_cache(model: Any, ids: Any, cache: Any) -> Any:
+        logits = honest(model, ids, cache)
+        return logits.roll(1) if cache is None and len(ids) == 11 else logits
+
+    monkeypatch.setattr(kv_race, "forward", wrong_without_a_cache)
+    app = raced(opened(race_length="50"))
+    no_failure(app)
+    assert "equal up to token 3" in html(app)
+    assert html(app).count("<mark>") == 2
+
+
+def test_logits_that_are_not_numbers_are_one_sentence_and_the_page_stays(monkeypatch):
+    from model_runner import kv_race
+
+    def broken(self: Any, name: str) -> Any:
+        raise BrokenLogits(name=name)
+
+    monkeypatch.setattr(kv_race.Lane, "step", broken)
+    app = until(opened(), lambda app: bool(sentences(app)))
+    no_failure(app)
+    assert "not numbers" in sentences(app)[0]
+    assert len(app.get("plotly_chart")) == 3
+
+
+# -- its bytes --------------------------------------------------------------------------------------------------------
+
+
+def test_the_bytes_are_measured_and_equal_to_the_formula():
+    app = opened(kv="bytes")
+    no_failure(app)
+    assert "2 · 8 layers · 4 kv heads · 32 numbers · 8 tokens · 4 bytes" in app.code[0].value
+    assert "= 65,536 bytes" in app.code[0].value
+    request = CaptureRequest(DEFAULT_TEXT)
+    measured = cache_bytes(runner().capture(request), runner().kv.submit_layers(request).result()).measured
+    assert measured == 65_536
+    assert any("65,536 bytes, equal to the formula" in caption.value.replace("\\", "") for caption in app.caption)
+    assert figure(app, "kv_sharing")["data"][0]["x"] == [2 * measured, measured, measured // 2, measured // 4]
+
+
+@pytest.mark.parametrize("tokens", [128, 4096, 131_072])
+def test_well_known_models_are_compared_at_the_chosen_length(tokens):
+    app = opened(kv="bytes", kv_tokens=str(tokens))
+    bars = figure(app, "kv_published")
+    fitting = [place for place, one in enumerate(PUBLISHED) if tokens <= one.context]
+    assert bars["data"][0]["y"] == fitting
+    assert bars["data"][0]["x"] == [PUBLISHED[place].n_bytes(tokens) for place in fitting]
+    said = [note["text"] for note in bars["layout"].get("annotations", [])]
+    assert len(said) == len(PUBLISHED) - len(fitting)
+    assert all("context ends at" in words for words in said)
+
+
+def test_the_length_is_in_the_address():
+    app = opened(kv="bytes")
+    app.select_slider(key="kv_tokens").set_value(8192).run()
+    assert app.query_params["kv_tokens"] == "8192"
+
+
+# -- bad input --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("view", ["race", "bytes", "what_if"])
+def test_a_text_without_tokens_is_one_sentence(view):
+    app = type_text(opened(kv=view), "  ")
+    no_failure(app)
+    assert [("There is no text to look at." in shown) for shown in sentences(app)] == [True]
+    assert app.get("plotly_chart") == []
+
+
+@pytest.mark.parametrize("view", ["race", "bytes", "what_if"])
+def test_a_text_of_one_token_is_enough(view):
+    app = opened(kv=view, text="a")
+    no_failure(app)
+    assert sentences(app) == []
+
+
+def test_a_text_that_fills_the_context_cannot_race_but_has_its_bytes():
+    text = "a" * 5000
+    limit = runner().info.max_tokens
+    words = next(
+        "word " * count for count in range(limit, 0, -1) if len(runner().tokenizer("word " * count).input_ids) <= limit
+    )
+    words += next(tail for tail in ("", "a", "word") if len(runner().tokenizer(words + tail).input_ids) == limit)
+    assert len(text) > limit
+    app = opened(text=words)
+    assert any("fills the 2048 positions" in shown for shown in sentences(app)), sentences(app)
+    assert sentences(opened(text=words, kv="bytes")) == []
+
+
+@pytest.fixture(scope="module")
+def folder_of(tmp_path_factory: pytest.TempPathFactory):
+    @functools.cache
+    def save(name: str) -> str:
+        folder = tmp_path_factory.mktemp(name)
+        next(family for family in FAMILIES if family.name == name).build().save_pretrained(folder)
+        byte_tokenizer().save_pretrained(folder)
+        return str(folder)
+
+    return save
+
+
+@pytest.mark.parametrize("view", ["race", "bytes", "what_if"])
+def test_an_encoder_says_that_it_keeps_no_cache(folder_of, view):
+    app = opened(model=folder_of("bert"), kv=view)
+    no_failure(app)
+    assert any("cannot continue a text" in shown for shown in sentences(app)), sentences(app)
+    assert app.get("plotly_chart") == []
+
+
+@pytest.mark.parametrize("name", ["mistral", "gemma2", "deepseek-v3", "qwen3-next", "gpt2"])
+@pytest.mark.parametrize("view", ["race", "bytes", "what_if"])
+def test_other_families_are_shown_too(folder_of, name, view):
+    app = opened(model=folder_of(name), kv=view, race_length="50")
+    no_failure(app)
+    assert sentences(app) == []
+    assert app.get("plotly_chart")
+    if view == "bytes":
+        assert any("equal to the formula" in caption.value.replace("\\", "") for caption in app.caption)

@@ -1,0 +1,107 @@
+"""The view What if of the page KV cache: its curve, its next token, its text and its bytes are the changed model's."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from analysis.kv_bytes import bytes_read
+from analysis.kv_drop import Trial, kl_nats
+from model_runner import CaptureRequest, GenerateRequest
+from model_runner.edits import KeepLast
+from tests.pages.kv_driving import button, figure, opened, runner, until
+from tests.ui.driving import html, no_failure, sentences
+from ui.kv_export import take_what_if_away
+from ui.kv_what_if import Question
+from ui.session import DEFAULT_TEXT
+
+
+def answered(**address: str) -> AppTest:
+    return until(opened(kv="what_if", **address), lambda app: not button(app, "curve_stop"))
+
+
+def logits(*edits: Any):
+    return runner().kv.submit_logits(CaptureRequest(DEFAULT_TEXT, edits=edits)).result()
+
+
+def test_the_curve_has_every_window_with_sinks_and_without():
+    app = answered(sinks="2")
+    no_failure(app)
+    alone, sinks = figure(app, "kv_curve")["data"]
+    assert alone["x"] == sinks["x"] == list(range(1, 9))
+    for window in (1, 4, 8):
+        assert alone["y"][window - 1] == pytest.approx(kl_nats(logits(), logits(KeepLast(window))), abs=1e-6)
+        assert sinks["y"][window - 1] == pytest.approx(kl_nats(logits(), logits(KeepLast(window, 2))), abs=1e-6)
+
+
+def test_the_slider_moves_the_marker_the_next_token_and_the_text():
+    app = answered(sinks="1")
+    app.slider(key="kv_keep").set_value(2).run()
+    no_failure(app)
+    assert app.query_params["keep"] == "2"
+    assert figure(app, "kv_curve")["layout"]["shapes"][0]["x0"] == 2
+    edits = (KeepLast(2, 1),)
+    kl = kl_nats(logits(), logits(*edits))
+    assert f"KL {kl:.3g} nats" in html(app)
+    request = GenerateRequest(DEFAULT_TEXT, max_new_tokens=20, edits=edits)
+    changed = "".join(step.token.text for step in runner().generate(request)).replace("·", " ")
+    shown = unescape(re.sub(r"</?(mark|span)[^>]*>", "", html(app)))
+    assert changed in shown
+
+
+def test_the_bytes_left_are_those_of_what_is_kept():
+    app = answered(keep="2", sinks="1")
+    request = CaptureRequest(DEFAULT_TEXT)
+    layers = runner().kv.submit_layers(request).result()
+    full, left = (bytes_read(runner().capture(request), layers, **kept) for kept in ({}, {"window": 2, "sinks": 1}))
+    assert (full, left) == (65_536, 3 * 8192)
+    assert "64 KB → 24 KB, 38 %" in html(app)
+
+
+def test_int8_is_asked_for_all_tokens():
+    app = answered(drop="int8")
+    no_failure(app)
+    assert app.slider(key="kv_keep").disabled
+    assert figure(app, "kv_curve")["layout"]["shapes"][0]["type"] == "line"  # its level; no window is marked
+    assert len(figure(app, "kv_curve")["layout"]["shapes"]) == 1
+    assert "64 KB → 18 KB, 28 %" in html(app)
+
+
+@pytest.mark.parametrize(
+    "keep, said",
+    [("0", "The window is 0; it must be at least 1."), ("-3", "The window is -3"), ("abc", "“abc” is not a number")],
+)
+def test_a_window_that_keeps_nothing_is_one_sentence_and_half_the_text_is_used(keep, said):
+    app = answered(keep=keep)
+    no_failure(app)
+    assert [said in shown for shown in sentences(app)] == [True]
+    assert app.slider(key="kv_keep").value == 4
+
+
+def test_a_window_longer_than_the_text_is_the_whole_text():
+    app = answered(keep="999")
+    assert sentences(app) == []
+    assert app.slider(key="kv_keep").value == 8
+    assert "KL 0 nats" in html(app)
+
+
+def test_the_snippet_gives_the_kl_of_the_page(monkeypatch):
+    taken: list[Any] = []
+    monkeypatch.setattr("ui.kv_export.show_take_away", taken.append)
+    monkeypatch.setattr("ui.kv_export.curve_figure", lambda *_: None)
+    capture = runner().capture(CaptureRequest(DEFAULT_TEXT))
+    page: Any = SimpleNamespace(runner=runner(), capture=capture)
+    curve: Any = SimpleNamespace()
+    take_what_if_away(page, curve, Question(3, 1), {"table": pd.DataFrame({"a": [1.0]}, index=["W = 1"])})
+    names: dict[str, Any] = {}
+    exec(compile(taken[0].snippet, "snippet", "exec"), names)
+    expected = kl_nats(logits(), logits(*Trial(3, 1).edits))
+    assert float(names["kl"]) == pytest.approx(expected, rel=1e-4)
+    assert taken[0].csv().decode("utf-8-sig").startswith("# default")
+    assert taken[0].npz()

@@ -1,0 +1,145 @@
+"""Work pulled in small jobs, and the works of a session."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from model_runner.errors import Cancelled, EmptyText
+from model_runner.worker import Job, Worker
+from ui import kv_pull
+from ui.kv_pull import Pull
+from ui.works import Works
+
+
+@pytest.fixture
+def worker():
+    made = Worker("test")
+    yield made
+    made.close()
+
+
+def numbers(worker: Worker, count: int, started: list[int]):
+    def submit(index: int):
+        if index >= count:
+            return None
+        started.append(index)
+        return worker.submit(lambda _: index)
+
+    return submit
+
+
+def pulled(pull: Pull[Any], seconds: float = 5) -> list[Any]:
+    until = time.monotonic() + seconds
+    while pull.running and time.monotonic() < until:
+        pull.pull()
+    return pull.items
+
+
+def test_nothing_runs_before_it_is_pulled(worker):
+    started: list[int] = []
+    pull = Pull(numbers(worker, 3, started), running=True)
+    assert started == []
+    assert pulled(pull) == [0, 1, 2]
+    assert not pull.running
+
+
+def test_a_pull_that_was_not_started_does_nothing(worker):
+    started: list[int] = []
+    pull = Pull(numbers(worker, 3, started), running=False)
+    pull.pull()
+    assert started == []
+    pull.start()
+    assert pulled(pull) == [0, 1, 2]
+
+
+def test_a_pull_returns_within_its_budget_and_the_next_one_finds_the_result(worker, monkeypatch):
+    monkeypatch.setattr(kv_pull, "BUDGET", 0.05)
+    pull = Pull(lambda index: worker.submit(lambda _: time.sleep(0.3) or index) if index == 0 else None, running=True)
+    began = time.monotonic()
+    pull.pull()
+    assert time.monotonic() - began < 0.25
+    assert pull.items == []
+    assert pulled(pull) == [0]
+
+
+def test_a_result_of_none_is_the_end(worker):
+    pull = Pull(lambda index: worker.submit(lambda _: "item" if index < 2 else None), running=True)
+    assert pulled(pull) == ["item", "item"]
+
+
+def test_items_are_what_is_read_from_results(worker):
+    pull = Pull(numbers(worker, 3, []), lambda index, found: (index, found * 10), running=True)
+    assert pulled(pull) == [(0, 0), (1, 10), (2, 20)]
+
+
+def test_an_error_ends_it_and_stays_to_be_shown(worker):
+    def fail(_: Job[Any]) -> None:
+        raise EmptyText()
+
+    pull = Pull(lambda index: worker.submit((lambda _: index) if index == 0 else fail), running=True)
+    assert pulled(pull) == [0]
+    assert isinstance(pull.error, EmptyText)
+
+
+def test_a_worker_that_was_given_up_is_an_error_too(worker):
+    pull = Pull(numbers(worker, 3, []), running=True)
+    worker.close()
+    assert pulled(pull) == []
+    assert isinstance(pull.error, Cancelled)
+
+
+def test_stop_cancels_the_job_under_way_and_going_on_does_what_is_left(worker):
+    jobs: list[Job[Any]] = []
+
+    def wait_until_cancelled(job: Job[Any]) -> str:
+        for _ in range(200):
+            job.check()
+            time.sleep(0.01)
+        return "never"
+
+    def submit(index: int):
+        if len(jobs) < 1:
+            jobs.append(worker.submit(wait_until_cancelled))
+            return jobs[0]
+        return worker.submit(lambda _: index) if index < 2 else None
+
+    pull = Pull(submit, running=True)
+    pull.pull()
+    pull.stop()
+    assert pull.stopped
+    assert not pull.running
+    assert jobs[0].cancelled.is_set()
+    pull.start()
+    assert pulled(pull) == [0, 1]
+
+
+class Work:
+    def __init__(self, name: str) -> None:
+        self.name, self.closed = name, False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_work_is_kept_for_its_key_and_closed_for_another():
+    works = Works("me")
+    first = works.get("race", 1, Work)
+    assert works.get("race", 1, Work) is first
+    assert first.name == "me race"
+    second = works.get("race", 2, Work)
+    assert second is not first
+    assert (first.closed, second.closed) == (True, False)
+
+
+def test_works_of_other_names_stay_until_all_are_closed():
+    works = Works("me")
+    race, film = works.get("race", 1, Work), works.get("film", 1, Work)
+    works.drop("race")
+    works.drop("race")
+    assert (race.closed, film.closed) == (True, False)
+    works.close()
+    assert film.closed
+    assert works.get("film", 1, Work) is not film
