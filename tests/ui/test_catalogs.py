@@ -42,6 +42,8 @@ TERMS = {
 }  # fmt: skip
 KEPT = ("softmax", "logit", "lse", "LayerNorm", "RMSNorm", ".safetensors", "config.json", "W_O")
 
+NAMES_ALIKE = {"ALiBi", "RoPE", "min-p", "top-k", "top-p", "S = {count}"}  # nobody says these in another way
+
 
 @cache
 def messages() -> frozenset[str]:
@@ -219,4 +221,4 @@ def test_chinese_sentences_use_full_width_punctuation(chinese: dict[str, str]):
 def test_a_message_says_one_thing_in_chinese_too(chinese: dict[str, str]):
     """No translation is left in English: the same text on both sides only where there is nothing to translate."""
     same = {message for message, text in chinese.items() if message == text}
-    assert {message for message in same if re.search("[A-Za-z]", re.sub(r"{\w+}", "", message))} == set()
+    assert {message for message in same if re.search("[A-Za-z]", re.sub(r"{\w+}", "", message))} == NAMES_ALIKE

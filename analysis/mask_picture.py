@@ -1,0 +1,82 @@
+"""A pattern as a picture: which cells it keeps, and after how many layers a query can have heard of a key at all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from jaxtyping import Bool, UInt8
+from torch import Tensor
+
+from analysis.pooling import even_bins, pool
+from attention import masks
+from attention.patterns import PATTERNS, Pattern, reach
+
+LARGEST = 256  # tokens drawn: of a longer text its first ones
+SMALL = 44  # pixels on a side of a small picture
+WHOLE, FUTURE = 200, 255  # of a small picture: all of a pixel's cells are kept, and all of them are the future
+MOST_LAYERS = 255  # what a byte can say
+
+Cell = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class MaskPicture:
+    """``layers`` says after how many layers a query can have heard of a key: 1 where the cell is kept, 0 never.
+
+    ``n_kept`` are the kept cells drawn.
+    """
+
+    layers: UInt8[np.ndarray, "queries keys"]
+    n_kept: int
+
+
+def kept(pattern: Pattern, values: Mapping[str, int], n_tokens: int) -> Bool[Tensor, "queries keys"]:
+    """True where a causal model with this pattern lets the query look. O(tokens²)."""
+    rule = pattern.rule(values)
+    whole = slice(0, n_tokens)
+    return masks.tile(rule if pattern.ahead else masks.both(masks.causal, rule), whole, whole)
+
+
+def mask_picture(
+    pattern: Pattern, values: Mapping[str, int], n_tokens: int, *, n_layers: int, hidden: Collection[Cell] = ()
+) -> MaskPicture:
+    """The pattern less the ``hidden`` cells, of the first ``LARGEST`` tokens, through ``n_layers`` layers of it."""
+    n_tokens = min(n_tokens, LARGEST)
+    keep = kept(pattern, values, n_tokens).clone()
+    for query, key in hidden:
+        if query < n_tokens and key < n_tokens:
+            keep[query, key] = False
+    layers = reach(keep, most=min(n_layers, MOST_LAYERS)).masked_fill(_only_itself(keep), 0)
+    return MaskPicture(layers.to(torch.uint8).numpy(), int(keep.sum()))
+
+
+def _only_itself(keep: Bool[Tensor, "queries keys"]) -> Bool[Tensor, "queries keys"]:
+    """Own cells that are hidden: the residual stream still carries the token, but attention does not look there."""
+    return torch.eye(len(keep), dtype=torch.bool) & ~keep
+
+
+@lru_cache(maxsize=64)
+def thumbnails(values: tuple[tuple[str, int], ...], n_tokens: int) -> UInt8[np.ndarray, "patterns rows columns"]:
+    """Every pattern of the table, small: the root of the share of a pixel's cells that are kept, times ``WHOLE``.
+
+    The share is of the cells that are kept or not the future, and its root lets single cells be seen. FUTURE where
+    there are none. Computed once for the same numbers, so it is read-only.
+    """
+    n_tokens = min(n_tokens, LARGEST)
+    bins = even_bins(n_tokens, SMALL)
+    past = torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril()
+    pictures: list[np.ndarray] = []
+    for pattern in PATTERNS:
+        keep = kept(pattern, dict(values), n_tokens)
+        seen, possible = keep.float(), (keep | past).float()
+        for dim in (0, 1):
+            seen, possible = pool(seen, dim, bins, "sum"), pool(possible, dim, bins, "sum")
+        share = (WHOLE * (seen / possible.clamp(min=1)).sqrt()).round()
+        pictures.append(torch.where(possible > 0, share, FUTURE).to(torch.uint8).numpy())
+    together = np.stack(pictures)
+    together.flags.writeable = False
+    return together

@@ -1,0 +1,241 @@
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".mask-gallery")
+  const state = stateOf(root, create)
+  state.tell = setTriggerValue
+  receive(state, data)
+  draw(state)
+  return state.dispose
+}
+
+function create(root) {
+  const state = {
+    root, hovered: null, frame: 0, timer: 0, stroke: null, pencilOn: false, buttons: [],
+    list: element("div", { className: "patterns", role: "group" }),
+    canvas: element("canvas", { tabIndex: 0, role: "img" }),
+    tile: document.createElement("canvas"),
+    readout: element("div", { className: "readout" }),
+    play: element("button", { type: "button", className: "play" }),
+    range: element("input", { type: "range", min: "1", step: "1" }),
+    shownWords: element("output"),
+    pencil: element("button", { type: "button", className: "pencil", "aria-pressed": "false" }),
+    clear: element("button", { type: "button", className: "clear" }),
+    legend: element("div", { className: "legend" }),
+    live: element("div", { className: "spoken", "aria-live": "polite" }),
+  }
+  state.reach = element("span", { className: "reach" }, state.play, state.range, state.shownWords)
+  state.tools = element("span", { className: "tools" }, state.pencil, state.clear)
+  state.controls = element("div", { className: "controls" }, state.reach, state.tools)
+  state.large = element("div", { className: "large" }, state.canvas, state.controls, state.readout, state.legend)
+  state.announce = announcer(state.live)
+  root.replaceChildren(state.list, state.large, state.live)
+  listen(state)
+  const stop = watchLayout(root, () => draw(state))
+  state.dispose = () => {
+    stop()
+    halt(state)
+    state.announce.stop()
+    cancelAnimationFrame(state.frame)
+    root.replaceChildren()
+    delete root.atlas
+  }
+  return state
+}
+
+function receive(state, data) {
+  const { meta, arrays } = unpack(data)
+  Object.assign(state, { meta, region: null, distance: null, ...arrays, n: meta.tokens.length })
+  const before = state.selected
+  state.selected = reconcile(state, "selected", meta.selected)
+  state.shown = clamp(reconcile(state, "shown", meta.shown), 1, meta.n_layers)
+  state.query = reconcile(state, "query", meta.query)
+  if (!state.stroke) state.hidden = new Set(reconcile(state, "hidden", meta.hidden).map(String))
+  state.given = new Set(meta.given)
+  if (before !== state.selected || state.region) halt(state)
+  if (state.hovered && Math.max(...state.hovered) >= state.n) state.hovered = null
+  if (state.region) state.pencilOn = false
+  makeButtons(state)
+  const { texts } = meta
+  state.list.setAttribute("aria-label", texts.patterns)
+  state.pencil.textContent = texts.pencil
+  state.clear.textContent = texts.clear
+  state.range.max = String(meta.n_layers)
+  state.range.setAttribute("aria-label", fill(texts.layers, { layers: "" }).trim())
+}
+
+// One button a pattern, kept from call to call so that the focus stays where it is.
+function makeButtons(state) {
+  const { meta, list } = state
+  if (state.buttons.length !== meta.names.length) {
+    state.buttons = meta.names.map((_, i) => {
+      const button = element("button", { type: "button" }, element("canvas", { "aria-hidden": "true" }), element("span"))
+      button.addEventListener("click", () => select(state, state.meta.names[i]))
+      return button
+    })
+    list.replaceChildren(...state.buttons)
+  }
+  state.buttons.forEach((button, i) => {
+    button.lastChild.textContent = meta.labels[i]
+    button.dataset.name = meta.names[i]
+  })
+}
+
+function draw(state) {
+  const { root, meta } = state
+  const width = root.clientWidth
+  if (!width) return // not shown yet: the observer calls again
+  state.theme = readTheme(root, meta.palette)
+  root.classList.toggle("narrow", width < NARROW_VIEW)
+  state.buttons.forEach((button, i) => {
+    button.setAttribute("aria-pressed", String(meta.names[i] === state.selected))
+    paintSmall(state, button.firstChild, i)
+  })
+  keepInSight(state)
+  state.layout = layOut(state, width)
+  paintLarge(state)
+  showControls(state)
+  const words = state.hovered ? cellWords(state, state.hovered) : rowWords(state)
+  state.readout.textContent = [words, meta.note].filter(Boolean).join(" ")
+  state.canvas.setAttribute("aria-label", words)
+  showLegend(state)
+  const { x, y, cell } = state.layout
+  Object.assign(root.dataset, {
+    selected: state.selected, shown: state.shown, query: state.query ?? "", hidden: [...state.hidden].join(";"),
+    pencil: String(state.pencilOn), geometry: JSON.stringify({ x, y, cell }),
+  })
+  markPainted(root)
+}
+
+// On a narrow screen the small pictures stand in one line, which scrolls.
+function keepInSight(state) {
+  const { list, buttons, meta, selected } = state
+  if (state.inSight === selected) return
+  state.inSight = selected
+  const button = buttons[meta.names.indexOf(selected)]
+  if (button) list.scrollLeft = button.offsetLeft - list.offsetLeft - (list.clientWidth - button.offsetWidth) / 2
+}
+
+function showControls(state) {
+  const { meta, region } = state
+  const { texts } = meta
+  state.reach.hidden = Boolean(region) || meta.n_layers < 2
+  state.tools.hidden = Boolean(region)
+  state.range.value = String(state.shown)
+  state.shownWords.textContent = state.shown === 1 ? texts.layer : fill(texts.layers, { layers: state.shown })
+  state.play.textContent = state.timer ? "❚❚" : "▶"
+  state.play.title = state.timer ? texts.stop : texts.play
+  state.play.setAttribute("aria-label", state.play.title)
+  state.pencil.setAttribute("aria-pressed", String(state.pencilOn))
+  state.clear.hidden = state.hidden.size === 0
+  state.canvas.style.touchAction = state.pencilOn ? "none" : "pan-x pan-y"
+  state.canvas.style.cursor = state.pencilOn ? "crosshair" : "pointer"
+}
+
+function showLegend(state) {
+  const parts = legendOf(state).map(([color, words, crossed]) => {
+    const swatch = element("i", { className: crossed ? "crossed" : "" })
+    swatch.style.background = css(color)
+    return element("span", {}, swatch, words)
+  })
+  state.legend.replaceChildren(...parts)
+}
+
+// ---- what the reader does -------------------------------------------------------------------------------------------
+
+function later(state) {
+  cancelAnimationFrame(state.frame)
+  state.frame = requestAnimationFrame(() => draw(state))
+}
+
+function select(state, name) {
+  state.selected = name
+  chosen(state, "selected", name)
+  state.tell("pattern", name)
+  draw(state)
+}
+
+function show(state, layers) {
+  state.shown = layers
+  later(state)
+}
+
+function settleShown(state) {
+  chosen(state, "shown", state.shown)
+  state.tell("layers", state.shown)
+}
+
+function halt(state) {
+  clearInterval(state.timer)
+  state.timer = 0
+}
+
+// The picture grows a layer at a time, from one layer on.
+function play(state) {
+  if (state.timer) {
+    halt(state)
+    settleShown(state)
+    later(state)
+    return
+  }
+  state.shown = 1
+  state.timer = setInterval(() => {
+    if (state.shown >= state.meta.n_layers) {
+      halt(state)
+      settleShown(state)
+    } else state.shown++
+    later(state)
+  }, 550)
+  later(state)
+}
+
+function pin(state, query) {
+  state.query = query
+  chosen(state, "query", query)
+  state.tell("query", query)
+  later(state)
+}
+
+function listen(state) {
+  const { canvas, range, root } = state
+  range.addEventListener("input", () => {
+    halt(state)
+    show(state, Number(range.value))
+  })
+  range.addEventListener("change", () => settleShown(state))
+  state.play.addEventListener("click", () => play(state))
+  state.pencil.addEventListener("click", () => {
+    state.pencilOn = !state.pencilOn
+    later(state)
+  })
+  state.clear.addEventListener("click", () => setHidden(state, []))
+  const hover = (cell) => {
+    if (String(cell) === String(state.hovered)) return
+    state.hovered = cell
+    if (cell) state.announce(cellWords(state, cell))
+    later(state)
+  }
+  canvas.addEventListener("pointerdown", (event) => beginStroke(state, event))
+  canvas.addEventListener("pointermove", (event) => {
+    const cell = cellAt(state, event)
+    if (state.stroke && cell) paintCell(state, cell)
+    if (event.pointerType !== "touch" || state.stroke) hover(cell)
+  })
+  for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => endStroke(state))
+  canvas.addEventListener("pointerleave", () => state.stroke || hover(null))
+  canvas.addEventListener("click", (event) => {
+    const cell = cellAt(state, event)
+    if (cell && !state.pencilOn) pin(state, cell[0])
+  })
+  canvas.addEventListener("keydown", (event) => {
+    const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+    const at = state.hovered ?? [state.query ?? 0, 0]
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.key in moves) hover(at.map((place, axis) => clamp(place + moves[event.key][axis], 0, state.n - 1)))
+    else if (event.key === "Escape") hover(null)
+    else if (event.key === "Enter" && state.pencilOn) toggle(state, at)
+    else if (event.key === "Enter") pin(state, at[0])
+    else return
+    event.preventDefault()
+  })
+  canvas.addEventListener("blur", () => hover(null))
+  root.dataset.ready = "true"
+}

@@ -1,0 +1,64 @@
+// What the picture says of a row and of a cell, and what its colours mean.
+
+const nameOf = ({ meta }, place) => isolate(`${meta.tokens[place]} (${place})`)
+
+// How many keys a query has heard of after so many layers.
+function heard(state, query, layers) {
+  const { reached, n } = state
+  let count = 0
+  for (let key = 0; key < n; key++) {
+    const layer = reached[query * n + key]
+    if (layer && layer <= layers && !(layer === 1 && isHidden(state, query, key))) count++
+  }
+  return count
+}
+
+function rowWords(state) {
+  const { meta, n, query, shown, reached, region } = state
+  if (query === null || query >= n) return ""
+  const { texts } = meta
+  if (region) {
+    const farthest = Math.max(...state.distance.subarray(query * n, query * n + query + 1))
+    return fill(texts.index, { query: nameOf(state, query), distance: farthest })
+  }
+  const facts = {
+    query: nameOf(state, query), seen: heard(state, query, 1), possible: Math.max(query + 1, heard(state, query, 1)),
+    layers: shown, heard: heard(state, query, shown),
+  }
+  const first = reached[query * n]
+  const parts = [fill(shown === 1 ? texts.row_one : texts.row, facts)]
+  if (query > 0) parts.push(first ? fill(texts.first, { layer: first }) : fill(texts.first_never, { layers: meta.n_layers }))
+  return parts.join(" ")
+}
+
+function cellWords(state, [query, key]) {
+  const { meta, n, reached, given, region, distance } = state
+  const { texts } = meta
+  const at = query * n + key
+  const facts = { query: nameOf(state, query), key: nameOf(state, key) }
+  if (region) {
+    if (key > query) return fill(texts.future, facts)
+    const where = texts[["intra", "successive", "inter"][region[at]]]
+    return fill(texts.apart, { ...facts, distance: distance[at], true: query - key, region: where })
+  }
+  if (isHidden(state, query, key)) return fill(texts.by_hand, facts)
+  if (query === key && given.has(query)) return fill(texts.given, facts)
+  if (reached[at] === 1) return fill(texts.sees, facts)
+  if (key > query && !reached[at]) return fill(texts.future, facts)
+  if (reached[at]) return fill(texts.hears, { ...facts, layers: reached[at] })
+  return fill(texts.never, { ...facts, layers: meta.n_layers })
+}
+
+// [colour, words, whether it is crossed out]
+function legendOf(state) {
+  const { meta, region, shown, hidden, theme, n } = state
+  const { texts } = meta
+  const colors = colorsOf(state)
+  if (region) return [["intra", 0], ["successive", 1], ["inter", 2]].map(([name, i]) => [colors.region(i), texts[name]])
+  const parts = [[colors.layer(1), texts.kept]]
+  if (shown > 1) parts.push([colors.layer(shown), texts.heard])
+  parts.push([colors.hidden, texts.hidden])
+  if (n > 1) parts.push([colors.future, texts.ahead])
+  if (hidden.size) parts.push([theme.compare, texts.painted, true])
+  return parts
+}
