@@ -26,8 +26,9 @@ help:
 run: $(RUN)
 	@$(BIN)/python -m streamlit run app.py $(ARGS)
 
+# Two processes; the tests in a browser run one after the other, and last (tests/conftest.py). ARGS="-n 0" is one process.
 test: $(DEV) chromium
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest $(ARGS)
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

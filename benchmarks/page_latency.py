@@ -10,34 +10,23 @@ leave this machine.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import shutil
-import socket
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Generator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
 from urllib.parse import quote
 
-import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks._app import PAUSE, opened_page, running_app, settle
 from benchmarks._table import Target, machine, print_table
 from model_runner.loading import DEFAULT_FOLDER
-from tests.browser import CHROMIUM, FLAGS, ROOT, Watch, free_port
+from tests.browser import CHROMIUM, FLAGS, Watch
 
-PROBE = Path(__file__).with_name("page_probe.js")
 FRAME, HEADS = Target(3, " s"), Target(8, " s")
 CLICK = {128: Target(150, " ms"), 1024: Target(250, " ms")}
 TEXT = Target(700, " ms")
 TEXT_TOKENS = 50
-PAUSE = 300  # ms between two inputs, beyond the end of the script's run: a reader looks before the next click
 WORDS = "the cat that my old friend found was asleep when we came home and nobody knew why it had left its fire".split()  # noqa: SIM905  # read as prose
 
 
@@ -83,7 +72,7 @@ def _none(watch: Watch) -> str:
 
 def _start(browser: Browser, watch: Watch) -> tuple[float, float]:
     """Seconds from spawning the server to the frame, and to the first heads."""
-    with _app(watch) as app, _page(browser, watch) as page:
+    with running_app(watch) as app, opened_page(browser, watch) as page:
         app.open(page)
         frame, heads = (page.evaluate("name => probe.opened(name)", name) / 1000 for name in ("frame", "heads"))
         print(f"  start: frame {frame - app.spawned:.2f} s, heads {heads - app.spawned:.2f} s", file=sys.stderr)
@@ -93,11 +82,11 @@ def _start(browser: Browser, watch: Watch) -> tuple[float, float]:
 def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> list[float]:
     """Milliseconds from a click on another head to its map."""
     shuffled, found = random.Random(n_tokens), list[float]()
-    with _app(watch) as app, _page(browser, watch) as page:
+    with running_app(watch) as app, opened_page(browser, watch) as page:
         app.open(page, f"/?text={quote(_text(n_tokens, 0))}")
         page.evaluate("probe.opened('heads')")
         for turn in range(count + 2):  # two to warm up
-            _settle(page)
+            settle(page)
             name = _point_at_another_head(page, shuffled)
             page.evaluate("name => void probe.head(name)", name)
             page.mouse.down()
@@ -126,11 +115,11 @@ def _point_at_another_head(page: Page, shuffled: random.Random) -> str:
 def _texts(browser: Browser, watch: Watch, count: int) -> list[float]:
     """Milliseconds from Ctrl+Enter behind a new text to its heads."""
     found: list[float] = []
-    with _app(watch) as app, _page(browser, watch) as page:
+    with running_app(watch) as app, opened_page(browser, watch) as page:
         app.open(page)
         page.evaluate("probe.opened('heads')")
         for turn in range(count + 1):  # one to warm up
-            _settle(page)
+            settle(page)
             page.locator("[data-testid=stSidebar] textarea").fill(_text(TEXT_TOKENS, turn + 1))
             page.wait_for_timeout(PAUSE)
             page.evaluate("void probe.text()")
@@ -140,12 +129,6 @@ def _texts(browser: Browser, watch: Watch, count: int) -> list[float]:
                 found.append(took)
     print(f"  texts: {[round(ms) for ms in found]}", file=sys.stderr)
     return found
-
-
-def _settle(page: Page) -> None:
-    """Until the script has run to its end, and a little longer."""
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    page.wait_for_timeout(PAUSE)
 
 
 def _text(n_tokens: int, seed: int) -> str:
@@ -158,61 +141,6 @@ def _text(n_tokens: int, seed: int) -> str:
     text = text[: encoding.offsets[n_tokens - 1][1]]
     assert len(tokenizer.encode(text).ids) == n_tokens
     return text
-
-
-@contextmanager
-def _page(browser: Browser, watch: Watch) -> Generator[Page]:
-    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
-    watch.follow(context)
-    context.add_init_script(PROBE.read_text())
-    page = context.new_page()
-    page.set_default_timeout(60_000)
-    try:
-        yield page
-    finally:
-        context.close()
-
-
-@dataclass(frozen=True, eq=False)
-class _App:
-    """The app in a process of its own."""
-
-    port: int
-    process: subprocess.Popen[bytes]
-    spawned: float  # seconds since the epoch
-
-    def open(self, page: Page, address: str = "/") -> None:
-        """As soon as the server listens, as `make run` opens the browser."""
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and self.process.poll() is None:
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    page.goto(f"http://127.0.0.1:{self.port}{address}", wait_until="commit")
-                    return
-            time.sleep(0.01)
-        sys.exit("The app did not start; run `make run` to see why.")
-
-
-@contextmanager
-def _app(watch: Watch) -> Generator[_App]:
-    """The app as a user starts it."""
-    port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
-    left_out = ("HF_HUB_OFFLINE", "PYTHONDONTWRITEBYTECODE")  # a user's shell has neither
-    environment = {name: value for name, value in os.environ.items() if name not in left_out}
-    with tempfile.TemporaryFile() as log:
-        spawned = time.time()
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
-        )
-        try:
-            yield _App(port, process, spawned)
-            for connection in psutil.Process(process.pid).net_connections("inet"):
-                if connection.raddr and connection.raddr.ip != "127.0.0.1":
-                    watch.outside.append(f"the server is connected to {connection.raddr.ip}:{connection.raddr.port}")
-        finally:
-            process.terminate()
-            process.wait(20)
 
 
 if __name__ == "__main__":

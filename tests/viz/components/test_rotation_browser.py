@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from tests.viz.components import made_positions as made
 from tests.viz.components import shim
@@ -191,6 +192,4 @@ def test_the_standalone_page_turns_offline(static_page):
     page = static_page(standalone_html(SOURCE, made.turning(), title="L3H2", caption="c", lang="en").decode())
     page.wait_for_selector("[data-painted]")
     page.locator(".slider").fill("20")
-    page.wait_for_function(
-        "document.querySelector('#figure').shadowRoot.querySelector('.rotation').dataset.position == '20'"
-    )
+    expect(page.locator(".rotation")).to_have_attribute("data-position", "20")

@@ -1,0 +1,83 @@
+"""The app in a fresh process and a real Chromium with a probe in its page, for scripts that measure waiting."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+from playwright.sync_api import Browser, Page
+
+from tests.browser import ROOT, Watch, free_port
+
+PROBE = Path(__file__).with_name("page_probe.js")
+PAUSE = 300  # ms between two inputs, beyond the end of the script's run: a reader looks before the next click
+
+
+def settle(page: Page) -> None:
+    """Until the script has run to its end, and a little longer."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    page.wait_for_timeout(PAUSE)
+
+
+@contextmanager
+def opened_page(browser: Browser, watch: Watch) -> Generator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
+    watch.follow(context)
+    context.add_init_script(PROBE.read_text())
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    try:
+        yield page
+    finally:
+        context.close()
+
+
+@dataclass(frozen=True, eq=False)
+class App:
+    """The app in a process of its own."""
+
+    port: int
+    process: subprocess.Popen[bytes]
+    spawned: float  # seconds since the epoch
+
+    def open(self, page: Page, address: str = "/") -> None:
+        """As soon as the server listens, as `make run` opens the browser."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and self.process.poll() is None:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    page.goto(f"http://127.0.0.1:{self.port}{address}", wait_until="commit")
+                    return
+            time.sleep(0.01)
+        sys.exit("The app did not start; run `make run` to see why.")
+
+
+@contextmanager
+def running_app(watch: Watch) -> Generator[App]:
+    """The app as a user starts it."""
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
+    left_out = ("HF_HUB_OFFLINE", "PYTHONDONTWRITEBYTECODE")  # a user's shell has neither
+    environment = {name: value for name, value in os.environ.items() if name not in left_out}
+    with tempfile.TemporaryFile() as log:
+        spawned = time.time()
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT
+        )
+        try:
+            yield App(port, process, spawned)
+            for connection in psutil.Process(process.pid).net_connections("inet"):
+                if connection.raddr and connection.raddr.ip != "127.0.0.1":
+                    watch.outside.append(f"the server is connected to {connection.raddr.ip}:{connection.raddr.port}")
+        finally:
+            process.terminate()
+            process.wait(20)

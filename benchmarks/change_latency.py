@@ -1,0 +1,93 @@
+"""How long does a changed model take to be seen? The app in a fresh process, a real Chromium.
+
+    python -m benchmarks.change_latency [--changes 15]
+
+From choosing another change of the forward, which nobody has asked for before, to the frame with the map it gives: the
+forward under the edit, its check and the comparison are all in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from statistics import median
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._table import Target, machine, print_table
+from tests.browser import CHROMIUM, FLAGS, Watch
+
+CHANGE = Target(500, " ms")
+ARM = """() => {
+  const map = () => [...document.querySelectorAll("*")].flatMap((one) => one.shadowRoot
+    ? [...one.shadowRoot.querySelectorAll(".head-map")] : [])[1]
+  const before = map()?.dataset.painted
+  let began = 0
+  addEventListener("keydown", (event) => event.key === "Enter" && (began = event.timeStamp), { capture: true })
+  window.seen = new Promise((resolve) => {
+    const look = () => {
+      const now = map()?.dataset.painted
+      if (began && now !== undefined && now !== before) resolve(performance.now() - began)
+      else requestAnimationFrame(look)
+    }
+    look()
+  })
+}"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--changes", type=int, default=15, help="changes, after two to warm up")
+    options = parser.parse_args()
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if executable is None:
+        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
+    watch = Watch()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        with running_app(watch) as app:
+            times = _changes(browser, watch, app, options.changes)
+        version = browser.version
+        browser.close()
+    row = [
+        f"another rotation → painted, median of {len(times)}", f"{median(times):.0f} ms", f"{max(times):.0f} ms",
+        str(CHANGE), CHANGE.verdict(median(times)),
+    ]  # fmt: skip
+    print_table("A changed model", ["what", "measured", "slowest", "target", ""], [row])
+    print(f"{machine()}, Chromium {version}, 1440×900.")
+    for problem in [*watch.outside, *watch.errors]:
+        print(f"! {problem}")
+
+
+def _changes(browser: Browser, watch: Watch, app: App, count: int) -> list[float]:
+    """Milliseconds of each change: positions restart at another token of a text that nobody has read before."""
+    found: list[float] = []
+    with opened_page(browser, watch) as page:
+        app.open(page)
+        page.evaluate("probe.opened('heads')")
+        page.goto(f"http://127.0.0.1:{app.port}/positions?positions=what_if&what_if=restart&text={'the cat sat. ' * 8}")
+        page.locator(".head-map[data-painted]").nth(1).wait_for()
+        for turn in range(count + 2):
+            settle(page)
+            _choose_another(page)
+            page.evaluate(ARM)
+            page.keyboard.press("Enter")
+            took = page.evaluate("seen")
+            if turn >= 2:
+                found.append(took)
+    print(f"  changes: {[round(ms) for ms in found]}", file=sys.stderr)
+    return found
+
+
+def _choose_another(page: Page) -> None:
+    """Open the list of amounts and go one further, up to the key that chooses it."""
+    box = page.locator(".st-key-choice_amount_restart input")
+    box.click()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_timeout(200)
+
+
+if __name__ == "__main__":
+    main()
