@@ -124,3 +124,10 @@ def test_a_theta_of_zero_or_nan_is_refused(factor):
         ScaledTheta(factor)
     with pytest.raises(EditNotPossible, match="positive number"):
         NtkTheta(factor)
+
+
+@pytest.mark.parametrize("name", [family.name for family in FAMILIES if family.not_recoverable])
+def test_a_rotation_of_another_kind_is_left_alone_and_said(name):
+    """Llama 4 multiplies by complex numbers: an edit that would silently change nothing is refused."""
+    with pytest.raises(EditNotPossible, match="a cosine and a sine"):
+        runner_of(FAMILY[name]).capture(CaptureRequest(text=TEXT, edits=(ScaledTheta(2.0),)))
