@@ -205,6 +205,20 @@ function watchLayout(root, repaint) {
   }
 }
 
+// Repaint when the layout changes, and give the state its `dispose`; `end` stops what else the component has running.
+function keepDrawn(state, repaint, end = () => {}) {
+  const stop = watchLayout(state.root, repaint)
+  state.dispose = () => {
+    stop()
+    end()
+    state.announce.stop()
+    clearTimeout(state.asking)
+    cancelAnimationFrame(state.frame)
+    state.root.replaceChildren()
+    delete state.root.atlas
+  }
+}
+
 // A painted picture is countable from outside: tests and benchmarks wait for this number to grow.
 function markPainted(root) {
   root.dataset.painted = String(Number(root.dataset.painted ?? 0) + 1)

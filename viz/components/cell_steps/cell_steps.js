@@ -29,15 +29,7 @@ function create(root) {
   root.replaceChildren(...state.columns, live)
   root.setAttribute("role", "group")
   root.addEventListener("keydown", (event) => onKey(state, event))
-  const stop = watchLayout(root, () => draw(state))
-  state.dispose = () => {
-    stop()
-    state.announce.stop()
-    clearTimeout(state.asking)
-    cancelAnimationFrame(state.frame)
-    root.replaceChildren()
-    delete root.atlas
-  }
+  keepDrawn(state, () => draw(state))
   return state
 }
 

@@ -29,15 +29,7 @@ function create(root) {
   state.announce = announcer(state.live)
   root.replaceChildren(state.list, state.large, state.live)
   listen(state)
-  const stop = watchLayout(root, () => draw(state))
-  state.dispose = () => {
-    stop()
-    halt(state)
-    state.announce.stop()
-    cancelAnimationFrame(state.frame)
-    root.replaceChildren()
-    delete root.atlas
-  }
+  keepDrawn(state, () => draw(state), () => halt(state))
   return state
 }
 

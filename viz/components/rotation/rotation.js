@@ -31,16 +31,7 @@ function create(root) {
   state.controls = element("div", { className: "controls" }, state.play, state.slider, state.number, state.spans, state.own)
   root.replaceChildren(state.controls, state.readout, state.canvas, state.waves, state.notes, state.live)
   listen(state)
-  const stop = watchLayout(root, () => draw(state))
-  state.dispose = () => {
-    stop()
-    pause(state)
-    state.announce.stop()
-    clearTimeout(state.asking)
-    cancelAnimationFrame(state.frame)
-    root.replaceChildren()
-    delete root.atlas
-  }
+  keepDrawn(state, () => draw(state), () => pause(state))
   return state
 }
 

@@ -39,15 +39,7 @@ function create(root) {
   root.replaceChildren(controls, state.readout, figure, state.notes, state.live)
   state.lock.checked = true
   listen(state)
-  const stop = watchLayout(root, () => draw(state))
-  state.dispose = () => {
-    stop()
-    state.announce.stop()
-    clearTimeout(state.asking)
-    cancelAnimationFrame(state.frame)
-    root.replaceChildren()
-    delete root.atlas
-  }
+  keepDrawn(state, () => draw(state))
   return state
 }
 

@@ -20,15 +20,7 @@ function create(root) {
   state.announce = announcer(state.live)
   root.replaceChildren(state.readout, state.canvas, state.notes, state.live)
   listen(state)
-  const stop = watchLayout(root, () => draw(state))
-  state.dispose = () => {
-    stop()
-    state.announce.stop()
-    clearTimeout(state.asking)
-    cancelAnimationFrame(state.frame)
-    root.replaceChildren()
-    delete root.atlas
-  }
+  keepDrawn(state, () => draw(state))
   return state
 }
 

@@ -22,14 +22,7 @@ function create(root) {
   state.announce = announcer(state.live)
   root.replaceChildren(state.readout, element("div", { className: "figure" }, state.large, state.panels), state.notes, state.live)
   listen(state)
-  const stop = watchLayout(root, () => draw(state))
-  state.dispose = () => {
-    stop()
-    state.announce.stop()
-    cancelAnimationFrame(state.frame)
-    root.replaceChildren()
-    delete root.atlas
-  }
+  keepDrawn(state, () => draw(state))
   return state
 }
 
