@@ -69,14 +69,15 @@ class Worker:
                 raise Cancelled() from error
             if session is not None:
                 self._latest[session] = job
-        job.future.add_done_callback(lambda _: self._forget(session, job))
+        if session is not None:  # told of the future, not of the job: the job would never be freed with its result
+            job.future.add_done_callback(lambda done: self._forget(session, done))
         return job
 
     def close(self) -> None:
         """Cancel what is queued and let the thread end."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _forget(self, session: str | None, job: Job[Any]) -> None:
+    def _forget(self, session: str, done: Future[Any]) -> None:
         with self._lock:
-            if session is not None and self._latest.get(session) is job:
+            if session in self._latest and self._latest[session].future is done:
                 del self._latest[session]

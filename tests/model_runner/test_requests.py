@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -238,3 +240,15 @@ def test_a_megabyte_of_text_is_refused_with_the_limit_and_a_length_that_fits(uni
     characters = raised.value.values["characters"]
     assert f"to about its first {characters} characters" in str(raised.value)
     assert 2040 <= len(runner.tokenizer(text[:characters])["input_ids"]) <= 2048
+
+
+def test_a_capture_that_nobody_holds_gives_its_memory_back_at_once() -> None:
+    runner = _runner(cache_bytes=0)
+    gc.disable()  # python's own search for cycles would only come to it some texts later
+    try:
+        gone = weakref.ref(runner.capture(CaptureRequest("one two three")))
+        runner.capture(CaptureRequest("one two four"))
+        assert gone() is None
+    finally:
+        gc.enable()
+        runner.worker.close()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -165,3 +167,21 @@ def test_sessions_that_are_done_are_forgotten(worker: Worker) -> None:
         worker.submit(lambda _: None, f"session {i}").result()
     worker.submit(lambda _: None).result()  # callbacks of a job run before the next one begins
     assert not worker._latest
+
+
+@pytest.mark.parametrize("session", [None, "one"])
+def test_what_a_job_made_is_freed_with_the_job_and_not_only_when_python_looks_for_cycles(
+    worker: Worker, session: str | None
+) -> None:
+    gc.disable()
+    try:
+        submitted = threading.Event()
+        job = worker.submit(lambda _: submitted.wait(SOON) and Blocker(), session)
+        submitted.set()  # it ends after whoever submitted it has turned away, as a forward does
+        made = weakref.ref(job.result())
+        worker.submit(lambda _: None).result()  # by now the thread holds nothing of the job before
+        assert made() is not None
+        del job
+        assert made() is None
+    finally:
+        gc.enable()
