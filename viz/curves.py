@@ -74,17 +74,16 @@ def lines(
     if log_y:
         figure.update_yaxes(dtick=1)
     if marker is not None:
-        place = (
-            math.log10(marker[0]) if log_x else marker[0]
-        )  # annotations, unlike shapes, count in powers of ten there
         figure.add_vline(x=marker[0], line={"dash": "dot", "width": 1.4, "color": SERIES[3]})
         figure.add_annotation(
-            x=place, y=1, yref="paper", text=marker[1], showarrow=False, xanchor="left", yanchor="top", xshift=4
+            x=_place(marker[0], log=log_x), y=1, yref="paper", text=marker[1], showarrow=False, xanchor="left",
+            yanchor="top", xshift=4,
         )  # fmt: skip
     if level is not None:
-        figure.add_hline(
-            y=level[0], line={"dash": "dot", "width": 1.2, "color": SERIES[3]}, annotation={"text": level[1]},
-            annotation_position="top right",
+        figure.add_hline(y=level[0], line={"dash": "dot", "width": 1.2, "color": SERIES[3]})
+        figure.add_annotation(
+            x=1, xref="paper", y=_place(level[0], log=log_y), text=level[1], showarrow=False, xanchor="right",
+            yanchor="bottom",
         )  # fmt: skip
     return _set(figure, height=height, hovermode="x unified")
 
@@ -136,7 +135,12 @@ def standalone(figures: Sequence[go.Figure], *, title: str, caption: str, lang: 
 
 def _range(span: tuple[float, float] | None, *, log: bool) -> list[float] | None:
     """As Plotly wants it: powers of ten on a logarithmic axis."""
-    return None if span is None else [math.log10(edge) if log else edge for edge in span]
+    return None if span is None else [_place(edge, log=log) for edge in span]
+
+
+def _place(value: float, *, log: bool) -> float:
+    """Where a range or an annotation has to say that a value is; shapes take the value itself."""
+    return math.log10(value) if log else value
 
 
 def _set(figure: go.Figure, *, height: int, **options: Any) -> go.Figure:

@@ -39,12 +39,15 @@ def test_a_marker_and_a_level_stand_at_their_values_with_their_words():
     assert {note.text for note in figure.layout.annotations} == {"W = 2", "int8"}
 
 
-def test_on_a_logarithmic_axis_the_marker_and_its_words_stand_at_the_same_place():
-    figure = line_figure(log_x=True, x_range=(1, 1000), marker=(100.0, "W = 100"))
-    assert figure.layout.shapes[0].x0 == 100
-    assert (
-        figure.layout.annotations[0].x == 2
-    )  # Plotly takes an annotation's place as a power of ten, a shape's as it is
+def test_on_a_logarithmic_axis_the_words_stand_where_their_lines_do():
+    figure = line_figure(log_x=True, log_y=True, x_range=(1, 1000), marker=(100.0, "W = 100"), level=(0.01, "int8"))
+    upright, across = figure.layout.shapes
+    assert (upright.x0, across.y0) == (100, 0.01)
+    words = {note.text: note for note in figure.layout.annotations}
+    assert (words["W = 100"].x, words["int8"].y) == (
+        2,
+        -2,
+    )  # Plotly takes a shape's place as it is, a text's as a power
     assert list(figure.layout.xaxis.range) == [0, 3]
 
 
