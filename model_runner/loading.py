@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,11 +61,13 @@ def load_runner(
     device: Device = "auto",
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto",
     progress: Progress = lambda *_: None,
+    make_room: Callable[[], None] = lambda: None,
 ) -> LocalRunner:
     """A runner for "default" (the embedded model), a local folder or a hub id. Raises RunnerError.
 
     ``device`` "auto" takes cuda, then mps, then cpu. ``dtype`` "auto" is float32 on a CPU and the checkpoint's own
-    elsewhere. ``progress`` hears (stage, done, total), in bytes while it downloads.
+    elsewhere. ``progress`` hears (stage, done, total), in bytes while it downloads. ``make_room`` is called once there
+    is a model of that name that can be captured, before free memory is looked at.
     """
     name = name.strip()
     place = torch.device(_best_device() if device == "auto" else device)
@@ -73,6 +76,7 @@ def load_runner(
     auto = _auto_class(name, checkpoint)
     _check_config(name, checkpoint.folder)
     own = str(config.get("dtype") or config.get("torch_dtype") or "float32")
+    make_room()
     chosen = dtype if dtype != "auto" else ("float32" if place.type == "cpu" else own)
     number = getattr(torch, chosen.removeprefix("torch."))
     _check_memory(name, checkpoint, number, place)

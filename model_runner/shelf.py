@@ -59,8 +59,7 @@ class Shelf:
 
     def _load(self, name: str, loading: Loading) -> LocalRunner:
         try:
-            self._make_room()
-            return load_runner(name, progress=loading.report)
+            return load_runner(name, progress=loading.report, make_room=self._make_room)
         except BaseException:  # its traceback holds what was loaded so far: forgotten at once, not when asked again
             with self._lock:
                 if self._held.get(name) is loading:

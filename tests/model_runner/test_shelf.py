@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from model_runner import shelf as module
-from model_runner.errors import Cancelled, ModelFolderMissing, NotCapturable
+from model_runner.errors import Cancelled, ModelFolderMissing, NotCapturable, RunnerError
 from model_runner.local import LocalRunner
 from model_runner.request import CaptureRequest
 from model_runner.shelf import MOST_MODELS, Loading, Shelf
@@ -32,13 +32,14 @@ class Loader:
         self.begun, self.go = threading.Event(), threading.Event()
         self.go.set()
 
-    def __call__(self, name: str, *, progress: Progress) -> LocalRunner:
+    def __call__(self, name: str, *, progress: Progress, make_room: Callable[[], None]) -> LocalRunner:
         self.asked.append(name)
         progress("downloading", 5, 10)
         self.begun.set()
         assert self.go.wait(SOON)
         if name in self.failing:
             raise ModelFolderMissing(name=name)
+        make_room()
         return LocalRunner(tiny("llama", num_hidden_layers=1)(), byte_tokenizer(), name=name, device="cpu")
 
 
@@ -122,7 +123,7 @@ def test_a_failure_is_not_kept_and_neither_is_what_it_had_loaded(loader: Loader)
 def test_a_model_refused_after_loading_is_freed(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[weakref.ref[Any]] = []
 
-    def refuse(name: str, *, progress: Progress) -> LocalRunner:
+    def refuse(name: str, **_: Any) -> LocalRunner:
         model = tiny("llama", num_hidden_layers=1)()
         seen.append(weakref.ref(model))
         raise NotCapturable(name=name, family="llama", reason=f"of {type(model).__name__}")
@@ -144,6 +145,17 @@ def test_the_model_used_longest_ago_is_given_up_for_a_new_one(loader: Loader) ->
     assert _held(shelf) == [names[0], "new"]
     assert shelf.open(names[0]).result() is runners[names[0]]
     assert shelf.open(names[1]).result() is not runners[names[1]]  # loaded anew
+
+
+def test_a_name_that_there_is_not_costs_no_model_its_place(tmp_path: Path) -> None:
+    folders = [str(save(tmp_path / name)) for name in "ab"]
+    shelf = Shelf()
+    held = [shelf.open(name).result() for name in folders]
+    for name in (str(tmp_path / "mistyped"), "not a name at all", str(tmp_path)):
+        with pytest.raises(RunnerError):
+            shelf.open(name).result()
+    assert _held(shelf) == folders
+    assert [shelf.open(name).result() for name in folders] == held
 
 
 def test_a_model_that_was_given_up_answers_that_it_was_cancelled(loader: Loader) -> None:
