@@ -9,6 +9,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from model_runner.allocator import keep_freed_memory
 from model_runner.errors import Cancelled
 
 T = TypeVar("T")
@@ -52,6 +53,7 @@ class Worker:
     """Owns the one thread that touches a model."""
 
     def __init__(self, name: str) -> None:
+        keep_freed_memory()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._lock = threading.RLock()  # cancelling runs the older job's done-callback in this thread
         self._latest: dict[str, Job[Any]] = {}

@@ -1,0 +1,26 @@
+"""glibc's malloc, told to keep what a forward frees for its next layer instead of handing it back to the kernel.
+
+Left alone it gives memory back after almost every layer, and the next one gets it page by page again, each zeroed: a
+third of a second in a forward of two (benchmarks/capture_cost.py). Other C libraries have no such setting.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+# malloc.h
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
+KEPT = 128 << 20  # bytes that may lie free at the end of a heap; the temporaries of a layer at 2,048 × 768 are 80 MB
+IN_HEAP = 32 << 20  # bytes up to which memory comes from a heap; the most that glibc allows
+
+
+def keep_freed_memory() -> bool:
+    """Set it for this process; whether there was anything to set."""
+    if not sys.platform.startswith("linux"):
+        return False
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except AttributeError:  # musl
+        return False
+    return bool(mallopt(M_MMAP_THRESHOLD, IN_HEAP)) and bool(mallopt(M_TRIM_THRESHOLD, KEPT))
