@@ -1,7 +1,8 @@
 """glibc's malloc, told to keep what a forward frees for its next layer instead of handing it back to the kernel.
 
-Left alone it gives memory back after almost every layer, and the next one gets it page by page again, each zeroed: a
-third of a second in a forward of two (benchmarks/capture_cost.py). Other C libraries have no such setting.
+Left alone it gives memory back after almost every layer, and the next one gets it page by page again, each zeroed. And
+it gives each thread heaps of 64 MB, in which the temporaries of a long text leave large gaps. Time and peak memory of a
+capture depend on both (benchmarks/capture_cost.py). Other C libraries have no such settings.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import ctypes
 import sys
 
-# malloc.h
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
 KEPT = 128 << 20  # bytes that may lie free at the end of a heap; the temporaries of a layer at 2,048 × 768 are 80 MB
 IN_HEAP = 32 << 20  # bytes up to which memory comes from a heap; the most that glibc allows
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # malloc.h
+SETTINGS = ((M_MMAP_THRESHOLD, IN_HEAP), (M_TRIM_THRESHOLD, KEPT), (M_ARENA_MAX, 1))  # one heap for threads to come
 
 
 def keep_freed_memory() -> bool:
@@ -23,4 +24,4 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except AttributeError:  # musl
         return False
-    return bool(mallopt(M_MMAP_THRESHOLD, IN_HEAP)) and bool(mallopt(M_TRIM_THRESHOLD, KEPT))
+    return all(mallopt(*setting) for setting in SETTINGS)

@@ -11,16 +11,17 @@ import math
 from collections.abc import Sequence
 
 import torch
+from jaxtyping import UInt8
 from torch import Tensor
 
 ALIGNMENT = 64  # bytes; what kernels like a tensor to start at
 
 
 class Arena:
-    """Room for ``nbytes``, filled from the front; what no longer fits gets memory of its own."""
+    """A block of memory, filled from the front; what no longer fits gets memory of its own."""
 
-    def __init__(self, nbytes: int, device: torch.device) -> None:
-        self._block = torch.empty(nbytes, dtype=torch.uint8, device=device)
+    def __init__(self, block: UInt8[Tensor, "bytes"]) -> None:
+        self._block = block
         self._used = 0
 
     def keep(self, tensor: Tensor) -> Tensor:

@@ -202,7 +202,7 @@ def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
     rules = {name: record.mask for name, record in recording.records.items()}
     if any(rule.tile(slice(0, 1), slice(1, 2), whole.device).any() for rule in rules.values()):
         raise CannotRecord(N_("its attention looks ahead at later tokens"))
-    cache = row_cache(model, Arena(0, whole.device), PROBE_TOKENS)
+    cache = row_cache(model, Arena(torch.empty(0, dtype=torch.uint8, device=whole.device)), PROBE_TOKENS)
     runs = [_run(trunk, ids[:2], cache), *(_run(trunk, [one], cache) for one in ids[2:])]
     parts = torch.cat([run.last_hidden_state[0] for run in runs])
     apart = float((parts.float() - whole.float()).norm() / whole.float().norm())

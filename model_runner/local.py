@@ -41,6 +41,7 @@ from model_runner.rerun import Rerun
 from model_runner.row_cache import row_cache
 from model_runner.runner import describe
 from model_runner.series import Series
+from model_runner.spare_block import SpareBlock
 from model_runner.stream import watched
 from model_runner.tokens import Writer, display
 from model_runner.turning import RotationEdit
@@ -72,6 +73,7 @@ class LocalRunner:
         self.has_head = has_head and self.anatomy.trunk.has_head
         self.info = describe(self.model, self.tokenizer, self.anatomy, name, revision)
         self.cache = CaptureCache(cache_bytes)
+        self._spare = SpareBlock()
         self.worker = Worker(f"model {name}")
         self.kv = KvTrials(self.model, tokenizer, self.anatomy, self.info, self.worker, self.has_head)
         self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
@@ -252,7 +254,7 @@ class LocalRunner:
         """Room for all that is kept of so many tokens: four vectors a layer, the stream before and after each."""
         pieces = 4 * len(self.anatomy.attention) + len(self.anatomy.layers) + 2
         needed = math.ceil(self.anatomy.bytes_per_token * n_tokens) + pieces * ALIGNMENT
-        return Arena(needed, self.model.device)
+        return Arena(self._spare.take(needed, self.model.device))
 
     def _logits(self, hidden: Float[Tensor, "tokens d_model"]) -> Float[Tensor, "tokens vocab"]:
         """What the model's output layer makes of these positions; its own code, soft-caps and scales included."""

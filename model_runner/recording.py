@@ -24,7 +24,7 @@ from model_runner.errors import N_, EditNotPossible, Reason
 from model_runner.layer_edit import ForwardEdit, LayerEdit
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
-from model_runner.rotary import RotaryCall, find_rotation, watch_rotations
+from model_runner.rotary import RotaryCall, Rotation, find_rotation, watch_rotations
 
 NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
 EAGER_ROWS = 256  # query rows per block where the model's eager function is used: O(rows × keys) memory
@@ -76,13 +76,15 @@ class Recording:
         if self.sink is not None:
             self.sink.begin(name, seen, self.rotary_calls)
         else:
+            known = {id(record.rotation): record.rotation for record in self.records.values()}
+            rotations = [rotation for rotation in known.values() if isinstance(rotation, Rotation)]
             self.records[name] = replace(
                 seen,
                 q=self.keep(seen.q),
                 k=self.keep(seen.k),
                 v=self.keep(seen.v),
                 output=self.keep(seen.output),
-                rotation=find_rotation(self.rotary_calls, seen.q),
+                rotation=find_rotation(self.rotary_calls, seen.q, rotations),
             )
         self.rotary_calls.clear()
 

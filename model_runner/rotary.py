@@ -9,7 +9,7 @@ al. 2021, arXiv:2104.09864). The inverse is tried on noise first; what does not 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,8 +54,9 @@ class Rotation:
         """Whether this call turned the same slice by the very same cosines and sines."""
         return (
             call.cos_sin is not None
-            and (self.function, self.rest, self.options) == (call.function, call.rest, call.options)
-            and (self.start, self.stop) == (start, stop)
+            and (self.function, self.start, self.stop) == (call.function, start, stop)
+            and self.options.keys() == call.options.keys()
+            and _alike((*self.rest, *self.options.values()), (*call.rest, *call.options.values()))
             and all(_same_place(mine, its) for mine, its in zip((self.cos, self.sin), call.cos_sin, strict=True))
         )
 
@@ -93,6 +94,12 @@ class Rotation:
 
 def _same_place(one: Tensor, other: Tensor) -> bool:
     return one.data_ptr() == other.data_ptr() and one.shape == other.shape and one.stride() == other.stride()
+
+
+def _alike(mine: tuple[Any, ...], its: tuple[Any, ...]) -> bool:
+    """Whether these are the same settings; tensors are only where they are the same object."""
+    tensors = any(torch.is_tensor(one) for one in (*mine, *its))
+    return len(mine) == len(its) and all(a is b or (not tensors and a == b) for a, b in zip(mine, its, strict=True))
 
 
 def is_rotary(name: str) -> bool:
@@ -142,12 +149,19 @@ def _is_real(part: Any) -> bool:
     return isinstance(part, Tensor) and not part.is_complex()
 
 
-def find_rotation(calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"]) -> Rotation | str | None:
-    """The rotation among ``calls`` whose output is (a slice of) this ``q``; None: no call; a text: why not."""
+def find_rotation(
+    calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"], known: Iterable[Rotation] = ()
+) -> Rotation | str | None:
+    """The rotation among ``calls`` whose output is (a slice of) this ``q``; None: no call; a text: why not.
+
+    ``known`` are rotations that other layers were found to have: one of them need not be tried again.
+    """
     if not calls:
         return None
     found = find_call(calls, q)
-    return invertible(*found) if found is not None else N_("queries are changed again after the rotation")
+    if found is None:
+        return N_("queries are changed again after the rotation")
+    return next((rotation for rotation in known if rotation.is_of(*found)), None) or invertible(*found)
 
 
 def find_call(calls: list[RotaryCall], q: Float[Tensor, "heads queries d_head"]) -> tuple[RotaryCall, int, int] | None:

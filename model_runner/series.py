@@ -157,7 +157,7 @@ class Series:
         call, start, stop = found
         for rows in self.layers.values():
             known = rows.turns.rotation if rows.turns is not None else None
-            if isinstance(known, Rotation) and call.cos_sin is not None and known.is_of(call, start, stop):
+            if isinstance(known, Rotation) and known.is_of(call, start, stop):
                 return rows.turns
         rotation = invertible(call, start, stop)
         if isinstance(rotation, str):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -157,6 +158,19 @@ def test_of_several_calls_the_one_that_made_this_q_is_found() -> None:
     assert found.function is in_neighbours
     assert (found.start, found.stop) == (0, D_HEAD)
     torch.testing.assert_close(found.unrotate(calls[1].rotated_q[0]), _q(2)[0], atol=CLOSE, rtol=0)
+
+
+def test_a_rotation_that_is_known_is_not_tried_again_and_another_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    call, other = _call(half_split, "halves", _q(1)), _call(in_neighbours, "neighbours", _q(2))
+    known = find_rotation([call], call.rotated_q[0])
+    assert isinstance(known, Rotation)
+    monkeypatch.setattr(Rotation, "round_trips", lambda _: False)
+    assert find_rotation([call], call.rotated_q[0], [known]) is known
+    assert find_rotation([other], other.rotated_q[0], [known]) == "its inverse does not undo it"
+    turned = replace(call, cos_sin=tuple(part.clone() for part in call.cos_sin))
+    assert find_rotation([turned], call.rotated_q[0], [known]) == "its inverse does not undo it"
+    settings = replace(call, rest=(*call.rest, torch.ones(2)))
+    assert find_rotation([settings], call.rotated_q[0], [known]) == "its inverse does not undo it"
 
 
 @pytest.mark.parametrize("start", [0, D_HEAD - 8])
