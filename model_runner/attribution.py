@@ -83,6 +83,14 @@ class DirectPath:
     offset: Float[Tensor, "vocab"] | str  # the output layer's logits of nothing, its bias; a text: it is not linear
     head: Head
 
+    def written(self, layer: int, head: int, output: Float[Tensor, "d_value"]) -> Float[Tensor, "d_model"]:
+        """What one head's ``output`` adds to the stream, through its slice of the projection. Raises NoAttribution."""
+        own = self.layers[layer]
+        if isinstance(own, str) or own.projection is None:
+            raise NoAttribution(reason=own if isinstance(own, str) else NO_PROJECTION)
+        columns = _matrix(own.projection)[:, head * len(output) : (head + 1) * len(output)]
+        return own.factor * (columns.float() @ output.float())
+
     def push(
         self,
         layer: int,
@@ -95,16 +103,12 @@ class DirectPath:
 
         Raises NoAttribution.
         """
-        own, *later = self.layers[layer:]
-        if isinstance(own, str) or own.projection is None:
-            raise NoAttribution(reason=own if isinstance(own, str) else NO_PROJECTION)
+        written = self.written(layer, head, output)
         if isinstance(self.norm, str):
             raise NoAttribution(reason=self.norm)
         if isinstance(self.offset, str):
             raise NoAttribution(reason=self.offset)
-        columns = _matrix(own.projection)[:, head * len(output) : (head + 1) * len(output)]
-        written = own.factor * (columns.float() @ output.float())
-        for following in later:
+        for following in self.layers[layer + 1 :]:
             if isinstance(following, str):
                 raise NoAttribution(reason=NOT_PASSED_ON)
             written = written * following.skip

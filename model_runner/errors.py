@@ -224,5 +224,10 @@ class EditsContradict(RunnerError):
     hint = N_("Take one of them back.")
 
 
+class NotOneToken(RunnerError):
+    message = N_("“{text}” is not one token of this model but {count}: {pieces}.")
+    hint = N_("Type one of these, or pick a token from the list; a leading space belongs to a token.")
+
+
 class CapturesDiffer(RunnerError):
     message = N_("The two captures are of different tokens, so their cells do not correspond.")

@@ -13,12 +13,14 @@ from model_runner.capture import Capture
 from model_runner.errors import N_, EditNotPossible
 from model_runner.rerun import Change, Rerun
 
-BATCH = 32  # variants computed at once: memory grows with it
+BATCH = 32  # variants computed at once, at most,
+ROOM = 8192  # and tokens of all of them together: memory grows with these
 
 
 def ablations(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"]:
     """How the target's log-probability (nats) after the text changes when a head of this layer passes on nothing."""
     n_heads = rerun.capture.q(layer).shape[0]
+    n_tokens = len(rerun.capture.tokens)
     own = rerun.capture.residual(layer)
 
     def without(heads: list[int]) -> Change:
@@ -31,9 +33,37 @@ def ablations(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"]:
         return change
 
     changes = [
-        rerun.log_probs(layer, own.expand(len(part), -1, -1), without(part))[:, target] for part in _parts(n_heads)
+        rerun.log_probs(layer, own.expand(len(part), -1, -1), without(part))[:, target]
+        for part in _parts(n_heads, n_tokens)
     ]
     return torch.cat(changes).float()
+
+
+def attributions(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"]:
+    """What each head of this layer adds to the target's logit after the text, less what it adds to the mean logit.
+
+    On the direct path, see :meth:`Capture.head_push`. Less the mean over the vocabulary, since what is added to all
+    logits alike changes no probability. Raises NoAttribution, NoWeights.
+    """
+    capture, path = rerun.capture, rerun.path()
+    found: list[Tensor] = []
+    for head, output in enumerate(capture.record(layer).passed_on[-1]):
+        rerun.check()
+        with torch.no_grad():
+            push = path.push(layer, head, output, capture.residuals[-1][-1], capture.hidden[-1])
+        found.append(push[target] - push.mean())
+    return torch.stack(found)
+
+
+def written_lengths(rerun: Rerun, layer: int) -> Float[Tensor, "heads"]:
+    """How long the vector is that each head adds to the stream at the last position: ‖W_O Σ_j w_j v_j‖, float32.
+
+    The norm of the weighted, transformed vectors (Kobayashi et al. 2020, arXiv:2004.10102, section 3), here of their
+    sum over the keys, since it is the sum that is added. Raises NoAttribution, NoWeights.
+    """
+    outputs, path = rerun.capture.record(layer).passed_on[-1], rerun.path()
+    with torch.no_grad():
+        return torch.stack([path.written(layer, head, output).norm() for head, output in enumerate(outputs)])
 
 
 def residual_patches(rerun: Rerun, layer: int, source: Capture, tokens: tuple[int, int]) -> Float[Tensor, "positions"]:
@@ -45,7 +75,7 @@ def residual_patches(rerun: Rerun, layer: int, source: Capture, tokens: tuple[in
     own = rerun.capture.residual(layer)
     theirs = _of_equal_length(rerun.capture, source).residual(layer).to(own)
     found = []
-    for part in _parts(len(own)):
+    for part in _parts(len(own), len(own)):
         stream = own.repeat(len(part), 1, 1)
         stream[torch.arange(len(part)), part] = theirs[part]
         found.append(_difference(rerun.log_probs(layer, stream), tokens))
@@ -53,29 +83,34 @@ def residual_patches(rerun: Rerun, layer: int, source: Capture, tokens: tuple[in
 
 
 def head_patches(
-    rerun: Rerun, layer: int, head: int, source: Capture, tokens: tuple[int, int]
+    rerun: Rerun, layer: int, head: int | None, source: Capture, tokens: tuple[int, int]
 ) -> Float[Tensor, "positions"]:
-    """The same for what one head passes on at one position."""
+    """The same for what one head passes on at one position; None: for what all heads of the layer do together.
+
+    Raises NoWeights for a layer without softmax attention.
+    """
     own = rerun.capture.residual(layer)
-    theirs = _of_equal_length(rerun.capture, source).record(layer).passed_on[:, head]
+    heads = slice(None) if head is None else slice(head, head + 1)
+    theirs = _of_equal_length(rerun.capture, source).record(layer).passed_on[:, heads]
 
     def patched(part: list[int]) -> Change:
         def change(output: Tensor) -> Tensor:
             output = output.clone()
-            output[torch.arange(len(part)), part, head] = theirs[part].to(output)
+            output[torch.arange(len(part)), part, heads] = theirs[part].to(output)
             return output
 
         return change
 
     found = [
         _difference(rerun.log_probs(layer, own.expand(len(part), -1, -1), patched(part)), tokens)
-        for part in _parts(len(own))
+        for part in _parts(len(own), len(own))
     ]
     return torch.cat(found)
 
 
-def _parts(count: int) -> list[list[int]]:
-    return [list(range(start, min(start + BATCH, count))) for start in range(0, count, BATCH)]
+def _parts(count: int, n_tokens: int) -> list[list[int]]:
+    size = max(1, min(BATCH, ROOM // n_tokens))
+    return [list(range(start, min(start + size, count))) for start in range(0, count, size)]
 
 
 def _difference(log_probs: Float[Tensor, "variants vocab"], tokens: tuple[int, int]) -> Float[Tensor, "variants"]:

@@ -78,6 +78,7 @@ class LocalRunner:
         self.kv = KvTrials(self.model, tokenizer, self.anatomy, self.info, self.worker, self.has_head)
         self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
         self._path: DirectPath | None = None  # proven when it is first asked for
+        self._alone: dict[tuple[int, bool], bool] = {}  # layers that upper ones were run without, see Rerun.proven
         self._rules: dict[str, MaskRule] | None = None  # proven when the first text is continued
 
     def capture(self, request: CaptureRequest) -> Capture:
@@ -110,6 +111,10 @@ class LocalRunner:
     def token_text(self, token_id: int) -> str:
         """A token of the vocabulary as it is drawn."""
         return display(self.tokenizer, token_id)
+
+    def ids_of(self, text: str) -> tuple[int, ...]:
+        """Token ids of a piece of text by itself, without special tokens."""
+        return tuple(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
 
     def learned_positions(self) -> Float[Tensor, "positions d_model"] | None:
         """The vector of every position from 0 on that the model learned; None where it learned none."""
@@ -269,7 +274,10 @@ class LocalRunner:
         def head(hidden: Tensor) -> Tensor:
             return output_logits(self.model, self.anatomy.trunk, hidden)
 
-        return self.worker.submit(lambda job: work(Rerun(self.anatomy, head, capture, known, job.check)), session)
+        def rerun(job: Job[T]) -> Rerun:
+            return Rerun(self.anatomy, head, capture, known, job.check, self._direct_path, self._alone)
+
+        return self.worker.submit(lambda job: work(rerun(job)), session)
 
     def _push(self, layer: int, head: int, output: Tensor, stream: Tensor, hidden: Tensor) -> Float[Tensor, "vocab"]:
         """What one head's output adds to the logits of one position, see :mod:`model_runner.attribution`."""
@@ -280,10 +288,13 @@ class LocalRunner:
     def _run_push(
         self, layer: int, head: int, output: Tensor, stream: Tensor, hidden: Tensor
     ) -> Float[Tensor, "vocab"]:
+        with torch.no_grad():
+            return self._direct_path().push(layer, head, output, stream, hidden)
+
+    def _direct_path(self) -> DirectPath:
         if self._path is None:
             self._path = prove(self.model, self.anatomy, lambda one: self._run_head(one[None, None]))
-        with torch.no_grad():
-            return self._path.push(layer, head, output, stream, hidden)
+        return self._path
 
     def _run_head(self, hidden: Float[Tensor, "1 1 d_model"]) -> Float[Tensor, "vocab"]:
         return output_logits(self.model, self.anatomy.trunk, hidden)[0, 0]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from jaxtyping import Float
 from torch import Tensor
@@ -14,10 +14,13 @@ from model_runner.beam import BeamSearch
 from model_runner.capture import Capture
 from model_runner.generation import Step
 from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.rerun import Rerun
 from model_runner.worker import Job
 
 if TYPE_CHECKING:
     from model_runner.kv_trials import KvTrials  # which needs ModelInfo
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,16 @@ class Runner(Protocol):
         """One token more at each ``next``, with everything kept of it; nothing runs in between. Raises RunnerError."""
         ...
 
+    def rerun(self, capture: Capture, work: Callable[[Rerun], T], *, session: str | None = None) -> Job[T]:
+        """Work on the upper layers alone, see :mod:`model_runner.rerun`; a newer request of the session cancels it."""
+        ...
+
     def token_text(self, token_id: int) -> str:
         """A token of the vocabulary as it is drawn."""
+        ...
+
+    def ids_of(self, text: str) -> tuple[int, ...]:
+        """Token ids of a piece of text by itself, without special tokens."""
         ...
 
     def learned_positions(self) -> Float[Tensor, "positions d_model"] | None:

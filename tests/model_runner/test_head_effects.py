@@ -26,7 +26,7 @@ def rerun_of(runner: LocalRunner, capture: Capture) -> Rerun:
     def head(hidden: Tensor) -> Tensor:
         return output_logits(runner.model, runner.anatomy.trunk, hidden)
 
-    return Rerun(runner.anatomy, head, capture, capture.logits(-1), lambda: None)
+    return Rerun(runner.anatomy, head, capture, capture.logits(-1), lambda: None, runner._direct_path)
 
 
 def log_probs(capture: Capture) -> Tensor:

@@ -1,0 +1,91 @@
+"""Three answers to "which heads matter for this token?", side by side: ablated, attributed, and how much they write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from model_runner.errors import EditNotPossible, NoAttribution, RunnerError
+from model_runner.head_effects import ablations, attributions, written_lengths
+from model_runner.rerun import Rerun
+
+
+@dataclass(frozen=True, eq=False)
+class LayerEffects:
+    """The heads of one layer; NaN in an answer that this model does not give, with the reason among ``problems``."""
+
+    layer: int
+    lost: Float[np.ndarray, "heads"]
+    pushed: Float[np.ndarray, "heads"]
+    written: Float[np.ndarray, "heads"]
+    problems: tuple[RunnerError, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class HeadEffects:
+    """Of every head; NaN where there is none, none yet, or no answer.
+
+    ``lost``: nats of the target's log-probability that are lost when the head passes on nothing. ``pushed``: what it
+    adds to the target's logit on the direct path, above what it adds to the mean logit. Above 0 both mean that the head
+    is for the target. ``written``: the length of the vector it adds to the stream at the last position.
+    """
+
+    lost: Float[np.ndarray, "layers heads"]
+    pushed: Float[np.ndarray, "layers heads"]
+    written: Float[np.ndarray, "layers heads"]
+
+
+def layer_effects(rerun: Rerun, layer: int, target: int) -> LayerEffects:
+    """All three of one layer; a part of :meth:`Runner.rerun`. An answer the model does not give leaves the others."""
+    n_heads = rerun.capture.q(layer).shape[0]
+    found = {name: np.full(n_heads, np.nan) for name in ("lost", "pushed", "written")}
+    problems: list[RunnerError] = []
+    try:
+        found["lost"] = -ablations(rerun, layer, target).double().cpu().numpy()
+    except EditNotPossible as error:
+        problems.append(error)
+    try:
+        found["written"] = written_lengths(rerun, layer).double().cpu().numpy()
+        found["pushed"] = attributions(rerun, layer, target).double().cpu().numpy()
+    except NoAttribution as error:
+        problems.append(error)
+    return LayerEffects(layer, **found, problems=tuple(problems))
+
+
+def head_effects(layers: Sequence[LayerEffects], n_layers: int, n_heads: int) -> HeadEffects:
+    """The maps of the layers that are done."""
+    lost, pushed, written = (np.full((n_layers, n_heads), np.nan) for _ in range(3))
+    for done in layers:
+        heads = slice(0, len(done.lost))
+        lost[done.layer, heads], pushed[done.layer, heads] = done.lost, done.pushed
+        written[done.layer, heads] = done.written
+    return HeadEffects(lost, pushed, written)
+
+
+def ranking(values: Float[np.ndarray, "layers heads"], count: int) -> tuple[tuple[int, int], ...]:
+    """(layer, head) of the largest, whichever their sign, the largest first; of equal ones the lower layer and head."""
+    flat = np.abs(values).ravel()
+    order = [int(i) for i in np.argsort(-flat, kind="stable") if not np.isnan(flat[i])]
+    return tuple(divmod(i, values.shape[1]) for i in order[:count])
+
+
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    """Spearman's ρ over the cells that both have, equal values sharing their mean rank; NaN where one is constant.
+
+    −1 to 1 (Spearman 1904, American Journal of Psychology 15).
+    """
+    both = ~(np.isnan(first) | np.isnan(second))
+    ranks = [_ranks(values[both]) for values in (first, second)]
+    if any(np.ptp(one) == 0 if len(one) else True for one in ranks):
+        return float("nan")
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
+
+
+def _ranks(values: np.ndarray) -> np.ndarray:
+    """1 for the smallest; equal values share the mean of theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    last = np.cumsum(counts)
+    return (last - (counts - 1) / 2)[place]
