@@ -8,10 +8,11 @@ dataclass here, and an arm in :mod:`model_runner.layer_edit`.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from attention.patterns import BY_NAME
-from model_runner.errors import N_, EditInvalid, EditNotPossible
+from model_runner.errors import N_, EditInvalid, EditNotPossible, NoSuchPlace, Reason
 from model_runner.turning import RotationEdit
 
 Places = tuple[int, ...] | None
@@ -62,6 +63,8 @@ class Masked:
         if self.pattern not in BY_NAME:
             raise EditNotPossible(reason=N_("there is no pattern of that name"))
         given = dict(self.values)
+        for name in given.keys() - {parameter.name for parameter in BY_NAME[self.pattern].parameters}:
+            raise EditNotPossible(reason=Reason(N_("the pattern has no number named {name}"), {"name": name}))
         for parameter in BY_NAME[self.pattern].parameters:
             _at_least(parameter.label, given.get(parameter.name, parameter.default), parameter.least)
 
@@ -77,6 +80,8 @@ class Blocked:
     def __post_init__(self) -> None:
         if not self.cells:
             raise EditNotPossible(reason=N_("no cell is chosen"))
+        if any(place < 0 for cell in self.cells for place in cell):
+            raise EditNotPossible(reason=N_("a cell is a query and a key, both counted from 0"))
 
 
 @dataclass(frozen=True)
@@ -138,6 +143,24 @@ class SwappedHeads:
 
 HeadEdit = ScaledHead | MeanHead | SharpenedHead | SwappedHeads
 Edit = KeepLast | Int8Cache | Documents | Masked | Blocked | SharedKeys | HeadEdit | RotationEdit
+
+
+def check_cells(edits: Sequence[Edit], n_tokens: int) -> None:
+    """Raises NoSuchPlace for a hidden cell beyond a text of so many tokens: it would change nothing."""
+    for edit in edits:
+        for place in (place for cell in edit.cells for place in cell) if isinstance(edit, Blocked) else ():
+            if place >= n_tokens:
+                raise NoSuchPlace(what=N_("position"), value=place, count=n_tokens)
+
+
+def check_growing(edits: Sequence[Edit]) -> None:
+    """Raises EditNotPossible for an edit that needs the whole text at once."""
+    for edit in edits:
+        if isinstance(edit, MeanHead):
+            raise EditNotPossible(reason=N_("a text that grows has no mean yet"))
+        if isinstance(edit, Masked) and BY_NAME[edit.pattern].ahead:
+            reason = N_("under this pattern tokens see later ones, which a text that grows does not have yet")
+            raise EditNotPossible(reason=reason)
 
 
 def _at_least(what: str, value: int, least: int) -> None:

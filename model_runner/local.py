@@ -18,12 +18,10 @@ from model_runner.attribution import DirectPath, prove
 from model_runner.beam import BeamSearch, check_beams, search_beams
 from model_runner.cache import CaptureCache
 from model_runner.capture import Capture
-from model_runner.edits import MeanHead
+from model_runner.edits import check_growing
 from model_runner.errors import (
-    N_,
     CannotContinue,
     ContextFull,
-    EditNotPossible,
     NoLogits,
     TextExceedsMemory,
 )
@@ -248,8 +246,8 @@ class LocalRunner:
     def _edit(self, request: CaptureRequest | GenerateRequest) -> ForwardEdit | None:
         """The request's edits together; the rotation is probed when the first edit of it comes. Raises RunnerError."""
         anatomy = self.anatomy
-        if isinstance(request, GenerateRequest) and any(isinstance(edit, MeanHead) for edit in request.edits):
-            raise EditNotPossible(reason=N_("a text that grows has no mean yet"))
+        if isinstance(request, GenerateRequest):
+            check_growing(request.edits)
         if self._thetas is None and any(isinstance(edit, RotationEdit) for edit in request.edits):
             self._thetas = probe_rotation(anatomy.trunk.module, anatomy.names, self.info.max_tokens)
         shape = Shape(anatomy.attention, anatomy.kinds, anatomy.n_heads, anatomy.n_kv_heads)

@@ -8,8 +8,18 @@ from torch import Tensor, nn
 
 from attention import masks
 from attention.patterns import BY_NAME, PATTERNS
-from model_runner import CaptureRequest
-from model_runner.edits import Blocked, Edit, Masked, MeanHead, ScaledHead, SharedKeys, SharpenedHead, SwappedHeads
+from model_runner import CaptureRequest, GenerateRequest
+from model_runner.edits import (
+    Blocked,
+    Edit,
+    Masked,
+    MeanHead,
+    ScaledHead,
+    SharedKeys,
+    SharpenedHead,
+    SwappedHeads,
+    check_cells,
+)
 from model_runner.errors import (
     EditInvalid,
     EditNotPossible,
@@ -195,7 +205,9 @@ def test_what_does_not_fit_the_model_or_itself_is_refused(edits, error, said):
     [
         (lambda: Masked("window", (("window", 0),)), "The window is 0; it must be at least 1."),
         (lambda: Masked("spiral"), "no pattern of that name"),
+        (lambda: Masked("window", (("nonsense", 2),)), "no number named nonsense"),
         (lambda: Blocked(()), "no cell is chosen"),
+        (lambda: Blocked(((3, -1),)), "counted from 0"),
         (lambda: SharedKeys(0), "must be at least 1"),
         (lambda: ScaledHead(0, 0, float("nan")), "finite"),
         (lambda: SharpenedHead(0, 0, 0.0), "positive"),
@@ -217,3 +229,30 @@ def test_a_layer_without_softmax_attention_cannot_be_edited():
 def test_a_soft_capped_head_is_not_sharpened_by_a_wrong_formula():
     with pytest.raises(EditNotPossible, match="soft-capped"):
         runner_of(FAMILY["gemma2"]).capture(CaptureRequest(text=TEXT, edits=(SharpenedHead(0, 0, 2.0),)))
+
+
+@pytest.mark.parametrize(
+    "edit, said", [(MeanHead(0, 1), "no mean yet"), (Masked("prefix", (("length", 16),)), "see later ones")]
+)
+def test_what_needs_the_whole_text_is_captured_and_not_continued(edit, said):
+    assert runner().capture(CaptureRequest(text=TEXT, edits=(edit,))).verify(0).ok
+    with pytest.raises(EditNotPossible, match=said):
+        next(iter(runner().generate(GenerateRequest(text=TEXT, edits=(edit,)))))
+
+
+@pytest.mark.parametrize("pattern", [pattern for pattern in PATTERNS if not pattern.ahead], ids=lambda one: one.name)
+def test_a_text_grown_under_a_pattern_is_the_whole_text_read_under_it(pattern):
+    edits = (Masked(pattern.name),)
+    *_, last = runner().generate(GenerateRequest(text=TEXT[:6], max_new_tokens=6, edits=edits))
+    ids = tuple(token.id for token in last.capture.tokens)[-6:]
+    whole = runner().capture(CaptureRequest(text=TEXT[:6], continuation=ids, edits=edits))
+    for layer in range(whole.n_layers):
+        assert (last.capture.residual(layer) - whole.residual(layer)).abs().max() <= CLOSE
+        assert last.capture.verify(layer).ok
+
+
+def test_cells_beyond_the_text_are_told():
+    edits = (ScaledHead(0, 0), Blocked(((3, 0), (9, 1))))
+    check_cells(edits, 10)
+    with pytest.raises(NoSuchPlace, match="9"):
+        check_cells(edits, 9)
