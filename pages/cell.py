@@ -1,10 +1,14 @@
 """Inside a cell: one head, one query, one key, from the two vectors to the push on the next token."""
 
+from ui.frame import begin_with_frame
+
+begin_with_frame()
+
 import streamlit as st
 
 from analysis.cell import cell
 from ui.cell_export import take_cell_away
-from ui.cell_views import settle, show_coordinates, show_row_strip, show_steps, steps_payload, tables_of
+from ui.cell_views import formula, settle, show_coordinates, show_row_strip, show_steps, steps_payload, tables_of
 from ui.i18n import _
 from ui.inputs import choose
 from ui.page import open_page, show_badge, show_reading
@@ -30,7 +34,7 @@ show_reading(
         _("Right, what becomes of it: the softmax turns the row of scores into weights, and they mix the values."),
         _("Last, the head's direct push on the next token. Click a step for its formula, a bar for another key."),
     ],
-    formula="weight = exp(q · k / √d_head − lse)\noutput = Σ weight · v\npush = W_U · norm(W_O · output)",
+    formula=formula(found),
     source="Vaswani et al. 2017, arXiv:1706.03762; Elhage et al. 2021, transformer-circuits.pub",
     attempt=_("Choose another key and see which dimensions decide its product with the query."),
 )

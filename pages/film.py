@@ -1,5 +1,9 @@
 """Generation film: the text goes on, frame by frame, and every frame shows how its token came about."""
 
+from ui.frame import begin_with_frame
+
+begin_with_frame()
+
 import streamlit as st
 
 from ui.film_controls import show_controls

@@ -1,5 +1,9 @@
 """Heads: every head of every layer on this text, and one of them opened beside them."""
 
+from ui.frame import begin_with_frame
+
+begin_with_frame()
+
 import streamlit as st
 
 from analysis.head_map import Reading, What
@@ -7,6 +11,7 @@ from ui import head_views as views
 from ui import session
 from ui.grid_views import show_grid
 from ui.head_export import take_head_away
+from ui.head_names import head_name
 from ui.i18n import _
 from ui.inputs import choose, pick, switch
 from ui.next_token import show_next
@@ -45,7 +50,8 @@ with middle:
 with right:
     heads = [(layer, head) for layer, n_heads in views.head_counts(opened) for head in range(n_heads)]
     others = {"": None} | {f"L{layer}H{head}": (layer, head) for layer, head in heads}
-    other = others[pick(_("Compare"), "other", {name: name or _("compare with another head") for name in others})]
+    names = {f"L{layer}H{head}": f"L{layer}{head_name(opened.capture, layer, head)}" for layer, head in heads}
+    other = others[pick(_("Compare"), "other", {"": _("compare with another head")} | names)]
 
 reading = Reading(what=what, hide_first=hide, words=unit == "words")
 view = views.read_head(opened, reading, other)

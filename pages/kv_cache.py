@@ -1,5 +1,9 @@
 """KV cache: the race with it and without, the bytes it takes, and what changes when it forgets."""
 
+from ui.frame import begin_with_frame
+
+begin_with_frame()
+
 import streamlit as st
 
 from model_runner.errors import RunnerError
@@ -13,7 +17,7 @@ from ui.page import open_page, show_badge, show_reading, show_strip
 from ui.tables import show_tables
 from ui.wording import plain, sentence
 
-opened = open_page()
+opened = open_page(plain_model=True)
 show_badge(opened)
 show_strip(opened)
 n_heads = opened.runner.info.n_heads

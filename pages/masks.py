@@ -1,5 +1,9 @@
 """Masks: which cells a pattern keeps, what that costs and reaches, and what it does to the model on this text."""
 
+from ui.frame import begin_with_frame
+
+begin_with_frame()
+
 from ui.i18n import _
 from ui.inputs import choose
 from ui.mask_export import (
@@ -16,7 +20,7 @@ from ui.mask_sweep import show_sweep
 from ui.page import guarded, open_page, show_badge, show_reading, show_strip
 from ui.tables import show_tables
 
-opened = open_page()
+opened = open_page(plain_model=True)
 show_badge(opened)
 show_strip(opened)
 view = choose(

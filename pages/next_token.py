@@ -1,5 +1,9 @@
 """Next token: the whole distribution, what every transform makes of it, and draws from what is left."""
 
+from ui.frame import begin_with_frame
+
+begin_with_frame()
+
 import streamlit as st
 
 from model_runner.errors import RunnerError

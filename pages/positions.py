@@ -1,5 +1,9 @@
 """Positions: the rotation of real queries and keys, what it does to their scores, and the other ways beside it."""
 
+from ui.frame import begin_with_frame
+
+begin_with_frame()
+
 import streamlit as st
 
 from analysis.distance_curves import Contents

@@ -143,6 +143,7 @@ class Film:
             sampling=take.sampling,
             chat=self.prompt.request.chat,
             continuation=take.ids,
+            edits=self.prompt.request.edits,
         )
         step = self._steps.next(self.runner, request, say)
         if step is None:  # the generator's own limit; a longer one was set since
@@ -181,7 +182,8 @@ class Film:
         self._capture = capture
 
     def _read(self, ids: tuple[int, ...], say: Say) -> Capture:
-        request = CaptureRequest(self.prompt.request.text, chat=self.prompt.request.chat, continuation=ids)
+        asked = self.prompt.request
+        request = CaptureRequest(asked.text, chat=asked.chat, continuation=ids, edits=asked.edits)
         job = self.runner.submit(request, session=self._session)
         try:
             while not job.wait(PATIENCE):

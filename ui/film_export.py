@@ -7,10 +7,10 @@ import numpy as np
 from analysis.film import attention_rows
 from model_runner.sampling import Sampling
 from ui.film import Film
-from ui.film_views import film_payload, frames_of
+from ui.film_views import film_payload, frames_of, words_of
 from ui.i18n import _
-from ui.page import Opened, translated
-from ui.take_away import TakeAway, caption, show_take_away
+from ui.page import Opened
+from ui.take_away import TakeAway, caption, imports_of, show_take_away
 from viz.components.film import film as picture
 from viz.components.film.frame_svg import frame_svg
 from viz.export import csv_bytes, npz_bytes, standalone_html
@@ -34,7 +34,7 @@ def take_film_away(opened: Opened, film: Film, *, every_head: bool) -> None:
         "entropies": np.array([one.entropy for one in take.choices[1:]], dtype=np.float64),
         "attention_row": row,
     }
-    texts = translated(picture.TEXTS)
+    texts = words_of(film)
 
     def page(lang: str) -> bytes:
         payload = film_payload(opened, film, every_head=every_head, base=0, alive=False, texts=texts)
@@ -74,7 +74,7 @@ def _last_frame(opened: Opened, film: Film, words: str) -> str:
             layer=opened.layer, head=opened.head, label=frame.label
         ),
         caption=words,
-        texts=translated(picture.TEXTS),
+        texts=words_of(film),
     )
 
 
@@ -88,10 +88,11 @@ def snippet(film: Film) -> str:
         for name in names
         if getattr(take.sampling, name) != getattr(plain, name)
     ]
-    chat = ", chat=True" if request.chat else ""
+    rest = (", chat=True" if request.chat else "") + (f", edits={request.edits!r}" if request.edits else "")
     return "\n".join(
         [
-            "from model_runner import CaptureRequest, GenerateRequest, Sampling, load_runner\n",
+            "from model_runner import CaptureRequest, GenerateRequest, Sampling, load_runner\n"
+            + imports_of(request.edits),
             f"runner = load_runner({request.model!r})",
             f"text, forced = {request.text!r}, {dict(take.forced)!r}  # generated token → its forced id",
             f"sampling, ids = Sampling({', '.join(given)}), ()",
@@ -101,9 +102,9 @@ def snippet(film: Film) -> str:
             "        continue",
             f"    stop = min([i for i in forced if i > len(ids)], default={len(take.ids)})",
             "    request = GenerateRequest(",
-            f"        text, stop - len(ids), sampling, continuation=ids{chat}",
+            f"        text, stop - len(ids), sampling, continuation=ids{rest}",
             "    )",
             "    ids += tuple(step.token.id for step in runner.generate(request))",
-            f"capture = runner.capture(CaptureRequest(text, continuation=ids{chat}))",
+            f"capture = runner.capture(CaptureRequest(text, continuation=ids{rest}))",
         ]
     )

@@ -44,7 +44,7 @@ def _settled(opened: Opened) -> Film:
         new.append(Film(opened.runner, prompt, current(), name=name, limit=length()))
         return new[0]
 
-    film = session.film((opened.runner.info.name, session.text(), session.chat()), make)
+    film = session.film((opened.runner.info.name, session.text(), session.chat(), session.carried()), make)
     film.limit = length()
     film.base = 0  # the whole page runs: the picture may be a new one
     if film.runner is not opened.runner:

@@ -20,6 +20,7 @@ from analysis.film import (
 )
 from analysis.token_tree import branches_of, ids_of, token_tree
 from model_runner import Capture, GenerateRequest
+from model_runner.edits import Int8Cache, KeepLast, SharedKeys
 from ui import session
 from ui.components import mount
 from ui.film import Film
@@ -53,9 +54,7 @@ def show_film(opened: Opened, film: Film, *, every_head: bool) -> None:
 
 
 def _show_picture(opened: Opened, film: Film, *, every_head: bool) -> None:
-    data = film_payload(
-        opened, film, every_head=every_head, base=film.base, alive=True, texts=translated(picture.TEXTS)
-    )
+    data = film_payload(opened, film, every_head=every_head, base=film.base, alive=True, texts=words_of(film))
     on = {
         "more": lambda asked: _heard(film, asked),
         "force": lambda asked: film.force(asked["frame"], asked["token"]) if asked["film"] == film.name else None,
@@ -77,6 +76,14 @@ def _look(film: Film, place: list[int]) -> None:
 
 
 # -- the frames -------------------------------------------------------------------------------------------------------
+
+
+def words_of(film: Film) -> dict[str, str]:
+    """The picture's words; edits that a smaller cache would have stand for leave the one that is kept as it is."""
+    words = translated(picture.TEXTS)
+    if any(isinstance(edit, KeepLast | Int8Cache | SharedKeys) for edit in film.prompt.request.edits):
+        words["cache"] = _("KV cache, kept whole under the edits: {count} tokens, {bytes}")
+    return words
 
 
 def film_payload(
@@ -109,7 +116,9 @@ def film_payload(
             bytes_per_token=size.per_token,
             shape=size.shape,
         ),
-        view=picture.View(head=(layer, head), heads=heads, n_heads=_n_heads(capture), bin=bin),
+        view=picture.View(
+            head=(layer, head), heads=heads, n_heads=_n_heads(capture), bin=bin, group=capture.record(layer).group
+        ),
         n_vocab=len(film.prompt.logits(-1)),
         limit=film.room,
         stop=film.stop,
@@ -200,7 +209,8 @@ def _show_tree(film: Film) -> None:
 
 
 def _add_beams(film: Film, width: int) -> None:
-    request = GenerateRequest(film.prompt.request.text, max_new_tokens=film.room, chat=film.prompt.request.chat)
+    asked = film.prompt.request
+    request = GenerateRequest(asked.text, max_new_tokens=film.room, chat=asked.chat, edits=asked.edits)
     status = st.empty()
     job = film.runner.submit_beams(request, width=width)
     try:

@@ -62,6 +62,14 @@ ENTRIES = (
         "pages/masks.py", "masks", N_("Change it"), N_("Masks"),
         N_("What if it saw less?"), N_("patterns, their cost, and this model under them"),
     ),
+    Entry(
+        "pages/sharing.py", "sharing", N_("Change it"), N_("Sharing heads"),
+        N_("Who shares what?"), N_("keys and values for several heads"),
+    ),
+    Entry(
+        "pages/edit_heads.py", "edit_heads", N_("Change it"), N_("Edit heads"),
+        N_("What does a head do?"), N_("change it, and compare"),
+    ),
 )  # fmt: skip  # one page a paragraph
 
 
@@ -76,6 +84,17 @@ def navigation() -> Page:
     return st.navigation(pages, position="hidden")
 
 
+def begin_with_frame() -> None:
+    """Before a page imports the engine: whoever came to its file without the frame goes through app.py first.
+
+    Streamlit (1.67) runs the files of a folder named pages by themselves until st.navigation was called once: so it
+    greets who opens a fresh server at a page's own address.
+    """
+    if not session.slots().pop("drawn", False):
+        navigation()
+        st.rerun()
+
+
 def draw_frame(page: Page) -> None:
     """Sidebar and head of the page."""
     entry = next(entry for entry in ENTRIES if entry.address == page.url_path)
@@ -88,7 +107,7 @@ def draw_frame(page: Page) -> None:
         for name in ("badge", "read", "tables", "take"):
             slots[name] = st.container(key=f"slot_{name}", width="content")
     slots["status"] = st.empty()
-    slots["drawn"] = True  # until the page takes it, see ui.page.open_page
+    slots["drawn"] = True  # until the page takes it, see begin_with_frame
     if "torch" not in sys.modules:
         slots["status"].progress(0.0, text=_("Starting the engine …"))
 
@@ -145,6 +164,8 @@ def _text_box() -> None:
     )
     if session.continuation() or session.chat():
         _beside_the_text()
+    if session.carried():
+        _changed_model()
     with st.container(key="examples", horizontal=True, gap="small"):
         for number, example in enumerate(EXAMPLES):
             st.button(
@@ -160,6 +181,15 @@ def _beside_the_text() -> None:
         parts += [_("in the chat template")] if session.chat() else []
         st.html(f"<p class='atlas-caption'>{' · '.join(parts)}</p>", width="content")
         st.button(_("drop"), key="drop_continuation", type="tertiary", on_click=_text_alone)
+
+
+def _changed_model() -> None:
+    """That the pages show a model changed by edits of heads, and the way back to the model itself."""
+    with st.container(key="beside_model", horizontal=True, vertical_alignment="center", gap="small"):
+        count = session.carried().count(";") + 1
+        words = _("changed by {count} edits").format(count=count) if count > 1 else _("changed by 1 edit")
+        st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
+        st.button(_("undo"), key="drop_edits", type="tertiary", on_click=session.carry, args=(False,))
 
 
 def _text_alone() -> None:

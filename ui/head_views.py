@@ -111,6 +111,7 @@ def map_payload(
     other: tuple[int, int] | None,
     *,
     max_height: int = 520,
+    press: bool = False,
 ) -> bytes:
     """The head's map for its component."""
     window, units = view.window, view.units
@@ -131,6 +132,7 @@ def map_payload(
         overview=_read(opened, reading, other, None, OVERVIEW).values if zoomed else None,
         texts=texts | {"summary": summary(opened), "note": _note(opened, reading, other)},
         max_height=max_height,
+        press=press,
     )
 
 

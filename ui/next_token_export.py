@@ -10,7 +10,7 @@ import numpy as np
 from model_runner.sampling import RULES, Sampling, draw, uniforms
 from ui.next_token_views import Bench, bench_payload
 from ui.page import translated
-from ui.take_away import TakeAway, python_start, show_take_away
+from ui.take_away import TakeAway, changed_by, python_start, show_take_away
 from viz.components.sampling_bench import sampling_bench as picture
 from viz.components.sampling_bench.bars_svg import Panel, bars_svg
 from viz.export import csv_bytes, npz_bytes, standalone_html
@@ -49,6 +49,7 @@ def caption(bench: Bench) -> str:
     model = info.name if info.revision is None else f"{info.name} @ {info.revision}"
     settings = [f"{name}: {_call(sampling)}" for name, sampling in bench.settings.items()]
     drawn = [f"{bench.draws} draws"] if bench.draws else []
+    changed = [words] if (words := changed_by(bench.opened.capture.request.edits)) else []
     parts = [
         model,
         info.family,
@@ -56,6 +57,7 @@ def caption(bench: Bench) -> str:
         f"token at position {bench.position}",
         *settings,
         *drawn,
+        *changed,
         "Attention Atlas",
     ]
     return " · ".join(parts)

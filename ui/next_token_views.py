@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from model_runner import Capture
+from model_runner.edits import check_growing
 from model_runner.errors import CannotContinue, RunnerError
 from model_runner.sampling import RULES, Sampling, Stage, stages
 from ui import session
@@ -78,11 +79,12 @@ class Bench:
 def read_bench(opened: Opened) -> Bench:
     """The bench of the pinned query, or of the last token. What the address gets wrong is said and replaced.
 
-    Raises NoLogits, CannotContinue for a model that looks both ways, BrokenLogits.
+    Raises NoLogits, BrokenLogits, CannotContinue for a model that looks both ways, EditNotPossible for such an edit.
     """
     capture, runner = opened.capture, opened.runner
     record = capture.record(opened.layer)
     if bool(record.mask.tile(slice(0, 1), slice(0, 2), record.q.device)[0, -1]):
+        check_growing(capture.request.edits)  # then it is not the model that looks both ways
         raise CannotContinue(name=runner.info.name, family=runner.info.family, reason=BOTH_WAYS)
     query = len(capture.tokens) - 1 if opened.query is None else opened.query
     logits = capture.logits(query)

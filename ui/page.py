@@ -13,11 +13,10 @@ from analysis.opening import opening_head
 from analysis.token_metric import token_metric
 from attention.metrics import Metric
 from model_runner import Capture, Check, Runner, RunnerError
-from model_runner.edits import Edit
+from model_runner.edits import Edit, check_cells
 from model_runner.errors import Cancelled, NoSuchPlace
-from ui import session
+from ui import edit_address, session
 from ui.components import mount
-from ui.frame import navigation
 from ui.i18n import _
 from ui.wording import error_size, joined, number, plain, sentence
 from viz.components.token_strip import token_strip
@@ -55,16 +54,15 @@ class Opened:
     key: int | None
 
 
-def open_page() -> Opened:
-    """The session's text through its model. On a failure its sentence is shown and the page ends here."""
-    if not session.slots().pop("drawn", False):
-        # Streamlit (1.67) runs the files of a folder named pages by themselves until st.navigation was called once:
-        # so it greets who opens a fresh server at a page's own address. From the top, then, through app.py.
-        navigation()
-        st.rerun()
+def open_page(*, plain_model: bool = False) -> Opened:
+    """The session's text through its model, or, with the edits that it carries over every page, the changed one.
+
+    ``plain_model``: the page compares by itself and begins with the model as it is. On a failure its sentence is shown
+    and the page ends here.
+    """
     try:
         runner = session.runner(session.model(), _say)
-        capture = session.capture(runner, _say)
+        capture = session.capture(runner, _say, () if plain_model else edit_address.read(session.carried()))
     except Cancelled:
         st.stop()
     except RunnerError as error:
@@ -73,15 +71,18 @@ def open_page() -> Opened:
         st.warning(plain(sentence(error)))
         st.stop()
     session.slots()["status"].empty()
+    if plain_model and session.carried():
+        words = _("This page begins with the model as it is, without the edits that other pages show.")
+        st.html(f"<p class='atlas-caption'>{words}</p>")
     opened = _resolve(runner, capture)
     session.write_address()
     return opened
 
 
 def edited(opened: Opened, edits: tuple[Edit, ...]) -> Capture:
-    """The same text through the model changed by these edits. Raises RunnerError."""
+    """The same text through the model changed by these edits too. Raises RunnerError."""
     try:
-        return session.capture(opened.runner, _say, edits)
+        return session.capture(opened.runner, _say, (*opened.capture.request.edits, *edits))
     finally:
         session.slots()["status"].empty()
 
@@ -91,7 +92,7 @@ def prompt_of(opened: Opened) -> Capture:
     if not opened.capture.request.continuation:
         return opened.capture
     try:
-        return session.capture(opened.runner, _say, continued=False)
+        return session.capture(opened.runner, _say, opened.capture.request.edits, continued=False)
     finally:
         session.slots()["status"].empty()
 
@@ -131,6 +132,10 @@ def _resolve(runner: Runner, capture: Capture) -> Opened:
             problems.append(sentence(error))
             session.move(**{name: -1 if name == "query" else None})
             positions[name] = len(capture.tokens) - 1 if name == "query" else None
+    try:
+        check_cells(capture.request.edits, len(capture.tokens))
+    except NoSuchPlace as error:  # of edits that are carried from another text
+        problems.append(sentence(error))
     if no_head:
         problems.append(_("Showing L{layer}H{head} instead.").format(layer=layer, head=head))
         session.move(layer=layer, head=head)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from ui import address
 from ui.works import Works
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from ui.film import Film
 
 T = TypeVar("T", bound=str)  # the values of a choice, as their Literal
+V = TypeVar("V")
 
 DEFAULT_TEXT = "The dog chased the squirrel because it"
 DEFAULT_MODEL = "default"
@@ -33,6 +35,8 @@ _MODEL, _TEXT, _PLACE, _CHOICES, _ID, _PROBLEMS, _SLOTS, _CONTINUATION, _WORKS =
     "model", "text", "place", "choices", "session_id", "problems", "slots", "continuation", "works",
 )  # fmt: skip
 _CHAT = "chat"  # a choice: the text is the user's turn in the model's chat template
+EDITS = "edits"  # a choice: edits of the forward, as ui.edit_address writes them
+_EVERYWHERE = "everywhere"  # a choice: whether every page looks at the model that they change
 _PLACED = ("layer", "head", "query", "key", "window")
 
 
@@ -44,7 +48,7 @@ class Place:
     head: int | None = None
     query: int | None = -1
     key: int | None = None
-    window: tuple[int, int, int, int] | None = None
+    window: address.Window | None = None
 
 
 # -- what the session looks at ----------------------------------------------------------------------------------------
@@ -59,49 +63,28 @@ def begin() -> None:
     st.session_state[_PROBLEMS] = []
     st.session_state[_MODEL] = given.get(_MODEL, "").strip() or DEFAULT_MODEL
     st.session_state[_TEXT] = given.get(_TEXT, DEFAULT_TEXT)
-    st.session_state[_CONTINUATION] = _token_ids(given.get(_CONTINUATION, ""))
+    st.session_state[_CONTINUATION] = _given(_CONTINUATION, address.token_ids, ())
     st.session_state[_PLACE] = Place(
-        layer=_whole("layer", given.get("layer")),
-        head=_whole("head", given.get("head")),
-        query=None if given.get("query") == "none" else _whole("query", given.get("query"), -1),
-        key=_whole("key", given.get("key")),
-        window=_window(given.get("window")),
+        layer=_given("layer", address.whole, None),
+        head=_given("head", address.whole, None),
+        query=None if given.get("query") == "none" else _given("query", address.whole, -1),
+        key=_given("key", address.whole, None),
+        window=_given("window", address.window, None),
     )
     known = (_MODEL, _TEXT, _CONTINUATION, *_PLACED)
     st.session_state[_CHOICES] = {name: given[name] for name in given if name not in known}
 
 
-def _whole(name: str, value: str | None, default: int | None = None) -> int | None:
+def _given(name: str, read: Callable[[str], V | None], default: V) -> V:
+    """A part of the address; what cannot be read is a problem to be told."""
+    value = st.query_params.get(name)
     if value is None:
         return default
-    try:
-        return int(value)
-    except ValueError:
+    found = read(value)
+    if found is None:
         st.session_state[_PROBLEMS].append((name, value))
         return default
-
-
-def _window(value: str | None) -> tuple[int, int, int, int] | None:
-    if not value:
-        return None
-    try:
-        q0, q1, k0, k1 = (int(edge) for edge in value.split("-"))
-    except ValueError:
-        st.session_state[_PROBLEMS].append(("window", value))
-        return None
-    return q0, q1, k0, k1
-
-
-def _token_ids(value: str) -> tuple[int, ...]:
-    """Token ids as an address writes them: 12.53.9"""
-    try:
-        ids = tuple(int(part) for part in value.split(".") if part)
-    except ValueError:
-        ids = (-1,)
-    if any(part < 0 for part in ids):
-        st.session_state[_PROBLEMS].append((_CONTINUATION, value))
-        return ()
-    return ids
+    return found
 
 
 def take_problems() -> list[tuple[str, str]]:
@@ -140,7 +123,8 @@ def set_model(value: str) -> None:
         st.session_state[_MODEL] = value
         st.session_state[_PLACE] = Place()
         st.session_state[_CONTINUATION] = ()
-        st.session_state[_CHOICES].pop(_CHAT, None)
+        for name in (_CHAT, _EVERYWHERE):
+            st.session_state[_CHOICES].pop(name, None)
 
 
 def continuation() -> tuple[int, ...]:
@@ -157,6 +141,16 @@ def continue_with(ids: tuple[int, ...]) -> None:
 def chat() -> bool:
     """Whether the text is read as the user's turn in the model's own chat template."""
     return choice(_CHAT, ("0", "1")) == "1"
+
+
+def carried() -> str:
+    """The edits, as :mod:`ui.edit_address` writes them, that every page's model is changed by; nothing for none."""
+    return (written(EDITS) or "") if choice(_EVERYWHERE, ("0", "1")) == "1" else ""
+
+
+def carry(on: bool) -> None:
+    """Have every page look at the model as it is changed by the edits of the list, or at the model itself."""
+    choose(_EVERYWHERE, "1" if on else "0", "0")
 
 
 def choice(name: str, options: Iterable[T]) -> T:
@@ -242,8 +236,11 @@ def capture(
         job.cancel()
 
 
+# Keys are written out: Streamlit hashes a request by the values of its fields, whatever kind of edit they belong to.
+
+
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _grid(request: object, _capture: Capture) -> HeadGrid:
+def _grid(request: str, _capture: Capture) -> HeadGrid:
     from analysis.head_grid import head_grid  # torch is imported only after the frame is painted
 
     return head_grid(_capture)
@@ -251,11 +248,11 @@ def _grid(request: object, _capture: Capture) -> HeadGrid:
 
 def grid(capture: Capture) -> HeadGrid:
     """Thumbnails and metrics of every head, computed once per request."""
-    return _grid(capture.request, capture)
+    return _grid(repr(capture.request), capture)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _chips(request: object, _capture: Capture) -> tuple[Unit, ...]:
+def _chips(request: str, _capture: Capture) -> tuple[Unit, ...]:
     from analysis.units import character_units  # torch is imported only after the frame is painted
 
     return character_units(_capture)
@@ -263,7 +260,7 @@ def _chips(request: object, _capture: Capture) -> tuple[Unit, ...]:
 
 def chips(capture: Capture) -> tuple[Unit, ...]:
     """The units of the token strip, computed once per request."""
-    return _chips(capture.request, capture)
+    return _chips(repr(capture.request), capture)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
@@ -273,13 +270,13 @@ def made(key: object, _make: Callable[[], Any]) -> Any:
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)
-def _check(request: object, layer: int, _capture: Capture) -> Check:
+def _check(request: str, layer: int, _capture: Capture) -> Check:
     return _capture.verify(layer)
 
 
 def check(capture: Capture, layer: int) -> Check:
     """The layer's verification, computed once per request."""
-    return _check(capture.request, layer, capture)
+    return _check(repr(capture.request), layer, capture)
 
 
 def works() -> Works:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
 
+from model_runner.edits import Edit
 from ui import session
 from ui.components import mount
 from ui.i18n import _, language
@@ -58,9 +59,14 @@ def caption(opened: Opened, what: str) -> str:
     """What a file must say of itself: model, revision, dtype, head and how the numbers were made."""
     info = opened.runner.info
     model = info.name if info.revision is None else f"{info.name} @ {info.revision}"
-    edits = opened.capture.request.edits
-    what += f" · changed by {', '.join(map(repr, edits))}" if edits else ""
+    changed = changed_by(opened.capture.request.edits)
+    what += f" · {changed}" if changed else ""
     return f"{model} · {info.family} · {info.dtype} · L{opened.layer}H{opened.head} · {what} · Attention Atlas"
+
+
+def changed_by(edits: Sequence[Edit]) -> str:
+    """What a file says of the edits behind its numbers; nothing for the model as it is."""
+    return f"changed by {', '.join(map(repr, edits))}" if edits else ""
 
 
 def python_start(opened: Opened) -> str:
@@ -70,11 +76,14 @@ def python_start(opened: Opened) -> str:
     given += ["chat=True"] if request.chat else []
     given += [f"continuation={request.continuation!r}"] if request.continuation else []
     given += [f"edits={request.edits!r}"] if request.edits else []
-    kinds = sorted({(type(edit).__module__, type(edit).__name__) for edit in request.edits})
     return (
-        "from model_runner import CaptureRequest, load_runner\n"
-        + "".join(f"from {module} import {name}\n" for module, name in kinds)
-        + "\n"
+        "from model_runner import CaptureRequest, load_runner\n" + imports_of(request.edits) + "\n"
         f"runner = load_runner({request.model!r})\n"
         f"capture = runner.capture(CaptureRequest({', '.join(given)}))\n"
     )
+
+
+def imports_of(edits: Sequence[Edit]) -> str:
+    """The lines that a snippet with these edits begins with."""
+    kinds = sorted({(type(edit).__module__, type(edit).__name__) for edit in edits})
+    return "".join(f"from {module} import {name}\n" for module, name in kinds)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -11,8 +14,8 @@ from analysis.comparison import NextTokenChange, head_drift, next_token_change
 from analysis.head_map import HeadMap, Reading
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
+from ui import edit_address, edit_list, session
 from ui import head_views as views
-from ui import session
 from ui.components import mount
 from ui.head_export import take_head_away
 from ui.i18n import _
@@ -38,36 +41,57 @@ class Changed:
     scale: views.Scale
 
 
-def show_maps(opened: Opened, after: Capture) -> Changed:
+def show_maps(opened: Opened, after: Capture, *, clicked: Callable[[Any], None] | None = None) -> Changed:
     """The open head before the change and after it; a click on either pins the cell on both.
+
+    ``clicked`` is told the cell [query, key] of a click on the first, or None, after it is pinned.
 
     Raises EditNotPossible, and draws nothing, where the changed forward fails the check that the plain one passed.
     """
     check = session.check(after, opened.layer)
     if not check.ok:
         raise EditNotPossible(reason=N_("the changed layer's output is not explained by its weights"))
-    drift = float(head_drift(opened.capture, after)[opened.layer, opened.head])
+    drift = float(drift_of(opened.capture, after)[opened.layer, opened.head])
     headings = [
         _("before"),
         _("after: {share} of its attention elsewhere").format(share=number(drift, "share")),
     ]
     left, right = st.columns(2)
     with left:
-        _show_map(opened, headings[0], "map_before")
+        show_map(opened, headings[0], "map_before", clicked=clicked)
     with right:
-        changed = _show_map(replace(opened, capture=after), headings[1], "map_after")
+        changed = show_map(replace(opened, capture=after), headings[1], "map_after")
     words = _("The changed layer, recomputed, differs from the model's own output by at most {error}.")
     st.html(f"<p class='atlas-caption'>{words.format(error=error_size(check.max_abs_error))}</p>")
     return changed
 
 
-def _show_map(opened: Opened, heading: str, key: str) -> Changed:
+def drift_of(before: Capture, after: Capture) -> np.ndarray:
+    """How far each head's attention moved [layers, heads], computed once for the two requests."""
+    key = ("drift", repr(before.request), repr(after.request))  # Streamlit hashes a value by its fields, not its type
+    return session.made(key, lambda: head_drift(before, after))
+
+
+def show_map(opened: Opened, heading: str, key: str, *, clicked: Callable[[Any], None] | None = None) -> Changed:
+    """The open head of one capture; a click pins the cell, and tells ``clicked``."""
     st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{heading}</span></div>")
     view = views.read_head(opened, READING, None)
     scale = views.scale_of(view, READING, log=False, other=None)
-    payload = views.map_payload(opened, view, READING, scale, None, max_height=MAP_HEIGHT)
-    mount(map_component.SOURCE, payload, key=key, on=views.map_events(view))
+    press = clicked is not None
+    payload = views.map_payload(opened, view, READING, scale, None, max_height=MAP_HEIGHT, press=press)
+    events = views.map_events(view)
+    if clicked is not None:
+        events["press"] = _both(events["cell"], clicked)
+    mount(map_component.SOURCE, payload, key=key, on=events)
     return Changed(opened, view, payload, scale)
+
+
+def _both(first: Callable[[Any], None], second: Callable[[Any], None]) -> Callable[[Any], None]:
+    def answer(value: Any) -> None:
+        first(value)
+        second(value)
+
+    return answer
 
 
 def tables_of_change(opened: Opened, changed: Changed) -> dict[str, pd.DataFrame]:
@@ -105,3 +129,21 @@ def show_change(opened: Opened, after: Capture) -> NextTokenChange:
         )
     )
     return change
+
+
+def offer_everywhere(after: Capture) -> None:
+    """A button that has every page look at this change too; none where they already do.
+
+    It joins the edits that were collected, where it takes the place of another value for the same thing.
+    """
+    edits = edit_list.held()
+    for edit in after.request.edits:
+        edits = edit_list.with_edit(edits, edit)
+    if not edits or edit_address.written(edits) == session.carried():
+        return
+
+    def carry() -> None:
+        edit_list.keep(edits)
+        session.carry(True)
+
+    st.button(_("use on every page"), key="use_everywhere", type="tertiary", on_click=carry)

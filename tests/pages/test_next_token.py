@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import io
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from transformers import AutoModel
 
 from model_runner import Capture, CaptureRequest, Sampling, load_runner
+from model_runner.edits import ScaledHead
 from model_runner.sampling import draw, stages, uniforms
 from tests.model_runner.families import FAMILIES
 from tests.model_runner.tiny import byte_tokenizer, tiny
@@ -277,6 +279,15 @@ def test_the_files_hold_every_token_at_every_stage():
     assert len(rows) == 1 + len(given.labels)
     best = int(done[-1].probabilities.argmax())
     assert float(rows[1 + best].rsplit(",", 1)[1]) == pytest.approx(float(done[-1].probabilities[best]))
+
+
+def test_the_files_of_a_changed_model_say_so():
+    given = bench(a=Sampling())
+    edits = (ScaledHead(7, 1, 0.0),)
+    changed = load_runner("default").capture(replace(given.opened.capture.request, edits=edits))
+    given.opened.capture = changed
+    files = export.csv(given).decode("utf-8-sig"), export.svg(given, TEXTS), export.snippet(given)
+    assert all("ScaledHead(layer=7, head=1, factor=0.0)" in text for text in files)
 
 
 def test_the_picture_as_a_file_draws_the_likeliest_tokens():

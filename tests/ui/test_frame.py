@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -75,12 +76,21 @@ def test_another_language_keeps_model_text_and_place():
 
 
 def test_a_page_opened_at_its_own_address_gets_the_frame(tmp_path):
-    # Streamlit runs a file of a folder named pages by itself in the first session of a server, see ui.page.open_page;
+    # Streamlit runs a file of a folder named pages by itself in the first session of a server, see begin_with_frame;
     # AppTest starts every run as such a first session, with the page chosen.
     app = open_app(page="pages/cell.py")
     no_failure(app)
     assert "atlas-title" in html(app)
     assert send(app, "token_strip", "token", 2).text_area(key="text_box").value
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "pages").glob("*.py")), ids=lambda path: path.name)
+def test_every_page_asks_for_the_frame_before_it_imports_the_engine(page):
+    _doc, first, second, *_rest = ast.parse(page.read_text(encoding="utf-8")).body
+    assert (ast.unparse(first), ast.unparse(second)) == (
+        "from ui.frame import begin_with_frame",
+        "begin_with_frame()",
+    )
 
 
 def test_style_has_no_rule_for_a_name_that_no_one_uses():

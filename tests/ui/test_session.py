@@ -175,3 +175,15 @@ def test_a_choice_back_at_its_default_leaves_the_address():
         session.write_address()
 
     assert run(script, {"what": "scores"}).query_params == {"color": "log"}
+
+
+def test_another_model_is_looked_at_without_the_edits_of_the_one_before():
+    def script() -> None:
+        from ui import session
+
+        session.begin()
+        session.set_model("another")
+        session.write_address()
+
+    app = run(script, {"edits": "ScaledHead(1,2,0.0)", "everywhere": "1"})
+    assert app.query_params == {"model": "another", "edits": "ScaledHead(1,2,0.0)"}

@@ -75,6 +75,17 @@ def test_escape_clears_the_pin(mount):
     assert facts(page)["selected"] == ""
 
 
+def test_a_press_is_told_apart_from_a_look_around(mount):
+    page = mount(SOURCE, head_map(selected=(4, 2), press=True))
+    page.locator("canvas").press("ArrowRight")
+    page.wait_for_function("window.calls.length > 0")
+    page.locator("canvas").press("Enter")
+    page.mouse.click(*cell(page, 6, 1))
+    page.locator("canvas").press("Escape")
+    assert calls(page, "cell") == [[4, 3]]
+    assert calls(page, "press") == [[4, 3], [6, 1], None]
+
+
 def test_arrows_move_the_pin_and_ask_once_at_rest(mount):
     page = mount(SOURCE, head_map(selected=(4, 2)))
     now = page.locator("canvas").evaluate(

@@ -118,7 +118,7 @@ function actions(state) {
       chosen(state, "selected", cell)
       clearTimeout(state.telling)
       if (wait) state.telling = setTimeout(() => state.tell("cell", cell), wait)
-      else state.tell("cell", cell)
+      else state.tell(state.meta.press ? "press" : "cell", cell)
       if (cell && wait) {
         state.announce(describe(state, cell))
         const view = viewWith(state.view, state.meta.total, ...cell)

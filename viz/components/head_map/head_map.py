@@ -39,6 +39,7 @@ def payload(
     texts: Mapping[str, str],
     overview: NDArray[np.float32] | None = None,
     max_height: int = 560,
+    press: bool = False,
 ) -> bytes:
     """The packed map. The component sends `cell` and `window`.
 
@@ -49,7 +50,8 @@ def payload(
     view.
 
     `cell` is [query, key] (units of the whole text; of a pooled pixel its centre), [query, null] after a click on a
-    row's label, or null; `window` is [q0, q1, k0, k1], the part the reader now looks at.
+    row's label, or null; `window` is [q0, q1, k0, k1], the part the reader now looks at. With `press` a click, Enter or
+    Escape sends `press` in the place of `cell`, with the same value, so that arrow keys only look around.
 
     Texts: `summary`, `cell` ("{query} looks {value} at {key}"; also {query_index} and {key_index}), `masked` (with the
     same names), `masked_label`, `pooled` ("largest of {n} cells: {value}"), `pooled_note`, `note` (shown under the
@@ -75,6 +77,7 @@ def payload(
         "pool": [int(n) for n in pool],
         "number": number,
         "max_height": max_height,
+        "press": press,
         "texts": dict(texts),
         "palette": palette(),
     }
