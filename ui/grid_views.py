@@ -20,6 +20,7 @@ GRID_TEXTS = {
     "undefined": N_("not defined here"),
     "no_weights": N_("no softmax attention in this layer"),
     "percent": N_("{number} %"),
+    "shared": N_("{heads} share k and v"),
 }
 
 

@@ -12,6 +12,7 @@ from attention.patterns import BY_NAME, PATTERNS, Parameter
 from model_runner import Capture
 from model_runner.edits import Blocked, Edit, Masked, Places
 from ui import session
+from ui.head_names import head_name
 from ui.i18n import _
 from ui.page import Opened
 from ui.wording import plain
@@ -207,15 +208,18 @@ def show_places(opened: Opened, where: str) -> tuple[Places, Places]:
     if where == "second":
         layers = tuple(with_weights[1::2]) or tuple(with_weights)
     elif where == "chosen":
-        layers = _several(_("Layers"), "mask_layers", with_weights, (opened.layer,), "L", _("no layer"))
-    heads = _several(_("Heads"), "mask_heads", list(range(capture.n_heads)), (), "H", _("all heads"))
+        names = {layer: f"L{layer}" for layer in with_weights}
+        layers = _several(_("Layers"), "mask_layers", names, (opened.layer,), _("no layer"))
+    here = len(capture.q(opened.layer))  # another layer may have more heads
+    names = {
+        head: head_name(capture, opened.layer, head) if head < here else f"H{head}" for head in range(capture.n_heads)
+    }
+    heads = _several(_("Heads"), "mask_heads", names, (), _("all heads"))
     return layers, heads or None
 
 
-def _several(
-    label: str, name: str, options: list[int], default: tuple[int, ...], letter: str, none: str
-) -> tuple[int, ...]:
-    """Some of these numbers; in the address 1.3.5, and a dash for none where that is not the default."""
+def _several(label: str, name: str, options: dict[int, str], default: tuple[int, ...], none: str) -> tuple[int, ...]:
+    """Some of these (number → name); in the address 1.3.5, and a dash for none where that is not the default."""
     given = session.written(name)
     chosen = default
     if given is not None:
@@ -229,9 +233,9 @@ def _several(
 
     st.multiselect(
         label,
-        options,
+        list(options),
         key=name,
-        format_func=lambda option: f"{letter}{option}",
+        format_func=options.__getitem__,
         placeholder=none,
         on_change=remember,
         label_visibility="collapsed",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from ui import session
 from ui.components import mount
+from ui.head_names import head_name
 from ui.i18n import _
 from ui.page import Opened, translated
 from ui.wording import number, plain
@@ -21,22 +22,23 @@ def show_head(opened: Opened) -> None:
     """Layer and head; a layer without weights is not offered."""
     capture = opened.capture
     layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
-    _choose_place(_("Layer"), "layer", opened.layer, layers, "L")
-    _choose_place(_("Head"), "head", opened.head, list(range(len(capture.q(opened.layer)))), "H")
+    heads = range(len(capture.q(opened.layer)))
+    _choose_place(_("Layer"), "layer", opened.layer, {layer: f"L{layer}" for layer in layers})
+    _choose_place(_("Head"), "head", opened.head, {head: head_name(capture, opened.layer, head) for head in heads})
 
 
-def _choose_place(label: str, name: str, value: int, options: list[int], letter: str) -> None:
+def _choose_place(label: str, name: str, value: int, names: dict[int, str]) -> None:
     key = f"positions_{name}"
     if st.session_state.get(key) != value:
         st.session_state[key] = value
     st.selectbox(
         label,
-        options,
+        list(names),
         key=key,
-        format_func=lambda option: f"{letter}{option}",
+        format_func=names.__getitem__,
         on_change=lambda: session.move(**{name: int(st.session_state[key])}),
         label_visibility="collapsed",
-        width=84,
+        width=84 if max(map(len, names.values())) < 6 else 116,
     )
 
 

@@ -96,6 +96,7 @@ def sweep_view(opened: Opened, query: int, key: int, *, contents: Contents, reac
         facts=["" if np.isnan(share) else number(float(share), "share") for share in before[: len(heads)]],
         notes=_whose(opened, curves, query, key),
         texts=translated(score_sweep.TEXTS),
+        group=capture.record(layer).group,
     )
     at = f", contents={contents!r}, query={query}, key={key}"
     return View(

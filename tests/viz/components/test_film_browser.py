@@ -247,3 +247,12 @@ def test_the_film_fits_a_phone(mount, theme):
     page = mount(SOURCE, film(5, at=4), width=390, height=844, theme=theme, style="section{max-width:358px}")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.locator(".axis").bounding_box()["y"] > page.locator(".choice").bounding_box()["y"]
+
+
+def test_the_rows_of_heads_that_share_the_open_ones_keys_and_values_are_framed_together(mount):
+    def pixels(group: int) -> str:
+        page = mount(SOURCE, film(1, view=View(head=(0, 1), heads=[(0, 0), (0, 1)], n_heads=2, bin=1, group=group)))
+        return page.locator("canvas").evaluate_all("all => all.map((canvas) => canvas.toDataURL()).join()")
+
+    assert pixels(1) == pixels(1)
+    assert pixels(2) != pixels(1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
-from tests.viz.components.test_head_grid import HEADS, LAYERS, N, grid
+from tests.viz.components.test_head_grid import HEADS, LAYERS, TEXTS, N, grid
 from viz.color import palette
 from viz.components.head_grid.head_grid import SOURCE
 
@@ -206,3 +206,26 @@ def test_a_grid_that_left_no_longer_reacts(mount):
     page.set_viewport_size({"width": 390, "height": 844})
     page.wait_for_timeout(100)
     assert facts(page)["painted"] == painted
+
+
+def test_the_heads_that_share_keys_and_values_with_the_selected_one_are_marked_and_named(mount):
+    texts = TEXTS | {"shared": "{heads} share k and v"}
+    page = mount(SOURCE, grid(groups=2, texts=texts, selected=(1, 3), mode="metric"))
+    assert page.locator(".caption").text_content() == "L1H3 · previous token 9.0 % · H2–H3 share k and v"
+    geometry = json.loads(facts(page)["geometry"])
+    box = page.locator("canvas").bounding_box()
+
+    def line(head):
+        x = box["x"] + geometry["left"] + (head + 0.5) * geometry["pitch"] + head // 2 * geometry["groupGap"]
+        return shim.color_at(page, x, box["y"] + geometry["top"] - 3.5)[:3]
+
+    assert [line(head) == [0x36, 0x33, 0x9A] for head in range(HEADS)] == [False, False, True, True, False, False]
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator(".caption").text_content() == "L1H4 · previous token 10 % · H4–H5 share k and v"
+
+
+@pytest.mark.parametrize("groups", [1, HEADS])
+def test_nothing_is_marked_where_every_head_has_its_own_or_all_share_one(mount, groups):
+    page = mount(SOURCE, grid(groups=groups, texts=TEXTS | {"shared": "{heads} share k and v"}))
+    assert page.locator(".caption").text_content() == "L1H2 · previous token 8.0 %"

@@ -163,6 +163,13 @@ def test_the_peak_of_the_open_head_is_said_with_its_score(mount):
     assert "10 % of its attention on the token before" in words
 
 
+def test_the_heads_that_share_keys_and_values_with_the_open_one_are_said(mount):
+    page = mount(score_sweep.SOURCE, made.sweeping(head=1, group=2), style=WIDE)
+    assert "H0–H1 share their keys and values." in page.locator(".readout").inner_text()
+    page = mount(score_sweep.SOURCE, made.sweeping(head=1), style=WIDE)
+    assert "share" not in page.locator(".readout").inner_text()
+
+
 def test_a_click_on_a_panel_opens_that_head(mount):
     page = mount(score_sweep.SOURCE, made.sweeping(), style=WIDE)
     grid = json.loads(page.locator("canvas").nth(1).get_attribute("data-geometry"))

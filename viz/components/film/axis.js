@@ -138,8 +138,11 @@ function drawStrip(context, axis, { parts: { strip }, left, cell }, view, frame,
   drawImage(context, axis, "strip", image, [left, strip.y, columns * cell, strip.height])
   const [layer, head] = view.head
   const open = view.heads.findIndex(([l, h]) => l === layer && h === head)
-  context.strokeStyle = css(theme.primary)
   context.lineWidth = 1.5
+  const mates = view.heads.flatMap(([l, h], i) => (l === layer && Math.floor(h / view.group) === Math.floor(head / view.group) ? [i] : []))
+  context.strokeStyle = css(mix(theme.background, theme.primary, 0.5)) // they share the open head's keys and values
+  if (mates.length > 1) context.strokeRect(left - 1, strip.y + mates[0] * strip.row - 0.5, columns * cell + 2, mates.length * strip.row + 1)
+  context.strokeStyle = css(theme.primary)
   if (open >= 0) context.strokeRect(left - 1, strip.y + open * strip.row - 0.5, columns * cell + 2, strip.row + 1)
 }
 

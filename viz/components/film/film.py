@@ -146,6 +146,7 @@ class View:
     heads: Sequence[tuple[int, int]]
     n_heads: int  # of the whole model
     bin: int  # tokens in one column
+    group: int = 1  # neighbouring heads that share one key and value head
 
 
 def payload(
@@ -230,6 +231,7 @@ def _view(view: View) -> JSON:
         "heads": [list(head) for head in view.heads],
         "total": view.n_heads,
         "bin": view.bin,
+        "group": view.group,
     }
 
 

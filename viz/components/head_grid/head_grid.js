@@ -81,7 +81,10 @@ function refresh(state) {
 function describe(state, [layer, head]) {
   const { texts, number } = state.meta
   const value = formatNumber(state.metric[layer * state.heads + head], number, texts)
-  return fill(texts.head, { head: `L${layer}H${head}`, metric: texts.metric ?? "", value, layer_index: layer, head_index: head })
+  const words = fill(texts.head, { head: `L${layer}H${head}`, metric: texts.metric ?? "", value, layer_index: layer, head_index: head })
+  const mates = matesOf(state)
+  if (!texts.shared || !mates.some((mate) => String(mate) === String([layer, head]))) return words
+  return `${words} · ${fill(texts.shared, { heads: `H${mates[0][1]}–H${mates.at(-1)[1]}` })}`
 }
 
 function listen(state) {

@@ -41,7 +41,7 @@ def payload(
     number of neighbouring heads that share one key and value head.
 
     Texts: `summary`, `head` ("{head} · {metric} {value}"), `metric`, `undefined`, `no_weights`, and `percent`
-    ("{number} %") where numbers are percentages.
+    ("{number} %") where numbers are percentages; `shared` ("{heads} share …") is said of the selected head's group.
     """
     layers, heads, n, _ = thumbnails.shape
     if keep.shape != (layers, n, n) or metric.shape != (layers, heads) or len(layer_has_weights) != layers:

@@ -57,6 +57,13 @@ function slotOf(state, [layer, head]) {
   return index < 0 ? null : [Math.floor(index / state.layout.columns), index % state.layout.columns]
 }
 
+// The heads that share keys and values with the selected one, itself included; none where all do, or each has its own.
+function matesOf({ heads, meta, selected: [layer, head] }) {
+  if (meta.groups < 2 || meta.groups >= heads) return []
+  const first = head - (head % meta.groups)
+  return Array.from({ length: meta.groups }, (_, i) => [layer, first + i])
+}
+
 // The square of a slot on the sheet, without the label above it.
 function squareOf({ layout, meta }, row, column) {
   const gap = layout.grouped ? Math.floor(column / meta.groups) * layout.groupGap : 0

@@ -12,17 +12,30 @@ function paint(state) {
   }
   const context = sizeCanvas(canvas, width, height)
   context.drawImage(state.still, 0, 0, width, height)
+  const mates = matesOf(state)
+  if (mates.length) paintGroupLine(context, state, mates, dx)
   context.save()
   context.beginPath()
   context.rect(0, layout.top - 2, width, height)
   context.clip()
   context.translate(-dx, -dy)
   const line = layout.pitch >= 20 ? 2.5 : 2
+  for (const mate of mates) frame(context, state, mate, mix(state.theme.background, state.theme.primary, 0.5), 1.5)
   frame(context, state, state.hovered, state.theme.quiet, 1.5)
   frame(context, state, state.compared, state.theme.compare, line)
   frame(context, state, state.selected, state.theme.primary, line)
   context.restore()
   markPainted(state.root)
+}
+
+// The line above the columns of the selected head's group, in the colour of its frame.
+function paintGroupLine(context, state, mates, dx) {
+  const { layout, theme } = state
+  if (!layout.grouped) return
+  const [first, last] = [mates[0], mates.at(-1)].map(([, head]) => squareOf(state, 0, head))
+  const left = Math.max(layout.left, first.x + layout.pad - dx)
+  context.fillStyle = css(theme.primary)
+  context.fillRect(left, layout.top - 4.5, Math.max(0, last.x + last.size - layout.pad - dx - left), 2.5)
 }
 
 function paintStill(state, width, height, dx, dy) {

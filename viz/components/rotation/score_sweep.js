@@ -64,6 +64,13 @@ function draw(state) {
 
 const nameOf = ({ meta }, head) => `L${meta.layer}H${head}`
 
+const sameGroup = ({ meta }, one, other) => Math.floor(one / meta.group) === Math.floor(other / meta.group)
+
+function groupWords({ meta, head }) {
+  const first = head - (head % meta.group)
+  return fill(meta.texts.shared, { heads: `H${first}–H${first + meta.group - 1}` })
+}
+
 function headWords(state, head) {
   const { meta, curves, distances, peaks, distance } = state
   const [best, here] = [peaks[head], distance === null ? null : distances.indexOf(distance)]
@@ -71,6 +78,7 @@ function headWords(state, head) {
   const parts = [fill(meta.texts.peak, facts)]
   if (meta.facts[head]) parts.push(fill(meta.texts.fact, facts))
   if (here !== null && here >= 0) parts.push(fill(meta.texts.at, { distance, score: scoreWords(curves[head][here]) }))
+  if (meta.group > 1 && sameGroup(state, head, state.head)) parts.push(groupWords(state))
   return parts.join(" ")
 }
 
@@ -128,7 +136,9 @@ function paintPanels(state, width, maxHeight) {
     const y = (value) => top + grid.label + h / 2 - ((value - middle) / (span * 1.12)) * h
     curve(context, css(head === state.head ? theme.primary : nearest ? theme.text : theme.quiet), Array.from(scores, (value, i) => [x(i), y(value)]), head === state.head ? 1.75 : 1.25)
     disc(context, css(nearest ? theme.text : theme.quiet), x(peaks[head]), y(scores[peaks[head]]), 2.5)
-    Object.assign(context, { strokeStyle: css(head === state.head ? theme.primary : nearest ? theme.text : theme.rule), lineWidth: head === state.head ? 2 : nearest ? 1.5 : 1 })
+    const mate = meta.group > 1 && sameGroup(state, head, state.head) // shares its keys and values with the open head
+    const rim = head === state.head ? theme.primary : nearest ? theme.text : mate ? mix(theme.background, theme.primary, 0.5) : theme.rule
+    Object.assign(context, { strokeStyle: css(rim), lineWidth: head === state.head ? 2 : nearest || mate ? 1.5 : 1 })
     context.strokeRect(left + 0.5, top + grid.label + 0.5, w - 1, h - 1)
     if (!grid.label) return
     context.font = `${SMALL}px ${theme.font}`

@@ -23,6 +23,7 @@ TEXTS: dict[str, str] = {
     "peak_short": N_("highest at {peak}"),
     "fact": N_("On this text it puts {fact} of its attention on the token before."),
     "at": N_("At distance {distance}: {score}."),
+    "shared": N_("{heads} share their keys and values."),
     "axis_distance": N_("distance in tokens, from the key to the query"),
     "axis_score": N_("score before the softmax"),
     "how": N_(
@@ -43,16 +44,19 @@ def payload(
     facts: Sequence[str],
     notes: Sequence[str],
     texts: Mapping[str, str],
+    group: int = 1,
 ) -> bytes:
     """`scores` [heads, distances] of every head of `layer`; `head` is the open one.
 
     `facts` is each head's attention on the token before, in words, or empty; `notes` say whose contents were swept.
+    `group` is the number of neighbouring heads that share one key and value head.
     """
     if scores.shape[1:] != distances.shape or not 0 <= head < len(scores) or len(facts) not in (0, len(scores)):
         raise ValueError(f"scores {scores.shape}, {len(distances)} distances, {len(facts)} facts, head {head}")
     meta: dict[str, JSON] = {
         "layer": layer,
         "head": head,
+        "group": group if group < len(scores) else 1,
         "facts": list(facts),
         "notes": list(notes),
         "texts": dict(texts),

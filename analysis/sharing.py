@@ -1,0 +1,65 @@
+"""Keys and values shared by more query heads than the model shares them by: what can be shared, and what it does.
+
+Mean pooling of neighbouring key/value heads (``SharedKeys``; Ainslie et al. 2023, arXiv:2305.13245), without the
+training that follows it there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from jaxtyping import Float
+
+from analysis.kv_bytes import cache_bytes
+from model_runner import Capture
+from model_runner.errors import CapturesDiffer
+from model_runner.kv_trials import CachedLayer
+from model_runner.record import LayerRecord
+
+
+def shared_counts(capture: Capture) -> tuple[int, ...]:
+    """The numbers of key/value heads that every layer's can be averaged to evenly, falling to 1.
+
+    Where all layers have the same number, that is the first one and changes nothing.
+    """
+    most = math.gcd(*(record.k.shape[0] for record in _records(capture)))
+    return tuple(count for count in range(most, 0, -1) if most % count == 0)
+
+
+def pooled_bytes(capture: Capture, layers: Sequence[CachedLayer], kv_heads: int) -> int:
+    """What the cache of this text would hold with so many key/value heads in every layer.
+
+    Of a model whose cache holds a latent in place of keys and values (MLA), the keys and values made from it are
+    counted: sharing these is not what the latent does.
+    """
+    latent = cache_bytes(capture, layers).latent is not None
+    total = 0
+    for record, layer in zip(capture.records, layers, strict=True):
+        if record is not None:
+            held = record.k.nbytes + record.v.nbytes if latent else layer.n_bytes
+            total += held * kv_heads // record.k.shape[0]
+    return total
+
+
+def output_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers heads"]:
+    """How far what each head passes on moved, ‖after − before‖ / ‖before‖ over all tokens; 0 is nothing, 1 its length.
+
+    NaN for layers without softmax attention, and where nothing was passed on before. Raises CapturesDiffer for captures
+    of other tokens.
+    """
+    if [token.id for token in before.tokens] != [token.id for token in after.tokens]:
+        raise CapturesDiffer()
+    drift = np.full((before.n_layers, before.n_heads), np.nan, np.float32)
+    for layer in range(before.n_layers):
+        if not before.has_weights(layer):
+            continue
+        old, new = (capture.record(layer).passed_on.double() for capture in (before, after))
+        moved, length = (x.norm(dim=(0, 2)).cpu().numpy() for x in (new - old, old))  # (heads,)
+        drift[layer, : len(length)] = np.divide(moved, length, out=np.full_like(moved, np.nan), where=length > 0)
+    return drift
+
+
+def _records(capture: Capture) -> list[LayerRecord]:
+    return [record for record in capture.records if record is not None]

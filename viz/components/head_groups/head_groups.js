@@ -1,0 +1,168 @@
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".head-groups")
+  const state = stateOf(root, create)
+  state.tell = setTriggerValue
+  receive(state, data)
+  draw(state)
+  return state.dispose
+}
+
+const NARROW_FIGURES = 560 // below this width the two figures stand one above the other
+
+function create(root) {
+  const state = {
+    root, hovered: null, frame: 0, asking: 0, buttons: [],
+    ways: element("div", { className: "ways", role: "radiogroup" }),
+    panels: [makePanel(), makePanel()],
+    live: element("div", { className: "spoken", "aria-live": "polite" }),
+  }
+  state.announce = announcer(state.live)
+  const figures = element("div", { className: "figures" }, ...state.panels.map((panel) => panel.figure))
+  root.replaceChildren(state.ways, figures, state.live)
+  for (const panel of state.panels) listen(state, panel)
+  state.ways.addEventListener("keydown", (event) => onWayKey(state, event))
+  keepDrawn(state, () => draw(state))
+  return state
+}
+
+function makePanel() {
+  const [title, counts] = [element("b"), element("span")]
+  const picture = svg("svg", { tabindex: 0, role: "img" })
+  const readout = element("div", { className: "readout" })
+  const figure = element("figure", {}, element("figcaption", {}, title, " ", counts), picture, readout)
+  return { figure, title, counts, picture, readout, kvHeads: 1 }
+}
+
+function receive(state, data) {
+  const { meta } = unpack(data)
+  state.meta = meta
+  state.head = reconcile(state, "head", meta.head)
+  state.pooled = reconcile(state, "pooled", meta.pooled)
+  if (state.head >= meta.n_heads) state.head = meta.head // of another layer or model
+  if (!meta.possible.includes(state.pooled)) state.pooled = meta.pooled
+  if (state.hovered !== null && state.hovered >= meta.n_heads) state.hovered = null
+  makeWays(state)
+}
+
+// One button a way; they are made anew only for another model, so that the focus stays where it is.
+function makeWays(state) {
+  const { meta, ways } = state
+  const made = JSON.stringify([meta.n_heads, meta.own, meta.ways, meta.possible, meta.texts.this_model])
+  if (state.made === made) return
+  state.made = made
+  ways.setAttribute("aria-label", meta.texts.ways)
+  state.buttons = meta.ways.map((way) => {
+    const own = way.kv_heads === meta.own
+    const name = element("b", { textContent: `${way.name} · ${way.kv_heads}` })
+    const note = element("span", { textContent: [own ? meta.texts.this_model : "", way.note].filter(Boolean).join(" · ") })
+    const button = element("button", { type: "button", role: "radio", "data-kv": way.kv_heads }, smallPicture(state, way.kv_heads), name, note)
+    if (!meta.possible.includes(way.kv_heads)) {
+      button.disabled = true
+      button.title = fill(meta.texts.too_many, { own: meta.own })
+    }
+    button.addEventListener("click", () => pool(state, way.kv_heads))
+    return button
+  })
+  ways.replaceChildren(...state.buttons)
+}
+
+function draw(state) {
+  const { root, meta, panels } = state
+  const width = root.clientWidth
+  if (!width) return // not shown yet: the observer calls again
+  state.theme = readTheme(root, meta.palette)
+  state.narrow = width < NARROW_FIGURES
+  root.classList.toggle("narrow", state.narrow)
+  for (const button of state.buttons) {
+    const chosen = Number(button.dataset.kv) === state.pooled
+    button.setAttribute("aria-checked", String(chosen))
+    button.tabIndex = chosen ? 0 : -1
+  }
+  const room = state.narrow ? width : (width - 24) / 2
+  keepInSight(state)
+  panels.forEach((panel, i) => drawPanel(state, panel, i === 1, room))
+  refresh(state)
+}
+
+// On a narrow screen the ways stand in one line, which scrolls.
+function keepInSight(state) {
+  const { ways, buttons, pooled } = state
+  if (state.inSight === pooled) return
+  state.inSight = pooled
+  const button = buttons.find((one) => Number(one.dataset.kv) === pooled)
+  if (button) ways.scrollLeft = button.offsetLeft - ways.offsetLeft - (ways.clientWidth - button.offsetWidth) / 2
+}
+
+function refresh(state) {
+  for (const panel of state.panels) light(state, panel)
+  Object.assign(state.root.dataset, { head: state.head, pooled: state.pooled, hovered: state.hovered ?? "" })
+  markPainted(state.root)
+}
+
+// ---- what the reader does -------------------------------------------------------------------------------------------
+
+function pool(state, kvHeads) {
+  state.pooled = kvHeads
+  chosen(state, "pooled", kvHeads)
+  state.tell("kv_heads", kvHeads)
+  draw(state)
+}
+
+// Draw the choice at once and tell the host after `wait` milliseconds.
+function open(state, head, wait) {
+  state.head = head
+  state.hovered = null
+  chosen(state, "head", head)
+  clearTimeout(state.asking)
+  if (wait) state.asking = setTimeout(() => state.tell("head", head), wait)
+  else state.tell("head", head)
+  state.announce(readsOf(state, state.pooled, head))
+  draw(state)
+}
+
+function listen(state, panel) {
+  const { picture } = panel
+  const under = (event) => event.target.closest?.("g.head") ?? null
+  // A key/value head stands for its group: for the open head where that is one of them, else for the first.
+  const headOf = (node) => {
+    const [first, count] = [Number(node.dataset.first), Number(node.dataset.count)]
+    return state.head >= first && state.head < first + count ? state.head : first
+  }
+  const hover = (head) => {
+    if (head === state.hovered) return
+    state.hovered = head
+    if (head !== null) state.announce(readsOf(state, panel.kvHeads, head))
+    refresh(state)
+  }
+  picture.addEventListener("pointermove", (event) => {
+    const node = under(event)
+    if (event.pointerType !== "touch") hover(node && headOf(node))
+  })
+  picture.addEventListener("pointerleave", () => hover(null))
+  picture.addEventListener("click", (event) => {
+    const node = under(event)
+    if (node) open(state, headOf(node), 0)
+  })
+  picture.addEventListener("keydown", (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (step) {
+      const head = clamp(state.head + step, 0, state.meta.n_heads - 1)
+      if (head !== state.head) open(state, head, 150) // a held key asks the host once, when it rests
+    } else if (event.key === "Enter") open(state, state.head, 0)
+    else if (event.key === "Escape") hover(null)
+    else return
+    event.preventDefault()
+  })
+}
+
+function onWayKey(state, event) {
+  const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
+  if (!step || event.ctrlKey || event.metaKey || event.altKey) return
+  const enabled = state.buttons.filter((button) => !button.disabled)
+  const next = enabled[enabled.findIndex((button) => Number(button.dataset.kv) === state.pooled) + step]
+  event.preventDefault()
+  if (!next) return
+  pool(state, Number(next.dataset.kv))
+  next.focus()
+}

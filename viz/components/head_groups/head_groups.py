@@ -1,0 +1,77 @@
+"""Which query heads share a key and a value head: as a model has it, and after its own ones were averaged to fewer.
+
+Sends "head", the query head to open, and "kv_heads", the number of key/value heads to average to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from viz.color import palette
+from viz.components.packing import pack
+from viz.components.source import read_source
+
+N_ = str  # marks a text for Babel without translating it here
+
+TEXTS: dict[str, str] = {
+    "ways": N_("How many key/value heads to share"),
+    "own": N_("as it is"),
+    "pooled": N_("averaged to {kv_heads}"),
+    "counts": N_("{kind}: {heads} query heads over {kv_heads} k/v heads"),
+    "reads_alone": N_("{group} alone reads key/value head {kv}."),
+    "reads_shared": N_("{group} read key/value head {kv}."),
+    "reads_mean": N_("{group} read the mean of key/value heads {kv}."),
+    "queries": N_("queries"),
+    "keys_values": N_("keys, values"),
+    "means": N_("their means"),
+    "this_model": N_("this model"),
+    "too_many": N_("This model has only {own} key/value heads: more cannot be made of them by averaging."),
+    "summary": N_("{title}: {counts}. {head} is open. {reads} Left and right open another head."),
+}
+
+SOURCE = read_source(
+    Path(__file__).parent, "head_groups", '<div class="head-groups">\n</div>', parts=("words", "drawing")
+)
+
+
+@dataclass(frozen=True)
+class Way:
+    """One number of key/value heads: its ``name`` (MHA, GQA, MQA), and what is written under it."""
+
+    kv_heads: int
+    name: str
+    note: str
+
+
+def payload(
+    *,
+    n_heads: int,
+    own: int,
+    pooled: int,
+    layer: int,
+    head: int,
+    ways: Sequence[Way],
+    possible: Sequence[int],
+    texts: Mapping[str, str],
+) -> bytes:
+    """Query heads of a layer, `own` key/value heads, averaged to `pooled` of them; neighbours share.
+
+    `ways` are drawn small, to choose from; only those in `possible` can be chosen. ValueError where heads cannot be
+    shared out evenly.
+    """
+    if n_heads % own or own % pooled or any(n_heads % way.kv_heads for way in ways):
+        raise ValueError(f"{n_heads} query heads, {own} key/value heads, {pooled} of them left, ways {list(ways)}")
+    meta = {
+        "n_heads": n_heads,
+        "own": own,
+        "pooled": pooled,
+        "layer": layer,
+        "head": head,
+        "ways": [asdict(way) for way in ways],
+        "possible": [int(count) for count in possible],
+        "texts": dict(texts),
+        "palette": palette(),
+    }
+    return pack(meta, {})
