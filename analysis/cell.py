@@ -56,7 +56,7 @@ class Row:
 class Push:
     """What the head adds to the logits at the query's position: the ends of the list, and the token predicted there."""
 
-    promoted: tuple[tuple[int, float], ...]  # (token id, logits added), falling
+    promoted: tuple[tuple[int, float], ...]  # (token id, logits added), falling; none that are exactly 0
     suppressed: tuple[tuple[int, float], ...]  # (token id, logits added), rising
     mean: float  # over the vocabulary; the softmax does not see it
     predicted: tuple[int, float, float]  # most likely token: its id, logits added, its whole logit
@@ -91,7 +91,13 @@ class Cell:
     mixed: Float[np.ndarray, "d_value"]  # Σ weight · v, recomputed
     output: Float[np.ndarray, "d_value"]  # what the model's own attention returned
     difference: float  # the largest between the two
-    push: Push | RunnerError  # an error says why there is none
+    passed_on: Float[np.ndarray, "d_value"]  # what went on to W_O: the output, unless edits changed it
+    push: Push | RunnerError  # of what was passed on; an error says why there is none
+
+    @property
+    def changed(self) -> bool:
+        """Whether the request's edits let something else than the output pass on here."""
+        return not np.array_equal(self.passed_on, self.output)
 
 
 def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
@@ -132,6 +138,7 @@ def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
         mixed=mixed,
         output=output,
         difference=float(np.abs(mixed - output).max()),
+        passed_on=_float64(record.passed_on[query, head]),
         push=_push(capture, layer, head, query),
     )
 
@@ -191,7 +198,8 @@ def _push(capture: Capture, layer: int, head: int, position: int) -> Push | Runn
 
 def _named(push: Float[Tensor, "vocab"], *, largest: bool) -> tuple[tuple[int, float], ...]:
     top = push.topk(min(PUSHED, len(push)), largest=largest)
-    return tuple(zip(top.indices.tolist(), top.values.tolist(), strict=True))
+    named = zip(top.indices.tolist(), top.values.tolist(), strict=True)
+    return tuple((token, value) for token, value in named if value != 0)  # a silenced head pushes no token
 
 
 def _root(scale: float) -> int | None:

@@ -17,7 +17,7 @@ def take_cell_away(opened: Opened, found: Cell, payload: bytes) -> None:
     words = caption(opened, f"query {found.query}, key {found.key}, weights after softmax")
     columns = {"q·k": row.dots, "score": row.scores, "weight": row.weights, "‖weight·v‖": row.contributions}
     labels = [f"{position} {token.text}" for position, token in enumerate(opened.capture.tokens)]
-    vectors = {name: getattr(found, name) for name in ("q", "k", "product", "v", "mixed", "output")}
+    vectors = {name: getattr(found, name) for name in ("q", "k", "product", "v", "mixed", "output", "passed_on")}
     rows = {name: getattr(row, name) for name in ("dots", "scores", "keep", "weights", "contributions")}
     show_take_away(
         TakeAway(
@@ -40,6 +40,10 @@ def snippet(opened: Opened, found: Cell) -> str:
         f"weights = (scores - capture.lse({layer})[{head}, {query}]).exp()",
         f"output = weights @ capture.v({layer})[{kv_head}].float()",
     ]
+    if found.changed:
+        lines.append(
+            f"passed_on = capture.record({layer}).passed_on[{query}, {head}]  # the output, as the edits left it"
+        )
     if isinstance(found.push, Push):
         lines.append(f"push = capture.head_push({layer}, {head}, {query})  # in logits, for every token")
     return "\n".join([python_start(opened), *lines])

@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.cell import Cell, Push, strongest_key
 from ui import session
 from ui.components import mount
+from ui.head_names import head_name
 from ui.i18n import _
 from ui.page import Opened, translated
 from ui.wording import number, sentence
@@ -30,7 +31,8 @@ def show_coordinates(opened: Opened, query: int, key: int) -> None:
     capture, n_tokens = opened.capture, len(opened.capture.tokens)
     layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
     _coordinate(_("Layer"), "layer", opened.layer, layers)
-    _coordinate(_("Head"), "head", opened.head, list(range(len(capture.q(opened.layer)))))
+    heads = {head: head_name(capture, opened.layer, head)[1:] for head in range(len(capture.q(opened.layer)))}
+    _coordinate(_("Head"), "head", opened.head, heads)
     _coordinate(_("Query (looking)"), "query", query, n_tokens)
     _coordinate(_("Key (looked at)"), "key", key, n_tokens)
     st.button(
@@ -42,7 +44,7 @@ def show_coordinates(opened: Opened, query: int, key: int) -> None:
     )
 
 
-def _coordinate(label: str, name: str, value: int, options: list[int] | int) -> None:
+def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int, str] | int) -> None:
     """One coordinate of the place, from a list, or stepped through where it is one of many positions."""
     key = f"cell_{name}"
     if st.session_state.get(key) != value:
@@ -54,7 +56,9 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | int) -> 
     if isinstance(options, int):
         st.number_input(label, 0, options - 1, step=1, key=key, on_change=move, width=130)
     else:
-        st.selectbox(label, options, key=key, on_change=move, width=90)
+        names = options if isinstance(options, dict) else {option: str(option) for option in options}
+        width = 90 if max(map(len, names.values())) < 6 else 116
+        st.selectbox(label, list(names), key=key, format_func=names.__getitem__, on_change=move, width=width)
 
 
 def show_row_strip(opened: Opened, found: Cell, *, sets: str) -> None:
@@ -114,6 +118,7 @@ def steps_payload(opened: Opened, found: Cell) -> bytes:
         rest=row.rest,
         mixed=found.mixed,
         difference=found.difference,
+        passed_on=found.passed_on if found.changed else None,
         push=_push_lists(opened, found.push) if isinstance(found.push, Push) else sentence(found.push),
         texts=translated(cell_steps.TEXTS),
     )
@@ -127,6 +132,12 @@ def _push_lists(opened: Opened, push: Push) -> dict[str, cell_steps.JSON]:
         mean=push.mean,
         predicted=(text(push.predicted[0]), *push.predicted[1:]),
     )
+
+
+def formula(found: Cell) -> str:
+    """The steps as formulas; what is pushed is the output, or what edits let pass on instead."""
+    pushed = "passed on" if found.changed else "output"
+    return f"weight = exp(q · k / √d_head − lse)\noutput = Σ weight · v\npush = W_U · norm(W_O · {pushed})"
 
 
 def show_steps(payload: bytes) -> None:

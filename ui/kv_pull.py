@@ -16,7 +16,10 @@ TICK = 0.3  # seconds between two looks
 
 
 class Pull(Generic[T]):
-    """``submit(i)`` starts job number i, ``read(i, …)`` makes an item of its result; either None: there is no more."""
+    """``submit(i)`` starts job number i, ``read(i, …)`` makes an item of its result; either None: there is no more.
+
+    Both are let go then, and with them the model they ask: what is done holds none in memory.
+    """
 
     def __init__(
         self,
@@ -66,5 +69,10 @@ class Pull(Generic[T]):
         item = None if found is None else self._read(len(self.items), found)
         if item is None:
             self.running = False
+            self._submit, self._read = _no_more, _no_more
         else:
             self.items.append(item)
+
+
+def _no_more(*_: Any) -> None:
+    return None

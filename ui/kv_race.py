@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from weakref import ref
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -55,7 +58,7 @@ def ask_race(opened: Opened) -> RaceRun:
         raise ContextFull(tokens=n_tokens, limit=limit)
     labels = {length: _("{number} tokens").format(number=length) for length in LENGTHS}
     wanted = int(pick(_("Length"), "race_length", labels, width=140))
-    key = (opened.capture.request, wanted)
+    key = (ref(opened.runner), opened.capture.request, wanted)
     run = session.works().get("race", key, lambda name: RaceRun(opened, wanted, name))
     _show_buttons(opened, run, key, wanted)
     if run.length < wanted:
@@ -67,7 +70,8 @@ def ask_race(opened: Opened) -> RaceRun:
 
 def show_race(opened: Opened, run: RaceRun) -> None:
     """The race as far as it is; it goes on while it is looked at."""
-    st.fragment(_show, run_every=TICK if run.running else None)(opened, run)
+    draw = st.fragment(_show, run_every=TICK) if run.running else _show
+    draw(opened, run, within=iter([True]))
 
 
 def _show_buttons(opened: Opened, run: RaceRun, key: object, wanted: int) -> None:
@@ -83,7 +87,14 @@ def _show_buttons(opened: Opened, run: RaceRun, key: object, wanted: int) -> Non
         st.button(_("Start the race"), key="race_start", type="primary", on_click=run.start)
 
 
-def _show(opened: Opened, run: RaceRun) -> None:
+def _show(opened: Opened, run: RaceRun, *, within: Iterator[bool]) -> None:
+    """The race so far; when it ends, the whole page runs again, so that it no longer ticks.
+
+    But never ``within`` the page's own run: Streamlit (1.67) drops what that run has not sent yet.
+    """
+    ticked = not next(within, False)
+    if ticked and not run.running:
+        st.rerun()
     if run.error is not None:
         st.warning(plain(sentence(run.error)))
     figures = race_figures(run)
@@ -100,11 +111,10 @@ def _show(opened: Opened, run: RaceRun) -> None:
         _show_texts(run)
     with right:
         _show_times(opened, run)
-    if not run.running:
-        return
-    run.pull()  # last: what is drawn does not look stale while it waits
-    if not run.running:
-        st.rerun()  # the whole page, so that it no longer ticks
+    if run.running:
+        run.pull()  # last: what is drawn does not look stale while it waits
+        if ticked and not run.running:
+            st.rerun()
 
 
 def race_figures(run: RaceRun) -> tuple[object, object]:

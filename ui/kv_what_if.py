@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
+from weakref import ref
 
 import pandas as pd
 import streamlit as st
@@ -22,7 +23,7 @@ from ui.inputs import choose, pick
 from ui.kv_pull import TICK, Pull
 from ui.kv_sizes import Sizes
 from ui.page import Opened, edited, guarded
-from ui.what_if import show_change
+from ui.what_if import offer_everywhere, show_change
 from ui.wording import error_size, plain, sentence
 from viz.continuations import Way, continuations
 from viz.curves import CONFIG, Line, lines
@@ -124,18 +125,27 @@ def _window(last: int) -> int:
 
 def show_what_if(opened: Opened, held: Sizes, question: Question) -> Curve:
     """The curve with the question's place on it; beside it the next token, below it the text that follows."""
-    request, sinks = opened.capture.request, chosen_sinks()
-    curve = session.works().get("curve", (request, sinks), lambda name: Curve(opened, sinks, name))
+    sinks = chosen_sinks()
+    key = (ref(opened.runner), opened.capture.request, sinks)
+    curve = session.works().get("curve", key, lambda name: Curve(opened, sinks, name))
     left, right = st.columns([0.58, 0.42], gap="medium")
     with left:
-        st.fragment(_show_curve, run_every=TICK if curve.running else None)(curve, question)
+        draw = st.fragment(_show_curve, run_every=TICK) if curve.running else _show_curve
+        draw(curve, question, within=iter([True]))
     with right:
         guarded(lambda: _show_answer(opened, held, question))
     guarded(lambda: _show_texts(opened, question))
     return curve
 
 
-def _show_curve(curve: Curve, question: Question) -> None:
+def _show_curve(curve: Curve, question: Question, *, within: Iterator[bool]) -> None:
+    """The curve so far; when the work ends, the whole page runs again, so that it no longer ticks.
+
+    But never ``within`` the page's own run: Streamlit (1.67) drops what that run has not sent yet.
+    """
+    ticked = not next(within, False)
+    if ticked and not curve.running:
+        st.rerun()
     if curve.error is not None:
         st.warning(plain(sentence(curve.error)))
     name = _("How far the next token moves")
@@ -150,13 +160,12 @@ def _show_curve(curve: Curve, question: Question) -> None:
             done = _("{done} of {count} forwards").format(done=len(curve.items), count=len(curve.trials))
             st.progress(len(curve.items) / len(curve.trials), text=done)
             st.button(_("Stop"), key="curve_stop", on_click=curve.stop)
-    elif curve.stopped:
+    elif len(curve.items) < len(curve.trials):
         st.button(_("Go on"), key="curve_on", on_click=curve.start)
-    if not curve.running:
-        return
-    curve.pull()  # last: what is drawn does not look stale while it waits
-    if not curve.running:
-        st.rerun()  # the whole page, so that it no longer ticks
+    if curve.running:
+        curve.pull()  # last: what is drawn does not look stale while it waits
+        if ticked and not curve.running:
+            st.rerun()
 
 
 def curve_figure(curve: Curve, question: Question) -> object:
@@ -195,6 +204,7 @@ def _show_answer(opened: Opened, held: Sizes, question: Question) -> None:
     scale = _("With a scale of 4 bytes for each row of a head.") if question.window is None else ""
     kept = _("Tokens keep their positions; StreamingLLM numbers them anew within the cache.")
     st.html(f"<p class='atlas-caption'>{words} {scale or kept}</p>")
+    offer_everywhere(after)
 
 
 def _show_texts(opened: Opened, question: Question) -> None:

@@ -31,7 +31,7 @@ from ui.mask_state import (
     values_of,
 )
 from ui.page import Opened, edited, translated
-from ui.what_if import show_change, show_maps
+from ui.what_if import offer_everywhere, show_change, show_maps
 from ui.wording import joined, number
 from viz.components.head_grid import head_grid as grid_component
 
@@ -71,6 +71,7 @@ def show_on_model(opened: Opened) -> OnModel:
     with right:
         change = _show_next(opened, after)
         perplexities = _show_perplexity(opened, after, choice, values)
+        offer_everywhere(after)
         cut = cut_mass(opened.capture, after)
         payload = _show_cut(opened, cut)
     return OnModel(choice, edits, after, cut, change, perplexities, payload)

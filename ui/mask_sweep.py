@@ -5,10 +5,11 @@ Each point is one small job of the model's, pulled while somebody looks.
 
 from __future__ import annotations
 
-import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
+from weakref import ref
 
 import streamlit as st
 
@@ -17,12 +18,12 @@ from analysis.mask_sweep import SWEPT, Values, matched, sizes
 from attention.patterns import BY_NAME, causal_cells
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.edits import Masked
-from model_runner.errors import RunnerError
 from model_runner.worker import Job
 from ui import session
 from ui.i18n import _
-from ui.kv_pull import BUDGET, TICK
-from ui.page import Opened, guarded
+from ui.kv_pull import TICK, Pull
+from ui.page import Opened
+from ui.wording import plain, sentence
 from viz.curves import CONFIG, Line, lines
 
 LEVEL = "rgba(128, 128, 128, 0.9)"  # reads on both themes
@@ -57,54 +58,26 @@ def trials_of(n_tokens: int) -> tuple[Trial, ...]:
     )
 
 
-class Sweep:
-    """The points there are, and the job under way."""
+class Sweep(Pull[Point]):
+    """A point for every trial."""
 
     def __init__(self, runner: Runner, request: CaptureRequest, n_tokens: int, name: str) -> None:
         """``name`` stands for the session where it asks the runner."""
-        self.trials = trials_of(n_tokens)
-        self.points: list[Point] = []
-        self.running = True
+        trials = self.trials = trials_of(n_tokens)
         self.n_tokens = n_tokens
-        self._runner, self._request, self._name = runner, request, name
-        self._job: Job[Capture] | None = None
 
-    @property
-    def done(self) -> bool:
-        return len(self.points) == len(self.trials)
+        def submit(index: int) -> Job[Any] | None:
+            if index >= len(trials):
+                return None
+            edits = (Masked(trials[index].pattern, trials[index].values),)
+            return runner.submit(replace(request, edits=edits), session=name)
 
-    def start(self) -> None:
-        """From now on a pull does something."""
-        self.running = True
+        def read(index: int, after: Capture) -> Point:
+            trial = trials[index]
+            cells = BY_NAME[trial.pattern].kept_cells(n_tokens, dict(trial.values))
+            return Point(trial, cells / causal_cells(n_tokens), perplexity(after))
 
-    def close(self) -> None:
-        """End the job under way, and do nothing from now on."""
-        self.running = False
-        if self._job is not None:
-            self._job.cancel()
-            self._job = None
-
-    def pull(self) -> None:
-        """A moment's worth of points. Raises RunnerError, which ends it."""
-        until = time.monotonic() + BUDGET
-        while self.running and time.monotonic() < until:
-            if self.done:
-                self.running = False
-                return
-            trial = self.trials[len(self.points)]
-            if self._job is None:
-                edits = (Masked(trial.pattern, trial.values),)
-                self._job = self._runner.submit(replace(self._request, edits=edits), session=self._name)
-            if not self._job.wait(max(0.0, until - time.monotonic())):
-                return
-            job, self._job = self._job, None
-            try:
-                left = perplexity(job.result())
-            except RunnerError:
-                self.running = False
-                raise
-            cells = BY_NAME[trial.pattern].kept_cells(self.n_tokens, dict(trial.values))
-            self.points.append(Point(trial, cells / causal_cells(self.n_tokens), left))
+        super().__init__(submit, read, running=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,30 +101,38 @@ def show_sweep(opened: Opened) -> SweepView | None:
     full = perplexity(capture)
     request = capture.request
     sweep: Sweep = session.works().get(
-        "mask_sweep", request, lambda name: Sweep(opened.runner, request, len(capture.tokens), name)
+        "mask_sweep",
+        (ref(opened.runner), request),
+        lambda name: Sweep(opened.runner, request, len(capture.tokens), name),
     )
-    st.fragment(_show_chart, run_every=TICK if sweep.running else None)(sweep, full, ticking=sweep.running)
-    return SweepView(tuple(sweep.points), full, sweep.n_tokens)
+    sweep.pull()
+    draw = st.fragment(_show_chart, run_every=TICK) if sweep.running else _show_chart
+    draw(sweep, full, within=iter([True]))
+    return SweepView(tuple(sweep.items), full, sweep.n_tokens)
 
 
-def _show_chart(sweep: Sweep, full: float, *, ticking: bool) -> None:
-    """The chart so far; when the work begins or ends, the whole page runs again, which starts or stops the ticking."""
-    guarded(sweep.pull)
+def _show_chart(sweep: Sweep, full: float, *, within: Iterator[bool]) -> None:
+    """The chart so far; when the work ends, the whole page runs again, which stops the ticking.
+
+    But never ``within`` the page's own run: Streamlit (1.67) drops what that run has not sent yet.
+    """
+    if not next(within, False):
+        sweep.pull()
+        if not sweep.running:
+            st.rerun()
+    if sweep.error is not None:
+        st.warning(plain(sentence(sweep.error)))
     with st.container(key="sweep_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        done, total = len(sweep.points), len(sweep.trials)
+        done, total = len(sweep.items), len(sweep.trials)
         if sweep.running:
             st.progress(done / total, text=_("{done} of {total} forwards").format(done=done, total=total))
-            st.button(_("stop"), key="sweep_stop", on_click=sweep.close)
+            st.button(_("stop"), key="sweep_stop", on_click=sweep.stop)
         else:
             words = _("{done} of {total} forwards").format(done=done, total=total)
             st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="content")
-            if not sweep.done:
+            if done < total:
                 st.button(_("go on"), key="sweep_start", on_click=sweep.start)
-    st.plotly_chart(
-        sweep_figure(tuple(sweep.points), full, sweep.n_tokens, height=540), key="mask_sweep", config=CONFIG
-    )
-    if ticking != sweep.running:
-        st.rerun()
+    st.plotly_chart(sweep_figure(tuple(sweep.items), full, sweep.n_tokens, height=540), key="mask_sweep", config=CONFIG)
 
 
 def sweep_figure(points: tuple[Point, ...], full: float, n_tokens: int, *, height: int) -> Any:

@@ -25,7 +25,11 @@ class Works:
         self._held: dict[str, tuple[object, Any]] = {}
 
     def get(self, name: str, key: object, make: Callable[[str], C]) -> C:
-        """The work of this name and key; for another key the old one ends. ``make`` is told a name for its requests."""
+        """The work of this name and key; for another key the old one ends. ``make`` is told a name for its requests.
+
+        Work that asks a runner has a weak reference to it in its key: a model that was given up and loaded again has
+        another runner, which the old work would never ask; and a key alone keeps no model in memory.
+        """
         if name in self._held and self._held[name][0] == key:
             return self._held[name][1]
         self.drop(name)

@@ -12,6 +12,7 @@ import torch
 
 from analysis.cell import DRAWN_KEYS, Cell, Push, cell, strongest_key
 from model_runner.capture import Capture
+from model_runner.edits import Edit, MeanHead, ScaledHead, SharpenedHead, SwappedHeads
 from model_runner.errors import NoAttribution, NoWeights
 from model_runner.local import LocalRunner
 from model_runner.request import CaptureRequest
@@ -27,9 +28,11 @@ CLOSE = 2e-5
 
 
 @functools.cache
-def captured(family: str, text: str = TEXT, dtype: torch.dtype = torch.float32) -> Capture:
+def captured(
+    family: str, text: str = TEXT, dtype: torch.dtype = torch.float32, edits: tuple[Edit, ...] = ()
+) -> Capture:
     model: Any = next(line for line in FAMILIES if line.name == family).build()
-    return LocalRunner(model.to(dtype), byte_tokenizer(), name=family).capture(CaptureRequest(text=text))
+    return LocalRunner(model.to(dtype), byte_tokenizer(), name=family).capture(CaptureRequest(text=text, edits=edits))
 
 
 def read(family: str, key: int, *, layer: int = LAYER, query: int = QUERY) -> Cell:
@@ -185,6 +188,52 @@ def test_bfloat16_steps_still_lead_to_the_captures_weight() -> None:
 def test_the_strongest_key_has_the_largest_weight_of_the_row() -> None:
     weights = captured("llama").weights(LAYER, HEAD)[QUERY]
     assert float(weights[strongest_key(captured("llama"), LAYER, HEAD, QUERY)]) == float(weights.max())
+
+
+def passed_on_of(edit: Edit) -> tuple[Cell, np.ndarray, np.ndarray]:
+    """The edited cell, and in float64 what its head and the next one had as output at every token before the edit."""
+    found = cell(captured("llama", edits=(edit,)), LAYER, HEAD, QUERY, 3)
+    plain = captured("llama").record(LAYER).output.double().numpy()
+    return found, plain[:, HEAD], plain[:, HEAD + 1]
+
+
+@pytest.mark.parametrize(
+    "edit, expected",
+    [
+        (ScaledHead(LAYER, HEAD, 2.0), lambda own, _next: 2 * own[QUERY]),
+        (ScaledHead(LAYER, HEAD, 0.0), lambda own, _next: 0 * own[QUERY]),
+        (MeanHead(LAYER, HEAD), lambda own, _next: own.mean(axis=0)),
+        (SwappedHeads(LAYER, HEAD, HEAD + 1), lambda _own, other: other[QUERY]),
+    ],
+)
+def test_an_edited_head_keeps_its_output_and_passes_on_what_the_edit_made_of_it(edit, expected) -> None:
+    found, own, other = passed_on_of(edit)
+    assert found.changed
+    assert np.allclose(found.output, own[QUERY], rtol=0, atol=CLOSE)
+    assert found.difference <= CLOSE
+    assert np.allclose(found.passed_on, expected(own, other), rtol=0, atol=CLOSE)
+
+
+def test_the_push_is_that_of_what_is_passed_on() -> None:
+    plain, doubled, silent = (
+        cell(captured("llama", edits=edits), 1, HEAD, QUERY, 3).push
+        for edits in ((), (ScaledHead(1, HEAD, 2.0),), (ScaledHead(1, HEAD, 0.0),))
+    )
+    assert isinstance(plain, Push)
+    assert isinstance(doubled, Push)
+    assert isinstance(silent, Push)
+    # The held norm is that of the changed stream: one scale for all tokens, so the order and the proportions stay.
+    assert [token for token, _ in doubled.promoted] == [token for token, _ in plain.promoted]
+    first, last = (np.array([value for _, value in push.promoted]) for push in (plain, doubled))
+    assert np.allclose(last / last[0], first / first[0], rtol=0, atol=1e-4)
+    assert silent.promoted == silent.suppressed == ()
+    assert (silent.mean, silent.predicted[1]) == (0, 0)
+
+
+def test_what_changes_only_where_a_head_looks_is_passed_on_as_it_is() -> None:
+    assert not read("llama", 3).changed
+    assert not cell(captured("llama", edits=(SharpenedHead(LAYER, HEAD, 0.5),)), LAYER, HEAD, QUERY, 3).changed
+    assert not cell(captured("llama", edits=(ScaledHead(LAYER, HEAD + 1, 0.0),)), LAYER, HEAD, QUERY, 3).changed
 
 
 def test_a_layer_without_weights_is_refused() -> None:

@@ -13,10 +13,13 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.cell import Push, cell
 from model_runner import CaptureRequest, load_runner
+from model_runner.edits import Edit, ScaledHead
 from tests.model_runner.families import FAMILIES
 from tests.model_runner.tiny import byte_tokenizer
 from tests.ui.driving import PATIENCE, ROOT, components, no_failure, open_app, payload, send, sentences, type_text
 from ui.cell_export import snippet
+from ui.cell_views import formula
+from ui.edit_address import written
 from ui.session import DEFAULT_TEXT
 
 PAGE = "pages/cell.py"
@@ -32,8 +35,8 @@ def deep_link(**address: str) -> AppTest:
 
 
 @functools.cache
-def capture():
-    return load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT))
+def capture(*edits: Edit):
+    return load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits))
 
 
 def test_the_steps_carry_the_captures_own_numbers():
@@ -173,6 +176,46 @@ def test_the_snippet_gives_the_numbers_of_the_picture():
     np.testing.assert_allclose(names["output"].numpy(), found.mixed, atol=1e-4)
     assert isinstance(found.push, Push)
     assert float(names["push"].max()) == pytest.approx(found.push.promoted[0][1])
+
+
+def test_a_carried_edit_leaves_the_output_and_doubles_what_is_passed_on_and_pushed():
+    address = {"layer": "7", "head": "1", "query": "5", "key": "1"}
+    plain_meta, plain = payload(open_app(page=PAGE, **address), "cell_steps")
+    assert "passed_on" not in plain
+    edits = (ScaledHead(7, 1, 2.0),)
+    app = open_app(page=PAGE, edits=written(edits), everywhere="1", **address)
+    no_failure(app)
+    meta, arrays = payload(app, "cell_steps")
+    np.testing.assert_allclose(arrays["mixed"], plain["mixed"], atol=1e-5)
+    np.testing.assert_allclose(arrays["passed_on"], 2 * plain["mixed"], atol=1e-3)  # the model's own, by another sum
+    np.testing.assert_array_equal(arrays["passed_on"], capture(*edits).record(7).passed_on[5, 1].numpy())
+    # Twice the vector, through a norm held at the changed stream's size.
+    stream, changed = (one.residuals[-1][5].double().square().mean().sqrt() for one in (capture(), capture(*edits)))
+    assert meta["push"]["promoted"][0][1] == pytest.approx(
+        2 * float(stream / changed) * plain_meta["push"]["promoted"][0][1], rel=1e-3
+    )
+    for one, pushed in ((capture(), "output"), (capture(*edits), "passed on")):
+        assert formula(cell(one, 7, 1, 5, 1)).endswith(f"push = W_U · norm(W_O · {pushed})")
+
+
+def test_an_ablated_head_pushes_no_token():
+    edits = (ScaledHead(7, 1, 0.0),)
+    app = open_app(page=PAGE, layer="7", head="1", edits=written(edits), everywhere="1")
+    no_failure(app)
+    meta, arrays = payload(app, "cell_steps")
+    assert not arrays["passed_on"].any()
+    assert arrays["mixed"].any()
+    assert meta["push"]["promoted"] == meta["push"]["suppressed"] == []
+
+
+def test_the_snippet_under_edits_gives_what_is_passed_on():
+    edits = (ScaledHead(3, 2, 2.0),)
+    found = cell(capture(*edits), 3, 2, 5, 1)
+    names: dict[str, Any] = {}
+    opened: Any = SimpleNamespace(capture=capture(*edits))
+    exec(compile(snippet(opened, found), "snippet", "exec"), names)
+    np.testing.assert_allclose(names["passed_on"].numpy(), 2 * names["output"].numpy(), atol=2e-4)
+    assert "passed_on" not in snippet(SimpleNamespace(capture=capture()), cell(capture(), 3, 2, 5, 1))  # pyright: ignore[reportArgumentType]  # all it is made from
 
 
 @pytest.mark.browser

@@ -285,7 +285,8 @@ def test_the_files_of_a_changed_model_say_so():
     given = bench(a=Sampling())
     edits = (ScaledHead(7, 1, 0.0),)
     changed = load_runner("default").capture(replace(given.opened.capture.request, edits=edits))
-    given.opened.capture = changed
+    opened: Any = given.opened
+    opened.capture = changed
     files = export.csv(given).decode("utf-8-sig"), export.svg(given, TEXTS), export.snippet(given)
     assert all("ScaledHead(layer=7, head=1, factor=0.0)" in text for text in files)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from typing import Any
 
 import pytest
@@ -73,6 +74,38 @@ def test_a_result_of_none_is_the_end(worker):
 def test_items_are_what_is_read_from_results(worker):
     pull = Pull(numbers(worker, 3, []), lambda index, found: (index, found * 10), running=True)
     assert pulled(pull) == [(0, 0), (1, 10), (2, 20)]
+
+
+class Model:
+    """Something that a pull asks."""
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_what_is_done_lets_go_of_what_it_asked(worker, count):
+    submitting, reading = Model(), Model()
+    held = [weakref.ref(submitting), weakref.ref(reading)]
+
+    def submit(index: int, model: Model):
+        return worker.submit(lambda _: index) if index < count else None
+
+    pull = Pull(
+        lambda index, model=submitting: submit(index, model), lambda _, found, model=reading: found, running=True
+    )
+    del submitting, reading
+    assert all(one() is not None for one in held)
+    assert pulled(pull) == list(range(count))
+    assert [one() for one in held] == [None, None]
+    pull.start()  # there is still no more
+    assert pulled(pull) == list(range(count))
+
+
+def test_what_was_stopped_still_has_what_it_asks(worker):
+    model = Model()
+    held = weakref.ref(model)
+    pull = Pull(lambda index, model=model: None, running=True)
+    del model
+    pull.stop()
+    assert held() is not None
 
 
 def test_an_error_ends_it_and_stays_to_be_shown(worker):

@@ -82,6 +82,13 @@ def test_the_payload_carries_the_numbers_as_they_are():
     assert unpacked(payload(**cell(shared=["L3H7"])))[0]["shared"] == []
 
 
+def test_what_edits_let_pass_on_is_carried_only_where_there_is_something():
+    given = cell()
+    assert "passed_on" not in unpacked(payload(**given))[1]
+    _, arrays = unpacked(payload(**cell(passed_on=2 * given["mixed"])))
+    np.testing.assert_array_equal(arrays["passed_on"], (2 * given["mixed"]).astype(np.float32))
+
+
 def test_a_row_that_sees_nothing_can_be_packed():
     empty = cell(keys={"scores": np.full(6, -np.inf), "weights": np.zeros(6)}, lse=-math.inf, n_visible=0)
     assert unpacked(payload(**empty))[0]["lse"] is None
@@ -94,6 +101,7 @@ def test_a_row_that_sees_nothing_can_be_packed():
         ({"keys": {"dots": np.zeros(5)}}, "6 positions but 5 dots"),
         ({"q": np.zeros(D + 1)}, "do not fit"),
         ({"mixed": np.zeros(D_VALUE + 1)}, "do not fit"),
+        ({"passed_on": np.zeros(D_VALUE + 1)}, "do not fit"),
         ({"key": 9}, "the chosen key 9 is not among"),
     ],
 )

@@ -52,10 +52,12 @@ TEXTS: dict[str, str] = {
     "others_long": N_("the other {count} visible keys together: {weight}"),
     "cut": N_("Of {total} keys, the {count} drawn have the largest weights, the chosen one included."),
     "output": N_("head’s output"),
+    "passed_on": N_("passed on, edited"),
     "value_hint": N_("At the right each strip’s length. Point at a column and see it add up."),
     "value_dimension": N_("dimension {i}: {terms} = {output}"),
     "promoted": N_("most promoted"),
     "suppressed": N_("most suppressed"),
+    "no_push": N_("The head passes on nothing here: no token is pushed."),
     "predicted": N_("on {token}, most likely here: {push} of its logit {logit}"),
     "open": N_("Choose a step for its formula with these numbers."),
     "f_vectors": N_("{head} turned {query} into a query q, what it looks for, and {key} into a key k, what it offers."),
@@ -71,6 +73,8 @@ TEXTS: dict[str, str] = {
     "f_sink": N_("The sink counts in that sum and takes {weight}."),
     "f_mixed": N_("Against the model’s own output the largest difference is {difference}."),
     "f_push": N_("The output goes through this head’s slice of W_O, the final norm and the output layer."),
+    "f_passed_on": N_("Edits changed what the head passes on; its output was {output} long, this is {passed_on} long."),
+    "f_push_edited": N_("It goes through this head’s slice of W_O, the final norm and the output layer."),
     "f_frozen": N_("The norm’s statistics stay as they were here (Elhage et al. 2021); later layers are left out."),
     "f_mean": N_("Only differences count for the softmax: all tokens together are pushed by {mean} on average."),
     "percent": N_("{number} %"),
@@ -135,15 +139,19 @@ def payload(
     difference: float,
     push: Mapping[str, JSON] | str,
     texts: Mapping[str, str],
+    passed_on: NDArray[np.floating] | None = None,
 ) -> bytes:
     """The cell of `query` = (label, position) and `key`, a position among those of `keys`.
 
     `total` counts all keys, `n_visible` those the query may look at, `rest` is the weight of the visible ones not
     drawn, `shared` names the heads that use the same k and v. `root` is the d where `scale` is 1/√d. `mixed` is
-    Σ weight · v over all keys, `difference` how far it is from the model's own output. `push` is from `push_lists`, or
-    a sentence that says why there is none.
+    Σ weight · v over all keys, `difference` how far it is from the model's own output. `passed_on` is
+    given where edits changed that output on its way to W_O. `push` is from `push_lists`, or a sentence that says why
+    there is none.
     """
     _check(keys, key, q, mixed)
+    if passed_on is not None and passed_on.shape != mixed.shape:
+        raise ValueError(f"passed_on {passed_on.shape} and mixed {mixed.shape} do not fit")
     meta: dict[str, JSON] = {
         "head": head,
         "shared": list(shared) if len(shared) > 1 else [],
@@ -165,7 +173,8 @@ def payload(
         "texts": dict(texts),
         "palette": palette(),
     }
-    return pack(meta, _arrays(keys) | {"q": q.astype(np.float32), "mixed": mixed.astype(np.float32)})
+    vectors = {"q": q, "mixed": mixed} | ({} if passed_on is None else {"passed_on": passed_on})
+    return pack(meta, _arrays(keys) | {name: vector.astype(np.float32) for name, vector in vectors.items()})
 
 
 def _arrays(keys: Keys) -> dict[str, NDArray[Any]]:

@@ -91,7 +91,7 @@ function valueLines(state, cell) {
   const { texts } = meta
   const parts = mixedParts(state, cell)
   const sum = parts.map((part) => `${percent(part.weight, texts)}·v(${part.i === null ? fill(texts.others, { count: part.count }) : isolate(meta.labels[part.i])})`)
-  const found = valueTerms(parts, arrays.mixed, state.valueDimension ?? 0)
+  const found = valueTerms(parts, arrays, state.valueDimension ?? 0)
   const difference = meta.difference === 0 ? "0" : formatNumber(meta.difference, "plain", texts)
   return [
     math("output = Σⱼ weightⱼ · vⱼ"),
@@ -101,14 +101,24 @@ function valueLines(state, cell) {
   ]
 }
 
-function pushLines({ meta }) {
+function pushLines({ meta, arrays }) {
   const { texts, push } = meta
   if (typeof push === "string") return [words(push)]
   return [
-    math("push = W_U · norm(W_O · output)"),
-    words(texts.f_push),
+    ...pushedLines(arrays, texts),
     words(texts.f_frozen),
     words(fill(texts.f_mean, { mean: signed(push.mean, decimalsFor(Math.max(Math.abs(push.mean), 0.1)) - 1) })),
+  ]
+}
+
+// What is pushed: the output, or what edits made of it.
+function pushedLines({ mixed, passed_on }, texts) {
+  if (!passed_on) return [math("push = W_U · norm(W_O · output)"), words(texts.f_push)]
+  const decimals = decimalsFor(Math.max(norm(mixed), norm(passed_on)))
+  const lengths = { output: fixed(norm(mixed), decimals), passed_on: fixed(norm(passed_on), decimals) }
+  return [
+    math("push = W_U · norm(W_O · passed on)"),
+    words(`${fill(texts.f_passed_on, lengths)} ${texts.f_push_edited ?? ""}`),
   ]
 }
 

@@ -108,8 +108,9 @@ function drawValues(state, cell) {
   const { texts } = meta
   const parts = mixedParts(state, cell)
   const hover = state.valueDimension
-  const size = Math.max(largest(arrays.mixed), ...parts.map((part) => largest(part.values)))
-  const decimals = decimalsFor(Math.max(norm(arrays.mixed), ...parts.map((part) => norm(part.values))))
+  const ends = [arrays.mixed, ...(arrays.passed_on ? [arrays.passed_on] : [])]
+  const size = Math.max(...[...ends, ...parts.map((part) => part.values)].map(largest))
+  const decimals = decimalsFor(Math.max(...[...ends, ...parts.map((part) => part.values)].map(norm)))
   const length = (values) => fixed(norm(values), decimals)
   const own = parts.find((part) => part.i === cell.at)
   steps[5].result.textContent = fill(texts.length, { key: cell.token, length: `‖w·v‖ ${length(own.values)}` })
@@ -121,23 +122,28 @@ function drawValues(state, cell) {
     return { ...line, values: part.values }
   })
   rows.push({ ...stripRow({ className: "value output", name: `= ${texts.output}`, amount: length(arrays.mixed) }), values: arrays.mixed })
+  if (arrays.passed_on) {
+    const line = stripRow({ className: "value passed-on", name: `→ ${texts.passed_on}`, amount: length(arrays.passed_on) })
+    rows.push({ ...line, values: arrays.passed_on })
+  }
   state.values.replaceChildren(...rows.map((line) => line.row))
   for (const line of rows) {
     paintStrip(line.canvas, line.values, { size, color: theme.value, theme, hover, height: 16 })
     describeStrip(line.canvas, texts, "w·v", line.label.title, line.values)
   }
-  state.valueReadout.textContent = hover === null ? texts.value_hint : fill(texts.value_dimension, valueTerms(parts, arrays.mixed, hover))
+  state.valueReadout.textContent = hover === null ? texts.value_hint : fill(texts.value_dimension, valueTerms(parts, arrays, hover))
 }
 
-// Terms and sum of one dimension; the last term takes the rounding, so that the line adds up.
-function valueTerms(parts, mixed, i) {
+// Terms and sum of one dimension, and what edits made of the sum; the last term takes the rounding, so that the line
+// adds up.
+function valueTerms(parts, { mixed, passed_on }, i) {
   const decimals = decimalsFor(Math.max(...parts.map((part) => Math.abs(part.values[i]))))
   const numbers = parts.map((part) => rounded(part.values[i], decimals))
   const output = rounded(mixed[i], decimals)
   const last = numbers.length - 1
   numbers[last] = rounded(output - numbers.slice(0, last).reduce((sum, number) => sum + number, 0), decimals)
   const terms = numbers.map((number, part) => (part ? addend(number, decimals) : fixed(number, decimals))).join("")
-  return { i, terms, output: fixed(output, decimals) }
+  return { i, terms, output: `${fixed(output, decimals)}${passed_on ? ` → ${fixed(passed_on[i], decimals)}` : ""}` }
 }
 
 function buildValues(state) {
@@ -174,7 +180,9 @@ function drawPush(state) {
   result.textContent = push.promoted.length ? `${isolate(push.promoted[0][0])} ${signed(push.promoted[0][1], decimals)}` : ""
   const lists = ["promoted", "suppressed"].map((side) => pushList(texts[side], push[side], { side, most, decimals }))
   body.replaceChildren(
-    element("div", { className: "lists" }, ...lists),
+    push.promoted.length + push.suppressed.length
+      ? element("div", { className: "lists" }, ...lists)
+      : element("div", { className: "note nothing", textContent: texts.no_push ?? "" }),
     element("div", { className: "note", textContent: fill(texts.predicted, words) }),
   )
 }

@@ -1,0 +1,43 @@
+"""The view "edit" of Edit heads driven without a browser: what it draws, and what the model gives for it."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from model_runner import CaptureRequest
+from tests.pages.expected import runner
+from tests.ui.driving import no_failure, payloads
+from ui.session import DEFAULT_TEXT
+
+PAGE = "pages/edit_heads.py"
+HERE = {"layer": "3", "head": "1"}
+N = 8  # tokens of the default text
+
+
+@functools.cache
+def capture(*edits, continuation=()):
+    return runner().capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits, continuation=continuation))
+
+
+def maps(app):
+    return [arrays["values"] for _meta, arrays in payloads(app, "head_map")]
+
+
+def expected_map(*edits):
+    """The head's weights after the edits, NaN where the model or an edit hides the cell."""
+    after = capture(*edits)
+    keep = after.record(3).mask.tile(slice(0, N), slice(0, N), after.q(3).device, head=1).numpy()
+    return np.where(keep, after.weights(3, 1).numpy(), np.nan)
+
+
+def add(app):
+    app.button(key="edit_add").click().run()
+    no_failure(app)
+    return app
+
+
+def chips(app):
+    found = [button for button in app.button if (button.key or "").startswith("edit_drop_")]
+    return [button.label.replace("\\", "").removesuffix(" ×") for button in found]

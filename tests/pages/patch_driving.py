@@ -1,0 +1,70 @@
+"""The patching view of the page Edit heads, driven without a browser, and what is expected of it."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from analysis.patching import contrasting
+from model_runner import CaptureRequest, load_runner
+from tests.ui.driving import no_failure, open_app, payload
+from ui.patch_other import PAIRS
+from ui.patch_run import Setting
+from ui.session import DEFAULT_TEXT
+
+PAGE = "pages/edit_heads.py"
+N = 8  # tokens of the default text
+OTHER = PAIRS[DEFAULT_TEXT]
+DIFFERENT = 6  # where its token is another
+CLOSE = 1e-4  # logits: rounding of sums of size 20 in float32
+
+
+@functools.cache
+def runner() -> Any:
+    return load_runner("default")
+
+
+@functools.cache
+def capture(text=DEFAULT_TEXT):
+    return runner().capture(CaptureRequest(text=text))
+
+
+@functools.cache
+def tokens():
+    return contrasting(capture(), capture(OTHER))
+
+
+def opened(**address: str):
+    """The view with its map complete."""
+    app = open_app(page=PAGE, heads="patching", **address)
+    for _ in range(100):
+        if all(button.key != "patch_stop" for button in app.button):
+            break
+        app.run()
+    no_failure(app)
+    return app
+
+
+def box(app) -> Any:
+    """The box of the second text."""
+    return next(one for one in app.text_input if one.label == "Second text")
+
+
+def chosen(app, label: str) -> Any:
+    """One of the lists of tokens."""
+    return next(one for one in app.selectbox if one.label == label)
+
+
+def changes(app) -> np.ndarray:
+    return payload(app, "layer_head_map")[1]["values"]
+
+
+def setting(kind="residual", *, layer=3, reversed=False) -> Setting:
+    runs = (capture(OTHER), capture()) if reversed else (capture(), capture(OTHER))
+    return Setting(*runs, tokens(), kind, layer, reversed)
+
+
+def computed(one: Setting) -> np.ndarray:
+    return np.stack([runner().rerun(one.plain, one.work(row)).result().numpy() for row in one.rows])

@@ -1,0 +1,57 @@
+"""Activation patching in a browser: the map is clicked and hovered, work is stopped and goes on, the view is whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.pages.visiting import PATIENCE, visit
+
+pytestmark = pytest.mark.browser
+
+
+def cell(page, row: int, column: int) -> dict[str, float]:
+    at = json.loads(page.locator(".layer-head-map").get_attribute("data-geometry") or "{}")
+    return {"x": at["left"] + (column + 0.5) * at["pitchX"], "y": at["top"] + (row + 0.5) * at["pitchY"]}
+
+
+def test_a_click_on_the_map_is_in_the_address_and_hovering_says_how_far_it_goes(server, page):
+    visit(page, server, "edit_heads", heads="patching")
+    root = page.locator(".layer-head-map[data-painted]")
+    root.wait_for(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="stop")).to_have_count(0, timeout=PATIENCE)
+    canvas = page.locator(".layer-head-map canvas")
+    canvas.hover(position=cell(page, 0, 6))
+    expect(page.locator(".layer-head-map .caption")).to_contain_text("100 % of the way")
+    canvas.click(position=cell(page, 2, 6))
+    page.wait_for_url(lambda url: "layer=2" in url and "query=6" in url, timeout=PATIENCE)
+    expect(page.locator(".atlas-head b").first).to_have_text("L2")
+    page.locator(".token-strip .chip.selected[data-position='6'], .token-strip [data-position='6']").first.wait_for()
+
+
+def test_work_is_stopped_and_goes_on(server, page):
+    visit(page, server, "edit_heads", heads="patching", text="One day a cat saw the moon and " * 20)
+    stop = page.get_by_role("button", name="stop")
+    stop.wait_for(timeout=PATIENCE)
+    stop.click()
+    page.get_by_role("button", name="go on").wait_for(timeout=PATIENCE)
+    words = page.locator(".st-key-patch_progress").inner_text()
+    page.wait_for_timeout(1500)
+    assert page.locator(".st-key-patch_progress").inner_text() == words
+    page.get_by_role("button", name="go on").click()
+    stop.wait_for(timeout=PATIENCE)
+
+
+def test_the_view_is_whole_at_1440_by_900_and_not_wider_than_a_phone(server, page, new_page):
+    visit(page, server, "edit_heads", heads="patching")
+    page.locator(".layer-head-map[data-painted]").wait_for(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="stop")).to_have_count(0, timeout=PATIENCE)
+    box = page.locator(".layer-head-map").bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= 900
+    phone = new_page(viewport={"width": 390, "height": 844})
+    visit(phone, server, "edit_heads", heads="patching")
+    phone.locator(".layer-head-map[data-painted]").wait_for(timeout=PATIENCE)
+    assert phone.evaluate("document.scrollingElement.scrollWidth") <= 390

@@ -1,0 +1,296 @@
+"""The view "edit" of Edit heads: every change is the changed model's, and the list is in the address."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.comparison import head_drift, next_token_change
+from model_runner.edits import Blocked, MeanHead, ScaledHead, SharpenedHead, SwappedHeads
+from tests.pages.edit_driving import HERE, PAGE, N, add, capture, chips, expected_map, maps
+from tests.pages.expected import ROUNDING, runner
+from tests.pages.visiting import PATIENCE, visit
+from tests.ui.driving import components, html, no_failure, open_app, payload, payloads, send, sentences
+from ui import head_export
+from ui.edit_address import read, written
+
+WAYS = {
+    "zero": ({}, (ScaledHead(3, 1, 0.0),), "L3H1 ablated"),
+    "mean": ({}, (MeanHead(3, 1),), "L3H1 = its mean"),
+    "scale": ({"edit_scale": "-0.5"}, (ScaledHead(3, 1, -0.5),), "L3H1 × -0.5"),
+    "sharpen": ({"edit_sharpen": "0.3"}, (SharpenedHead(3, 1, 0.3),), "L3H1 at temperature 0.3"),
+    "swap": ({"edit_other": "5"}, (SwappedHeads(3, 1, 5),), "L3H1 ⇄ L3H5"),
+}
+
+
+@pytest.mark.parametrize("kind", WAYS)
+def test_the_button_adds_the_change_and_both_sides_are_the_models(kind):
+    given, edits, words = WAYS[kind]
+    app = add(open_app(page=PAGE, edit=kind, **HERE, **given))
+    assert sentences(app) == []
+    assert app.query_params["edits"] == written(edits)
+    assert chips(app) == [words]
+    before, after = maps(app)
+    np.testing.assert_allclose(before, expected_map(), atol=ROUNDING)
+    np.testing.assert_allclose(after, expected_map(*edits), atol=ROUNDING)
+    kl = next_token_change(capture(), capture(*edits)).kl
+    assert kl > 0
+    assert f"KL {kl:.3g} nats" in html(app)
+    moved = payload(app, "layer_head_map")[1]["values"]
+    np.testing.assert_allclose(moved, head_drift(capture(), capture(*edits)), atol=ROUNDING)
+    silent = "What L3H1 passes on is changed, not where it looks."
+    assert (silent in html(app)) == (kind != "sharpen")
+
+
+def test_typed_cells_are_hidden_where_the_menu_says():
+    for where, layers, heads in [("head", (3,), (1,)), ("layer", (3,), None), ("all", None, None)]:
+        app = open_app(page=PAGE, edit="block", edit_where=where, **HERE)
+        app.text_input(key="edit_cells").set_value("7, 1; 7, 2")
+        add(app)
+        edit = Blocked(((7, 1), (7, 2)), layers, heads)
+        assert app.query_params["edits"] == written((edit,))
+        after = maps(app)[1]
+        assert np.isnan(after[7, [1, 2]]).all()
+        np.testing.assert_allclose(after, expected_map(edit), atol=ROUNDING)
+
+
+def test_a_click_hides_a_cell_and_the_next_one_gives_it_back_while_masked_cells_stay():
+    app = open_app(page=PAGE, edit="block", **HERE)
+    assert payloads(app, "head_map")[0][0]["press"]
+    assert not payloads(app, "head_map")[1][0]["press"]
+    app = send(app, "head_map", "press", [7, 1])
+    no_failure(app)
+    assert app.query_params["edits"] == written((Blocked(((7, 1),), (3,), (1,)),))
+    assert np.isnan(maps(app)[1][7, 1])
+    assert payload(app, "head_map")[0]["selected"] == [7, 1]
+    app = send(app, "head_map", "press", [7, 1])
+    assert "edits" not in app.query_params
+    for nothing in ([1, 7], [7, None], None):
+        app = send(app, "head_map", "press", nothing)
+        no_failure(app)
+        assert "edits" not in app.query_params
+
+
+def test_a_query_that_sees_nothing_is_named():
+    app = open_app(page=PAGE, edits=written((Blocked(((1, 0), (1, 1)), (3,), (1,)),)), **HERE)
+    no_failure(app)
+    assert "These see nothing now and pass nothing on: The (1)." in html(app)
+
+
+def test_the_open_head_below_every_change_says_that_none_reaches_it():
+    app = open_app(page=PAGE, edits=written((ScaledHead(5, 0, 0.0),)), **HERE)
+    no_failure(app)
+    assert "No change reaches L3H1: a head hears only of the layers below it." in html(app)
+    assert np.array_equal(*maps(app), equal_nan=True)
+
+
+NOTHING = "These changes do nothing here: L3H1 looks as before, and what it passes on is the same."
+NEVER = "No change reaches L3H1: a head hears only of the layers below it."
+
+
+@pytest.mark.parametrize(
+    "edits, words",
+    [
+        ((ScaledHead(1, 0, 1.0),), NOTHING),  # below, but times one
+        ((ScaledHead(3, 1, 1.0),), NOTHING),
+        ((SharpenedHead(3, 1, 1.0),), NOTHING),
+        ((ScaledHead(3, 1, 1.0), ScaledHead(5, 0, 0.0)), NOTHING),
+        ((Blocked(((1, 7),), None, (1,)),), NOTHING),  # a cell that no token sees anyway
+        ((Blocked(((1, 7),), (3,), (1,)),), NOTHING),
+        ((Blocked(((7, 1),), (3,), (0,)),), NEVER),
+        ((ScaledHead(3, 0, 0.0),), NEVER),
+        ((ScaledHead(3, 0, 0.0), ScaledHead(5, 0, 1.0)), NEVER),
+        ((ScaledHead(5, 0, 0.0), ScaledHead(1, 0, 1.0)), NOTHING),
+        ((ScaledHead(1, 0, 0.0),), None),
+    ],
+)
+def test_what_does_nothing_is_not_said_to_lie_above_the_open_head(edits, words):
+    app = open_app(page=PAGE, edits=written(edits), **HERE)
+    no_failure(app)
+    assert [one for one in (NOTHING, NEVER) if one in html(app)] == ([] if words is None else [words])
+    assert "is changed, not where it looks" not in html(app)
+    assert np.array_equal(*maps(app), equal_nan=True) == (words is not None)
+
+
+def test_a_head_that_is_scaled_and_looks_elsewhere_is_not_said_to_look_as_before():
+    app = open_app(page=PAGE, edits=written((ScaledHead(3, 1, 0.0), Blocked(((7, 1),), (3,), (1,)))), **HERE)
+    no_failure(app)
+    assert "not where it looks" not in html(app)
+    assert "No change reaches" not in html(app)
+
+
+def test_nothing_changed_is_said_and_no_head_moved():
+    app = open_app(page=PAGE, **HERE)
+    no_failure(app)
+    assert "Nothing is changed yet, so both sides are the same." in html(app)
+    assert "layer_head_map" not in components(app)
+
+
+def test_a_click_on_a_moved_head_opens_it():
+    app = open_app(page=PAGE, edits=written((ScaledHead(3, 1, 0.0),)), **HERE)
+    drift = head_drift(capture(), capture(ScaledHead(3, 1, 0.0)))
+    layer, head = np.unravel_index(np.nanargmax(drift), drift.shape)
+    assert any(button.key == f"edit_to_{layer}_{head}" for button in app.button)
+    app.button(key=f"edit_to_{layer}_{head}").click().run()
+    no_failure(app)
+    assert (app.query_params["layer"], app.query_params["head"]) == (str(layer), str(head))
+    app = send(app, "layer_head_map", "head", [4, 2])
+    assert (app.query_params["layer"], app.query_params["head"]) == ("4", "2")
+
+
+# -- the list ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_list_is_mended_one_by_one_or_cleared():
+    edits = (ScaledHead(3, 1, 0.0), SharpenedHead(2, 4, 2.0), Blocked(((5, 0),), None, (1,)))
+    app = open_app(page=PAGE, edits=written(edits), **HERE)
+    no_failure(app)
+    assert chips(app) == ["L3H1 ablated", "L2H4 at temperature 2", "5 → 0 hidden in H1 of all layers"]
+    np.testing.assert_allclose(maps(app)[1], expected_map(*edits), atol=ROUNDING)
+    app.button(key="edit_drop_1").click().run()
+    assert read(app.query_params["edits"]) == (edits[0], edits[2])
+    app.button(key="edit_clear").click().run()
+    no_failure(app)
+    assert "edits" not in app.query_params
+    assert chips(app) == []
+
+
+def test_the_slider_of_a_changed_head_shows_its_value_and_changes_it_at_once():
+    app = open_app(page=PAGE, edit="scale", edits=written((ScaledHead(3, 1, 0.0), MeanHead(2, 2))), **HERE)
+    assert app.slider(key="edit_scale").value == 0.0
+    app.slider(key="edit_scale").set_value(1.5).run()
+    no_failure(app)
+    assert read(app.query_params["edits"]) == (ScaledHead(3, 1, 1.5), MeanHead(2, 2))
+    app.slider(key="edit_scale").set_value(0.7).run()
+    assert read(app.query_params["edits"]) == (ScaledHead(3, 1, 0.7), MeanHead(2, 2))
+
+
+@pytest.mark.parametrize(
+    "kind, edit, inside",
+    [
+        ("sharpen", SharpenedHead(3, 1, 10.0), 3.0),
+        ("sharpen", SharpenedHead(3, 1, 0.05), 3.0),
+        ("scale", ScaledHead(3, 1, -7.5), 2.5),
+    ],
+)
+def test_the_slider_reaches_a_listed_value_beyond_its_range(kind, edit, inside):
+    app = open_app(page=PAGE, edit=kind, edits=written((edit,)), **HERE)
+    (slider,) = app.slider
+    value = edit.factor if isinstance(edit, ScaledHead) else edit.temperature
+    assert slider.value == value
+    assert slider.min <= value <= slider.max
+    slider.set_value(inside).run()
+    no_failure(app)
+    assert app.slider(key=f"edit_{kind}").value == inside
+    assert read(app.query_params["edits"]) == (type(edit)(3, 1, inside),)
+    app.button(key="edit_drop_0").click().run()
+    assert sentences(app) == []
+
+
+def test_a_value_beyond_the_range_moved_within_it_leaves_an_address_that_can_be_read():
+    app = open_app(page=PAGE, edit="sharpen", edits=written((SharpenedHead(3, 1, 10.0),)), **HERE)
+    app.slider[0].set_value(7.0).run()
+    assert [(slider.value, slider.max) for slider in app.slider] == [(7.0, 7.0)]
+    app.button(key="edit_drop_0").click().run()
+    no_failure(app)
+    assert sentences(app) == []
+    assert [slider.value for slider in app.slider] == [4.0]
+
+
+def test_the_switch_for_every_page_is_in_the_address():
+    app = open_app(page=PAGE, edits=written((ScaledHead(3, 1, 0.0),)), **HERE)
+    app.toggle(key="edit_everywhere").set_value(True).run()
+    no_failure(app)
+    assert app.query_params["everywhere"] == "1"
+    np.testing.assert_allclose(maps(app)[0], expected_map(), atol=ROUNDING)  # before stays before
+    app.toggle(key="edit_everywhere").set_value(False).run()
+    assert "everywhere" not in app.query_params
+
+
+# -- how the text goes on ---------------------------------------------------------------------------------------------
+
+
+def greedy(*edits):
+    """The likeliest token, twelve times over, each time by a whole forward."""
+    found: tuple[int, ...] = ()
+    for _turn in range(12):
+        found += (int(capture(*edits, continuation=found).logits(-1).argmax()),)
+    return found
+
+
+@pytest.mark.parametrize("edits", [(ScaledHead(3, 1, 0.0),), (ScaledHead(6, 5, 0.0), SharpenedHead(0, 0, 3.0))])
+def test_both_texts_go_on_as_whole_forwards_do_and_the_first_difference_is_marked(edits):
+    app = open_app(page=PAGE, edits=written(edits), **HERE)
+    lanes = html(app).split('class="atlas-lanes"')[1]
+    before, after = greedy(), greedy(*edits)
+    same = next((place for place in range(12) if before[place] != after[place]), None)
+    for ids in (before, after):
+        words = "".join(runner().token_text(token) for token in ids[:same]).replace("·", " ")
+        assert words in lanes
+    assert ("<mark>" in lanes) == (same is not None)
+    assert ("equal: all 12 tokens" in lanes) == (same is None)
+
+
+def test_a_mean_has_no_continuation_and_everything_else_stays():
+    app = open_app(page=PAGE, edits=written((MeanHead(3, 1),)), **HERE)
+    no_failure(app)
+    assert sentences(app) == []
+    assert "This change cannot be made: a text that grows has no mean yet." in html(app)
+    assert len(maps(app)) == 2
+    assert "KL" in html(app)
+
+
+def test_the_files_and_the_code_give_the_changed_map_and_name_the_edits(monkeypatch):
+    taken: list[Any] = []
+    monkeypatch.setattr(head_export, "show_take_away", taken.append)
+    edits = (Blocked(((7, 1),), (3,), (1,)), ScaledHead(2, 4, 0.5))
+    no_failure(open_app(page=PAGE, edits=written(edits), **HERE))
+    names: dict[str, Any] = {}
+    exec(compile(taken[-1].snippet, "snippet", "exec"), names)
+    np.testing.assert_allclose(names["values"], expected_map(*edits), atol=ROUNDING)
+    stored = np.load(io.BytesIO(taken[-1].npz()))
+    np.testing.assert_allclose(stored["values"], expected_map(*edits), atol=ROUNDING)
+    assert all(repr(edit) in str(stored["caption"]) for edit in edits)
+
+
+# -- in a browser -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.browser
+def test_a_click_on_the_left_map_empties_the_cell_of_the_right_one(server, page):
+    visit(page, server, "edit_heads", edit="block", **HERE)
+    left, right = page.locator(".head-map").nth(0), page.locator(".head-map").nth(1)
+    right.and_(page.locator("[data-painted]")).wait_for(timeout=PATIENCE)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+
+    def click(query: int, key: int) -> None:
+        at = json.loads(left.get_attribute("data-geometry") or "{}")
+        x, y = at["x"] + (key + 0.5) * at["width"] / N, at["y"] + (query + 0.5) * at["height"] / N
+        left.locator("canvas").first.click(position={"x": x, "y": y})
+
+    def describes(words: str) -> bool:
+        at = json.loads(right.get_attribute("data-geometry") or "{}")
+        x, y = at["x"] + 1.5 * at["width"] / N, at["y"] + 7.5 * at["height"] / N
+        right.locator("canvas").first.hover(position={"x": x, "y": y})
+        return words in (right.locator(".tip").text_content() or "")
+
+    click(7, 1)
+    page.wait_for_url("**edits=Blocked**", timeout=PATIENCE)
+    page.get_by_role("button", name="7 → 1 hidden in L3H1 ×").wait_for(timeout=PATIENCE)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    assert describes("cannot see")
+    left.locator("canvas").first.press("ArrowRight")  # looks around, hides nothing
+    page.wait_for_url("**key=2**", timeout=PATIENCE)
+    page.get_by_role("button", name="7 → 1 hidden in L3H1 ×").wait_for(timeout=PATIENCE)
+    left.locator("canvas").first.press("Enter")
+    page.get_by_role("button", name="2 cells hidden in L3H1 ×").wait_for(timeout=PATIENCE)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    click(7, 2)
+    click(7, 1)
+    page.get_by_text("Nothing is changed yet, so both sides are the same.").wait_for(timeout=PATIENCE)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    assert describes("looks")

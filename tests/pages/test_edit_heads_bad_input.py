@@ -1,0 +1,107 @@
+"""The view "edit" of Edit heads: what cannot be is one sentence, and the list stays to be mended."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from model_runner.edits import ScaledHead
+from tests.model_runner.cases import FAMILY
+from tests.model_runner.folders import save
+from tests.pages.edit_driving import HERE, PAGE, add, chips, expected_map, maps
+from tests.pages.expected import ROUNDING
+from tests.ui.driving import html, no_failure, open_app, sentences
+from ui.edit_address import read, written
+
+
+@pytest.mark.parametrize(
+    "edits, sentence, left",
+    [
+        ("ScaledHead(3,1,0.0);MeanHead(3,1)", "Two changes of L3H1 contradict each other. Take one of them back.", 2),
+        ("SwappedHeads(3,1,2);ScaledHead(3,2,0.0)", "Two changes of L3H2 contradict each other.", 2),
+        ("ScaledHead(99,1,0.0)", "There is no layer 99", 1),
+        ("ScaledHead(3,99,0.0)", "There is no head 99", 1),
+        ("Blocked(((99,0),),(3,),(1,))", "There is no position 99: this model and text have 8, counted from 0.", 1),
+        ("Blocked(((-1,0),),(3,),(1,))", "There is no position -1", 1),
+    ],
+)
+def test_edits_that_cannot_be_made_together_leave_the_list_to_be_mended(edits, sentence, left):
+    app = open_app(page=PAGE, edits=edits, **HERE)
+    no_failure(app)
+    assert len(sentences(app)) == 1
+    assert sentence in sentences(app)[0]
+    assert len(chips(app)) == left
+    np.testing.assert_allclose(maps(app)[0], expected_map(), atol=ROUNDING)
+    app.button(key=f"edit_drop_{left - 1}").click().run()
+    no_failure(app)
+    assert sentences(app) == []
+    assert len(maps(app)) == 2
+
+
+@pytest.mark.parametrize("nonsense", ["what", "ScaledHead(1)", "Blocked((),None,None)", "SharpenedHead(3,1,0.0)", ";("])
+def test_what_is_no_edit_in_the_address_is_said_and_the_others_stay(nonsense):
+    app = open_app(page=PAGE, edits=f"MeanHead(2,2);{nonsense};ScaledHead(3,1,0.0)", **HERE)
+    no_failure(app)
+    assert len(sentences(app)) == 1
+    assert sentences(app)[0].startswith("This change cannot be made")
+    assert chips(app) == ["L2H2 = its mean", "L3H1 ablated"]
+    assert app.query_params["edits"] == "MeanHead(2,2);ScaledHead(3,1,0.0)"
+    assert len(maps(app)) == 2
+
+
+@pytest.mark.parametrize(
+    "typed, sentence",
+    [
+        ("", "This change cannot be made: no cell is chosen."),
+        ("seven", "This change cannot be made: “seven” is not a list of pairs of query and key, such as 7, 2; 7, 3."),
+        ("99, 1", "There is no position 99: this model and text have 8, counted from 0."),
+        ("1, 7", "This change cannot be made: token 1 does not see token 7 anyway."),
+    ],
+)
+def test_cells_that_cannot_be_hidden_are_one_sentence_and_the_list_stays(typed, sentence):
+    app = open_app(page=PAGE, edit="block", edits=written((ScaledHead(2, 2, 0.0),)), **HERE)
+    app.text_input(key="edit_cells").set_value(typed)
+    add(app)
+    assert sentences(app) == [sentence]
+    assert chips(app) == ["L2H2 ablated"]
+    assert len(maps(app)) == 2
+
+
+def test_a_full_list_takes_no_more_but_other_values():
+    edits = tuple(ScaledHead(layer, head, 0.5) for layer in range(5) for head in range(8))
+    app = add(open_app(page=PAGE, edit="sharpen", edits=written(edits), **HERE))
+    assert sentences(app) == ["This change cannot be made: the list holds 40 changes already."]
+    assert read(app.query_params["edits"]) == edits
+    app = add(open_app(page=PAGE, edits=written(edits), **HERE))
+    assert sentences(app) == []
+    assert ScaledHead(3, 1, 0.0) in read(app.query_params["edits"])
+
+
+@pytest.mark.parametrize("value", ["abc", "99", "nan"])
+def test_a_number_that_no_slider_holds_is_said_and_replaced(value):
+    app = open_app(page=PAGE, edit="sharpen", edit_sharpen=value, **HERE)
+    no_failure(app)
+    assert sentences(app) == [f"“{value}” is not a number for temperature."]
+    assert app.slider(key="edit_sharpen").value == 0.5
+
+
+def test_a_layer_without_softmax_attention_is_one_sentence(tmp_path):
+    folder = str(save(tmp_path / "jamba", FAMILY["jamba"].build()))
+    without = next(layer for layer, kind in enumerate(FAMILY["jamba"].kinds) if kind != "full")
+    app = open_app(page=PAGE, model=folder, text="some text", edits=f"ScaledHead({without},0,0.0)")
+    no_failure(app)
+    assert len(sentences(app)) == 1
+    assert f"Layer {without} has no softmax attention" in sentences(app)[0]
+    assert len(chips(app)) == 1
+    app.button(key="edit_drop_0").click().run()
+    add(app)
+    assert sentences(app) == []
+    assert len(maps(app)) == 2
+
+
+def test_an_encoder_is_changed_but_not_continued(tmp_path):
+    folder = str(save(tmp_path / "bert", FAMILY["bert"].build()))
+    app = add(open_app(page=PAGE, model=folder, text="some text"))
+    assert sentences(app) == []
+    assert "cannot continue a text" in html(app)
+    assert len(maps(app)) == 2

@@ -1,0 +1,153 @@
+"""Activation patching: bad input is one sentence, and what is taken away gives the numbers of the map."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from transformers import AutoModel
+
+from analysis.patching import logit_difference
+from model_runner.head_effects import head_patches
+from model_runner.rerun import Rerun
+from tests.model_runner.cases import FAMILY
+from tests.model_runner.folders import save
+from tests.model_runner.tiny import tiny
+from tests.pages.patch_driving import (
+    CLOSE,
+    DIFFERENT,
+    OTHER,
+    PAGE,
+    box,
+    capture,
+    computed,
+    opened,
+    runner,
+    setting,
+    tokens,
+)
+from tests.ui.driving import components, no_failure, open_app, sentences
+from ui.patch_export import patch_snippet, patch_tables
+from ui.session import DEFAULT_TEXT
+
+# -- what cannot be ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "address, sentence",
+    [
+        ({"patch_text": "The dog chased the big squirrel while it"}, "This text has 8 tokens, the second 9:"),
+        ({"patch_text": DEFAULT_TEXT}, "Both texts have the same tokens, so there is nothing to patch."),
+        ({"patch_text": " "}, "The second text is empty. Type one with as many tokens as the first: 8."),
+        ({"patch_text": ""}, "The second text is empty."),
+    ],
+)
+def test_a_second_text_that_does_not_fit_is_one_sentence_and_a_way_back(address, sentence):
+    app = open_app(page=PAGE, heads="patching", **address)
+    no_failure(app)
+    assert len(sentences(app)) == 1
+    assert sentence in sentences(app)[0]
+    assert "layer_head_map" not in components(app)
+    assert box(app).value == address["patch_text"]
+    app.button(key="patch_back").click().run()
+    no_failure(app)
+    assert box(app).value == OTHER
+    assert "patch_text" not in app.query_params
+
+
+def test_an_emptied_box_is_said_and_not_replaced():
+    app = opened()
+    box(app).set_value("").run()
+    no_failure(app)
+    assert "The second text is empty." in sentences(app)[0]
+    assert box(app).value == ""
+
+
+@pytest.mark.parametrize(
+    "address, sentence",
+    [
+        ({"patch_second": "'squirrelish"}, "“squirrelish” is not one token of this model but"),
+        ({"patch_first": "99999"}, "There is no token id 99999: this model and text have"),
+        ({"patch_first": "20", "patch_second": "20"}, "whose difference is always 0: “"),
+    ],
+)
+def test_a_token_that_cannot_be_is_one_sentence_and_the_map_stays(address, sentence):
+    app = opened(**address)
+    assert len(sentences(app)) == 1
+    assert sentence in sentences(app)[0]
+    assert "layer_head_map" in components(app)
+
+
+def test_a_text_too_long_for_a_run_a_token_is_one_sentence():
+    app = open_app(page=PAGE, heads="patching", text="dog " * 300)
+    no_failure(app)
+    assert len(sentences(app)) == 1
+    assert "offered for texts of up to 256 tokens" in sentences(app)[0]
+
+
+@pytest.mark.parametrize("name", ["bert", "base"])
+def test_an_encoder_has_no_next_token_to_patch(tmp_path, name):
+    build = tiny("bert", AutoModel) if name == "base" else FAMILY[name].build
+    app = open_app(page=PAGE, heads="patching", model=str(save(tmp_path / name, build())), text="some text")
+    no_failure(app)
+    assert len(sentences(app)) == 1
+    assert "This model sees the whole text at once" in sentences(app)[0]
+
+
+def test_a_causal_model_without_an_output_layer_says_so(tmp_path):
+    folder = save(tmp_path / "base", tiny("llama", AutoModel)())
+    app = open_app(page=PAGE, heads="patching", model=str(folder), text="some text")
+    no_failure(app)
+    assert len(sentences(app)) == 1
+    assert "comes without an output layer" in sentences(app)[0]
+
+
+def test_a_model_whose_layers_cannot_be_left_out_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(Rerun, "_agrees", lambda self, found: False)
+    runner()._alone.clear()
+    app = open_app(page=PAGE, heads="patching", patch_first="21")
+    no_failure(app)
+    for _ in range(20):
+        if sentences(app):
+            break
+        app.run()
+    assert len(sentences(app)) == 1
+    assert "the layers of this model cannot be run by themselves" in sentences(app)[0]
+
+
+# -- taken away -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["residual", "attention", "heads"])
+@pytest.mark.parametrize("reversed", [False, True])
+def test_the_snippet_gives_the_numbers_of_the_map(kind, reversed):
+    one = setting(kind, reversed=reversed)
+    page: Any = SimpleNamespace(capture=capture(), layer=3, head=2)
+    found: Any = SimpleNamespace(setting=one)
+    names: dict[str, Any] = {}
+    exec(compile(patch_snippet(page, found), "snippet", "exec"), names)
+    np.testing.assert_allclose(names["changes"].numpy(), computed(one), atol=CLOSE)
+    assert names["before"] == logit_difference(one.plain, tokens())
+    assert names["goal"] == logit_difference(one.other, tokens())
+
+
+def test_the_tables_hold_the_map_and_what_it_is_of_the_way(monkeypatch):
+    monkeypatch.setattr("ui.patch_export._", str)  # outside a session there is no language
+    one = setting()
+    values = computed(one)
+    found: Any = SimpleNamespace(setting=one, found=one.map_of(list(values[::-1])))
+    page: Any = SimpleNamespace(runner=runner())
+    first, second, third = patch_tables(page, found).values()
+    np.testing.assert_allclose(first.to_numpy(), values, atol=CLOSE)
+    assert (first.to_numpy()[:, :DIFFERENT] == 0).all()  # rounding is no number of the model's
+    assert second.loc["L0", f"{DIFFERENT} ·because"] == pytest.approx(1.0, abs=1e-4)
+    assert third.iloc[:, 0].max() == pytest.approx(float(torch.softmax(capture().logits(-1), -1).max()))
+
+
+def test_one_head_of_many_is_less_than_all_of_them():
+    found = runner().rerun(capture(), lambda one: head_patches(one, 6, 1, capture(OTHER), tokens())).result()
+    every = runner().rerun(capture(), lambda one: head_patches(one, 6, None, capture(OTHER), tokens())).result()
+    assert (found - every).abs().max() > CLOSE

@@ -1,0 +1,34 @@
+"""Work that ends while the page itself runs: the page is not begun again, for that would leave its boxes empty."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+import streamlit as st
+
+from tests.pages.test_models_given_up import PLACES
+from tests.ui.driving import no_failure, open_app, sentences
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_page_whose_work_ends_at_the_first_look_is_sent_whole(monkeypatch, place):
+    page, address, stop, _start = PLACES[place]
+    begun_again: list[str] = []
+    rerun = st.rerun
+
+    def noted() -> None:
+        caller = sys._getframe(1).f_globals["__name__"]
+        if caller != "ui.frame":  # which paints the frame of a new session before the engine is imported
+            begun_again.append(caller)
+        rerun()
+
+    monkeypatch.setattr("streamlit.rerun", noted)
+    monkeypatch.setattr("ui.kv_pull.BUDGET", 60.0)  # it ends within
+    app = open_app(page=page, text=f"Another text for {place}", **address)
+    no_failure(app)
+    assert begun_again == []
+    app.run()
+    assert begun_again == []
+    assert stop not in [button.key for button in app.button]
+    assert sentences(app) == []

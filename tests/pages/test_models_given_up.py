@@ -1,0 +1,88 @@
+"""Work under way on a page whose model was given up for others and loaded again: it ends, asking the new runner."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import weakref
+
+import pytest
+
+from model_runner.errors import Cancelled
+from tests.ui.driving import components, no_failure, open_app, sentences
+from ui import session
+
+EDIT, SHARING, MASKS, CACHE = (f"pages/{name}.py" for name in ("edit_heads", "sharing", "masks", "kv_cache"))
+PLACES = {
+    "effects": (EDIT, {"heads": "effects"}, "effect_stop", "effect_start"),
+    "patching": (EDIT, {"heads": "patching"}, "patch_stop", "patch_start"),
+    "sharing": (SHARING, {"sharing": "counts"}, "sharing_stop", "sharing_on"),
+    "sweep": (MASKS, {"masks": "sweep"}, "sweep_stop", "sweep_start"),
+    "curve": (CACHE, {"kv": "what_if"}, "curve_stop", "curve_on"),
+    "race": (CACHE, {"kv": "race", "race_length": "50"}, "race_stop", "race_again"),
+}
+
+
+def give_up(name: str = "default") -> weakref.ref[object]:
+    """What the shelf does with the model that was not used for longest."""
+    held = session.shelf()._held.pop(name).result()
+    held.worker.close()
+    return weakref.ref(held)
+
+
+def buttons(app) -> list[str | None]:
+    return [button.key for button in app.button]
+
+
+def ended(app, stop: str):
+    for _ in range(200):
+        if stop not in buttons(app):
+            break
+        app.run()
+    no_failure(app)
+    assert sentences(app) == []
+    return app
+
+
+@pytest.mark.parametrize("place, stopped", [*itertools.product(PLACES, [False]), ("effects", True), ("sweep", True)])
+def test_work_that_was_not_done_goes_on_with_the_model_loaded_anew(monkeypatch, place, stopped):
+    page, address, stop, start = PLACES[place]
+    text = f"A text of its own for {place} {stopped}"
+    with monkeypatch.context() as patch:
+        patch.setattr("ui.kv_pull.BUDGET", 0.0)  # nothing comes of the first looks
+        app = open_app(page=page, text=text, **address)
+        assert stop in buttons(app)
+        if stopped:
+            app.button(key=stop).click().run()
+            assert start in buttons(app)
+        give_up()
+    app.run()
+    if start in buttons(app) and place != "race":
+        app.button(key=start).click().run()
+    app = ended(app, stop)
+    assert place == "race" or start not in buttons(app)  # a race can be run again
+
+
+def test_a_second_text_that_was_not_read_yet_is_read_by_the_model_loaded_anew(monkeypatch):
+    def cancelled(*_) -> None:
+        raise Cancelled()
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ui.patch_other.read", cancelled)  # as when another page asks in between
+        app = open_app(page=EDIT, heads="patching", patch_text="The dog chased the squirrel while she")
+        assert sentences(app) != []
+        give_up()
+    ended(app.run(), "patch_stop")
+    assert "layer_head_map" in components(app)
+
+
+@pytest.mark.parametrize("typed", [{}, {"patch_text": "The dog chased the squirrel while she"}])
+def test_the_second_text_keeps_no_model_that_was_given_up(typed):
+    if "default" in session.shelf()._held:
+        give_up()  # other sessions of this process may look with it
+    app = ended(open_app(page=EDIT, heads="patching", **typed), "patch_stop")
+    old = give_up()
+    ended(app.run(), "patch_stop")
+    gc.unfreeze()
+    gc.collect()
+    assert old() is None
