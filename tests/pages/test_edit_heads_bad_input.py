@@ -22,7 +22,6 @@ from ui.edit_address import read, written
         ("ScaledHead(99,1,0.0)", "There is no layer 99", 1),
         ("ScaledHead(3,99,0.0)", "There is no head 99", 1),
         ("Blocked(((99,0),),(3,),(1,))", "There is no position 99: this model and text have 8, counted from 0.", 1),
-        ("Blocked(((-1,0),),(3,),(1,))", "There is no position -1", 1),
     ],
 )
 def test_edits_that_cannot_be_made_together_leave_the_list_to_be_mended(edits, sentence, left):
