@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import time
-from collections.abc import Callable
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -25,20 +23,7 @@ def opened(**address: str) -> AppTest:
     return open_app(page=PAGE, **address)
 
 
-def until(app: AppTest, done: Callable[[AppTest], bool], seconds: float = 60) -> AppTest:
-    """Run the page again, as its fragment does by itself, until it is done."""
-    end = time.monotonic() + seconds
-    while not done(app) and time.monotonic() < end:
-        app.run()
-    assert done(app)
-    return app
-
-
 def figure(app: AppTest, key: str) -> dict[str, Any]:
     """What a Plotly chart was given."""
     found = next(chart.proto for chart in app.get("plotly_chart") if chart.proto.id.endswith(f"-{key}"))
     return json.loads(found.spec)
-
-
-def button(app: AppTest, key: str) -> bool:
-    return any(one.key == key for one in app.button)

@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.patching import contrasting
 from model_runner import CaptureRequest, load_runner
-from tests.ui.driving import no_failure, open_app, payload
+from tests.ui.driving import button, no_failure, open_app, payload, until
 from ui.patch_other import PAIRS
 from ui.patch_run import Setting
 from ui.session import DEFAULT_TEXT
@@ -38,13 +38,14 @@ def tokens():
 
 def opened(**address: str):
     """The view with its map complete."""
-    app = open_app(page=PAGE, heads="patching", **address)
-    for _ in range(100):
-        if all(button.key != "patch_stop" for button in app.button):
-            break
-        app.run()
+    app = finished(open_app(page=PAGE, heads="patching", **address))
     no_failure(app)
     return app
+
+
+def finished(app):
+    """The same page once nothing of its map is to come."""
+    return until(app, lambda app: not button(app, "patch_stop"))
 
 
 def box(app) -> Any:

@@ -72,7 +72,7 @@ def test_a_text_that_looks_like_markup_is_text_on_every_page_and_in_every_menu(p
         page.locator("[data-testid=stPopoverBody]").wait_for()
         page.keyboard.press("Escape")
         assert no_code_ran(page)
-    page.get_by_role("link", name="Inside a cell").click()
+    page.get_by_role("link", name="Inside a cell", exact=True).click()
     page.locator(".cell-steps[data-painted]").wait_for()
     assert no_code_ran(page)
 

@@ -109,7 +109,7 @@ def test_the_text_opens_in_heads_and_the_generated_tokens_can_be_dropped(page, s
     expect_tokens(page, *prompt, *words)
     assert text_box(page).input_value() == "The dog chased the squirrel because it"
     expect(page.locator(".st-key-beside_text")).to_contain_text("+ 4 generated tokens")
-    page.get_by_role("link", name="Generation film").click()
+    page.get_by_role("link", name="Generation film", exact=True).click()
     expect(page.locator(".film .chip.prompt")).to_have_count(len(prompt) + 1, timeout=PATIENCE)
     assert drawn(page) == words
     page.get_by_role("button", name="drop").click()
@@ -151,8 +151,8 @@ def test_a_closed_tab_leaves_the_model_to_the_others(new_page, server):
     began = time.monotonic()
     yours.locator(".film .step").click()
     yours.locator(".film .step").click()
-    expect(yours.locator(".film")).to_have_attribute("data-frame", "2", timeout=2_000)
-    assert time.monotonic() - began < 2
+    expect(yours.locator(".film")).to_have_attribute("data-frame", "2", timeout=5_000)
+    assert time.monotonic() - began < 5
 
 
 def test_a_text_that_is_empty_says_so_and_the_film_comes_back(page, server):

@@ -106,11 +106,11 @@ def test_a_text_that_is_typed_is_shown_and_stays_on_another_page(page, server):
     type_text(page, CAPITAL)
     expect_tokens(page, *CAPITAL_TOKENS)
     expect_address(page, text=CAPITAL)
-    page.get_by_role("link", name="Inside a cell").click()
+    page.get_by_role("link", name="Inside a cell", exact=True).click()
     page.locator(".cell-steps[data-painted]").wait_for()
     expect_tokens(page, *CAPITAL_TOKENS)
     assert text_box(page).input_value() == CAPITAL
-    page.get_by_role("link", name="Heads").click()
+    page.get_by_role("link", name="Heads", exact=True).click()
     wait_for_heads(page)
     expect_tokens(page, *CAPITAL_TOKENS)
     assert address(page.url) == {"text": CAPITAL}

@@ -20,7 +20,7 @@ from tests.model_runner.cases import FAMILY
 from tests.model_runner.folders import save
 from tests.pages.expected import capture, runner
 from tests.pages.visiting import PATIENCE, type_text, visit
-from tests.ui.driving import components, html, no_failure, open_app, payloads, sentences
+from tests.ui.driving import button, components, html, no_failure, open_app, payloads, sentences, until
 from ui import kv_pull
 from ui.effect_export import effects_snippet
 from ui.effect_view import RANKED, Effects, signed
@@ -35,11 +35,7 @@ def open_view(**address):
 
 
 def finished(app):
-    for _ in range(100):
-        if all(button.key != "effect_stop" for button in app.button):
-            return app
-        app.run()
-    raise AssertionError("the search does not end")
+    return until(app, lambda app: not button(app, "effect_stop"))
 
 
 def maps(app):

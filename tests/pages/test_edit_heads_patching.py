@@ -23,6 +23,7 @@ from tests.pages.patch_driving import (
     changes,
     chosen,
     computed,
+    finished,
     opened,
     runner,
     setting,
@@ -106,10 +107,7 @@ def test_chosen_tokens_are_compared_and_in_the_address():
     chosen(app, "Second token").set_value(second).run()
     no_failure(app)
     assert app.query_params["patch_second"] == str(second)
-    for _ in range(100):
-        if all(button.key != "patch_stop" for button in app.button):
-            break
-        app.run()
+    finished(app)
     found = runner().rerun(capture(), lambda one: residual_patches(one, 5, capture(OTHER), (first, second))).result()
     np.testing.assert_allclose(changes(app)[5], found.numpy(), atol=CLOSE)
 

@@ -29,7 +29,7 @@ from tests.pages.patch_driving import (
     setting,
     tokens,
 )
-from tests.ui.driving import components, no_failure, open_app, sentences
+from tests.ui.driving import components, no_failure, open_app, sentences, until
 from ui.patch_export import patch_snippet, patch_tables
 from ui.session import DEFAULT_TEXT
 
@@ -107,13 +107,10 @@ def test_a_causal_model_without_an_output_layer_says_so(tmp_path):
 
 def test_a_model_whose_layers_cannot_be_left_out_is_one_sentence(monkeypatch):
     monkeypatch.setattr(Rerun, "_agrees", lambda self, found: False)
-    runner()._alone.clear()
+    monkeypatch.setattr(runner(), "_alone", {})  # what was found without the patch above
     app = open_app(page=PAGE, heads="patching", patch_first="21")
     no_failure(app)
-    for _ in range(20):
-        if sentences(app):
-            break
-        app.run()
+    until(app, sentences)
     assert len(sentences(app)) == 1
     assert "the layers of this model cannot be run by themselves" in sentences(app)[0]
 

@@ -15,8 +15,8 @@ from model_runner import CaptureRequest
 from model_runner.errors import BrokenLogits
 from tests.model_runner.families import FAMILIES
 from tests.model_runner.tiny import byte_tokenizer
-from tests.pages.kv_driving import button, figure, opened, runner, until
-from tests.ui.driving import html, no_failure, sentences, type_text
+from tests.pages.kv_driving import figure, opened, runner
+from tests.ui.driving import button, html, no_failure, sentences, type_text, until
 from ui.kv_race import QUOTED
 from ui.session import DEFAULT_TEXT
 

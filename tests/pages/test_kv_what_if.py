@@ -15,8 +15,8 @@ from analysis.kv_bytes import bytes_read
 from analysis.kv_drop import Trial, kl_nats
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.edits import KeepLast
-from tests.pages.kv_driving import button, figure, opened, runner, until
-from tests.ui.driving import html, no_failure, sentences
+from tests.pages.kv_driving import figure, opened, runner
+from tests.ui.driving import button, html, no_failure, sentences, until
 from ui.kv_export import take_what_if_away
 from ui.kv_what_if import Question
 from ui.session import DEFAULT_TEXT

@@ -20,7 +20,18 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Blocked, Masked
 from tests.model_runner.families import FAMILIES
 from tests.model_runner.tiny import byte_tokenizer
-from tests.ui.driving import components, html, no_failure, open_app, payload, send, sentences, type_text
+from tests.ui.driving import (
+    button,
+    components,
+    html,
+    no_failure,
+    open_app,
+    payload,
+    send,
+    sentences,
+    type_text,
+    until,
+)
 from ui.mask_export import gallery_snippet, model_snippet, sweep_snippet
 from ui.mask_gallery import short
 from ui.mask_state import BY_CHOICE, CHOICES, DUAL, Painted
@@ -182,10 +193,7 @@ def test_a_number_beyond_the_slider_is_its_end_so_that_a_shorter_text_needs_no_w
 
 def test_the_sweep_draws_the_models_perplexities():
     app = open_app(page=PAGE, masks="sweep")
-    for _ in range(40):
-        if not app.button or all(button.key != "sweep_stop" for button in app.button):
-            break
-        app.run()
+    until(app, lambda app: not button(app, "sweep_stop"))
     no_failure(app)
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
     line = next(one for one in figure["data"] if one["name"] == "sliding window")

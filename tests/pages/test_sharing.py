@@ -20,7 +20,7 @@ from model_runner.memory import readable
 from tests.model_runner.families import FAMILIES
 from tests.model_runner.tiny import byte_tokenizer
 from tests.pages.test_masks import values_in
-from tests.ui.driving import components, html, no_failure, open_app, payload, send, sentences
+from tests.ui.driving import button, components, html, no_failure, open_app, payload, send, sentences, until
 from ui import sharing_counts, sharing_export
 from ui.session import DEFAULT_TEXT
 from ui.sharing_counts import CountsView, Point
@@ -153,10 +153,7 @@ def test_layers_without_attention_are_left_out(folder_of):
 
 
 def finished(app):
-    for _ in range(40):
-        if all(button.key != "sharing_stop" for button in app.button):
-            break
-        app.run()
+    until(app, lambda app: not button(app, "sharing_stop"))
     no_failure(app)
     return app
 

@@ -7,9 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser import Server
-
-PATIENCE = 30_000  # ms; the first visit to a server loads the model
+from tests.browser import PATIENCE, Server
 
 
 def visit(page: Page, server: Server, path: str = "", **address: str) -> Page:
@@ -69,7 +67,7 @@ def click_cell(page: Page, query: int, key: int, n_tokens: int) -> None:
 
 def expect_address(page: Page, **parts: str) -> None:
     """Wait until the address in the browser's bar holds these parts and no others."""
-    page.wait_for_url(lambda url: address(url) == parts, timeout=5_000, wait_until="commit")
+    page.wait_for_url(lambda url: address(url) == parts, timeout=PATIENCE, wait_until="commit")
 
 
 def address(url: str) -> dict[str, str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,20 @@ def open_app(*, locale: str = "en-US", page: str | None = None, **address: str) 
         address_of = {entry.file: entry.address for entry in ENTRIES}
         app._page_hash = calc_hash(address_of[page])  # before a first run, switch_page would go by the file's name
     return app.run()
+
+
+def until(app: AppTest, done: Callable[[AppTest], bool], seconds: float = PATIENCE) -> AppTest:
+    """Run the page again, as its fragment does by itself, until it is done."""
+    end = time.monotonic() + seconds
+    while not done(app) and time.monotonic() < end:
+        app.run()
+    assert done(app)
+    return app
+
+
+def button(app: AppTest, key: str) -> bool:
+    """Whether the page has this button."""
+    return any(one.key == key for one in app.button)
 
 
 def components(app: AppTest) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.viz.components import shim
+from tests.viz.components.clock import hold
 from tests.viz.components.test_packing import unpacked
 from viz.color import palette
 from viz.components.head_groups.head_groups import SOURCE, TEXTS, Way, payload
@@ -112,13 +113,13 @@ def test_a_way_is_chosen_by_click_and_by_arrows_and_more_heads_than_the_model_ha
 @pytest.mark.browser
 def test_arrows_move_the_open_head_and_ask_once_at_rest(mount):
     page = mount(SOURCE, groups())
+    hold(page)
     picture = page.locator("figure svg").first
     picture.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")  # at the end
-    page.wait_for_function("window.calls.length > 0")
-    page.wait_for_timeout(200)
+    page.clock.run_for(1000)
     assert calls(page) == [["head_groups", "head", 7]]
     label = picture.get_attribute("aria-label") or ""
     assert label.startswith("as it is: GQA: 8 query heads over 4 k/v heads. L3H7 is open. H6–H7 read key/value head 3.")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
+from tests.viz.components.clock import settle
 from tests.viz.components.map_page import answer, calls, cell, facts, wait_for_window
 from tests.viz.components.test_head_map import head_map
 from viz.color import palette
@@ -67,7 +68,7 @@ def test_plus_minus_and_zero_zoom_in_out_and_back(mount):
     span = []
     for key in ("+", "+", "-", "0"):
         canvas.press(key)
-        page.wait_for_timeout(50)
+        settle(page)
         q0, q1, _, _ = map(float, facts(page)["view"].split(","))
         span.append(q1 - q0)
     assert span == pytest.approx([64 / 1.5, 64 / 2.25, 64 / 1.5, 64])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
+from tests.viz.components.clock import hold
 from tests.viz.components.test_layer_head_map import HEADS, LAYERS, VALUES, cells
 from viz.color import palette
 from viz.components.layer_head_map.layer_head_map import SOURCE, TEXTS
@@ -87,11 +88,11 @@ def test_a_sequential_map_runs_from_its_low_end_to_its_high_one(mount):
 
 def test_arrows_move_over_rows_that_have_only_a_note_and_ask_once_at_rest(mount):
     page = mount(SOURCE, cells(notes={2: "no attention <b>here</b>"}))
+    hold(page)
     page.locator("canvas").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
-    page.wait_for_function("window.calls.length > 0")
-    page.wait_for_timeout(200)
+    page.clock.run_for(1000)
     assert facts(page)["open"] == "3,3"
     assert calls(page) == [["layer_head_map", "head", [3, 3]]]
     assert page.locator(".layer-head-map b").count() == 0

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from tests.viz.components import shim
+from tests.viz.components.clock import settle
 from tests.viz.components.test_mask_gallery import N, gallery, regions
 from viz.color import palette
 from viz.components.mask_gallery.mask_gallery import SOURCE
@@ -110,7 +111,7 @@ def test_a_query_that_keeps_itself_is_not_drawn_as_hidden(mount):
     page = mount(SOURCE, gallery(hidden=[(2, 2)], given=[2]), style=WIDE)
     assert color(page, 2, 2) == color(page, 1, 1)
     page.mouse.move(*point(page, 2, 2))
-    page.wait_for_timeout(100)
+    settle(page)
     assert words(page) == "<i>c</i> (2) would see nothing else, so it keeps itself."
 
 
@@ -118,7 +119,7 @@ def test_arrows_and_enter_do_what_the_mouse_does(mount):
     page = mount(SOURCE, gallery(), style=WIDE)
     large(page).focus()
     page.keyboard.press("ArrowUp")
-    page.wait_for_timeout(100)
+    settle(page)
     assert words(page) == "d (3) does not see a (0), but can have heard of it after 3 layers."
     page.keyboard.press("Enter")
     assert calls(page) == [["query", 3]]
@@ -134,7 +135,7 @@ def test_an_index_map_shows_distances_and_has_neither_pencil_nor_layers(mount):
     assert not page.locator(".pencil").is_visible()
     assert not page.locator("input[type=range]").is_visible()
     page.mouse.move(*point(page, 4, 1))
-    page.wait_for_timeout(100)
+    settle(page)
     assert words(page) == "e (4) sees b (1) as if 3 positions back; they are 3 apart. farther back: capped"
     assert color(page, 4, 0) != color(page, 4, 4)
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.viz.components import made_positions as made
 from tests.viz.components import shim
+from tests.viz.components.clock import hold
 from viz.components.rotation import position_schemes, score_shift, score_split, score_sweep
 
 pytestmark = pytest.mark.browser
@@ -74,9 +75,12 @@ def test_locked_positions_stop_where_one_reaches_an_end(mount):
 
 def test_both_places_are_sent_once_they_rest(mount):
     page = mount(score_shift.SOURCE, made.shifting(), style=WIDE)
+    hold(page)
     for place in (9, 12, 30):
         move(page, "query", place)
-    page.wait_for_function("window.calls.length > 0")
+        page.clock.run_for(60)
+    assert calls(page) == []
+    page.clock.run_for(1000)
     assert calls(page) == [["positions", [30, 25]]]
 
 

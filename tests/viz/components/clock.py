@@ -1,0 +1,16 @@
+"""Time in the page as the test gives it, so that a slow machine sees what a fast one sees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def hold(page: Any) -> None:
+    """Stop the page's clock, timers and frames; from here on time passes with `page.clock.run_for(milliseconds)`."""
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+
+
+def settle(page: Any) -> None:
+    """Wait until what was asked for so far is painted."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
