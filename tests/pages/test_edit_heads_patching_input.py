@@ -30,6 +30,7 @@ from tests.pages.patch_driving import (
     tokens,
 )
 from tests.ui.driving import components, no_failure, open_app, sentences, until
+from ui import session
 from ui.patch_export import patch_snippet, patch_tables
 from ui.session import DEFAULT_TEXT
 
@@ -107,7 +108,9 @@ def test_a_causal_model_without_an_output_layer_says_so(tmp_path):
 
 def test_a_model_whose_layers_cannot_be_left_out_is_one_sentence(monkeypatch):
     monkeypatch.setattr(Rerun, "_agrees", lambda self, found: False)
-    monkeypatch.setattr(runner(), "_alone", {})  # what was found without the patch above
+    loading = session.shelf().open("default")
+    assert loading.wait(60.0)
+    monkeypatch.setattr(loading.result(), "_alone", {})  # what was found without the patch above
     app = open_app(page=PAGE, heads="patching", patch_first="21")
     no_failure(app)
     until(app, sentences)

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 
 from tests.pages.test_models_given_up import PLACES
-from tests.ui.driving import no_failure, open_app, sentences
+from tests.ui.driving import button, no_failure, open_app, sentences
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -30,5 +30,5 @@ def test_a_page_whose_work_ends_at_the_first_look_is_sent_whole(monkeypatch, pla
     assert begun_again == []
     app.run()
     assert begun_again == []
-    assert stop not in [button.key for button in app.button]
+    assert not button(app, stop)
     assert sentences(app) == []

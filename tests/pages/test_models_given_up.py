@@ -9,7 +9,7 @@ import weakref
 import pytest
 
 from model_runner.errors import Cancelled
-from tests.ui.driving import components, no_failure, open_app, sentences
+from tests.ui.driving import button, components, no_failure, open_app, sentences, until
 from ui import session
 
 EDIT, SHARING, MASKS, CACHE = (f"pages/{name}.py" for name in ("edit_heads", "sharing", "masks", "kv_cache"))
@@ -30,15 +30,8 @@ def give_up(name: str = "default") -> weakref.ref[object]:
     return weakref.ref(held)
 
 
-def buttons(app) -> list[str | None]:
-    return [button.key for button in app.button]
-
-
 def ended(app, stop: str):
-    for _ in range(200):
-        if stop not in buttons(app):
-            break
-        app.run()
+    until(app, lambda app: not button(app, stop))
     no_failure(app)
     assert sentences(app) == []
     return app
@@ -51,16 +44,16 @@ def test_work_that_was_not_done_goes_on_with_the_model_loaded_anew(monkeypatch, 
     with monkeypatch.context() as patch:
         patch.setattr("ui.kv_pull.BUDGET", 0.0)  # nothing comes of the first looks
         app = open_app(page=page, text=text, **address)
-        assert stop in buttons(app)
+        assert button(app, stop)
         if stopped:
             app.button(key=stop).click().run()
-            assert start in buttons(app)
+            assert button(app, start)
         give_up()
     app.run()
-    if start in buttons(app) and place != "race":
+    if button(app, start) and place != "race":
         app.button(key=start).click().run()
     app = ended(app, stop)
-    assert place == "race" or start not in buttons(app)  # a race can be run again
+    assert place == "race" or not button(app, start)  # a race can be run again
 
 
 def test_a_second_text_that_was_not_read_yet_is_read_by_the_model_loaded_anew(monkeypatch):
