@@ -7,8 +7,8 @@ begin_with_frame()
 import streamlit as st
 
 from analysis.head_map import Reading, What
+from ui import cached
 from ui import head_views as views
-from ui import session
 from ui.grid_views import show_grid
 from ui.head_export import take_head_away
 from ui.head_names import head_name
@@ -20,7 +20,7 @@ from ui.tables import show_tables
 
 opened = open_page()
 show_badge(opened)
-grid = session.grid(opened.capture)
+grid = cached.grid(opened.capture)
 strip = st.container()
 left, middle, right = st.columns([0.35, 0.42, 0.23], gap="medium")
 

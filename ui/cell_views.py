@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.cell import Cell, Push, strongest_key
-from ui import session
+from ui import cached, session
 from ui.components import mount
 from ui.head_names import head_name
 from ui.i18n import _
@@ -63,7 +63,7 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int
 
 def show_row_strip(opened: Opened, found: Cell, *, sets: str) -> None:
     """The text coloured by the query's weights; a click sets the query or the key."""
-    units = session.chips(opened.capture)
+    units = cached.chips(opened.capture)
     weights = np.array([found.row.weights[unit.tokens].sum() for unit in units])
     seen = np.array([found.row.keep[unit.tokens].any() for unit in units])
     payload = token_strip.payload(

@@ -16,7 +16,7 @@ from ui import session
 from ui.i18n import _
 from ui.kv_what_if import Continuations
 from ui.page import Opened
-from ui.wording import sentence
+from ui.wording import equal_up_to, sentence
 from viz.continuations import Way, continuations
 
 CONTINUED = 12  # tokens
@@ -52,13 +52,7 @@ def show_texts(opened: Opened, edits: tuple[Edit, ...]) -> Texts | None:
         return None
     status.empty()
     differs = first_difference([token.id for token in before], [token.id for token in after])
-    beside = (
-        _("equal: all {count} tokens").format(count=len(before))
-        if differs is None
-        else _("equal up to token {count}").format(count=differs)
-        if differs
-        else _("different from the first token on")
-    )
+    beside = equal_up_to(differs, len(before))
     ways = [
         Way(_("before"), "", [token.text for token in before]),
         Way(_("after"), "", [token.text for token in after]),

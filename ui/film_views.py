@@ -187,7 +187,7 @@ def _show_actions(film: Film) -> None:
         st.selectbox(_("Beams"), WIDTHS, key="film_width", label_visibility="collapsed", width=76)
         st.button(_("Beam search"), key="film_beams", on_click=lambda: _search(film), disabled=film.room == 0)
     if opens:
-        st.switch_page("pages/heads.py")
+        st.switch_page("pages/heads.py", query_params=session.address_parts())
 
 
 def _search(film: Film) -> None:

@@ -123,7 +123,7 @@ def _sidebar() -> None:
             if entry.section != section:
                 section = entry.section
                 st.html(f"<div class='atlas-section'>{_(section)}</div>")
-            st.page_link(entry.file, label=_(entry.name))
+            st.page_link(entry.file, label=_(entry.name), query_params=session.address_parts())
     with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
         choose(_("Language"), LANGUAGE_KEY, languages())
         words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
@@ -152,7 +152,7 @@ def _model_box() -> None:
 
 def _text_box() -> None:
     key = "text_box"
-    if key not in st.session_state:
+    if st.session_state.get(key) != session.text():
         st.session_state[key] = session.text()
     st.text_area(
         _("Text"),

@@ -18,10 +18,9 @@ def choose(label: str, name: str, options: Mapping[T, str], *, disabled: bool = 
     st.segmented_control(
         label,
         list(options),
-        default=chosen,
         required=True,
         format_func=lambda value: options[value],
-        key=_key(name),
+        key=_holding(name, chosen),
         on_change=_remember(name, options),
         label_visibility="collapsed",
         disabled=disabled,
@@ -35,9 +34,8 @@ def pick(label: str, name: str, options: Mapping[T, str], *, width: int | None =
     st.selectbox(
         label,
         list(options),
-        index=list(options).index(chosen),
         format_func=lambda value: options[value],
-        key=_key(name),
+        key=_holding(name, chosen),
         on_change=_remember(name, options),
         label_visibility="collapsed",
         width=width or "stretch",
@@ -48,17 +46,25 @@ def pick(label: str, name: str, options: Mapping[T, str], *, width: int | None =
 def switch(label: str, name: str, *, disabled: bool = False) -> bool:
     """On or off; off by default."""
     on = session.choice(name, ("0", "1")) == "1"
-    key = _key(name)
+    key = _holding(name, on)
 
     def remember() -> None:
         session.choose(name, "1" if st.session_state[key] else "0", "0")
 
-    st.toggle(label, value=on, key=key, on_change=remember, disabled=disabled)
+    st.toggle(label, key=key, on_change=remember, disabled=disabled)
     return on
 
 
 def _key(name: str) -> str:
     return f"choice_{name}"
+
+
+def _holding(name: str, value: object) -> str:
+    """The key of a widget that shows this value, also where its own is another: the reader went back, say."""
+    key = _key(name)
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+    return key
 
 
 def _remember(name: str, options: Mapping[T, str]) -> Callable[[], None]:

@@ -24,7 +24,7 @@ from ui.kv_pull import TICK, Pull
 from ui.kv_sizes import Sizes
 from ui.page import Opened, edited, guarded
 from ui.what_if import offer_everywhere, show_change
-from ui.wording import error_size, plain, sentence
+from ui.wording import equal_up_to, error_size, plain, sentence
 from viz.continuations import Way, continuations
 from viz.curves import CONFIG, Line, lines
 
@@ -218,13 +218,7 @@ def _show_texts(opened: Opened, question: Question) -> None:
     status.empty()
     ids = [[token.id for token in tokens] for tokens in found]
     differs = first_difference(ids[0], ids[1])
-    words = (
-        _("equal: all {count} tokens").format(count=len(ids[0]))
-        if differs is None
-        else _("equal up to token {count}").format(count=differs)
-        if differs
-        else _("different from the first token on")
-    )
+    words = equal_up_to(differs, len(ids[0]))
     ways = [
         Way(_("full cache"), "", [token.text for token in found[0]]),
         Way(_("changed cache"), name_of(question), [token.text for token in found[1]]),

@@ -13,7 +13,7 @@ from model_runner import Capture
 from model_runner.edits import check_growing
 from model_runner.errors import CannotContinue, RunnerError
 from model_runner.sampling import RULES, Sampling, Stage, stages
-from ui import session
+from ui import cached, session
 from ui.components import mount
 from ui.i18n import _, language
 from ui.page import Opened, translated
@@ -90,7 +90,7 @@ def read_bench(opened: Opened) -> Bench:
     logits = capture.logits(query)
     stages(logits, Sampling(), ())  # raises BrokenLogits before anything is drawn
     request = capture.request
-    labels = session.made(
+    labels = cached.made(
         ("vocabulary", request.model, request.revision, len(logits)),
         lambda: [runner.token_text(token) for token in range(len(logits))],
     )

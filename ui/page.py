@@ -15,7 +15,7 @@ from attention.metrics import Metric
 from model_runner import Capture, Check, Runner, RunnerError
 from model_runner.edits import Edit, check_cells
 from model_runner.errors import Cancelled, NoSuchPlace
-from ui import edit_address, session
+from ui import cached, edit_address, session
 from ui.components import mount
 from ui.i18n import _
 from ui.wording import error_size, joined, number, plain, sentence
@@ -152,7 +152,7 @@ def _index(what: str, value: int, count: int) -> int:
 
 def show_strip(opened: Opened, metric: Metric | None = None) -> None:
     """The text as chips, coloured by the open head's metric; a click sets the query."""
-    units = session.chips(opened.capture)
+    units = cached.chips(opened.capture)
     values = np.full(len(opened.capture.tokens), np.nan)
     if metric is not None:
         values = token_metric(opened.capture, opened.layer, opened.head, metric)
@@ -185,7 +185,7 @@ def _largest(values: np.ndarray) -> float:
 
 def show_badge(opened: Opened) -> Check:
     """The verified badge of the layer in view. If the check fails, the page says so and ends: nothing is drawn."""
-    check = session.check(opened.capture, opened.layer)
+    check = cached.check(opened.capture, opened.layer)
     words = _("verified · max diff {error} · {dtype}") if check.ok else _("not verified · difference {error} · {dtype}")
     text = words.format(error=error_size(check.max_abs_error), dtype=opened.runner.info.dtype)
     meaning = _(

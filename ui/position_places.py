@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import streamlit as st
 
-from ui import session
+from ui import cached, session
 from ui.components import mount
 from ui.head_names import head_name
 from ui.i18n import _
@@ -44,7 +44,7 @@ def _choose_place(label: str, name: str, value: int, names: dict[int, str]) -> N
 
 def show_row_strip(opened: Opened, query: int, key: int, *, sets: str) -> None:
     """The text coloured by the query's weights; a click sets the query or the key, and the sliders go back to them."""
-    units = session.chips(opened.capture)
+    units = cached.chips(opened.capture)
     row = opened.capture.weights(opened.layer, opened.head, queries=slice(query, query + 1))[0].cpu().numpy()
     weights = np.array([row[unit.tokens].sum() for unit in units], dtype=np.float32)
     payload = token_strip.payload(

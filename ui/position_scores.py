@@ -9,7 +9,7 @@ import numpy as np
 from analysis.distance_curves import Contents, DistanceCurves, distance_curves
 from analysis.positions import Turned
 from analysis.score_by_frequency import frequency_map
-from ui import session
+from ui import cached, session
 from ui.i18n import _
 from ui.page import Opened, translated
 from ui.position_places import look_at_key
@@ -86,7 +86,7 @@ def sweep_view(opened: Opened, query: int, key: int, *, contents: Contents, reac
     capture, layer, head = opened.capture, opened.layer, opened.head
     distances = np.arange(min(reach, opened.runner.info.max_tokens))
     curves = distance_curves(capture, layer, range(len(distances)), contents=contents, query=query, key=key)
-    before = session.grid(capture).metrics["previous"][layer]
+    before = cached.grid(capture).metrics["previous"][layer]
     heads = [f"L{layer}H{i}" for i in range(len(curves.scores))]
     payload = score_sweep.payload(
         layer=layer,

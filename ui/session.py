@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
-from ui import address
+from ui import address, history
 from ui.works import Works
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
-    from analysis.head_grid import HeadGrid
-    from analysis.units import Unit
-    from model_runner import Capture, Check, Runner
+    from model_runner import Capture, Runner
     from model_runner.edits import Edit
     from model_runner.shelf import Shelf
     from ui.film import Film
@@ -55,14 +53,15 @@ class Place:
 
 
 def begin() -> None:
-    """Read the address at the first run of a session."""
-    if _PLACE in st.session_state:
+    """Read the address at the first run of a session, and whenever its reader went back or forward to another."""
+    if _PLACE in st.session_state and not history.moved():
         return
     given = st.query_params
-    st.session_state[_ID] = uuid.uuid4().hex
+    st.session_state.setdefault(_ID, uuid.uuid4().hex)
     st.session_state[_PROBLEMS] = []
     st.session_state[_MODEL] = given.get(_MODEL, "").strip() or DEFAULT_MODEL
-    st.session_state[_TEXT] = given.get(_TEXT, DEFAULT_TEXT)
+    too_long = st.session_state.get(_TEXT, "")[LONGEST_TEXT_IN_ADDRESS:]  # no address holds it: it stays
+    st.session_state[_TEXT] = given.get(_TEXT, text() if too_long else DEFAULT_TEXT)
     st.session_state[_CONTINUATION] = _given(_CONTINUATION, address.token_ids, ())
     st.session_state[_PLACE] = Place(
         layer=_given("layer", address.whole, None),
@@ -173,8 +172,8 @@ def written(name: str) -> str | None:
     return st.session_state[_CHOICES].get(name)
 
 
-def write_address() -> None:
-    """Mirror the place in the address; what is at its default is left out."""
+def address_parts() -> dict[str, str]:
+    """What the address holds, of any page; what is at its default is left out."""
     here, wanted = place(), dict(st.session_state[_CHOICES])
     if model() != DEFAULT_MODEL:
         wanted[_MODEL] = model()
@@ -189,8 +188,13 @@ def write_address() -> None:
         wanted["query"] = "none" if here.query is None else str(here.query)
     if here.window is not None:
         wanted["window"] = "-".join(map(str, here.window))
-    if st.query_params.to_dict() != wanted:
-        st.query_params.from_dict(wanted)
+    return wanted
+
+
+def write_address() -> None:
+    """Mirror the place in the address."""
+    if st.query_params.to_dict() != address_parts():
+        st.query_params.from_dict(address_parts())
 
 
 def slots() -> dict[str, Any]:
@@ -234,49 +238,6 @@ def capture(
         return job.result()
     finally:
         job.cancel()
-
-
-# Keys are written out: Streamlit hashes a request by the values of its fields, whatever kind of edit they belong to.
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _grid(request: str, _capture: Capture) -> HeadGrid:
-    from analysis.head_grid import head_grid  # torch is imported only after the frame is painted
-
-    return head_grid(_capture)
-
-
-def grid(capture: Capture) -> HeadGrid:
-    """Thumbnails and metrics of every head, computed once per request."""
-    return _grid(repr(capture.request), capture)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _chips(request: str, _capture: Capture) -> tuple[Unit, ...]:
-    from analysis.units import character_units  # torch is imported only after the frame is painted
-
-    return character_units(_capture)
-
-
-def chips(capture: Capture) -> tuple[Unit, ...]:
-    """The units of the token strip, computed once per request."""
-    return _chips(repr(capture.request), capture)
-
-
-@st.cache_resource(max_entries=16, show_spinner=False)
-def made(key: object, _make: Callable[[], Any]) -> Any:
-    """What ``_make`` gives for this key, made once."""
-    return _make()
-
-
-@st.cache_resource(max_entries=512, show_spinner=False)
-def _check(request: str, layer: int, _capture: Capture) -> Check:
-    return _capture.verify(layer)
-
-
-def check(capture: Capture, layer: int) -> Check:
-    """The layer's verification, computed once per request."""
-    return _check(repr(capture.request), layer, capture)
 
 
 def works() -> Works:

@@ -14,7 +14,7 @@ from analysis.comparison import NextTokenChange, head_drift, next_token_change
 from analysis.head_map import HeadMap, Reading
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
-from ui import edit_address, edit_list, session
+from ui import cached, edit_address, edit_list, session
 from ui import head_views as views
 from ui.components import mount
 from ui.head_export import take_head_away
@@ -48,7 +48,7 @@ def show_maps(opened: Opened, after: Capture, *, clicked: Callable[[Any], None] 
 
     Raises EditNotPossible, and draws nothing, where the changed forward fails the check that the plain one passed.
     """
-    check = session.check(after, opened.layer)
+    check = cached.check(after, opened.layer)
     if not check.ok:
         raise EditNotPossible(reason=N_("the changed layer's output is not explained by its weights"))
     drift = float(drift_of(opened.capture, after)[opened.layer, opened.head])
@@ -69,7 +69,7 @@ def show_maps(opened: Opened, after: Capture, *, clicked: Callable[[Any], None] 
 def drift_of(before: Capture, after: Capture) -> np.ndarray:
     """How far each head's attention moved [layers, heads], computed once for the two requests."""
     key = ("drift", repr(before.request), repr(after.request))  # Streamlit hashes a value by its fields, not its type
-    return session.made(key, lambda: head_drift(before, after))
+    return cached.made(key, lambda: head_drift(before, after))
 
 
 def show_map(opened: Opened, heading: str, key: str, *, clicked: Callable[[Any], None] | None = None) -> Changed:

@@ -51,3 +51,12 @@ def error_size(value: float) -> str:
     """A tiny difference in one significant digit: 2e-7."""
     mantissa, _sign, exponent = f"{value:.0e}".partition("e")
     return "0" if value == 0 else f"{mantissa}e{int(exponent)}"
+
+
+def equal_up_to(differs_at: int | None, count: int) -> str:
+    """How far two texts of ``count`` tokens go together; None: to their end."""
+    if differs_at is None:
+        return _("equal: all {count} tokens").format(count=count)
+    if differs_at:
+        return _("equal up to token {count}").format(count=differs_at)
+    return _("different from the first token on")

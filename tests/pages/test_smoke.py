@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.ui.driving import html, no_failure, open_app, sentences, type_text
+from ui import cached
 from ui.frame import ENTRIES
 from ui.i18n import LANGUAGES
 
@@ -52,10 +53,9 @@ def test_every_head_can_be_opened(entry):
 
 def test_a_layer_that_fails_its_check_is_not_drawn(entry, monkeypatch):
     from model_runner import Capture, Check
-    from ui import session
 
     monkeypatch.setattr(Capture, "verify", lambda *_: Check(0.5, 1e-6, False))
-    session._check.clear()
+    cached._check.clear()
     try:
         app = open_app(page=entry.file, layer="3")
         no_failure(app)
@@ -64,4 +64,4 @@ def test_a_layer_that_fails_its_check_is_not_drawn(entry, monkeypatch):
             element.proto.component_name for element in app.get("bidi_component")
         )
     finally:
-        session._check.clear()
+        cached._check.clear()

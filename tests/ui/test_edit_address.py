@@ -22,7 +22,7 @@ from model_runner.edits import (
 )
 from model_runner.errors import EditInvalid, EditNotPossible
 from model_runner.turning import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
-from ui import session
+from ui import cached
 from ui.edit_address import KINDS, MOST, read, written
 
 EVERY = (
@@ -83,5 +83,5 @@ def test_captures_of_two_kinds_of_edit_with_the_same_values_are_not_taken_for_ea
         SimpleNamespace(request=CaptureRequest("a", edits=(edit,)), verify=lambda layer, edit=edit: (edit, layer))
         for edit in (ScaledTheta(0.5), NtkTheta(0.5))
     )
-    assert session.check(half, 0) == (ScaledTheta(0.5), 0)
-    assert session.check(ntk, 0) == (NtkTheta(0.5), 0)
+    assert cached.check(half, 0) == (ScaledTheta(0.5), 0)
+    assert cached.check(ntk, 0) == (NtkTheta(0.5), 0)

@@ -187,3 +187,34 @@ def test_another_model_is_looked_at_without_the_edits_of_the_one_before():
 
     app = run(script, {"edits": "ScaledHead(1,2,0.0)", "everywhere": "1"})
     assert app.query_params == {"model": "another", "edits": "ScaledHead(1,2,0.0)"}
+
+
+def go_back() -> None:
+    import streamlit as st
+
+    from ui import history, session
+
+    session.begin()
+    known = {name: st.session_state[name] for name in ("session_id", "text")}
+    session.set_text(st.query_params["typed"])
+    session.choose("what", "scores", "weights")
+    session.move(layer=3)
+    st.query_params.from_dict({"layer": "1", "head": "2"})
+    moved, history.moved = history.moved, lambda: True
+    try:
+        session.begin()
+    finally:
+        history.moved = moved
+    st.session_state["the same session"] = st.session_state["session_id"] == known["session_id"]
+
+
+def test_who_goes_back_looks_where_the_address_says():
+    state = run(go_back, {"typed": "another text"}).session_state
+    assert state["place"] == Place(layer=1, head=2)
+    assert (state["text"], state["choices"]) == (DEFAULT_TEXT, {})
+    assert state["the same session"]
+
+
+def test_a_text_too_long_for_an_address_stays_when_its_reader_goes_back():
+    long = "x" * (LONGEST_TEXT_IN_ADDRESS + 1)
+    assert run(go_back, {"typed": long}).session_state["text"] == long
