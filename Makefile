@@ -26,9 +26,9 @@ help:
 run: $(RUN)
 	@$(BIN)/python -m streamlit run app.py $(ARGS)
 
-# Two processes; the tests in a browser run one after the other, and last (tests/conftest.py). ARGS="-n 0" is one process.
+# Three processes even on two cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
 test: $(DEV) chromium
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 3 $(ARGS)
 
 lint: $(DEV)
 	$(BIN)/ruff check .

@@ -17,14 +17,10 @@ _BROWSER_FIXTURES = {"browser", "new_page", "page", "static_page"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses a browser, and run it last: see tests/browser.py, and quick tests fail first.
-
-    Among several processes one runs it all: two browsers would take each other's time, and each needs its own server.
-    """
+    """Mark what uses a browser, and run it last: see tests/browser.py, and quick tests fail first."""
     for item in items:
         if _BROWSER_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
