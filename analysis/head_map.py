@@ -62,6 +62,18 @@ class HeadMap:
         """The largest magnitude in the window; 0 where all is masked."""
         return float(np.nanmax(np.abs(self.values))) if np.isfinite(self.values).any() else 0.0
 
+    def tokens_at(self, row: int, column: int) -> tuple[range, range]:
+        """Query and key tokens of the pixel in which these two units of the window lie."""
+        window = self.window
+        return (
+            self._tokens(row, window.q0, window.q1, self.pool[0]),
+            self._tokens(column, window.k0, window.k1, self.pool[1]),
+        )
+
+    def _tokens(self, unit: int, first: int, last: int, pool: int) -> range:
+        start = first + (unit - first) // pool * pool
+        return range(self.units[start].start, self.units[min(start + pool, last) - 1].stop)
+
 
 def units_of(capture: Capture, reading: Reading) -> tuple[Unit, ...]:
     """The rows and columns of the whole map."""

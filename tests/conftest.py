@@ -12,7 +12,7 @@ import pytest
 
 pytest_plugins = ("tests.browser",)
 
-_BROWSER_FIXTURES = {"browser", "new_page", "page", "static_page"}
+_BROWSER_FIXTURES = {"browser", "new_page", "page", "static_page", "mount"}
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -13,6 +13,7 @@ from ui import cached, session
 from ui.components import mount
 from ui.head_names import head_name
 from ui.i18n import _
+from ui.inputs import holding
 from ui.page import Opened, translated
 from ui.wording import number, sentence
 from viz.components.cell_steps import cell_steps
@@ -46,9 +47,7 @@ def show_coordinates(opened: Opened, query: int, key: int) -> None:
 
 def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int, str] | int) -> None:
     """One coordinate of the place, from a list, or stepped through where it is one of many positions."""
-    key = f"cell_{name}"
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
+    key = holding(f"cell_{name}", value)
 
     def move() -> None:
         session.move(**{name: int(st.session_state[key])})

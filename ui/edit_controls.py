@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import streamlit as st
@@ -12,7 +13,7 @@ from model_runner.errors import EditNotPossible, NoSuchPlace, Reason
 from ui import edit_list, session
 from ui.head_names import head_name
 from ui.i18n import _
-from ui.inputs import choose, pick
+from ui.inputs import choose, holding, pick
 from ui.page import Opened
 from ui.wording import plain, sentence
 
@@ -125,7 +126,7 @@ def _blocked(opened: Opened, typed: str) -> Blocked:
     found = Blocked(cells, layers, heads)
     check_cells((found,), len(opened.capture.tokens))
     for query, key in cells:
-        if not sees(opened, query, key, layers):
+        if not seen(opened, range(query, query + 1), range(key, key + 1), layers):
             raise EditNotPossible(reason=Reason(NEVER_SEEN, {"query": query, "key": key}))
     return found
 
@@ -138,12 +139,17 @@ def check_cells(edits: tuple[Edit, ...], n_tokens: int) -> None:
                 raise NoSuchPlace(what=N_("position"), value=place, count=n_tokens)
 
 
-def sees(opened: Opened, query: int, key: int, layers: Places) -> bool:
-    """Whether the unchanged model lets this query look at this key in one of these layers."""
+def seen(opened: Opened, queries: range, keys: range, layers: Places) -> tuple[edit_list.Cell, ...]:
+    """The cells of these queries and keys that the unchanged model lets one of these layers see."""
     capture = opened.capture
     records = [capture.records[layer] for layer in (range(capture.n_layers) if layers is None else layers)]
-    row, column = slice(query, query + 1), slice(key, key + 1)
-    return any(bool(record.mask.tile(row, column, record.q.device)[0, 0]) for record in records if record is not None)
+    places = slice(queries.start, queries.stop), slice(keys.start, keys.stop)
+    masks = [record.mask.tile(*places, record.q.device).cpu() for record in records if record is not None]
+    return tuple(
+        (queries[row], keys[column])
+        for row, column in itertools.product(range(len(queries)), range(len(keys)))
+        if any(bool(mask[row, column]) for mask in masks)
+    )
 
 
 def _slider(kind: str, edits: tuple[Edit, ...], at: Callable[[float], Edit]) -> float:
@@ -153,9 +159,8 @@ def _slider(kind: str, edits: tuple[Edit, ...], at: Callable[[float], Edit]) -> 
     listed = edit_list.same_thing(edits, at(usual))
     value = _listed_value(listed) if listed is not None else _written_value(name, _(label), least, most, usual)
     inside = least <= value <= most
-    key = name if inside else f"{name} {value!r}"  # Streamlit (1.67) loses the value of a key whose range is another
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
+    # Streamlit (1.67) loses the value of a key whose range is another.
+    key = holding(name if inside else f"{name} {value!r}", value)
 
     def remember() -> None:
         chosen = round(float(st.session_state[key]), 6)

@@ -12,6 +12,7 @@ from model_runner.edits import Blocked, Edit, Masked, MeanHead, Places, ScaledHe
 from ui import edit_address, session
 from ui.edit_words import name_of
 from ui.i18n import _
+from ui.inputs import holding
 from ui.wording import plain, sentence
 
 MOST = 40  # edits; each is a button, and all of them are in the address
@@ -64,14 +65,16 @@ def with_edit(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
     return (*found, new)
 
 
-def toggled(edits: Sequence[Edit], cell: Cell, layers: Places, heads: Places) -> tuple[Edit, ...]:
-    """The cell hidden in these places, or given back where it was."""
+def toggled(edits: Sequence[Edit], cells: tuple[Cell, ...], layers: Places, heads: Places) -> tuple[Edit, ...]:
+    """The cells hidden in these places, or given back where one of them was."""
     for place, old in enumerate(edits):
-        if isinstance(old, Blocked) and (old.layers, old.heads) == (layers, heads) and cell in old.cells:
-            left = tuple(one for one in old.cells if one != cell)
+        if not isinstance(old, Blocked) or (old.layers, old.heads) != (layers, heads):
+            continue
+        if not set(cells).isdisjoint(old.cells):
+            left = tuple(one for one in old.cells if one not in cells)
             rest = (Blocked(left, layers, heads),) if left else ()
             return (*edits[:place], *rest, *edits[place + 1 :])
-    return with_edit(edits, Blocked((cell,), layers, heads))
+    return with_edit(edits, Blocked(cells, layers, heads))
 
 
 def same_thing(edits: Sequence[Edit], new: Edit) -> Edit | None:
@@ -116,9 +119,7 @@ def _keeping(edits: tuple[Edit, ...]) -> Callable[[], None]:
 
 
 def _show_everywhere() -> None:
-    on, key = bool(session.carried()), "edit_everywhere"
-    if st.session_state.get(key) != on:
-        st.session_state[key] = on
+    key = holding("edit_everywhere", bool(session.carried()))
     st.toggle(
         _("use on every page"),
         key=key,

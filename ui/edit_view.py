@@ -11,6 +11,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.comparison import NextTokenChange
+from analysis.head_map import HeadMap
 from model_runner import Capture, RunnerError
 from model_runner.edits import Blocked, Edit, Masked, MeanHead, ScaledHead, SharpenedHead, SwappedHeads
 from model_runner.errors import Cancelled, NoLogits
@@ -98,15 +99,15 @@ def _show_before(opened: Opened, problem: str, clicked: Any) -> None:
 
 
 def _toggle(opened: Opened, edits: Sequence[Edit]) -> Any:
-    """What a click on the left map does: it hides the cell, or gives it back."""
+    """What a click on the left map does: it hides the cell, or all cells of one pixel, or gives them back."""
 
-    def clicked(cell: list[int | None] | None) -> None:
+    def clicked(view: HeadMap, cell: list[int | None] | None) -> None:
         if cell is None or None in cell:
             return
-        query, key = (int(place) for place in cell if place is not None)
+        queries, keys = view.tokens_at(*(int(place) for place in cell if place is not None))
         layers, heads = edit_controls.block_places(opened)
-        if edit_controls.sees(opened, query, key, layers):
-            edit_list.keep(edit_list.toggled(edits, (query, key), layers, heads))
+        if cells := edit_controls.seen(opened, queries, keys, layers):
+            edit_list.keep(edit_list.toggled(edits, cells, layers, heads))
 
     return clicked
 

@@ -10,6 +10,7 @@ from analysis.next_token import next_tokens
 from model_runner.errors import NoSuchPlace, RunnerError
 from ui import session
 from ui.i18n import _
+from ui.inputs import holding
 from ui.page import Opened
 from ui.typed_token import typed_token
 from ui.wording import number, plain, sentence
@@ -34,8 +35,6 @@ def ask_target(opened: Opened) -> int:
     shown = {option: _with_share(opened.runner.token_text(option), shares.get(option)) for option in options}
     label = _("for the token")
     st.html(f"<span class='atlas-caption'>{escape(label)}</span>", width="content")
-    if st.session_state.get(NAME) != token:
-        st.session_state[NAME] = token
 
     def remember() -> None:
         chosen = st.session_state[NAME]
@@ -45,7 +44,7 @@ def ask_target(opened: Opened) -> int:
     st.selectbox(
         _("Target token"),
         options,
-        key=NAME,
+        key=holding(NAME, token),
         format_func=lambda option: shown.get(option, str(option)),
         accept_new_options=True,
         on_change=remember,

@@ -10,7 +10,7 @@ import streamlit as st
 from ui import session
 from ui.film import Film
 from ui.i18n import _
-from ui.inputs import switch
+from ui.inputs import holding, switch
 from ui.page import Opened
 from ui.sampling_settings import current, store
 
@@ -68,16 +68,12 @@ def show_controls(opened: Opened) -> bool:
 
 
 def _number(label: str, name: str, value: int, least: int, most: int, then: Callable[[int], None]) -> None:
-    key = f"film_{name}"
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
+    key = holding(f"film_{name}", value)
     st.number_input(label, least, most, step=1, key=key, width=116, on_change=lambda: then(int(st.session_state[key])))
 
 
 def _slider(label: str, name: str, value: float, least: float, most: float, step: float) -> None:
-    key = f"film_{name}"
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
+    key = holding(f"film_{name}", value)
 
     def then() -> None:
         store(replace(current(), **{name: float(st.session_state[key])}))

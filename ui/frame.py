@@ -14,7 +14,7 @@ from ui.components import mount
 from ui.examples import EXAMPLES, WELL_KNOWN_MODELS
 from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
-from ui.inputs import choose
+from ui.inputs import choose, holding
 from viz.components.theme_switch import theme_switch
 
 N_ = str  # marks a text for Babel without translating it here
@@ -136,9 +136,7 @@ def _model_box() -> None:
     if session.model() not in names:
         names.insert(1, session.model())
     embedded = _("Embedded small Llama")  # not translated in format_func, which Streamlit may call outside a run
-    key = "model_box"
-    if st.session_state.get(key) != session.model():
-        st.session_state[key] = session.model()
+    key = holding("model_box", session.model())
     st.selectbox(
         _("Model"),
         names,
@@ -151,9 +149,7 @@ def _model_box() -> None:
 
 
 def _text_box() -> None:
-    key = "text_box"
-    if st.session_state.get(key) != session.text():
-        st.session_state[key] = session.text()
+    key = holding("text_box", session.text())
     st.text_area(
         _("Text"),
         key=key,

@@ -20,7 +20,7 @@ def choose(label: str, name: str, options: Mapping[T, str], *, disabled: bool = 
         list(options),
         required=True,
         format_func=lambda value: options[value],
-        key=_holding(name, chosen),
+        key=holding(_key(name), chosen),
         on_change=_remember(name, options),
         label_visibility="collapsed",
         disabled=disabled,
@@ -35,7 +35,7 @@ def pick(label: str, name: str, options: Mapping[T, str], *, width: int | None =
         label,
         list(options),
         format_func=lambda value: options[value],
-        key=_holding(name, chosen),
+        key=holding(_key(name), chosen),
         on_change=_remember(name, options),
         label_visibility="collapsed",
         width=width or "stretch",
@@ -46,7 +46,7 @@ def pick(label: str, name: str, options: Mapping[T, str], *, width: int | None =
 def switch(label: str, name: str, *, disabled: bool = False) -> bool:
     """On or off; off by default."""
     on = session.choice(name, ("0", "1")) == "1"
-    key = _holding(name, on)
+    key = holding(_key(name), on)
 
     def remember() -> None:
         session.choose(name, "1" if st.session_state[key] else "0", "0")
@@ -55,16 +55,19 @@ def switch(label: str, name: str, *, disabled: bool = False) -> bool:
     return on
 
 
-def _key(name: str) -> str:
-    return f"choice_{name}"
+def holding(key: str, value: object) -> str:
+    """The key of a widget, made to show this value where its own is another: the reader went back, say.
 
-
-def _holding(name: str, value: object) -> str:
-    """The key of a widget that shows this value, also where its own is another: the reader went back, say."""
-    key = _key(name)
-    if st.session_state.get(key) != value:
+    What a run sets gets lost (Streamlit 1.67) when the next one follows before the browser has drawn it. So for a
+    moment after a step back, when another may follow, it is set again.
+    """
+    if st.session_state.get(key) != value or session.just_moved():
         st.session_state[key] = value
     return key
+
+
+def _key(name: str) -> str:
+    return f"choice_{name}"
 
 
 def _remember(name: str, options: Mapping[T, str]) -> Callable[[], None]:

@@ -15,6 +15,7 @@ from model_runner.kv_trials import CachedLayer
 from model_runner.memory import readable
 from ui import session
 from ui.i18n import _
+from ui.inputs import holding
 from ui.page import Opened
 from ui.wording import plain
 from viz.curves import CONFIG, bars
@@ -126,11 +127,10 @@ def _show_published() -> None:
     heading = _("Well-known models at {tokens} tokens").format(tokens=f"{tokens:,}")
     note = _("published configurations, 2 bytes a number")
     st.html(f"<div class='atlas-head'><b>{heading}</b><span>{note}</span></div>")
-    key = "kv_tokens"
+    key = holding("kv_tokens", tokens)
     st.select_slider(
         _("Tokens"),
         LENGTHS,
-        tokens,
         key=key,
         format_func=lambda length: f"{length:,}",
         on_change=lambda: session.choose("kv_tokens", str(st.session_state[key]), str(USUAL_LENGTH)),

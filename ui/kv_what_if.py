@@ -19,7 +19,7 @@ from model_runner.memory import readable
 from model_runner.worker import Job
 from ui import session
 from ui.i18n import _
-from ui.inputs import choose, pick
+from ui.inputs import choose, holding, pick
 from ui.kv_pull import TICK, Pull
 from ui.kv_sizes import Sizes
 from ui.page import Opened, edited, guarded
@@ -92,9 +92,9 @@ def ask(opened: Opened) -> Question:
     kind = choose(_("The cache keeps"), "drop", kinds)
     window = _window(last)
     if last > 1:
-        key = "kv_keep"
+        key = holding("kv_keep", window)
         st.slider(
-            _("W, tokens"), 1, last, window, key=key, width=260, disabled=kind == "int8",
+            _("W, tokens"), 1, last, key=key, width=260, disabled=kind == "int8",
             on_change=lambda: session.choose("keep", str(st.session_state[key]), ""),
         )  # fmt: skip
     counts = {count: _("S = {count}").format(count=count) for count in ("1", "2", "4", "8")}

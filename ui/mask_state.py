@@ -14,6 +14,7 @@ from model_runner.edits import Blocked, Edit, Masked, Places
 from ui import session
 from ui.head_names import head_name
 from ui.i18n import _
+from ui.inputs import holding
 from ui.page import Opened
 from ui.wording import plain
 
@@ -117,9 +118,7 @@ def show_sliders(choice: Choice, values: dict[str, int], n_tokens: int, *, besid
 
 
 def _slider(parameter: Parameter, value: int, n_tokens: int) -> None:
-    key = f"mask_{parameter.name}"
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
+    key = holding(f"mask_{parameter.name}", value)
     st.slider(
         plain(f"{_(parameter.label)} · {_(parameter.counts)}"),
         parameter.least,
@@ -224,8 +223,6 @@ def _several(label: str, name: str, options: dict[int, str], default: tuple[int,
     chosen = default
     if given is not None:
         chosen = tuple(int(one) for one in given.split(".") if one.isdecimal() and int(one) in options)
-    if st.session_state.get(name) != list(chosen):
-        st.session_state[name] = list(chosen)
 
     def remember() -> None:
         told = ".".join(str(one) for one in sorted(st.session_state[name])) or "-"
@@ -234,7 +231,7 @@ def _several(label: str, name: str, options: dict[int, str], default: tuple[int,
     st.multiselect(
         label,
         list(options),
-        key=name,
+        key=holding(name, list(chosen)),
         format_func=options.__getitem__,
         placeholder=none,
         on_change=remember,

@@ -11,6 +11,7 @@ from ui import cached, session
 from ui.components import mount
 from ui.head_names import head_name
 from ui.i18n import _
+from ui.inputs import holding
 from ui.page import Opened, translated
 from ui.wording import number, plain
 from viz.components.token_strip import token_strip
@@ -28,9 +29,7 @@ def show_head(opened: Opened) -> None:
 
 
 def _choose_place(label: str, name: str, value: int, names: dict[int, str]) -> None:
-    key = f"positions_{name}"
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
+    key = holding(f"positions_{name}", value)
     st.selectbox(
         label,
         list(names),

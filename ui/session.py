@@ -6,6 +6,7 @@ Runners and captures are held by the server and shared; what a session is lookin
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -27,10 +28,11 @@ V = TypeVar("V")
 
 DEFAULT_TEXT = "The dog chased the squirrel because it"
 DEFAULT_MODEL = "default"
+A_MOMENT = 3.0  # seconds
 LONGEST_TEXT_IN_ADDRESS = 1500  # characters; browsers and servers cut addresses of more than a few thousand
 
-_MODEL, _TEXT, _PLACE, _CHOICES, _ID, _PROBLEMS, _SLOTS, _CONTINUATION, _WORKS = (
-    "model", "text", "place", "choices", "session_id", "problems", "slots", "continuation", "works",
+_MODEL, _TEXT, _PLACE, _CHOICES, _ID, _PROBLEMS, _SLOTS, _CONTINUATION, _WORKS, _MOVED = (
+    "model", "text", "place", "choices", "session_id", "problems", "slots", "continuation", "works", "moved",
 )  # fmt: skip
 _CHAT = "chat"  # a choice: the text is the user's turn in the model's chat template
 EDITS = "edits"  # a choice: edits of the forward, as ui.edit_address writes them
@@ -57,6 +59,8 @@ def begin() -> None:
     if _PLACE in st.session_state and not history.moved():
         return
     given = st.query_params
+    if _ID in st.session_state:
+        st.session_state[_MOVED] = time.monotonic()
     st.session_state.setdefault(_ID, uuid.uuid4().hex)
     st.session_state[_PROBLEMS] = []
     st.session_state[_MODEL] = given.get(_MODEL, "").strip() or DEFAULT_MODEL
@@ -84,6 +88,11 @@ def _given(name: str, read: Callable[[str], V | None], default: V) -> V:
         st.session_state[_PROBLEMS].append((name, value))
         return default
     return found
+
+
+def just_moved() -> bool:
+    """Whether the reader went back or forward a moment ago."""
+    return time.monotonic() - st.session_state.get(_MOVED, float("-inf")) < A_MOMENT
 
 
 def take_problems() -> list[tuple[str, str]]:

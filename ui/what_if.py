@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,13 @@ class Changed:
     scale: views.Scale
 
 
-def show_maps(opened: Opened, after: Capture, *, clicked: Callable[[Any], None] | None = None) -> Changed:
+Clicked = Callable[[HeadMap, list[int | None] | None], None]  # told the map and the cell [query, key] of a click on it
+
+
+def show_maps(opened: Opened, after: Capture, *, clicked: Clicked | None = None) -> Changed:
     """The open head before the change and after it; a click on either pins the cell on both.
 
-    ``clicked`` is told the cell [query, key] of a click on the first, or None, after it is pinned.
+    ``clicked`` is told of a click on the first, after its cell is pinned.
 
     Raises EditNotPossible, and draws nothing, where the changed forward fails the check that the plain one passed.
     """
@@ -72,7 +76,7 @@ def drift_of(before: Capture, after: Capture) -> np.ndarray:
     return cached.made(key, lambda: head_drift(before, after))
 
 
-def show_map(opened: Opened, heading: str, key: str, *, clicked: Callable[[Any], None] | None = None) -> Changed:
+def show_map(opened: Opened, heading: str, key: str, *, clicked: Clicked | None = None) -> Changed:
     """The open head of one capture; a click pins the cell, and tells ``clicked``."""
     st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{heading}</span></div>")
     view = views.read_head(opened, READING, None)
@@ -81,7 +85,7 @@ def show_map(opened: Opened, heading: str, key: str, *, clicked: Callable[[Any],
     payload = views.map_payload(opened, view, READING, scale, None, max_height=MAP_HEIGHT, press=press)
     events = views.map_events(view)
     if clicked is not None:
-        events["press"] = _both(events["cell"], clicked)
+        events["press"] = _both(events["cell"], partial(clicked, view))
     mount(map_component.SOURCE, payload, key=key, on=events)
     return Changed(opened, view, payload, scale)
 

@@ -138,6 +138,20 @@ class TestPooled:
         found = head_map(capture, 0, 0, reading=Reading("scores"), window=window)
         self._check(found, np.log(whole), pool, "mean")
 
+    def test_a_pixel_knows_the_tokens_under_it(
+        self, n_tokens: int, window: Window | None, pool: tuple[int, int]
+    ) -> None:
+        capture, whole = self._whole(n_tokens)
+        found = head_map(capture, 0, 0, window=window)
+        shown = found.window
+        ends = {(0, 0): (shown.q0, shown.k0), (-1, -1): (shown.q1 - 1, shown.k1 - 1)}
+        for pixel, place in ends.items():
+            queries, keys = found.tokens_at(*place)
+            assert place[0] in queries
+            assert place[1] in keys
+            under = _pooled(whole[np.ix_(queries, keys)], *pool, lambda block: float(block.max()))
+            assert_equal(found.values[pixel], under[0, 0])
+
 
 def test_words_of_a_long_text_are_pooled_too() -> None:
     capture, weights, words = _word_capture(800)

@@ -71,7 +71,9 @@ def test_a_text_that_looks_like_markup_is_text_on_every_page_and_in_every_menu(p
         page.get_by_role("button", name=menu).click()
         page.locator("[data-testid=stPopoverBody]").wait_for()
         page.keyboard.press("Escape")
+        page.locator("[data-testid=stPopoverBody]").wait_for(state="hidden")
         assert no_code_ran(page)
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()  # of the menu that closed
     page.get_by_role("link", name="Inside a cell", exact=True).click()
     page.locator(".cell-steps[data-painted]").wait_for()
     assert no_code_ran(page)

@@ -91,12 +91,12 @@ def test_cells_of_the_same_place_are_one_edit_without_doubles():
 
 def test_a_second_click_gives_the_cell_back_and_the_last_cell_takes_the_edit_with_it():
     start = (ScaledHead(0, 0, 0.5),)
-    one = toggled(start, (7, 2), (3,), (1,))
-    two = toggled(one, (7, 3), (3,), (1,))
+    one = toggled(start, ((7, 2),), (3,), (1,))
+    two = toggled(one, ((7, 3),), (3,), (1,))
     assert two == (*start, Blocked(((7, 2), (7, 3)), (3,), (1,)))
-    assert toggled(two, (7, 2), (3,), (1,)) == (*start, Blocked(((7, 3),), (3,), (1,)))
-    assert toggled(one, (7, 2), (3,), (1,)) == start
-    assert toggled(one, (7, 2), (3,), None) == (*one, Blocked(((7, 2),), (3,), None))  # another place, not this one
+    assert toggled(two, ((7, 2),), (3,), (1,)) == (*start, Blocked(((7, 3),), (3,), (1,)))
+    assert toggled(one, ((7, 2),), (3,), (1,)) == start
+    assert toggled(one, ((7, 2),), (3,), None) == (*one, Blocked(((7, 2),), (3,), None))  # another place, not this one
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
+
+_HELD: WeakSet[Any] = WeakSet()
 
 
 def hold(page: Any) -> None:
     """Stop the page's clock, timers and frames; from here on time passes with `page.clock.run_for(milliseconds)`."""
+    _HELD.add(page)
     page.clock.install(time=0)
     page.clock.pause_at(1000)
+
+
+def is_held(page: Any) -> bool:
+    return page in _HELD
 
 
 def settle(page: Any) -> None:

@@ -2,17 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Page
 
-from tests.viz.components import shim
+from tests.browser import Watch
+from tests.viz.components import clock, shim
 from viz.components.source import Source
 
 
+@dataclass
+class Sheet:
+    """A page that one test after the other draws on: opening a window takes longer than most of them do."""
+
+    browser: Browser
+    watch: Watch = field(default_factory=Watch)
+    page: Page | None = None
+
+    def blank(self) -> Page:
+        if self.page is None:
+            context = self.browser.new_context(locale="en-US")
+            self.watch.follow(context)
+            self.page = context.new_page()
+        self.page.mouse.move(0, 0)
+        return self.page
+
+    def close(self) -> None:
+        if self.page is not None:
+            self.page.context.close()
+            self.page = None
+
+
+@pytest.fixture(scope="session")
+def _sheet(browser: Browser) -> Iterator[Sheet]:
+    made = Sheet(browser)
+    yield made
+    made.close()
+
+
 @pytest.fixture
-def mount(page) -> Callable[..., Any]:
+def sheet(_sheet: Sheet) -> Iterator[Page]:
+    """A blank page, on which nothing may be reported as an error and which may ask for nothing."""
+    _sheet.watch.errors.clear()
+    page = _sheet.blank()
+    yield page
+    if clock.is_held(page):  # for good
+        _sheet.close()
+    left = [*_sheet.watch.errors, *_sheet.watch.outside]
+    _sheet.watch.outside.clear()
+    if left:
+        pytest.fail("\n".join(left), pytrace=False)
+
+
+@pytest.fixture
+def mount(sheet: Page) -> Callable[..., Any]:
     """Show a component in a window of this size, once it is painted; returns the page."""
 
     def show(
@@ -24,10 +70,11 @@ def mount(page) -> Callable[..., Any]:
         theme: Mapping[str, str] = shim.LIGHT,
         style: str = "section{max-width:640px}",
     ) -> Any:
-        page.set_viewport_size({"width": width, "height": height})
-        page.set_content(shim.page((source, data), theme=theme, style=style))
-        page.wait_for_function("window.ready")
-        page.wait_for_selector("[data-painted]")
-        return page
+        sheet.set_viewport_size({"width": width, "height": height})
+        sheet.goto("about:blank")  # what was there before is gone, its timers and globals too
+        sheet.set_content(shim.page((source, data), theme=theme, style=style))
+        sheet.wait_for_function("window.ready")
+        sheet.wait_for_selector("[data-painted]")
+        return sheet
 
     return show
