@@ -10,6 +10,7 @@ import torch
 
 from model_runner import Capture, CaptureRequest, load_runner
 from model_runner.sampling import Sampling, draw, stages, uniforms
+from tests.viz.components.clock import wait
 from tests.viz.components.test_sampling_bench import bench
 
 ROOT = ".sampling-bench"
@@ -58,7 +59,7 @@ def expected(sampling: Sampling) -> np.ndarray:
 
 def sent(page) -> list[Any]:
     """Every value of the trigger so far, once what is due has been sent."""
-    page.wait_for_timeout(400)
+    wait(page, 400)
     return [value for _, name, value in page.evaluate("window.calls") if name == "settings"]
 
 

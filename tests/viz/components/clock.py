@@ -20,5 +20,11 @@ def is_held(page: Any) -> bool:
 
 
 def settle(page: Any) -> None:
-    """Wait until what was asked for so far is painted."""
-    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    """Wait until what was asked for so far is painted; nothing, where the test holds the clock."""
+    if not is_held(page):
+        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def wait(page: Any, milliseconds: int) -> None:
+    """Wait by the page's own timers: those that were due before are over, however slow the machine is."""
+    page.evaluate("(milliseconds) => new Promise((done) => setTimeout(done, milliseconds))", milliseconds)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 
 from tests.viz.components import shim
+from tests.viz.components.clock import settle
 
 
 def facts(page):
+    settle(page)
     return page.locator(".head-map").evaluate("root => ({...root.dataset})")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
+from tests.viz.components.clock import settle
 from tests.viz.components.test_cell_steps import D_VALUE, QUERY, D, cell
 from viz.components.cell_steps.cell_steps import SOURCE, payload
 from viz.export import standalone_html
@@ -28,10 +29,12 @@ def show(mount):
 
 
 def facts(page):
+    settle(page)
     return page.locator(".cell-steps").evaluate("root => ({...root.dataset})")
 
 
 def result(page, step):
+    settle(page)
     return page.locator(f".title[data-step='{step}'] .result").inner_text().replace(THIN, " ")
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
+from tests.viz.components.clock import settle, wait
 from tests.viz.components.test_head_grid import HEADS, LAYERS, TEXTS, N, grid
 from viz.color import palette
 from viz.components.head_grid.head_grid import SOURCE
@@ -16,6 +17,7 @@ pytestmark = pytest.mark.browser
 
 
 def facts(page):
+    settle(page)
     return page.locator(".head-grid").evaluate("root => ({...root.dataset})")
 
 
@@ -74,7 +76,7 @@ def test_arrows_move_over_layers_without_weights_and_ask_once_at_rest(mount):
     )
     assert now == ["3,3", 0]
     page.wait_for_function("window.calls.length > 0")
-    page.wait_for_timeout(200)
+    wait(page, 200)
     assert calls(page) == [["head_grid", "head", [3, 3]]]
     page.locator("canvas").press("Enter")
     assert calls(page)[1:] == [["head_grid", "head", [3, 3]]]
@@ -85,7 +87,7 @@ def test_arrows_stop_at_the_edge(mount):
     page.locator("canvas").focus()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(200)
+    wait(page, 200)
     assert facts(page)["selected"] == "0,0"
     assert calls(page) == []
 
@@ -150,7 +152,7 @@ def test_a_choice_made_elsewhere_is_taken_over(mount):
 def test_a_choice_survives_reruns_that_do_not_mention_it(mount):
     page = mount(SOURCE, grid())
     page.mouse.click(*point(page, 0, 0))
-    page.wait_for_timeout(50)
+    wait(page, 50)
     page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(mode="metric")))
     assert facts(page)["selected"] == "0,0"
 
@@ -180,7 +182,7 @@ def test_a_click_in_a_scrolled_ranking_finds_the_head_under_it(mount):
     order = np.arange(32 * 32, dtype=np.int32)[::-1]
     page = mount(SOURCE, grid(32, 32, order=order, selected=(31, 31)))
     page.locator(".scroller").evaluate("scroller => { scroller.scrollTop = 3000 }")
-    page.wait_for_timeout(50)
+    wait(page, 50)
     geometry = json.loads(facts(page)["geometry"])
     box = page.locator("canvas").bounding_box()
     row = int((3000 + 200) // geometry["rowHeight"])
@@ -204,7 +206,7 @@ def test_a_grid_that_left_no_longer_reacts(mount):
     painted = facts(page)["painted"]
     page.evaluate("window.disposers.head_grid()")
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_timeout(100)
+    wait(page, 100)
     assert facts(page)["painted"] == painted
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
+from tests.viz.components.clock import wait
 from tests.viz.components.map_page import answer, calls, cell, facts, place
 from tests.viz.components.test_head_map import TEXTS, causal, head_map
 from viz.color import diverging, palette, sequential
@@ -97,7 +98,7 @@ def test_arrows_move_the_pin_and_ask_once_at_rest(mount):
     )
     assert now == ["6,1", 0]
     page.wait_for_function("window.calls.length > 0")
-    page.wait_for_timeout(200)
+    wait(page, 200)
     assert calls(page, "cell") == [[6, 1]]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
-from tests.viz.components.clock import settle
+from tests.viz.components.clock import settle, wait
 from tests.viz.components.map_page import answer, calls, cell, facts, wait_for_window
 from tests.viz.components.test_head_map import head_map
 from viz.color import palette
@@ -41,7 +41,7 @@ def test_zooming_keeps_the_cell_under_the_pointer_and_asks_for_whole_units(mount
     for _ in range(4):
         page.mouse.wheel(0, -120)
     wait_for_window(page)
-    page.wait_for_timeout(200)
+    wait(page, 200)
     after = cell(page, 48, 16)
     q0, q1, k0, k1 = calls(page, "window")[-1]
     zoom = 64 / (q1 - q0)  # wheel events tell whole pixels, so the anchor may be one unzoomed pixel off
@@ -58,7 +58,7 @@ def test_a_burst_of_gestures_asks_the_host_once(mount):
         "canvas => { for (let i = 0; i < 5; i++) canvas.dispatchEvent(new KeyboardEvent('keydown', { key: '+' })) }"
     )
     wait_for_window(page)
-    page.wait_for_timeout(250)
+    wait(page, 250)
     assert calls(page, "window") == [[28, 36, 28, 36]]  # 64 / 1.5^5 = 8.4 units about the middle
 
 

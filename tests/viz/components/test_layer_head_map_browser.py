@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
-from tests.viz.components.clock import hold
+from tests.viz.components.clock import hold, settle, wait
 from tests.viz.components.test_layer_head_map import HEADS, LAYERS, VALUES, cells
 from viz.color import palette
 from viz.components.layer_head_map.layer_head_map import SOURCE, TEXTS
@@ -17,6 +17,7 @@ pytestmark = pytest.mark.browser
 
 
 def facts(page):
+    settle(page)
     return page.locator(".layer-head-map").evaluate("root => ({...root.dataset})")
 
 
@@ -160,7 +161,7 @@ def test_a_click_in_a_scrolled_map_finds_the_cell_under_it(mount):
     values = np.random.default_rng(0).normal(size=(48, 64))
     page = mount(SOURCE, cells(values, open=(0, 0)), width=390, height=844)
     page.locator(".scroller").evaluate("one => { one.scrollTop = 140; one.scrollLeft = 100 }")
-    page.wait_for_timeout(50)
+    wait(page, 50)
     at, box = geometry(page), page.locator("canvas").bounding_box()
     page.mouse.click(box["x"] + at["left"] + 55, box["y"] + at["top"] + 61)
     expected = [int((140 + 61) // at["pitchY"]), int((100 + 55) // at["pitchX"])]
@@ -271,5 +272,5 @@ def test_a_map_that_left_no_longer_reacts(mount):
     page = mount(SOURCE, cells())
     page.evaluate("window.disposers.layer_head_map()")
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_timeout(100)
+    wait(page, 100)
     assert page.locator("canvas").count() == 0

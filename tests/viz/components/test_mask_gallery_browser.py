@@ -17,6 +17,7 @@ WIDE = "section{max-width:900px}"
 
 
 def facts(page):
+    settle(page)
     return page.locator(".mask-gallery").evaluate("root => ({...root.dataset})")
 
 
@@ -47,6 +48,7 @@ def color(page, query, key):
 
 
 def words(page):
+    settle(page)
     return page.locator(".readout").text_content().replace("\u2068", "").replace("\u2069", "")
 
 

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from tests.viz.components import made_positions as made
 from tests.viz.components import shim
+from tests.viz.components.clock import settle, wait
 from viz.color import palette
 from viz.components.rotation.rotation import SOURCE
 from viz.export import standalone_html
@@ -31,6 +32,7 @@ def show(mount):
 
 
 def facts(page):
+    settle(page)
     return page.locator(".rotation").evaluate("root => ({...root.dataset})")
 
 
@@ -82,12 +84,12 @@ def test_nothing_is_sent_while_the_slider_moves_and_the_place_once_it_rests(show
     before = int(facts(page)["painted"])
     for position in range(8, 30):
         turn_to(page, position)
-    page.wait_for_timeout(500)
+    wait(page, 500)
     assert page.evaluate("window.calls") == []
     assert int(facts(page)["painted"]) - before >= 22
     release(page)
     page.wait_for_function("window.calls.length > 0")
-    page.wait_for_timeout(400)
+    wait(page, 400)
     assert page.evaluate("window.calls") == [["rotation", "position", 29]]
 
 

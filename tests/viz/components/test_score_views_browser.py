@@ -9,7 +9,7 @@ import pytest
 
 from tests.viz.components import made_positions as made
 from tests.viz.components import shim
-from tests.viz.components.clock import hold
+from tests.viz.components.clock import hold, settle, wait
 from viz.components.rotation import position_schemes, score_shift, score_split, score_sweep
 
 pytestmark = pytest.mark.browser
@@ -18,7 +18,13 @@ WIDE = "section{max-width:1100px}"
 
 
 def facts(page, root):
+    settle(page)
     return page.locator(f".{root}").evaluate("root => ({...root.dataset})")
+
+
+def readout(page):
+    settle(page)
+    return page.locator(".readout").inner_text()
 
 
 def calls(page):
@@ -36,11 +42,15 @@ def shifted(m, n, scale=0.25, rest=0.5):
 
 
 def move(page, name, place):
+    slide(page, name, place)
+    settle(page)
+
+
+def slide(page, name, place):
     page.locator(f".slider.{name}").evaluate(
         "(slider, place) => { slider.value = place; slider.dispatchEvent(new Event('input', { bubbles: true })) }",
         place,
     )
-    page.wait_for_timeout(60)
 
 
 @pytest.mark.parametrize("m, n", [(7, 2), (60, 3), (5, 40), (2000, 1900)])
@@ -77,7 +87,7 @@ def test_both_places_are_sent_once_they_rest(mount):
     page = mount(score_shift.SOURCE, made.shifting(), style=WIDE)
     hold(page)
     for place in (9, 12, 30):
-        move(page, "query", place)
+        slide(page, "query", place)
         page.clock.run_for(60)
     assert calls(page) == []
     page.clock.run_for(1000)
@@ -118,7 +128,7 @@ def test_the_parts_of_the_chosen_key_add_up_to_its_score(mount):
     page = mount(score_split.SOURCE, made.splitting(rest=np.full(made.KEYS, 0.25), n_rest=4), style=WIDE)
     score = made.contributions()[:, 2].sum() + 0.25
     assert float(facts(page, "score-split")["score"]) == pytest.approx(score, abs=1e-5)
-    assert f"{score:+.3f}".replace("-", "−") in page.locator(".readout").inner_text()
+    assert f"{score:+.3f}".replace("-", "−") in readout(page)
 
 
 def test_a_click_on_a_column_chooses_that_key_at_once(mount):
@@ -126,10 +136,10 @@ def test_a_click_on_a_column_chooses_that_key_at_once(mount):
     page.mouse.click(*cell_of(page, 3, 4))
     page.wait_for_function("window.calls.length > 0")
     assert calls(page) == [["key", 4]]
-    words = page.locator(".readout").inner_text()
+    words = readout(page)
     assert f"{made.contributions()[3, 4]:+.3f}".replace("-", "−") in words
     page.mouse.move(5, 5)
-    page.wait_for_timeout(60)
+    wait(page, 60)
     assert facts(page, "score-split")["key"] == "4"
 
 
@@ -145,7 +155,7 @@ def test_arrows_move_the_key_and_ask_once_at_rest(mount):
 
 def test_a_masked_key_says_so_and_is_grey(mount):
     page = mount(score_split.SOURCE, made.splitting(key=made.KEYS - 1), style=WIDE)
-    assert "This key is masked" in page.locator(".readout").inner_text()
+    assert "This key is masked" in readout(page)
     first, second = (shim.color_at(page, *cell_of(page, pair, made.KEYS - 1)) for pair in (0, 5))
     assert first == second != shim.color_at(page, *cell_of(page, 0, 0))
 
@@ -153,7 +163,7 @@ def test_a_masked_key_says_so_and_is_grey(mount):
 def test_a_softcapped_score_is_said(mount):
     page = mount(score_split.SOURCE, made.splitting(softcap=2.0), style=WIDE)
     score = f"{2 * np.tanh(made.contributions()[:, 2].sum() / 2):+.3f}".replace("-", "−")
-    assert f"The soft-cap makes it {score}." in page.locator(".readout").inner_text()
+    assert f"The soft-cap makes it {score}." in readout(page)
 
 
 # ---- against distance -----------------------------------------------------------------------------------------------
@@ -162,16 +172,16 @@ def test_a_softcapped_score_is_said(mount):
 def test_the_peak_of_the_open_head_is_said_with_its_score(mount):
     page = mount(score_sweep.SOURCE, made.sweeping(head=1), style=WIDE)
     assert facts(page, "score-sweep")["peak"] == "1"
-    words = page.locator(".readout").inner_text()
+    words = readout(page)
     assert "L3H1 scores highest at distance 1: 9.00." in words
     assert "10 % of its attention on the token before" in words
 
 
 def test_the_heads_that_share_keys_and_values_with_the_open_one_are_said(mount):
     page = mount(score_sweep.SOURCE, made.sweeping(head=1, group=2), style=WIDE)
-    assert "H0–H1 share their keys and values." in page.locator(".readout").inner_text()
+    assert "H0–H1 share their keys and values." in readout(page)
     page = mount(score_sweep.SOURCE, made.sweeping(head=1), style=WIDE)
-    assert "share" not in page.locator(".readout").inner_text()
+    assert "share" not in readout(page)
 
 
 def test_a_click_on_a_panel_opens_that_head(mount):
@@ -194,7 +204,7 @@ def test_arrows_walk_the_curve_and_say_its_scores(mount):
         "document.querySelector('section').shadowRoot.querySelector('.score-sweep').dataset.distance == '2'"
     )
     score = f"{made.curves()[1, 2]:.2f}".replace("-", "−")
-    assert f"At distance 2: {score}." in page.locator(".readout").inner_text()
+    assert f"At distance 2: {score}." in readout(page)
 
 
 # ---- all of them ----------------------------------------------------------------------------------------------------
