@@ -41,23 +41,31 @@ function draw(root, state) {
   const at = layout(root, state, theme)
   const colors = [theme.primary, theme.compare] // of the first and the second head
   Object.assign(state, { theme, at, colors })
+  drawRows(state)
+  state.all.replaceChildren(...curves(state, () => true))
+  state.scroller.style.maxHeight = `${meta.max_height - 52}px`
+  state.scroller.setAttribute("aria-label", meta.texts.summary ?? "")
+  drawTitles(state)
+  drawLegend(state)
+  paintActive(root, state)
+}
+
+// The rows of another head are the same: they are most of the picture, and drawn anew only when they change.
+function drawRows(state) {
+  const { meta, at, scroller } = state
+  const drawn = JSON.stringify([meta.queries, meta.keys, meta.query_offset, meta.key_offset, at])
+  if (state.drawn === drawn) return
   const height = at.rows * at.row
-  const all = svg("g", { class: "all" }, ...curves(state, () => true))
-  const active = svg("g", { class: "active" })
+  const [all, active] = [svg("g", { class: "all" }), svg("g", { class: "active" })]
   const picture = svg("svg", { width: at.width, height, viewBox: `0 0 ${at.width} ${height}` }, all, active)
   for (const side of ["query", "key"]) {
     const labels = side === "query" ? meta.queries : meta.keys
     labels.forEach((label, row) => picture.append(rowNode(state, side, row, label)))
   }
-  Object.assign(state, { all, active })
-  const { scrollTop } = state.scroller
-  state.scroller.replaceChildren(picture)
-  state.scroller.style.maxHeight = `${meta.max_height - 52}px`
-  state.scroller.scrollTop = scrollTop
-  state.scroller.setAttribute("aria-label", meta.texts.summary ?? "")
-  drawTitles(state)
-  drawLegend(state)
-  paintActive(root, state)
+  Object.assign(state, { all, active, drawn })
+  const { scrollTop } = scroller
+  scroller.replaceChildren(picture)
+  scroller.scrollTop = scrollTop
 }
 
 function rowNode(state, side, row, label) {
