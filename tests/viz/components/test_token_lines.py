@@ -269,6 +269,16 @@ def test_a_rerun_draws_new_weights_and_an_older_answer_does_not_move_the_pin_bac
 
 
 @pytest.mark.browser
+def test_rows_are_kept_for_another_head_and_made_anew_for_another_text(mount):
+    page = mount(lines())
+    before = row(page, "key", 1).element_handle()
+    answer(page, lines(SECOND))
+    assert row(page, "key", 1).evaluate("(now, before) => now === before", before)
+    answer(page, lines(SECOND, words=["⟨bos⟩", "A", "·cat", "·the", "·the"]))
+    assert "A" in row(page, "key", 1).locator("text").first.text_content()
+
+
+@pytest.mark.browser
 def test_after_its_disposal_nothing_is_left(mount):
     page = mount(lines(selected=2))
     page.evaluate("window.disposers.token_lines()")
