@@ -63,7 +63,8 @@ def show_controls(opened: Opened) -> bool:
     _number(_("Seed"), "seed", sampling.seed, 0, 2**31 - 1, lambda n: store(replace(current(), seed=n)))
     every_head = not switch(_("one head"), "onehead")
     switch(_("chat template"), "chat", disabled=not opened.runner.has_chat_template and not session.chat())
-    st.page_link("pages/next_token.py", label=_("all settings"), help=_("Everything that shapes the distribution."))
+    words = _("Everything that shapes the distribution.")
+    st.page_link("pages/next_token.py", label=_("all settings"), help=words, query_params=session.address_parts())
     return every_head
 
 

@@ -64,8 +64,9 @@ def begin() -> None:
     st.session_state.setdefault(_ID, uuid.uuid4().hex)
     st.session_state[_PROBLEMS] = []
     st.session_state[_MODEL] = given.get(_MODEL, "").strip() or DEFAULT_MODEL
-    too_long = st.session_state.get(_TEXT, "")[LONGEST_TEXT_IN_ADDRESS:]  # no address holds it: it stays
-    st.session_state[_TEXT] = given.get(_TEXT, text() if too_long else DEFAULT_TEXT)
+    held = st.session_state.get(_TEXT, DEFAULT_TEXT)
+    stays = held if len(held) > LONGEST_TEXT_IN_ADDRESS else DEFAULT_TEXT  # no address holds a longer one
+    st.session_state[_TEXT] = given.get(_TEXT, stays)
     st.session_state[_CONTINUATION] = _given(_CONTINUATION, address.token_ids, ())
     st.session_state[_PLACE] = Place(
         layer=_given("layer", address.whole, None),
@@ -202,8 +203,9 @@ def address_parts() -> dict[str, str]:
 
 def write_address() -> None:
     """Mirror the place in the address."""
-    if st.query_params.to_dict() != address_parts():
-        st.query_params.from_dict(address_parts())
+    wanted = address_parts()
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
 
 
 def slots() -> dict[str, Any]:

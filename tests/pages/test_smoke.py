@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -65,3 +66,11 @@ def test_a_layer_that_fails_its_check_is_not_drawn(entry, monkeypatch):
         )
     finally:
         cached._check.clear()
+
+
+def test_a_link_to_a_page_holds_the_whole_address(entry):
+    app = open_app(page=entry.file, layer="3", head="1", what="scores")
+    links = [element.proto for element in app.get("page_link")]
+    assert len(links) >= len(ENTRIES)
+    for link in links:
+        assert dict(parse_qsl(link.query_string)) == {"layer": "3", "head": "1", "what": "scores"}, link.label

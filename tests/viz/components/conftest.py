@@ -46,8 +46,8 @@ def _sheet(browser: Browser) -> Iterator[Sheet]:
 @pytest.fixture
 def sheet(_sheet: Sheet) -> Iterator[Page]:
     """A blank page, on which nothing may be reported as an error and which may ask for nothing."""
-    _sheet.watch.errors.clear()
     page = _sheet.blank()
+    _sheet.watch.errors.clear()  # what the last test's document still said
     yield page
     if clock.is_held(page):  # for good
         _sheet.close()
