@@ -7,6 +7,8 @@ from playwright.sync_api import expect
 
 from tests.browser import running_app
 from tests.pages.visiting import (
+    CAPITAL,
+    CAPITAL_TOKENS,
     address,
     click_cell,
     click_head,
@@ -19,9 +21,6 @@ from tests.pages.visiting import (
     wait_for_heads,
 )
 from ui.session import DEFAULT_TEXT
-
-CAPITAL = "The capital of France is"
-CAPITAL_TOKENS = ("The", "·capital", "·of", "·France", "·is")
 
 
 def state(page) -> dict[str, object]:

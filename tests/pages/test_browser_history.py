@@ -5,6 +5,8 @@ from __future__ import annotations
 from playwright.sync_api import expect
 
 from tests.pages.visiting import (
+    CAPITAL,
+    CAPITAL_TOKENS,
     click_head,
     expect_address,
     expect_head,
@@ -14,8 +16,6 @@ from tests.pages.visiting import (
     visit,
     wait_for_heads,
 )
-
-SHORT, SHORT_TOKENS = "The capital of France is", ("The", "·capital", "·of", "·France", "·is")
 
 
 def chosen(page, name):
@@ -28,9 +28,9 @@ def test_back_and_forward_show_the_heads_the_text_and_the_controls_of_their_addr
     expect_address(page, layer="2", head="5")
     chosen(page, "scores").click()
     expect_address(page, layer="2", head="5", what="scores")
-    type_text(page, SHORT)
-    expect_address(page, layer="2", head="5", what="scores", text=SHORT)
-    expect_tokens(page, *SHORT_TOKENS)
+    type_text(page, CAPITAL)
+    expect_address(page, layer="2", head="5", what="scores", text=CAPITAL)
+    expect_tokens(page, *CAPITAL_TOKENS)
 
     page.go_back()
     expect(text_box(page)).to_have_value("The dog chased the squirrel because it")
@@ -45,11 +45,11 @@ def test_back_and_forward_show_the_heads_the_text_and_the_controls_of_their_addr
 
     for _ in range(3):
         page.go_forward()
-    expect_tokens(page, *SHORT_TOKENS)
-    expect(text_box(page)).to_have_value(SHORT)
+    expect_tokens(page, *CAPITAL_TOKENS)
+    expect(text_box(page)).to_have_value(CAPITAL)
     expect(chosen(page, "scores")).to_be_checked()
     expect_head(page, "L2H5")
-    expect_address(page, layer="2", head="5", what="scores", text=SHORT)
+    expect_address(page, layer="2", head="5", what="scores", text=CAPITAL)
 
 
 def test_back_from_another_page_shows_the_one_before_as_it_was(page, server):
@@ -57,9 +57,9 @@ def test_back_from_another_page_shows_the_one_before_as_it_was(page, server):
     page.get_by_role("link", name="Inside a cell", exact=True).click()
     page.locator(".cell-steps[data-painted]").wait_for()
     expect_address(page, layer="1", head="1")
-    type_text(page, SHORT)
-    expect_tokens(page, *SHORT_TOKENS)
-    expect_address(page, layer="1", head="1", text=SHORT)
+    type_text(page, CAPITAL)
+    expect_tokens(page, *CAPITAL_TOKENS)
+    expect_address(page, layer="1", head="1", text=CAPITAL)
     page.go_back()
     expect(page.locator(".token-strip .chip")).to_have_count(8)
     page.go_back()

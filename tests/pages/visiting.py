@@ -9,6 +9,9 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import PATIENCE, Server
 
+CAPITAL = "The capital of France is"
+CAPITAL_TOKENS = ("The", "·capital", "·of", "·France", "·is")
+
 
 def visit(page: Page, server: Server, path: str = "", **address: str) -> Page:
     """Open the app at this address and wait until its frame is drawn."""
