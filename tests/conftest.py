@@ -8,10 +8,15 @@ import os
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads and a forked server would wait for each other
 
+from collections.abc import Generator
+from contextlib import suppress
+
 import pytest
+from playwright.sync_api import Error
 
 pytest_plugins = ("tests.browser",)
 
+WORTH_READING = 3000  # characters of a page that a failed test left
 _BROWSER_FIXTURES = {"browser", "new_page", "page", "static_page", "mount"}
 
 
@@ -31,3 +36,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
         if not torch.cuda.is_available():
             pytest.skip("needs a CUDA device")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Say with a failed browser test what its page showed: on a build machine nobody saw it."""
+    report = yield
+    page = getattr(item, "funcargs", {}).get("page")
+    if report.failed and call.when == "call" and hasattr(page, "inner_text"):
+        with suppress(Error):  # it may be closed
+            words = " · ".join(page.inner_text("body").split("\n"))
+            report.sections.append(("the page", f"{page.url}\n{words[:WORTH_READING]}"))
+    return report

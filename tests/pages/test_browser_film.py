@@ -107,7 +107,7 @@ def test_the_text_opens_in_heads_and_the_generated_tokens_can_be_dropped(page, s
     wait_for_heads(page)
     prompt = ("The", "·dog", "·chased", "·the", "·squirrel", "·because", "·it")
     expect_tokens(page, *prompt, *words)
-    assert text_box(page).input_value() == "The dog chased the squirrel because it"
+    expect(text_box(page)).to_have_value("The dog chased the squirrel because it")
     expect(page.locator(".st-key-beside_text")).to_contain_text("+ 4 generated tokens")
     page.get_by_role("link", name="Generation film", exact=True).click()
     expect(page.locator(".film .chip.prompt")).to_have_count(len(prompt) + 1, timeout=PATIENCE)

@@ -40,7 +40,7 @@ def state(page) -> dict[str, object]:
 
 def test_the_app_opens_with_every_head_drawn_and_nothing_leaves_the_machine(page, server, watch, requests_outside):
     wait_for_heads(visit(page, server))
-    assert text_box(page).input_value() == DEFAULT_TEXT
+    expect(text_box(page)).to_have_value(DEFAULT_TEXT)
     expect_tokens(page, *("·" + word if i else word for i, word in enumerate(DEFAULT_TEXT.split())))
     expect(page.locator(".atlas-badge.ok")).to_contain_text("verified")
     expect(page.locator(".atlas-next tbody tr")).to_have_count(6)
@@ -108,7 +108,7 @@ def test_a_text_that_is_typed_is_shown_and_stays_on_another_page(page, server):
     page.get_by_role("link", name="Inside a cell", exact=True).click()
     page.locator(".cell-steps[data-painted]").wait_for()
     expect_tokens(page, *CAPITAL_TOKENS)
-    assert text_box(page).input_value() == CAPITAL
+    expect(text_box(page)).to_have_value(CAPITAL)
     page.get_by_role("link", name="Heads", exact=True).click()
     wait_for_heads(page)
     expect_tokens(page, *CAPITAL_TOKENS)
@@ -166,5 +166,5 @@ def test_a_page_opened_first_at_its_own_address_has_its_frame(tmp_path, new_page
         page = visit(new_page(), fresh, "cell", layer="2", head="1")
         page.locator(".cell-steps[data-painted]").wait_for()
         expect(page.get_by_test_id("stException")).to_have_count(0)
-        assert text_box(page).input_value() == DEFAULT_TEXT
+        expect(text_box(page)).to_have_value(DEFAULT_TEXT)
         page.close()  # before its server goes

@@ -14,21 +14,31 @@ CAPITAL_TOKENS = ("The", "·capital", "·of", "·France", "·is")
 
 
 def visit(page: Page, server: Server, path: str = "", **address: str) -> Page:
-    """Open the app at this address and wait until its frame is drawn."""
+    """Open the app at this address and wait until its frame is drawn, with the text in its box."""
     page.goto(f"{server.url}/{path}?{urlencode(address)}")
     page.locator(".atlas-title").wait_for(timeout=PATIENCE)
+    if address.get("text") != "":
+        expect_text(page)
     return page
 
 
 def wait_for_heads(page: Page) -> Page:
-    """Wait until every head and the open one are painted."""
+    """Wait until every head and the open one are painted, and their text is in its box."""
     page.locator(".head-grid[data-painted]").wait_for(timeout=PATIENCE)
     page.locator(".head-map[data-painted]").wait_for(timeout=PATIENCE)
+    expect_text(page)
     return page
 
 
 def text_box(page: Page) -> Locator:
     return page.locator(".st-key-text_box textarea")
+
+
+def expect_text(page: Page) -> None:
+    """Wait until the box holds a text. Streamlit (1.67) loads its box late and shows it empty for some 30 ms before it
+    puts the text in, over whatever was typed meanwhile.
+    """
+    expect(text_box(page)).not_to_have_value("")
 
 
 def type_text(page: Page, text: str) -> None:
