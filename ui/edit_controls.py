@@ -54,7 +54,7 @@ def ask(opened: Opened, edits: tuple[Edit, ...]) -> None:
         name = f"L{opened.layer}H{opened.head}"
         label = _("change {head}").format(head=name) if kind != "block" else _("hide")
         if make is not None:
-            st.button(label, key="edit_add", type="primary", on_click=_add, args=(edits, make))
+            st.button(label, key="edit_add", type="primary", on_click=_add, args=(make,))
         st.html(f"<p class='atlas-caption'>{_(MEANINGS[kind])}</p>", width="stretch")
     said = st.empty()  # always there, so that what stands below is not mounted anew
     problem: RunnerError | None = session.slots().pop(PROBLEM, None)
@@ -62,7 +62,8 @@ def ask(opened: Opened, edits: tuple[Edit, ...]) -> None:
         said.warning(plain(sentence(problem)))
 
 
-def _add(edits: tuple[Edit, ...], make: Callable[[], Edit]) -> None:
+def _add(make: Callable[[], Edit]) -> None:
+    edits = edit_list.now()
     try:
         new = make()
         if edit_list.same_thing(edits, new) is None and len(edits) >= edit_list.MOST:
@@ -166,7 +167,7 @@ def _slider(kind: str, edits: tuple[Edit, ...], at: Callable[[float], Edit]) -> 
         chosen = round(float(st.session_state[key]), 6)
         session.choose(name, f"{min(max(chosen, least), most):g}", f"{usual:g}")
         if listed is not None:
-            edit_list.keep(edit_list.with_edit(edits, at(chosen)))
+            edit_list.keep(edit_list.with_edit(edit_list.now(), at(chosen)))
 
     st.slider(_(label), min(least, value), max(most, value), step=0.1, key=key, on_change=remember, width=190)
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import streamlit as st
 
@@ -40,6 +40,11 @@ def held() -> tuple[Edit, ...]:
     session.write_address()
     st.info(plain(sentence(first)))
     return tuple(found)
+
+
+def now() -> tuple[Edit, ...]:
+    """The list at the moment a click is answered: quick clicks change it before a page that shows it is drawn."""
+    return edit_address.read(session.written(session.EDITS) or "")
 
 
 def keep(edits: Sequence[Edit]) -> None:
@@ -105,17 +110,16 @@ def show_list(edits: tuple[Edit, ...]) -> None:
             words = _("Nothing is changed yet, so both sides are the same.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
             return
-        for place, edit in enumerate(edits):
-            words = name_of(edit)
-            left = (*edits[:place], *edits[place + 1 :])
-            st.button(plain(f"{words} ×"), key=f"edit_drop_{place}", help=_("Take it back"), on_click=_keeping(left))
+        for edit in dict.fromkeys(edits):
+            key = f"edit_drop {edit_address.written((edit,))}"
+            st.button(plain(f"{name_of(edit)} ×"), key=key, help=_("Take it back"), on_click=_drop, args=(edit,))
         if len(edits) > 1:
-            st.button(_("clear"), key="edit_clear", type="tertiary", on_click=_keeping(()))
+            st.button(_("clear"), key="edit_clear", type="tertiary", on_click=keep, args=((),))
         _show_everywhere()
 
 
-def _keeping(edits: tuple[Edit, ...]) -> Callable[[], None]:
-    return lambda: keep(edits)
+def _drop(edit: Edit) -> None:
+    keep([other for other in now() if other != edit])
 
 
 def _show_everywhere() -> None:

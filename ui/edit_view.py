@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -20,7 +19,7 @@ from ui.components import mount
 from ui.edit_texts import Texts, show_texts
 from ui.i18n import _
 from ui.page import Opened, edited, show_reading, translated
-from ui.what_if import Changed, drift_of, show_change, show_map, show_maps
+from ui.what_if import Changed, Clicked, drift_of, show_change, show_map, show_maps
 from ui.wording import joined, number, plain, sentence
 from viz.components.layer_head_map import layer_head_map
 
@@ -46,7 +45,7 @@ def show_edit(opened: Opened) -> EditView:
     edit_controls.ask(opened, edits)
     edit_list.show_list(edits)
     left, right = st.columns([0.7, 0.3], gap="medium")
-    clicked = _toggle(opened, edits) if edit_controls.chosen_kind() == "block" else None
+    clicked = _toggle(opened) if edit_controls.chosen_kind() == "block" else None
     try:
         edit_controls.check_cells(edits, len(opened.capture.tokens))
         after = edited(opened, edits)
@@ -89,7 +88,7 @@ def _explain() -> None:
     )  # fmt: skip  # one sentence a line
 
 
-def _show_before(opened: Opened, problem: str, clicked: Any) -> None:
+def _show_before(opened: Opened, problem: str, clicked: Clicked | None) -> None:
     """The plain head alone, with what is wrong where the changed one would be."""
     one, other = st.columns(2)
     with one:
@@ -98,7 +97,7 @@ def _show_before(opened: Opened, problem: str, clicked: Any) -> None:
         st.warning(plain(problem))
 
 
-def _toggle(opened: Opened, edits: Sequence[Edit]) -> Any:
+def _toggle(opened: Opened) -> Clicked:
     """What a click on the left map does: it hides the cell, or all cells of one pixel, or gives them back."""
 
     def clicked(view: HeadMap, cell: list[int | None] | None) -> None:
@@ -107,7 +106,7 @@ def _toggle(opened: Opened, edits: Sequence[Edit]) -> Any:
         queries, keys = view.tokens_at(*(int(place) for place in cell if place is not None))
         layers, heads = edit_controls.block_places(opened)
         if cells := edit_controls.seen(opened, queries, keys, layers):
-            edit_list.keep(edit_list.toggled(edits, cells, layers, heads))
+            edit_list.keep(edit_list.toggled(edit_list.now(), cells, layers, heads))
 
     return clicked
 

@@ -39,5 +39,14 @@ def add(app):
 
 
 def chips(app):
-    found = [button for button in app.button if (button.key or "").startswith("edit_drop_")]
-    return [button.label.replace("\\", "").removesuffix(" ×") for button in found]
+    return [button.label.replace("\\", "").removesuffix(" ×") for button in drops(app)]
+
+
+def drop(app, place):
+    """Take back the edit at this place of the list."""
+    drops(app)[place].click().run()
+
+
+def drops(app):
+    """The buttons that take an edit back, one for each of the list."""
+    return [button for button in app.button if (button.key or "").startswith("edit_drop ")]

@@ -14,6 +14,7 @@ from tests.pages.visiting import (
     type_text,
     visit,
     wait_for_heads,
+    wait_for_rest,
 )
 
 HTML = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
@@ -73,7 +74,7 @@ def test_a_text_that_looks_like_markup_is_text_on_every_page_and_in_every_menu(p
         page.keyboard.press("Escape")
         page.locator("[data-testid=stPopoverBody]").wait_for(state="hidden")
         assert no_code_ran(page)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()  # of the menu that closed
+    wait_for_rest(page)  # of the menu that closed
     page.get_by_role("link", name="Inside a cell", exact=True).click()
     page.locator(".cell-steps[data-painted]").wait_for()
     assert no_code_ran(page)

@@ -12,6 +12,7 @@ from tests.pages.visiting import (
     address,
     click_cell,
     click_head,
+    eventually,
     expect_address,
     expect_head,
     expect_tokens,
@@ -66,7 +67,8 @@ def test_clicks_open_a_head_and_pin_a_cell_and_another_browser_shows_the_same(pa
     other.goto(page.url)
     wait_for_heads(other)
     expect_head(other, "L2H5")
-    assert state(other) == state(page)
+    shown = state(page)
+    eventually(other, lambda: state(other), lambda found: found == shown)
     assert address(other.url) == address(page.url)
 
 

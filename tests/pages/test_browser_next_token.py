@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from model_runner.sampling import Sampling, stages
 from tests.pages.expected import capture
-from tests.pages.visiting import PATIENCE, address, expect_address, visit
+from tests.pages.visiting import PATIENCE, address, eventually, expect_address, visit, wait_for_rest
 
 pytestmark = pytest.mark.browser
 
@@ -34,7 +34,7 @@ def open_bench(page, server, **parts: str):
 
 def wait_for_bench(page):
     page.locator(f"{ROOT}[data-painted]").wait_for(timeout=PATIENCE)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    wait_for_rest(page)
     return page
 
 
@@ -67,9 +67,11 @@ def test_dragging_redraws_and_sends_nothing_until_it_is_released(page, server, f
     for step in range(50, 90, 2):
         page.mouse.move(box["x"] + step / 100 * box["width"], y)
         page.wait_for_timeout(20)
+    eventually(
+        page, lambda: int(page.locator(ROOT).get_attribute("data-painted") or 0), lambda now: now - painted >= 10
+    )
     page.wait_for_timeout(600)
     assert frames == []
-    assert int(page.locator(ROOT).get_attribute("data-painted") or 0) - painted >= 10
     value = page.locator(ROOT).evaluate("root => root.atlas.settings.a.temperature")
     previous = [token.id for token in capture().tokens[:3]]
     want = stages(capture().logits(2), Sampling(temperature=value), previous)[-1].probabilities.numpy()

@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from tests.pages.visiting import PATIENCE, visit
+from tests.pages.visiting import PATIENCE, visit, wait_for_rest
 
 pytestmark = pytest.mark.browser
 
@@ -37,6 +37,7 @@ def test_work_is_stopped_and_goes_on(server, page):
     stop.wait_for(timeout=PATIENCE)
     stop.click()
     page.get_by_role("button", name="go on").wait_for(timeout=PATIENCE)
+    wait_for_rest(page)
     words = page.locator(".st-key-patch_progress").inner_text()
     page.wait_for_timeout(1500)
     assert page.locator(".st-key-patch_progress").inner_text() == words

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from playwright.sync_api import expect
 
-from tests.pages.visiting import PATIENCE, visit
+from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +28,7 @@ def test_dragging_turns_the_dials_and_sends_nothing_until_it_is_released(server,
     visit(page, server, "positions", layer="3", head="2")
     root = page.locator(".rotation[data-painted]")
     root.wait_for(timeout=PATIENCE)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    wait_for_rest(page)
     box = page.locator(".rotation .slider").bounding_box()
     assert box is not None
     y = box["y"] + box["height"] / 2
@@ -38,15 +39,15 @@ def test_dragging_turns_the_dials_and_sends_nothing_until_it_is_released(server,
     painted = int(root.get_attribute("data-painted") or 0)
     for step in range(30, 80):
         page.mouse.move(box["x"] + step / 100 * box["width"], y)
+    eventually(page, lambda: int(root.get_attribute("data-painted") or 0), lambda now: now > painted + 10)
     page.wait_for_timeout(500)
     assert frames == []
-    assert int(root.get_attribute("data-painted") or 0) > painted + 10
     position = root.get_attribute("data-position")
     assert 40 < int(position or 0) < 60
     page.mouse.up()
     page.wait_for_url(f"**at={position}**", timeout=PATIENCE)
     assert frames
-    assert root.get_attribute("data-position") == position
+    expect(root).to_have_attribute("data-position", position)
 
 
 def test_a_click_on_a_key_of_the_map_is_in_the_address(server, page):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from analysis.cell import Push, cell
@@ -227,7 +228,7 @@ def test_a_click_on_a_bar_changes_the_weight_and_the_address(server, page):
     before = float(root.get_attribute("data-weight"))
     other = next(key for key in "12345" if key != chosen)
     page.locator(f".bar[data-key='{other}']").click()
-    assert root.get_attribute("data-key") == other
+    expect(root).to_have_attribute("data-key", other)
     assert float(root.get_attribute("data-weight")) < before
     page.wait_for_url(re.compile(f"key={other}"))
     page.locator(f".token-strip [data-position='{other}'].looked-at").wait_for()  # painted when the run has ended

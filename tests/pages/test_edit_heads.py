@@ -11,9 +11,9 @@ import pytest
 
 from analysis.comparison import head_drift, next_token_change
 from model_runner.edits import Blocked, MeanHead, ScaledHead, SharpenedHead, SwappedHeads
-from tests.pages.edit_driving import HERE, PAGE, N, add, capture, chips, expected_map, maps
+from tests.pages.edit_driving import HERE, PAGE, N, add, capture, chips, drop, expected_map, maps
 from tests.pages.expected import ROUNDING, runner
-from tests.pages.visiting import PATIENCE, visit
+from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
 from tests.ui.driving import components, html, no_failure, open_app, payload, payloads, send, sentences
 from ui import head_export
 from ui.edit_address import read, written
@@ -151,7 +151,7 @@ def test_the_list_is_mended_one_by_one_or_cleared():
     no_failure(app)
     assert chips(app) == ["L3H1 ablated", "L2H4 at temperature 2", "5 → 0 hidden in H1 of all layers"]
     np.testing.assert_allclose(maps(app)[1], expected_map(*edits), atol=ROUNDING)
-    app.button(key="edit_drop_1").click().run()
+    drop(app, 1)
     assert read(app.query_params["edits"]) == (edits[0], edits[2])
     app.button(key="edit_clear").click().run()
     no_failure(app)
@@ -187,7 +187,7 @@ def test_the_slider_reaches_a_listed_value_beyond_its_range(kind, edit, inside):
     no_failure(app)
     assert app.slider(key=f"edit_{kind}").value == inside
     assert read(app.query_params["edits"]) == (type(edit)(3, 1, inside),)
-    app.button(key="edit_drop_0").click().run()
+    drop(app, 0)
     assert sentences(app) == []
 
 
@@ -195,7 +195,7 @@ def test_a_value_beyond_the_range_moved_within_it_leaves_an_address_that_can_be_
     app = open_app(page=PAGE, edit="sharpen", edits=written((SharpenedHead(3, 1, 10.0),)), **HERE)
     app.slider[0].set_value(7.0).run()
     assert [(slider.value, slider.max) for slider in app.slider] == [(7.0, 7.0)]
-    app.button(key="edit_drop_0").click().run()
+    drop(app, 0)
     no_failure(app)
     assert sentences(app) == []
     assert [slider.value for slider in app.slider] == [4.0]
@@ -265,32 +265,34 @@ def test_a_click_on_the_left_map_empties_the_cell_of_the_right_one(server, page)
     visit(page, server, "edit_heads", edit="block", **HERE)
     left, right = page.locator(".head-map").nth(0), page.locator(".head-map").nth(1)
     right.and_(page.locator("[data-painted]")).wait_for(timeout=PATIENCE)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    wait_for_rest(page)
 
     def click(query: int, key: int) -> None:
         at = json.loads(left.get_attribute("data-geometry") or "{}")
         x, y = at["x"] + (key + 0.5) * at["width"] / N, at["y"] + (query + 0.5) * at["height"] / N
         left.locator("canvas").first.click(position={"x": x, "y": y})
 
-    def describes(words: str) -> bool:
+    def said() -> str:
         at = json.loads(right.get_attribute("data-geometry") or "{}")
         x, y = at["x"] + 1.5 * at["width"] / N, at["y"] + 7.5 * at["height"] / N
         right.locator("canvas").first.hover(position={"x": x, "y": y})
-        return words in (right.locator(".tip").text_content() or "")
+        return right.locator(".tip").text_content() or ""
 
     click(7, 1)
     page.wait_for_url("**edits=Blocked**", timeout=PATIENCE)
     page.get_by_role("button", name="7 → 1 hidden in L3H1 ×").wait_for(timeout=PATIENCE)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    assert describes("cannot see")
+    wait_for_rest(page)
+    eventually(page, said, lambda words: "cannot see" in words)
     left.locator("canvas").first.press("ArrowRight")  # looks around, hides nothing
     page.wait_for_url("**key=2**", timeout=PATIENCE)
     page.get_by_role("button", name="7 → 1 hidden in L3H1 ×").wait_for(timeout=PATIENCE)
     left.locator("canvas").first.press("Enter")
     page.get_by_role("button", name="2 cells hidden in L3H1 ×").wait_for(timeout=PATIENCE)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    wait_for_rest(page)
     click(7, 2)
+    page.get_by_role("button", name="7 → 1 hidden in L3H1 ×").wait_for(timeout=PATIENCE)
+    wait_for_rest(page)
     click(7, 1)
     page.get_by_text("Nothing is changed yet, so both sides are the same.").wait_for(timeout=PATIENCE)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
-    assert describes("looks")
+    wait_for_rest(page)
+    eventually(page, said, lambda words: "looks" in words)

@@ -8,7 +8,7 @@ import pytest
 from model_runner.edits import ScaledHead
 from tests.model_runner.cases import FAMILY
 from tests.model_runner.folders import save
-from tests.pages.edit_driving import HERE, PAGE, add, chips, expected_map, maps
+from tests.pages.edit_driving import HERE, PAGE, add, chips, drop, expected_map, maps
 from tests.pages.expected import ROUNDING
 from tests.ui.driving import html, no_failure, open_app, sentences
 from ui.edit_address import read, written
@@ -31,7 +31,7 @@ def test_edits_that_cannot_be_made_together_leave_the_list_to_be_mended(edits, s
     assert sentence in sentences(app)[0]
     assert len(chips(app)) == left
     np.testing.assert_allclose(maps(app)[0], expected_map(), atol=ROUNDING)
-    app.button(key=f"edit_drop_{left - 1}").click().run()
+    drop(app, left - 1)
     no_failure(app)
     assert sentences(app) == []
     assert len(maps(app)) == 2
@@ -92,7 +92,7 @@ def test_a_layer_without_softmax_attention_is_one_sentence(tmp_path):
     assert len(sentences(app)) == 1
     assert f"Layer {without} has no softmax attention" in sentences(app)[0]
     assert len(chips(app)) == 1
-    app.button(key="edit_drop_0").click().run()
+    drop(app, 0)
     add(app)
     assert sentences(app) == []
     assert len(maps(app)) == 2

@@ -19,7 +19,7 @@ from model_runner.edits import ScaledHead
 from tests.model_runner.cases import FAMILY
 from tests.model_runner.folders import save
 from tests.pages.expected import capture, runner
-from tests.pages.visiting import PATIENCE, type_text, visit
+from tests.pages.visiting import PATIENCE, type_text, visit, wait_for_rest
 from tests.ui.driving import button, components, html, no_failure, open_app, payloads, sentences, until
 from ui import kv_pull
 from ui.effect_export import effects_snippet
@@ -243,7 +243,7 @@ def test_a_click_opens_the_head_and_the_menus_hold_numbers_and_files(server, pag
     maps_there = page.locator(".layer-head-map[data-painted]")
     maps_there.nth(2).wait_for(timeout=PATIENCE)
     page.get_by_text("Do they agree?").wait_for(timeout=PATIENCE)
-    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for()
+    wait_for_rest(page)
     at = json.loads(maps_there.nth(1).get_attribute("data-geometry") or "{}")
     place = {"x": at["left"] + 3.5 * at["pitchX"], "y": at["top"] + 2.5 * at["pitchY"]}
     maps_there.nth(1).locator("canvas").click(position=place)
@@ -271,6 +271,7 @@ def test_a_long_search_shows_its_progress_and_ends_when_it_is_stopped(server, pa
     stop.click()
     page.get_by_role("button", name="go on", exact=True).wait_for(timeout=PATIENCE)
     words = page.get_by_text(re.compile(r"\d of 8 layers"))
+    wait_for_rest(page)
     before = words.text_content()
     page.wait_for_timeout(1500)
     assert words.text_content() == before

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
+from typing import TypeVar
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import PATIENCE, Server
+
+T = TypeVar("T")
 
 CAPITAL = "The capital of France is"
 CAPITAL_TOKENS = ("The", "·capital", "·of", "·France", "·is")
@@ -28,6 +33,11 @@ def wait_for_heads(page: Page) -> Page:
     page.locator(".head-map[data-painted]").wait_for(timeout=PATIENCE)
     expect_text(page)
     return page
+
+
+def wait_for_rest(page: Page) -> None:
+    """Wait until no run of the page's script is under way."""
+    page.locator("[data-testid=stApp][data-test-script-state=notRunning]").wait_for(timeout=PATIENCE)
 
 
 def text_box(page: Page) -> Locator:
@@ -54,6 +64,15 @@ def expect_head(page: Page, name: str) -> None:
 def expect_tokens(page: Page, *tokens: str) -> None:
     """The chips of the token strip, the first special one left out."""
     expect(page.locator(".token-strip .chip .label")).to_have_text(["⟨bos⟩", *tokens])
+
+
+def eventually(page: Page, read: Callable[[], T], wanted: Callable[[T], bool]) -> T:
+    """Read what a page shows until it is what is wanted, as expect() does, and give it back; at the end, fail on it."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not wanted(found := read()):
+        assert time.monotonic() < deadline, found
+        page.wait_for_timeout(50)
+    return found
 
 
 def expect_sentence(page: Page, words: str) -> None:
