@@ -132,10 +132,13 @@ def test_a_copied_address_shows_the_same_film(page, server, new_page):
     play_to(page, 9)
     page.locator(".film .play").click() if facts(page)["playing"] == "true" else None
     wait_for_rest(page)
-    page.wait_for_url(lambda url: address(url).get("steps") == str(len(drawn(page))), timeout=PATIENCE)
+    words, _steps = eventually(
+        page,
+        lambda: (drawn(page), address(page.url).get("steps")),
+        lambda found: str(len(found[0])) == found[1],
+    )
     other = new_page()
     other.goto(page.url)
-    words = drawn(page)
     eventually(other, lambda: drawn(other), lambda found: found == words)
 
 

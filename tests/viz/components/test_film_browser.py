@@ -168,6 +168,15 @@ def test_another_head_keeps_the_frame(mount):
     assert page.locator(".axis .heading").inner_text().startswith("L0H0: where")
 
 
+def test_a_click_on_a_token_counts_though_more_arrive_while_the_button_is_down(mount):
+    page = mount(SOURCE, film(5, at=4), style=STYLE)
+    page.locator(".chip.drawn").nth(1).hover()
+    page.mouse.down()
+    more(page, film(7, start=5))
+    page.mouse.up()
+    assert at(page) == 2
+
+
 def test_another_way_opens_at_its_frame_and_fetches_what_it_had(mount):
     page = mount(SOURCE, film(5, at=3), style=STYLE)
     more(page, film(2, film="two", at=4, goal=4))

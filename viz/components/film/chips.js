@@ -14,7 +14,7 @@ function createChips(act) {
 
 function drawChips(chips, { reel, meta, at }, theme) {
   const key = `${reel.version} ${theme.dark}`
-  if (chips.version !== key) buildChips(chips, reel, meta, theme)
+  if (chips.version !== key) buildChips(chips.box, reel, meta, theme)
   chips.version = key
   for (const chip of chips.box.querySelectorAll("[data-frame]")) {
     const frame = Number(chip.dataset.frame)
@@ -29,20 +29,31 @@ function drawChips(chips, { reel, meta, at }, theme) {
   chips.box.setAttribute("aria-label", fill(meta.texts.chips, { count: at }))
 }
 
-function buildChips({ box }, reel, meta, theme) {
-  const { labels, special } = reel.prompt
+// Chips that stay the same stay where they are: a click that has begun on one is not lost when more frames arrive.
+function buildChips(box, reel, meta, theme) {
+  const wanted = [...promptChips(reel.prompt, meta.texts)]
+  for (let i = 1; i < reel.frames.length; i++) wanted.push(drawnChip(reel.frames[i], i, meta, theme))
+  wanted.forEach((chip, i) => {
+    const there = box.children[i]
+    chip.made = chip.outerHTML // as it was before it was marked as a ghost or the current one
+    if (!there) box.append(chip)
+    else if (there.made !== chip.made) there.replaceWith(chip)
+  })
+  while (box.children.length > wanted.length) box.lastChild.remove()
+}
+
+function promptChips({ labels, special }, texts) {
   const first = Math.max(0, labels.length - PROMPT_CHIPS)
   const nodes = []
   if (first > 0) nodes.push(element("span", { className: "chip prompt more", textContent: `… ${first}` }))
   for (let position = first; position < labels.length; position++) {
-    const title = fill(meta.texts.chip, { label: isolate(labels[position]), position })
+    const title = fill(texts.chip, { label: isolate(labels[position]), position })
     const node = element("span", { className: "chip prompt", title, textContent: labels[position] })
     node.classList.toggle("special", special[position])
     if (position === labels.length - 1) node.dataset.frame = "0"
     nodes.push(node)
   }
-  for (let i = 1; i < reel.frames.length; i++) nodes.push(drawnChip(reel.frames[i], i, meta, theme))
-  box.replaceChildren(...nodes)
+  return nodes
 }
 
 function drawnChip(frame, number, { texts }, theme) {
