@@ -165,8 +165,8 @@ def test_a_closed_tab_leaves_the_model_to_the_others(new_page, server):
     began = time.monotonic()
     yours.locator(".film .step").click()
     yours.locator(".film .step").click()
-    expect(yours.locator(".film")).to_have_attribute("data-frame", "2", timeout=5_000)
-    assert time.monotonic() - began < 5
+    expect(yours.locator(".film")).to_have_attribute("data-frame", "2", timeout=10_000)
+    assert time.monotonic() - began < 10
 
 
 def test_a_text_that_is_empty_says_so_and_the_film_comes_back(page, server):

@@ -147,7 +147,7 @@ def test_the_theme_switch_repaints_in_the_dark_and_keeps_the_picture(page, serve
     wait_for_heads(visit(page, server, layer="3", head="7"))
     expect(page.locator(".head-map")).to_have_attribute("data-theme", "light")
     page.locator(".theme-switch [data-choice=dark]").click()
-    expect(page.locator(".head-map")).to_have_attribute("data-theme", "dark", timeout=10_000)
+    expect(page.locator(".head-map")).to_have_attribute("data-theme", "dark")
     expect_head(page, "L3H7")
 
 

@@ -17,6 +17,7 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Edit, ScaledHead
 from tests.model_runner.families import FAMILIES
 from tests.model_runner.tiny import byte_tokenizer
+from tests.pages.visiting import visit
 from tests.ui.driving import PATIENCE, ROOT, components, no_failure, open_app, payload, send, sentences, type_text
 from ui.cell_export import snippet
 from ui.cell_views import formula
@@ -221,9 +222,9 @@ def test_the_snippet_under_edits_gives_what_is_passed_on():
 
 @pytest.mark.browser
 def test_a_click_on_a_bar_changes_the_weight_and_the_address(server, page):
-    page.goto(f"{server.url}/cell?layer=3&head=2")
+    visit(page, server, "cell", layer="3", head="2")
     root = page.locator(".cell-steps")
-    root.wait_for(timeout=60_000)
+    root.wait_for()
     chosen = root.get_attribute("data-key")
     before = float(root.get_attribute("data-weight"))
     other = next(key for key in "12345" if key != chosen)

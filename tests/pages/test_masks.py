@@ -20,6 +20,7 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Blocked, Masked
 from tests.model_runner.families import FAMILIES
 from tests.model_runner.tiny import byte_tokenizer
+from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import (
     button,
     components,
@@ -285,14 +286,14 @@ def test_every_pattern_of_the_table_has_a_picture():
 
 @pytest.mark.browser
 def test_a_stroke_of_the_pencil_reaches_the_address_and_the_slider_the_picture(server, page):
-    page.goto(f"{server.url}/masks?mask=full")
+    visit(page, server, "masks", mask="full")
     root = page.locator(".mask-gallery[data-painted]")
-    root.wait_for(timeout=60_000)
+    root.wait_for(timeout=PATIENCE)
     page.locator(".mask-gallery .pencil").click()
     at = json.loads(root.get_attribute("data-geometry") or "{}")
     page.locator(".mask-gallery .large > canvas").click(
         position={"x": at["x"] + 1.5 * at["cell"], "y": at["y"] + 7.5 * at["cell"]}
     )
-    page.wait_for_url(lambda url: "mask_hidden=7.1" in url, timeout=10_000)
+    page.wait_for_url(lambda url: "mask_hidden=7.1" in url, timeout=PATIENCE)
     page.get_by_text("on the model").click()
-    page.get_by_text("Cells hidden by hand in the gallery, 1, are hidden here too.").wait_for(timeout=10_000)
+    page.get_by_text("Cells hidden by hand in the gallery, 1, are hidden here too.").wait_for(timeout=PATIENCE)

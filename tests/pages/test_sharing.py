@@ -20,6 +20,7 @@ from model_runner.memory import readable
 from tests.model_runner.families import FAMILIES
 from tests.model_runner.tiny import byte_tokenizer
 from tests.pages.test_masks import values_in
+from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import button, components, html, no_failure, open_app, payload, send, sentences, until
 from ui import sharing_counts, sharing_export
 from ui.session import DEFAULT_TEXT
@@ -246,12 +247,12 @@ def test_what_is_taken_away_holds_the_numbers_and_says_what_they_are(taken):
 
 @pytest.mark.browser
 def test_a_click_in_the_picture_opens_the_head_and_a_way_changes_the_model(server, page):
-    page.goto(f"{server.url}/sharing?layer=3&head=5")
+    visit(page, server, "sharing", layer="3", head="5")
     root = page.locator(".head-groups[data-painted]")
-    root.wait_for(timeout=60_000)
+    root.wait_for(timeout=PATIENCE)
     page.locator(".head-groups figure").nth(0).locator("[data-head='0'] .q").click()
-    page.wait_for_url(lambda url: "head=0" in url, timeout=10_000)
-    page.locator(".atlas-head b").get_by_text("L3H0").first.wait_for(timeout=10_000)
+    page.wait_for_url(lambda url: "head=0" in url, timeout=PATIENCE)
+    page.locator(".atlas-head b").get_by_text("L3H0").first.wait_for(timeout=PATIENCE)
     page.locator(".head-groups .ways [data-kv='1']").click()
-    page.wait_for_url(lambda url: "kv_heads=1" in url, timeout=10_000)
-    page.get_by_text("The cache: 64 KB → 16 KB, 25 %.").wait_for(timeout=10_000)
+    page.wait_for_url(lambda url: "kv_heads=1" in url, timeout=PATIENCE)
+    page.get_by_text("The cache: 64 KB → 16 KB, 25 %.").wait_for(timeout=PATIENCE)

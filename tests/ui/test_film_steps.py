@@ -75,7 +75,7 @@ def test_a_newer_run_takes_over_at_once_and_finds_the_step_that_was_under_way():
     began = time.monotonic()
     with pytest.raises(TakesOver):
         film.pull(3, leave)
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 5
     slow.go.set()
     assert run(film, 3).take.ids == expected()[:3]
 
@@ -92,7 +92,7 @@ def test_closing_lets_the_generator_go_even_in_the_middle_of_a_step():
     film.close()
     assert not slow.ended.is_set()
     slow.go.set()
-    assert slow.ended.wait(2)
+    assert slow.ended.wait(10)
     slow.go.set()
     assert run(film, 3).take.ids == expected()[:3]
 

@@ -145,7 +145,7 @@ def test_an_index_map_shows_distances_and_has_neither_pencil_nor_layers(mount):
 def test_it_grows_by_itself_and_ends_with_the_last_layer(mount):
     page = mount(SOURCE, gallery(n_layers=2), style=WIDE)
     page.locator(".play").click()
-    page.wait_for_function("window.calls.length === 1", timeout=5_000)
+    page.wait_for_function("window.calls.length === 1")
     assert calls(page) == [["layers", 2]]
 
 
