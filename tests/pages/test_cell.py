@@ -223,7 +223,7 @@ def test_the_snippet_under_edits_gives_what_is_passed_on():
 @pytest.mark.browser
 def test_a_click_on_a_bar_changes_the_weight_and_the_address(server, page):
     visit(page, server, "cell", layer="3", head="2")
-    root = page.locator(".cell-steps")
+    root = page.locator(".cell-steps[data-painted]")
     root.wait_for()
     chosen = root.get_attribute("data-key")
     before = float(root.get_attribute("data-weight"))
