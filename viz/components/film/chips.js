@@ -35,9 +35,9 @@ function buildChips(box, reel, meta, theme) {
   for (let i = 1; i < reel.frames.length; i++) wanted.push(drawnChip(reel.frames[i], i, meta, theme))
   wanted.forEach((chip, i) => {
     const there = box.children[i]
-    chip.made = chip.outerHTML // as it was before it was marked as a ghost or the current one
+    chip.made = chip.cloneNode(true) // before it is marked as a ghost or the current one
     if (!there) box.append(chip)
-    else if (there.made !== chip.made) there.replaceWith(chip)
+    else if (!there.made.isEqualNode(chip)) there.replaceWith(chip)
   })
   while (box.children.length > wanted.length) box.lastChild.remove()
 }
