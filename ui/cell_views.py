@@ -53,11 +53,14 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int
         session.move(**{name: int(st.session_state[key])})
 
     if isinstance(options, int):
-        st.number_input(label, 0, options - 1, step=1, key=key, on_change=move, width=130)
+        st.number_input(label, 0, options - 1, value, step=1, key=key, on_change=move, width=130)
     else:
         names = options if isinstance(options, dict) else {option: str(option) for option in options}
         width = 90 if max(map(len, names.values())) < 6 else 116
-        st.selectbox(label, list(names), key=key, format_func=names.__getitem__, on_change=move, width=width)
+        choices = list(names)
+        st.selectbox(
+            label, choices, choices.index(value), key=key, format_func=names.__getitem__, on_change=move, width=width
+        )
 
 
 def show_row_strip(opened: Opened, found: Cell, *, sets: str) -> None:

@@ -169,7 +169,7 @@ def _slider(kind: str, edits: tuple[Edit, ...], at: Callable[[float], Edit]) -> 
         if listed is not None:
             edit_list.keep(edit_list.with_edit(edit_list.now(), at(chosen)))
 
-    st.slider(_(label), min(least, value), max(most, value), step=0.1, key=key, on_change=remember, width=190)
+    st.slider(_(label), min(least, value), max(most, value), value, step=0.1, key=key, on_change=remember, width=190)
     return value
 
 

@@ -123,9 +123,11 @@ def _drop(edit: Edit) -> None:
 
 
 def _show_everywhere() -> None:
-    key = holding("edit_everywhere", bool(session.carried()))
+    on = bool(session.carried())
+    key = holding("edit_everywhere", on)
     st.toggle(
         _("use on every page"),
+        on,
         key=key,
         on_change=lambda: session.carry(bool(st.session_state[key])),
     )

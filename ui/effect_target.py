@@ -44,6 +44,7 @@ def ask_target(opened: Opened) -> int:
     st.selectbox(
         _("Target token"),
         options,
+        options.index(token),
         key=holding(NAME, token),
         format_func=lambda option: shown.get(option, str(option)),
         accept_new_options=True,

@@ -70,7 +70,9 @@ def show_controls(opened: Opened) -> bool:
 
 def _number(label: str, name: str, value: int, least: int, most: int, then: Callable[[int], None]) -> None:
     key = holding(f"film_{name}", value)
-    st.number_input(label, least, most, step=1, key=key, width=116, on_change=lambda: then(int(st.session_state[key])))
+    st.number_input(
+        label, least, most, value, step=1, key=key, width=116, on_change=lambda: then(int(st.session_state[key]))
+    )
 
 
 def _slider(label: str, name: str, value: float, least: float, most: float, step: float) -> None:
@@ -79,4 +81,4 @@ def _slider(label: str, name: str, value: float, least: float, most: float, step
     def then() -> None:
         store(replace(current(), **{name: float(st.session_state[key])}))
 
-    st.slider(label, least, max(most, value), step=step, key=key, width=140, on_change=then)
+    st.slider(label, least, max(most, value), value, step=step, key=key, width=140, on_change=then)

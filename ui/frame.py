@@ -140,6 +140,7 @@ def _model_box() -> None:
     st.selectbox(
         _("Model"),
         names,
+        names.index(session.model()),
         key=key,
         format_func=lambda name: embedded if name == session.DEFAULT_MODEL else name,
         accept_new_options=True,
@@ -152,6 +153,7 @@ def _text_box() -> None:
     key = holding("text_box", session.text())
     st.text_area(
         _("Text"),
+        session.text(),
         key=key,
         height=112,
         placeholder=_("Type a sentence"),

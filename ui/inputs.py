@@ -18,6 +18,7 @@ def choose(label: str, name: str, options: Mapping[T, str], *, disabled: bool = 
     st.segmented_control(
         label,
         list(options),
+        default=chosen,
         required=True,
         format_func=lambda value: options[value],
         key=holding(_key(name), chosen),
@@ -34,6 +35,7 @@ def pick(label: str, name: str, options: Mapping[T, str], *, width: int | None =
     st.selectbox(
         label,
         list(options),
+        list(options).index(chosen),
         format_func=lambda value: options[value],
         key=holding(_key(name), chosen),
         on_change=_remember(name, options),
@@ -51,15 +53,16 @@ def switch(label: str, name: str, *, disabled: bool = False) -> bool:
     def remember() -> None:
         session.choose(name, "1" if st.session_state[key] else "0", "0")
 
-    st.toggle(label, key=key, on_change=remember, disabled=disabled)
+    st.toggle(label, on, key=key, on_change=remember, disabled=disabled)
     return on
 
 
 def holding(key: str, value: object) -> str:
     """The key of a widget, made to show this value where its own is another: the reader went back, say.
 
-    What a run sets gets lost (Streamlit 1.67) when the next one follows before the browser has drawn it. So for a
-    moment after a step back, when another may follow, it is set again.
+    What a run sets gets lost (Streamlit 1.67) when the next one follows before the browser has drawn it, and the
+    default of the widget is then taken for the reader's choice. So every widget is given this value as its default too;
+    and for a moment after a step back, when the widget is there and another run may follow, the value is set again.
     """
     if st.session_state.get(key) != value or session.just_moved():
         st.session_state[key] = value

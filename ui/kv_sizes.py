@@ -131,6 +131,7 @@ def _show_published() -> None:
     st.select_slider(
         _("Tokens"),
         LENGTHS,
+        tokens,
         key=key,
         format_func=lambda length: f"{length:,}",
         on_change=lambda: session.choose("kv_tokens", str(st.session_state[key]), str(USUAL_LENGTH)),

@@ -94,7 +94,7 @@ def ask(opened: Opened) -> Question:
     if last > 1:
         key = holding("kv_keep", window)
         st.slider(
-            _("W, tokens"), 1, last, key=key, width=260, disabled=kind == "int8",
+            _("W, tokens"), 1, last, window, key=key, width=260, disabled=kind == "int8",
             on_change=lambda: session.choose("keep", str(st.session_state[key]), ""),
         )  # fmt: skip
     counts = {count: _("S = {count}").format(count=count) for count in ("1", "2", "4", "8")}

@@ -123,6 +123,7 @@ def _slider(parameter: Parameter, value: int, n_tokens: int) -> None:
         plain(f"{_(parameter.label)} · {_(parameter.counts)}"),
         parameter.least,
         end_of(parameter, n_tokens),
+        value,
         key=key,
         on_change=lambda: session.choose(key, str(st.session_state[key]), str(default_of(parameter, n_tokens))),
     )
@@ -231,6 +232,7 @@ def _several(label: str, name: str, options: dict[int, str], default: tuple[int,
     st.multiselect(
         label,
         list(options),
+        list(chosen),
         key=holding(name, list(chosen)),
         format_func=options.__getitem__,
         placeholder=none,

@@ -33,6 +33,7 @@ def _choose_place(label: str, name: str, value: int, names: dict[int, str]) -> N
     st.selectbox(
         label,
         list(names),
+        list(names).index(value),
         key=key,
         format_func=names.__getitem__,
         on_change=lambda: session.move(**{name: int(st.session_state[key])}),

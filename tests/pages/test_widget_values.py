@@ -1,0 +1,107 @@
+"""What the address chooses is each widget's default too: a browser that misses the run that set it shows no other."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.visiting import CAPITAL, PATIENCE, click_head, expect_address, expect_head, text_box, wait_for_rest
+from tests.ui.driving import no_failure, open_app
+from ui.frame import ENTRIES
+
+KINDS = (
+    "button_group", "selectbox", "toggle", "text_area", "text_input", "number_input", "slider", "select_slider",
+    "multiselect",
+)  # fmt: skip
+EVERYWHERE = {"ButtonGroup", "Selectbox", "TextArea"}  # the language, the model, the text
+OWN = {
+    "cell": {"NumberInput"},
+    "film": {"NumberInput", "Slider", "Checkbox"},
+    "kv_cache": {"Slider"},
+    "masks": {"Slider"},
+}  # kinds that all views of a page have
+PLACES = [
+    ("heads", {"what": "scores", "color": "log", "nofirst": "1", "metric": "induction", "lang": "zh"}),
+    ("cell", {"layer": "3", "head": "5", "query": "4", "key": "2"}),
+    ("positions", {"layer": "3", "head": "5", "positions": "distance"}),
+    ("positions", {"positions": "what_if", "what_if": "theta"}),
+    ("next_token", {"query": "2"}),
+    ("film", {"length": "3", "temperature": "0.5", "top_p": "0.8", "seed": "7", "onehead": "1"}),
+    ("kv_cache", {"kv": "what_if", "keep": "3", "sinks": "2"}),
+    ("kv_cache", {"kv": "bytes", "kv_tokens": "8192"}),
+    ("masks", {"mask": "streaming", "mask_window": "3"}),
+    ("masks", {"masks": "model", "mask": "window", "mask_window": "3", "mask_where": "second"}),
+    ("sharing", {"sharing": "model", "kv_heads": "2"}),
+    ("edit_heads", {"edit": "scale", "edit_scale": "0.5"}),
+    ("edit_heads", {"edit": "swap", "edit_other": "6", "edits": "MeanHead(3,1)", "everywhere": "1"}),
+    ("edit_heads", {"heads": "effects", "target": "400"}),
+    ("edit_heads", {"heads": "patching"}),
+]
+
+
+def both(proto: Any) -> tuple[Any, Any]:
+    """What a widget is set to, and what it shows where that was missed."""
+    match type(proto).__name__:
+        case "ButtonGroup":
+            return list(proto.raw_values), [proto.options[index].content for index in proto.default]
+        case "MultiSelect":
+            return list(proto.raw_values), [proto.options[index] for index in proto.default]
+        case "Selectbox":
+            return proto.raw_value, proto.options[proto.default]
+        case "Slider" if proto.options:
+            return list(proto.raw_value), [proto.options[int(index)] for index in proto.default]
+        case "Slider":
+            return list(proto.value), list(proto.default)
+        case _:
+            return proto.value, proto.default
+
+
+def widgets(app: AppTest) -> list[Any]:
+    return [element.proto for kind in KINDS for element in app.get(kind)]
+
+
+@pytest.mark.parametrize("page, address", PLACES, ids=lambda part: part if isinstance(part, str) else "-".join(part))
+def test_what_is_chosen_is_the_default_too(page, address):
+    app = open_app(page=f"pages/{page}.py", text=CAPITAL, **address)
+    no_failure(app)
+    held = [proto for proto in widgets(app) if proto.set_value]
+    assert {type(proto).__name__ for proto in held} >= EVERYWHERE | OWN.get(page, set())
+    for proto in held:
+        shown, fallback = both(proto)
+        assert shown == fallback, proto.label
+
+
+def test_every_page_is_looked_at():
+    assert {entry.file for entry in ENTRIES} == {f"pages/{page}.py" for page, _address in PLACES}
+
+
+@pytest.mark.browser
+def test_widgets_that_a_slow_browser_draws_late_keep_what_was_chosen(server, page):
+    held: list[Any] = []
+
+    def hold(route: Any) -> None:
+        held.append(route)
+
+    page.route(re.compile(r"/(ButtonGroup|Selectbox|TextArea)[^/]*\.js$"), hold)
+    chosen = {"text": CAPITAL, "what": "scores", "color": "log", "metric": "induction"}
+    page.goto(f"{server.url}/?{urlencode(chosen)}")
+    page.locator(".head-map[data-painted]").wait_for(timeout=PATIENCE)
+    wait_for_rest(page)
+    click_head(page, 2, 5)
+    expect_address(page, **chosen, layer="2", head="5")
+    wait_for_rest(page)  # a second run, and still none of them is drawn
+    expect(text_box(page)).to_have_count(0)
+    assert len(held) == 3
+    for route in held:
+        route.continue_()
+    expect(text_box(page)).to_have_value(CAPITAL)
+    expect(page.get_by_role("radio", name="scores")).to_be_checked()
+    click_head(page, 3, 1)
+    expect_address(page, **chosen, layer="3", head="1")
+    expect_head(page, "L3H1")
+    expect(text_box(page)).to_have_value(CAPITAL)
