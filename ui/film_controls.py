@@ -16,6 +16,7 @@ from ui.sampling_settings import current, store
 
 LENGTH = 20  # tokens, unless told otherwise
 LONGEST = 500
+WHOLE = 2**53 - 1  # a box for numbers holds none beyond it
 
 
 def length() -> int:
@@ -69,10 +70,12 @@ def show_controls(opened: Opened) -> bool:
 
 
 def _number(label: str, name: str, value: int, least: int, most: int, then: Callable[[int], None]) -> None:
+    if abs(value) > WHOLE:
+        st.text_input(label, str(value), key=f"film_{name} {value}", width=116, disabled=True)
+        return
     key = holding(f"film_{name}", value)
-    st.number_input(
-        label, least, most, value, step=1, key=key, width=116, on_change=lambda: then(int(st.session_state[key]))
-    )
+    span = min(least, value), max(most, value)  # the address may hold a seed beyond what the box offers
+    st.number_input(label, *span, value, step=1, key=key, width=116, on_change=lambda: then(int(st.session_state[key])))
 
 
 def _slider(label: str, name: str, value: float, least: float, most: float, step: float) -> None:

@@ -256,3 +256,12 @@ def test_the_snippet_makes_the_same_tokens():
     exec(compile(snippet(held), "snippet", "exec"), names)
     assert list(names["ids"]) == tokens(app)
     assert len(names["capture"].tokens) == PROMPT + len(tokens(app))
+
+
+@pytest.mark.parametrize("seed", ["-3", str(2**40), str(10**30)])
+def test_a_film_of_any_seed_opens_and_the_seed_stays(seed):
+    app = more(open_app(page=PAGE, seed=seed), 2)
+    no_failure(app)
+    assert app.query_params["seed"] == seed
+    boxes = [*app.number_input, *app.text_input]
+    assert [str(box.value) for box in boxes if box.label == "Seed"] == [seed]
