@@ -14,7 +14,7 @@ from ui.components import mount
 from ui.examples import EXAMPLES, WELL_KNOWN_MODELS
 from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
-from ui.inputs import choose, holding
+from ui.inputs import choose, give, holding
 from viz.components.theme_switch import theme_switch
 
 N_ = str  # marks a text for Babel without translating it here
@@ -196,5 +196,5 @@ def _text_alone() -> None:
 
 
 def _use_example(text: str) -> None:
-    st.session_state["text_box"] = text
+    give("text_box", text)  # what was typed and not yet asked for is told in the same run, and must not win
     session.set_text(text)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import streamlit as st
 
 from ui import session
+
+A_MOMENT = 3.0  # seconds
 
 T = TypeVar("T", bound=str)  # the values of a choice, as their Literal
 
@@ -60,13 +63,21 @@ def switch(label: str, name: str, *, disabled: bool = False) -> bool:
 def holding(key: str, value: object) -> str:
     """The key of a widget, made to show this value where its own is another: the reader went back, say.
 
-    What a run sets gets lost (Streamlit 1.67) when the next one follows before the browser has drawn it, and the
-    default of the widget is then taken for the reader's choice. So every widget is given this value as its default too;
-    and for a moment after a step back, when the widget is there and another run may follow, the value is set again.
+    What a run sets gets lost (Streamlit 1.67) when the next one follows before the browser has drawn it, and what the
+    widget shows instead is then taken for the reader's choice. So the value is set again for a moment; and every widget
+    is given it as its default too, for a browser that draws the widget after that.
     """
-    if st.session_state.get(key) != value or session.just_moved():
+    if st.session_state.get(key) != value:
+        give(key, value)
+    elif time.monotonic() - session.set_lately().get(key, float("-inf")) < A_MOMENT:
         st.session_state[key] = value
     return key
+
+
+def give(key: str, value: object) -> None:
+    """Have a widget show another value; in a callback, also for the callbacks after it."""
+    session.set_lately()[key] = time.monotonic()
+    st.session_state[key] = value
 
 
 def _key(name: str) -> str:

@@ -6,7 +6,6 @@ Runners and captures are held by the server and shared; what a session is lookin
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -28,11 +27,10 @@ V = TypeVar("V")
 
 DEFAULT_TEXT = "The dog chased the squirrel because it"
 DEFAULT_MODEL = "default"
-A_MOMENT = 3.0  # seconds
 LONGEST_TEXT_IN_ADDRESS = 1500  # characters; browsers and servers cut addresses of more than a few thousand
 
-_MODEL, _TEXT, _PLACE, _CHOICES, _ID, _PROBLEMS, _SLOTS, _CONTINUATION, _WORKS, _MOVED = (
-    "model", "text", "place", "choices", "session_id", "problems", "slots", "continuation", "works", "moved",
+_MODEL, _TEXT, _PLACE, _CHOICES, _ID, _PROBLEMS, _SLOTS, _CONTINUATION, _WORKS, _SET = (
+    "model", "text", "place", "choices", "session_id", "problems", "slots", "continuation", "works", "set",
 )  # fmt: skip
 _CHAT = "chat"  # a choice: the text is the user's turn in the model's chat template
 EDITS = "edits"  # a choice: edits of the forward, as ui.edit_address writes them
@@ -59,8 +57,6 @@ def begin() -> None:
     if _PLACE in st.session_state and not history.moved():
         return
     given = st.query_params
-    if _ID in st.session_state:
-        st.session_state[_MOVED] = time.monotonic()
     st.session_state.setdefault(_ID, uuid.uuid4().hex)
     st.session_state[_PROBLEMS] = []
     st.session_state[_MODEL] = given.get(_MODEL, "").strip() or DEFAULT_MODEL
@@ -89,11 +85,6 @@ def _given(name: str, read: Callable[[str], V | None], default: V) -> V:
         st.session_state[_PROBLEMS].append((name, value))
         return default
     return found
-
-
-def just_moved() -> bool:
-    """Whether the reader went back or forward a moment ago."""
-    return time.monotonic() - st.session_state.get(_MOVED, float("-inf")) < A_MOMENT
 
 
 def take_problems() -> list[tuple[str, str]]:
@@ -206,6 +197,11 @@ def write_address() -> None:
     wanted = address_parts()
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
+
+
+def set_lately() -> dict[str, float]:
+    """When a run last gave a widget another value than it had, by the widget's key; seconds of a monotonic clock."""
+    return st.session_state.setdefault(_SET, {})
 
 
 def slots() -> dict[str, Any]:

@@ -54,6 +54,15 @@ def test_an_example_goes_into_the_box_and_is_read():
     assert app.query_params == {"text": EXAMPLES[1].text}
 
 
+def test_an_example_wins_over_what_was_typed_and_is_told_in_the_same_run():
+    app = open_app()
+    app.text_area(key="text_box").set_value("half a sent")
+    app.button(key="example_1").click()
+    app.run()
+    assert app.text_area(key="text_box").value == app.session_state["text"] == EXAMPLES[1].text
+
+
+
 def test_a_model_of_the_address_can_be_chosen_again():
     app = open_app(model="/no/such/folder")
     assert app.selectbox(key="model_box").value == "/no/such/folder"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from ui import inputs
 
 
 def script() -> None:
@@ -48,6 +51,25 @@ def test_the_address_sets_values_and_widgets():
     assert app.button_group(key="choice_what").value == "scores"
     assert app.selectbox(key="choice_metric").value == "induction"
     assert app.toggle(key="choice_hide").value is True
+
+
+def test_what_a_run_sets_is_set_again_for_a_moment_and_what_the_reader_sets_is_not(monkeypatch):
+    seconds = 0.0
+    monkeypatch.setattr(inputs, "time", SimpleNamespace(monotonic=lambda: seconds))
+
+    def is_set(app: AppTest) -> bool:
+        assert not app.exception
+        return app.button_group(key="choice_what").proto.set_value
+
+    app = opened(what="scores")
+    assert is_set(app)
+    seconds = 2.0
+    assert is_set(app.run())
+    seconds = 4.0
+    assert not is_set(app.run())
+    app.button_group(key="choice_what").set_value("weights")
+    assert not is_set(app.run())
+    assert values(app)["what"] == "weights"
 
 
 @pytest.mark.parametrize("address", [{"what": "x"}, {"metric": ""}, {"hide": "yes"}])
