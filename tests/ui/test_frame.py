@@ -62,7 +62,6 @@ def test_an_example_wins_over_what_was_typed_and_is_told_in_the_same_run():
     assert app.text_area(key="text_box").value == app.session_state["text"] == EXAMPLES[1].text
 
 
-
 def test_a_model_of_the_address_can_be_chosen_again():
     app = open_app(model="/no/such/folder")
     assert app.selectbox(key="model_box").value == "/no/such/folder"
