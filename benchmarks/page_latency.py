@@ -103,7 +103,9 @@ def _point_at_another_head(page: Page, shuffled: random.Random) -> str:
     box = page.locator(".head-grid canvas").bounding_box()
     assert box is not None
     while True:
-        page.mouse.move(box["x"] + shuffled.random() * box["width"], box["y"] + shuffled.random() * box["height"])
+        # Whole pixels, as of a real mouse: of a fraction, a click is told another pixel than the move before it.
+        x, y = int(box["x"] + shuffled.random() * box["width"]), int(box["y"] + shuffled.random() * box["height"])
+        page.mouse.move(x, y)
         hovered, selected = page.evaluate(
             "(({hovered, selected}) => [hovered, selected])(probe.find('.head-grid').dataset)"
         )
