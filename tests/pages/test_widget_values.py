@@ -10,7 +10,17 @@ import pytest
 from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
-from tests.pages.visiting import CAPITAL, PATIENCE, click_head, expect_address, expect_head, text_box, wait_for_rest
+from tests.pages.visiting import (
+    CAPITAL,
+    PATIENCE,
+    click_head,
+    eventually,
+    expect_address,
+    expect_head,
+    text_box,
+    wait_for_heads,
+    wait_for_rest,
+)
 from tests.ui.driving import no_failure, open_app
 from ui.frame import ENTRIES
 
@@ -90,17 +100,20 @@ def test_widgets_that_a_slow_browser_draws_late_keep_what_was_chosen(server, pag
     page.route(re.compile(r"/(ButtonGroup|Selectbox|TextArea)[^/]*\.js$"), hold)
     chosen = {"text": CAPITAL, "what": "scores", "color": "log", "metric": "induction"}
     page.goto(f"{server.url}/?{urlencode(chosen)}")
-    page.locator(".head-map[data-painted]").wait_for(timeout=PATIENCE)
+    page.locator(".atlas-badge.ok").wait_for(timeout=PATIENCE)
     wait_for_rest(page)
-    click_head(page, 2, 5)
-    expect_address(page, **chosen, layer="2", head="5")
-    wait_for_rest(page)  # a second run, and still none of them is drawn
+    page.get_by_role("button", name="Read this picture").click()
+    page.get_by_test_id("stPopoverBody").wait_for(timeout=PATIENCE)  # a second run, and still none of them is drawn
+    wait_for_rest(page)
     expect(text_box(page)).to_have_count(0)
-    assert len(held) == 3
+    eventually(page, lambda: len(held), lambda count: count == 3)
     for route in held:
         route.continue_()
+    page.keyboard.press("Escape")
     expect(text_box(page)).to_have_value(CAPITAL)
     expect(page.get_by_role("radio", name="scores")).to_be_checked()
+    wait_for_heads(page)
+    wait_for_rest(page)
     click_head(page, 3, 1)
     expect_address(page, **chosen, layer="3", head="1")
     expect_head(page, "L3H1")
