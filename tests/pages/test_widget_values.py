@@ -45,11 +45,21 @@ PLACES = [
     ("kv_cache", {"kv": "what_if", "keep": "3", "sinks": "2"}),
     ("kv_cache", {"kv": "bytes", "kv_tokens": "8192"}),
     ("masks", {"mask": "streaming", "mask_window": "3"}),
-    ("masks", {"masks": "model", "mask": "window", "mask_window": "3", "mask_where": "second"}),
+    (
+        "masks",
+        {
+            "masks": "model",
+            "mask": "window",
+            "mask_window": "3",
+            "mask_where": "chosen",
+            "mask_layers": "3",
+            "mask_heads": "2.4",
+        },
+    ),
     ("sharing", {"sharing": "model", "kv_heads": "2"}),
     ("edit_heads", {"edit": "scale", "edit_scale": "0.5"}),
     ("edit_heads", {"edit": "swap", "edit_other": "6", "edits": "MeanHead(3,1)", "everywhere": "1"}),
-    ("edit_heads", {"heads": "effects", "target": "400"}),
+    ("edit_heads", {"heads": "effects", "effect_token": "400"}),
     ("edit_heads", {"heads": "patching"}),
 ]
 
