@@ -59,7 +59,7 @@ PLACES = [
     ("sharing", {"sharing": "model", "kv_heads": "2"}),
     ("edit_heads", {"edit": "scale", "edit_scale": "0.5"}),
     ("edit_heads", {"edit": "swap", "edit_other": "6", "edits": "MeanHead(3,1)", "everywhere": "1"}),
-    ("edit_heads", {"heads": "effects", "effect_token": "400"}),
+    ("edit_heads", {"heads": "effects", "effect_token": "3554"}),  # the second likeliest
     ("edit_heads", {"heads": "patching"}),
 ]
 
