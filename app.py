@@ -1,10 +1,21 @@
-"""Attention Atlas: navigation and page config. Run with ``streamlit run app.py``."""
+"""Attention Atlas as a server. Run with ``streamlit run app.py``.
+
+The script that each session runs does not stand beside ``pages/``: Streamlit (1.67) takes a folder of that name beside
+it for its own list of pages, and greets who opens a fresh server at a page's own address with "Page not found".
+"""
+
+from pathlib import Path
 
 import streamlit as st
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
 
-from ui.frame import draw_frame, navigation
 
-st.set_page_config(page_title="Attention Atlas", layout="wide", initial_sidebar_state="auto")
-page = navigation()
-draw_frame(page)
-page.run()
+def first_page(request: Request) -> RedirectResponse:
+    """The page of the bare address has no name of its own in Streamlit; by its name it is found all the same."""
+    root = request.scope.get("root_path", "")
+    return RedirectResponse(f"{root}/?{request.url.query}".rstrip("?"))
+
+
+app = st.App(Path(__file__).parent / "ui" / "entry" / "atlas.py", routes=[Route("/heads", first_page)])

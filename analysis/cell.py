@@ -14,6 +14,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from analysis.head_names import group_size
 from model_runner.capture import Capture
 from model_runner.errors import Cancelled, RunnerError
 
@@ -116,7 +117,7 @@ def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
         layer=layer,
         head=head,
         kv_head=kv_head,
-        group=tuple(range(kv_head * record.group, (kv_head + 1) * record.group)),
+        group=_sharing(capture, layer, head),
         query=query,
         key=key,
         rotated=record.rotation is not None,
@@ -141,6 +142,11 @@ def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
         passed_on=_float64(record.passed_on[query, head]),
         push=_push(capture, layer, head, query),
     )
+
+
+def _sharing(capture: Capture, layer: int, head: int) -> tuple[int, ...]:
+    size = group_size(capture, layer)
+    return tuple(range(head // size * size, (head // size + 1) * size))
 
 
 def strongest_key(capture: Capture, layer: int, head: int, query: int) -> int:
@@ -181,7 +187,7 @@ def _drawn(weights: Float[np.ndarray, "keys"], keep: Bool[np.ndarray, "keys"], k
 
 def _push(capture: Capture, layer: int, head: int, position: int) -> Push | RunnerError:
     try:
-        push = capture.head_push(layer, head, position)
+        push = capture.direct_logits(layer, head, position)
     except Cancelled:
         raise
     except RunnerError as error:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from jaxtyping import Float
 
+from analysis.mask_effect import looks_ahead
 from model_runner.capture import ROWS, Capture
 from model_runner.errors import CapturesDiffer
 
@@ -16,13 +17,15 @@ from model_runner.errors import CapturesDiffer
 class NextTokenChange:
     """Probabilities of the same token ids before and after; the likeliest of either are among them.
 
-    ``kl`` is KL(before ‖ after) over the whole vocabulary, in nats.
+    ``kl`` is KL(before ‖ after) over the whole vocabulary, in nats. ``position`` is that of the token which an encoder
+    reads there; None where they are the next token.
     """
 
     ids: tuple[int, ...]
     before: tuple[float, ...]
     after: tuple[float, ...]
     kl: float
+    position: int | None = None
 
 
 def next_token_change(before: Capture, after: Capture, position: int = -1, *, count: int = 5) -> NextTokenChange:
@@ -39,10 +42,22 @@ def next_token_change(before: Capture, after: Capture, position: int = -1, *, co
     return NextTokenChange(tuple(ids), tuple(old[ids].exp().tolist()), tuple(new[ids].exp().tolist()), max(0.0, kl))
 
 
+def output_position(capture: Capture, query: int | None) -> int | None:
+    """Where an encoder's output is looked at: ``query``, or else the first token. None: it is the next token."""
+    return (query or 0) if looks_ahead(capture) else None
+
+
+def output_change(before: Capture, after: Capture, position: int | None) -> NextTokenChange:
+    """Of the token at a place of an encoder, None: of the next token. Raises as :func:`next_token_change`."""
+    change = next_token_change(before, after, -1 if position is None else position)
+    return replace(change, position=position)
+
+
 def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers heads"]:
     """How far each head's attention moved: half the sum of |weight − weight|, averaged over queries, in 0..1.
 
-    The total variation distance of the rows; NaN for layers without weights. O(heads × ROWS × keys) memory. Raises
+    The total variation distance of the rows, where what a row lacks of 1 counts as one more place: a query that is left
+    with nothing has moved all it had. NaN for layers without weights. O(heads × ROWS × keys) memory. Raises
     CapturesDiffer for captures of other tokens.
     """
     _same_tokens(before, after)
@@ -55,7 +70,8 @@ def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers hea
         for start in range(0, n_tokens, ROWS):
             block = slice(start, min(start + ROWS, n_tokens))
             difference = before.layer_weights(layer, block) - after.layer_weights(layer, block)
-            moved += difference.abs().sum(dim=(1, 2)).double().cpu() / 2
+            elsewhere = difference.abs().sum(dim=2) + difference.sum(dim=2).abs()
+            moved += elsewhere.sum(dim=1).double().cpu() / 2
         drift[layer, : len(moved)] = (moved / n_tokens).numpy()
     return drift
 

@@ -46,21 +46,27 @@ class Candidate:
 class Choice:
     """How one token was chosen; ``token`` None is the moment after the prompt, when nothing is chosen yet.
 
-    ``candidates`` fall by the model's probability; ``rest`` is the probability of all others. ``rank`` counts from 1,
-    by the model's probability; tokens as likely as the chosen one do not push it back. ``entropy`` is the model's, in
-    bits. ``n_kept`` tokens survive the settings; ``kept_mass`` is their share of the model's probability. ``uniform``
-    is the random number the token was drawn with, ``seconds`` what the step took.
+    Two distributions, never mixed: ``log_probability``, ``rank`` and ``entropy`` (bits) are the model's own; ``final``,
+    ``final_rank``, ``final_entropy`` and ``final_rest`` belong to what the settings make of it, which the token was
+    drawn from; they are the same unless ``changed``. Ranks count from 1; tokens as likely do not push one back.
+    ``candidates`` fall by the model's probability, ``final_rest`` is that of all others. ``n_kept`` tokens survive the
+    settings; ``kept_mass`` is their share of the model's probability. ``uniform`` is the random number the token was
+    drawn with, ``seconds`` what the step took.
     """
 
     token: int | None
     how: How
     candidates: tuple[Candidate, ...]
-    rest: float
+    changed: bool
     entropy: float
+    final_entropy: float
+    final_rest: float
     n_kept: int
     kept_mass: float
     log_probability: float | None = None
     rank: int | None = None
+    final: float | None = None
+    final_rank: int | None = None
     uniform: float | None = None
     seconds: float | None = None
 
@@ -78,29 +84,31 @@ def choice(
     seconds: float | None = None,
 ) -> Choice:
     """The token among those it was chosen from; ``stages`` are those of the logits before it, the model's own first."""
-    logits = stages[0].scores.double()
+    first, last = stages[0], stages[-1]
+    logits = first.exact
     log_probabilities = torch.log_softmax(logits, dim=-1)
     probabilities = log_probabilities.exp()
-    kept = torch.isfinite(stages[-1].scores)
+    kept, finals = last.keep, last.probabilities
     listed = probabilities.topk(min(CANDIDATES, len(probabilities))).indices.tolist()
     if token is not None and token not in listed:
         listed.append(token)
-    finals = stages[-1].probabilities
-    candidates = tuple(
-        Candidate(one, float(probabilities[one]), float(finals[one]) if kept[one] else 0.0, bool(kept[one]))
-        for one in listed
-    )
-    present = probabilities > 0
+    candidates = tuple(Candidate(one, float(probabilities[one]), float(finals[one]), bool(kept[one])) for one in listed)
+    # what is subtracted from 1 leaves rounding: no probability is smaller than that of a token that is there
+    all_listed = last.kept == sum(one.kept for one in candidates)
     return Choice(
         token=token,
         how=how,
         candidates=candidates,
-        rest=max(0.0, 1.0 - math.fsum(one.probability for one in candidates)),
-        entropy=float(-(probabilities[present] * log_probabilities[present]).sum() / math.log(2)) + 0.0,
-        n_kept=int(kept.sum()),
+        changed=not torch.equal(first.exact, last.exact),
+        entropy=first.entropy,
+        final_entropy=last.entropy,
+        final_rest=0.0 if all_listed else max(0.0, 1.0 - math.fsum(one.final for one in candidates)),
+        n_kept=last.kept,
         kept_mass=min(1.0, float(probabilities[kept].sum())),
         log_probability=None if token is None else float(log_probabilities[token]),
         rank=None if token is None else 1 + int((logits > logits[token]).sum()),
+        final=None if token is None else float(finals[token]),
+        final_rank=None if token is None else 1 + int((last.exact > last.exact[token]).sum()),
         uniform=uniform,
         seconds=seconds,
     )

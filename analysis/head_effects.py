@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from torch import Tensor
 
-from model_runner.errors import EditNotPossible, NoAttribution, RunnerError
-from model_runner.head_effects import ablations, attributions, written_lengths
-from model_runner.rerun import Rerun
+from model_runner.errors import RunnerError
+from model_runner.questions import HeadAnswers
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,21 +38,19 @@ class HeadEffects:
     written: Float[np.ndarray, "layers heads"]
 
 
-def layer_effects(rerun: Rerun, layer: int, target: int) -> LayerEffects:
-    """All three of one layer; a part of :meth:`Runner.rerun`. An answer the model does not give leaves the others."""
-    n_heads = rerun.capture.q(layer).shape[0]
-    found = {name: np.full(n_heads, np.nan) for name in ("lost", "pushed", "written")}
-    problems: list[RunnerError] = []
-    try:
-        found["lost"] = -ablations(rerun, layer, target).double().cpu().numpy()
-    except EditNotPossible as error:
-        problems.append(error)
-    try:
-        found["written"] = written_lengths(rerun, layer).double().cpu().numpy()
-        found["pushed"] = attributions(rerun, layer, target).double().cpu().numpy()
-    except NoAttribution as error:
-        problems.append(error)
-    return LayerEffects(layer, **found, problems=tuple(problems))
+def layer_effects(answers: HeadAnswers) -> LayerEffects:
+    """What was answered to :class:`model_runner.questions.WhichHeads`, as numbers to be drawn."""
+
+    def numbers(answer: Tensor | None) -> Float[np.ndarray, "heads"]:
+        return np.full(answers.n_heads, np.nan) if answer is None else answer.double().cpu().numpy()
+
+    return LayerEffects(
+        answers.layer,
+        lost=-numbers(answers.ablated),
+        pushed=numbers(answers.attributed),
+        written=numbers(answers.written),
+        problems=answers.problems,
+    )
 
 
 def head_effects(layers: Sequence[LayerEffects], n_layers: int, n_heads: int) -> HeadEffects:

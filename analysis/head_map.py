@@ -14,12 +14,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from analysis.first_hidden import weights_without_first
 from analysis.pooling import How, fixed_bins, pool
 from analysis.units import Unit, token_units, word_units
-from attention import softmax
 from model_runner.capture import ROWS, Capture
 
 PIXELS = 256
+
+N_ = str  # marks a text for Babel without translating it here
 
 What = Literal["weights", "scores", "value"]
 
@@ -35,6 +37,20 @@ class Reading:
     what: What = "weights"
     hide_first: bool = False
     words: bool = False
+
+    @property
+    def hides_first(self) -> bool:
+        """Whether it does so here: scores have no row to renormalise."""
+        return self.hide_first and self.what != "scores"
+
+    def notes(self) -> list[str]:
+        """What is done to the numbers, a sentence each; none for the weights as they are."""
+        if self.what == "scores":
+            return [N_("Scores before the softmax, scaled and masked.")]
+        told = [N_("Weight × length of the value vector it carries.")] if self.what == "value" else []
+        told += [N_("First token hidden, each row renormalised over the others.")] if self.hide_first else []
+        merged = N_("Words: summed over the tokens looked at, averaged over the tokens looking.")
+        return [*told, merged] if self.words else told
 
 
 @dataclass(frozen=True)
@@ -61,6 +77,25 @@ class HeadMap:
     def largest(self) -> float:
         """The largest magnitude in the window; 0 where all is masked."""
         return float(np.nanmax(np.abs(self.values))) if np.isfinite(self.values).any() else 0.0
+
+    @property
+    def row_labels(self) -> list[str]:
+        """One a unit of the window; none of a pooled map, whose pixels stand for several."""
+        return [unit.label for unit in self.units[self.window.q0 : self.window.q1]] if self.how == "exact" else []
+
+    @property
+    def column_labels(self) -> list[str]:
+        """As ``row_labels``."""
+        return [unit.label for unit in self.units[self.window.k0 : self.window.k1]] if self.how == "exact" else []
+
+    def units_at(self, query: int | None, key: int | None) -> tuple[int, int | None] | None:
+        """The units that these tokens lie in; None without a query."""
+        if query is None:
+            return None
+        return self._unit_at(query), None if key is None else self._unit_at(key)
+
+    def _unit_at(self, token: int) -> int:
+        return next(i for i, unit in enumerate(self.units) if token < unit.stop)
 
     def tokens_at(self, row: int, column: int) -> tuple[range, range]:
         """Query and key tokens of the pixel in which these two units of the window lie."""
@@ -130,8 +165,8 @@ def _unit_cells(
     visible = record.mask.tile(queries, keys, record.q.device, head=head)
     if reading.what == "scores":
         return capture.scores(layer, head, queries=queries, keys=keys).masked_fill(~visible, 0.0), visible
-    if reading.hide_first:
-        values = _weights_without_first(capture, layer, head, queries, keys)
+    if reading.hides_first:
+        values = weights_without_first(capture, layer, head, queries=queries, keys=keys)
         if keys.start == 0:
             visible = visible.clone()
             visible[:, 0] = False
@@ -144,20 +179,6 @@ def _unit_cells(
     merged = pool(pool(values, 1, key_bins, "sum"), 0, query_bins, "mean")
     shown = pool(pool(visible.to(torch.uint8), 1, key_bins, "max"), 0, query_bins, "max").bool()
     return merged, shown
-
-
-def _weights_without_first(
-    capture: Capture, layer: int, head: int, queries: slice, keys: slice
-) -> Float[Tensor, "queries keys"]:
-    """The weights, had the first token been masked.
-
-    Not the weights divided by what the first one leaves: where it takes nearly all, nothing but rounding is left.
-    """
-    record = capture.record(layer)
-    scores = capture.scores(layer, head, queries=queries)
-    scores[:, 0] = -torch.inf
-    lse = softmax.log_sum_exp(scores[None], None if record.sinks is None else record.sinks[head][None])
-    return softmax.weights(scores[None, :, keys], lse)[0]
 
 
 def _pixels(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attention import masks
 from model_runner import Capture
-from model_runner.kv_trials import CachedLayer
+from model_runner.kv import CachedLayer
 from model_runner.record import LayerRecord
 
 SCALE_BYTES = 4  # of the float32 that each row of int8 numbers is scaled by
@@ -17,7 +17,8 @@ SCALE_BYTES = 4  # of the float32 that each row of int8 numbers is scaled by
 class CacheBytes:
     """``shape`` is (layers, kv_heads, d_head, tokens, bytes per number) where every layer holds the same.
 
-    Then ``formula`` is 2 · their product. Otherwise it is a sum over layers. ``latent``: in place of keys and values a
+    Then ``formula`` is 2 · their product. Otherwise it is a sum over layers; one that reads the keys and values of
+    another (Gemma 3n, Gemma 4) holds none of its own. ``latent``: in place of keys and values a
     token takes so many numbers in each layer, one compressed vector for all heads (MLA, arXiv:2405.04434). ``states``
     is what layers without softmax attention hold, the same for every length; it is in neither number.
     """
@@ -36,7 +37,7 @@ def cache_bytes(capture: Capture, layers: Sequence[CachedLayer]) -> CacheBytes:
     latents: set[int | None] = set()
     formula = 0
     for record, layer in zip(capture.records, layers, strict=True):
-        if record is None:
+        if record is None or layer.k_shape is None:
             continue
         rows = n_tokens if layer.window is None else min(n_tokens, layer.window - 1)
         kv_heads, d_head, d_value, size = (*_heads(record), record.v.shape[2], record.k.element_size())
@@ -48,7 +49,7 @@ def cache_bytes(capture: Capture, layers: Sequence[CachedLayer]) -> CacheBytes:
     return CacheBytes(
         measured=sum(layer.n_bytes for layer in layers),
         formula=formula,
-        shape=(sum(record is not None for record in capture.records), *shapes.pop()) if alike else None,
+        shape=(sum(layer.k_shape is not None for layer in layers), *shapes.pop()) if alike else None,
         latent=latents.pop() if len(latents) == 1 else None,
         states=sum(layer.state_bytes for layer in layers),
     )
@@ -122,5 +123,5 @@ def _rows_read(record: LayerRecord, window: int | None, sinks: int) -> int:
     device = record.k.device
     seen = record.mask.tile(slice(last, last + 1), keys, device)
     if window is not None:
-        seen = seen & masks.tile(masks.recent(window, sinks=sinks), slice(last, last + 1), keys, device=device)
+        seen = seen & masks.tile(masks.Recent(window, sinks=sinks), slice(last, last + 1), keys, device=device)
     return int(seen.sum())

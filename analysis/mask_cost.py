@@ -38,7 +38,9 @@ def head_work(capture: Capture) -> HeadWork:
     return HeadWork(work, n_bytes)
 
 
-def mask_cost(pattern: Pattern, values: Mapping[str, int], n_tokens: int, work: HeadWork) -> MaskCost:
-    """The same pattern on every head of every layer. O(tokens)."""
-    cells = pattern.kept_cells(n_tokens, values)
+def mask_cost(
+    pattern: Pattern, values: Mapping[str, int], n_tokens: int, work: HeadWork, *, causal: bool = True
+) -> MaskCost:
+    """The same pattern on every head of every layer; not ``causal``, of a model that looks both ways. O(tokens)."""
+    cells = pattern.kept_cells(n_tokens, values, causal=causal)
     return MaskCost(n_tokens, cells, cells * work.multiply_adds, cells * work.n_bytes)

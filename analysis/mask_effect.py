@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from jaxtyping import Float
 from attention import masks
 from attention.patterns import Pattern
 from model_runner.capture import ROWS, Capture
+from model_runner.edits import Masked
 from model_runner.errors import CapturesDiffer
 
 Cell = tuple[int, int]
@@ -47,10 +49,11 @@ def perplexity(capture: Capture, first: int = 1) -> float:
 
 
 def looks_ahead(capture: Capture) -> bool:
-    """Whether some query sees a later key, as in an encoder: it then knows the token it is to predict."""
+    """Whether some query sees a later key, as in an encoder, edited or not: it then knows the token to predict."""
     n_tokens = len(capture.tokens)
     return n_tokens > 1 and any(
-        bool(record.mask.tile(slice(0, 1), slice(1, n_tokens), record.q.device).any())
+        masks.sees_ahead(record.mask.own)
+        or bool(record.mask.tile(slice(0, 1), slice(1, n_tokens), record.q.device).any())
         for record in capture.records
         if record is not None
     )
@@ -65,17 +68,16 @@ def left_with_nothing(
     """
     hidden = set(cells)
     found: list[int] = []
-    n_tokens = len(capture.tokens)
+    n_tokens, masked = len(capture.tokens), Masked(pattern.name, tuple(values.items()))
     for query in sorted(query for query, key in hidden if query == key and query < n_tokens):
         row, every_key = slice(query, query + 1), slice(0, n_tokens)
-        kept = masks.tile(pattern.rule(values), row, every_key)[0].clone()
         shown = torch.ones(n_tokens, dtype=torch.bool)
         shown[[key for one, key in hidden if one == query and key < n_tokens]] = False
         for record in capture.records:
             if record is None:
                 continue
-            own = record.mask.tile(row, every_key, record.q.device)[0].cpu()
-            if not (((own | kept) if pattern.ahead else (own & kept)) & shown).any():
+            rule = replace(record.mask, edits=(*record.mask.edits, masked))
+            if not (rule.tile(row, every_key, record.q.device)[0].cpu() & shown).any():
                 found.append(query)
                 break
     return tuple(found)

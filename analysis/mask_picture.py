@@ -34,19 +34,27 @@ class MaskPicture:
     n_kept: int
 
 
-def kept(pattern: Pattern, values: Mapping[str, int], n_tokens: int) -> Bool[Tensor, "queries keys"]:
-    """True where a causal model with this pattern lets the query look. O(tokens²)."""
+def kept(
+    pattern: Pattern, values: Mapping[str, int], n_tokens: int, *, causal: bool = True
+) -> Bool[Tensor, "queries keys"]:
+    """True where a model with this pattern lets the query look; not ``causal``, with both sides. O(tokens²)."""
     rule = pattern.rule(values)
     whole = slice(0, n_tokens)
-    return masks.tile(rule if pattern.ahead else masks.both(masks.causal, rule), whole, whole)
+    return masks.tile(masks.And(masks.Causal(), rule) if causal and not pattern.ahead else rule, whole, whole)
 
 
 def mask_picture(
-    pattern: Pattern, values: Mapping[str, int], n_tokens: int, *, n_layers: int, hidden: Collection[Cell] = ()
+    pattern: Pattern,
+    values: Mapping[str, int],
+    n_tokens: int,
+    *,
+    n_layers: int,
+    hidden: Collection[Cell] = (),
+    causal: bool = True,
 ) -> MaskPicture:
     """The pattern less the ``hidden`` cells, of the first ``LARGEST`` tokens, through ``n_layers`` layers of it."""
     n_tokens = min(n_tokens, LARGEST)
-    keep = kept(pattern, values, n_tokens).clone()
+    keep = kept(pattern, values, n_tokens, causal=causal).clone()
     for query, key in hidden:
         if query < n_tokens and key < n_tokens:
             keep[query, key] = False
@@ -60,7 +68,9 @@ def _only_itself(keep: Bool[Tensor, "queries keys"]) -> Bool[Tensor, "queries ke
 
 
 @lru_cache(maxsize=64)
-def thumbnails(values: tuple[tuple[str, int], ...], n_tokens: int) -> UInt8[np.ndarray, "patterns rows columns"]:
+def thumbnails(
+    values: tuple[tuple[str, int], ...], n_tokens: int, *, causal: bool = True
+) -> UInt8[np.ndarray, "patterns rows columns"]:
     """Every pattern of the table, small: the root of the share of a pixel's cells that are kept, times ``WHOLE``.
 
     The share is of the cells that are kept or not the future, and its root lets single cells be seen. FUTURE where
@@ -68,11 +78,12 @@ def thumbnails(values: tuple[tuple[str, int], ...], n_tokens: int) -> UInt8[np.n
     """
     n_tokens = min(n_tokens, LARGEST)
     bins = even_bins(n_tokens, SMALL)
-    past = torch.ones(n_tokens, n_tokens, dtype=torch.bool).tril()
+    every = torch.ones(n_tokens, n_tokens, dtype=torch.bool)
+    allowed = every.tril() if causal else every
     pictures: list[np.ndarray] = []
     for pattern in PATTERNS:
-        keep = kept(pattern, dict(values), n_tokens)
-        seen, possible = keep.float(), (keep | past).float()
+        keep = kept(pattern, dict(values), n_tokens, causal=causal)
+        seen, possible = keep.float(), (keep | allowed).float()
         for dim in (0, 1):
             seen, possible = pool(seen, dim, bins, "sum"), pool(possible, dim, bins, "sum")
         share = (WHOLE * (seen / possible.clamp(min=1)).sqrt()).round()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 
+from analysis.units import Unit
 from model_runner.capture import Capture
 
 
@@ -24,3 +26,13 @@ def next_tokens(capture: Capture, position: int = -1, *, count: int = 5) -> Next
     top = probabilities.topk(min(count, len(probabilities)))
     shown = top.values.tolist()
     return NextToken(tuple(top.indices.tolist()), tuple(shown), max(0.0, 1.0 - sum(shown)))
+
+
+def end_of_text(units: Sequence[Unit], position: int, *, count: int = 3) -> tuple[str, bool]:
+    """The last units of the text before a position as one string, and whether they are all of it.
+
+    Special tokens are left out where there is anything else.
+    """
+    before = [unit for unit in units if unit.start < position]
+    labels = [unit.label for unit in before if not unit.special] or [unit.label for unit in before]
+    return "".join(labels[-count:]).replace("·", " ").strip(), len(labels) <= count

@@ -1,7 +1,8 @@
 """The position term of five schemes in the same form: as a matrix and against distance, each from its formula.
 
 Sizes are the model's own where it has them: the width of its residual stream, its heads, this layer's frequencies. What
-must be learned and this model has not learned is taken from the small models whose tables come with the app.
+must be learned and this model has not learned is taken from small models that come with the app, as far as they
+learned it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from analysis.positions import Turned
 from attention import position_biases as biases
 from attention import rotary
 from model_runner.capture import Capture
-from model_runner.trained_positions import trained_positions
+from model_runner.trained_positions import T5_REACH, trained_positions
 
 N_POSITIONS = 64  # of each picture
 BASE = 10000.0  # of the frequencies where the layer has none of its own (Su et al. 2021)
@@ -53,7 +54,8 @@ def position_terms(
     theta = rotary.frequencies(BASE, d_head) if layout is None else torch.from_numpy(layout.theta)
     slopes, later = biases.alibi_slopes(n_heads), grid < 0
     learned = biases.learned_term((trained.learned if table is None else table)[:N_POSITIONS])
-    bias = biases.t5_bias(grid, trained.t5_bias, bidirectional=False)[0].masked_fill(later, torch.nan)
+    near = min(N_POSITIONS, T5_REACH)
+    bias = biases.t5_bias(grid[:near, :near], trained.t5_bias, bidirectional=False)[0]
     return {
         "sinusoidal": _term(biases.sinusoidal_term(grid, width), biases.sinusoidal_term(distances, width)[None], width),
         "learned": _term(
@@ -61,7 +63,8 @@ def position_terms(
             own=table is not None,
         ),
         "t5": _term(
-            bias, biases.t5_bias(distances, trained.t5_bias, bidirectional=False), len(trained.t5_bias), own=False
+            bias.masked_fill(later[:near, :near], torch.nan),
+            biases.t5_bias(distances[:near], trained.t5_bias, bidirectional=False), len(trained.t5_bias), own=False,
         ),
         "alibi": _term(
             biases.alibi(grid, slopes[:1])[0].masked_fill(later, torch.nan), biases.alibi(distances, slopes), n_heads

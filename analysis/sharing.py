@@ -15,7 +15,7 @@ from jaxtyping import Float
 from analysis.kv_bytes import cache_bytes
 from model_runner import Capture
 from model_runner.errors import CapturesDiffer
-from model_runner.kv_trials import CachedLayer
+from model_runner.kv import CachedLayer
 from model_runner.record import LayerRecord
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from model_runner.beam import Beam, BeamSearch
+from model_runner.beams import Beam, BeamSearch
 
 Chosen = Literal["sampled", "greedy", "forced", "beam"]
 

@@ -29,6 +29,12 @@ class Rows:
     def k_idx(self) -> Int[Tensor, "keys"]:
         return torch.arange(self.token_ids.shape[0], device=self.token_ids.device)
 
+    @property
+    def shares(self) -> Float[Tensor, "heads queries keys"]:
+        """Of what goes to tokens: rows sum to 1, also where a learned sink takes a part; to 0 where nothing is seen."""
+        total = self.weights.sum(-1, keepdim=True)
+        return torch.where(total > 0, self.weights / total, self.weights)
+
     def at(self, offset: int) -> Float[Tensor, "heads queries"]:
         """The weight on the key ``offset`` places from the query; NaN where there is no such key."""
         k_idx = self.q_idx + offset
@@ -46,13 +52,14 @@ class Rows:
 
 def entropy(rows: Rows) -> Float[Tensor, "heads queries"]:
     """Shannon entropy of the row in bits: 0 looks at one token, log2(n) at n tokens alike."""
-    return -torch.special.xlogy(rows.weights, rows.weights).sum(-1) / torch.log(torch.tensor(2.0))
+    shares = rows.shares
+    return -torch.special.xlogy(shares, shares).sum(-1) / torch.log(torch.tensor(2.0))
 
 
 def mean_distance(rows: Rows) -> Float[Tensor, "heads queries"]:
     """Mean number of tokens between the query and where it looks, weighted by the weights."""
     distance = (rows.q_idx[:, None] - rows.k_idx[None, :]).abs()
-    return (rows.weights * distance).sum(-1)
+    return (rows.shares * distance).sum(-1)
 
 
 def previous_token(rows: Rows) -> Float[Tensor, "heads queries"]:

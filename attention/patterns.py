@@ -1,7 +1,7 @@
-"""The table of attention patterns: rules that keep some of the causal cells, each with its paper and its parameters.
+"""The table of attention patterns: rules that keep some of the cells, each with its paper and its parameters.
 
-A pattern says which keys it keeps; that a query cannot see what comes after it is :func:`attention.masks.causal`'s word
-(or the model's own rule), and is composed with it.
+A pattern says which keys it keeps on either side of a query; that a query cannot see what comes after it is the word of
+:class:`attention.masks.Causal` (or the model's own rule), and is composed with it. An encoder leaves both sides.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from attention import masks
+from attention.kept_keys import around_blocks, around_sinks, last, with_random
 from attention.masks import Rule
 
 N_ = str  # marks a text for translation where it is shown
@@ -21,21 +22,40 @@ N_ = str  # marks a text for translation where it is shown
 
 @dataclass(frozen=True)
 class Parameter:
-    """A whole number of a pattern; ``counts`` says what, off-by-ones included."""
+    """A whole number of a pattern; ``counts`` says what, off-by-ones included, and ``around`` what in an encoder.
+
+    ``most`` None: as many as the text has tokens.
+    """
 
     name: str
     label: str
     counts: str
     default: int
     least: int = 1
+    most: int | None = None
+    part: int = 2  # of a text too short for the default to hide anything: this part of its tokens is one to begin with
+    around: str = ""  # where it is something else
+
+    def most_of(self, n_tokens: int) -> int:
+        """The largest number that makes a difference in a text of so many tokens."""
+        return max(n_tokens, self.least) if self.most is None else self.most
+
+    def usual(self, n_tokens: int) -> int:
+        """What to begin with in a text of so many tokens."""
+        if self.most is not None:
+            return self.default
+        return min(self.default, max(self.least, 1, n_tokens // self.part))
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One row: ``make`` takes the parameters by name and gives the rule.
+    """One row: ``make`` takes the parameters by name and gives the rule, which speaks of keys on either side.
 
-    ``seen`` takes the queries' positions and the parameters and gives how many keys each of them sees, by formula;
-    where keys are random, how many it is expected to see. ``ahead``: it also keeps keys that come after the query.
+    ``seen`` takes the queries' positions and the parameters and gives how many keys each of them sees in a causal
+    model, by formula; where keys are random, how many it is expected to see. ``seen_around`` takes the number of tokens
+    besides and gives how many it sees in a model that looks both ways; None where whom a query sees, sees it too.
+    ``ahead`` takes the parameters and gives how many tokens at the start also see each other's future in a causal
+    model; None where none does. ``around`` are the ``counts`` of a model that looks both ways, where they differ.
     """
 
     name: str
@@ -45,24 +65,33 @@ class Pattern:
     parameters: tuple[Parameter, ...]
     make: Callable[..., Rule]
     seen: Callable[..., Tensor]
-    ahead: bool = False
+    ahead: Callable[..., int] | None = None
+    seen_around: Callable[..., Tensor] | None = None
+    around: str = ""
 
     def rule(self, values: Mapping[str, int]) -> Rule:
         """The rule with these values; a parameter that is not named has its default."""
         return self.make(**self._filled(values))
 
-    def kept_cells(self, n_tokens: int, values: Mapping[str, int]) -> float:
-        """How many cells of a text of so many tokens are kept, by formula. O(tokens)."""
-        q_idx = torch.arange(n_tokens, dtype=torch.float64)
-        return float(self.seen(q_idx, **self._filled(values)).clamp(max=n_tokens).sum())
+    def kept_cells(self, n_tokens: int, values: Mapping[str, int], *, causal: bool = True) -> float:
+        """How many cells of a text of so many tokens are kept, by formula; not ``causal``, on both sides. O(tokens)."""
+        q_idx, filled = torch.arange(n_tokens, dtype=torch.float64), self._filled(values)
+        if not causal and self.seen_around is not None:
+            return float(self.seen_around(q_idx, n_tokens, **filled).sum())
+        back = float(self.seen(q_idx, **filled).clamp(max=n_tokens).sum())
+        return back if causal else 2 * back - n_tokens  # a query's own cell has no other side
+
+    def n_ahead(self, values: Mapping[str, int]) -> int:
+        """How many tokens at the start may be seen by tokens before them."""
+        return 0 if self.ahead is None else self.ahead(**self._filled(values))
 
     def _filled(self, values: Mapping[str, int]) -> dict[str, int]:
         return {item.name: values.get(item.name, item.default) for item in self.parameters}
 
 
-def causal_cells(n_tokens: int) -> int:
-    """Cells of full causal attention."""
-    return n_tokens * (n_tokens + 1) // 2
+def full_cells(n_tokens: int, *, causal: bool = True) -> int:
+    """Cells of full attention, causal or to both sides."""
+    return n_tokens * (n_tokens + 1) // 2 if causal else n_tokens**2
 
 
 def reach(keep: Bool[Tensor, "queries keys"], most: int | None = None) -> Int[Tensor, "queries keys"]:
@@ -85,21 +114,21 @@ def reach(keep: Bool[Tensor, "queries keys"], most: int | None = None) -> Int[Te
 
 
 def dilated(window: int, gap: int) -> Rule:
-    """``window`` keys, the query the first of them, each ``gap`` positions before the last."""
+    """``window`` keys to a side, the query the first of them, each ``gap`` positions from the last."""
 
     def rule(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
-        back = q_idx - k_idx
-        return (back % gap == 0) & (back < window * gap)
+        apart = (q_idx - k_idx).abs()
+        return (apart % gap == 0) & (apart < window * gap)
 
     return rule
 
 
 def strided(stride: int) -> Rule:
-    """The last ``stride`` keys (the query included), and every key a multiple of ``stride`` positions back."""
+    """The nearest ``stride`` keys to a side (the query included), and every key a multiple of ``stride`` away."""
 
     def rule(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
-        back = q_idx - k_idx
-        return (back < stride) | (back % stride == 0)
+        apart = (q_idx - k_idx).abs()
+        return (apart < stride) | (apart % stride == 0)
 
     return rule
 
@@ -119,12 +148,16 @@ def global_tokens(count: int) -> Rule:
 
 
 def random_keys(count: int, seed: int) -> Rule:
-    """``count`` draws of a key for each query among itself and what came before; equal draws count once."""
+    """``count`` draws for each token among itself and what came before; equal draws count once.
+
+    A drawn token sees the one that drew it, where the model lets it look ahead.
+    """
 
     def rule(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
         kept = (q_idx < 0) & (k_idx < 0)  # nowhere: positions are not negative
+        later, earlier = torch.maximum(q_idx, k_idx), torch.minimum(q_idx, k_idx)
         for draw in range(count):
-            kept = kept | (k_idx == _mixed(q_idx * 65_537 + draw * 97 + seed * 1_000_003) % (q_idx + 1).clamp(min=1))
+            kept = kept | (earlier == _mixed(later * 65_537 + draw * 97 + seed * 1_000_003) % (later + 1).clamp(min=1))
         return kept
 
     return rule
@@ -135,13 +168,10 @@ def prefix(length: int) -> Rule:
     return lambda batch, head, q_idx, k_idx: (k_idx <= q_idx) | (k_idx < length)
 
 
-def chunked(size: int) -> Rule:
-    """Only keys of the query's own chunk of ``size`` positions."""
-    return lambda batch, head, q_idx, k_idx: q_idx // size == k_idx // size
-
-
-def _every(batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
-    return masks.full(batch, head, q_idx, k_idx)
+def window_and_sinks(window: int, sinks: int) -> Rule:
+    """The nearest ``window`` keys to a side (the query included), and the first ``sinks`` of the text."""
+    near = masks.Near(window - 1)
+    return lambda batch, head, q_idx, k_idx: near(batch, head, q_idx, k_idx) | (k_idx < sinks)
 
 
 def _mixed(x: Tensor) -> Tensor:
@@ -152,32 +182,37 @@ def _mixed(x: Tensor) -> Tensor:
     return (x ^ ((x >> 31) & 0x1FFFFFFFF)) & 0x7FFFFFFFFFFFFFFF
 
 
-def _last(q_idx: Tensor, window: int) -> Tensor:
-    return (q_idx + 1).clamp(max=window)
-
-
-def _with_random(q_idx: Tensor, sure: Tensor, count: int) -> Tensor:
-    """Expected number of keys: those kept for sure, and the others hit by at least one of the draws."""
-    n_keys = q_idx + 1
-    return sure + (n_keys - sure) * (1 - (1 - 1 / n_keys) ** count)
-
-
-_WINDOW = Parameter("window", N_("window"), N_("keys, the query itself included"), 8)
+_WINDOW = Parameter(
+    "window",
+    N_("window"),
+    N_("keys, the query itself included"),
+    8,
+    around=N_("keys to either side, the query itself included"),
+)
 _STRIDE = Parameter("stride", N_("stride"), N_("positions"), 4)
-_GLOBALS = Parameter("shared", N_("global tokens"), N_("tokens at the start"), 2, least=0)
-_RANDOM = Parameter("count", N_("random keys"), N_("draws for each query"), 2, least=0)
-_SEED = Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0)
+_GLOBALS = Parameter("shared", N_("global tokens"), N_("tokens at the start"), 2, least=0, part=4)
+_RANDOM = Parameter(
+    "count",
+    N_("random keys"),
+    N_("draws for each query"),
+    2,
+    least=0,
+    most=16,
+    around=N_("draws for each token among those before it; both then see each other"),
+)
+_SEED = Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99)
 
 PATTERNS = (
     Pattern(
         "full", N_("full"), N_("every key the model itself allows"), "Vaswani et al. 2017, arXiv:1706.03762", (),
-        make=lambda: _every,
+        make=masks.Full,
         seen=lambda q: q + 1,
     ),
     Pattern(
         "window", N_("sliding window"), N_("the last keys"), "Beltagy et al. 2020, arXiv:2004.05150", (_WINDOW,),
-        make=masks.recent,
-        seen=_last,
+        make=lambda window: masks.Near(window - 1),
+        seen=last,
+        around=N_("the nearest keys, before and after"),
     ),
     Pattern(
         "dilated", N_("dilated window"), N_("a window with gaps"), "Beltagy et al. 2020, arXiv:2004.05150",
@@ -189,7 +224,8 @@ PATTERNS = (
         "strided", N_("strided"), N_("the last keys, and every stride-th before"),
         "Child et al. 2019, arXiv:1904.10509", (_STRIDE,),
         make=strided,
-        seen=lambda q, stride: _last(q, stride) + q // stride,
+        seen=lambda q, stride: last(q, stride) + q // stride,
+        around=N_("the nearest keys, and every stride-th beyond"),
     ),
     Pattern(
         "fixed", N_("fixed"), N_("the own block, and the last keys of each block"),
@@ -197,33 +233,36 @@ PATTERNS = (
         (_STRIDE, Parameter("summary", N_("summary keys"), N_("last keys of each block"), 1)),
         make=fixed,
         seen=lambda q, stride, summary: q % stride + 1 + (q // stride) * min(summary, stride),
+        seen_around=around_blocks,
     ),
     Pattern(
         "global", N_("local and global"), N_("a window, and the first tokens for all"),
         "Beltagy et al. 2020, arXiv:2004.05150", (_WINDOW, _GLOBALS),
-        make=lambda window, shared: masks.either(masks.recent(window), global_tokens(shared)),
-        seen=lambda q, window, shared: _last(q, window + shared),
+        make=lambda window, shared: masks.Or(masks.Near(window - 1), global_tokens(shared)),
+        seen=lambda q, window, shared: last(q, window + shared),
     ),
     Pattern(
         "bigbird", N_("BigBird"), N_("window, global tokens and random keys"),
         "Zaheer et al. 2020, arXiv:2007.14062", (_WINDOW, _GLOBALS, _RANDOM, _SEED),
-        make=lambda window, shared, count, seed: masks.either(
-            masks.either(masks.recent(window), global_tokens(shared)), random_keys(count, seed)
+        make=lambda window, shared, count, seed: masks.Or(
+            masks.Or(masks.Near(window - 1), global_tokens(shared)), random_keys(count, seed)
         ),
-        seen=lambda q, window, shared, count, seed: _with_random(q, _last(q, window + shared), count),
+        seen=lambda q, window, shared, count, seed: with_random(q, last(q, window + shared), count),
     ),
     Pattern(
         "random", N_("random"), N_("the query itself and random keys"), "Zaheer et al. 2020, arXiv:2007.14062",
         (_RANDOM, _SEED),
-        make=lambda count, seed: masks.either(masks.recent(1), random_keys(count, seed)),
-        seen=lambda q, count, seed: _with_random(q, _last(q, 1), count),
+        make=lambda count, seed: masks.Or(masks.Near(0), random_keys(count, seed)),
+        seen=lambda q, count, seed: with_random(q, last(q, 1), count),
     ),
     Pattern(
         "sinks", N_("sinks and window"), N_("the first tokens and the last keys"),
         "Xiao et al. 2023, arXiv:2309.17453",
-        (_WINDOW, Parameter("sinks", N_("sinks"), N_("tokens at the start"), 4, least=0)),
-        make=lambda window, sinks: masks.recent(window, sinks=sinks),
-        seen=lambda q, window, sinks: _last(q, window + sinks),
+        (_WINDOW, Parameter("sinks", N_("sinks"), N_("tokens at the start"), 4, least=0, part=4)),
+        make=window_and_sinks,
+        seen=lambda q, window, sinks: last(q, window + sinks),
+        seen_around=around_sinks,
+        around=N_("the first tokens and the nearest keys"),
     ),
     Pattern(
         "prefix", N_("prefix"), N_("the prefix sees itself whole, the rest is causal"),
@@ -231,18 +270,19 @@ PATTERNS = (
         (Parameter("length", N_("prefix length"), N_("tokens at the start"), 4, least=0),),
         make=prefix,
         seen=lambda q, length: (q + 1).clamp(min=length),
-        ahead=True,
+        seen_around=lambda q, n_tokens, length: (q + 1).clamp(min=min(length, n_tokens)),
+        ahead=lambda length: length,
     ),
     Pattern(
         "documents", N_("two documents"), N_("keys of the own document"), "Krell et al. 2021, arXiv:2107.02027",
         (Parameter("start", N_("second document"), N_("position of its first token"), 8),),
-        make=lambda start: masks.same_document((start,)),
+        make=lambda start: masks.SameDocument((start,)),
         seen=lambda q, start: torch.where(q < start, q + 1, q + 1 - start),
     ),
     Pattern(
         "chunked", N_("chunked"), N_("keys of the own chunk"), "Meta 2025, Llama 4 (attention_chunk_size)",
         (Parameter("size", N_("chunk size"), N_("positions"), 8),),
-        make=chunked,
+        make=masks.SameChunk,
         seen=lambda q, size: q % size + 1,
     ),
 )  # fmt: skip  # one pattern a paragraph

@@ -1,14 +1,14 @@
 """Models: load, tokenize, capture. The public API of Attention Atlas."""
 
-from model_runner.beam import BeamSearch
+from model_runner.beams import BeamSearch
 from model_runner.capture import Capture, Check
 from model_runner.errors import RunnerError
-from model_runner.generation import Step
-from model_runner.loading import load_runner
+from model_runner.local.loading import load_runner
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.runner import ModelInfo, Runner
-from model_runner.sampling import Sampling
+from model_runner.step import Step
 from model_runner.tokens import Token
+from model_runner.transforms import Sampling
 
 __all__ = [
     "BeamSearch",

@@ -7,7 +7,6 @@ grows with the number of tokens. Weights are computed when asked, exactly: ``exp
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import torch
@@ -16,7 +15,8 @@ from torch import Tensor
 
 from attention import softmax
 from model_runner import verification
-from model_runner.errors import NoRotation, NoSuchPlace, NotRecoverable, NoWeights
+from model_runner.errors import AwayFromModel, NoRotation, NoSuchPlace, NotRecoverable, NoWeights
+from model_runner.question import Asked, DirectLogits, Logits, Question
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
 from model_runner.tokens import Token
@@ -36,8 +36,7 @@ class Capture:
     records: tuple[LayerRecord | None, ...]
     residuals: tuple[Float[Tensor, "tokens d_model"], ...]
     hidden: Float[Tensor, "tokens d_model"]  # after the final norm: what the output layer reads
-    logits_of: Callable[[Float[Tensor, "positions d_model"]], Float[Tensor, "positions vocab"]] = field(repr=False)
-    push_of: Callable[[int, int, Tensor, Tensor, Tensor], Float[Tensor, "vocab"]] = field(repr=False)
+    asked: Asked | None = field(default=None, repr=False)  # who has the output layer; None: only known logits
     written: str | None = None  # see ``text``; None: it is the request's
     _lse: dict[int, Tensor] = field(default_factory=dict, repr=False)
     _logits: dict[int, Tensor] = field(default_factory=dict, repr=False)
@@ -112,7 +111,11 @@ class Capture:
     def weights(
         self, layer: int, head: int, *, queries: slice | None = None, keys: slice | None = None
     ) -> Float[Tensor, "queries keys"]:
-        """Attention weights after the softmax, of any tile. O(tile + ROWS × keys) memory."""
+        """Attention weights after the softmax, of any tile: what the values are multiplied by.
+
+        Rows sum to 1; to less where a learned sink takes its share, which Granite's own ``output_attentions`` leave out
+        of account. O(tile + ROWS × keys) memory.
+        """
         queries, head = self._span(queries), self._head(layer, head)
         known = self._lse.get(self._layer(layer))
         if known is not None:
@@ -141,13 +144,13 @@ class Capture:
 
     def residual(self, layer: int) -> Float[Tensor, "tokens d_model"]:
         """The residual stream entering a layer; ``n_layers`` gives what leaves the last one, before the final norm."""
-        return self.residuals[_index("layer", layer, self.n_layers + 1)]
+        return self.residuals[index("layer", layer, self.n_layers + 1)]
 
     def logits(self, position: int) -> Float[Tensor, "vocab"]:
-        """The model's logits at one position, float32. Raises NoLogits for a model without an output layer."""
-        position = _index("position", position, len(self.tokens))
+        """The model's logits at one position, float32. Raises NoLogits, AwayFromModel."""
+        position = index("position", position, len(self.tokens))
         if position not in self._logits:
-            self._logits[position] = self.logits_of(self.hidden[position : position + 1])[0]
+            self._logits[position] = self._ask(Logits(self.hidden[position : position + 1]))[0]
         return self._logits[position]
 
     def surprisals(self) -> Float[Tensor, "tokens_after_the_first"]:
@@ -158,12 +161,12 @@ class Capture:
         """
         ids = torch.tensor([token.id for token in self.tokens[1:]], dtype=torch.long, device=self.hidden.device)
         blocks = [
-            torch.nn.functional.cross_entropy(self.logits_of(self.hidden[:-1][rows]), ids[rows], reduction="none")
+            torch.nn.functional.cross_entropy(self._ask(Logits(self.hidden[:-1][rows])), ids[rows], reduction="none")
             for rows in (slice(start, start + ROWS) for start in range(0, len(ids), ROWS))
         ]
         return torch.cat(blocks) if blocks else self.hidden.new_zeros(0, dtype=torch.float32)
 
-    def head_push(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
+    def direct_logits(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
         """What a head's output at a position adds to the logits there on the direct path, in logits, float32.
 
         The final norm's statistics are held as they were; what later layers make of the output is left out. All heads,
@@ -172,14 +175,24 @@ class Capture:
         layer, head, position = (
             self._layer(layer),
             self._head(layer, head),
-            _index("position", position, len(self.tokens)),
+            index("position", position, len(self.tokens)),
         )
         output, stream = self.record(layer).passed_on[position, head], self.residuals[-1][position]
-        return self.push_of(layer, head, output, stream, self.hidden[position])
+        return self._ask(DirectLogits(layer, head, output, stream, self.hidden[position]))
 
     def verify(self, layer: int) -> Check:
-        """Recompute this layer's output from the weights and compare it with the model's own, to within rounding."""
-        return verification.verify(self.record(layer), self.lse(layer), ROWS)
+        """Recompute this layer's output from the weights and compare it with the model's own, to within rounding.
+
+        Of a text of more than 1,024 tokens only as many rows as the check tells: all would take longer than the text.
+        """
+        every_row = len(verification.rows_checked(len(self.tokens))) == 1
+        lse = self.lse(layer) if every_row else self._lse.get(self._layer(layer))
+        return verification.verify(self.record(layer), lse, ROWS)
+
+    def _ask(self, question: Question[Tensor]) -> Tensor:
+        if self.asked is None:
+            raise AwayFromModel()
+        return self.asked.submit(question).result()
 
     def _unrotated(self, layer: int, x: Tensor) -> Tensor:
         rotation = self.record(layer).rotation
@@ -190,10 +203,10 @@ class Capture:
         return rotation.unrotate(x)
 
     def _layer(self, layer: int) -> int:
-        return _index("layer", layer, self.n_layers)
+        return index("layer", layer, self.n_layers)
 
     def _head(self, layer: int, head: int) -> int:
-        return _index("head", head, self.record(layer).q.shape[0])
+        return index("head", head, self.record(layer).q.shape[0])
 
     def _span(self, positions: slice | None) -> slice:
         start, stop, step = (positions or slice(None)).indices(len(self.tokens))
@@ -202,7 +215,7 @@ class Capture:
         return slice(start, max(start, stop))
 
 
-def _index(what: str, value: int, count: int) -> int:
+def index(what: str, value: int, count: int) -> int:
     """A Python index made non-negative. Raises NoSuchPlace."""
     value = operator.index(value)
     if not -count <= value < count:

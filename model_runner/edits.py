@@ -2,7 +2,7 @@
 
 An edit says what it changes, never how a family does it; two requests that differ only in their edits are the "before"
 and the "after" of a what-if on the real model. ``layers`` and ``heads`` None mean all of them. Adding one: a frozen
-dataclass here, and an arm in :mod:`model_runner.layer_edit`.
+dataclass here and its name in ``Edit``, an arm in :mod:`model_runner.layer_edit`; see docs/adding.md.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, get_args
 
 from attention.patterns import BY_NAME
 from model_runner.errors import N_, EditInvalid, EditNotPossible, NoSuchPlace, Reason
-from model_runner.turning import RotationEdit
+from model_runner.rotation_edit import RotationEdit
 
 Places = tuple[int, ...] | None
 """Layers or heads, zero-based; None: all."""
@@ -143,6 +144,7 @@ class SwappedHeads:
 
 HeadEdit = ScaledHead | MeanHead | SharpenedHead | SwappedHeads
 Edit = KeepLast | Int8Cache | Documents | Masked | Blocked | SharedKeys | HeadEdit | RotationEdit
+KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Edit)}  # what addresses and bytes may name
 
 
 def check_cells(edits: Sequence[Edit], n_tokens: int) -> None:

@@ -57,6 +57,16 @@ class ChatTemplateFails(RunnerError):
     hint = N_("Turn the chat template off.")
 
 
+class TokenizerFails(RunnerError):
+    message = N_("The tokenizer of this model does not take the text: {reason}.")
+    hint = N_("Change the text, or choose another model.")
+
+
+class TokenizerDiffers(RunnerError):
+    message = N_("The tokenizer makes token {token} of this text, but the model has {count} tokens, counted from 0.")
+    hint = N_("Its folder holds the tokenizer of another model: copy or download it again.")
+
+
 class SequenceTooLong(RunnerError):
     message = N_("The text is {tokens} tokens long, but {limit} fit: this model was built for that many positions.")
     hint = N_("Shorten the text to about its first {characters} characters, or choose a model with a longer context.")
@@ -73,8 +83,20 @@ class TextExceedsMemory(RunnerError):
 
 
 class ModelFolderMissing(RunnerError):
-    message = N_("There is no folder {name}.")
+    message = N_("There is no folder {name} that holds a model and may be read.")
     hint = N_("Give the full path of a folder that holds config.json and .safetensors files.")
+
+
+class ModelNotListed(RunnerError):
+    message = N_("This server shows these models alone: {names}.")
+    hint = N_("Choose one of them.")
+
+
+class HubNotAsked(RunnerError):
+    """A model that an address names and nobody chose; the screen asks first."""
+
+    message = N_("The model {name} is not on this machine, and only an address names it.")
+    hint = N_("Have it fetched from the hub if you know where the address is from.")
 
 
 class ModelIncomplete(RunnerError):
@@ -107,6 +129,11 @@ class HubUnreachable(RunnerError):
     hint = N_("Check the network, or choose the embedded model or a local folder.")
 
 
+class LoadingTooLong(RunnerError):
+    message = N_("Loading the model took more than {minutes} minutes, so it was stopped.")
+    hint = N_("Choose a smaller model.")
+
+
 class ModelTooLarge(RunnerError):
     message = N_("The model {name} needs about {needed} of memory, but only {free} are free.")
     hint = N_("Close other programs or models, or choose a smaller model.")
@@ -120,6 +147,13 @@ class OutOfMemory(RunnerError):
 class NotCapturable(RunnerError):
     message = N_("The attention of {name} ({family}) cannot be captured: {reason}.")
     hint = N_("Choose a model whose layers use softmax attention, such as Llama, Qwen, Gemma, GPT-2 or BERT.")
+
+
+class NotCapturableYet(NotCapturable):
+    """Of an embedded model."""
+
+    message = N_("The attention of the embedded translator cannot be captured yet: {reason}.")
+    hint = N_("Meanwhile it translates in Python (see its card), and Positions shows its biases beside another model.")
 
 
 class TokenizerMissing(RunnerError):
@@ -147,6 +181,14 @@ class NoWeights(RunnerError):
     hint = N_("Choose another layer.")
 
 
+class NotVerified(RunnerError):
+    message = N_(
+        "Layer {layer} is not drawn: what was recomputed differs from the model's own output by {error}, more than "
+        "rounding can explain ({tolerance})."
+    )
+    hint = ""
+
+
 class NotRecoverable(RunnerError):
     message = N_("The vectors of layer {layer} before the rotation cannot be recovered: {reason}.")
     hint = ""
@@ -160,6 +202,16 @@ class NoRotation(NotRecoverable):
 class NoLogits(RunnerError):
     message = N_("The model {name} comes without an output layer, so it predicts no tokens.")
     hint = ""
+
+
+class AwayFromModel(RunnerError):
+    message = N_("This capture is away from its model, so it tells no logits but those that came with it.")
+    hint = N_("Open it with the runner of its model.")
+
+
+class Unreadable(RunnerError):
+    message = N_("These bytes hold no capture, question or answer of this version.")
+    hint = N_("Write them again with the version that reads them.")
 
 
 class NoAttribution(RunnerError):
@@ -231,3 +283,17 @@ class NotOneToken(RunnerError):
 
 class CapturesDiffer(RunnerError):
     message = N_("The two captures are of different tokens, so their cells do not correspond.")
+
+
+def by_name(name: str) -> type[RunnerError]:
+    """The class of this name. Raises LookupError."""
+    kinds = [RunnerError, *RunnerError.__subclasses__()]
+    kinds += [special for kind in kinds[1:] for special in kind.__subclasses__()]
+    return {kind.__name__: kind for kind in kinds}[name]
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of a library says, short enough for a sentence."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    shown = " ".join(lines[:2]) if lines and lines[0].endswith(":") else (lines or [type(error).__name__])[0]
+    return shown.rstrip(".: ")[:200]

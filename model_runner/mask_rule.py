@@ -1,39 +1,26 @@
-"""The mask a layer was given, kept as transformers' own rule instead of a queries × keys tensor."""
+"""The mask a layer was given, kept as a rule instead of a queries × keys tensor, and what edits hide of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from jaxtyping import Bool
 from torch import Tensor
-from transformers.masking_utils import sdpa_mask
 
 from attention import masks
 from attention.masks import Rule
+from attention.patterns import BY_NAME
+from model_runner.edits import Blocked, Documents, KeepLast, Masked
 
-
-@dataclass(frozen=True)
-class MaskEdit:
-    """What an edit does to the mask of a layer: cells its ``rule`` does not keep are hidden.
-
-    ``heads`` are those it is for, None for all. With ``ahead`` cells that the rule keeps are seen even where the
-    layer's own rule hides them.
-    """
-
-    rule: Rule
-    heads: frozenset[int] | None = None
-    ahead: bool = False
+MaskEdit = KeepLast | Documents | Masked | Blocked
 
 
 @dataclass(frozen=True)
 class MaskRule:
-    """``mask_function`` is a rule as in :mod:`attention.masks`; some only work element by element (``use_vmap``)."""
+    """``own`` is the layer's rule, one of :mod:`attention.masks`; ``edits`` are those of the request for this layer."""
 
-    mask_function: Callable[..., Tensor]
-    use_vmap: bool = False
+    own: Rule
     edits: tuple[MaskEdit, ...] = ()
 
     def tile(
@@ -43,10 +30,10 @@ class MaskRule:
 
         Without a head: where at least one head may, which is every head unless an edit is for some of them.
         """
-        own = self._own(queries, keys, device)
-        if head is not None or not any(edit.heads for edit in self.edits):
+        own = masks.tile(self.own, queries, keys, device=device)
+        if head is not None or not self._by_head:
             return self._edited(own, queries, keys, head)
-        named = {one for edit in self.edits for one in edit.heads or ()}
+        named = {one for edit in self.edits for one in _heads(edit) or ()}
         others = max(named) + 1  # a head that no edit names
         tiles = [self._edited(own, queries, keys, one) for one in (*named, others)]
         return torch.stack(tiles).any(dim=0)
@@ -55,35 +42,47 @@ class MaskRule:
         self, heads: slice, queries: slice, keys: slice, device: torch.device
     ) -> Bool[Tensor, "*heads queries keys"]:
         """The tile of each of these heads; without the axis where they all see the same."""
-        own = self._own(queries, keys, device)
-        if not any(edit.heads for edit in self.edits):
+        own = masks.tile(self.own, queries, keys, device=device)
+        if not self._by_head:
             return self._edited(own, queries, keys, None)
         return torch.stack([self._edited(own, queries, keys, head) for head in range(heads.start, heads.stop)])
 
-    def _own(self, queries: slice, keys: slice, device: torch.device) -> Bool[Tensor, "queries keys"]:
-        mask: Any = sdpa_mask(
-            batch_size=1,
-            q_length=queries.stop - queries.start,
-            kv_length=keys.stop - keys.start,
-            q_offset=queries.start,
-            kv_offset=keys.start,
-            mask_function=self.mask_function,
-            allow_is_causal_skip=False,
-            allow_is_bidirectional_skip=False,
-            use_vmap=self.use_vmap,
-            device=device,
-        )
-        return mask[0, 0]
+    @property
+    def _by_head(self) -> bool:
+        return any(_heads(edit) for edit in self.edits)
 
     def _edited(
         self, keep: Bool[Tensor, "queries keys"], queries: slice, keys: slice, head: int | None
     ) -> Bool[Tensor, "queries keys"]:
         for edit in self.edits:
-            if edit.heads is None or head in edit.heads:
-                kept = masks.tile(edit.rule, queries, keys, device=keep.device)
-                keep = (keep | kept) if edit.ahead else (keep & kept)
+            heads = _heads(edit)
+            if heads is None or head in heads:
+                kept = masks.tile(rule_of(edit), queries, keys, device=keep.device)
+                keep = (keep | kept) if self._widens(edit) else (keep & kept)
         return keep
 
+    def _widens(self, edit: MaskEdit) -> bool:
+        """Whether cells that the edit keeps are seen even where the layer's own rule hides them."""
+        return isinstance(edit, Masked) and BY_NAME[edit.pattern].ahead is not None and not masks.sees_ahead(self.own)
 
-CAUSAL = MaskRule(masks.causal)
-FULL = MaskRule(masks.full)
+
+def rule_of(edit: MaskEdit) -> Rule:
+    """The cells that an edit leaves; cells it does not keep are hidden."""
+    match edit:
+        case KeepLast(window, sinks):
+            return masks.Recent(window, sinks)
+        case Documents(starts):
+            return masks.SameDocument(starts)
+        case Masked(name, values):
+            return BY_NAME[name].rule(dict(values))
+        case Blocked(cells):
+            return masks.Without(cells)
+
+
+def _heads(edit: MaskEdit) -> tuple[int, ...] | None:
+    """Those that an edit is for, None for all."""
+    return edit.heads if isinstance(edit, (Masked, Blocked)) else None
+
+
+CAUSAL = MaskRule(masks.Causal())
+FULL = MaskRule(masks.Full())

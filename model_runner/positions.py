@@ -1,14 +1,13 @@
 """A model's own rotation, read off what a capture recorded: which coordinates turn together, and how fast.
 
-Nothing here knows families. The recorded rotary function is linear in the vector it turns, so handing it the unit
-vectors with cosines and sines of our choosing shows its layout; the recorded cosines and sines give the angles. What
-was found is tried on noise against the recorded function before it is believed.
+The recorded cosines and sines give the angles; what was found is tried on noise against the recorded rotation before it
+is believed.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -19,7 +18,7 @@ from attention import rotary
 from model_runner.capture import Capture
 from model_runner.errors import N_, NoRotation, NotRecoverable
 from model_runner.rotary import Rotation
-from model_runner.turning import RestartedPositions, ShiftedPositions
+from model_runner.rotation_edit import RestartedPositions, ShiftedPositions
 
 NEAREST = 8  # float32 numbers on either side of the fitted θ among which the model's own is sought
 FLOAT32 = torch.finfo(torch.float32).eps
@@ -108,9 +107,8 @@ def _positions(capture: Capture) -> Int[Tensor, "tokens"]:
 
 
 def _read(rotation: Rotation, positions: Int[Tensor, "tokens"]) -> RotaryLayout:
-    pairs, source, cos_column, sin_column = _structure(rotation)
-    cos, sin = (part.reshape(-1, part.shape[-1]).to("cpu", torch.float64) for part in (rotation.cos, rotation.sin))
-    both_cos, both_sin = cos[:, cos_column], sin[:, sin_column]  # (tokens, pairs, 2)
+    pairs, source = rotation.pairs.cpu(), rotation.source.cpu()
+    both_cos, both_sin = (part.to("cpu", torch.float64) for part in rotation.angles())
     if not (torch.equal(both_cos[..., 0], both_cos[..., 1]) and torch.equal(both_sin[..., 0], both_sin[..., 1])):
         raise _Refused(N_("the two coordinates of a pair are not turned by the same angle"))
     unit = torch.finfo(rotation.cos.dtype).eps
@@ -129,46 +127,6 @@ def _read(rotation: Rotation, positions: Int[Tensor, "tokens"]) -> RotaryLayout:
     )
     _try_on_noise(layout, rotation, unit)
     return layout
-
-
-def _structure(rotation: Rotation) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Pairs (pairs, 2) after and before the function, and the columns of cos and sin that turn each coordinate.
-
-    out_a = x_a · cos − x_b · sin and out_b = x_b · cos + x_a · sin: with the sine 0 a unit vector arrives where its
-    coordinate goes to, multiplied by the number we put into its column of the cosine; with the cosine 0 it arrives at
-    its partner's place, with a sign that says which of the two is first. What is passed through keeps its 1.
-    """
-    width = rotation.stop - rotation.start
-    columns = torch.arange(rotation.cos.shape[-1], dtype=torch.float32, device=rotation.cos.device) + 2
-    passed = _response(rotation, 0 * columns, 0 * columns)
-    kept = _response(rotation, columns, 0 * columns)
-    crossed = _response(rotation, 0 * columns, columns) - passed
-    if any(bool((part != 0).sum(dim=1).max() > 1) for part in (kept, crossed)) or not bool((kept != 0).any(1).all()):
-        raise _Refused(N_("it does not turn coordinates two by two"))
-    value, target = kept.max(dim=1)  # by the coordinate that came in: its cosine column + 2, and where it goes to
-    sine, partner = crossed.abs().max(dim=1)
-    first = (crossed.sum(dim=1) > 0).nonzero()[:, 0]
-    came_from = torch.full((width,), -1).scatter(0, target, torch.arange(width))
-    second = came_from[partner[first]]
-    source = torch.stack([first, second], dim=-1)
-    pairs = target[source]
-    if (
-        len(first) == 0
-        or bool((second < 0).any())
-        or int((sine > 0).sum()) != 2 * len(first)
-        or not torch.equal(partner[source], pairs.flip(-1))
-        or bool((crossed.sum(dim=1)[second] >= 0).any())
-        or bool((value[source] < 2).any())
-    ):
-        raise _Refused(N_("it does not turn coordinates two by two"))
-    return pairs, source, value[source].long() - 2, sine[source].long() - 2
-
-
-def _response(rotation: Rotation, cos: Tensor, sin: Tensor) -> Float[Tensor, "width width"]:
-    """What the function makes of each unit vector, a row each, for one token with these cosines and sines."""
-    width = rotation.stop - rotation.start
-    one_token = replace(rotation, cos=cos[None, None], sin=sin[None, None])
-    return one_token.apply(torch.eye(width, device=cos.device)[:, None])[:, 0].cpu()
 
 
 def _factor(cos: Float[Tensor, "tokens pairs"], sin: Float[Tensor, "tokens pairs"], unit: float) -> float:

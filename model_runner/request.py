@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model_runner.edits import Edit
-from model_runner.sampling import Sampling
+from model_runner.transforms import Sampling
 
 GREEDY = Sampling(temperature=0.0)
 

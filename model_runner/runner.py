@@ -1,26 +1,19 @@
-"""What a runner is: something that answers requests about one model, in this process or elsewhere."""
+"""What a runner is: something that answers questions about one model, in this process or elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Protocol, TypeVar, overload
 
-from jaxtyping import Float
-from torch import Tensor
-
-from model_runner.anatomy import Anatomy
-from model_runner.beam import BeamSearch
 from model_runner.capture import Capture
-from model_runner.generation import Step
+from model_runner.job import Job
+from model_runner.kv import RaceStep
+from model_runner.question import Question
 from model_runner.request import CaptureRequest, GenerateRequest
-from model_runner.rerun import Rerun
-from model_runner.worker import Job
+from model_runner.step import Step
 
-if TYPE_CHECKING:
-    from model_runner.kv_trials import KvTrials  # which needs ModelInfo
-
-T = TypeVar("T")
+A = TypeVar("A")
 
 
 @dataclass(frozen=True)
@@ -40,58 +33,41 @@ class ModelInfo:
     max_tokens: int
 
 
-def describe(model: Any, tokenizer: Any, anatomy: Anatomy, name: str, revision: str | None) -> ModelInfo:
-    """The facts of this model under this name."""
-    config = model.config
-    limits = [getattr(config, "max_position_embeddings", None), tokenizer.model_max_length]
-    return ModelInfo(
-        name=name,
-        revision=revision,
-        family=str(config.model_type),
-        dtype=str(model.dtype).removeprefix("torch."),
-        device=str(model.device),
-        n_layers=len(anatomy.layers),
-        n_heads=anatomy.n_heads,
-        n_kv_heads=anatomy.n_kv_heads,
-        n_parameters=model.num_parameters(),
-        n_vocab=config.vocab_size,
-        max_tokens=int(min(limit for limit in limits if limit)),
-    )
-
-
 class Runner(Protocol):
-    """Answers capture requests for one model, one at a time."""
+    """Answers questions about one model, one at a time."""
 
     info: ModelInfo
-    kv: KvTrials
 
-    @property
-    def has_chat_template(self) -> bool:
-        """Whether a text can be read as a turn of a chat."""
+    @overload
+    def submit(self, question: CaptureRequest, *, session: str | None = None) -> Job[Capture]: ...
+    @overload
+    def submit(self, question: Question[A], *, session: str | None = None) -> Job[A]: ...
+    def submit(self, question: object, *, session: str | None = None) -> Job[object]:
+        """Ask one of :mod:`model_runner.questions`, or for a capture, without waiting; the job gives the answer.
+
+        A newer question of the same session cancels the older one.
+        """
+        ...
+
+    def cancel(self, session: str) -> None:
+        """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""
         ...
 
     def capture(self, request: CaptureRequest) -> Capture:
         """The capture of this request, from the cache or by one forward. Raises RunnerError."""
         ...
 
-    def submit(self, request: CaptureRequest, *, session: str | None = None) -> Job[Capture]:
-        """The same without waiting; a newer request of the same session cancels this one."""
-        ...
-
-    def beam_search(self, request: GenerateRequest, *, width: int, session: str | None = None) -> BeamSearch:
-        """The best continuations by beam search with 2 to 5 beams, and how it came to them. Raises RunnerError."""
-        ...
-
-    def submit_beams(self, request: GenerateRequest, *, width: int, session: str | None = None) -> Job[BeamSearch]:
-        """The same without waiting; a newer request of the same session cancels this one."""
-        ...
-
     def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
         """One token more at each ``next``, with everything kept of it; nothing runs in between. Raises RunnerError."""
         ...
 
-    def rerun(self, capture: Capture, work: Callable[[Rerun], T], *, session: str | None = None) -> Job[T]:
-        """Work on the upper layers alone, see :mod:`model_runner.rerun`; a newer request of the session cancels it."""
+    def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
+        """The greedy continuation with a cache of keys and values and without, a token at each ``next``."""
+        ...
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether a text can be read as a turn of a chat."""
         ...
 
     def token_text(self, token_id: int) -> str:
@@ -100,8 +76,4 @@ class Runner(Protocol):
 
     def ids_of(self, text: str) -> tuple[int, ...]:
         """Token ids of a piece of text by itself, without special tokens."""
-        ...
-
-    def learned_positions(self) -> Float[Tensor, "positions d_model"] | None:
-        """The vector of every position from 0 on that the model learned; None where it learned none."""
         ...

@@ -1,7 +1,9 @@
 """What two small models learned about positions, to be shown beside a model that knows them in another way.
 
-Made by ``python -m scripts.position_tables``: a causal T5 and a GPT-2 of four layers, trained on the committed texts of
-the corpus. Only their tables of positions are kept. They are real, but of models that never see the user's text.
+T5's biases are those of the embedded translator, read from its weights: the table of its decoder, which looks back
+alone, as the picture does (its encoder has another, for both directions). The learned vectors are those of a GPT-2 of
+four layers, trained by ``python -m scripts.position_tables`` on the committed texts of the corpus, of which nothing
+else is kept. Both are real, but of models that never see the user's text.
 """
 
 from __future__ import annotations
@@ -17,20 +19,23 @@ from safetensors import safe_open
 from torch import Tensor
 
 FILE = Path(__file__).with_name("position_tables.safetensors")
+TRANSLATOR = Path(__file__).with_name("translator") / "model.safetensors"
+T5_BIAS = "decoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"  # all its layers share it
+T5_REACH = 32  # tokens; of a thousand sentences of its training about one is longer
 
 
 @dataclass(frozen=True, eq=False)
 class TrainedPositions:
-    """The two tables, float32, and the facts of the runs: corpus, tokens, losses in nats per token, sizes."""
+    """The two tables, float32, and the facts of the GPT-2's run: corpus, tokens, loss in nats per token, sizes."""
 
-    t5_bias: Float[Tensor, "buckets heads"]  # causal; the last bucket begins near distance 128
+    t5_bias: Float[Tensor, "buckets heads"]  # causal; buckets of distances from T5_REACH on are hardly trained, or not
     learned: Float[Tensor, "positions d_model"]
     facts: dict[str, Any]
 
 
 @functools.cache
 def trained_positions() -> TrainedPositions:
-    """Read once from the file beside this module."""
-    with safe_open(FILE, framework="pt") as file:
+    """Read once from the files beside this module."""
+    with safe_open(TRANSLATOR, framework="pt") as weights, safe_open(FILE, framework="pt") as file:
         facts = json.loads(file.metadata()["facts"])
-        return TrainedPositions(file.get_tensor("t5_bias"), file.get_tensor("learned"), facts)
+        return TrainedPositions(weights.get_tensor(T5_BIAS).float(), file.get_tensor("learned"), facts)

@@ -1,8 +1,15 @@
-"""Whether what was kept of a layer explains what the model's own attention returned in that same forward."""
+"""Whether what was kept of a layer explains what the model's own attention returned in that same forward.
+
+Two questions are asked. Of every number: is it as near as rounding lets it be? And, where the model's dtype is coarser
+than float32, of the differences together: do they lean the way in which a wrong v, k, soft-cap or sink would push them?
+Roundings are as often up as down, so that their sum is small where each of them may be large, unless rows are alike:
+then the same rounding comes again in each of them.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -13,58 +20,222 @@ from attention import softmax
 from model_runner.record import LayerRecord
 
 EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3), less the largest of its row
+OF_A_NUMBER = 7.0  # standard deviations of rounding beyond which no number is, were there 10^11 of them
+OF_A_SUM = 5.0  # of a sum over a head or a layer, of which there are hundreds
+ALIKE = 16  # units of the dtype by which two rows may differ and still be rounded together
+UNIFORM = 1 / 3  # variance of a rounding, of its largest size squared
+
+EVERY_ROW = 1024  # tokens of a text of which every row is recomputed
+RUNS, RUN = 16, 16  # of a longer one so many runs of so many rows are, spread evenly from the first to the last
 
 
 @dataclass(frozen=True)
 class Check:
-    """Recomputed weights × v against the model's own attention output.
+    """Recomputed weights × v against the model's own attention output, in ``rows`` of the layer's ``of`` rows.
 
     ``max_abs_error`` is the largest difference, ``tolerance`` what rounding allows where it occurs; ``ok`` says that
-    every number is within what rounding allows for that number.
+    every number is within what rounding allows for that number, and that the numbers do not lean one way together. If
+    that is what they do, ``tolerance`` is the part of the difference that rounding allows of all.
     """
 
     max_abs_error: float
     tolerance: float
     ok: bool  # False for NaN
+    rows: int
+    of: int
 
 
-def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"], rows: int) -> Check:
-    """Recompute a layer's output, ``rows`` queries at a time; O(heads × rows × keys) memory."""
-    ok, largest = True, []
-    for start in range(0, record.q.shape[1], rows):
-        block = slice(start, min(start + rows, record.q.shape[1]))
-        error, allowed = _compare(record, lse[:, block], block)
-        ok = ok and bool((error <= allowed).all())
-        place = int(error.argmax())  # of a NaN where there is one
-        largest.append((float(error.flatten()[place]), float(allowed.flatten()[place])))
-    max_abs_error, tolerance = max(largest, key=lambda found: (math.isnan(found[0]), found[0]))
-    return Check(max_abs_error, tolerance, ok)
+def rows_checked(n_tokens: int) -> tuple[slice, ...]:
+    """The rows that are recomputed: every one, in one piece, or runs of them where that would take too long."""
+    if n_tokens <= EVERY_ROW:
+        return (slice(0, n_tokens),)
+    last = n_tokens - RUN
+    return tuple(slice(start, start + RUN) for start in (round(last * run / (RUNS - 1)) for run in range(RUNS)))
 
 
-def _compare(
-    record: LayerRecord, lse: Float[Tensor, "heads block"], block: slice
-) -> tuple[Float[Tensor, "heads block d_value"], Float[Tensor, "heads block d_value"]]:
+def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows: int) -> Check:
+    """Recompute a layer's output, ``rows`` queries at a time; O(heads × rows × keys) memory.
+
+    ``lse`` are the denominators where they are known already.
+    """
+    pieces = rows_checked(record.q.shape[1])
+    blocks = [
+        slice(start, min(start + rows, piece.stop))
+        for piece in pieces
+        for start in range(piece.start, piece.stop, rows)
+    ]
+    compared = [_compare(record, None if lse is None else lse[:, block], block) for block in blocks]
+    ok = all(one.ok for one in compared)
+    error, tolerance = max((one.largest for one in compared), key=lambda found: (math.isnan(found[0]), found[0]))
+    explained = _explained([one.rows for one in compared if one.rows is not None]) if ok else 1.0
+    if explained < 1:
+        ok, tolerance = False, error * explained
+    return Check(error, tolerance, ok, sum(piece.stop - piece.start for piece in pieces), record.q.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """How far the differences of a block's rows go each way, and what rounding makes of that; ways come first."""
+
+    total: Float[Tensor, "ways heads block"]  # the differences' sum along the way
+    variance: Float[Tensor, "ways heads block"]  # of it, by roundings of cells and numbers
+    whole: Float[Tensor, "ways heads block"]  # by roundings of the row's own factor
+    sure: Float[Tensor, "ways heads block"]  # what float32 may add, all of one sign
+    found: Float[Tensor, "heads block d_value"]
+    lse: Float[Tensor, "heads block"]
+    own: float
+
+
+@dataclass(frozen=True, eq=False)
+class _Compared:
+    ok: bool
+    largest: tuple[float, float]  # difference, and what is allowed there
+    rows: _Rows | None  # None: float32, whose roundings are not taken together
+
+
+def _explained(blocks: Sequence[_Rows]) -> float:
+    """The share of the sum over all rows that rounding explains, of the way and the head or layer where it is least."""
+    if not blocks:
+        return 1.0
+    total, variance, whole, sure = (
+        torch.cat([getattr(block, name) for block in blocks], dim=2) for name in ("total", "variance", "whole", "sure")
+    )
+    found, lse = (torch.cat([getattr(block, name) for block in blocks], dim=1) for name in ("found", "lse"))
+    near = ALIKE * blocks[0].own
+    together = torch.stack(
+        [
+            _together(variance[:, head].sqrt(), _alike(found[head], near))
+            + _together(whole[:, head].sqrt(), _alike(lse[head][:, None], near))
+            for head in range(total.shape[1])
+        ],
+        dim=1,
+    )  # (ways, heads)
+    total, sure = total.sum(2), sure.sum(2)
+    leaning = torch.cat([total, total.sum(1, keepdim=True)], dim=1).abs()
+    deviation = torch.cat([together, together.sum(1, keepdim=True)], dim=1).sqrt()
+    allowed = OF_A_SUM * deviation + torch.cat([sure, sure.sum(1, keepdim=True)], dim=1)
+    return float(torch.where(leaning > allowed, allowed / leaning, 1.0).min())
+
+
+def _alike(rows: Float[Tensor, "rows d"], near: float) -> Float[Tensor, "rows rows"]:
+    """1 where two rows differ so little that they may be rounded alike, 0 elsewhere."""
+    sizes = (rows**2).sum(dim=1)
+    apart = sizes[:, None] + sizes - 2 * rows @ rows.T
+    return (apart <= near**2 * torch.minimum(sizes[:, None], sizes)).float().fill_diagonal_(1.0)
+
+
+def _together(deviations: Float[Tensor, "ways rows"], alike: Float[Tensor, "rows rows"]) -> Float[Tensor, "ways"]:
+    """The variance of the sum: rows that are alike deviate together."""
+    return ((deviations @ alike) * deviations).sum(dim=1)
+
+
+def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, block: slice) -> _Compared:
     """The difference of every number of the output, and how much of it rounding alone can explain.
 
     A score off by δ moves its weight w by at most w·(δ + Σwδ), so an output number by at most Σw·δ·|v| + Σwδ · Σw|v|.
     δ itself is a few float32 units of |q||k|·scale for the two dot products; where the model's eager function ran in a
     coarser dtype, also one of its units of the score's size for every rounding. The model's dtype rounds weights and
-    output once each, and weights × v is summed in float32 on both sides.
+    output once each, and weights × v is summed in float32 on both sides. That is the most there can be; as far as
+    roundings are independent, seven standard deviations of their sum are less.
     """
-    own = torch.finfo(record.q.dtype).eps / 2
-    exact = torch.finfo(torch.float32).eps
+    own, exact = torch.finfo(record.q.dtype).eps / 2, torch.finfo(torch.float32).eps
     scores = record.scores(slice(0, record.q.shape[0]), block, slice(0, record.k.shape[1]))
+    lse = softmax.log_sum_exp(scores, record.sinks) if lse is None else lse
     weights = softmax.weights(scores, lse)
     output = record.output[block].transpose(0, 1).float()  # (heads, block, d_value)
-    error = (softmax.attend(weights, record.v) - output).abs()
+    found = softmax.attend(weights, record.v)
+    error = found - output
 
     longest_k = record.k.float().norm(dim=-1).amax(dim=1).repeat_interleave(record.group)
     dots = record.q[:, block].float().norm(dim=-1) * longest_k[:, None] * record.scale  # (heads, block)
-    delta = (8 * exact * dots)[..., None].expand_as(scores)
+    mass = softmax.attend(weights, record.v.abs())  # Σw|v|
+    sure = 8 * exact * (2 * dots[..., None] + 1) * mass
+    allowed = sure + 2 * own * mass + own * output.abs()
+    rows: _Rows | None = None
+    scores = scores.masked_fill_(scores.isneginf(), 0.0)
     if record.eager:
-        size = scores.abs() + lse.abs()[..., None]  # the row's largest score is at most its lse
-        delta = delta + EAGER_ROUNDINGS * own * torch.where(size.isfinite(), size, 0.0)
-    magnitudes = record.v.abs()
-    mass = softmax.attend(weights, magnitudes)  # Σw|v|
-    moved = softmax.attend(weights * delta, magnitudes) + (weights * delta).sum(dim=-1, keepdim=True) * mass
-    return error, moved + (2 * own + 8 * exact) * mass + own * output.abs()
+        size = scores.abs() + torch.where(lse.isfinite(), lse, 0.0).abs()[..., None]  # the row's largest is at most lse
+        delta = EAGER_ROUNDINGS * own * size * weights
+        allowed = allowed + softmax.attend(delta, record.v.abs()) + delta.sum(dim=-1, keepdim=True) * mass
+    if own > exact:
+        roundings = _Roundings(record, own, scores, weights, lse, found)
+        allowed = torch.minimum(allowed, OF_A_NUMBER * roundings.of_numbers().sqrt() + sure)
+        rows = roundings.rows(error, sure)
+    error = error.abs()
+    place = int(error.argmax())  # of a NaN where there is one
+    largest = (float(error.flatten()[place]), float(allowed.flatten()[place]))
+    return _Compared(bool((error <= allowed).all()), largest, rows)
+
+
+@dataclass(frozen=True, eq=False)
+class _Roundings:
+    """The roundings to the model's dtype in one block: each independent, uniform up to its largest size."""
+
+    record: LayerRecord
+    own: float
+    scores: Float[Tensor, "heads block keys"]  # 0 where masked
+    weights: Float[Tensor, "heads block keys"]
+    lse: Float[Tensor, "heads block"]
+    found: Float[Tensor, "heads block d_value"]
+
+    def of_numbers(self) -> Float[Tensor, "heads block d_value"]:
+        """Variance of every number of the output. A score off by δ moves it by w · δ · (v − output)."""
+        v, squares = self.record.v.float(), self.weights**2
+        moved = squares * self._of_scores()
+        spread = softmax.attend(moved, v**2) - 2 * self.found * softmax.attend(moved, v)
+        spread = spread + self.found**2 * moved.sum(dim=-1, keepdim=True)
+        rest = softmax.attend(squares, v**2) + self.found**2 * (1 + self._of_rows()[..., None])
+        return spread.clamp(min=0.0) + UNIFORM * self.own**2 * rest
+
+    def rows(self, error: Tensor, sure: Tensor) -> _Rows:
+        """The differences along every way, a number a row: one rounding moves a whole row of numbers together."""
+        ways = list(self.ways())
+        totals = torch.stack([(way * error).sum(dim=-1) for way in ways])
+        sures = torch.stack([(way.abs() * sure).sum(dim=-1) for way in ways])
+        variances, wholes = zip(*(self._along(way) for way in ways), strict=True)
+        return _Rows(totals, torch.stack(variances), torch.stack(wholes), sures, self.found, self.lse, self.own)
+
+    def _along(self, way: Float[Tensor, "heads block d_value"]) -> tuple[Tensor, Tensor]:
+        values = softmax.scores(way, self.record.v, scale=1.0)
+        own = (way * self.found).sum(dim=-1)
+        moved = self._of_scores() * (values - own[..., None]) ** 2 + UNIFORM * self.own**2 * values**2
+        numbers = UNIFORM * self.own**2 * ((way * self.found) ** 2).sum(dim=-1)
+        return (self.weights**2 * moved).sum(dim=-1) + numbers, UNIFORM * self.own**2 * self._of_rows() * own**2
+
+    def ways(self) -> Iterator[Float[Tensor, "heads block d_value"]]:
+        """Where the output goes when v, k, the soft-cap, or the sinks change in proportion."""
+        record, slope = self.record, torch.ones((), device=self.found.device)
+        yield self.found
+        raw = self.scores
+        if record.softcap is not None:
+            capped = (self.scores / record.softcap).clamp(-1 + 1e-6, 1 - 1e-6)
+            raw, slope = capped.atanh() * record.softcap, 1 - capped**2
+            yield self._moved(self.scores - raw * slope)
+        yield self._moved(raw * slope)
+        if record.sinks is not None:
+            yield self._shares()[..., None] * self.found
+
+    def _moved(self, change: Float[Tensor, "heads block keys"]) -> Float[Tensor, "heads block d_value"]:
+        moved = self.weights * change
+        return softmax.attend(moved, self.record.v) - self.found * moved.sum(dim=-1, keepdim=True)
+
+    def _of_scores(self) -> Tensor:
+        """Variance of a score: the eager function rounds it several times, the last one less the largest of its row."""
+        if not self.record.eager:
+            return torch.zeros((), device=self.found.device)
+        times = EAGER_ROUNDINGS - 1 if self.record.softcap is not None else 2
+        size = times * self.scores**2 + (self.scores - torch.where(self.lse.isfinite(), self.lse, 0.0)[..., None]) ** 2
+        return UNIFORM * self.own**2 * size
+
+    def _of_rows(self) -> Float[Tensor, "heads block"]:
+        """Of a whole row, in units of the dtype squared: Granite multiplies it by the share that sinks leave."""
+        if self.record.sinks is None:
+            return torch.zeros_like(self.lse)
+        shares, sinks = self._shares(), self.record.sinks.float()[:, None]
+        tokens = self.lse + torch.log1p(-shares.clamp(max=1 - 1e-6))
+        return 1 + shares**2 * (tokens**2 + (tokens - sinks) ** 2)
+
+    def _shares(self) -> Float[Tensor, "heads block"]:
+        """What the sinks take of each row."""
+        sinks = self.record.sinks
+        return torch.zeros_like(self.lse) if sinks is None else torch.exp(sinks.float()[:, None] - self.lse)

@@ -38,7 +38,7 @@ FLAGS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # a name outside is recorded, but not even looked up
 ]
-# Opened at a page's own address, Streamlit (1.67) looks for its server under that address first, then at the root.
+# PageContext at a page's own address, Streamlit (1.67) looks for its server under that address first, then at the root.
 _DEEP_LINK_PROBE = re.compile(r"^http://127\.0\.0\.1:\d+/.+/_stcore/(health|host-config)$")
 
 

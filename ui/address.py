@@ -1,31 +1,47 @@
-"""The parts of an address as values: each function gives None for what it cannot read."""
+"""What of the address a session holds: its parts by name, as they are written; what is at its default is left out."""
 
 from __future__ import annotations
 
-Window = tuple[int, int, int, int]
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import streamlit as st
+
+T = TypeVar("T", bound=str)  # the values of a choice, as their Literal
+
+_PARTS, _TOLD = "parts", "told"
 
 
-def whole(value: str) -> int | None:
-    """A number of the address."""
-    try:
-        return int(value)
-    except ValueError:
-        return None
+def hold(parts: Mapping[str, str]) -> None:
+    """Hold these parts and no others."""
+    st.session_state[_PARTS] = dict(parts)
 
 
-def window(value: str) -> Window | None:
-    """First and last query and key of a window, both included: 0-3-2-9"""
-    try:
-        q0, q1, k0, k1 = (int(edge) for edge in value.split("-"))
-    except ValueError:
-        return None
-    return q0, q1, k0, k1
+def held() -> dict[str, str]:
+    """Every part, by name."""
+    return dict(st.session_state[_PARTS])
 
 
-def token_ids(value: str) -> tuple[int, ...] | None:
-    """Token ids as an address writes them: 12.53.9"""
-    try:
-        ids = tuple(int(part) for part in value.split(".") if part)
-    except ValueError:
-        return None
-    return None if any(part < 0 for part in ids) else ids
+def written(name: str) -> str | None:
+    """A part as it is written; None at its default."""
+    return st.session_state[_PARTS].get(name)
+
+
+def choice(name: str, options: Iterable[T]) -> T:
+    """What was chosen for a control, on any page or by the address; the first option otherwise."""
+    options = list(options)
+    chosen: T = st.session_state[_PARTS].get(name)
+    return chosen if chosen in options else options[0]
+
+
+def choose(name: str, value: str, default: str) -> None:
+    """Remember what was chosen for a control; the default is not worth a place in the address."""
+    if value == default:
+        st.session_state[_PARTS].pop(name, None)
+    else:
+        st.session_state[_PARTS][name] = value
+
+
+def told() -> dict[str, list[str]]:
+    """What was said of parts that are not possible, by the scope of the state they belong to."""
+    return st.session_state.setdefault(_TOLD, {})

@@ -5,40 +5,32 @@ Keys are written out: Streamlit hashes a request by the values of its fields, wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable
+from typing import TypeVar
 
 import streamlit as st
 
 from analysis.head_grid import HeadGrid, head_grid
 from analysis.units import Unit, character_units
 from model_runner import Capture, Check
+from ui import session
 
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _grid(request: str, _capture: Capture) -> HeadGrid:
-    return head_grid(_capture)
+T = TypeVar("T")
 
 
 def grid(capture: Capture) -> HeadGrid:
     """Thumbnails and metrics of every head, computed once per request."""
-    return _grid(repr(capture.request), capture)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _chips(request: str, _capture: Capture) -> tuple[Unit, ...]:
-    return character_units(_capture)
+    return made(("grid", repr(capture.request)), lambda: head_grid(capture))
 
 
 def chips(capture: Capture) -> tuple[Unit, ...]:
     """The units of the token strip, computed once per request."""
-    return _chips(repr(capture.request), capture)
+    return made(("chips", repr(capture.request)), lambda: character_units(capture))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
-def made(key: object, _make: Callable[[], Any]) -> Any:
-    """What ``_make`` gives for this key, made once."""
-    return _make()
+def made(key: Hashable, make: Callable[[], T]) -> T:
+    """What ``make`` gives for this key, made once, and kept as long as the budget of all that is kept has room."""
+    return session.kept().made("drawn", key, make)
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)

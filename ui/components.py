@@ -1,14 +1,41 @@
-"""Mounting of our canvas and SVG components; what they send becomes a call with its value."""
+"""Mounting of our canvas and SVG components; what they send becomes a call with its value.
+
+A component sends of itself, too: a film that came to rest, say. While its reader is on the way to another page, the
+browser still names the old one with it (Streamlit 1.67), which would bring that page back: the reader is taken on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 from streamlit.components.v2 import component as register
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from ui import session
 from viz.components.source import Source
+
+_SHOWN, _LEFT = "page_shown", "page_left"
+
+
+def show_page(page: Path) -> None:
+    """The page of this run, by its file, before anything of it is mounted; one that was left goes on to the next."""
+    if st.session_state.get(_LEFT) == page:
+        _go_on()
+    st.session_state.pop(_LEFT, None)
+    st.session_state[_SHOWN] = page
+
+
+def leave_for(page: Path) -> None:
+    """In a callback, which nothing interrupts: the run that follows goes to another page, by its file."""
+    st.session_state[_LEFT], st.session_state[_SHOWN] = st.session_state[_SHOWN], page
+
+
+def _go_on() -> None:
+    """To the page last asked for, with all that the session looks at."""
+    st.switch_page(st.session_state[_SHOWN], query_params=session.address_parts())
 
 
 def mount(
@@ -17,8 +44,24 @@ def mount(
     """Show a component; ``on`` names what it can send and what to do with the value, before the page runs again."""
 
     def answer(name: str) -> Callable[[], None]:
-        return lambda: on[name](st.session_state[key].get(name))
+        def heard() -> None:
+            sent = st.session_state.get(key)  # none of a component that is on its way out
+            if not _went_on() and sent is not None:
+                on[name](sent.get(name))
+
+        return heard
 
     component = register(source.name, html=source.html, css=source.css, js=source.js)
     answers: dict[str, Any] = {f"on_{name}_change": answer(name) for name in on}
     component(key=key, data=payload, width="content" if narrow else "stretch", **answers)
+
+
+def _went_on() -> bool:
+    """Whether this run was asked for by a page that its reader left; then the one that he went to is shown again."""
+    context = get_script_run_ctx(suppress_warning=True)
+    asked = context and context.pages_manager.get_pages().get(context.page_script_hash)
+    if not asked or Path(asked["script_path"]) == st.session_state.get(_SHOWN):
+        return False
+    st.session_state[_LEFT] = Path(asked["script_path"])
+    _go_on()
+    return True

@@ -22,12 +22,3 @@ EXAMPLES = (
     Example(N_("Chinese"), "北京是中国的首都，上海是中国最大的城市。"),
     Example(N_("code"), "def add(a, b):\n    return a + b"),
 )
-
-WELL_KNOWN_MODELS = (
-    "openai-community/gpt2",
-    "HuggingFaceTB/SmolLM2-135M",
-    "Qwen/Qwen3-0.6B",
-    "meta-llama/Llama-3.2-1B",
-    "google/gemma-3-270m",
-    "google-bert/bert-base-uncased",
-)

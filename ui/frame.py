@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import Page
+from streamlit.runtime.scriptrunner import StopException
 
-from ui import session
-from ui.components import mount
-from ui.examples import EXAMPLES, WELL_KNOWN_MODELS
+from analysis import text_in_address
+from jobs.hosting import listed_models
+from jobs.model_name import CUT
+from jobs.models_offered import good_for, labelled, offered
+from ui import address, session
+from ui.components import mount, show_page
+from ui.engine import import_engine
+from ui.examples import EXAMPLES
 from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
-from ui.inputs import choose, give, holding
+from ui.inputs import choose_one, give, holding, pick_one
+from ui.state import change
+from viz.components.glossary import glossary
 from viz.components.theme_switch import theme_switch
 
 N_ = str  # marks a text for Babel without translating it here
+ROOT = Path(__file__).parents[1]
 STYLE = Path(__file__).with_name("frame.css")
 
 
@@ -32,42 +42,47 @@ class Entry:
     title: str
     subtitle: str
 
+    @property
+    def path(self) -> Path:
+        """Streamlit takes a relative one from the folder of its script."""
+        return ROOT / self.file
+
 
 ENTRIES = (
     Entry(
-        "pages/heads.py", "", N_("Explore"), N_("Heads"),
+        "pages/heads/page.py", "", N_("Explore"), N_("Heads"),
         N_("Who looks at whom?"), N_("every head of every layer, on your text"),
     ),
     Entry(
-        "pages/cell.py", "cell", N_("Explore"), N_("Inside a cell"),
+        "pages/cell/page.py", "cell", N_("Explore"), N_("Inside a cell"),
         N_("Where does one number come from?"), N_("one query, one key, step by step"),
     ),
     Entry(
-        "pages/positions.py", "positions", N_("Explore"), N_("Positions"),
+        "pages/positions/page.py", "positions", N_("Explore"), N_("Positions"),
         N_("How does it know where?"), N_("queries and keys are turned"),
     ),
     Entry(
-        "pages/next_token.py", "next_token", N_("Generate"), N_("Next token"),
+        "pages/next_token/page.py", "next_token", N_("Generate"), N_("Next token"),
         N_("What comes next?"), N_("the whole distribution, and one draw"),
     ),
     Entry(
-        "pages/film.py", "film", N_("Generate"), N_("Generation film"),
+        "pages/film/page.py", "film", N_("Generate"), N_("Generation film"),
         N_("How does a text come about?"), N_("token by token"),
     ),
     Entry(
-        "pages/kv_cache.py", "kv_cache", N_("Generate"), N_("KV cache"),
+        "pages/kv_cache/page.py", "kv_cache", N_("Generate"), N_("KV cache"),
         N_("What does the cache save?"), N_("keys and values, kept"),
     ),
     Entry(
-        "pages/masks.py", "masks", N_("Change it"), N_("Masks"),
+        "pages/masks/page.py", "masks", N_("Change it"), N_("Masks"),
         N_("What if it saw less?"), N_("patterns, their cost, and this model under them"),
     ),
     Entry(
-        "pages/sharing.py", "sharing", N_("Change it"), N_("Sharing heads"),
+        "pages/sharing/page.py", "sharing", N_("Change it"), N_("Sharing heads"),
         N_("Who shares what?"), N_("keys and values for several heads"),
     ),
     Entry(
-        "pages/edit_heads.py", "edit_heads", N_("Change it"), N_("Edit heads"),
+        "pages/edit_heads/page.py", "edit_heads", N_("Change it"), N_("Edit heads"),
         N_("What does a head do?"), N_("change it, and compare"),
     ),
 )  # fmt: skip  # one page a paragraph
@@ -75,39 +90,53 @@ ENTRIES = (
 
 def navigation() -> Page:
     """The page the address asks for."""
-    session.begin()
+    session.slots()["read"] = session.begin()
     settle_language()
     pages = [
-        st.Page(entry.file, title=_(entry.name), url_path=entry.address or None, default=not entry.address)
+        st.Page(entry.path, title=_(entry.name), url_path=entry.address or None, default=not entry.address)
         for entry in ENTRIES
     ]
     return st.navigation(pages, position="hidden")
 
 
-def begin_with_frame() -> None:
-    """Before a page imports the engine: whoever came to its file without the frame goes through app.py first.
-
-    Streamlit (1.67) runs the files of a folder named pages by themselves until st.navigation was called once: so it
-    greets who opens a fresh server at a page's own address.
-    """
-    if not session.slots().pop("drawn", False):
-        navigation()
-        st.rerun()
-
-
-def draw_frame(page: Page) -> None:
-    """Sidebar and head of the page."""
+def run_framed(page: Page) -> None:
+    """The page in its frame. A sidebar that stands as it is comes last: a click in the page is answered first."""
     entry = next(entry for entry in ENTRIES if entry.address == page.url_path)
-    st.html(STYLE)
+    show_page(entry.path)
+    _draw_head(entry)
+    slots, shows = session.slots(), _sidebar_shows(page)
+    stands = slots.pop("sidebar", None) == shows
+    if not stands:
+        _draw_sidebar()
+    import_engine()
+    with suppress(StopException):  # a page that ends with a sentence keeps its sidebar
+        page.run()
+    if stands:
+        _draw_sidebar()
+    else:
+        _draw_links()
+    slots["sidebar"] = shows
+
+
+def _sidebar_shows(page: Page) -> tuple[object, ...]:
+    return page.url_path, language(), session.model(), session.text(), session.beside(), session.carried()
+
+
+def _draw_sidebar() -> None:
     with st.sidebar:
         _sidebar()
+
+
+def _draw_head(entry: Entry) -> None:
+    st.html(STYLE)
     with st.container(key="page_head", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<h1 class='atlas-title'>{_(entry.title)} <span>{_(entry.subtitle)}</span></h1>", width="stretch")
         slots = session.slots()
         for name in ("badge", "read", "tables", "take"):
             slots[name] = st.container(key=f"slot_{name}", width="content")
     slots["status"] = st.empty()
-    slots["drawn"] = True  # until the page takes it, see begin_with_frame
+    slots["stop"], slots["stoppable"] = st.empty(), True
+    slots["told"], slots["said"] = st.empty(), {}
     if "torch" not in sys.modules:
         slots["status"].progress(0.0, text=_("Starting the engine …"))
 
@@ -117,49 +146,84 @@ def _sidebar() -> None:
     st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
     _model_box()
     _text_box()
-    section = ""
     with st.container(key="navigation", gap=None):
+        session.slots()["links"] = st.empty() if session.slots()["read"] else None
+        session.slots()["linked"] = None
+        _draw_links()
+    with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
+        _language_switch()
+        words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
+        paths = [f"/{entry.address}" for entry in ENTRIES]
+        mount(theme_switch.SOURCE, theme_switch.payload(paths=paths, texts=words, lang=language()), key="theme", on={})
+        words = {name: _(text) for name, text in glossary.TEXTS.items()}
+        mount(glossary.SOURCE, glossary.payload(terms=glossary.terms_in(_), texts=words), key="glossary", on={})
+
+
+def _language_switch() -> None:
+    names = languages()
+    own = next(iter(names))  # the browser's; it is not worth a place in the address
+
+    def speak(code: str) -> None:
+        address.choose(LANGUAGE_KEY, code, own)
+
+    choose_one(_("Language"), f"choice_{LANGUAGE_KEY}", names, language(), speak)
+
+
+def _draw_links() -> None:
+    """To every page, with what the address holds; again at the end of a run that read it, without what was replaced.
+
+    In any other run they stay as the browser has them: one that is made anew can lose the click on it.
+    """
+    slots, parts, section = session.slots(), session.address_parts(), ""
+    if slots["linked"] == parts or (slots["linked"] is not None and slots["links"] is None):
+        return
+    slots["linked"] = parts
+    with st.container(gap=None) if slots["links"] is None else slots["links"].container(gap=None):
         for entry in ENTRIES:
             if entry.section != section:
                 section = entry.section
                 st.html(f"<div class='atlas-section'>{_(section)}</div>")
-            st.page_link(entry.file, label=_(entry.name), query_params=session.address_parts())
-    with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
-        choose(_("Language"), LANGUAGE_KEY, languages())
-        words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
-        paths = [f"/{entry.address}" for entry in ENTRIES]
-        mount(theme_switch.SOURCE, theme_switch.payload(paths=paths, texts=words, lang=language()), key="theme", on={})
+            st.page_link(entry.path, label=_(entry.name), query_params=parts)
 
 
 def _model_box() -> None:
-    names = [session.DEFAULT_MODEL, *WELL_KNOWN_MODELS]
-    if session.model() not in names:
-        names.insert(1, session.model())
-    embedded = _("Embedded small Llama")  # not translated in format_func, which Streamlit may call outside a run
-    key = holding("model_box", session.model())
-    st.selectbox(
+    listed = listed_models()
+    names = offered(listed, session.model())
+    others = (
+        _("The models that this server shows.")
+        if listed
+        else _("Type any hub id (owner/name) or the path of a local folder. Only then is anything downloaded.")
+    )
+    pick_one(
         _("Model"),
-        names,
-        names.index(session.model()),
-        key=key,
-        format_func=lambda name: embedded if name == session.DEFAULT_MODEL else name,
-        accept_new_options=True,
-        help=_("Type any hub id (owner/name) or the path of a local folder. Only then is anything downloaded."),
-        on_change=lambda: session.set_model((st.session_state[key] or session.DEFAULT_MODEL).strip()),
+        "model_box",
+        labelled(names, _),
+        session.model(),
+        session.set_model,
+        # what begins with the mark is what an old tab was shown
+        typed=None if listed else lambda name: None if name.startswith(CUT) else session.set_model(name),
+        help="\n".join([*good_for(names, _), "", others]),
+        hidden=False,
     )
 
 
 def _text_box() -> None:
-    key = holding("text_box", session.text())
-    st.text_area(
+    key = "text_box"
+    first = key not in st.session_state
+    shown = st.text_area(
         _("Text"),
         session.text(),
-        key=key,
+        key=key if first else holding(key, session.text()),
         height=112,
         placeholder=_("Type a sentence"),
         help=_("Ctrl+Enter shows it."),
         on_change=lambda: session.set_text(st.session_state[key]),
     )
+    if first:  # after a restart of the server the browser still shows what it had, and what was typed since
+        session.set_text(shown)
+    if not text_in_address.parts_of(session.text()):
+        words = _("This text is too long for the address: a copied link, or the page loaded again, shows another.")
+        st.html(f"<p class='atlas-caption'>{words}</p>")
     if session.continuation() or session.chat():
         _beside_the_text()
     if session.carried():
@@ -192,7 +256,7 @@ def _changed_model() -> None:
 
 def _text_alone() -> None:
     session.continue_with(())
-    session.choose("chat", "0", "0")
+    change(session.Beside, chat=False)
 
 
 def _use_example(text: str) -> None:

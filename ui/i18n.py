@@ -8,18 +8,22 @@ from __future__ import annotations
 import functools
 import gettext
 import io
+from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
+from typing import TypeVar
 
 import streamlit as st
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
-from ui import session
+from ui import address
 
 LOCALES = Path(__file__).parent / "locales"
 LANGUAGES = {"en": "English", "zh": "简体中文"}
 KEY = "lang"
+
+T = TypeVar("T")
 
 
 @functools.cache
@@ -46,15 +50,29 @@ def settle_language() -> None:
 
 def language() -> str:
     """The chosen language, else the browser's if it is one of ours, else English."""
-    return _OF_THIS_RUN.get() or session.choice(KEY, languages())
+    return _OF_THIS_RUN.get() or address.choice(KEY, languages())
 
 
 def languages() -> dict[str, str]:
     """Code → name in the language itself, the browser's first."""
-    chinese_first = (st.context.locale or "").lower().startswith("zh")
-    return dict(sorted(LANGUAGES.items(), reverse=chinese_first))
+    own = (st.context.locale or "").lower().split("-")[0]
+    return dict(sorted(LANGUAGES.items(), key=lambda item: item[0] != own))
 
 
 def _(message: str) -> str:
     """The message in the user's language."""
     return catalog(language()).gettext(message) if message else ""
+
+
+def in_this_language(make: Callable[[], T]) -> Callable[[], T]:
+    """``make`` to be called outside a run, as when a file is asked for, in the language of this one."""
+    chosen = language()
+
+    def made() -> T:
+        before = _OF_THIS_RUN.set(chosen)
+        try:
+            return make()
+        finally:
+            _OF_THIS_RUN.reset(before)
+
+    return made

@@ -1,10 +1,10 @@
-"""Widgets that give typed values; what they hold is the session's, so it outlives the page and is in the address."""
+"""Widgets that show a value held elsewhere: they follow it when it changes without them, and tell what is chosen."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
@@ -12,62 +12,71 @@ from ui import session
 
 A_MOMENT = 3.0  # seconds
 
-T = TypeVar("T", bound=str)  # the values of a choice, as their Literal
+V = TypeVar("V")
 
 
-def choose(label: str, name: str, options: Mapping[T, str], *, disabled: bool = False) -> T:
-    """One of the options (value → words) as a row of segments; the first is the default."""
-    chosen = session.choice(name, options)
+def choose_one(
+    label: str, key: str, options: Mapping[V, str], value: V, then: Callable[[V], None], *, disabled: bool = False
+) -> None:
+    """A few options (value → words) as a row of segments; ``then`` is told the one chosen before the page runs."""
     st.segmented_control(
         label,
         list(options),
-        default=chosen,
+        default=value,
         required=True,
-        format_func=lambda value: options[value],
-        key=holding(_key(name), chosen),
-        on_change=_remember(name, options),
+        format_func=options.__getitem__,
+        key=holding(key, value, options),
+        on_change=hear(key, options, then),
         label_visibility="collapsed",
         disabled=disabled,
     )
-    return chosen
 
 
-def pick(label: str, name: str, options: Mapping[T, str], *, width: int | None = None) -> T:
-    """One of many options (value → words), as a list that opens; the first is the default."""
-    chosen = session.choice(name, options)
+def pick_one(
+    label: str,
+    key: str,
+    options: Mapping[V, str],
+    value: V,
+    then: Callable[[V], None],
+    *,
+    typed: Callable[[str], None] | None = None,
+    width: int | None = None,
+    hidden: bool = True,
+    help: str | None = None,
+    disabled: bool = False,
+) -> None:
+    """A list that opens, of any options (value → words). ``then`` is told the one chosen, before the page runs again.
+
+    Where ``typed`` is given, anything else can be typed too, and it is told that. ``hidden``: the label is.
+    """
     st.selectbox(
         label,
         list(options),
-        list(options).index(chosen),
-        format_func=lambda value: options[value],
-        key=holding(_key(name), chosen),
-        on_change=_remember(name, options),
-        label_visibility="collapsed",
+        list(options).index(value),
+        # Made before: Streamlit may ask outside a run, where there is no language; and ask for what was typed.
+        format_func=lambda option: options.get(option, str(option)),
+        key=holding(key, value, options),
+        accept_new_options=typed is not None,
+        on_change=hear(key, options, then, typed),
+        help=help,
+        label_visibility="collapsed" if hidden else "visible",
         width=width or "stretch",
+        disabled=disabled,
     )
-    return chosen
 
 
-def switch(label: str, name: str, *, disabled: bool = False) -> bool:
-    """On or off; off by default."""
-    on = session.choice(name, ("0", "1")) == "1"
-    key = holding(_key(name), on)
-
-    def remember() -> None:
-        session.choose(name, "1" if st.session_state[key] else "0", "0")
-
-    st.toggle(label, on, key=key, on_change=remember, disabled=disabled)
-    return on
-
-
-def holding(key: str, value: object) -> str:
+def holding(key: str, value: object, options: Mapping[Any, str] | None = None) -> str:
     """The key of a widget, made to show this value where its own is another: the reader went back, say.
+
+    ``options`` (value → words): where their words are others than before, the value is set again, for what a browser
+    keeps and sends of a list (Streamlit 1.67) is the words.
 
     What a run sets gets lost (Streamlit 1.67) when the next one follows before the browser has drawn it, and what the
     widget shows instead is then taken for the reader's choice. So the value is set again for a moment; and every widget
     is given it as its default too, for a browser that draws the widget after that.
     """
-    if st.session_state.get(key) != value:
+    otherwise = _reads_otherwise(key, options)  # looked at in every run, to know the words of the one before
+    if otherwise or st.session_state.get(key) != value:
         give(key, value)
     elif time.monotonic() - session.set_lately().get(key, float("-inf")) < A_MOMENT:
         st.session_state[key] = value
@@ -80,10 +89,34 @@ def give(key: str, value: object) -> None:
     st.session_state[key] = value
 
 
-def _key(name: str) -> str:
-    return f"choice_{name}"
+def _reads_otherwise(key: str, options: Mapping[Any, str] | None) -> bool:
+    if options is None:
+        return False
+    held, shown = session.words_of(key), {words: value for value, words in options.items()}
+    otherwise, held.now = shown != held.now, shown
+    held.ever |= shown
+    return otherwise
 
 
-def _remember(name: str, options: Mapping[T, str]) -> Callable[[], None]:
-    default = next(iter(options))
-    return lambda: session.choose(name, st.session_state[_key(name)] or default, default)
+def told(key: str, options: Mapping[V, str]) -> V | str | None:
+    """What a widget says was chosen: one of its options, whatever words it had when the browser last drew it.
+
+    Else what was typed, or nothing.
+    """
+    value: Any = st.session_state[key]
+    return value if value in options else session.words_of(key).ever.get(value, value)
+
+
+def hear(
+    key: str, options: Mapping[V, str], then: Callable[[V], None], typed: Callable[[str], None] | None = None
+) -> Callable[[], None]:
+    """A widget's callback: what is none of its options is refused, or taken for typed where that is possible."""
+
+    def answer() -> None:
+        chosen: Any = told(key, options)
+        if chosen in options:
+            then(chosen)
+        elif typed is not None and isinstance(chosen, str):
+            typed(chosen)
+
+    return answer

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from html import escape
 
 import numpy as np
 import streamlit as st
 
-from analysis.opening import opening_head
+from analysis.cell import strongest_key
+from analysis.stories import first_head
 from analysis.token_metric import token_metric
 from attention.metrics import Metric
 from model_runner import Capture, Check, Runner, RunnerError
+from model_runner.capture import index
+from model_runner.edit_words import name_of
 from model_runner.edits import Edit, check_cells
-from model_runner.errors import Cancelled, NoSuchPlace
-from ui import cached, edit_address, session
+from model_runner.errors import Cancelled, HubNotAsked, NoSuchPlace, NotVerified
+from model_runner.memory import readable
+from ui import cached, edit_list, session
 from ui.components import mount
 from ui.i18n import _
 from ui.wording import error_size, joined, number, plain, sentence
@@ -27,23 +32,15 @@ STAGES = {
     "waiting": N_("Waiting for another model to load …"),
     "asking": N_("Asking the hub what the model consists of …"),
     "downloading": N_("Downloading the model …"),
+    "checking": N_("Checking the model's files …"),
     "loading": N_("Loading the weights …"),
     "preparing": N_("Preparing the model …"),
     "reading": N_("Reading the text …"),
 }
-ADDRESS_PARTS = {
-    "layer": N_("layer"),
-    "head": N_("head"),
-    "query": N_("query"),
-    "key": N_("key"),
-    "window": N_("window"),
-    "continuation": N_("generated tokens"),
-    "forced": N_("forced tokens"),
-}
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class PageContext:
     """A page's material. ``layer`` is one with softmax attention; ``query`` and ``key`` are token positions or None."""
 
     runner: Runner
@@ -54,103 +51,111 @@ class Opened:
     key: int | None
 
 
-def open_page(*, plain_model: bool = False) -> Opened:
+def open_page(*, plain_model: bool = False) -> PageContext:
     """The session's text through its model, or, with the edits that it carries over every page, the changed one.
 
     ``plain_model``: the page compares by itself and begins with the model as it is. On a failure its sentence is shown
     and the page ends here.
     """
     try:
-        runner = session.runner(session.model(), _say)
-        capture = session.capture(runner, _say, () if plain_model else edit_address.read(session.carried()))
+        runner = session.runner(session.model(), show_stage)
+        capture = session.capture(runner, show_stage, edit_list.held() if session.carried() and not plain_model else ())
+        opened = _resolve(runner, capture)
     except Cancelled:
         st.stop()
     except RunnerError as error:
-        session.slots()["status"].empty()
+        _loaded()
         session.write_address()
         st.warning(plain(sentence(error)))
+        if isinstance(error, HubNotAsked):
+            name = session.model()
+            words = _("Fetch {name}").format(name=plain(name))
+            st.button(words, key="fetch_model", on_click=session.fetch_model, args=(name,))
         st.stop()
-    session.slots()["status"].empty()
+    _loaded()
     if plain_model and session.carried():
         words = _("This page begins with the model as it is, without the edits that other pages show.")
         st.html(f"<p class='atlas-caption'>{words}</p>")
-    opened = _resolve(runner, capture)
     session.write_address()
     return opened
 
 
-def edited(opened: Opened, edits: tuple[Edit, ...]) -> Capture:
+def settle(opened: PageContext) -> tuple[PageContext, int, int]:
+    """The place with both positions filled in, query and key: the last token, and the key that it looks at most."""
+    query = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
+    key = strongest_key(opened.capture, opened.layer, opened.head, query) if opened.key is None else opened.key
+    return replace(opened, query=query, key=key), query, key
+
+
+def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
     """The same text through the model changed by these edits too. Raises RunnerError."""
     try:
-        return session.capture(opened.runner, _say, (*opened.capture.request.edits, *edits))
+        return session.capture(opened.runner, show_stage, (*opened.capture.request.edits, *edits))
     finally:
         session.slots()["status"].empty()
 
 
-def prompt_of(opened: Opened) -> Capture:
-    """The text alone, without the generated tokens that the session looks at with it. Raises RunnerError."""
-    if not opened.capture.request.continuation:
-        return opened.capture
-    try:
-        return session.capture(opened.runner, _say, opened.capture.request.edits, continued=False)
-    finally:
-        session.slots()["status"].empty()
+def show_stage(stage: str, done: int, total: int) -> None:
+    """What is waited for, one of ``STAGES``, and how many of its bytes are there."""
+    size = f" {readable(done)} / {readable(total)}" if total else ""
+    slots = session.slots()
+    slots["status"].progress(done / total if total else 0.0, text=_(STAGES[stage]) + size)
+    if stage != "reading" and session.model() != session.DEFAULT_MODEL and slots["stoppable"]:
+        slots["stoppable"] = False  # it is there once a run
+        default = (session.DEFAULT_MODEL,)
+        slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=default)
 
 
-def _say(stage: str, done: int, total: int) -> None:
-    size = f" {done / 1e6:,.0f} / {total / 1e6:,.0f} MB" if total else ""
-    session.slots()["status"].progress(done / total if total else 0.0, text=_(STAGES[stage]) + size)
+def _loaded() -> None:
+    for place in ("status", "stop"):
+        session.slots()[place].empty()
 
 
-def _resolve(runner: Runner, capture: Capture) -> Opened:
-    """The place of the address as far as it exists; what does not is said and replaced."""
+def _resolve(runner: Runner, capture: Capture) -> PageContext:
+    """The place of the address as far as it exists; what does not is said and replaced. Raises RunnerError."""
     told = session.take_problems()
-    problems = [
-        _("“{value}” is not a number for {what}.").format(value=value, what=_(ADDRESS_PARTS[name]))
-        for name, value in told
-    ]
-    no_head = any(name in ("layer", "head") for name, _value in told)
+    problems, no_head = list(told.values()), not told.keys().isdisjoint(("layer", "head"))
     place = session.place()
     layer, head = place.layer, place.head
     try:
         if layer is not None:
             record = capture.record(layer)
             layer %= capture.n_layers
-            head = _index(_("head"), head or 0, record.q.shape[0])
+            head = index("head", head or 0, record.q.shape[0])
     except RunnerError as error:
         problems.append(sentence(error))
         layer, no_head = None, True
+    picked = layer is None or head is None
     if layer is None or head is None:
-        layer, head = opening_head(capture)
+        plain_capture = session.capture(runner, show_stage) if capture.request.edits else capture
+        layer, head = first_head(plain_capture)  # the same on every page, those that show the edited model included
+    if (layer, head) != (place.layer, place.head):  # the whole session looks at it from now on
+        session.move(layer=layer, head=head, picked=picked)
     positions: dict[str, int | None] = {}
     for name in ("query", "key"):
         positions[name] = None
         try:
             value = getattr(place, name)
-            positions[name] = None if value is None else _index(_("position"), value, len(capture.tokens))
+            positions[name] = None if value is None else index("position", value, len(capture.tokens))
         except NoSuchPlace as error:
             problems.append(sentence(error))
-            session.move(**{name: -1 if name == "query" else None})
-            positions[name] = len(capture.tokens) - 1 if name == "query" else None
+            if name == "query":
+                session.move(query=-1)
+                positions[name] = len(capture.tokens) - 1
+            else:
+                session.move(key=None)
     try:
         check_cells(capture.request.edits, len(capture.tokens))
     except NoSuchPlace as error:  # of edits that are carried from another text
         problems.append(sentence(error))
     if no_head:
         problems.append(_("Showing L{layer}H{head} instead.").format(layer=layer, head=head))
-        session.move(layer=layer, head=head)
     if problems:
         st.info(plain(joined(*problems)))
-    return Opened(runner, capture, layer, head, positions["query"], positions["key"])
+    return PageContext(runner, capture, layer, head, positions["query"], positions["key"])
 
 
-def _index(what: str, value: int, count: int) -> int:
-    if not -count <= value < count:
-        raise NoSuchPlace(what=what, value=value, count=count)
-    return value % count
-
-
-def show_strip(opened: Opened, metric: Metric | None = None) -> None:
+def show_strip(opened: PageContext, metric: Metric | None = None) -> None:
     """The text as chips, coloured by the open head's metric; a click sets the query."""
     units = cached.chips(opened.capture)
     values = np.full(len(opened.capture.tokens), np.nan)
@@ -183,26 +188,45 @@ def _largest(values: np.ndarray) -> float:
     return float(np.nanmax(values)) if np.isfinite(values).any() else float("nan")
 
 
-def show_badge(opened: Opened) -> Check:
+def show_badge(opened: PageContext) -> Check:
     """The verified badge of the layer in view. If the check fails, the page says so and ends: nothing is drawn."""
     check = cached.check(opened.capture, opened.layer)
+    values = {"error": error_size(check.max_abs_error), "tolerance": error_size(check.tolerance)}
+    count = {"layer": opened.layer, "rows": f"{check.rows:,}", "of": f"{check.of:,}"}
     words = _("verified · max diff {error} · {dtype}") if check.ok else _("not verified · difference {error} · {dtype}")
-    text = words.format(error=error_size(check.max_abs_error), dtype=opened.runner.info.dtype)
+    text = words.format(**values, dtype=opened.runner.info.dtype)
     meaning = _(
         "Weights × values, recomputed here for every query of layer {layer}, against what the model's own attention "
         "returned in the same forward. Tolerance {tolerance}: rounding alone can reach it."
-    ).format(layer=opened.layer, tolerance=error_size(check.tolerance))
-    kind = "ok" if check.ok else "bad"
-    session.slots()["badge"].html(f"<span class='atlas-badge {kind}' title=\"{meaning}\">{text}</span>")
-    if not check.ok:
-        reason = _(
-            "Layer {layer} is not drawn: what was recomputed differs from the model's own output by {error}, more than "
-            "rounding can explain ({tolerance})."
+    )
+    if check.rows < check.of:
+        text += " · " + _("{rows} of {of} rows").format(**count)
+        meaning = _(
+            "Weights × values, recomputed here for {rows} of the {of} queries of layer {layer}, spread evenly, against "
+            "what the model's own attention returned in the same forward. Tolerance {tolerance}: rounding alone can "
+            "reach it. All of them would take longer than the forward itself."
         )
-        values = {"error": error_size(check.max_abs_error), "tolerance": error_size(check.tolerance)}
-        st.error(plain(reason.format(layer=opened.layer, **values)))
+    meaning = meaning.format(**values, **count)
+    kind = "ok" if check.ok else "bad"
+    with session.slots()["badge"]:
+        if opened.capture.request.edits:
+            _show_edits(opened.capture.request.edits)
+        st.html(f"<span class='atlas-badge {kind}' title=\"{meaning}\">{text}</span>")
+    if not check.ok:
+        st.error(plain(sentence(NotVerified(layer=opened.layer, **values))))
         st.stop()
     return check
+
+
+def _show_edits(edits: tuple[Edit, ...]) -> None:
+    """That these are not the model's own numbers but those of it as it is changed, how, and the way back."""
+    first, rest = name_of(edits[0], _), len(edits) - 1
+    words = f"{first} + {rest}" if rest else first
+    every = escape(", ".join(name_of(edit, _) for edit in edits))
+    changed = _("changed: {edits}").format(edits=escape(words))
+    with st.container(key="changed_model", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f"<span class='atlas-badge changed' title='{every}'>{changed}</span>", width="content")
+        st.button(_("undo"), key="undo_edits", type="tertiary", on_click=session.carry, args=(False,))
 
 
 def show_reading(sentences: list[str], *, formula: str, source: str, attempt: str) -> None:

@@ -1,78 +1,60 @@
-"""How the session draws its tokens, as the address holds it: one setting a parameter, those of bench B with "_b".
+"""How the session draws its tokens: one value for the pages Next token and Generation film, and one for bench B.
 
-What is at its default is left out. The pages Next token and Generation film share the settings of bench A.
+Its fields are those of Sampling: a row of the table of transforms each, the order of them, and the seed.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import make_dataclass
 from typing import Any, Literal
 
 from model_runner.errors import BadSetting
-from model_runner.sampling import Sampling
-from ui import session
-from ui.i18n import _
+from model_runner.transforms import DEFAULT, TRANSFORMS, Sampling, with_newer
+from ui import state
+from ui.state import State, setting
 from ui.wording import sentence
+
+N_ = str  # marks a text for Babel without translating it here
+
+LONGEST_SEED = 4000  # digits, as the bench takes them
 
 Bench = Literal["a", "b"]
 
-DEFAULT = Sampling()
-NAMES = tuple(field.name for field in fields(Sampling))
-WHOLE = ("top_k", "seed")
-BETWEEN = "-"  # the transforms of an order
+
+def _kind(name: str, scope: str) -> type[State]:
+    """What its numbers may be is said by the table, in a sentence of the setting's own: see `current`."""
+    fields: list[tuple[str, Any, Any]] = [
+        (name, int if transform.bounds.whole else float, setting(transform.off, transform.label))
+        for name, transform in TRANSFORMS.items()
+    ]
+    order = setting(DEFAULT.order, N_("order of the transforms"), options=lambda: TRANSFORMS)
+    fields += [
+        ("order", tuple[str, ...], order),
+        ("seed", int, setting(DEFAULT.seed, N_("seed"), digits=LONGEST_SEED)),
+    ]
+    return make_dataclass(name, fields, frozen=True, namespace={"SCOPE": scope})
+
+
+SamplingA = _kind("SamplingA", "sampling")
+SamplingB = _kind("SamplingB", "sampling_b")
+KINDS: dict[Bench, type[State]] = {"a": SamplingA, "b": SamplingB}
 
 
 def current(bench: Bench = "a") -> Sampling:
-    """The settings of a bench; a part of the address that is not possible counts as its default."""
-    return Sampling(**_read(bench)[0])
-
-
-def store(sampling: Sampling, bench: Bench = "a") -> None:
-    """Remember these settings, on this page and in the address."""
-    for name in NAMES:
-        session.choose(_parameter(name, bench), _text(getattr(sampling, name)), _text(getattr(DEFAULT, name)))
-
-
-def take_problems(bench: Bench = "a") -> list[str]:
-    """One sentence for each part of the address that is not possible; told once, for it is taken out."""
-    problems = _read(bench)[1]
-    for name in problems:
-        session.choose(_parameter(name, bench), "", "")
-    return list(problems.values())
-
-
-def _read(bench: Bench) -> tuple[dict[str, Any], dict[str, str]]:
-    """What the address sets, and for each setting that is not possible, the sentence that says so."""
-    good: dict[str, Any] = {}
-    wrong: dict[str, str] = {}
-    for name in NAMES:
-        parameter = _parameter(name, bench)
-        text = session.written(parameter)
-        if text is None:
-            continue
+    """The settings of a bench; what is not possible is told and dropped."""
+    kind = KINDS[bench]
+    held = state.current(kind)
+    values = {name: getattr(held, name) for name in state.fields(kind)}
+    values["order"] = with_newer(values["order"])
+    for name, value in values.items():
         try:
-            value = _value(name, text)
             Sampling(**{name: value})
-            good[name] = value
-        except ValueError:
-            wrong[name] = _("“{value}” is not a number for {what}.").format(value=text, what=parameter)
         except BadSetting as error:
-            wrong[name] = sentence(error)
-    return good, wrong
+            state.refuse(kind, name, sentence(error))
+            values[name] = getattr(DEFAULT, name)
+    return Sampling(**values)
 
 
-def _parameter(name: str, bench: Bench) -> str:
-    """The name in the address; "order" is the order of the heads on another page."""
-    return ("transforms" if name == "order" else name) + ("" if bench == "a" else f"_{bench}")
-
-
-def _text(value: float | tuple[str, ...]) -> str:
-    if isinstance(value, tuple):
-        return BETWEEN.join(value)
-    return str(value) if isinstance(value, int) else f"{value:.12g}"
-
-
-def _value(name: str, text: str) -> Any:
-    if name == "order":
-        return tuple(text.split(BETWEEN))
-    return int(text) if name in WHOLE else float(text)
+def values_of(sampling: Sampling) -> dict[str, Any]:
+    """Its fields as a bench's state holds them."""
+    return {name: getattr(sampling, name) for name in state.fields(SamplingA)}

@@ -7,99 +7,146 @@ Runners and captures are held by the server and shared; what a session is lookin
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui import address, history
-from ui.works import Works
+from analysis import text_in_address
+from jobs.hosting import listed_models, memory_setting
+from jobs.model_name import model_named
+from jobs.session_jobs import SessionJobs
+from ui import address
+from ui.aliases import renamed
+from ui.i18n import _
+from ui.state import address_of, change, default_of, fields, setting, write
+from ui.state import held as held_of
+from ui.wording import joined, plain
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from model_runner import Capture, Runner
     from model_runner.edits import Edit
-    from model_runner.shelf import Shelf
-    from ui.film import Film
+    from model_runner.kept import Kept
+    from model_runner.local.model_cache import ModelCache
 
-T = TypeVar("T", bound=str)  # the values of a choice, as their Literal
-V = TypeVar("V")
+N_ = str  # marks a text for Babel without translating it here
 
 DEFAULT_TEXT = "The dog chased the squirrel because it"
 DEFAULT_MODEL = "default"
-LONGEST_TEXT_IN_ADDRESS = 1500  # characters; browsers and servers cut addresses of more than a few thousand
+UNREADABLE_TEXT = N_("The text in the address cannot be read: this is the text that the app begins with.")
 
-_MODEL, _TEXT, _PLACE, _CHOICES, _ID, _PROBLEMS, _SLOTS, _CONTINUATION, _WORKS, _SET = (
-    "model", "text", "place", "choices", "session_id", "problems", "slots", "continuation", "works", "set",
+_MODEL, _TEXT, _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS = (
+    "model", "text", "picked", "session_id", "problems", "slots", "jobs", "set", "words",
 )  # fmt: skip
-_CHAT = "chat"  # a choice: the text is the user's turn in the model's chat template
-EDITS = "edits"  # a choice: edits of the forward, as ui.edit_address writes them
-_EVERYWHERE = "everywhere"  # a choice: whether every page looks at the model that they change
-_PLACED = ("layer", "head", "query", "key", "window")
+_CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
+EDITS = "edits"  # a part of the address: see ui.edit_list
+FAR = 10**7  # no layer, position or token id is beyond it
+
+
+class Window(NamedTuple):
+    """The part of a map in view: first and last query and key, ends excluded."""
+
+    q0: int
+    q1: int
+    k0: int
+    k1: int
 
 
 @dataclass(frozen=True)
 class Place:
     """Where a session looks. ``layer`` None: the page picks a head. ``query`` -1: the last token; None: none pinned."""
 
-    layer: int | None = None
-    head: int | None = None
-    query: int | None = -1
-    key: int | None = None
-    window: address.Window | None = None
+    SCOPE: ClassVar[str] = ""
+
+    layer: int | None = setting(None, N_("layer"), least=-FAR, most=FAR)
+    head: int | None = setting(None, N_("head"), least=-FAR, most=FAR)
+    query: int | None = setting(-1, N_("query"), least=-FAR, most=FAR)
+    key: int | None = setting(None, N_("key"), least=-FAR, most=FAR)
+    window: Window | None = setting(None, N_("window"), least=0, most=FAR)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What every page reads besides the text: generated tokens after it, its chat template, and edits of the model."""
+
+    SCOPE: ClassVar[str] = ""
+
+    continuation: tuple[int, ...] = setting((), N_("generated tokens"), least=0, most=FAR)
+    chat: bool = setting(False, N_("chat template"))
+    everywhere: bool = setting(False, N_("edits on every page"))
+
+
+@dataclass
+class Words:
+    """Of a widget's options: what the browser was given last, and all that it ever was (words → option)."""
+
+    now: dict[str, Any] = field(default_factory=dict[str, Any])
+    ever: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 # -- what the session looks at ----------------------------------------------------------------------------------------
 
 
-def begin() -> None:
-    """Read the address at the first run of a session, and whenever its reader went back or forward to another."""
-    if _PLACE in st.session_state and not history.moved():
-        return
-    given = st.query_params
+def begin() -> bool:
+    """Read the address at the first run of a session, and whenever its reader went back or forward: whether it did."""
+    if _ID in st.session_state and not _moved():
+        return False
+    given = renamed(st.query_params.to_dict())
     st.session_state.setdefault(_ID, uuid.uuid4().hex)
-    st.session_state[_PROBLEMS] = []
-    st.session_state[_MODEL] = given.get(_MODEL, "").strip() or DEFAULT_MODEL
+    st.session_state[_PROBLEMS] = {}
+    st.session_state[_MODEL] = model_named(given.get(_MODEL, "")) or DEFAULT_MODEL
     held = st.session_state.get(_TEXT, DEFAULT_TEXT)
-    stays = held if len(held) > LONGEST_TEXT_IN_ADDRESS else DEFAULT_TEXT  # no address holds a longer one
-    st.session_state[_TEXT] = given.get(_TEXT, stays)
-    st.session_state[_CONTINUATION] = _given(_CONTINUATION, address.token_ids, ())
-    st.session_state[_PLACE] = Place(
-        layer=_given("layer", address.whole, None),
-        head=_given("head", address.whole, None),
-        query=None if given.get("query") == "none" else _given("query", address.whole, -1),
-        key=_given("key", address.whole, None),
-        window=_given("window", address.window, None),
-    )
-    known = (_MODEL, _TEXT, _CONTINUATION, *_PLACED)
-    st.session_state[_CHOICES] = {name: given[name] for name in given if name not in known}
+    stays = DEFAULT_TEXT if text_in_address.parts_of(held) else held  # no address holds a longer one
+    usual = {address_of(kind, name): write(default_of(kind, name)) for kind in (Place, Beside) for name in fields(kind)}
+    st.session_state[_PICKED] = False
+    apart = (_MODEL, text_in_address.PLAIN, text_in_address.PACKED)
+    address.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
+    try:
+        read = text_in_address.text_of(given)
+        st.session_state[_TEXT] = stays if read is None else read
+    except ValueError:
+        st.session_state[_TEXT] = stays
+        st.session_state[_PROBLEMS] = {_TEXT: _(UNREADABLE_TEXT)}
+    return True
 
 
-def _given(name: str, read: Callable[[str], V | None], default: V) -> V:
-    """A part of the address; what cannot be read is a problem to be told."""
-    value = st.query_params.get(name)
-    if value is None:
-        return default
-    found = read(value)
-    if found is None:
-        st.session_state[_PROBLEMS].append((name, value))
-        return default
-    return found
+def _moved() -> bool:
+    """Whether Back or Forward of the browser asked for this run: its address is the one gone to (Streamlit 1.67)."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
 
 
-def take_problems() -> list[tuple[str, str]]:
-    """Parts of the address that are not numbers, told once."""
-    problems, st.session_state[_PROBLEMS] = st.session_state[_PROBLEMS], []
+def take_problems() -> dict[str, str]:
+    """Why parts of the address could not be read, by name; told once."""
+    place()
+    beside()
+    problems, st.session_state[_PROBLEMS] = st.session_state[_PROBLEMS], {}
     return problems
 
 
+def _held(kind: type[Any]) -> Any:
+    value, problems = held_of(kind)
+    st.session_state[_PROBLEMS] |= problems
+    return value
+
+
 def place() -> Place:
-    return st.session_state[_PLACE]
+    return _held(Place)
+
+
+def beside() -> Beside:
+    """What every page reads besides the text itself."""
+    return _held(Beside)
 
 
 def move(**changes: Any) -> None:
-    """Look somewhere else."""
-    st.session_state[_PLACE] = replace(place(), **changes)
+    """Look somewhere else. A head that a page ``picked`` stays until the text is another."""
+    picked = bool(changes.pop("picked", False))
+    if picked or not changes.keys().isdisjoint(("layer", "head")):
+        st.session_state[_PICKED] = picked
+    change(Place, **changes)
 
 
 def text() -> str:
@@ -111,6 +158,8 @@ def set_text(value: str) -> None:
     if value != text():
         st.session_state[_TEXT] = value
         continue_with(())
+        if st.session_state[_PICKED]:
+            move(layer=None, head=None)
 
 
 def model() -> str:
@@ -118,78 +167,53 @@ def model() -> str:
 
 
 def set_model(value: str) -> None:
-    """Look with another model: its layers and tokens are others."""
+    """Look with another model, by its id, folder or page's address: its layers and tokens are others."""
+    value = model_named(value) or DEFAULT_MODEL
+    fetch_model(value)
     if value != model():
         st.session_state[_MODEL] = value
-        st.session_state[_PLACE] = Place()
-        st.session_state[_CONTINUATION] = ()
-        for name in (_CHAT, _EVERYWHERE):
-            st.session_state[_CHOICES].pop(name, None)
+        st.session_state[_PICKED] = False
+        change(Place, **asdict(Place()))
+        change(Beside, **asdict(Beside()))
+
+
+def fetch_model(name: str) -> None:
+    """The hub may be asked for this model: the reader wants it."""
+    st.session_state.setdefault(_CHOSEN, set()).add(name)
 
 
 def continuation() -> tuple[int, ...]:
     """Ids of generated tokens after the text's own that every page looks at as part of it."""
-    return st.session_state[_CONTINUATION]
+    return beside().continuation
 
 
 def continue_with(ids: tuple[int, ...]) -> None:
     """Look at the text with these tokens after it; its positions are looked at anew."""
-    st.session_state[_CONTINUATION] = ids
+    change(Beside, continuation=ids)
     move(query=-1, key=None, window=None)
 
 
 def chat() -> bool:
     """Whether the text is read as the user's turn in the model's own chat template."""
-    return choice(_CHAT, ("0", "1")) == "1"
+    return beside().chat
 
 
 def carried() -> str:
-    """The edits, as :mod:`ui.edit_address` writes them, that every page's model is changed by; nothing for none."""
-    return (written(EDITS) or "") if choice(_EVERYWHERE, ("0", "1")) == "1" else ""
+    """The edits, as the address holds them, that every page's model is changed by; nothing for none."""
+    return (address.written(EDITS) or "") if beside().everywhere else ""
 
 
 def carry(on: bool) -> None:
     """Have every page look at the model as it is changed by the edits of the list, or at the model itself."""
-    choose(_EVERYWHERE, "1" if on else "0", "0")
-
-
-def choice(name: str, options: Iterable[T]) -> T:
-    """What was chosen for a control, on any page or by the address; the first option otherwise."""
-    options = list(options)
-    chosen: T = st.session_state[_CHOICES].get(name)
-    return chosen if chosen in options else options[0]
-
-
-def choose(name: str, value: str, default: str) -> None:
-    """Remember what was chosen for a control; the default is not worth a place in the address."""
-    if value == default:
-        st.session_state[_CHOICES].pop(name, None)
-    else:
-        st.session_state[_CHOICES][name] = value
-
-
-def written(name: str) -> str | None:
-    """What was chosen for a control whose values are not a list, as the address holds it."""
-    return st.session_state[_CHOICES].get(name)
+    change(Beside, everywhere=on)
 
 
 def address_parts() -> dict[str, str]:
     """What the address holds, of any page; what is at its default is left out."""
-    here, wanted = place(), dict(st.session_state[_CHOICES])
+    wanted = address.held()
     if model() != DEFAULT_MODEL:
         wanted[_MODEL] = model()
-    if text() != DEFAULT_TEXT and len(text()) <= LONGEST_TEXT_IN_ADDRESS:
-        wanted[_TEXT] = text()
-    if continuation():
-        wanted[_CONTINUATION] = ".".join(map(str, continuation()))
-    for name in ("layer", "head", "key"):
-        if getattr(here, name) is not None:
-            wanted[name] = str(getattr(here, name))
-    if here.query != -1:
-        wanted["query"] = "none" if here.query is None else str(here.query)
-    if here.window is not None:
-        wanted["window"] = "-".join(map(str, here.window))
-    return wanted
+    return wanted if text() == DEFAULT_TEXT else wanted | text_in_address.parts_of(text())
 
 
 def write_address() -> None:
@@ -204,6 +228,19 @@ def set_lately() -> dict[str, float]:
     return st.session_state.setdefault(_SET, {})
 
 
+def words_of(widget: str) -> Words:
+    """The words of a widget's options, by the widget's key."""
+    return st.session_state.setdefault(_WORDS, {}).setdefault(widget, Words())
+
+
+def say(scope: str, problems: list[str]) -> None:
+    """Say why parts of the address are not possible, beside what else is said in this run; it is without them now."""
+    said = slots()["said"]
+    said[scope] = problems
+    slots()["told"].info(plain(joined(*(problem for problems in said.values() for problem in problems))))
+    write_address()
+
+
 def slots() -> dict[str, Any]:
     """Places of this run's frame that pages fill: status, badge, read, take."""
     return st.session_state.setdefault(_SLOTS, {})
@@ -213,19 +250,21 @@ def slots() -> dict[str, Any]:
 
 
 @st.cache_resource(show_spinner=False)
-def shelf() -> Shelf:
+def model_cache() -> ModelCache:
     """The models in memory, shared by every session."""
-    from model_runner.shelf import Shelf  # torch is imported only after the frame is painted
+    from model_runner.local.model_cache import ModelCache  # torch is imported only after the frame is painted
 
-    return Shelf()
+    return ModelCache(listed_models() or None, keep=memory_setting())
+
+
+def kept() -> Kept:
+    """What the server keeps for later, of all sessions, within the budget of its setting ATLAS_MEMORY."""
+    return model_cache().kept
 
 
 def runner(name: str, say: Callable[[str, int, int], None]) -> Runner:
     """The runner of a model, loaded first if need be; ``say`` hears the progress. Raises RunnerError."""
-    loading = shelf().open(name)
-    while not loading.wait(0.1):
-        say(*loading.progress)  # a call of Streamlit's: here a newer run of this session takes over
-    return loading.result()
+    return model_cache().runner(name, say, ask_hub=name in st.session_state.get(_CHOSEN, ()))
 
 
 def capture(
@@ -247,19 +286,14 @@ def capture(
         job.cancel()
 
 
-def works() -> Works:
-    """What this session works at."""
-    held: Works = st.session_state.setdefault(_WORKS, Works(st.session_state[_ID]))
+def jobs() -> SessionJobs:
+    """What goes on for this session."""
+    held: SessionJobs = st.session_state.setdefault(_JOBS, SessionJobs(st.session_state[_ID]))
     _end_when_left(st.session_state[_ID], held)
     return held
 
 
-@st.cache_resource(scope="session", on_release=Works.close, show_spinner=False)
-def _end_when_left(session: str, _works: Works) -> Works:
+@st.cache_resource(scope="session", on_release=SessionJobs.close, show_spinner=False)
+def _end_when_left(session: str, _jobs: SessionJobs) -> SessionJobs:
     """Streamlit releases what a session caches as soon as its browser is gone: no worker goes on for nobody."""
-    return _works
-
-
-def film(key: object, make: Callable[[str], Film]) -> Film:
-    """The session's film of this key, made (with a name for its requests) when there is none: one film is kept."""
-    return works().get("film", key, make)
+    return _jobs

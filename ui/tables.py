@@ -21,6 +21,15 @@ def labelled(values: np.ndarray, rows: Mapping[int, str], columns: Mapping[int, 
     return pd.DataFrame(values, index=numbered[0], columns=numbered[1])
 
 
+def plain_number(value: float) -> str:
+    """A whole number in full, another with four digits, without a power of ten where it can be; nothing for NaN."""
+    if np.isnan(value):
+        return ""
+    if abs(value) >= 1000 or value == round(value):
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
 def show_tables(tables: Callable[[], dict[str, pd.DataFrame]]) -> None:
     """The menu in the head of the page; heading → table, made once it is open."""
     menu = session.slots()["tables"].popover(_("As tables"), type="tertiary", on_change="rerun", key="tables")
@@ -30,7 +39,7 @@ def show_tables(tables: Callable[[], dict[str, pd.DataFrame]]) -> None:
         for heading, table in tables().items():
             st.caption(heading)
             if max(table.shape) <= LARGEST_PLAIN:
-                shown = table.map(lambda value: "" if np.isnan(value) else f"{value:.4g}")
+                shown = table.map(plain_number)
                 st.table(shown.rename(index=plain, columns=plain))  # st.table reads Markdown, st.dataframe does not
             else:
                 st.dataframe(table)

@@ -3,49 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
-from analysis.comparison import NextTokenChange, head_drift, next_token_change
-from analysis.head_map import HeadMap, Reading
+from analysis.comparison import NextTokenChange, head_drift, output_change, output_position
+from analysis.head_map import HeadMap, head_map
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
-from ui import cached, edit_address, edit_list, session
-from ui import head_views as views
-from ui.components import mount
-from ui.head_export import take_head_away
+from ui import cached, head_views
+from ui.head_export import head_view
+from ui.head_views import DrawnHead, draw_head, map_table
 from ui.i18n import _
-from ui.page import Opened, translated
-from ui.tables import labelled
+from ui.page import PageContext, translated
+from ui.view import View, arrays_of
 from ui.wording import error_size, number
-from viz.components.head_map import head_map as map_component
 from viz.distribution import TEXTS, next_token_changes
 
 N_ = str  # marks a text for Babel without translating it here
 
 MAP_HEIGHT = 400  # pixels; two maps and the list stand side by side
-READING = Reading()
-
-
-@dataclass(frozen=True, eq=False)
-class Changed:
-    """The open head after a change, as its map is drawn and taken away."""
-
-    opened: Opened  # with the changed capture
-    view: HeadMap
-    payload: bytes
-    scale: views.Scale
-
 
 Clicked = Callable[[HeadMap, list[int | None] | None], None]  # told the map and the cell [query, key] of a click on it
 
 
-def show_maps(opened: Opened, after: Capture, *, clicked: Clicked | None = None) -> Changed:
+def show_maps(opened: PageContext, after: Capture, *, clicked: Clicked | None = None) -> DrawnHead:
     """The open head before the change and after it; a click on either pins the cell on both.
 
     ``clicked`` is told of a click on the first, after its cell is pinned.
@@ -76,18 +61,14 @@ def drift_of(before: Capture, after: Capture) -> np.ndarray:
     return cached.made(key, lambda: head_drift(before, after))
 
 
-def show_map(opened: Opened, heading: str, key: str, *, clicked: Clicked | None = None) -> Changed:
+def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | None = None) -> DrawnHead:
     """The open head of one capture; a click pins the cell, and tells ``clicked``."""
     st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{heading}</span></div>")
-    view = views.read_head(opened, READING, None)
-    scale = views.scale_of(view, READING, log=False, other=None)
-    press = clicked is not None
-    payload = views.map_payload(opened, view, READING, scale, None, max_height=MAP_HEIGHT, press=press)
-    events = views.map_events(view)
-    if clicked is not None:
-        events["press"] = _both(events["cell"], partial(clicked, view))
-    mount(map_component.SOURCE, payload, key=key, on=events)
-    return Changed(opened, view, payload, scale)
+    drawn = draw_head(opened, max_height=MAP_HEIGHT, press=clicked is not None)
+    pin = head_views.map_events(drawn.read.view)["cell"]
+    more = {} if clicked is None else {"press": _both(pin, partial(clicked, drawn.read.view))}
+    head_views.show_map(drawn, key, more)
+    return drawn
 
 
 def _both(first: Callable[[Any], None], second: Callable[[Any], None]) -> Callable[[Any], None]:
@@ -98,56 +79,43 @@ def _both(first: Callable[[Any], None], second: Callable[[Any], None]) -> Callab
     return answer
 
 
-def tables_of_change(opened: Opened, changed: Changed) -> dict[str, pd.DataFrame]:
-    """The open head before and after, to be read."""
-    name = f"L{opened.layer}H{opened.head}"
-    before = views.read_head(opened, READING, None)
-    return {
-        f"{name} · {words}": labelled(view.values, *(_labels(view, side) for side in ("rows", "columns")))
-        for words, view in ((_("before"), before), (_("after"), changed.view))
-    }
+def change_view(opened: PageContext, changed: DrawnHead) -> View:
+    """The open head after a change, with the edits that made it; before it, and the difference, beside it by name."""
+
+    def maps() -> dict[str, HeadMap]:
+        window = changed.read.view.window  # not the session's: files are made outside of it
+        before = head_map(opened.capture, opened.layer, opened.head, reading=changed.read.reading, window=window)
+        difference = replace(before, values=changed.read.view.values - before.values)
+        return {N_("after"): changed.read.view, N_("before"): before, N_("difference"): difference}
+
+    view = head_view(changed)
+    return replace(
+        view,
+        name=f"{view.name}-after",
+        tables=lambda: {f"{changed.read.name} · {_(name)}": map_table(one) for name, one in maps().items()},
+        arrays=lambda: {**arrays_of(view), **{name: one.values for name, one in maps().items()}},
+    )
 
 
-def _labels(view: HeadMap, side: str) -> dict[int, str]:
-    window, (rows, columns) = view.window, view.pool
-    units = view.units[window.q0 : window.q1 : rows] if side == "rows" else view.units[window.k0 : window.k1 : columns]
-    return {unit.start: unit.label for unit in units}
+def output_name(position: int | None) -> str:
+    """Of which token an encoder's probabilities are; None: of the next."""
+    return _("Next token") if position is None else _("Token at {position}").format(position=position)
 
 
-def take_change_away(changed: Changed) -> None:
-    """The changed head's map, with the edits that made it."""
-    take_head_away(changed.opened, changed.view, READING, changed.scale, changed.payload, None)
+def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
+    """The likeliest next tokens with their probabilities before and after, and how far the distribution moved.
 
-
-def show_change(opened: Opened, after: Capture) -> NextTokenChange:
-    """The likeliest next tokens with their probabilities before and after, and how far the distribution moved."""
-    change = next_token_change(opened.capture, after)
+    Of an encoder, which has no next token, the tokens at the pinned place.
+    """
+    change = output_change(opened.capture, after, output_position(opened.capture, opened.query))
     st.html(
         next_token_changes(
             [opened.runner.token_text(token) for token in change.ids],
             list(change.before),
             list(change.after),
-            heading=_("Next token"),
+            heading=output_name(change.position),
             beside=_("KL {kl} nats").format(kl=f"{change.kl:.3g}"),
             texts=translated(TEXTS),
         )
     )
     return change
-
-
-def offer_everywhere(after: Capture) -> None:
-    """A button that has every page look at this change too; none where they already do.
-
-    It joins the edits that were collected, where it takes the place of another value for the same thing.
-    """
-    edits = edit_list.held()
-    for edit in after.request.edits:
-        edits = edit_list.with_edit(edits, edit)
-    if not edits or edit_address.written(edits) == session.carried():
-        return
-
-    def carry() -> None:
-        edit_list.keep(edits)
-        session.carry(True)
-
-    st.button(_("use on every page"), key="use_everywhere", type="tertiary", on_click=carry)

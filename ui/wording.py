@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ui.i18n import _
@@ -26,6 +27,8 @@ def joined(*sentences: str) -> str:
 
 def _part(name: str, value: object) -> object:
     """A part of a sentence translated; names, counts and sizes stay as they are."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
     template = getattr(value, "text", None)
     if isinstance(template, str):
         return _(template).format(**getattr(value, "values", {}))
@@ -42,13 +45,22 @@ def number(value: float, unit: str) -> str:
     if value != value:  # NaN
         return "–"
     if unit == "share":
-        return _("{number} %").format(number=f"{100 * value:.0f}")
+        return _("{number} %").format(number=_percent(100 * value))
     words = _("{number} bits") if unit == "bits" else _("{number} tokens")
     return words.format(number=f"{round(value, 1) + 0.0:.1f}")  # + 0.0: an entropy of one token comes as -0.0
 
 
+def _percent(value: float) -> str:
+    """A whole number; of less than half of 1, one digit, so that little does not read as nothing."""
+    if 0 < value < 0.01:
+        return "< 0.01"
+    return f"{value:.1g}" if 0 < value < 0.5 else f"{value:.0f}"
+
+
 def error_size(value: float) -> str:
-    """A tiny difference in one significant digit: 2e-7."""
+    """A tiny difference in one significant digit: 2e-7; as it is where it is no number, or beyond all."""
+    if not math.isfinite(value):
+        return f"{value}"
     mantissa, _sign, exponent = f"{value:.0e}".partition("e")
     return "0" if value == 0 else f"{mantissa}e{int(exponent)}"
 

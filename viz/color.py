@@ -2,7 +2,7 @@
 
 Weights run along one hue from the background's tone to deep indigo (dark: up to a light one); signed values run blue –
 background – red. The control points lie on straight lines of OKLab lightness, so equal steps look equal, and blue and
-red differ for every common colour blindness. Between control points colours mix linearly in sRGB, here as in shared.js.
+red differ for every common colour blindness. Between control points colours mix linearly in sRGB, here as in theme.js.
 """
 
 from __future__ import annotations

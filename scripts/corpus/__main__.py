@@ -17,17 +17,26 @@ from pathlib import Path
 
 from scripts.corpus.books import book_documents
 from scripts.corpus.files import read_documents, write_documents
-from scripts.corpus.generator import documents
+from scripts.corpus.generator import CHINESE, KINDS, PARALLEL, PRACTICE, documents
 from scripts.corpus.stories import story_documents
 
 DATA = Path(__file__).parent / "data"
+PACKED = ("stories", "books", "classics")
+# part: its size relative to the first, and the kinds of texts in it
+GENERATED = {
+    "generated": (1.0, KINDS),
+    "practice": (0.4, PRACTICE),
+    "chinese": (0.6, CHINESE),
+    "parallel": (0.2, PARALLEL),
+}
 log = logging.getLogger(__name__)
 
 
 def write_corpus(folder: Path, *, megabytes: float, seed: int) -> None:
-    """Write ``generated.txt``, ``stories.txt`` and ``books.txt`` into ``folder``."""
-    _write(folder / "generated.txt", documents(seed), megabytes * 1e6)
-    for part in ("stories", "books"):
+    """Write the generated parts and those that travel with the repository into ``folder``, each as ``NAME.txt``."""
+    for part, (share, kinds) in GENERATED.items():
+        _write(folder / f"{part}.txt", documents(seed, kinds), megabytes * share * 1e6)
+    for part in PACKED:
         _write(folder / f"{part}.txt", iter(read_documents(DATA / f"{part}.txt.xz")))
 
 

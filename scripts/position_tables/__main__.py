@@ -1,10 +1,11 @@
-"""Train two small models and keep what they learned about positions: T5's bias table and a table of positions.
+"""Train a small GPT-2 and keep what it learned about positions: a vector for each.
 
-    python -m scripts.position_tables          # about 5 minutes each on one CPU core
+    python -m scripts.position_tables          # about 5 minutes on one CPU core
 
-The Positions page shows them beside the loaded model, whose own positions are of another kind. Both models are
-transformers' own (a T5 decoder, a GPT-2), trained on the committed part of the corpus with the embedded model's
-tokenizer. Only the tables are kept, in model_runner/position_tables.safetensors, with the facts of the run.
+The Positions page shows them beside the loaded model, whose own positions are of another kind. The model is
+transformers' own, trained on the committed part of the corpus with the embedded model's tokenizer. Only the table is
+kept, in model_runner/position_tables.safetensors, with the facts of the run. (T5's table beside it on that page is the
+translator's: ``python -m scripts.translator``.)
 """
 
 from __future__ import annotations
@@ -21,8 +22,7 @@ import numpy as np
 import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
-from transformers import AutoTokenizer, GPT2Config, GPT2Model, T5Config
-from transformers.models.t5.modeling_t5 import T5Stack
+from transformers import AutoTokenizer, GPT2Config, GPT2Model
 
 from scripts.corpus.files import read_documents
 
@@ -33,7 +33,7 @@ EVERY = 50  # steps between two lines of output
 
 @dataclass(frozen=True)
 class Settings:
-    """One run; the defaults are those of the kept tables."""
+    """One run; the defaults are those of the kept table."""
 
     steps: int = 1500
     windows: int = 8  # a step
@@ -45,17 +45,7 @@ class Settings:
     seed: int = 17
 
 
-def t5_decoder(settings: Settings, vocab: int) -> nn.Module:
-    """A causal T5: 32 buckets up to distance 128, one number a head, shared by all layers."""
-    config = T5Config(
-        vocab_size=vocab, d_model=settings.d_model, d_kv=settings.d_model // settings.heads,
-        d_ff=4 * settings.d_model, num_layers=settings.layers, num_heads=settings.heads, dropout_rate=0.0,
-        is_decoder=True, is_encoder_decoder=False, use_cache=False,
-    )  # fmt: skip
-    return T5Stack(config)
-
-
-def gpt2(settings: Settings, vocab: int) -> nn.Module:
+def gpt2(settings: Settings, vocab: int) -> GPT2Model:
     """A GPT-2 with a learned vector for each of ``length`` positions."""
     config = GPT2Config(
         vocab_size=vocab, n_embd=settings.d_model, n_layer=settings.layers, n_head=settings.heads,
@@ -63,12 +53,6 @@ def gpt2(settings: Settings, vocab: int) -> nn.Module:
         resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0, use_cache=False,
     )  # fmt: skip
     return GPT2Model(config)
-
-
-MODELS = {
-    "t5_bias": (t5_decoder, "block.0.layer.0.SelfAttention.relative_attention_bias.weight"),
-    "learned": (gpt2, "wpe.weight"),
-}
 
 
 def corpus_tokens() -> Tensor:
@@ -79,11 +63,10 @@ def corpus_tokens() -> Tensor:
     return torch.from_numpy(np.concatenate(ids).astype(np.int32))
 
 
-def trained(name: str, settings: Settings, tokens: Tensor, vocab: int) -> tuple[Tensor, float]:
-    """The table that this model has learned after its run, and its last loss in nats per token."""
+def trained(settings: Settings, tokens: Tensor, vocab: int) -> tuple[Tensor, float]:
+    """The table that the model has learned after its run, and its last loss in nats per token."""
     torch.manual_seed(settings.seed)
-    build, path = MODELS[name]
-    model: Any = build(settings, vocab)
+    model: Any = gpt2(settings, vocab)
     embedding = model.get_input_embeddings()
     nn.init.normal_(embedding.weight, std=0.05)
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate, betas=(0.9, 0.98), weight_decay=0.01)
@@ -104,8 +87,8 @@ def trained(name: str, settings: Settings, tokens: Tensor, vocab: int) -> tuple[
         optimizer.zero_grad(set_to_none=True)
         average = 0.98 * average + 0.02 * loss.item()
         if step % EVERY == EVERY - 1:
-            print(f"{name}: step {step + 1}, loss {average:.3f}, {time.monotonic() - began:.0f} s", flush=True)
-    return model.get_parameter(path).detach().clone(), average
+            print(f"step {step + 1}, loss {average:.3f}, {time.monotonic() - began:.0f} s", flush=True)
+    return model.wpe.weight.detach().clone(), average
 
 
 def main(arguments: list[str] | None = None, defaults: Settings = Settings()) -> None:
@@ -119,12 +102,10 @@ def main(arguments: list[str] | None = None, defaults: Settings = Settings()) ->
     settings = replace(defaults, steps=options.steps)
     tokens = corpus_tokens()
     vocab = 64 * math.ceil((int(tokens.max()) + 1) / 64)
-    tables: dict[str, Tensor] = {}
-    facts: dict[str, Any] = {"corpus": list(CORPUS), "tokens": settings.steps * settings.windows * settings.length}
-    for name in MODELS:
-        tables[name], loss = trained(name, settings, tokens, vocab)
-        facts[f"{name} loss"] = round(loss, 3)
-    save_file(tables, options.out, metadata={"facts": json.dumps({**facts, **asdict(settings)})})
+    table, loss = trained(settings, tokens, vocab)
+    facts = {"corpus": list(CORPUS), "tokens": settings.steps * settings.windows * settings.length}
+    facts |= {"learned loss": round(loss, 3), **asdict(settings)}
+    save_file({"learned": table}, options.out, metadata={"facts": json.dumps(facts)})
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Train the embedded model on the corpus in build/corpus, or resume, and export it to build/default_model.
+"""Train the embedded model on the corpus in build/corpus, or resume.
 
-    python -m scripts.corpus      # first: write the corpus
-    python -m scripts.train       # 13.2 million tokens, about 75 minutes on two CPU cores
+    python -m scripts.corpus           # before: write the corpus
+    python -m scripts.train first      # English from nothing, into build/first_model: 75 minutes on two CPU cores
+    python -m scripts.train second     # goes on from there with both languages, into build/default_model
 
 Works on a CPU and on a CUDA GPU. A checkpoint is saved every few minutes; started again, the run goes on from there.
 """
@@ -18,12 +19,14 @@ import torch
 
 from scripts.train.data import CorpusError
 from scripts.train.loop import train
-from scripts.train.settings import Settings
+from scripts.train.settings import Settings, second_stage
 
+STAGES = {"first": Settings(), "second": second_stage(Settings())}
 HELP = {
     "corpus": "folder with generated, stories and books as .txt or .txt.xz",
     "work": "tokenized data and checkpoint",
     "out": "folder of the exported model",
+    "start": "folder of the model to go on from",
     "tokens": "stop after this many training tokens",
     "minutes": "or after this many minutes; 0: no limit",
     "context": "window length of the first two thirds",
@@ -44,24 +47,33 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line (``arguments``: as in ``sys.argv[1:]``)."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        train(Settings(**vars(_parser().parse_args(arguments))))
+        args = vars(_parser().parse_args(arguments))
+        train(dataclasses.replace(STAGES[args.pop("stage")], **args))
     except CorpusError as error:
         raise SystemExit(str(error)) from error
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m scripts.train", description=__doc__, formatter_class=_Formatter)
-    defaults = Settings(device="cuda" if torch.cuda.is_available() else "cpu", compile=_has_compiler())
+    stages = parser.add_subparsers(dest="stage", required=True)
+    for stage, settings in STAGES.items():
+        _add_settings(stages.add_parser(stage, formatter_class=_Formatter), settings)
+    return parser
+
+
+def _add_settings(parser: argparse.ArgumentParser, settings: Settings) -> None:
+    defaults = dataclasses.replace(
+        settings, device="cuda" if torch.cuda.is_available() else "cpu", compile=_has_compiler()
+    )
     for field in dataclasses.fields(Settings):
-        if field.name not in HELP:
-            continue
         default = getattr(defaults, field.name)
+        if field.name not in HELP or default is None:
+            continue
         name = "--" + field.name.replace("_", "-")
         if isinstance(default, bool):
             parser.add_argument(name, action=argparse.BooleanOptionalAction, default=default, help=HELP[field.name])
         else:
             parser.add_argument(name, type=type(default), default=default, help=HELP[field.name])
-    return parser
 
 
 def _has_compiler() -> bool:

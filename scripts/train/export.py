@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
 
-from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import LlamaForCausalLM, PreTrainedModel, PreTrainedTokenizerFast
 
 from scripts.train.tokenizer import special_ids
 
 
 def export(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, folder: Path, facts: dict[str, Any]) -> None:
     """Write half-precision weights (loaded back as float32), configuration, tokenizer and ``training.json``."""
+    model.generation_config.max_new_tokens = 60
+    model.generation_config.update(**special_ids(tokenizer))
+    write_folder(model, tokenizer, folder, facts)
+
+
+def write_folder(
+    model: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, folder: Path, facts: dict[str, Any]
+) -> None:
+    """The same for a model of any family."""
     folder.mkdir(parents=True, exist_ok=True)
-    half = LlamaForCausalLM(model.config).half()
-    half.load_state_dict(model.state_dict())
-    half.generation_config.max_new_tokens = 60
-    half.generation_config.update(**special_ids(tokenizer))
+    half = copy.deepcopy(model).half()
     half.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     (folder / "model.safetensors").chmod(0o644)

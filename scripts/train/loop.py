@@ -18,6 +18,7 @@ from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 from scripts.train.checkpoint import Progress, load_checkpoint, save_checkpoint
 from scripts.train.data import Data, load_data
 from scripts.train.export import export
+from scripts.train.grow import start_from
 from scripts.train.loss import loss_of, validate
 from scripts.train.model import learning_rate_factor, make_optimizers, new_model
 from scripts.train.settings import Settings
@@ -59,6 +60,8 @@ def train(settings: Settings) -> Progress:
     data, tokenizer = load_data(settings)
     with torch.device(settings.device):
         model = new_model(settings.shape, tokenizer)
+    if settings.start:
+        start_from(model, settings.start, tokenizer)
     optimizers = make_optimizers(model, muon_lr=settings.muon_lr, adam_lr=settings.adam_lr)
     loss = torch.compile(loss_of, dynamic=False) if settings.compile else loss_of
     run = Run(settings, data, tokenizer, model, optimizers, loss)
@@ -89,7 +92,7 @@ def _steps(run: Run, done: Progress, bar: tqdm[Any]) -> None:
         length = settings.long_context if progress >= LONG_FROM else settings.context
         size = max(1, settings.batch_tokens // length)
         batch = run.data.batch(rng, size, length, settings.repeat_share).to(run.model.device)
-        loss = _step(run, batch, learning_rate_factor(progress))
+        loss = _step(run, batch, learning_rate_factor(progress, decay_from=settings.decay_from))
         done.tokens += batch.numel()
         done.steps += 1
         now = time.monotonic()

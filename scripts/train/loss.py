@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from transformers import LlamaForCausalLM
 
-from scripts.train.data import MIX, Data
+from scripts.train.data import Data
 
 WINDOWS_AT_ONCE = 16
 
@@ -20,7 +20,7 @@ def loss_of(model: torch.nn.Module, batch: torch.Tensor) -> torch.Tensor:
 
 @torch.no_grad()
 def validate(model: LlamaForCausalLM, data: Data, *, windows: int, length: int) -> dict[str, float]:
-    """Mean loss per part on held-out windows, the same ones at every call, and ``mix``, weighted by ``MIX``."""
+    """Mean loss per part on held-out windows, the same ones at every call, and ``mix``, weighted by the mix."""
     losses: dict[str, float] = {}
     for name, part in data.valid.items():
         rng = np.random.default_rng(0)
@@ -29,5 +29,5 @@ def validate(model: LlamaForCausalLM, data: Data, *, windows: int, length: int) 
             batch = np.stack([part.window(rng, length, data.bos_id) for _ in range(WINDOWS_AT_ONCE)])
             values.append(loss_of(model, torch.from_numpy(batch).to(model.device)).item())
         losses[name] = round(float(np.mean(values)), 4)
-    losses["mix"] = round(sum(MIX[name] * losses[name] for name in MIX), 4)
+    losses["mix"] = round(sum(share * losses[name] for name, share in data.mix.items()), 4)
     return losses

@@ -32,10 +32,11 @@ def new_model(shape: Shape, tokenizer: PreTrainedTokenizerFast) -> LlamaForCausa
     return model
 
 
-def make_optimizers(model: LlamaForCausalLM, *, muon_lr: float, adam_lr: float) -> list[torch.optim.Optimizer]:
-    """Muon for the weight matrices inside the layers, AdamW for the embedding and the norms."""
-    matrices = [p for name, p in model.named_parameters() if p.ndim == 2 and "embed" not in name]
-    rest = [p for name, p in model.named_parameters() if p.ndim != 2 or "embed" in name]
+def make_optimizers(model: torch.nn.Module, *, muon_lr: float, adam_lr: float) -> list[torch.optim.Optimizer]:
+    """Muon for the weight matrices inside the layers, AdamW for the embeddings and the norms."""
+    tables = {p for part in model.modules() if isinstance(part, torch.nn.Embedding) for p in part.parameters()}
+    matrices = [p for p in model.parameters() if p.ndim == 2 and p not in tables]
+    rest = [p for p in model.parameters() if p.ndim != 2 or p in tables]
     optimizers: list[torch.optim.Optimizer] = [
         torch.optim.Muon(matrices, lr=muon_lr, weight_decay=0.05, momentum=0.95, adjust_lr_fn="match_rms_adamw"),
         torch.optim.AdamW(rest, lr=adam_lr, betas=(0.9, 0.98), weight_decay=0.0, fused=True),
@@ -43,12 +44,15 @@ def make_optimizers(model: LlamaForCausalLM, *, muon_lr: float, adam_lr: float) 
     return optimizers
 
 
-def learning_rate_factor(progress: float, *, warmup: float = 0.02, floor: float = 0.01) -> float:
-    """What the learning rates are multiplied by: a linear warm-up, then a cosine down to ``floor``.
+def learning_rate_factor(
+    progress: float, *, decay_from: float = 0.0, warmup: float = 0.02, floor: float = 0.01
+) -> float:
+    """What the learning rates are multiplied by: a warm-up, 1 until ``decay_from``, then a cosine down to ``floor``.
 
     ``progress`` runs from 0 to 1 over the whole run.
     """
+    decay_from = max(decay_from, warmup)
     if progress < warmup:
         return (progress + 1e-3) / (warmup + 1e-3)
-    phase = min(1.0, (progress - warmup) / (1 - warmup))
+    phase = min(1.0, max(0.0, progress - decay_from) / (1 - decay_from))
     return floor + (1 - floor) * 0.5 * (1 + math.cos(math.pi * phase))

@@ -1,9 +1,30 @@
-"""Everything that determines a training run; the defaults are those of the published weights."""
+"""Everything that determines a training run: the defaults are the first stage's, ``second_stage`` gives the second's.
+
+In the first stage a model learns English from nothing. In the second its vocabulary grows, and it goes on with more
+practice, with Chinese and with some of what it knew.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
+
+# share of the training tokens per part of the corpus
+ENGLISH = MappingProxyType({"generated": 0.48, "stories": 0.24, "books": 0.28})
+BOTH = MappingProxyType(
+    {
+        "generated": 0.15,
+        "stories": 0.08,
+        "books": 0.15,
+        "practice": 0.2,
+        "chinese": 0.3,
+        "classics": 0.07,
+        "parallel": 0.05,
+    }
+)
+GROWN_VOCAB = 8192
 
 
 @dataclass(frozen=True)
@@ -29,7 +50,7 @@ class Settings:
 
     corpus: Path = Path("build/corpus")  # generated, stories and books, as .txt or .txt.xz
     work: Path = Path("build/training")  # tokenized data and checkpoint; a second start resumes from here
-    out: Path = Path("build/default_model")  # the exported model
+    out: Path = Path("build/first_model")  # the exported model
     tokens: float = 13.2e6
     minutes: float = 0.0
     context: int = 256  # window length in the first two thirds of the run
@@ -43,4 +64,26 @@ class Settings:
     threads: int = 0  # CPU threads; 0: torch decides
     compile: bool = False  # needs a C++ compiler
     seed: int = 17
+    mix: Mapping[str, float] = field(default_factory=lambda: ENGLISH)
+    start: Path | None = None  # a model to go on from; its vocabulary grows to ``shape.vocab``
+    decay_from: float = 0.0  # the part of the run before which the learning rate stays up
     shape: Shape = field(default_factory=Shape)
+
+
+def second_stage(first: Settings) -> Settings:
+    """The defaults of the second stage, which goes on from the export of the first."""
+    return replace(
+        first,
+        work=Path("build/second_training"),
+        out=Path("build/default_model"),
+        start=first.out,
+        tokens=30e6,
+        batch_tokens=8192,
+        context=256,
+        long_context=512,
+        muon_lr=2.5e-3,
+        adam_lr=1.5e-3,
+        mix=BOTH,
+        decay_from=0.7,
+        shape=replace(first.shape, vocab=GROWN_VOCAB),
+    )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Collection
-from typing import NoReturn
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,10 +13,11 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerBase
 
 from model_runner import Capture, CaptureRequest, Token, load_runner
-from model_runner.local import LocalRunner
+from model_runner.local.runner import LocalRunner
+from model_runner.local.tokenizing import encode, tokens_of
 from model_runner.mask_rule import CAUSAL, MaskRule
+from model_runner.question import Logits
 from model_runner.record import LayerRecord
-from model_runner.tokens import encode, tokens_of
 
 D_VALUE = 4
 UNSEEN = -1e4  # a score whose exponential is 0
@@ -42,9 +44,6 @@ def made_capture(
     spans = [(i, i + 1) for i in range(n_tokens)] if spans is None else spans
     records = [None if layer in without else _record(weights[layer], mask) for layer in range(n_layers)]
 
-    def logits_of(hidden: Tensor) -> Tensor:
-        return torch.zeros(len(hidden), 8) if logits is None else logits.expand(len(hidden), -1)
-
     return Capture(
         request=CaptureRequest(text="x" * n_tokens if text is None else text),
         tokens=tuple(Token(ids[i], f"t{i}", *spans[i], special=i in special) for i in range(n_tokens)),
@@ -52,8 +51,7 @@ def made_capture(
         records=tuple(records),
         residuals=tuple(torch.zeros(n_tokens, 2) for _ in range(n_layers + 1)),
         hidden=torch.zeros(n_tokens, 2),
-        logits_of=logits_of,
-        push_of=_no_push,
+        asked=OutputLayer(torch.zeros(8) if logits is None else logits),
     )
 
 
@@ -67,8 +65,6 @@ def text_capture(text: str, tokenizer: PreTrainedTokenizerBase) -> Capture:
         records=(),
         residuals=(nothing,),
         hidden=nothing,
-        logits_of=lambda _: nothing,
-        push_of=_no_push,
     )
 
 
@@ -107,5 +103,12 @@ def _record(weights: Tensor, mask: MaskRule) -> LayerRecord:
     )
 
 
-def _no_push(*_: object) -> NoReturn:
-    raise AssertionError("these tests ask for no push")
+class OutputLayer:
+    """Answers with the same logits at every position."""
+
+    def __init__(self, logits: Tensor) -> None:
+        self.logits = logits
+
+    def submit(self, question: Any, *, session: str | None = None) -> Any:
+        assert isinstance(question, Logits), "these tests ask for nothing else"
+        return SimpleNamespace(result=lambda: self.logits.expand(len(question.hidden), -1))

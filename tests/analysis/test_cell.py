@@ -14,7 +14,7 @@ from analysis.cell import DRAWN_KEYS, Cell, Push, cell, strongest_key
 from model_runner.capture import Capture
 from model_runner.edits import Edit, MeanHead, ScaledHead, SharpenedHead, SwappedHeads
 from model_runner.errors import NoAttribution, NoWeights
-from model_runner.local import LocalRunner
+from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.families import FAMILIES, WINDOW
 from tests.model_runner.tiny import byte_tokenizer
@@ -160,7 +160,7 @@ def test_an_early_query_of_a_long_text_draws_only_what_it_sees_and_the_chosen_ke
 def test_the_push_names_the_ends_of_the_captures_push() -> None:
     capture, push = captured("llama"), read("llama", 3).push
     assert isinstance(push, Push)
-    values = capture.head_push(LAYER, HEAD, QUERY)
+    values = capture.direct_logits(LAYER, HEAD, QUERY)
     assert push.promoted[0] == (int(values.argmax()), float(values.max()))
     assert push.suppressed[0] == (int(values.argmin()), float(values.min()))
     assert [value for _, value in push.promoted] == sorted((value for _, value in push.promoted), reverse=True)

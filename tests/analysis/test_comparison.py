@@ -9,8 +9,10 @@ import pytest
 import torch
 
 from analysis.comparison import head_drift, next_token_change
+from model_runner import CaptureRequest
+from model_runner.edits import Blocked
 from model_runner.errors import CapturesDiffer
-from tests.analysis.made import made_capture
+from tests.analysis.made import embedded, made_capture
 
 N = 5
 
@@ -69,3 +71,18 @@ def test_captures_of_other_tokens_are_not_compared():
         head_drift(first, second)
     with pytest.raises(CapturesDiffer, match="different tokens"):
         next_token_change(first, second)
+
+
+def test_a_query_that_is_left_with_nothing_has_moved_all_it_had():
+    text = "The dog chased the squirrel because it"
+    before = embedded().capture(CaptureRequest(text=text))
+    last = len(before.tokens) - 1
+
+    def drift(*keys: int) -> float:
+        hidden = Blocked(tuple((last, key) for key in keys), (3,), (1,))
+        return float(head_drift(before, embedded().capture(CaptureRequest(text=text, edits=(hidden,))))[3, 1])
+
+    row = before.weights(3, 1)[last]
+    for key in (0, int(row.argmax())):
+        assert drift(key) == pytest.approx(float(row[key]) / (last + 1), abs=1e-6)
+    assert drift(*range(last + 1)) == pytest.approx(1 / (last + 1), abs=1e-6)

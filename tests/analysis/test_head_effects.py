@@ -11,7 +11,8 @@ import torch
 
 from analysis.head_effects import LayerEffects, head_effects, layer_effects, rank_correlation, ranking
 from model_runner import CaptureRequest
-from model_runner.attribution import NOT_ADDED
+from model_runner.local.attribution import NOT_ADDED
+from model_runner.questions import WhichHeads
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
 from tests.model_runner.tiny import D_HEAD, N_HEADS, N_LAYERS, byte_tokenizer
 
@@ -23,7 +24,7 @@ def effects_of(name, text=TEXT):
     runner = runner_of(FAMILY[name])
     capture = runner.capture(CaptureRequest(text=text))
     layers = [
-        runner.rerun(capture, lambda rerun, layer=layer: layer_effects(rerun, layer, TARGET)).result()
+        layer_effects(runner.submit(WhichHeads(capture.request, layer, TARGET)).result())
         for layer in range(capture.n_layers)
         if capture.has_weights(layer)
     ]
@@ -60,7 +61,7 @@ def test_pushed_and_written_are_the_captures_own_push_and_the_heads_slice_of_the
     model: Any = FAMILY[name].build().requires_grad_(False)
     for layer in range(N_LAYERS):
         for head in range(N_HEADS):
-            push = capture.head_push(layer, head, -1).double()
+            push = capture.direct_logits(layer, head, -1).double()
             assert effects.pushed[layer, head] == pytest.approx(float(push[TARGET] - push.mean()), abs=1e-6)
             if name == "gpt2":
                 columns = model.transformer.h[layer].attn.c_proj.weight.T

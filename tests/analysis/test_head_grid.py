@@ -14,7 +14,7 @@ from analysis import head_grid as module
 from analysis.head_grid import LARGEST_THUMBNAIL, HeadGrid, head_grid
 from attention.metrics import METRICS, Rows
 from model_runner import CaptureRequest
-from model_runner.loading import DEFAULT_FOLDER
+from model_runner.local.loading import DEFAULT_FOLDER
 from model_runner.mask_rule import FULL
 from tests.analysis.made import as_float64, causal_noise, embedded, made_capture
 from tests.model_runner.cases import case_of
@@ -147,7 +147,7 @@ def _named_on_the_card(kind: str) -> list[tuple[str, float]]:
 @pytest.fixture(scope="module", params=[0, 1])
 def repeated(request: pytest.FixtureRequest) -> HeadGrid:
     """The grid of random words that come twice, each word one token."""
-    tokenizer = embedded().tokenizer
+    tokenizer = embedded().engine.tokenizer
     pieces = tokenizer.convert_ids_to_tokens(list(range(len(tokenizer))))
     words = [piece[1:] for piece in pieces if re.fullmatch("Ġ[a-z]{3,}", piece)]
     half = random.Random(request.param).sample(words, LENGTH)

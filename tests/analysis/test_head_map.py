@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from analysis.head_map import PIXELS, Reading, Window, clip_window, head_map
-from model_runner import CaptureRequest
+from analysis.strongest_key import strongest_key
+from model_runner import Capture, CaptureRequest
 from model_runner.errors import NoSuchPlace, NoWeights
 from model_runner.mask_rule import FULL
 from tests.analysis.expected import CLOSE, NAN, assert_equal, visible, without_first
@@ -166,3 +167,70 @@ def test_the_capture_is_left_as_it_is() -> None:
         head_map(capture, 0, 0, reading=reading)
     for kept, now in zip(before, [capture.q(0), capture.k(0), capture.weights(0, 0)], strict=True):
         assert torch.equal(kept, now)
+
+
+# -- what is said of a map --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def words() -> Capture:
+    return embedded().capture(CaptureRequest(text="The unhappiest squirrelologist chased it"))
+
+
+def test_in_words_every_token_of_a_word_lies_in_that_word(words: Capture) -> None:
+    view = head_map(words, 3, 7, reading=Reading(words=True))
+    assert len(view.units) < len(words.tokens), "the text must have a word of several tokens"
+    for token in range(len(words.tokens)):
+        pinned = view.units_at(token, token)
+        assert pinned is not None
+        assert pinned[0] == pinned[1]
+        assert view.units[pinned[0]].start <= token < view.units[pinned[0]].stop
+
+
+def test_in_tokens_a_token_is_its_own_unit(words: Capture) -> None:
+    view = head_map(words, 3, 7)
+    assert [view.units_at(4, 2), view.units_at(4, None), view.units_at(None, 2)] == [(4, 2), (4, None), None]
+
+
+def test_rows_and_columns_of_a_window_are_labelled_and_those_of_a_pooled_map_are_not(words: Capture) -> None:
+    view = head_map(words, 3, 7, window=Window(2, 4, 0, 3))
+    labels = [token.text for token in words.tokens]
+    assert (view.row_labels, view.column_labels) == (labels[2:4], labels[:3])
+    pooled = head_map(words, 3, 7, pixels=3)
+    assert (pooled.row_labels, pooled.column_labels) == ([], [])
+
+
+def test_the_strongest_key_is_the_one_looked_at_most_or_the_one_asked_for(words: Capture) -> None:
+    row = words.weights(3, 7)[5].tolist()
+    assert strongest_key(words, 3, 7, 5) == (5, row.index(max(row)), pytest.approx(max(row), abs=1e-6))
+    weakest = row.index(min(row[:6]))
+    assert strongest_key(words, 3, 7, 5, weakest) == (5, weakest, pytest.approx(row[weakest], abs=1e-6))
+    assert strongest_key(words, 3, 7, None) is None
+
+
+def test_with_the_first_token_hidden_the_strongest_key_is_that_of_the_map(words: Capture) -> None:
+    shown = head_map(words, 7, 1, reading=Reading(hide_first=True)).values
+    found = strongest_key(words, 7, 1, 5, hide_first=True)
+    assert found is not None
+    assert found[:2] == (5, int(np.nanargmax(shown[5])))
+    assert found[2] == pytest.approx(float(shown[5, found[1]]), abs=1e-6)
+    assert strongest_key(words, 7, 1, 5, 0, hide_first=True) is None
+    assert strongest_key(words, 7, 1, 0, hide_first=True) is None  # it sees nothing else
+
+
+@pytest.mark.parametrize(
+    "reading, said",
+    [
+        (Reading(), []),
+        (Reading("value"), ["Weight × length"]),
+        (Reading("scores"), ["before the softmax"]),
+        (Reading(hide_first=True), ["renormalised"]),
+        (Reading(words=True), ["summed over the tokens looked at, averaged over"]),
+        (Reading("scores", hide_first=True, words=True), ["before the softmax"]),
+        (Reading("value", hide_first=True, words=True), ["× length", "renormalised", "summed"]),
+    ],
+)
+def test_what_is_done_to_the_numbers_is_said(reading: Reading, said: list[str]) -> None:
+    notes = reading.notes()
+    assert len(notes) == len(said)
+    assert [part for part, note in zip(said, notes, strict=True) if part not in note] == []

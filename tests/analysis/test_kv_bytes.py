@@ -6,19 +6,22 @@ import pytest
 
 from analysis.kv_bytes import bytes_read, cache_bytes, sharings
 from model_runner import CaptureRequest, load_runner
-from tests.model_runner.cases import FAMILY, TEXT, runner_of
+from model_runner.local.runner import LocalRunner
+from model_runner.questions import CacheLayers
+from tests.model_runner.cases import TEXT, shared_runner
 from tests.model_runner.families import FAMILIES, WINDOW
-from tests.model_runner.tiny import D_HEAD, N_HEADS, N_LAYERS, byte_tokenizer
+from tests.model_runner.tiny import D_HEAD, N_HEADS, N_LAYERS, byte_tokenizer, tiny
 
 N = len(byte_tokenizer()(TEXT).input_ids)
 CAUSAL = [family.name for family in FAMILIES if family.name not in ("bert", "roberta", "distilbert", "modernbert")]
 
 
 def both(name: str, text: str = TEXT):
-    runner = runner_of(FAMILY[name])
-    return runner.capture(CaptureRequest(text)), runner.kv.submit_layers(CaptureRequest(text)).result()
+    runner = shared_runner(name)
+    return runner.capture(CaptureRequest(text)), runner.submit(CacheLayers(CaptureRequest(text))).result()
 
 
+@pytest.mark.table
 @pytest.mark.parametrize("text", ["ab", TEXT])
 @pytest.mark.parametrize("name", CAUSAL)
 def test_the_formula_gives_the_measured_bytes_in_every_family(name, text):
@@ -29,7 +32,7 @@ def test_the_formula_gives_the_measured_bytes_in_every_family(name, text):
 def test_the_embedded_model_is_2_layers_kv_heads_d_head_tokens_bytes():
     runner = load_runner("default")
     request = CaptureRequest("The dog chased the squirrel because it")
-    found = cache_bytes(runner.capture(request), runner.kv.submit_layers(request).result())
+    found = cache_bytes(runner.capture(request), runner.submit(CacheLayers(request)).result())
     assert found.shape == (8, 4, 32, 8, 4)
     assert found.measured == 2 * 8 * 4 * 32 * 8 * 4
 
@@ -56,6 +59,22 @@ def test_other_layers_hold_something_that_does_not_grow():
     short, long = (cache_bytes(*both("qwen3-next", text)) for text in (TEXT, TEXT + TEXT))
     assert short.states == long.states > 0
     assert long.measured == 2 * short.measured
+
+
+def test_layers_that_read_the_cache_of_another_hold_nothing():
+    runner = LocalRunner(gemma4_of_shared_caches(), byte_tokenizer(), name="gemma4")
+    capture, layers = runner.capture(CaptureRequest(TEXT)), runner.submit(CacheLayers(CaptureRequest(TEXT))).result()
+    found = cache_bytes(capture, layers)
+    assert found.measured == found.formula == 2 * 2 * 16 * ((WINDOW - 1) + N) * 4  # a window's layer and a full one
+    assert (len(layers), sum(layer.k_shape is not None for layer in layers)) == (N_LAYERS, 2)
+
+
+def gemma4_of_shared_caches():
+    kinds = ["sliding_attention", "full_attention", "full_attention"]
+    return tiny(
+        "gemma4_text", layer_types=kinds, num_kv_shared_layers=1, sliding_window=WINDOW, num_key_value_heads=2,
+        head_dim=16, per_layer_config={}, hidden_size_per_layer_input=8, vocab_size_per_layer_input=264,
+    )()  # fmt: skip
 
 
 def test_sharing_goes_from_every_head_its_own_to_one_for_all():

@@ -10,6 +10,7 @@ import torch
 from analysis.kv_drop import MOST_WINDOWS, Trial, first_difference, kl_nats, trials, windows
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Int8Cache, KeepLast
+from model_runner.questions import NextLogits
 
 
 def test_kl_is_the_sum_over_the_vocabulary():
@@ -60,7 +61,7 @@ def test_a_sink_keeps_the_embedded_models_next_token_where_the_window_alone_lose
     full = runner.capture(CaptureRequest(text)).logits(-1)
 
     def moved(trial: Trial) -> float:
-        return kl_nats(full, runner.kv.submit_logits(CaptureRequest(text, edits=trial.edits)).result())
+        return kl_nats(full, runner.submit(NextLogits(CaptureRequest(text, edits=trial.edits))).result())
 
     assert moved(Trial(8, 0)) <= 1e-6  # everything is kept
     assert moved(Trial(4, 0)) > 1

@@ -6,7 +6,7 @@ import pytest
 
 from analysis.kv_work import attention_work
 from model_runner import CaptureRequest
-from tests.model_runner.cases import FAMILY, TEXT, runner_of
+from tests.model_runner.cases import TEXT, shared_runner
 from tests.model_runner.families import WINDOW
 from tests.model_runner.tiny import D_HEAD, N_HEADS, N_LAYERS, byte_tokenizer
 
@@ -15,7 +15,7 @@ N = len(byte_tokenizer()(TEXT).input_ids)
 
 
 def work(name: str, text: str = TEXT, steps: int = STEPS):
-    return attention_work(runner_of(FAMILY[name]).capture(CaptureRequest(text)), steps)
+    return attention_work(shared_runner(name).capture(CaptureRequest(text)), steps)
 
 
 def cells(n_rows: int, window: int | None) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.mask_cost import HeadWork, head_work, mask_cost
-from attention.patterns import BY_NAME, causal_cells
+from attention.patterns import BY_NAME, full_cells
 from model_runner import CaptureRequest
 from tests.analysis.made import causal_noise, embedded, made_capture
 
@@ -27,6 +27,6 @@ def test_a_layer_without_attention_costs_nothing():
 def test_full_attention_costs_every_causal_cell_and_a_window_its_own(n_tokens):
     work = HeadWork(10, 2)
     full = mask_cost(BY_NAME["full"], {}, n_tokens, work)
-    assert (full.cells, full.multiply_adds, full.n_bytes) == tuple(causal_cells(n_tokens) * x for x in (1, 10, 2))
+    assert (full.cells, full.multiply_adds, full.n_bytes) == tuple(full_cells(n_tokens) * x for x in (1, 10, 2))
     narrow = mask_cost(BY_NAME["window"], {"window": 4}, n_tokens, work)
     assert narrow.cells == sum(min(q + 1, 4) for q in range(n_tokens))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from analysis.mask_picture import FUTURE, LARGEST, SMALL, WHOLE, kept, mask_picture, thumbnails
 from attention.patterns import BY_NAME, PATTERNS
+from model_runner.edits import Masked
+from model_runner.mask_rule import CAUSAL, FULL
 
 N = 11
 
@@ -51,19 +55,29 @@ def test_hidden_cells_beyond_the_picture_are_left_out():
     assert mask_picture(BY_NAME["full"], {}, 300, n_layers=1, hidden=[(290, 0)]).layers.shape == (LARGEST, LARGEST)
 
 
+@pytest.mark.parametrize("own, causal", [(CAUSAL, True), (FULL, False)], ids=["causal", "both ways"])
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
+def test_the_picture_is_what_is_laid_over_a_model(pattern, own, causal):
+    values = {item.name: max(item.least, 3) for item in pattern.parameters}
+    laid = replace(own, edits=(Masked(pattern.name, tuple(values.items())),))
+    whole = slice(0, N)
+    assert torch.equal(kept(pattern, values, N, causal=causal), laid.tile(whole, whole, torch.device("cpu")))
+
+
+@pytest.mark.parametrize("causal", [True, False], ids=["causal", "both ways"])
 @pytest.mark.parametrize("n_tokens", [1, 7, SMALL, 100])
-def test_a_small_picture_shows_the_root_of_the_share_of_kept_cells(n_tokens):
+def test_a_small_picture_shows_the_root_of_the_share_of_kept_cells(n_tokens, causal):
     values = (("window", 3), ("stride", 5))
-    found = thumbnails(values, n_tokens)
+    found = thumbnails(values, n_tokens, causal=causal)
     side = min(n_tokens, SMALL)
     edges = [i * n_tokens // side for i in range(side + 1)]
     for picture, pattern in zip(found, PATTERNS, strict=True):
-        keep = kept(pattern, dict(values), n_tokens).numpy()
+        keep = kept(pattern, dict(values), n_tokens, causal=causal).numpy()
         for row in range(side):
             for column in range(side):
                 rows, columns = range(edges[row], edges[row + 1]), range(edges[column], edges[column + 1])
                 seen = sum(bool(keep[q, k]) for q in rows for k in columns)
-                possible = sum(bool(keep[q, k]) or k <= q for q in rows for k in columns)
+                possible = sum(bool(keep[q, k]) or k <= q or not causal for q in rows for k in columns)
                 expected = round(WHOLE * math.sqrt(seen / possible)) if possible else FUTURE
                 assert abs(int(picture[row, column]) - expected) <= 1, pattern.name  # a half may round either way
 

@@ -19,7 +19,7 @@ def test_sizes_rise_from_one_to_the_whole_text(n_tokens):
 
 
 def cells(name, n_tokens, values):
-    rule = masks.both(masks.causal, BY_NAME[name].rule(dict(values)))
+    rule = masks.And(masks.Causal(), BY_NAME[name].rule(dict(values)))
     return int(masks.tile(rule, slice(0, n_tokens), slice(0, n_tokens)).sum())
 
 

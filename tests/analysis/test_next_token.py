@@ -7,7 +7,8 @@ import math
 import pytest
 import torch
 
-from analysis.next_token import next_tokens
+from analysis.next_token import end_of_text, next_tokens
+from analysis.units import Unit
 from model_runner import Capture, CaptureRequest
 from tests.analysis.made import causal_noise, embedded, made_capture
 
@@ -59,3 +60,13 @@ def test_a_position_inside_the_text_is_what_its_beginning_predicts() -> None:
     inside, at_end = next_tokens(whole, len(start.tokens) - 1), next_tokens(start)
     assert inside.ids == at_end.ids
     assert inside.probabilities == pytest.approx(at_end.probabilities, abs=1e-5)  # other shapes, other summation order
+
+
+@pytest.mark.parametrize(
+    "position, expected",
+    [(0, ("", True)), (1, ("⟨bos⟩", True)), (2, ("a", True)), (4, ("a 北", True)), (6, ("北 c d", False))],
+)
+def test_the_end_of_a_text_has_special_tokens_only_where_it_has_nothing_else(position, expected) -> None:
+    labels = [("⟨bos⟩", 0, 1), ("a", 1, 2), ("·北", 2, 4), ("·c", 4, 5), ("·d", 5, 6)]
+    units = [Unit(label, start, stop, (label,), special=start == 0) for label, start, stop in labels]
+    assert end_of_text(units, position, count=3) == expected

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.position_terms import N_POSITIONS, position_terms
+from analysis.position_terms import position_terms
 from analysis.positions import turned
-from model_runner.trained_positions import trained_positions
+from model_runner.trained_positions import T5_REACH, trained_positions
 from tests.pages.expected import capture
 
 
@@ -31,19 +31,25 @@ def test_near_distances_have_a_bias_each_and_far_ones_share_it():
     table = trained_positions().t5_bias.numpy()
     curves = terms()["t5"].curves
     np.testing.assert_array_equal(curves[:, :16], table[:16].T)
-    np.testing.assert_array_equal(curves[:, 62], curves[:, 63])
+    np.testing.assert_array_equal(curves[:, 27], curves[:, 30])
+
+
+def test_the_buckets_are_drawn_as_far_as_they_were_trained():
+    term = terms()["t5"]
+    assert term.matrix.shape == (T5_REACH, T5_REACH)
+    assert term.curves.shape == (4, T5_REACH)
 
 
 @pytest.mark.parametrize("name", ["sinusoidal", "rotary", "alibi", "t5"])
 def test_a_matrix_holds_its_first_curve_along_its_diagonals(name):
     term = terms()[name]
-    for distance in (0, 1, 17, N_POSITIONS - 1):
+    for distance in (0, 1, 17, term.curves.shape[1] - 1):
         np.testing.assert_allclose(np.diagonal(term.matrix, -distance), term.curves[0, distance])
 
 
 def test_causal_schemes_leave_later_keys_open():
-    upper = np.triu_indices(N_POSITIONS, 1)
-    found = {name for name, term in terms().items() if np.isnan(term.matrix[upper]).all()}
+    later = {name: term.matrix[np.triu_indices_from(term.matrix, 1)] for name, term in terms().items()}
+    found = {name for name, cells in later.items() if np.isnan(cells).all()}
     assert found == {"t5", "alibi"}
 
 

@@ -50,13 +50,13 @@ def test_bfloat16_is_verified_to_its_own_rounding() -> None:
     assert found.tolerance > 100 * turned(captured("llama"), LAYER).tolerance
 
 
-def test_a_function_that_shortens_the_sine_is_refused_before_anything_is_shown() -> None:
+def test_a_rotation_with_a_shortened_sine_is_refused_before_anything_is_shown() -> None:
     capture = captured("llama")
     records = list(capture.records)
     rotation = capture.record(LAYER).rotation
     assert isinstance(rotation, Rotation)
-    swapped = dataclasses.replace(rotation, function=lambda q, k, cos, sin: rotation.function(q, k, cos, 0.999 * sin))
-    records[LAYER] = dataclasses.replace(capture.record(LAYER), rotation=swapped)
+    shortened = dataclasses.replace(rotation, sin=0.999 * rotation.sin)
+    records[LAYER] = dataclasses.replace(capture.record(LAYER), rotation=shortened)
     with pytest.raises(NotRecoverable):
         turned(dataclasses.replace(capture, records=tuple(records)), LAYER)
 

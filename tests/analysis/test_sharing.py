@@ -15,8 +15,9 @@ from analysis.sharing import output_drift, pooled_bytes, shared_counts
 from model_runner import Capture, CaptureRequest
 from model_runner.edits import SharedKeys
 from model_runner.errors import CapturesDiffer
+from model_runner.questions import CacheLayers
 from tests.analysis.made import causal_noise, embedded, made_capture
-from tests.model_runner.cases import FAMILY, TEXT, runner_of
+from tests.model_runner.cases import TEXT, shared_runner
 
 SENTENCE = "The dog chased the squirrel because it"
 
@@ -35,7 +36,7 @@ def read(*edits: SharedKeys) -> Capture:
     ],
 )
 def test_the_counts_are_the_divisors_of_the_models_own_number(family, expected):
-    assert shared_counts(runner_of(FAMILY[family]).capture(CaptureRequest(text=TEXT))) == expected
+    assert shared_counts(shared_runner(family).capture(CaptureRequest(text=TEXT))) == expected
 
 
 def test_averaging_to_the_models_own_number_changes_nothing():
@@ -72,7 +73,7 @@ def test_the_first_layers_output_is_that_of_attention_over_the_averaged_keys_and
 
 def test_bytes_are_those_of_the_page_kv_cache_for_every_way_to_share():
     before = read()
-    layers = embedded().kv.submit_layers(CaptureRequest(text=SENTENCE)).result()
+    layers = embedded().submit(CacheLayers(CaptureRequest(text=SENTENCE))).result()
     found = cache_bytes(before, layers)
     ways = sharings(before, found)
     assert [way.kv_heads for way in ways] == [8, 4, 2, 1]
@@ -84,9 +85,9 @@ def test_bytes_are_those_of_the_page_kv_cache_for_every_way_to_share():
 
 
 def test_the_bytes_of_a_latent_are_not_shared_but_those_of_the_keys_and_values_made_of_it():
-    runner = runner_of(FAMILY["deepseek-v3"])
+    runner = shared_runner("deepseek-v3")
     capture = runner.capture(CaptureRequest(text=TEXT))
-    layers = runner.kv.submit_layers(CaptureRequest(text=TEXT)).result()
+    layers = runner.submit(CacheLayers(CaptureRequest(text=TEXT))).result()
     assert cache_bytes(capture, layers).latent is not None
     held = sum(record.k.nbytes + record.v.nbytes for record in capture.records if record is not None)
     assert pooled_bytes(capture, layers, 4) == held
@@ -94,12 +95,12 @@ def test_the_bytes_of_a_latent_are_not_shared_but_those_of_the_keys_and_values_m
 
 
 def test_a_layer_without_attention_has_no_drift_and_no_bytes():
-    runner = runner_of(FAMILY["jamba"])
+    runner = shared_runner("jamba")
     before, after = (runner.capture(CaptureRequest(text=TEXT, edits=edits)) for edits in ((), (SharedKeys(1),)))
     drift = output_drift(before, after)
     assert np.isnan(drift[[0, 2]]).all()
     assert (drift[1] > 0).all()
-    layers = runner.kv.submit_layers(CaptureRequest(text=TEXT)).result()
+    layers = runner.submit(CacheLayers(CaptureRequest(text=TEXT))).result()
     assert pooled_bytes(before, layers, 2) == sum(layer.n_bytes for layer in layers)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from analysis.token_tree import Branch, Chosen, TokenTree, TreeNode, branches_of, ids_of, token_tree
-from model_runner.beam import Beam, BeamSearch, BeamStep, Finished
+from model_runner.beams import Beam, BeamSearch, BeamStep, Finished
 from model_runner.request import GenerateRequest
 
 

@@ -18,7 +18,7 @@ def _byte_capture(text: str) -> Capture:
 
 def _capture(text: str) -> Capture:
     """With the embedded model's tokenizer: a special token in front, a space belongs to what follows."""
-    return text_capture(text, embedded().tokenizer)
+    return text_capture(text, embedded().engine.tokenizer)
 
 
 def _labels(units: tuple[Unit, ...]) -> list[str]:

@@ -16,17 +16,17 @@ N = 9
 WHOLE = slice(0, N)
 
 DEFINITIONS: dict[str, tuple[Rule, Callable[[int, int], bool]]] = {
-    "full": (masks.full, lambda query, key: True),
-    "causal": (masks.causal, lambda query, key: key <= query),
+    "full": (masks.Full(), lambda query, key: True),
+    "causal": (masks.Causal(), lambda query, key: key <= query),
     "window of 1": (masks.sliding_window(1), lambda query, key: key == query),
     "window of 3": (masks.sliding_window(3), lambda query, key: key in (query - 2, query - 1, query)),
     "window beyond the text": (masks.sliding_window(N + 5), lambda query, key: key <= query),
     "both": (
-        masks.both(masks.causal, lambda batch, head, q_idx, k_idx: k_idx % 2 == 0),
+        masks.And(masks.Causal(), lambda batch, head, q_idx, k_idx: k_idx % 2 == 0),
         lambda query, key: key <= query and key % 2 == 0,
     ),
     "either": (
-        masks.either(masks.sliding_window(2), lambda batch, head, q_idx, k_idx: (k_idx == 0) & (q_idx >= 0)),
+        masks.Or(masks.sliding_window(2), lambda batch, head, q_idx, k_idx: (k_idx == 0) & (q_idx >= 0)),
         lambda query, key: key in (query - 1, query) or key == 0,
     ),
 }
@@ -75,15 +75,15 @@ def test_rules_compose_like_sets() -> None:
     def whole(rule: Rule) -> Tensor:
         return masks.tile(rule, WHOLE, WHOLE)
 
-    assert torch.equal(whole(masks.both(masks.causal, odd)), whole(masks.causal) & whole(odd))
-    assert torch.equal(whole(masks.either(masks.causal, odd)), whole(masks.causal) | whole(odd))
-    nested = masks.either(masks.both(masks.causal, odd), masks.sliding_window(1))
-    assert torch.equal(whole(nested), (whole(masks.causal) & whole(odd)) | torch.eye(N, dtype=torch.bool))
+    assert torch.equal(whole(masks.And(masks.Causal(), odd)), whole(masks.Causal()) & whole(odd))
+    assert torch.equal(whole(masks.Or(masks.Causal(), odd)), whole(masks.Causal()) | whole(odd))
+    nested = masks.Or(masks.And(masks.Causal(), odd), masks.sliding_window(1))
+    assert torch.equal(whole(nested), (whole(masks.Causal()) & whole(odd)) | torch.eye(N, dtype=torch.bool))
 
 
 @pytest.mark.parametrize("window, sinks", [(1, 0), (3, 2), (2, 9)])
 def test_what_a_cache_still_holds_are_the_last_keys_and_the_first(window: int, sinks: int) -> None:
-    kept = masks.tile(masks.both(masks.causal, masks.recent(window, sinks=sinks)), WHOLE, WHOLE)
+    kept = masks.tile(masks.And(masks.Causal(), masks.Recent(window, sinks=sinks)), WHOLE, WHOLE)
     for query in range(N):
         held = {*range(min(sinks, query + 1)), *range(max(0, query - window + 1), query + 1)}
         assert set(kept[query].nonzero().flatten().tolist()) == held
@@ -92,7 +92,7 @@ def test_what_a_cache_still_holds_are_the_last_keys_and_the_first(window: int, s
 @pytest.mark.parametrize("starts", [(), (0,), (4,), (2, 5, 6)])
 def test_documents_do_not_see_each_other(starts: tuple[int, ...]) -> None:
     document = [sum(start <= position for start in starts if start > 0) for position in range(N)]
-    kept = masks.tile(masks.same_document(starts), WHOLE, WHOLE)
+    kept = masks.tile(masks.SameDocument(starts), WHOLE, WHOLE)
     for query in range(N):
         for key in range(N):
             assert bool(kept[query, key]) == (document[query] == document[key])

@@ -54,8 +54,15 @@ LOOPS: dict[str, Callable[[list[float], int], float]] = {
 }
 
 
+@pytest.mark.parametrize("name", ["entropy", "distance"])
+def test_what_a_learned_sink_takes_does_not_count(name: str) -> None:
+    weights = noise()
+    taken = weights * torch.linspace(0.2, 1, N, dtype=torch.float64)[:, None]
+    torch.testing.assert_close(METRIC[name].of(rows(taken)), METRIC[name].of(rows(weights)))
+
+
 @pytest.mark.parametrize("causal", [True, False], ids=["causal", "bidirectional"])
-@pytest.mark.parametrize("name", LOOPS)
+@pytest.mark.parametrize("name", METRIC)
 def test_a_metric_is_the_one_of_loops(name: str, causal: bool) -> None:
     weights = noise(causal=causal)
     expected = [[LOOPS[name](row, query) for query, row in enumerate(head)] for head in weights.tolist()]

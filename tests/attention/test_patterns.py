@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention import masks
-from attention.patterns import BY_NAME, PATTERNS, causal_cells, random_keys, reach
+from attention.patterns import BY_NAME, PATTERNS, full_cells, random_keys, reach
 
 N = 23
 WHOLE = slice(0, N)
@@ -26,6 +26,13 @@ SENTENCES = {
     "documents": lambda q, k, start: (q < start) == (k < start),
     "chunked": lambda q, k, size: q // size == k // size,
 }
+# A query at q and a key on either side, in a model that looks both ways; the others are as if the later one looked.
+AROUND = {
+    "fixed": SENTENCES["fixed"],
+    "sinks": lambda q, k, window, sinks: abs(q - k) < window or k < sinks,
+    "prefix": lambda q, k, length: k <= q or k < length,
+}
+BY_CHANCE = ("random", "bigbird")  # no sentence says which keys these keep
 
 
 def settings(pattern):
@@ -39,13 +46,13 @@ def settings(pattern):
 
 def kept(pattern, values):
     rule = pattern.rule(values)
-    return masks.tile(rule if pattern.ahead else masks.both(masks.causal, rule), WHOLE, WHOLE)
+    return masks.tile(rule if pattern.ahead else masks.And(masks.Causal(), rule), WHOLE, WHOLE)
 
 
 ALL = [(pattern, values) for pattern in PATTERNS for values in settings(pattern)]
 CASES = [pytest.param(*found, id=f"{found[0].name}-{found[1]}") for found in ALL]
 
-DETERMINED = [pytest.param(*found, id=f"{found[0].name}-{found[1]}") for found in ALL if found[0].name in SENTENCES]
+DETERMINED = [pytest.param(*found, id=f"{found[0].name}-{found[1]}") for found in ALL if found[0].name not in BY_CHANCE]
 
 
 @pytest.mark.parametrize("pattern, values", CASES)
@@ -62,37 +69,52 @@ def test_cells_are_those_of_the_papers_sentence(pattern, values):
             assert bool(found[q, k]) == bool(SENTENCES[pattern.name](q, k, **filled)), (q, k)
 
 
+@pytest.mark.parametrize("pattern, values", DETERMINED)
+def test_a_model_that_looks_both_ways_keeps_them_on_either_side(pattern, values):
+    filled = {item.name: values.get(item.name, item.default) for item in pattern.parameters}
+    found = masks.tile(pattern.rule(values), WHOLE, WHOLE)
+    for q in range(N):
+        for k in range(N):
+            later, earlier = (q, k) if pattern.name in AROUND else (max(q, k), min(q, k))
+            sentence = AROUND.get(pattern.name, SENTENCES[pattern.name])
+            assert bool(found[q, k]) == bool(sentence(later, earlier, **filled)), (q, k)
+
+
 @pytest.mark.parametrize("pattern, values", CASES)
 def test_only_a_pattern_that_says_so_looks_ahead(pattern, values):
     ahead = kept(pattern, values).triu(1)
     if not pattern.ahead:
         assert not ahead.any()
     else:
-        length = values.get("length", 4)
+        length = pattern.n_ahead(values)
         assert torch.equal(ahead, torch.tensor([[k > q and k < length for k in range(N)] for q in range(N)]))
 
 
+@pytest.mark.parametrize("causal", [True, False], ids=["causal", "both ways"])
 @pytest.mark.parametrize("pattern, values", CASES)
-def test_the_formula_counts_the_cells(pattern, values):
-    counted = int(kept(pattern, values).sum())
-    if pattern.name in ("random", "bigbird") and values.get("count", 2) > 0:
+def test_the_formula_counts_the_cells(pattern, values, causal):
+    def cells(values):
+        return int((kept(pattern, values) if causal else masks.tile(pattern.rule(values), WHOLE, WHOLE)).sum())
+
+    counted = cells(values)
+    if pattern.name in BY_CHANCE and values.get("count", 2) > 0:
         seeds = range(60)
-        counted = sum(int(kept(pattern, {**values, "seed": seed}).sum()) for seed in seeds) / len(seeds)
+        counted = sum(cells({**values, "seed": seed}) for seed in seeds) / len(seeds)
         # a mean over 60 seeds of 23 rows: within 2 % of its expectation
-        assert pattern.kept_cells(N, values) == pytest.approx(counted, rel=0.02)
+        assert pattern.kept_cells(N, values, causal=causal) == pytest.approx(counted, rel=0.02)
     else:
-        assert pattern.kept_cells(N, values) == counted
+        assert pattern.kept_cells(N, values, causal=causal) == counted
 
 
 def test_bigbird_is_window_global_and_random_together():
     values = {"window": 3, "shared": 2, "count": 2, "seed": 5}
-    parts = [masks.recent(3), lambda b, h, q, k: (k < 2) | (q < 2), random_keys(2, 5)]
-    together = torch.stack([masks.tile(masks.both(masks.causal, part), WHOLE, WHOLE) for part in parts]).any(0)
+    parts = [masks.Recent(3), lambda b, h, q, k: (k < 2) | (q < 2), random_keys(2, 5)]
+    together = torch.stack([masks.tile(masks.And(masks.Causal(), part), WHOLE, WHOLE) for part in parts]).any(0)
     assert torch.equal(kept(BY_NAME["bigbird"], values), together)
 
 
 def test_random_keys_depend_on_the_seed_alone_and_reach_everywhere():
-    first, again, other = (masks.tile(random_keys(2, seed), slice(0, 400), slice(0, 400)) for seed in (1, 1, 2))
+    first, again, other = (masks.tile(random_keys(2, seed), slice(0, 400), slice(0, 400)).tril() for seed in (1, 1, 2))
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
     assert first.sum(1).max() <= 2
@@ -116,8 +138,9 @@ def test_a_window_reaches_back_by_its_size_less_one_with_every_layer(window):
 def test_what_no_layer_reaches_is_zero():
     layers = reach(kept(BY_NAME["documents"], {"start": 10}))
     assert (layers[10:, :10] == 0).all()
-    assert (reach(masks.tile(masks.causal, WHOLE, WHOLE)).tril() == torch.ones(N, N).tril()).all()
+    assert (reach(masks.tile(masks.Causal(), WHOLE, WHOLE)).tril() == torch.ones(N, N).tril()).all()
 
 
-def test_cells_of_causal_attention():
-    assert causal_cells(N) == int(masks.tile(masks.causal, WHOLE, WHOLE).sum()) == BY_NAME["full"].kept_cells(N, {})
+def test_cells_of_full_attention():
+    assert full_cells(N, causal=False) == int(masks.tile(masks.Full(), WHOLE, WHOLE).sum())
+    assert full_cells(N) == int(masks.tile(masks.Causal(), WHOLE, WHOLE).sum()) == BY_NAME["full"].kept_cells(N, {})

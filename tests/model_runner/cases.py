@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from model_runner.capture import Capture
-from model_runner.local import LocalRunner
+from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.families import FAMILIES, Family
 from tests.model_runner.reference import Reference, run_reference
@@ -57,6 +57,12 @@ class Case:
 def runner_of(family: Family, device: Device = "cpu", dtype: torch.dtype = torch.float32) -> LocalRunner:
     """A runner around a model of this family that nothing else holds."""
     return LocalRunner(place(family.build(), device, dtype), byte_tokenizer(), name=family.name, device=device)
+
+
+@functools.cache
+def shared_runner(name: str, dtype: torch.dtype = torch.float32) -> LocalRunner:
+    """The one runner around a model of this family for all tests of a process that leave both as they are."""
+    return runner_of(FAMILY[name], dtype=dtype)
 
 
 @functools.cache

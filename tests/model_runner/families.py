@@ -42,6 +42,7 @@ class Family:
     scale: float = D_HEAD**-0.5
     softcap: float | None = None
     sinks: str | None = None  # path of the parameter with one logit a head that takes its share of every row
+    sinks_apart: bool = False  # transformers gives the weights before the sink takes its share
     not_rotated: tuple[int, ...] = ()  # layers without rotation in a family that has one
     not_recoverable: str | None = None  # why q and k before the rotation are refused
     note: str = ""
@@ -108,6 +109,14 @@ LLAMA3 = {
     "high_freq_factor": 4.0,
     "original_max_position_embeddings": 16,
 }
+LONG_ROPE = {
+    "rope_type": "longrope",
+    "rope_theta": 1e4,
+    "short_factor": [1.0, 1.5, 2.0, 2.5],
+    "long_factor": [1.0, 4.0, 16.0, 64.0],
+    "original_max_position_embeddings": 8,  # shorter than what the shortest text of the tests becomes
+    "factor": 64.0,
+}
 HALF_ROTATED = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.5}
 EXPERTS = {"num_local_experts": 4, "num_experts_per_tok": 2}
 SMALL_EXPERTS = {"num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 16}
@@ -139,8 +148,16 @@ DEEPSEEK = {
     "moe_intermediate_size": 16,
     "first_k_dense_replace": 1,
 }
+GRANITE_SWA = {
+    "layer_types": ["sliding_attention", "full_attention", "full_attention"],  # transformers wants the last one full
+    "sliding_window": WINDOW,
+    "attention_multiplier": 0.2,
+    **GQA,
+}
+GRANITE_KINDS = ("sliding", "full", "full")
 GEMMA = {"head_dim": 16, "query_pre_attn_scalar": 9, **ALTERNATING, **GQA}
 JAMBA = {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2, "num_experts_per_tok": 1, "mamba_d_state": 4}
+BIGBIRD = {"d_model": D_MODEL, "decoder_layers": 3, "decoder_attention_heads": N_HEADS, "decoder_ffn_dim": 48}
 DEBERTA = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
 ENDS = ("sliding", "full", "sliding")
 MIDDLE = ("linear", "full", "linear")
@@ -165,8 +182,12 @@ FAMILIES: tuple[Family, ...] = (
     Family("llama4", tiny("llama4_text", head_dim=8, **LLAMA4, **GQA), SEPARATE, CHUNKED, not_rotated=(2,),
            not_recoverable=AFTER, note="q and k are normed after the rotation"),
     Family("mixtral", tiny("mixtral", **EXPERTS, **GQA), SEPARATE, note="experts"),
+    Family("phimoe", tiny("phimoe", sliding_window=WINDOW, **EXPERTS, **GQA), SEPARATE, SLIDING,
+           note="only its mask is told of the window"),
     Family("phi", tiny("phi", partial_rotary_factor=0.5, **GQA), SEPARATE, note="half of each head is rotated"),
     Family("phi3", tiny("phi3", **GQA), QKV, note="fused projection"),
+    Family("phi3-longrope", tiny("phi3", rope_parameters=LONG_ROPE, original_max_position_embeddings=8, **GQA), QKV,
+           note="longer texts are rotated otherwise"),
     Family("stablelm", tiny("stablelm", partial_rotary_factor=0.5, qk_layernorm=True, **GQA), LAYER_NORMED),
     Family("gemma", tiny("gemma", head_dim=16, **GQA), WIDE, scale=16**-0.5),
     Family("gemma2", tiny("gemma2", attn_logit_softcapping=2.0, **GEMMA), WIDE, ENDS, scale=1 / 3, softcap=2.0,
@@ -180,6 +201,8 @@ FAMILIES: tuple[Family, ...] = (
     Family("glm", tiny("glm", head_dim=8, **GQA), SEPARATE, note="half of each head is rotated, interleaved"),
     Family("glm4", tiny("glm4", head_dim=8, **GQA), SEPARATE, note="half of each head is rotated, interleaved"),
     Family("gpt-oss", tiny("gpt_oss", head_dim=8, **EXPERTS, **ALTERNATING, **GQA), SEPARATE, ENDS, sinks=SINKS),
+    Family("granite-swa", tiny("granite_swa", **GRANITE_SWA), SEPARATE, GRANITE_KINDS, scale=0.2, sinks=SINKS,
+           sinks_apart=True),
     Family("deepseek-v2", tiny("deepseek_v2", topk_method="greedy", **DEEPSEEK), MLA, scale=12**-0.5,
            not_recoverable=COMPLEX),
     Family("deepseek-v3", tiny("deepseek_v3", **DEEPSEEK), MLA, scale=12**-0.5, note="MLA: d_head 12, d_value 10"),
@@ -198,20 +221,32 @@ FAMILIES: tuple[Family, ...] = (
 
 @dataclass(frozen=True)
 class Refused:
-    """A family that no capture can be exact for; the runner must say so before it shows anything."""
+    """A family that no capture can be exact for; the runner must say so, and truly why, before it shows anything."""
 
     name: str
     build: Callable[[], PreTrainedModel]
     note: str
+    reason: str
 
+
+OUTSIDE = "it does not go through transformers' attention interface"
+NOT_ASKED = "none of its layers asks transformers' attention interface for softmax attention"
+AGAIN = "one of its modules attends several times in a forward"
 
 # fmt: off
 REFUSED: tuple[Refused, ...] = (
-    Refused("mamba", tiny("mamba"), "no attention at all"),
-    Refused("t5", tiny("t5", AutoModelForSeq2SeqLM, d_model=D_MODEL, d_kv=D_HEAD, d_ff=48), "an encoder and a decoder"),
-    Refused("mpnet", tiny("mpnet", MASKED), "attention of its own, outside the interface"),
-    Refused("bloom", tiny("bloom"), "ALiBi, outside the interface"),
-    Refused("falcon", tiny("falcon"), "outside the interface"),
-    Refused("deberta-v2", tiny("deberta-v2", MASKED, **DEBERTA), "disentangled attention"),
+    Refused("mamba", tiny("mamba"), "no attention at all", NOT_ASKED),
+    Refused("git", tiny("git", vision_config={"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}),
+            "softmax attention of its own", NOT_ASKED),
+    Refused("t5", tiny("t5", AutoModelForSeq2SeqLM, d_model=D_MODEL, d_kv=D_HEAD, d_ff=48), "an encoder and a decoder",
+            "it is an encoder–decoder"),
+    Refused("mpnet", tiny("mpnet", MASKED), "attention of its own, outside the interface", OUTSIDE),
+    Refused("bloom", tiny("bloom"), "ALiBi, outside the interface", OUTSIDE),
+    Refused("falcon", tiny("falcon"), "outside the interface", OUTSIDE),
+    Refused("deberta-v2", tiny("deberta-v2", MASKED, **DEBERTA), "disentangled attention", OUTSIDE),
+    Refused("bigbird-pegasus", tiny("bigbird_pegasus", **BIGBIRD), "its mask is skipped where it counts on it",
+            "what it says changes when its attention goes through the one that records"),
+    Refused("albert", tiny("albert", MASKED, embedding_size=D_MODEL), "all layers are one", AGAIN),
+    Refused("diffllama", tiny("diffllama", **GQA), "two softmaxes a layer", AGAIN),
 )
 # fmt: on

@@ -10,11 +10,11 @@ from typing import Any, NoReturn
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import PreTrainedModel
+from transformers import AutoTokenizer, PreTrainedModel
 
-from model_runner import loading
 from model_runner.capture import Capture
 from model_runner.errors import RunnerError
+from model_runner.local import loading
 from model_runner.request import CaptureRequest
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
@@ -62,5 +62,5 @@ def touch_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> NoReturn:
         raise AssertionError("nothing may be loaded")
 
-    for auto in (loading.AutoModelForCausalLM, loading.AutoModelForMaskedLM, loading.AutoTokenizer):
+    for auto in (loading.AutoModelForCausalLM, loading.AutoModelForMaskedLM, AutoTokenizer):
         monkeypatch.setattr(auto, "from_pretrained", refuse)

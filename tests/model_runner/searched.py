@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from model_runner.beam import BeamSearch, search_beams
-from model_runner.local import LocalRunner
+from model_runner.beams import BeamSearch
+from model_runner.local.beam import search_beams
+from model_runner.local.runner import LocalRunner
 from model_runner.request import GenerateRequest
 from tests.model_runner.cases import runner_of
 from tests.model_runner.families import FAMILIES
@@ -36,9 +37,7 @@ def prompt() -> list[int]:
 def search(name: str, *, width: int = 3, limit: int = TOKENS, ends: tuple[int, ...] = (EOS,)) -> BeamSearch:
     held = runner(name)
     request = GenerateRequest(text=TEXT, max_new_tokens=limit)
-    return search_beams(
-        held.model, held.anatomy.layers, prompt(), request, width=width, limit=limit, ends=ends, check=lambda: None
-    )
+    return search_beams(held.engine.model, prompt(), request, width=width, limit=limit, ends=ends)
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import torch
 
 from model_runner.capture import Capture
 from model_runner.errors import NoRotation, NoSuchPlace, NoWeights
-from model_runner.local import LocalRunner
+from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.cases import case_of
 from tests.model_runner.tiny import byte_tokenizer, tiny
@@ -47,7 +47,7 @@ def test_negative_layers_heads_and_positions_count_from_the_end(capture: Capture
     assert torch.equal(capture.logits(-1), capture.logits(TOKENS - 1))
     assert torch.equal(capture.lse(-1), capture.lse(LAYERS - 1))
     assert torch.equal(capture.residual(-1), capture.residual(LAYERS))
-    assert torch.equal(capture.head_push(-1, -1, -1), capture.head_push(LAYERS - 1, HEADS - 1, TOKENS - 1))
+    assert torch.equal(capture.direct_logits(-1, -1, -1), capture.direct_logits(LAYERS - 1, HEADS - 1, TOKENS - 1))
     assert capture.layer_kind(-1) == capture.layer_kind(LAYERS - 1)
 
 
@@ -58,7 +58,7 @@ def test_negative_layers_heads_and_positions_count_from_the_end(capture: Capture
         (lambda capture, i: capture.scores(0, i), "head", HEADS),
         (lambda capture, i: capture.weights(0, i), "head", HEADS),
         (lambda capture, i: capture.logits(i), "position", TOKENS),
-        (lambda capture, i: capture.head_push(0, 0, i), "position", TOKENS),
+        (lambda capture, i: capture.direct_logits(0, 0, i), "position", TOKENS),
         (lambda capture, i: capture.q(i), "layer", LAYERS),
         (lambda capture, i: capture.layer_kind(i), "layer", LAYERS),
         (lambda capture, i: capture.has_weights(i), "layer", LAYERS),
@@ -160,7 +160,7 @@ def test_asking_does_not_change_what_is_kept(capture: Capture) -> None:
     capture.verify(1)
     capture.q_unrotated(1)
     capture.logits(0)
-    capture.head_push(1, 0, 0)
+    capture.direct_logits(1, 0, 0)
     now = [capture.q(1), capture.k(1), capture.v(1), capture.residual(1)]
     assert all(torch.equal(before, after) for before, after in zip(kept, now, strict=True))
 

@@ -10,8 +10,8 @@ from model_runner import CaptureRequest
 from model_runner.edits import Edit, Int8Cache, KeepLast
 from model_runner.errors import EditInvalid
 from model_runner.layer_edit import through_int8
-from model_runner.local import LocalRunner
-from tests.model_runner.cases import FAMILY, TEXT, runner_of
+from model_runner.local.runner import LocalRunner
+from tests.model_runner.cases import FAMILY, TEXT, runner_of, shared_runner
 from tests.model_runner.families import FAMILIES, WINDOW
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
@@ -53,13 +53,14 @@ def test_a_window_over_llama_is_mistral_of_the_same_weights():
     edited = all_logits(LocalRunner(llama, byte_tokenizer(), name="llama"), KeepLast(WINDOW))
     native = all_logits(LocalRunner(mistral, byte_tokenizer(), name="mistral"))
     assert (edited - native).abs().max() <= CLOSE
-    assert (edited - all_logits(runner_of(FAMILY["llama"]))).abs().max() > 0.01  # it does change something
+    assert (edited - all_logits(shared_runner("llama"))).abs().max() > 0.01  # it does change something
 
 
+@pytest.mark.table
 @pytest.mark.parametrize("name", [family.name for family in FAMILIES])
 @pytest.mark.parametrize("edit", [KeepLast(3, sinks=1), Int8Cache()], ids=["window", "int8"])
 def test_an_edited_forward_explains_its_own_output_in_every_family(name, edit):
-    captured = capture(runner_of(FAMILY[name]), edit)
+    captured = capture(shared_runner(name), edit)
     for layer in FAMILY[name].attention_layers:
         check = captured.verify(layer)
         assert check.ok, f"layer {layer}: {check}"
@@ -83,14 +84,14 @@ def test_int8_is_the_nearest_of_255_levels_of_each_row():
 
 
 def test_requests_with_other_edits_are_other_captures():
-    runner = runner_of(FAMILY["llama"])
+    runner = shared_runner("llama")
     assert capture(runner, KeepLast(3)) is capture(runner, KeepLast(3))
     assert capture(runner, KeepLast(3)) is not capture(runner, KeepLast(4))
     assert capture(runner).request.edits == ()
 
 
 def test_edits_compose():
-    runner = runner_of(FAMILY["llama"])
+    runner = shared_runner("llama")
     both = capture(runner, KeepLast(6), KeepLast(3))
     assert torch.equal(both.weights(1, 0), capture(runner, KeepLast(3)).weights(1, 0))
 

@@ -10,11 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 from transformers import AutoModelForCausalLM
-from transformers.generation import logits_process as theirs
 
 from model_runner.errors import BrokenLogits
-from model_runner.loading import DEFAULT_FOLDER
-from model_runner.sampling import MODEL, TRANSFORMS, Sampling, Stage, stages
+from model_runner.local.loading import DEFAULT_FOLDER
+from model_runner.sampling import MODEL, Stage, stages
+from model_runner.transforms import DEFAULT, TRANSFORMS, Sampling
 from tests.model_runner import sampling_reference as slow
 from tests.model_runner.tiny import tiny
 
@@ -43,28 +43,8 @@ def noise(n_tokens: int, scale: float = 3.0, seed: int = 0) -> Tensor:
     return scale * torch.randn(n_tokens, generator=torch.Generator().manual_seed(seed))
 
 
-def ordered(sampling: Sampling, order: tuple[str, ...]) -> Sampling:
-    fields = {name: getattr(sampling, name) for name in TRANSFORMS}
-    return Sampling(**fields, order=order, seed=sampling.seed)
-
-
-def their_list(sampling: Sampling) -> theirs.LogitsProcessorList:
-    """What a reader of transformers' documentation would build for these settings, in their order."""
-    make = {
-        "repetition_penalty": lambda value: theirs.RepetitionPenaltyLogitsProcessor(penalty=value),
-        "temperature": lambda value: theirs.TemperatureLogitsWarper(temperature=value),
-        "top_k": lambda value: theirs.TopKLogitsWarper(top_k=value),
-        "top_p": lambda value: theirs.TopPLogitsWarper(top_p=value),
-        "min_p": lambda value: theirs.MinPLogitsWarper(min_p=value),
-        "typical_p": lambda value: theirs.TypicalLogitsWarper(mass=value),
-    }
-    off = Sampling()
-    chosen = [(name, getattr(sampling, name)) for name in sampling.order]
-    return theirs.LogitsProcessorList(make[name](value) for name, value in chosen if value != getattr(off, name))
-
-
 def their_scores(logits: Tensor, sampling: Sampling, previous: list[int]) -> Tensor:
-    return their_list(sampling)(torch.tensor([previous]), logits[None])[0]
+    return slow.their_list(sampling)(torch.tensor([previous]), logits[None])[0]
 
 
 def assert_same_distribution(stage: Stage, scores: Tensor) -> None:
@@ -82,11 +62,12 @@ def test_the_last_stage_is_transformers_own_distribution_on_real_logits_in_float
 
 
 def test_in_any_order_every_stage_is_transformers_transforms_up_to_it_to_the_last_bit_in_float64(real):
+    all_on = {name: row.first for name, row in TRANSFORMS.items()}
     for order in random.Random(1).sample(list(itertools.permutations(TRANSFORMS)), 40):
-        scores = real[None].double()
-        done = stages(real, ordered(ALL_ON, order), PROMPT)
+        scores, sampling = real[None].double(), Sampling(**all_on, order=order)
+        done = stages(real, sampling, PROMPT)
         assert [stage.name for stage in done] == [MODEL, *order]
-        for stage, transform in zip(done[1:], their_list(ordered(ALL_ON, order)), strict=True):
+        for stage, transform in zip(done[1:], slow.their_list(sampling), strict=True):
             scores = transform(torch.tensor([PROMPT]), scores)
             assert torch.equal(stage.exact, scores[0])
 
@@ -114,6 +95,13 @@ def test_generate_draws_from_the_last_stage_of_the_default_order(sampling):
         assert_same_distribution(stages(logits[0], sampling, ids[: len(prompt) + step])[-1], scores[0])
 
 
+def test_a_name_that_is_in_no_row_of_the_table_raises():
+    sampling = Sampling(seed=1)
+    object.__setattr__(sampling, "order", ("seed",))
+    with pytest.raises(KeyError, match="seed"):
+        stages(noise(10), sampling, [])
+
+
 # -- the papers -------------------------------------------------------------------------------------------------------
 
 
@@ -122,16 +110,8 @@ def test_generate_draws_from_the_last_stage_of_the_default_order(sampling):
 def test_each_transform_is_what_its_paper_says(name, seed):
     logits = noise(300, seed=seed)
     draws = random.Random(f"{name}{seed}")
-    value = {
-        "repetition_penalty": draws.uniform(0.5, 2),
-        "temperature": draws.uniform(0.2, 3),
-        "top_k": draws.randrange(1, 300),
-        "top_p": draws.uniform(0.05, 0.99),
-        "min_p": draws.uniform(0.001, 0.5),
-        "typical_p": draws.uniform(0.05, 0.99),
-    }[name]
+    sampling = Sampling(**{name: slow.REFERENCES[name].strong(draws)})
     previous = [draws.randrange(300) for _ in range(20)]
-    sampling = Sampling(**{name: value})
     expected = slow.applied(name, logits.tolist(), sampling, previous)
     stage = next(stage for stage in stages(logits, sampling, previous) if stage.name == name)
     assert stage.exact.tolist() == pytest.approx(expected, rel=1e-14)
@@ -141,7 +121,7 @@ def test_each_transform_is_what_its_paper_says(name, seed):
 @pytest.mark.parametrize("seed", range(12))
 def test_a_random_order_of_random_settings_is_the_papers_one_after_the_other(seed):
     draws = random.Random(seed)
-    sampling = random_settings(draws, 400)
+    sampling = slow.extreme_settings(draws)
     logits, previous = noise(400, seed=seed), [draws.randrange(400) for _ in range(30)]
     scores, before = logits.tolist(), None
     for stage in stages(logits, sampling, previous):
@@ -178,7 +158,7 @@ def test_temperature_zero_keeps_what_argmax_keeps():
 def test_greedy_takes_the_most_likely_token_of_what_came_before_it():
     logits = torch.tensor([3.0, 2.9, 0.0])
     assert int(stages(logits, Sampling(temperature=0, repetition_penalty=2.0), [0])[-1].probabilities.argmax()) == 1
-    late = ("temperature", "repetition_penalty", *TRANSFORMS[2:])
+    late = ("temperature", "repetition_penalty", *DEFAULT.order[2:])
     assert int(stages(logits, Sampling(temperature=0, repetition_penalty=2.0, order=late), [0])[-1].keep.nonzero()) == 0
 
 
@@ -199,20 +179,6 @@ def test_of_equals_at_the_cut_top_p_keeps_the_highest_ids_on_every_machine():
 # -- the edges --------------------------------------------------------------------------------------------------------
 
 
-def random_settings(draws: random.Random, n_tokens: int) -> Sampling:
-    order = list(TRANSFORMS)
-    draws.shuffle(order)
-    return Sampling(
-        temperature=draws.choice([0, 1e-4, 0.3, 1, 1.7, 1e6]),
-        top_k=draws.choice([0, 1, 7, 3 * n_tokens]),
-        top_p=draws.choice([1e-9, 0.3, 0.9, 1]),
-        min_p=draws.choice([0, 0.05, 0.999999]),
-        typical_p=draws.choice([1e-9, 0.4, 1]),
-        repetition_penalty=draws.choice([1e-3, 0.7, 1, 1.5, 1e3]),
-        order=tuple(order),
-    )
-
-
 @pytest.mark.parametrize("seed", range(300))
 def test_at_least_one_token_stays_whatever_is_set(seed):
     draws = random.Random(seed)
@@ -221,7 +187,7 @@ def test_at_least_one_token_stays_whatever_is_set(seed):
     if draws.random() < 0.4:
         logits[torch.randperm(n_tokens, generator=torch.Generator().manual_seed(seed))[1:][::2]] = -torch.inf
     previous = [draws.randrange(n_tokens) for _ in range(draws.choice([0, 5]))]
-    for stage in stages(logits, random_settings(draws, n_tokens), previous):
+    for stage in stages(logits, slow.extreme_settings(draws), previous):
         assert stage.kept >= 1
         assert float(stage.probabilities.sum()) == pytest.approx(1, abs=1e-12)
         assert bool((stage.probabilities[~stage.keep] == 0).all())

@@ -11,7 +11,7 @@ from tests.pages.expected import runner
 from tests.ui.driving import no_failure, payloads
 from ui.session import DEFAULT_TEXT
 
-PAGE = "pages/edit_heads.py"
+PAGE = "pages/edit_heads/page.py"
 HERE = {"layer": "3", "head": "1"}
 N = 8  # tokens of the default text
 
@@ -39,7 +39,7 @@ def add(app):
 
 
 def chips(app):
-    return [button.label.replace("\\", "").removesuffix(" ×") for button in drops(app)]
+    return [button.label.replace("\\", "") for button in drops(app)]
 
 
 def drop(app, place):

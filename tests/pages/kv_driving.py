@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from model_runner import load_runner
 from tests.ui.driving import open_app
 
-PAGE = "pages/kv_cache.py"
+PAGE = "pages/kv_cache/page.py"
 
 
 @functools.cache

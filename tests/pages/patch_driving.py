@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from analysis.patching import contrasting
+from jobs.patching import Setting
+from jobs.second_text import PAIRS
 from model_runner import CaptureRequest, load_runner
 from tests.ui.driving import button, no_failure, open_app, payload, until
-from ui.patch_other import PAIRS
-from ui.patch_run import Setting
 from ui.session import DEFAULT_TEXT
 
-PAGE = "pages/edit_heads.py"
+PAGE = "pages/edit_heads/page.py"
 N = 8  # tokens of the default text
 OTHER = PAIRS[DEFAULT_TEXT]
 DIFFERENT = 6  # where its token is another
@@ -68,4 +68,4 @@ def setting(kind="residual", *, layer=3, reversed=False) -> Setting:
 
 
 def computed(one: Setting) -> np.ndarray:
-    return np.stack([runner().rerun(one.plain, one.work(row)).result().numpy() for row in one.rows])
+    return np.stack([runner().submit(one.question(row)).result().numpy() for row in one.rows])

@@ -7,17 +7,27 @@ from pathlib import Path
 
 import pytest
 
-from model_runner.loading import DEFAULT_FOLDER
-from tests.ui.driving import components, html, no_failure, open_app, payload, sentences, type_text
+from model_runner.local.loading import DEFAULT_FOLDER
+from tests.ui.driving import beside_head, components, html, no_failure, open_app, payload, sentences, type_text
 from ui.frame import ENTRIES
 from ui.session import DEFAULT_TEXT
+
+pytestmark = pytest.mark.table
 
 HTML = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
 FIGURES = {
     "head_map", "head_grid", "token_lines", "cell_steps", "token_strip", "rotation", "sampling_bench", "film",
     "token_tree", "mask_gallery",
 }  # fmt: skip
+HEADS = "pages/heads/page.py"
 every_page = pytest.mark.parametrize("screen", [entry.file for entry in ENTRIES])
+
+
+def on_heads(*cases: tuple[object, ...], elsewhere: tuple[object, ...]) -> list[tuple[object, ...]]:
+    """Every case on one page, and on each other page one that holds them together: what a text or an address says is
+    read in one place for all pages, and each page only has to live with it.
+    """
+    return [(HEADS, *case) for case in cases] + [(one.file, *elsewhere) for one in ENTRIES if one.file != HEADS]
 
 
 def the_sentence(app) -> str:
@@ -32,41 +42,36 @@ def the_sentence(app) -> str:
 # -- texts ------------------------------------------------------------------------------------------------------------
 
 
-@every_page
-@pytest.mark.parametrize("text", ["", " ", " \n\t\u3000 "])
+@pytest.mark.parametrize("screen, text", on_heads(("",), (" ",), elsewhere=(" \n\t\u3000 ",)))
 def test_a_text_without_a_word_asks_for_one(screen, text):
     app = type_text(open_app(page=screen), text)
     assert the_sentence(app) == "There is no text to look at. Type a sentence, or pick one of the examples."
     assert app.text_area(key="text_box").value == text
 
 
-@every_page
-def test_a_megabyte_says_how_many_tokens_fit_and_why(screen):
+def test_a_megabyte_says_how_many_tokens_fit_and_why():
     text = "word " * 200_000
-    app = type_text(open_app(page=screen, layer="3"), text)
+    app = type_text(open_app(layer="3"), text)
     said = the_sentence(app)
-    assert "The text is 20000" in said
-    assert "but 2048 fit: this model was built for that many positions." in said
+    assert "The text is 200,00" in said
+    assert "but 2,048 fit: this model was built for that many positions." in said
     assert app.text_area(key="text_box").value == text
-    assert app.query_params == {"layer": "3"}  # too long for an address; a copy of it still opens
+    assert app.query_params == {"layer": "3", "head": "0"}  # too long for an address; a copy of it still opens
 
 
 def test_the_advised_number_of_characters_fits():
     text = "word " * 3000
-    said = the_sentence(type_text(open_app(page="pages/cell.py"), text))
-    characters = int(said.split("its first ")[1].split()[0])
-    app = type_text(open_app(page="pages/cell.py"), text[:characters])
+    said = the_sentence(type_text(open_app(page="pages/cell/page.py"), text))
+    characters = int(said.split("its first ")[1].split()[0].replace(",", ""))
+    app = type_text(open_app(page="pages/cell/page.py"), text[:characters])
     no_failure(app)
     assert sentences(app) == []
 
 
-@every_page
-@pytest.mark.parametrize(
-    "text",
+WHOLE = "\n".join(
     [
         "😀👩‍👩‍👧‍👦🏳️‍🌈",
         "a\x00b\x00",
-        "\x00",
         "\x1b[31m\x7f\x80",
         "שלום עולם مرحبا بالعالم",
         "北京是中国的首都，上海是中国最大的城市。",
@@ -75,9 +80,11 @@ def test_the_advised_number_of_characters_fits():
         "$x$ **b** `c` :red[d] <b>e</b> &amp; {f} {{g}} %s \\",
         HTML,
         "a\r\nb\r\n\r\n\tc",
-    ],
-    ids=ascii,
+    ]
 )
+
+
+@pytest.mark.parametrize("screen, text", on_heads(("\x00",), (WHOLE,), elsewhere=(WHOLE,)), ids=ascii)
 def test_unusual_characters_are_text_like_any_other(screen, text):
     app = type_text(open_app(page=screen), text)
     no_failure(app)
@@ -106,20 +113,23 @@ def test_a_token_in_the_caption_is_isolated_from_the_words_around_it(text):
 # -- addresses --------------------------------------------------------------------------------------------------------
 
 
-@every_page
 @pytest.mark.parametrize(
-    "address, said",
-    [
+    "screen, address, said",
+    on_heads(
         ({"layer": "99"}, ["There is no layer 99: this model and text have 8, counted from 0."]),
         ({"layer": "-9"}, ["There is no layer -9"]),
         ({"layer": "2", "head": "-50"}, ["There is no head -50: this model and text have 8"]),
-        ({"query": "1000"}, ["There is no position 1000: this model and text have 8"]),
+        ({"query": "1000"}, ["There is no position 1,000: this model and text have 8"]),
         ({"key": "8"}, ["There is no position 8"]),
-        ({"layer": "99", "head": "-50", "query": "1000"}, ["layer 99", "position 1000"]),
+        ({"layer": "99", "head": "-50", "query": "1000"}, ["layer 99", "position 1,000"]),
         ({"layer": "abc"}, ["“abc” is not a number for layer."]),
         ({"query": "<b>x</b>"}, ["“<b>x</b>” is not a number for query."]),
         ({"layer": "1e3", "window": "0-1-2-x"}, ["“1e3” is not a number for layer.", "“0-1-2-x” is not a number for"]),
-    ],
+        elsewhere=(
+            {"layer": "99", "head": "-50", "query": "1000", "key": "<b>x</b>", "window": "0-1-2-x"},
+            ["There is no layer 99", "position 1,000", "“<b>x</b>” is not a number for key.", "“0-1-2-x” is not a"],
+        ),
+    ),
     ids=str,
 )
 def test_a_place_that_does_not_exist_is_told_and_replaced(screen, address, said):
@@ -134,21 +144,28 @@ def test_a_place_that_does_not_exist_is_told_and_replaced(screen, address, said)
 
 
 @pytest.mark.parametrize(
-    "address",
+    "address, told",
     [
-        {"window": "900-999-0-3"},
-        {"window": "3-1-3-1"},
-        {"lang": "tlh", "metric": "no", "what": "no", "other": "L99H9", "order": "", "unheard": "of"},
-        {"text": "a", "query": "-1", "key": "-1"},
+        ({"window": "900-999-0-3"}, []),
+        ({"window": "3-1-3-1"}, []),
+        ({"lang": "tlh", "unheard": "of"}, []),
+        ({"text": "a", "query": "-1", "key": "-1"}, []),
+        ({"metric": "no", "heads.what": "no"}, ["“no” is no choice for metric. “no” is no choice for quantity."]),
+        ({"other": "L99H9"}, ["There is no head L99H9 to compare with."]),
+        (
+            {"layer": "3", "head": "7", "other": "L3H7"},
+            ["L3H7 is the open head: with itself there is nothing to compare. Choose another."],
+        ),
     ],
     ids=str,
 )
-def test_choices_that_do_not_exist_are_the_default(address):
+def test_choices_that_do_not_exist_are_the_default(address, told):
     app = open_app(**address)
     no_failure(app)
-    assert sentences(app) == []
+    assert sentences(app) == told
     meta, _ = payload(app, "head_map")
     assert meta["window"] == [0, meta["total"][0], 0, meta["total"][1]]
+    assert sentences(open_app(**app.query_params)) == []
 
 
 # -- models -----------------------------------------------------------------------------------------------------------
@@ -162,13 +179,13 @@ def folder(tmp_path) -> Path:
     return tmp_path
 
 
-def told_of(folder: Path, screen: str = "pages/heads.py") -> str:
+def told_of(folder: Path, screen: str = "pages/heads/page.py") -> str:
     """The sentence for this model, asked for in a session that has another text; the embedded model is there after."""
     app = open_app(page=screen, model=str(folder), text="My own text")
     said = the_sentence(app)
     assert app.text_area(key="text_box").value == "My own text"
     assert app.selectbox(key="model_box").value == str(folder)
-    assert app.query_params == {"model": str(folder), "text": "My own text"}
+    assert beside_head(app) == {"model": str(folder), "text": "My own text"}
     app.selectbox(key="model_box").set_value("default")
     app.run()
     no_failure(app)
@@ -177,14 +194,9 @@ def told_of(folder: Path, screen: str = "pages/heads.py") -> str:
 
 
 @every_page
-def test_a_folder_that_is_not_there(screen, tmp_path):
-    said = told_of(tmp_path / "nowhere", screen)
-    assert said.startswith(f"There is no folder {tmp_path}/nowhere. Give the full path")
-
-
-def test_a_folder_without_a_configuration(folder):
-    (folder / "config.json").unlink()
-    assert "is not complete: config.json is missing. Copy or download it again." in told_of(folder)
+def test_a_folder_that_holds_no_configuration(screen, tmp_path):
+    said = told_of(tmp_path, screen)
+    assert said.startswith(f"There is no folder {tmp_path} that holds a model and may be read. Give the full")
 
 
 def test_a_folder_without_weights(folder):
@@ -229,7 +241,10 @@ def test_a_family_without_softmax_attention(tmp_path):
 
     config = MambaConfig(vocab_size=64, hidden_size=16, num_hidden_layers=1, state_size=4)
     said = told_of(save(tmp_path, MambaForCausalLM(config)))
-    assert "(mamba) cannot be captured: none of its layers calls softmax attention." in said
+    assert (
+        "(mamba) cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
+        in said
+    )
     assert "Choose a model whose layers use softmax attention" in said
 
 
@@ -237,12 +252,14 @@ def test_a_family_that_is_no_language_model_of_one_text(tmp_path):
     from transformers import T5Config, T5ForConditionalGeneration
 
     config = T5Config(vocab_size=64, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2)
-    assert "(t5) cannot be captured" in told_of(save(tmp_path, T5ForConditionalGeneration(config)))
+    said = told_of(save(tmp_path, T5ForConditionalGeneration(config)))
+    assert "(t5) cannot be captured: it is an encoder–decoder" in said
 
 
 @every_page
 def test_a_hub_id_without_a_network(screen):
     app = open_app(page=screen, model="owner/never-heard-of", text="My own text")
+    app.button(key="fetch_model").click().run()  # an address alone asks nothing of the hub
     assert the_sentence(app) == (
         "The hub cannot be reached, and owner/never-heard-of is not on this machine yet. "
         "Check the network, or choose the embedded model or a local folder."
@@ -267,9 +284,8 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(folder, monkey
     open_app()  # the embedded model is there, whatever the order of the tests
     with monkeypatch.context() as patch:
         patch.setattr("model_runner.memory.available", lambda _device: 1_000_000)
-        patch.setattr("model_runner.loading.AutoModelForCausalLM.from_pretrained", load)
-        app = open_app(model=str(folder), text="My own text")
-        said = the_sentence(app)
+        patch.setattr("model_runner.local.loading.AutoModelForCausalLM.from_pretrained", load)
+        said = told_of(folder)
     assert said.startswith(f"The model {folder} needs about ")
     assert "but only 977 KB are free." in said
 

@@ -45,7 +45,7 @@ def play_to(page: Page, frame: int) -> None:
     expect(page.locator(f".film .chip.drawn[data-frame='{frame}']:not(.ghost)")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_film_plays_to_its_end_and_plays_and_scrubs_again_without_a_message(page, server):
+def test_a_film_plays_to_its_end_and_again_and_only_where_it_rests_is_told(page, server):
     sent: list[object] = []
 
     def hear(frame: object) -> None:
@@ -55,7 +55,7 @@ def test_a_film_plays_to_its_end_and_plays_and_scrubs_again_without_a_message(pa
     open_film(page, server, length="12", seed="5")
     play_to(page, 12)
     expect(page.locator(".film")).to_have_attribute("data-playing", "false")
-    page.wait_for_url(lambda url: address(url).get("steps") == "12", timeout=PATIENCE)
+    page.wait_for_url(lambda url: address(url).get("film.steps") == "12", timeout=PATIENCE)
     wait_for_rest(page)
     before = len(sent)
     assert before > 0
@@ -69,23 +69,30 @@ def test_a_film_plays_to_its_end_and_plays_and_scrubs_again_without_a_message(pa
     page.keyboard.press("Home")
     page.locator(".film .chip.drawn").nth(3).click()
     wait_for_frame(page, 4)
+    page.wait_for_url(lambda url: address(url).get("film.frame") == "4", timeout=PATIENCE)
     page.wait_for_timeout(700)  # a message that should not be would be sent within it
-    assert len(sent) == before
+    assert before < len(sent) <= before + 3  # the end of the second playing, and frame 4; on a slow machine frame 7 too
+    page.reload()
+    wait_for_frame(page, 4)
+    expect(page.locator(".film .chip.drawn")).to_have_count(12, timeout=PATIENCE)
 
 
 def test_one_step_is_painted_soon(page, server):
-    open_film(page, server, length="40")
+    open_film(page, server, length="40", seed="1")  # of seed 0 the model ends after five
     times = page.evaluate(
         """async () => {
             const find = (node, name) => node.querySelector(name) ?? [...node.querySelectorAll("*")].map((one) =>
               one.shadowRoot && find(one.shadowRoot, name)).find(Boolean)
-            const root = find(document, ".film")
+            const film = () => find(document, ".film") // drawn anew by a run of the page, perhaps between two steps
             const times = []
             for (let i = 0; i < 8; i++) {
               const began = performance.now()
-              const before = root.dataset.frame
-              root.querySelector(".step").click()
-              while (root.dataset.frame === before) await new Promise(requestAnimationFrame)
+              const before = film().dataset.frame
+              film().querySelector(".step").click()
+              while (film()?.dataset.frame === before) {
+                if (performance.now() - began > 20_000) return [Infinity]
+                await new Promise(requestAnimationFrame)
+              }
               times.push(performance.now() - began)
               await new Promise((resolve) => setTimeout(resolve, 300))
             }
@@ -97,7 +104,7 @@ def test_one_step_is_painted_soon(page, server):
 
 
 def test_a_forced_token_branches_and_the_tree_leads_back(page, server):
-    open_film(page, server, length="8")
+    open_film(page, server, length="8", seed="1")
     play_to(page, 6)
     page.locator(".film .chip.drawn").nth(2).click()
     first = drawn(page)
@@ -107,7 +114,7 @@ def test_a_forced_token_branches_and_the_tree_leads_back(page, server):
     assert drawn(page)[:2] == first[:2]
     assert drawn(page)[2] != first[2]
     expect(page.locator(".token-tree")).to_be_visible()
-    page.wait_for_url(lambda url: "forced" in address(url))
+    page.wait_for_url(lambda url: "film.forced" in address(url))
 
 
 def test_the_text_opens_in_heads_and_the_generated_tokens_can_be_dropped(page, server):
@@ -127,6 +134,25 @@ def test_the_text_opens_in_heads_and_the_generated_tokens_can_be_dropped(page, s
     expect(page.locator(".st-key-beside_text")).to_have_count(0)
 
 
+def test_a_film_that_comes_to_rest_does_not_bring_back_a_reader_who_went_on(page, server):
+    for meanwhile in (262, 278, 290):  # milliseconds after a frame was chosen; at 300 it is told, and meets the switch
+        open_film(page, server, length="4", temperature="0")
+        play_to(page, 4)
+        wait_for_rest(page)
+        page.locator(".film .chip.drawn").first.evaluate(
+            """(chip, meanwhile) => new Promise((done) => {
+                chip.click()
+                setTimeout(() => {
+                    document.querySelector(".st-key-film_open button").click()
+                    setTimeout(done, 800)
+                }, meanwhile)
+            })""",
+            meanwhile,
+        )
+        wait_for_heads(page)
+        expect(page.locator(".st-key-beside_text")).to_contain_text("+ 4 generated tokens")
+
+
 def test_a_copied_address_shows_the_same_film(page, server, new_page):
     open_film(page, server, length="10", seed="3", top_p="0.8")
     play_to(page, 9)
@@ -134,7 +160,7 @@ def test_a_copied_address_shows_the_same_film(page, server, new_page):
     wait_for_rest(page)
     words, _steps = eventually(
         page,
-        lambda: (drawn(page), address(page.url).get("steps")),
+        lambda: (drawn(page), address(page.url).get("film.steps")),
         lambda found: str(len(found[0])) == found[1],
     )
     other = new_page()
@@ -193,7 +219,7 @@ def test_the_files_taken_away_hold_the_film_and_it_plays_offline(page, server, n
     with np.load(tmp_path / "film.npz") as arrays:
         assert arrays["ids"].shape == arrays["log_probabilities"].shape == (4,)
         assert arrays["attention_row"].sum() == pytest.approx(1, abs=1e-5)
-        assert "temperature 0" in str(arrays["caption"])
+        assert "Sampling(temperature=0.0)" in str(arrays["caption"])
     reader = new_page(offline=True)
     reader.goto((tmp_path / "film.svg").as_uri())
     reader.goto((tmp_path / "film.html").as_uri())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlsplit
+
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser import running_app
+from tests.browser import PATIENCE, running_app
 from tests.pages.visiting import (
     CAPITAL,
     CAPITAL_TOKENS,
@@ -20,6 +22,7 @@ from tests.pages.visiting import (
     type_text,
     visit,
     wait_for_heads,
+    wait_for_rest,
 )
 from ui.session import DEFAULT_TEXT
 
@@ -43,6 +46,7 @@ def test_the_app_opens_with_every_head_drawn_and_nothing_leaves_the_machine(page
     wait_for_heads(visit(page, server))
     expect(text_box(page)).to_have_value(DEFAULT_TEXT)
     expect_tokens(page, *("·" + word if i else word for i, word in enumerate(DEFAULT_TEXT.split())))
+    expect(page.locator(".token-lines svg text").filter(has_text="·squirrel")).to_have_count(2)  # no word is cut
     expect(page.locator(".atlas-badge.ok")).to_contain_text("verified")
     expect(page.locator(".atlas-next tbody tr")).to_have_count(6)
     for part in (".head-grid canvas", ".head-map canvas"):
@@ -52,17 +56,22 @@ def test_the_app_opens_with_every_head_drawn_and_nothing_leaves_the_machine(page
     assert watch.errors == []
 
 
-def test_clicks_open_a_head_and_pin_a_cell_and_another_browser_shows_the_same(page, server, new_page):
+def test_clicks_open_heads_and_pin_tokens_and_cells_and_another_browser_shows_the_same(page, server, new_page):
     wait_for_heads(visit(page, server))
-    click_head(page, 2, 5)
-    expect_head(page, "L2H5")
+    for layer, head in ((1, 1), (2, 5), (1, 1), (2, 5)):  # the same again after another
+        click_head(page, layer, head)
+        expect_head(page, f"L{layer}H{head}")
+    page.locator(".token-strip .chip").nth(4).click()
+    expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·the (4)")
+    expect(page.locator(".token-lines")).to_have_attribute("data-pinned", "4")
+    expect(page.locator(".head-map")).to_have_attribute("data-selected", "4,")
     click_cell(page, 5, 3, 8)
     expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·squirrel (5)")
     expect(page.locator(".atlas-caption .atlas-k")).to_have_text("·chased (3)")
     page.get_by_role("radio", name="scores").click()
-    expect_address(page, layer="2", head="5", query="5", key="3", what="scores")
+    expect_address(page, layer="2", head="5", query="5", key="3", **{"heads.what": "scores"})
     page.get_by_role("radio", name="ranked").click()
-    expect_address(page, layer="2", head="5", query="5", key="3", what="scores", order="rank")
+    expect_address(page, layer="2", head="5", query="5", key="3", **{"heads.what": "scores", "heads.order": "rank"})
     other = new_page()
     other.goto(page.url)
     wait_for_heads(other)
@@ -72,11 +81,26 @@ def test_clicks_open_a_head_and_pin_a_cell_and_another_browser_shows_the_same(pa
     assert address(other.url) == address(page.url)
 
 
-def test_the_same_head_can_be_opened_again_after_another(page, server):
-    wait_for_heads(visit(page, server))
-    for layer, head in ((1, 1), (4, 6), (1, 1)):
-        click_head(page, layer, head)
-        expect_head(page, f"L{layer}H{head}")
+def test_the_map_of_a_clicked_head_comes_before_the_page(page, server):
+    sizes: list[int] = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
+    wait_for_heads(visit(page, server, layer="3", head="7"))
+    wait_for_rest(page)
+    sizes.clear()
+    click_head(page, 2, 1)
+    expect_head(page, "L2H1")
+    wait_for_rest(page)
+    maps = [at for at, size in enumerate(sizes) if size > 20_000]
+    assert maps[0] < 15  # its own part of the page's messages
+    assert len(sizes) > 3 * maps[0]  # and then all of them
+
+
+def test_the_first_page_is_found_by_its_name_too(page, server):
+    wait_for_heads(visit(page, server, "heads", layer="2", head="5", text=CAPITAL))
+    expect_head(page, "L2H5")
+    expect_tokens(page, *CAPITAL_TOKENS)
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+    assert not urlsplit(page.url).path.strip("/")
 
 
 def test_the_keyboard_opens_heads_and_moves_and_clears_the_pin(page, server):
@@ -94,14 +118,6 @@ def test_the_keyboard_opens_heads_and_moves_and_clears_the_pin(page, server):
     expect_address(page, layer="4", head="4", query="none")
 
 
-def test_a_token_of_the_strip_becomes_the_query_everywhere(page, server):
-    wait_for_heads(visit(page, server, layer="3", head="7"))
-    page.locator(".token-strip .chip").nth(4).click()
-    expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·the (4)")
-    expect(page.locator(".token-lines")).to_have_attribute("data-pinned", "4")
-    expect(page.locator(".head-map")).to_have_attribute("data-selected", "4,")
-
-
 def test_a_text_that_is_typed_is_shown_and_stays_on_another_page(page, server):
     wait_for_heads(visit(page, server))
     type_text(page, CAPITAL)
@@ -114,7 +130,7 @@ def test_a_text_that_is_typed_is_shown_and_stays_on_another_page(page, server):
     page.get_by_role("link", name="Heads", exact=True).click()
     wait_for_heads(page)
     expect_tokens(page, *CAPITAL_TOKENS)
-    assert address(page.url) == {"text": CAPITAL}
+    expect_address(page, text=CAPITAL)
 
 
 def test_two_readers_never_see_each_others_text(new_page, server):
@@ -161,6 +177,35 @@ def test_on_a_phone_nothing_is_wider_than_the_screen_and_a_thumb_works(new_page,
     page.locator(".token-strip .chip").nth(2).tap()
     expect(page.locator(".token-strip .chip").nth(2)).to_have_attribute("aria-selected", "true")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("path, parts", [("positions", {}), ("kv_cache", {"kv_cache.view": "what_if", "lang": "zh"})])
+def test_every_choice_of_a_row_is_on_a_phones_screen(new_page, server, path, parts):
+    page = visit(new_page(viewport={"width": 390, "height": 844}), server, path, **parts)
+    rows = page.locator("[data-testid=stMain] [data-testid=stButtonGroup] button")
+    rows.nth(5).wait_for(timeout=PATIENCE)
+    assert max(rows.evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")) <= 390
+
+
+def test_a_word_is_explained_to_a_tap_in_the_readers_language(new_page, server):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    wait_for_heads(visit(page, server, layer="3", head="7", lang="zh"))
+    words = page.locator(".atlas-head span").first
+    words.scroll_into_view_if_needed()
+    x, y = words.evaluate(
+        """node => {
+            const range = document.createRange()
+            range.setStart(node.firstChild, node.firstChild.data.indexOf("熵"))
+            range.setEnd(node.firstChild, node.firstChild.data.indexOf("熵") + 1)
+            const box = range.getBoundingClientRect()
+            return [box.x + box.width / 2, box.y + box.height / 2]
+        }"""
+    )
+    page.touchscreen.tap(x, y)
+    expect(page.locator(".glossary .note h3")).to_have_text("熵 entropy")
+    expect(page.locator(".glossary .note p")).to_contain_text("份额有多分散")
+    page.touchscreen.tap(380, 10)
+    expect(page.locator(".glossary .note")).to_be_hidden()
 
 
 def test_a_page_opened_first_at_its_own_address_has_its_frame(tmp_path, new_page):

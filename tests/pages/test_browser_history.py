@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from playwright.sync_api import expect
 
 from tests.pages.visiting import (
@@ -15,6 +17,7 @@ from tests.pages.visiting import (
     type_text,
     visit,
     wait_for_heads,
+    wait_for_rest,
 )
 
 
@@ -27,9 +30,9 @@ def test_back_and_forward_show_the_heads_the_text_and_the_controls_of_their_addr
     click_head(page, 2, 5)
     expect_address(page, layer="2", head="5")
     chosen(page, "scores").click()
-    expect_address(page, layer="2", head="5", what="scores")
+    expect_address(page, layer="2", head="5", **{"heads.what": "scores"})
     type_text(page, CAPITAL)
-    expect_address(page, layer="2", head="5", what="scores", text=CAPITAL)
+    expect_address(page, layer="2", head="5", text=CAPITAL, **{"heads.what": "scores"})
     expect_tokens(page, *CAPITAL_TOKENS)
 
     page.go_back()
@@ -49,7 +52,7 @@ def test_back_and_forward_show_the_heads_the_text_and_the_controls_of_their_addr
     expect(text_box(page)).to_have_value(CAPITAL)
     expect(chosen(page, "scores")).to_be_checked()
     expect_head(page, "L2H5")
-    expect_address(page, layer="2", head="5", what="scores", text=CAPITAL)
+    expect_address(page, layer="2", head="5", text=CAPITAL, **{"heads.what": "scores"})
 
 
 def test_back_from_another_page_shows_the_one_before_as_it_was(page, server):
@@ -66,3 +69,51 @@ def test_back_from_another_page_shows_the_one_before_as_it_was(page, server):
     wait_for_heads(page)
     expect_head(page, "L1H1")
     expect_address(page, layer="1", head="1")
+
+
+def test_a_long_text_is_in_a_copied_address(page, new_page, server):
+    wait_for_heads(visit(page, server, layer="1", head="1"))
+    long = "\n".join(f"{number * number} squirrels and 北京 & <b> +%20" for number in range(40))
+    type_text(page, long)
+    expect(page).to_have_url(re.compile("textz="))
+    assert len(page.url) < 8000
+    other = new_page()
+    other.goto(page.url)
+    expect(text_box(other)).to_have_value(long)
+    expect(other.locator(".token-strip .chip").first).to_be_visible()
+
+
+def test_all_settings_of_a_film_are_one_step_away_and_one_back(page, server):
+    visit(page, server, "film", **{"film.steps": "3", "film.frame": "1"})
+    page.locator(".film[data-painted]").wait_for()
+    page.get_by_role("button", name="all settings").click()
+    page.locator(".sampling-bench").wait_for()
+    wait_for_rest(page)
+    page.go_back()
+    expect(page).to_have_url(re.compile("/film"))
+    page.locator(".film[data-painted]").wait_for()
+
+
+INSIDE = """() => {
+  const box = document.querySelector(".atlas-title").getBoundingClientRect()
+  const range = document.createRange()
+  range.selectNodeContents(document.querySelector(".atlas-title").firstChild)
+  const title = range.getBoundingClientRect()
+  const opener = document.querySelector("[data-testid=stExpandSidebarButton]")?.getBoundingClientRect()
+  return title.left >= box.left && title.right <= box.right + 1 && title.bottom <= box.bottom + 2 &&
+    !(opener && opener.right > title.left && opener.bottom > title.top)
+}"""
+
+
+def test_the_title_is_never_cut_nor_covered(page, server):
+    visit(page, server, "cell")
+    page.locator(".cell-steps[data-painted]").wait_for()
+    for width in (1440, 1280, 1024):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.wait_for_timeout(300)
+        assert page.evaluate(INSIDE), width
+    page.get_by_test_id("stSidebar").hover()
+    page.get_by_test_id("stSidebarCollapseButton").locator("button").click()
+    page.get_by_test_id("stExpandSidebarButton").wait_for()
+    page.wait_for_timeout(500)
+    assert page.evaluate(INSIDE)

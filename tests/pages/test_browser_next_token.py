@@ -6,25 +6,14 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from model_runner.sampling import Sampling, stages
+from model_runner.sampling import stages
+from model_runner.transforms import Sampling
 from tests.pages.expected import capture
 from tests.pages.visiting import PATIENCE, address, eventually, expect_address, visit, wait_for_rest
 
 pytestmark = pytest.mark.browser
 
 ROOT = ".sampling-bench"
-
-
-@pytest.fixture
-def frames(page):
-    """The messages that the page sends over its connection, from now on."""
-    sent: list[object] = []
-
-    def keep(frame: object) -> None:
-        sent.append(frame)
-
-    page.on("websocket", lambda connection: connection.on("framesent", keep))
-    return sent
 
 
 def open_bench(page, server, **parts: str):
@@ -77,7 +66,7 @@ def test_dragging_redraws_and_sends_nothing_until_it_is_released(page, server, f
     want = stages(capture().logits(2), Sampling(temperature=value), previous)[-1].probabilities.numpy()
     np.testing.assert_allclose(final(page), want, atol=1e-9)
     page.mouse.up()
-    expect_address(page, query="2", temperature=f"{value:g}")
+    expect_address(page, query="2", **{"sampling.temperature": f"{value:g}"})
     assert frames
 
 
@@ -95,10 +84,12 @@ def test_another_browser_at_the_same_address_shows_the_same_bench(page, server, 
     expect_address(
         page,
         query="2",
-        compare="1",
-        top_k_b="6",
-        draws="10",
-        find=page.locator(ROOT).get_attribute("data-find") or find,
+        **{
+            "next_token.compare": "1",
+            "sampling_b.top_k": "6",
+            "next_token.draws": "10",
+            "next_token.find": page.locator(ROOT).get_attribute("data-find") or find,
+        },
     )
     other = new_page()
     other.goto(page.url)
@@ -117,7 +108,7 @@ def test_the_picture_is_not_sent_again_for_its_own_settings(page, server):
     page.locator(ROOT).evaluate("root => { root.atlas.meta.mine = true }")
     page.locator("[data-transform=top_p] .value").fill("0.5")
     page.locator("[data-transform=top_p] .value").press("Enter")
-    expect_address(page, top_p="0.5")
+    expect_address(page, **{"sampling.top_p": "0.5"})
     wait_for_bench(page)
     assert page.locator(ROOT).evaluate("root => root.atlas.meta.mine") is True
 
@@ -126,11 +117,11 @@ def test_settings_survive_a_click_on_another_token(page, server):
     open_bench(page, server)
     page.locator("[data-transform=top_k] .value").fill("3")
     page.locator("[data-transform=top_k] .value").press("Enter")
-    expect_address(page, top_k="3")
+    expect_address(page, **{"sampling.top_k": "3"})
     page.locator(".token-strip .chip").nth(2).click()
     expect(page.locator(".went-on")).to_be_visible()
     expect(page.locator(ROOT)).to_have_attribute("data-kept", "3")
-    expect_address(page, top_k="3", query="2")
+    expect_address(page, query="2", **{"sampling.top_k": "3"})
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

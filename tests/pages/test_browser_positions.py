@@ -12,18 +12,6 @@ from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def frames(page):
-    """The messages that the page sends over its connection, from now on."""
-    sent: list[object] = []
-
-    def keep(frame: object) -> None:
-        sent.append(frame)
-
-    page.on("websocket", lambda connection: connection.on("framesent", keep))
-    return sent
-
-
 def test_dragging_turns_the_dials_and_sends_nothing_until_it_is_released(server, page, frames):
     visit(page, server, "positions", layer="3", head="2")
     root = page.locator(".rotation[data-painted]")

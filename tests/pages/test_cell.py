@@ -10,30 +10,20 @@ from typing import Any
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from streamlit.testing.v1 import AppTest
 
 from analysis.cell import Push, cell
 from model_runner import CaptureRequest, load_runner
+from model_runner.edit_text import written
 from model_runner.edits import Edit, ScaledHead
-from tests.model_runner.families import FAMILIES
-from tests.model_runner.tiny import byte_tokenizer
+from model_runner.python_lines import python_start
+from pages.cell.export import snippet
+from pages.cell.steps import formula
 from tests.pages.visiting import visit
-from tests.ui.driving import PATIENCE, ROOT, components, no_failure, open_app, payload, send, sentences, type_text
-from ui.cell_export import snippet
-from ui.cell_views import formula
-from ui.edit_address import written
+from tests.ui.driving import components, no_failure, open_app, payload, send, sentences, type_text
 from ui.session import DEFAULT_TEXT
 
-PAGE = "pages/cell.py"
+PAGE = "pages/cell/page.py"
 LAST = 7  # of the default text's eight tokens
-
-
-def deep_link(**address: str) -> AppTest:
-    """The page opened at its own address, so that it is the first to hear what is wrong with it."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    app.context["locale"] = "en-US"
-    app.query_params.update(address)
-    return app.switch_page(PAGE).run()
 
 
 @functools.cache
@@ -56,7 +46,7 @@ def test_the_steps_carry_the_captures_own_numbers():
     np.testing.assert_allclose(arrays["weights"], capture().weights(3, 2)[5].numpy(), atol=1e-4)
     np.testing.assert_allclose(arrays["dots"][1] * meta["scale"], float(capture().scores(3, 2)[5, 1]), atol=1e-4)
     np.testing.assert_allclose(arrays["mixed"], capture().record(3).output[5, 2].numpy(), atol=1e-4)
-    push = capture().head_push(3, 2, 5)
+    push = capture().direct_logits(3, 2, 5)
     assert meta["push"]["promoted"][0][1] == pytest.approx(float(push.max()), abs=1e-5)
     assert meta["push"]["promoted"][0][0] == load_runner("default").token_text(int(push.argmax()))
 
@@ -81,6 +71,13 @@ def test_a_key_sent_by_the_picture_is_shown_and_none_gives_the_strongest_back():
     assert payload(send(app, "cell_steps", "key", None), "cell_steps")[0]["key"] == strongest
 
 
+def test_the_open_step_is_in_the_address():
+    app = send(open_app(page=PAGE, layer="3", head="2"), "cell_steps", "step", 5)
+    assert app.query_params["cell.step"] == "5"
+    assert payload(open_app(page=PAGE, **app.query_params), "cell_steps")[0]["step"] == 5
+    assert "cell.step" not in send(app, "cell_steps", "step", 0).query_params
+
+
 def test_a_query_sent_by_the_picture_keeps_the_chosen_key():
     app = open_app(page=PAGE, layer="3", head="2", key="1")
     meta, _ = payload(send(app, "cell_steps", "query", 4), "cell_steps")
@@ -90,7 +87,8 @@ def test_a_query_sent_by_the_picture_keeps_the_chosen_key():
 def test_the_strip_sets_the_query_or_after_the_switch_the_key():
     app = open_app(page=PAGE, layer="3", head="2", key="1")
     assert payload(send(app, "token_strip", "token", 4), "cell_steps")[0]["query"][1] == 4
-    app = open_app(page=PAGE, layer="3", head="2", sets="key")
+    app = open_app(page=PAGE, layer="3", head="2", sets="key")  # as addresses had it once
+    assert app.button_group(key="cell.sets").value == "key"
     meta, _ = payload(send(app, "token_strip", "token", 4), "cell_steps")
     assert (meta["query"][1], meta["key"]) == (LAST, 4)
 
@@ -112,25 +110,15 @@ def test_the_coordinates_move_the_place():
 @pytest.mark.parametrize(
     "address, sentence",
     [
-        ({"layer": "99"}, "There is no layer 99: this model and text have 8, counted from 0."),
         ({"layer": "2", "head": "99"}, "There is no head 99"),
-        ({"query": "99"}, "There is no position 99: this model and text have 8"),
         ({"key": "-99"}, "There is no position -99"),
-        ({"key": "abc"}, "“abc” is not a number"),
     ],
 )
 def test_a_place_that_does_not_exist_is_one_sentence_above_a_picture_of_another(address, sentence):
-    app = deep_link(**address)
+    app = open_app(page=PAGE, **address)
     no_failure(app)
     assert any(sentence in shown for shown in sentences(app)), sentences(app)
     assert "cell_steps" in components(app)
-
-
-def test_a_text_without_tokens_is_one_sentence():
-    app = type_text(open_app(page=PAGE), "  ")
-    no_failure(app)
-    assert any("There is no text to look at." in shown for shown in sentences(app))
-    assert "cell_steps" not in components(app)
 
 
 def test_a_shorter_text_after_a_far_key_is_shown_without_complaint():
@@ -140,20 +128,8 @@ def test_a_shorter_text_after_a_far_key_is_shown_without_complaint():
     assert payload(app, "cell_steps")[0]["total"] == len(payload(app, "token_strip")[0]["labels"])
 
 
-@pytest.fixture(scope="module")
-def folder_of(tmp_path_factory: pytest.TempPathFactory):
-    @functools.cache
-    def save(name: str) -> str:
-        folder = tmp_path_factory.mktemp(name)
-        next(family for family in FAMILIES if family.name == name).build().save_pretrained(folder)
-        byte_tokenizer().save_pretrained(folder)
-        return str(folder)
-
-    return save
-
-
 def test_a_layer_without_weights_says_so_and_is_not_offered(folder_of):
-    app = deep_link(model=folder_of("jamba"), layer="0")
+    app = open_app(page=PAGE, model=folder_of("jamba"), layer="0")
     no_failure(app)
     assert any("Layer 0 has no softmax attention" in shown for shown in sentences(app)), sentences(app)
     assert payload(app, "cell_steps")[0]["head"].startswith("L1H")
@@ -172,12 +148,12 @@ def test_the_snippet_gives_the_numbers_of_the_picture():
     found = cell(capture(), 3, 2, 5, 1)
     opened: Any = SimpleNamespace(capture=capture())  # all that the snippet is made from
     names: dict[str, Any] = {}
-    exec(compile(snippet(opened, found), "snippet", "exec"), names)
+    exec(compile(python_start(opened.capture.request) + snippet(found), "snippet", "exec"), names)
     assert float(names["dot"]) == pytest.approx(found.dot, rel=1e-12)
     np.testing.assert_allclose(names["weights"].numpy(), found.row.weights, atol=1e-5)
     np.testing.assert_allclose(names["output"].numpy(), found.mixed, atol=1e-4)
     assert isinstance(found.push, Push)
-    assert float(names["push"].max()) == pytest.approx(found.push.promoted[0][1])
+    assert float(names["added"].max()) == pytest.approx(found.push.promoted[0][1])
 
 
 def test_a_carried_edit_leaves_the_output_and_doubles_what_is_passed_on_and_pushed():
@@ -215,9 +191,14 @@ def test_the_snippet_under_edits_gives_what_is_passed_on():
     found = cell(capture(*edits), 3, 2, 5, 1)
     names: dict[str, Any] = {}
     opened: Any = SimpleNamespace(capture=capture(*edits))
-    exec(compile(snippet(opened, found), "snippet", "exec"), names)
+    exec(compile(python_start(opened.capture.request) + snippet(found), "snippet", "exec"), names)
     np.testing.assert_allclose(names["passed_on"].numpy(), 2 * names["output"].numpy(), atol=2e-4)
-    assert "passed_on" not in snippet(SimpleNamespace(capture=capture()), cell(capture(), 3, 2, 5, 1))  # pyright: ignore[reportArgumentType]  # all it is made from
+    assert "passed_on" not in snippet(cell(capture(), 3, 2, 5, 1))
+
+
+def test_heads_that_an_edit_made_share_their_keys_are_named_as_sharing():
+    app = open_app(page=PAGE, layer="3", head="1", edits="SharedKeys(2)", everywhere="1")
+    assert payload(app, "cell_steps")[0]["shared"] == ["L3H0", "L3H1", "L3H2", "L3H3"]
 
 
 @pytest.mark.browser

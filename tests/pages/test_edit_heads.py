@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import io
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from analysis.comparison import head_drift, next_token_change
+from model_runner.edit_text import read, written
 from model_runner.edits import Blocked, MeanHead, ScaledHead, SharpenedHead, SwappedHeads
+from pages.edit_heads.edit import _what_shows
 from tests.pages.edit_driving import HERE, PAGE, N, add, capture, chips, drop, expected_map, maps
 from tests.pages.expected import ROUNDING, runner
 from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
 from tests.ui.driving import components, html, no_failure, open_app, payload, payloads, send, sentences
-from ui import head_export
-from ui.edit_address import read, written
+from tests.ui.taken import Taken, taken
+from ui import view
 
 WAYS = {
     "zero": ({}, (ScaledHead(3, 1, 0.0),), "L3H1 ablated"),
     "mean": ({}, (MeanHead(3, 1),), "L3H1 = its mean"),
-    "scale": ({"edit_scale": "-0.5"}, (ScaledHead(3, 1, -0.5),), "L3H1 × -0.5"),
-    "sharpen": ({"edit_sharpen": "0.3"}, (SharpenedHead(3, 1, 0.3),), "L3H1 at temperature 0.3"),
-    "swap": ({"edit_other": "5"}, (SwappedHeads(3, 1, 5),), "L3H1 ⇄ L3H5"),
+    "scale": ({"edit_heads.factor": "-0.5"}, (ScaledHead(3, 1, -0.5),), "L3H1 × -0.5"),
+    "sharpen": ({"edit_heads.temperature": "0.3"}, (SharpenedHead(3, 1, 0.3),), "L3H1 at temperature 0.3"),
+    "swap": ({"edit_heads.other": "5"}, (SwappedHeads(3, 1, 5),), "L3H1 ⇄ L3H5"),
 }
 
 
@@ -106,21 +109,14 @@ NEVER = "No change reaches L3H1: a head hears only of the layers below it."
         ((ScaledHead(3, 0, 0.0), ScaledHead(5, 0, 1.0)), NEVER),
         ((ScaledHead(5, 0, 0.0), ScaledHead(1, 0, 1.0)), NOTHING),
         ((ScaledHead(1, 0, 0.0),), None),
+        ((ScaledHead(3, 1, 0.0), Blocked(((7, 1),), (3,), (1,))), None),
     ],
 )
-def test_what_does_nothing_is_not_said_to_lie_above_the_open_head(edits, words):
-    app = open_app(page=PAGE, edits=written(edits), **HERE)
-    no_failure(app)
-    assert [one for one in (NOTHING, NEVER) if one in html(app)] == ([] if words is None else [words])
-    assert "is changed, not where it looks" not in html(app)
-    assert np.array_equal(*maps(app), equal_nan=True) == (words is not None)
-
-
-def test_a_head_that_is_scaled_and_looks_elsewhere_is_not_said_to_look_as_before():
-    app = open_app(page=PAGE, edits=written((ScaledHead(3, 1, 0.0), Blocked(((7, 1),), (3,), (1,)))), **HERE)
-    no_failure(app)
-    assert "not where it looks" not in html(app)
-    assert "No change reaches" not in html(app)
+def test_what_does_nothing_is_not_said_to_lie_above_the_open_head(monkeypatch, edits, words):
+    monkeypatch.setattr("ui.i18n.language", lambda: "en")
+    opened: Any = SimpleNamespace(capture=capture(), layer=3, head=1)
+    assert _what_shows(opened, capture(*edits), edits) == (words or "")
+    assert torch.equal(*(one.weights(3, 1) for one in (capture(), capture(*edits)))) == (words is not None)
 
 
 def test_nothing_changed_is_said_and_no_head_moved():
@@ -134,7 +130,6 @@ def test_a_click_on_a_moved_head_opens_it():
     app = open_app(page=PAGE, edits=written((ScaledHead(3, 1, 0.0),)), **HERE)
     drift = head_drift(capture(), capture(ScaledHead(3, 1, 0.0)))
     layer, head = np.unravel_index(np.nanargmax(drift), drift.shape)
-    assert any(button.key == f"edit_to_{layer}_{head}" for button in app.button)
     app.button(key=f"edit_to_{layer}_{head}").click().run()
     no_failure(app)
     assert (app.query_params["layer"], app.query_params["head"]) == (str(layer), str(head))
@@ -146,10 +141,10 @@ def test_a_click_on_a_moved_head_opens_it():
 
 
 def test_the_list_is_mended_one_by_one_or_cleared():
-    edits = (ScaledHead(3, 1, 0.0), SharpenedHead(2, 4, 2.0), Blocked(((5, 0),), None, (1,)))
+    edits = (ScaledHead(3, 1, 0.1), SharpenedHead(2, 4, 2.0), Blocked(((5, 0),), None, (1,)))
     app = open_app(page=PAGE, edits=written(edits), **HERE)
     no_failure(app)
-    assert chips(app) == ["L3H1 ablated", "L2H4 at temperature 2", "5 → 0 hidden in H1 of all layers"]
+    assert chips(app) == ["L3H1 × 0.1", "L2H4 at temperature 2", "5 → 0 hidden in H1 of all layers"]
     np.testing.assert_allclose(maps(app)[1], expected_map(*edits), atol=ROUNDING)
     drop(app, 1)
     assert read(app.query_params["edits"]) == (edits[0], edits[2])
@@ -161,11 +156,11 @@ def test_the_list_is_mended_one_by_one_or_cleared():
 
 def test_the_slider_of_a_changed_head_shows_its_value_and_changes_it_at_once():
     app = open_app(page=PAGE, edit="scale", edits=written((ScaledHead(3, 1, 0.0), MeanHead(2, 2))), **HERE)
-    assert app.slider(key="edit_scale").value == 0.0
-    app.slider(key="edit_scale").set_value(1.5).run()
+    assert app.slider(key="edit_heads.factor").value == 0.0
+    app.slider(key="edit_heads.factor").set_value(1.5).run()
     no_failure(app)
     assert read(app.query_params["edits"]) == (ScaledHead(3, 1, 1.5), MeanHead(2, 2))
-    app.slider(key="edit_scale").set_value(0.7).run()
+    app.slider(key="edit_heads.factor").set_value(0.7).run()
     assert read(app.query_params["edits"]) == (ScaledHead(3, 1, 0.7), MeanHead(2, 2))
 
 
@@ -185,7 +180,7 @@ def test_the_slider_reaches_a_listed_value_beyond_its_range(kind, edit, inside):
     assert slider.min <= value <= slider.max
     slider.set_value(inside).run()
     no_failure(app)
-    assert app.slider(key=f"edit_{kind}").value == inside
+    assert app.slider(key="edit_heads." + ("factor" if kind == "scale" else "temperature")).value == inside
     assert read(app.query_params["edits"]) == (type(edit)(3, 1, inside),)
     drop(app, 0)
     assert sentences(app) == []
@@ -203,11 +198,13 @@ def test_a_value_beyond_the_range_moved_within_it_leaves_an_address_that_can_be_
 
 def test_the_switch_for_every_page_is_in_the_address():
     app = open_app(page=PAGE, edits=written((ScaledHead(3, 1, 0.0),)), **HERE)
-    app.toggle(key="edit_everywhere").set_value(True).run()
+    assert "Other pages show" not in html(app)
+    app.toggle(key="everywhere").set_value(True).run()
     no_failure(app)
     assert app.query_params["everywhere"] == "1"
+    assert "Other pages show the model changed like this now." in html(app)
     np.testing.assert_allclose(maps(app)[0], expected_map(), atol=ROUNDING)  # before stays before
-    app.toggle(key="edit_everywhere").set_value(False).run()
+    app.toggle(key="everywhere").set_value(False).run()
     assert "everywhere" not in app.query_params
 
 
@@ -222,6 +219,7 @@ def greedy(*edits):
     return found
 
 
+@pytest.mark.usefixtures("whole_texts")
 @pytest.mark.parametrize("edits", [(ScaledHead(3, 1, 0.0),), (ScaledHead(6, 5, 0.0), SharpenedHead(0, 0, 3.0))])
 def test_both_texts_go_on_as_whole_forwards_do_and_the_first_difference_is_marked(edits):
     app = open_app(page=PAGE, edits=written(edits), **HERE)
@@ -245,16 +243,20 @@ def test_a_mean_has_no_continuation_and_everything_else_stays():
 
 
 def test_the_files_and_the_code_give_the_changed_map_and_name_the_edits(monkeypatch):
-    taken: list[Any] = []
-    monkeypatch.setattr(head_export, "show_take_away", taken.append)
+    offered: list[Taken] = []
+    monkeypatch.setattr(view, "show_take_away", lambda opened, shown: offered.append(taken(opened, shown)))
     edits = (Blocked(((7, 1),), (3,), (1,)), ScaledHead(2, 4, 0.5))
     no_failure(open_app(page=PAGE, edits=written(edits), **HERE))
     names: dict[str, Any] = {}
-    exec(compile(taken[-1].snippet, "snippet", "exec"), names)
+    exec(compile(offered[-1].snippet, "snippet", "exec"), names)
     np.testing.assert_allclose(names["values"], expected_map(*edits), atol=ROUNDING)
-    stored = np.load(io.BytesIO(taken[-1].npz()))
+    stored = offered[-1].arrays
     np.testing.assert_allclose(stored["values"], expected_map(*edits), atol=ROUNDING)
     assert all(repr(edit) in str(stored["caption"]) for edit in edits)
+    np.testing.assert_allclose(stored["before"], expected_map(), atol=ROUNDING)
+    np.testing.assert_array_equal(stored["difference"], stored["after"] - stored["before"])
+    np.testing.assert_array_equal(stored["after"], stored["values"])
+    assert offered[-1].name == "attention-L3H1-after"
 
 
 # -- in a browser -----------------------------------------------------------------------------------------------------
@@ -280,17 +282,17 @@ def test_a_click_on_the_left_map_empties_the_cell_of_the_right_one(server, page)
 
     click(7, 1)
     page.wait_for_url("**edits=Blocked**", timeout=PATIENCE)
-    page.get_by_role("button", name="7 → 1 hidden in L3H1 ×").wait_for(timeout=PATIENCE)
+    page.get_by_role("button", name="7 → 1 hidden in L3H1").wait_for(timeout=PATIENCE)
     wait_for_rest(page)
     eventually(page, said, lambda words: "cannot see" in words)
     left.locator("canvas").first.press("ArrowRight")  # looks around, hides nothing
     page.wait_for_url("**key=2**", timeout=PATIENCE)
-    page.get_by_role("button", name="7 → 1 hidden in L3H1 ×").wait_for(timeout=PATIENCE)
+    page.get_by_role("button", name="7 → 1 hidden in L3H1").wait_for(timeout=PATIENCE)
     left.locator("canvas").first.press("Enter")
-    page.get_by_role("button", name="2 cells hidden in L3H1 ×").wait_for(timeout=PATIENCE)
+    page.get_by_role("button", name="2 cells hidden in L3H1").wait_for(timeout=PATIENCE)
     wait_for_rest(page)
     click(7, 2)
-    page.get_by_role("button", name="7 → 1 hidden in L3H1 ×").wait_for(timeout=PATIENCE)
+    page.get_by_role("button", name="7 → 1 hidden in L3H1").wait_for(timeout=PATIENCE)
     wait_for_rest(page)
     click(7, 1)
     page.get_by_text("Nothing is changed yet, so both sides are the same.").wait_for(timeout=PATIENCE)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from model_runner.edit_text import read, written
 from model_runner.edits import ScaledHead
+from pages.edit_heads.edit_controls import cells_in
 from tests.model_runner.cases import FAMILY
-from tests.model_runner.folders import save
 from tests.pages.edit_driving import HERE, PAGE, add, chips, drop, expected_map, maps
 from tests.pages.expected import ROUNDING
 from tests.ui.driving import html, no_failure, open_app, sentences
-from ui.edit_address import read, written
 
 
 @pytest.mark.parametrize(
@@ -76,18 +76,50 @@ def test_a_full_list_takes_no_more_but_other_values():
     assert ScaledHead(3, 1, 0.0) in read(app.query_params["edits"])
 
 
-@pytest.mark.parametrize("value", ["abc", "99", "nan"])
-def test_a_number_that_no_slider_holds_is_said_and_replaced(value):
-    app = open_app(page=PAGE, edit="sharpen", edit_sharpen=value, **HERE)
+@pytest.mark.parametrize(
+    "part, sentence",
+    [
+        ({"edit": "sharpen", "edit_sharpen": "abc"}, "“abc” is not a number for temperature."),
+        ({"edit": "sharpen", "edit_sharpen": "99"}, "The temperature is 99.0; it may be at most 4.0."),
+        ({"edit": "sharpen", "edit_sharpen": "nan"}, "“nan” is not a number for temperature."),
+        ({"edit": "zzz"}, "“zzz” is no choice for change."),
+        ({"heads": "zzz"}, "“zzz” is no choice for view."),
+        ({"edit": "swap", "edit_other": "8"}, "There is no head 8: this model and text have 8, counted from 0."),
+    ],
+)
+def test_what_no_control_holds_is_said_and_replaced_by_the_usual(part, sentence):
+    app = open_app(page=PAGE, **part, **HERE)
     no_failure(app)
-    assert sentences(app) == [f"“{value}” is not a number for temperature."]
-    assert app.slider(key="edit_sharpen").value == 0.5
+    assert sentences(app) == [sentence]
+    assert len(maps(app)) == 2
+    app.run()
+    assert not [name for name in app.query_params if name != "edit_heads.change" and name.startswith("edit_heads.")]
 
 
-def test_a_layer_without_softmax_attention_is_one_sentence(tmp_path):
-    folder = str(save(tmp_path / "jamba", FAMILY["jamba"].build()))
+@pytest.mark.parametrize(
+    "text, cells",
+    [
+        ("7, 2", ((7, 2),)),
+        ("7,2; 7,3", ((7, 2), (7, 3))),
+        ("(7, 2), (6, 1)", ((7, 2), (6, 1))),
+        ("7.2 6.1", ((7, 2), (6, 1))),
+        ("7→2", ((7, 2),)),
+        ("", ()),
+        ("  ", ()),
+        ("7", None),
+        ("7, 2; x", None),
+        ("-7, 2", None),
+        ("7, 2, 3", None),
+        ("9999999, 1", None),
+    ],
+)
+def test_cells_are_typed_as_pairs(text, cells):
+    assert cells_in(text) == cells
+
+
+def test_a_layer_without_softmax_attention_is_one_sentence(folder_of):
     without = next(layer for layer, kind in enumerate(FAMILY["jamba"].kinds) if kind != "full")
-    app = open_app(page=PAGE, model=folder, text="some text", edits=f"ScaledHead({without},0,0.0)")
+    app = open_app(page=PAGE, model=folder_of("jamba"), text="some text", edits=f"ScaledHead({without},0,0.0)")
     no_failure(app)
     assert len(sentences(app)) == 1
     assert f"Layer {without} has no softmax attention" in sentences(app)[0]
@@ -98,9 +130,8 @@ def test_a_layer_without_softmax_attention_is_one_sentence(tmp_path):
     assert len(maps(app)) == 2
 
 
-def test_an_encoder_is_changed_but_not_continued(tmp_path):
-    folder = str(save(tmp_path / "bert", FAMILY["bert"].build()))
-    app = add(open_app(page=PAGE, model=folder, text="some text"))
+def test_an_encoder_is_changed_but_not_continued(folder_of):
+    app = add(open_app(page=PAGE, model=folder_of("bert"), text="some text"))
     assert sentences(app) == []
     assert "cannot continue a text" in html(app)
     assert len(maps(app)) == 2

@@ -14,24 +14,29 @@ import torch
 from playwright.sync_api import expect
 
 from analysis.head_effects import HeadEffects, head_effects, layer_effects, rank_correlation, ranking
+from jobs import pull as kv_pull
 from model_runner import CaptureRequest
 from model_runner.edits import ScaledHead
-from tests.model_runner.cases import FAMILY
-from tests.model_runner.folders import save
+from model_runner.questions import WhichHeads
+from pages.edit_heads.effect_export import effects_snippet
+from pages.edit_heads.effects import RANKED, Effects, signed
 from tests.pages.expected import capture, runner
-from tests.pages.visiting import PATIENCE, type_text, visit, wait_for_rest
+from tests.pages.visiting import PATIENCE, eventually, type_text, visit, wait_for_rest
 from tests.ui.driving import button, components, html, no_failure, open_app, payloads, sentences, until
-from ui import kv_pull
-from ui.effect_export import effects_snippet
-from ui.effect_view import RANKED, Effects, signed
 from ui.session import DEFAULT_TEXT
 
-PAGE = "pages/edit_heads.py"
+PAGE = "pages/edit_heads/page.py"
 INDUCTION = "lamp river seven cloud lamp river seven cloud lamp river seven"
 
 
 def open_view(**address):
     return finished(open_app(page=PAGE, heads="effects", **address))
+
+
+@functools.cache
+def untouched():
+    """The view as it opens, for tests that only read it."""
+    return open_view()
 
 
 def finished(app):
@@ -45,11 +50,8 @@ def maps(app):
 @functools.cache
 def expected(target: int, text: str = DEFAULT_TEXT) -> HeadEffects:
     own = capture(text)
-    jobs = [
-        runner().rerun(own, lambda rerun, layer=layer: layer_effects(rerun, layer, target))
-        for layer in range(own.n_layers)
-    ]
-    return head_effects([job.result() for job in jobs], own.n_layers, own.n_heads)
+    jobs = [runner().submit(WhichHeads(own.request, layer, target)) for layer in range(own.n_layers)]
+    return head_effects([layer_effects(job.result()) for job in jobs], own.n_layers, own.n_heads)
 
 
 def top(text: str = DEFAULT_TEXT) -> int:
@@ -57,7 +59,7 @@ def top(text: str = DEFAULT_TEXT) -> int:
 
 
 def test_the_three_maps_are_the_engines_for_the_likeliest_token():
-    app = open_view()
+    app = untouched()
     no_failure(app)
     wanted = expected(top())
     for found, values in zip(maps(app), (wanted.lost, wanted.pushed, wanted.written), strict=True):
@@ -74,7 +76,7 @@ def test_a_cell_is_what_the_page_of_the_edited_model_loses():
         torch.log_softmax(runner().capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits)).logits(-1).double(), -1)
         for edits in ((), (ScaledHead(1, 5),))
     ]
-    assert maps(open_view())[0][1, 5] == pytest.approx(float((log_probs[0] - log_probs[1])[top()]), abs=1e-5)
+    assert maps(untouched())[0][1, 5] == pytest.approx(float((log_probs[0] - log_probs[1])[top()]), abs=1e-5)
 
 
 def test_the_list_holds_the_ten_largest_with_their_rank_in_each_answer():
@@ -91,7 +93,7 @@ def test_the_list_holds_the_ten_largest_with_their_rank_in_each_answer():
 
 
 def test_the_agreement_is_spearmans_of_the_sizes():
-    app, wanted = open_view(), expected(top())
+    app, wanted = untouched(), expected(top())
     sizes = [np.abs(values) for values in (wanted.lost, wanted.pushed, wanted.written)]
     shown = re.findall(r"<tr><th scope='row'>[^<]* · [^<]*</th><td>([^<]*)</td>", html(app))
     assert shown == [signed(rank_correlation(sizes[i], sizes[j])) for i, j in ((0, 1), (0, 2), (1, 2))]
@@ -100,14 +102,14 @@ def test_the_agreement_is_spearmans_of_the_sizes():
 def test_another_token_can_be_chosen_and_is_in_the_address():
     app = open_view()
     second = int(capture().logits(-1).topk(2).indices[1])
-    finished(app.selectbox(key="effect_token").set_value(second).run())
+    finished(app.selectbox(key="edit_heads.token").set_value(second).run())
     no_failure(app)
-    assert app.query_params["effect_token"] == str(second)
+    assert app.query_params["edit_heads.token"] == str(second)
     np.testing.assert_allclose(maps(app)[0], expected(second).lost, atol=1e-5)
     np.testing.assert_allclose(maps(app)[1], expected(second).pushed, atol=1e-5)
     # Back to the first: nothing is computed again, so there is nothing to wait for.
-    app.selectbox(key="effect_token").set_value(top()).run()
-    assert "effect_token" not in app.query_params
+    app.selectbox(key="edit_heads.token").set_value(top()).run()
+    assert "edit_heads.token" not in app.query_params
     np.testing.assert_allclose(maps(app)[0], expected(top()).lost, atol=1e-5)
 
 
@@ -125,31 +127,30 @@ def test_a_typed_token_is_found_with_the_space_before_it():
     [
         ("'unbelievable nonsense", "is not one token of this model but"),
         ("'", "is not one token of this model but 0"),
-        ("99999999", "There is no token id 99999999"),
+        ("99999999", "There is no token id 99,999,999"),
         ("999999999999999999999", "is not one token of this model"),
     ],
 )
 def test_what_is_no_token_is_one_sentence_and_the_likeliest_is_taken(token, sentence):
-    app = open_view(effect_token=token)
+    app = open_app(page=PAGE, heads="effects", effect_token=token)
     no_failure(app)
     assert len(sentences(app)) == 1
     assert sentence in sentences(app)[0]
-    np.testing.assert_allclose(maps(app)[0], expected(top()).lost, atol=1e-5)
+    assert app.selectbox(key="edit_heads.token").value == top()
     second = int(capture().logits(-1).topk(2).indices[1])
-    app = finished(app.selectbox(key="effect_token").set_value(second).run())
+    app = app.selectbox(key="edit_heads.token").set_value(second).run()
     assert sentences(app) == []
 
 
-@pytest.mark.parametrize("which", [0, 1, 2])
-def test_a_click_on_any_map_opens_the_head_everywhere(which):
+def test_a_click_on_any_map_opens_the_head_everywhere():
     app = open_view()
-    found = [element for element in app.get("bidi_component") if element.proto.component_name == "layer_head_map"]
-    del found[which + 1 :], found[:which]
-    app = send_to(app, found[0], [2, 3])
-    no_failure(app)
-    assert (app.query_params["layer"], app.query_params["head"]) == ("2", "3")
-    assert [meta["open"] for meta, _arrays in payloads(app, "layer_head_map")] == [[2, 3]] * 3
-    assert "<b>L2H3</b>" in html(app)
+    for which in range(3):
+        found = [element for element in app.get("bidi_component") if element.proto.component_name == "layer_head_map"]
+        app = send_to(app, found[which], [2, which])
+        no_failure(app)
+        assert (app.query_params["layer"], app.query_params["head"]) == ("2", str(which))
+        assert [meta["open"] for meta, _arrays in payloads(app, "layer_head_map")] == [[2, which]] * 3
+        assert f"<b>L2H{which}</b>" in html(app)
 
 
 def send_to(app, element, value):
@@ -177,15 +178,6 @@ def test_the_search_can_be_stopped_and_goes_on_where_it_was(monkeypatch):
     finished(app.button(key="effect_start").click().run())
     no_failure(app)
     np.testing.assert_allclose(maps(app)[0], expected(top("A dog and a cat"), "A dog and a cat").lost, atol=1e-5)
-
-
-@pytest.fixture(scope="module")
-def folder_of(tmp_path_factory: pytest.TempPathFactory):
-    @functools.cache
-    def made(name: str) -> str:
-        return str(save(tmp_path_factory.mktemp(name), FAMILY[name].build()))
-
-    return made
 
 
 def test_layers_without_attention_are_empty_and_named(folder_of):
@@ -222,7 +214,7 @@ def test_the_snippet_gives_the_three_maps():
     opened: Any = SimpleNamespace(capture=capture(), runner=runner())
     wanted = expected(top())
     names: dict[str, Any] = {}
-    exec(compile(effects_snippet(opened, Effects(top(), wanted, {}, True)), "snippet", "exec"), names)
+    exec(compile(effects_snippet(opened, Effects(top(), wanted, True)), "snippet", "exec"), names)
     np.testing.assert_allclose(names["lost"], wanted.lost, atol=1e-6)
     np.testing.assert_allclose(names["pushed"], wanted.pushed, atol=1e-6)
     np.testing.assert_allclose(names["written"], wanted.written, atol=1e-6)
@@ -276,3 +268,18 @@ def test_a_long_search_shows_its_progress_and_ends_when_it_is_stopped(server, pa
     page.wait_for_timeout(1500)
     assert words.text_content() == before
     assert before != "8 of 8 layers, every head ablated once"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [720, 390])  # a window of 1440 at 200 %, and a phone
+def test_the_lists_are_not_printed_over_each_other_and_can_be_seen_whole(server, new_page, width):
+    page = new_page(viewport={"width": width, "height": 844})
+    visit(page, server, "edit_heads", **{"edit_heads.view": "effects"})
+    page.locator(".atlas-ranks tbody tr").nth(RANKED + 2).wait_for(timeout=PATIENCE)
+    wait_for_rest(page)
+    tables = page.locator(".atlas-ranks")
+    # none while one of them is drawn anew
+    ranking, agreement = eventually(page, lambda: [tables.nth(place).bounding_box() for place in (0, 1)], all)
+    assert ranking["y"] + ranking["height"] <= agreement["y"]
+    assert ranking["x"] + ranking["width"] <= width
+    assert page.evaluate("document.scrollingElement.scrollWidth") <= width

@@ -9,9 +9,8 @@ import pytest
 import torch
 
 from analysis.patching import logit_difference
-from model_runner.head_effects import residual_patches
-from tests.model_runner.cases import FAMILY
-from tests.model_runner.folders import save
+from jobs.second_text import PAIRS
+from model_runner.questions import PatchStream
 from tests.pages.patch_driving import (
     CLOSE,
     DIFFERENT,
@@ -30,7 +29,6 @@ from tests.pages.patch_driving import (
     tokens,
 )
 from tests.ui.driving import html, no_failure, open_app, payload, send, sentences
-from ui.patch_other import PAIRS
 from ui.session import DEFAULT_TEXT
 
 # -- numbers ----------------------------------------------------------------------------------------------------------
@@ -42,12 +40,12 @@ def test_the_page_opens_with_a_second_text_that_changes_the_next_token():
     assert box(app).value == OTHER
     assert tokens() == tuple(int(one.logits(-1).argmax()) for one in (capture(), capture(OTHER)))
     assert [chosen(app, "First token").value, chosen(app, "Second token").value] == list(tokens())
-    assert "patch_text" not in app.query_params
+    assert "edit_heads.text" not in app.query_params
 
 
 def test_the_map_is_the_residual_stream_replaced_by_a_plain_hook():
     found = changes(opened())
-    model, (first, second) = runner().model, tokens()
+    model, (first, second) = runner().engine.model, tokens()
     ids = torch.tensor([[token.id for token in capture().tokens]])
 
     def difference() -> float:
@@ -106,16 +104,16 @@ def test_chosen_tokens_are_compared_and_in_the_address():
     app = opened(patch_first=str(first))
     chosen(app, "Second token").set_value(second).run()
     no_failure(app)
-    assert app.query_params["patch_second"] == str(second)
+    assert app.query_params["edit_heads.second"] == str(second)
     finished(app)
-    found = runner().rerun(capture(), lambda one: residual_patches(one, 5, capture(OTHER), (first, second))).result()
+    found = runner().submit(PatchStream(capture().request, capture(OTHER).request, 5, (first, second))).result()
     np.testing.assert_allclose(changes(app)[5], found.numpy(), atol=CLOSE)
 
 
 def test_a_typed_token_is_found_and_the_address_holds_its_id():
     app = opened(patch_second="'wanted")
     assert sentences(app) == []
-    assert app.query_params["patch_second"] == str(runner().ids_of(" wanted")[0])
+    assert app.query_params["edit_heads.second"] == str(runner().ids_of(" wanted")[0])
 
 
 def test_a_text_without_an_example_is_given_a_second_one_of_the_models_own():
@@ -124,7 +122,7 @@ def test_a_text_without_an_example_is_given_a_second_one_of_the_models_own():
     second = box(app).value
     assert second != "She went to the park with her brother"
     assert len(second.split()) == 8
-    assert "patch_text" not in app.query_params
+    assert "edit_heads.text" not in app.query_params
 
 
 @pytest.mark.parametrize("text", PAIRS)
@@ -159,8 +157,8 @@ def test_a_click_on_a_head_opens_it():
     assert "L3H5" in html(app)
 
 
-def test_layers_without_softmax_attention_can_be_patched_but_not_opened(tmp_path):
-    folder = str(save(tmp_path / "jamba", FAMILY["jamba"].build()))
+def test_layers_without_softmax_attention_can_be_patched_but_not_opened(folder_of):
+    folder = folder_of("jamba")
     app = opened(model=folder, text="some text", patch_text="same text")
     assert sentences(app) == []
     found = changes(app)
@@ -175,15 +173,15 @@ def test_layers_without_softmax_attention_can_be_patched_but_not_opened(tmp_path
 
 
 def test_stopped_work_goes_on_where_it_was(monkeypatch):
-    monkeypatch.setattr("ui.kv_pull.BUDGET", 0.0)  # nothing comes of the first looks
+    monkeypatch.setattr("jobs.pull.BUDGET", 0.0)  # nothing comes of the first looks
     app = open_app(page=PAGE, heads="patching")
     assert np.isnan(changes(app)).all()
     app.button(key="patch_stop").click().run()
     no_failure(app)
     assert any(button.key == "patch_start" for button in app.button)
-    monkeypatch.setattr("ui.kv_pull.BUDGET", 5.0)
+    monkeypatch.setattr("jobs.pull.BUDGET", 5.0)
     app.run()
     assert np.isnan(changes(app)).any()
-    app.button(key="patch_start").click().run()
+    finished(app.button(key="patch_start").click().run())
     no_failure(app)
     np.testing.assert_allclose(changes(app), computed(setting()), atol=CLOSE)

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModel
 
 from analysis.patching import logit_difference
-from model_runner.head_effects import head_patches
-from model_runner.rerun import Rerun
-from tests.model_runner.cases import FAMILY
-from tests.model_runner.folders import save
-from tests.model_runner.tiny import tiny
+from model_runner.local.rerun import Rerun
+from model_runner.questions import PatchHeads
+from pages.edit_heads.patch_export import patch_snippet, patch_tables
 from tests.pages.patch_driving import (
     CLOSE,
     DIFFERENT,
@@ -31,7 +28,6 @@ from tests.pages.patch_driving import (
 )
 from tests.ui.driving import components, no_failure, open_app, sentences, until
 from ui import session
-from ui.patch_export import patch_snippet, patch_tables
 from ui.session import DEFAULT_TEXT
 
 # -- what cannot be ---------------------------------------------------------------------------------------------------
@@ -56,7 +52,7 @@ def test_a_second_text_that_does_not_fit_is_one_sentence_and_a_way_back(address,
     app.button(key="patch_back").click().run()
     no_failure(app)
     assert box(app).value == OTHER
-    assert "patch_text" not in app.query_params
+    assert "edit_heads.text" not in app.query_params
 
 
 def test_an_emptied_box_is_said_and_not_replaced():
@@ -71,7 +67,7 @@ def test_an_emptied_box_is_said_and_not_replaced():
     "address, sentence",
     [
         ({"patch_second": "'squirrelish"}, "“squirrelish” is not one token of this model but"),
-        ({"patch_first": "99999"}, "There is no token id 99999: this model and text have"),
+        ({"patch_first": "99999"}, "There is no token id 99,999: this model and text have"),
         ({"patch_first": "20", "patch_second": "20"}, "whose difference is always 0: “"),
     ],
 )
@@ -89,28 +85,26 @@ def test_a_text_too_long_for_a_run_a_token_is_one_sentence():
     assert "offered for texts of up to 256 tokens" in sentences(app)[0]
 
 
-@pytest.mark.parametrize("name", ["bert", "base"])
-def test_an_encoder_has_no_next_token_to_patch(tmp_path, name):
-    build = tiny("bert", AutoModel) if name == "base" else FAMILY[name].build
-    app = open_app(page=PAGE, heads="patching", model=str(save(tmp_path / name, build())), text="some text")
+@pytest.mark.parametrize(
+    "name, sentence",
+    [
+        ("bert", "This model sees the whole text at once"),
+        ("bert-base", "This model sees the whole text at once"),
+        ("llama-base", "comes without an output layer"),
+    ],
+)
+def test_what_has_no_next_token_to_patch_says_so(folder_of, name, sentence):
+    app = open_app(page=PAGE, heads="patching", model=folder_of(name), text="some text")
     no_failure(app)
     assert len(sentences(app)) == 1
-    assert "This model sees the whole text at once" in sentences(app)[0]
-
-
-def test_a_causal_model_without_an_output_layer_says_so(tmp_path):
-    folder = save(tmp_path / "base", tiny("llama", AutoModel)())
-    app = open_app(page=PAGE, heads="patching", model=str(folder), text="some text")
-    no_failure(app)
-    assert len(sentences(app)) == 1
-    assert "comes without an output layer" in sentences(app)[0]
+    assert sentence in sentences(app)[0]
 
 
 def test_a_model_whose_layers_cannot_be_left_out_is_one_sentence(monkeypatch):
     monkeypatch.setattr(Rerun, "_agrees", lambda self, found: False)
-    loading = session.shelf().open("default")
+    loading = session.model_cache().open("default")
     assert loading.wait(60.0)
-    monkeypatch.setattr(loading.result(), "_alone", {})  # what was found without the patch above
+    monkeypatch.setattr(loading.result().engine, "entered", {})  # what was found without the patch above
     app = open_app(page=PAGE, heads="patching", patch_first="21")
     no_failure(app)
     until(app, sentences)
@@ -135,7 +129,7 @@ def test_the_snippet_gives_the_numbers_of_the_map(kind, reversed):
 
 
 def test_the_tables_hold_the_map_and_what_it_is_of_the_way(monkeypatch):
-    monkeypatch.setattr("ui.patch_export._", str)  # outside a session there is no language
+    monkeypatch.setattr("pages.edit_heads.patch_export._", str)  # outside a session there is no language
     one = setting()
     values = computed(one)
     found: Any = SimpleNamespace(setting=one, found=one.map_of(list(values[::-1])))
@@ -148,6 +142,7 @@ def test_the_tables_hold_the_map_and_what_it_is_of_the_way(monkeypatch):
 
 
 def test_one_head_of_many_is_less_than_all_of_them():
-    found = runner().rerun(capture(), lambda one: head_patches(one, 6, 1, capture(OTHER), tokens())).result()
-    every = runner().rerun(capture(), lambda one: head_patches(one, 6, None, capture(OTHER), tokens())).result()
+    plain, other = capture().request, capture(OTHER).request
+    found = runner().submit(PatchHeads(plain, other, 6, 1, tokens())).result()
+    every = runner().submit(PatchHeads(plain, other, 6, None, tokens())).result()
     assert (found - every).abs().max() > CLOSE

@@ -6,19 +6,24 @@ import numpy as np
 import pytest
 
 from model_runner import CaptureRequest, GenerateRequest
+from model_runner.edit_text import written
 from model_runner.edits import Blocked, Masked, ScaledHead
 from tests.pages.expected import ROUNDING, masked, runner, weights
 from tests.pages.test_film import more
 from tests.pages.test_film import tokens as film_tokens
 from tests.ui.driving import html, no_failure, open_app, payload, sentences
-from ui.edit_address import written
 from ui.frame import ENTRIES
 from ui.session import DEFAULT_TEXT
 
 EDITS = (Blocked(((7, 0), (7, 3)), (3,), (7,)), ScaledHead(2, 1, 0.0))
 CARRIED = {"edits": written(EDITS), "everywhere": "1"}
 HERE = {"layer": "3", "head": "7"}
-OWN = ("pages/masks.py", "pages/kv_cache.py", "pages/sharing.py", "pages/edit_heads.py")  # compare by themselves
+OWN = (
+    "pages/masks/page.py",
+    "pages/kv_cache/page.py",
+    "pages/sharing/page.py",
+    "pages/edit_heads/page.py",
+)  # compare by themselves
 
 
 def changed(text: str = DEFAULT_TEXT):
@@ -52,7 +57,7 @@ def test_every_page_opens_with_the_changed_model_or_says_that_it_begins_without_
 def test_the_film_is_the_changed_model_s():
     edits = tuple(ScaledHead(0, head, 0.0) for head in range(8))
     address = {"edits": written(edits), "everywhere": "1", "temperature": "0"}
-    app = more(open_app(page="pages/film.py", **address), 3)
+    app = more(open_app(page="pages/film/page.py", **address), 3)
     plain, exact = (
         [step.token.id for step in runner().generate(GenerateRequest(DEFAULT_TEXT, len(film_tokens(app)), edits=one))]
         for one in ((), edits)
@@ -65,14 +70,14 @@ def test_the_other_pages_show_the_changed_model_s_numbers_too():
     address = {"edits": written(edits), "everywhere": "1"}
     exact = runner().capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits)).logits(-1)
     assert (exact - runner().capture(CaptureRequest(text=DEFAULT_TEXT)).logits(-1)).abs().max() > 0.01
-    app = open_app(page="pages/next_token.py", **address)
+    app = open_app(page="pages/next_token/page.py", **address)
     np.testing.assert_allclose(payload(app, "sampling_bench")[1]["logits"], exact.numpy(), atol=1e-4)
 
 
 def test_a_pattern_that_looks_ahead_shows_in_heads_and_is_named_where_a_text_goes_on():
     address = {"edits": written((Masked("prefix", (("length", 16),)),)), "everywhere": "1"}
     no_failure(open_app(**address))
-    for page in ("pages/film.py", "pages/next_token.py"):
+    for page in ("pages/film/page.py", "pages/next_token/page.py"):
         app = open_app(page=page, **address)
         assert any("tokens see later ones" in sentence for sentence in sentences(app)), page
 
@@ -84,15 +89,33 @@ def test_hidden_cells_beyond_the_text_are_told():
 
 
 def test_a_change_that_is_carried_joins_the_edits_that_were_collected():
-    app = open_app(page="pages/sharing.py", kv_heads="1", edits="ScaledHead(3,1,0.0);SharedKeys(2)")
-    app.button(key="use_everywhere").click().run()
+    app = open_app(page="pages/sharing/page.py", kv_heads="1", edits="ScaledHead(3,1,0.0);SharedKeys(2)")
+    app.toggle(key="everywhere").set_value(True).run()
     no_failure(app)
     assert app.query_params["edits"] == "ScaledHead(3,1,0.0);SharedKeys(1)"
 
 
-@pytest.mark.parametrize("edits", ["nonsense", "ScaledHead(99,0,0.0)"])
-def test_edits_that_cannot_be_made_are_one_sentence_and_can_be_undone(edits: str):
-    app = open_app(edits=edits, everywhere="1")
+def test_what_is_no_edit_is_told_and_left_out_and_the_others_are_made():
+    app = open_app(edits="nonsense;ScaledHead(3,1,0.0)", everywhere="1")
+    no_failure(app)
+    assert sentences(app) == ["This change cannot be made: “nonsense” in the address is no edit."]
+    assert app.query_params["edits"] == "ScaledHead(3,1,0.0)"
+    assert "changed: L3H1 ablated" in html(app)
+
+
+def test_beside_the_badge_stands_which_edit_it_is_and_the_way_back():
+    app = open_app(edits="ScaledHead(3,1,0.0);MeanHead(2,2)", everywhere="1")
+    badge = next(element.proto.body for element in app.get("html") if "atlas-badge changed" in element.proto.body)
+    assert "changed: L3H1 ablated + 1" in badge
+    assert "L2H2 = its mean" in badge  # in full where it is pointed at
+    app.button(key="undo_edits").click().run()
+    no_failure(app)
+    assert "atlas-badge changed'" not in html(app)
+    assert app.query_params["edits"] == "ScaledHead(3,1,0.0);MeanHead(2,2)"  # the list stays
+
+
+def test_edits_that_cannot_be_made_are_one_sentence_and_can_be_undone():
+    app = open_app(edits="ScaledHead(99,0,0.0)", everywhere="1")
     assert not app.exception
     assert len(app.warning) == 1
     app.button(key="drop_edits").click().run()
@@ -103,18 +126,19 @@ def test_edits_that_cannot_be_made_are_one_sentence_and_can_be_undone(edits: str
 @pytest.mark.parametrize(
     "page, address, edit",
     [
-        ("pages/masks.py", {"masks": "model", "mask": "window", "mask_window": "2"}, "Masked('window',"),
-        ("pages/sharing.py", {"kv_heads": "1"}, "SharedKeys(1)"),
-        ("pages/kv_cache.py", {"kv": "what_if", "drop": "last", "keep": "3"}, "KeepLast(3,0)"),
+        ("pages/masks/page.py", {"masks": "model", "mask": "window", "mask_window": "2"}, "Masked('window',"),
+        ("pages/sharing/page.py", {"kv_heads": "1"}, "SharedKeys(1)"),
+        ("pages/kv_cache/page.py", {"kv": "what_if", "drop": "last", "keep": "3"}, "KeepLast(3,0)"),
     ],
 )
 def test_what_a_page_changed_can_be_carried_over_every_page(page: str, address: dict[str, str], edit: str):
     app = open_app(page=page, **address)
     no_failure(app)
-    app.button(key="use_everywhere").click().run()
+    app.toggle(key="everywhere").set_value(True).run()
     no_failure(app)
     assert app.query_params["edits"].startswith(edit)
     assert "changed by 1 edit" in html(app)
-    app = open_app(**HERE, **app.query_params)
+    assert "Other pages show the model changed like this now." in html(app), "where it was asked for"
+    app = open_app(**{**app.query_params, **HERE})
     shown = np.nan_to_num(payload(app, "head_map")[1]["values"])
     assert np.abs(shown - weights(3, 7)).max() > 0.01

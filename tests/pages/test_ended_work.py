@@ -24,8 +24,8 @@ def test_a_page_whose_work_ends_at_the_first_look_is_sent_whole(monkeypatch, pla
         rerun()
 
     monkeypatch.setattr("streamlit.rerun", noted)
-    monkeypatch.setattr("ui.kv_pull.BUDGET", 60.0)  # it ends within
-    app = open_app(page=page, text=f"Another text for {place}", **address)
+    monkeypatch.setattr("jobs.pull.BUDGET", 60.0)  # it ends within
+    app = open_app(page=page, text=f"now {place}", **address)
     no_failure(app)
     assert begun_again == []
     app.run()

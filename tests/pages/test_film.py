@@ -11,21 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.film import choice
 from model_runner import GenerateRequest, Sampling, Step, load_runner
-from tests.ui.driving import (
-    PATIENCE,
-    ROOT,
-    html,
-    no_failure,
-    open_app,
-    payload,
-    send,
-    sentences,
-    type_text,
-)
-from ui.film_export import snippet
+from model_runner.questions import Beams
+from model_runner.transforms import DEFAULT
+from pages.film.export import code, film_view
+from tests.ui.driving import beside_head, go, html, no_failure, open_app, payload, send, sentences, type_text
+from ui import i18n
 from ui.session import DEFAULT_TEXT
 
-PAGE = "pages/film.py"
+PAGE = "pages/film/page.py"
 PROMPT = 8  # tokens of the default text
 
 
@@ -53,7 +46,7 @@ def more(app: AppTest, count: int) -> AppTest:
         have = len(film(app)["frames"])
         if have > count or film(app)["stop"]:
             break
-        asked = {"film": film(app)["film"], "have": have, "wanted": count + 1 - have, "ask": ask}
+        asked = {"film": film(app)["film"], "have": have, "at": count, "wanted": count + 1 - have, "ask": ask}
         send(app, "film", "more", asked)
     no_failure(app)
     return app
@@ -68,11 +61,10 @@ def key_of(app: AppTest) -> tuple[str, str, bool, str]:
     return ("default", app.session_state["text"], False, "")
 
 
-def deep_link(**address: str) -> AppTest:
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    app.context["locale"] = "en-US"
-    app.query_params.update(address)
-    return app.switch_page(PAGE).run()
+def opened(film: Any) -> Any:
+    """As the page's files are made of it."""
+    given = {"capture": film.capture(lambda: None), "runner": film.runner, "layer": 0, "head": 0}
+    return type("PageContext", (), given)()
 
 
 def test_the_page_opens_on_the_prompt_with_one_token_ready():
@@ -85,7 +77,7 @@ def test_the_page_opens_on_the_prompt_with_one_token_ready():
     assert meta["frames"][0]["token"] is None
     assert arrays["k"].shape == (PROMPT + 1, 32)
     assert "atlas-badge ok" in html(app)
-    assert app.query_params == {}
+    assert beside_head(app) == {}
 
 
 def test_the_frames_are_the_generators_steps():
@@ -98,6 +90,37 @@ def test_the_frames_are_the_generators_steps():
         assert frame["tokens"] == [one.id for one in found.candidates]
         np.testing.assert_allclose(frame["finals"], [one.final for one in found.candidates], rtol=1e-4)
         assert frame["label"] == step.token.text
+
+
+def test_a_frame_shows_one_distribution_the_one_of_the_next_token_page():
+    app = open_app(page=PAGE, temperature="2")
+    done = steps(1, Sampling(temperature=2.0))[0].stages
+    for frame in film(app)["frames"][:2]:
+        assert frame["changed"]
+        assert sum(frame["finals"]) + frame["finalRest"] == pytest.approx(1, abs=1e-5)
+    first = film(app)["frames"][0]
+    assert first["finalRest"] > 0.2
+    assert first["finalEntropy"] == pytest.approx(done[-1].entropy, rel=1e-4)
+    assert first["entropy"] == pytest.approx(done[0].entropy, rel=1e-4)
+
+
+def test_the_files_name_every_setting_that_differs(monkeypatch):
+    order = DEFAULT.order[::-1]
+    app = open_app(page=PAGE, temperature="0.8", typical_p="0.9", transforms="-".join(order), seed="4")
+    held = app.session_state["jobs"].get("film", key_of(app), lambda _: None)
+    written = repr(Sampling(temperature=0.8, typical_p=0.9, order=order, seed=4))
+    assert written in code(held)
+    monkeypatch.setattr(i18n, "language", lambda: "en")
+    assert written in film_view(opened(held), held, every_head=False).what
+
+
+def test_the_bytes_of_a_character_of_the_prompt_are_one_chip_and_one_head_alone_has_no_strip():
+    app = open_app(page=PAGE, text="北京 a", onehead="1")
+    assert (film(app)["view"]["heads"], payload(app, "film")[1]["strips"].size) == ([], 0)
+    prompt = film(app)["prompt"]
+    assert [unit[0] for unit in prompt["units"]] == ["⟨bos⟩", "北", "京", "·a"]
+    assert [unit[1] for unit in prompt["units"]] == [0, 1, 4, len(prompt["labels"]) - 1]
+    assert prompt["units"][0][2] is True
 
 
 def test_the_row_of_a_frame_is_the_open_heads_and_the_strip_every_heads():
@@ -114,7 +137,7 @@ def test_the_row_of_a_frame_is_the_open_heads_and_the_strip_every_heads():
 def test_an_answer_brings_only_the_frames_that_the_picture_lacks(monkeypatch):
     app = more(open_app(page=PAGE), 3)
     sent: list[int] = []
-    from ui import film_views
+    from pages.film import views as film_views
 
     original = film_views.film_payload
 
@@ -123,7 +146,7 @@ def test_an_answer_brings_only_the_frames_that_the_picture_lacks(monkeypatch):
         return original(*args, **options)
 
     monkeypatch.setattr(film_views, "film_payload", watched)
-    asked = {"film": film(app)["film"], "have": 3, "wanted": 1, "ask": 9}
+    asked = {"film": film(app)["film"], "have": 3, "at": 2, "wanted": 1, "ask": 9}
     send(app, "film", "more", asked)
     assert sent == [0]  # without a browser every run is of the whole page, which sends everything
     assert film(app)["answered"] == 9
@@ -141,6 +164,8 @@ def test_a_click_in_the_picture_opens_a_head_for_the_whole_page():
 def test_a_forced_token_branches_and_the_tree_has_both_ways():
     app = more(open_app(page=PAGE), 5)
     other = film(app)["frames"][3]["tokens"][2]
+    send(app, "film", "force", {"film": "another", "frame": 1, "token": 5})  # is not heard
+    assert tokens(app)[:3] == ids(3)
     force(app, 3, other)
     no_failure(app)
     assert tokens(app) == [*ids(2), other]
@@ -148,7 +173,7 @@ def test_a_forced_token_branches_and_the_tree_has_both_ways():
     tree = payload(app, "token_tree")[0]
     assert tree["n_branches"] == 2
     assert tree["opened"] == ".".join(map(str, tokens(app)))
-    assert app.query_params["forced"] == f"2-{other}"
+    assert app.query_params["film.forced"] == f"2.{other}"
     more(app, 6)
     assert tokens(app)[3:6] == [step.token.id for step in steps(3, forced=tuple(tokens(app)[:3]))]
 
@@ -162,22 +187,16 @@ def test_a_node_of_the_tree_opens_the_other_way_where_it_was():
     assert film(app)["at"] == 4
 
 
-def test_a_force_of_an_older_film_is_not_heard():
-    app = more(open_app(page=PAGE), 3)
-    send(app, "film", "force", {"film": "another", "frame": 1, "token": 5})
-    assert tokens(app)[:3] == ids(3)
-
-
 def test_other_settings_start_a_new_film_and_the_old_one_stays_a_branch():
     app = more(open_app(page=PAGE), 4)
-    app.slider(key="film_temperature").set_value(0.0).run()
+    app.slider(key="sampling.temperature").set_value(0.0).run()
     no_failure(app)
     assert film(app)["at"] == 0
     assert film(app)["frames"][1]["how"] == "greedy"
     assert film(app)["frames"][1]["rank"] == 1
     assert payload(app, "token_tree")[0]["n_branches"] == 2
-    assert app.query_params["temperature"] == "0"
-    app.slider(key="film_temperature").set_value(1.0).run()
+    assert app.query_params["sampling.temperature"] == "0"
+    app.slider(key="sampling.temperature").set_value(1.0).run()
     assert tokens(app)[:4] == ids(4)
 
 
@@ -185,7 +204,7 @@ def test_the_length_can_grow_without_a_new_film():
     app = more(open_app(page=PAGE, length="2"), 2)
     assert (len(tokens(app)), film(app)["stop"]) == (2, "limit")
     name = film(app)["film"]
-    app.number_input(key="film_length").set_value(5).run()
+    app.number_input(key="film.length").set_value(5).run()
     assert (film(app)["film"], film(app)["stop"]) == (name, "")
     assert tokens(more(app, 5)) == ids(5)
 
@@ -195,27 +214,45 @@ def test_a_copied_address_makes_the_same_film():
     force(app, 2, film(app)["frames"][2]["tokens"][1])
     more(app, 6)
     address = dict(app.query_params)
-    assert address["steps"] == "6"
+    assert address["film.steps"] == "6"
     again = more(open_app(page=PAGE, **address), 6)
     assert film(again)["goal"] == film(again)["at"] == 6
     assert tokens(again) == tokens(app)
     assert [frame["how"] for frame in film(again)["frames"]] == [frame["how"] for frame in film(app)["frames"]]
 
 
-@pytest.mark.parametrize("value", ["abc", "1-", "0-99999", "-1-5"])
-def test_forced_tokens_that_make_no_sense_are_one_sentence(value):
-    app = open_app(page=PAGE, forced=value)
+@pytest.mark.parametrize(
+    "name, value, said",
+    [
+        ("forced", "abc", "“abc” is not a number for forced tokens."),
+        ("forced", "-1-5", "“” is not a number for forced tokens."),
+        ("forced", "0-99999", "“0.99999” is not a number for forced tokens."),
+        ("film.forced", "700.5", "“700.5” is not a number for forced tokens."),
+        ("length", "9999", "The number of tokens is 9999; it may be at most 500."),
+    ],
+)
+def test_what_makes_no_sense_is_one_sentence(name, value, said):
+    app = open_app(page=PAGE, **{name: value})
     no_failure(app)
-    assert sentences(app) == [f"“{value}” is not a number for forced tokens."]
+    assert sentences(app) == [said]
     assert tokens(app) == ids(1)
+    assert beside_head(app) == {}
 
 
-def test_pausing_and_looking_elsewhere_loses_nothing():
+def test_the_frame_where_the_reader_stays_is_in_the_address_and_opens_again():
     app = more(open_app(page=PAGE), 5)
-    app.switch_page("pages/heads.py").run()
-    no_failure(app)
-    app.switch_page(PAGE).run()
-    assert tokens(app)[:5] == ids(5)
+    assert "film.frame" not in app.query_params  # at the newest
+    have = len(film(app)["frames"])
+    send(app, "film", "rest", {"film": "another", "have": have, "at": 1})
+    assert "film.frame" not in app.query_params
+    send(app, "film", "rest", {"film": film(app)["film"], "have": have, "at": 2})
+    assert (app.query_params["film.frame"], app.query_params["film.steps"]) == ("2", str(have - 1))
+    again = more(open_app(page=PAGE, **app.query_params), 5)
+    assert (film(again)["goal"], tokens(again)[:5]) == (have - 1, ids(5))
+    assert film(open_app(page=PAGE, **app.query_params))["at"] == 2
+    go(app, "pages/heads/page.py")
+    go(app, PAGE)
+    assert (film(app)["at"], tokens(app)[:5]) == (2, ids(5))
 
 
 def test_another_text_is_another_film():
@@ -223,7 +260,7 @@ def test_another_text_is_another_film():
     no_failure(app)
     assert len(tokens(app)) == 1
     assert film(app)["prompt"]["labels"][-1] == "·is"
-    assert "steps" not in app.query_params
+    assert "film.steps" not in app.query_params
 
 
 def test_beams_join_the_tree_and_one_of_them_opens():
@@ -237,14 +274,8 @@ def test_beams_join_the_tree_and_one_of_them_opens():
     send(app, "token_tree", "node", best)
     no_failure(app)
     assert ".".join(map(str, tokens(app))) == best
-    found = load_runner("default").beam_search(GenerateRequest(DEFAULT_TEXT, 4), width=3)
+    found = load_runner("default").submit(Beams(GenerateRequest(DEFAULT_TEXT, 4), 3)).result()
     assert tuple(tokens(app)) == found.ranking[0].beam.ids
-
-
-def test_one_head_alone_has_no_strip():
-    app = open_app(page=PAGE, onehead="1")
-    assert film(app)["view"]["heads"] == []
-    assert payload(app, "film")[1]["strips"].size == 0
 
 
 def test_the_snippet_makes_the_same_tokens():
@@ -252,8 +283,8 @@ def test_the_snippet_makes_the_same_tokens():
     force(app, 3, film(app)["frames"][3]["tokens"][2])
     more(app, 5)
     names: dict[str, Any] = {}
-    held = app.session_state["works"].get("film", key_of(app), lambda _: None)
-    exec(compile(snippet(held), "snippet", "exec"), names)
+    held = app.session_state["jobs"].get("film", key_of(app), lambda _: None)
+    exec(compile(code(held), "snippet", "exec"), names)
     assert list(names["ids"]) == tokens(app)
     assert len(names["capture"].tokens) == PROMPT + len(tokens(app))
 
@@ -262,6 +293,6 @@ def test_the_snippet_makes_the_same_tokens():
 def test_a_film_of_any_seed_opens_and_the_seed_stays(seed):
     app = more(open_app(page=PAGE, seed=seed), 2)
     no_failure(app)
-    assert app.query_params["seed"] == seed
+    assert app.query_params["sampling.seed"] == seed
     boxes = [*app.number_input, *app.text_input]
     assert [str(box.value) for box in boxes if box.label == "Seed"] == [seed]

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.model_runner.families import FAMILIES
-from tests.model_runner.tiny import byte_tokenizer
 from tests.pages.test_film import PAGE, PROMPT, film, ids, more, steps, tokens
-from tests.ui.driving import components, html, no_failure, open_app, payload, send, sentences, type_text
+from tests.ui.driving import components, go, html, no_failure, open_app, payload, send, sentences, type_text
 from ui.session import DEFAULT_TEXT
 
 
@@ -18,8 +16,8 @@ def test_the_text_opens_in_heads_with_its_generated_tokens_and_they_can_be_dropp
     app = more(open_app(page=PAGE), 3)
     generated = tokens(app)
     app.button(key="film_open").click().run()
-    app.switch_page("pages/heads.py").run()  # as the button does, which this way of testing does not follow
     no_failure(app)
+    go(app, "pages/heads/page.py")  # as the button does, which this way of testing does not follow
     assert "head_grid" in components(app)
     labels = payload(app, "token_strip")[0]["labels"]
     assert len(labels) == PROMPT + len(generated)
@@ -27,7 +25,7 @@ def test_the_text_opens_in_heads_with_its_generated_tokens_and_they_can_be_dropp
     assert app.text_area(key="text_box").value == DEFAULT_TEXT
     assert f"+ {len(generated)} generated tokens" in html(app)
     weights = steps()[2].capture.weights(3, 7).numpy()
-    app = open_app(layer="3", head="7", **app.query_params)
+    app = open_app(**{**app.query_params, "layer": "3", "head": "7"})
     shown = payload(app, "head_map")[1]
     assert any(
         np.allclose(array, weights, atol=1e-5, equal_nan=False)
@@ -47,17 +45,23 @@ def test_another_text_drops_the_generated_tokens():
     assert len(payload(app, "token_strip")[0]["labels"]) == 6
 
 
-@pytest.mark.parametrize("value", ["abc", "1.-2"])
-def test_a_continuation_that_is_no_list_of_ids_is_one_sentence(value):
+@pytest.mark.parametrize(
+    "value, said",
+    [
+        ("abc", "“abc” is not a number for generated tokens."),
+        ("1.-2", "The generated tokens is -2; it must be at least 0."),
+    ],
+)
+def test_a_continuation_that_is_no_list_of_ids_is_one_sentence(value, said):
     app = open_app(continuation=value)
     no_failure(app)
-    assert sentences(app) == [f"“{value}” is not a number for generated tokens."]
+    assert sentences(app) == [said]
 
 
 def test_a_continuation_beyond_the_vocabulary_is_one_sentence():
     app = open_app(continuation="999999")
     no_failure(app)
-    assert any("999999" in shown for shown in sentences(app)), sentences(app)
+    assert any("999,999" in shown for shown in sentences(app)), sentences(app)
 
 
 def test_the_film_page_begins_at_the_text_whatever_the_other_pages_look_at():
@@ -84,11 +88,8 @@ def test_a_prompt_as_long_as_the_context_is_one_sentence():
     assert "film" not in components(app)
 
 
-@pytest.mark.parametrize("name", ["bert"])
-def test_a_model_that_cannot_continue_a_text_is_one_sentence(name, tmp_path):
-    next(family for family in FAMILIES if family.name == name).build().save_pretrained(tmp_path)
-    byte_tokenizer().save_pretrained(tmp_path)
-    app = open_app(page=PAGE, model=str(tmp_path))
+def test_a_model_that_cannot_continue_a_text_is_one_sentence(folder_of):
+    app = open_app(page=PAGE, model=folder_of("bert"))
     no_failure(app)
     assert any("cannot continue a text" in shown for shown in sentences(app)), sentences(app)
     assert "film" not in components(app)
@@ -112,7 +113,7 @@ def test_broken_logits_say_so_and_what_was_there_stays(monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(sampling, "stages", broken)
-        asked = {"film": film(app)["film"], "have": len(film(app)["frames"]), "wanted": 3, "ask": 77}
+        asked = {"film": film(app)["film"], "have": len(film(app)["frames"]), "at": 3, "wanted": 3, "ask": 77}
         send(app, "film", "more", asked)
         no_failure(app)
         assert len(sentences(app)) == 1

@@ -18,8 +18,8 @@ LAST = 7  # of the default text's eight tokens
 
 def choose(app, key: str, value: object):
     """Set a control by what it looks like, and run the page again."""
-    kind = {"metric": app.selectbox, "other": app.selectbox, "nofirst": app.toggle}.get(key, app.button_group)
-    kind(key=f"choice_{key}").set_value(value)
+    kind = {"metric": app.selectbox, "other": app.selectbox, "hide_first": app.toggle}.get(key, app.button_group)
+    kind(key=f"heads.{key}").set_value(value)
     app.run()
     no_failure(app)
     return app
@@ -37,6 +37,16 @@ def test_the_map_is_the_weights_of_the_open_head(layer, head):
     assert (meta["row_labels"], meta["col_labels"]) == (labels, labels)
     assert (meta["scale"], meta["low"], meta["high"], meta["number"]) == ("sequential", 0, 1, "percent")
     assert f"<b>L{layer}H{head}</b>" in html(app)
+
+
+def test_an_example_opens_on_the_head_of_its_story_and_says_what_to_see():
+    app = open_app()
+    share = 100 * weights(7, 5)[LAST, 2]
+    assert "<b>L7H5</b>" in html(app)
+    assert re.search(rf"What to see: .*it.* looks <b>{share:.0f} %</b> at .*dog.*, the animal it stands for", html(app))
+    assert "What to see" not in html(choose(app, "hide_first", True))
+    assert "What to see" not in html(open_app(**HERE))
+    assert "What to see" not in html(open_app(layer="7", head="5", query="3"))
 
 
 def test_another_text_gives_its_own_numbers():
@@ -128,10 +138,11 @@ def test_scores_are_shown_before_the_softmax_and_around_0():
     assert (meta["scale"], meta["number"]) == ("diverging", "plain")
     assert meta["high"] == -meta["low"] == pytest.approx(np.nanmax(np.abs(expected)))
     assert "before the softmax" in meta["texts"]["note"]
-    assert app.query_params["what"] == "scores"
+    assert meta["texts"]["cell"] == "{query} → {key}: score {value}"
+    assert app.query_params["heads.what"] == "scores"
     for other in ("color", "unit"):
-        assert app.button_group(key=f"choice_{other}").disabled  # they would change nothing here
-    assert app.toggle(key="choice_nofirst").disabled
+        assert app.button_group(key=f"heads.{other}").disabled  # they would change nothing here
+    assert app.toggle(key="heads.hide_first").disabled
 
 
 def test_weighted_values_are_weight_times_length_of_the_value():
@@ -168,7 +179,7 @@ def test_words_sum_over_the_looked_at_and_average_over_the_looking():
 
 
 def test_without_the_first_token_each_row_adds_up_again():
-    app = choose(open_app(**HERE), "nofirst", True)
+    app = choose(open_app(**HERE), "hide_first", True)
     meta, arrays = payload(app, "head_map")
     exact = weights().astype(np.float64)
     exact[:, 0] = 0
@@ -178,7 +189,13 @@ def test_without_the_first_token_each_row_adds_up_again():
     np.testing.assert_allclose(arrays["values"], expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(np.nansum(arrays["values"][1:], -1), 1, atol=1e-5)
     assert "renormalised" in meta["texts"]["note"]
-    assert app.query_params["nofirst"] == "1"
+    lines = payload(app, "token_lines")[1]["weights"][0]
+    np.testing.assert_allclose(np.where(np.tri(len(lines), dtype=bool), lines, np.nan), expected, rtol=1e-4, atol=1e-5)
+    key = int(np.nanargmax(expected[LAST]))
+    share = f"{100 * expected[LAST, key]:.0f} %"
+    assert f"looks {share} at {capture().tokens[key].text} ({key})" in meta["texts"]["summary"]
+    assert f"<b>{share}</b>" in html(app)  # one answer on the screen
+    assert app.query_params["heads.hide_first"] == "1"
 
 
 def test_ranked_puts_the_heads_with_the_largest_metric_first():
@@ -211,6 +228,7 @@ def test_a_second_head_is_subtracted_and_drawn_beside():
     np.testing.assert_allclose(arrays["values"], masked(weights() - weights(2, 1)), atol=ROUNDING)
     assert meta["scale"] == "diverging"
     assert "L3H7 minus L2H1" in meta["texts"]["note"]
+    assert meta["texts"]["cell"] == "{query} → {key}: difference {value}"  # no head looks −99 % at anything
     assert payload(app, "head_grid")[0]["compare"] == [2, 1]
     lines, both = payload(app, "token_lines")
     assert lines["head_labels"] == ["L3H7", "L2H1"]

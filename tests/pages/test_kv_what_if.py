@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from types import SimpleNamespace
 from typing import Any
 
-import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -15,10 +15,11 @@ from analysis.kv_bytes import bytes_read
 from analysis.kv_drop import Trial, kl_nats
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.edits import KeepLast
+from model_runner.python_lines import python_start
+from model_runner.questions import CacheLayers, NextLogits
+from pages.kv_cache.what_if import to_generate, what_if_code
 from tests.pages.kv_driving import figure, opened, runner
 from tests.ui.driving import button, html, no_failure, sentences, until
-from ui.kv_export import take_what_if_away
-from ui.kv_what_if import Question
 from ui.session import DEFAULT_TEXT
 
 
@@ -27,7 +28,7 @@ def answered(**address: str) -> AppTest:
 
 
 def logits(*edits: Any):
-    return runner().kv.submit_logits(CaptureRequest(DEFAULT_TEXT, edits=edits)).result()
+    return runner().submit(NextLogits(CaptureRequest(DEFAULT_TEXT, edits=edits))).result()
 
 
 def test_the_curve_has_every_window_with_sinks_and_without():
@@ -40,11 +41,12 @@ def test_the_curve_has_every_window_with_sinks_and_without():
         assert sinks["y"][window - 1] == pytest.approx(kl_nats(logits(), logits(KeepLast(window, 2))), abs=1e-6)
 
 
+@pytest.mark.usefixtures("whole_texts")
 def test_the_slider_moves_the_marker_the_next_token_and_the_text():
-    app = answered(sinks="1")
-    app.slider(key="kv_keep").set_value(2).run()
+    app = opened(kv="what_if", sinks="1")
+    app.slider(key="kv_cache.keep").set_value(2).run()
     no_failure(app)
-    assert app.query_params["keep"] == "2"
+    assert app.query_params["kv_cache.keep"] == "2"
     assert figure(app, "kv_curve")["layout"]["shapes"][0]["x0"] == 2
     edits = (KeepLast(2, 1),)
     kl = kl_nats(logits(), logits(*edits))
@@ -56,9 +58,9 @@ def test_the_slider_moves_the_marker_the_next_token_and_the_text():
 
 
 def test_the_bytes_left_are_those_of_what_is_kept():
-    app = answered(keep="2", sinks="1")
+    app = opened(kv="what_if", keep="2", sinks="1")
     request = CaptureRequest(DEFAULT_TEXT)
-    layers = runner().kv.submit_layers(request).result()
+    layers = runner().submit(CacheLayers(request)).result()
     full, left = (bytes_read(runner().capture(request), layers, **kept) for kept in ({}, {"window": 2, "sinks": 1}))
     assert (full, left) == (65_536, 3 * 8192)
     assert "64 KB → 24 KB, 38 %" in html(app)
@@ -66,8 +68,9 @@ def test_the_bytes_left_are_those_of_what_is_kept():
 
 def test_int8_is_asked_for_all_tokens():
     app = answered(drop="int8")
+    assert "W and S change nothing" in html(app)
     no_failure(app)
-    assert app.slider(key="kv_keep").disabled
+    assert not {"kv_cache.keep", "kv_cache.sinks"} & {one.key for one in (*app.slider, *app.selectbox)}
     assert figure(app, "kv_curve")["layout"]["shapes"][0]["type"] == "line"  # its level; no window is marked
     assert len(figure(app, "kv_curve")["layout"]["shapes"]) == 1
     assert "64 KB → 18 KB, 28 %" in html(app)
@@ -75,33 +78,42 @@ def test_int8_is_asked_for_all_tokens():
 
 @pytest.mark.parametrize(
     "keep, said",
-    [("0", "The window is 0; it must be at least 1."), ("-3", "The window is -3"), ("abc", "“abc” is not a number")],
+    [("0", "The window is 0; it must be at least 1."), ("abc", "“abc” is not a number")],
 )
 def test_a_window_that_keeps_nothing_is_one_sentence_and_half_the_text_is_used(keep, said):
-    app = answered(keep=keep)
+    app = opened(kv="what_if", keep=keep)
     no_failure(app)
     assert [said in shown for shown in sentences(app)] == [True]
-    assert app.slider(key="kv_keep").value == 4
+    assert app.slider(key="kv_cache.keep").value == 4
 
 
 def test_a_window_longer_than_the_text_is_the_whole_text():
-    app = answered(keep="999")
+    app = opened(kv="what_if", keep="999")
     assert sentences(app) == []
-    assert app.slider(key="kv_keep").value == 8
+    assert app.slider(key="kv_cache.keep").value == 8
     assert "KL 0 nats" in html(app)
 
 
-def test_the_snippet_gives_the_kl_of_the_page(monkeypatch):
-    taken: list[Any] = []
-    monkeypatch.setattr("ui.kv_export.show_take_away", taken.append)
-    monkeypatch.setattr("ui.kv_export.curve_figure", lambda *_: None)
-    capture = runner().capture(CaptureRequest(DEFAULT_TEXT))
-    page: Any = SimpleNamespace(runner=runner(), capture=capture)
-    curve: Any = SimpleNamespace()
-    take_what_if_away(page, curve, Question(3, 1), {"table": pd.DataFrame({"a": [1.0]}, index=["W = 1"])})
+def test_the_snippet_gives_the_kl_of_the_page_of_a_text_with_a_continuation_too(monkeypatch):
+    monkeypatch.setattr("ui.i18n.language", lambda: "en")
+    capture = runner().capture(CaptureRequest(DEFAULT_TEXT, continuation=(5, 7)))
+    page: Any = SimpleNamespace(runner=runner(), capture=capture, layer=3, head=1)
     names: dict[str, Any] = {}
-    exec(compile(taken[0].snippet, "snippet", "exec"), names)
-    expected = kl_nats(logits(), logits(*Trial(3, 1).edits))
-    assert float(names["kl"]) == pytest.approx(expected, rel=1e-4)
-    assert taken[0].csv().decode("utf-8-sig").startswith("# default")
-    assert taken[0].npz()
+    exec(compile(python_start(page.capture.request) + what_if_code(page, Trial(3, 1)), "snippet", "exec"), names)
+    after = runner().capture(replace(capture.request, edits=Trial(3, 1).edits))
+    assert float(names["kl"]) == pytest.approx(kl_nats(capture.logits(-1), after.logits(-1)), rel=1e-4)
+    steps = runner().generate(to_generate(page, Trial(3, 1)))
+    assert names["continuation"] == [step.token.text for step in steps]
+
+
+def test_another_model_continues_the_text_by_itself(folder_of):
+    app = opened(kv="what_if")
+    own = continued(app)
+    app.session_state["model"] = folder_of("llama")
+    no_failure(app.run())
+    assert continued(app) != own
+
+
+def continued(app: AppTest) -> str:
+    """The table of texts on the page."""
+    return re.search(r'<table class="atlas-lanes">.*?</table>', html(app), re.DOTALL).group()

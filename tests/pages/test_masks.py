@@ -16,10 +16,15 @@ from analysis.comparison import next_token_change
 from analysis.mask_effect import cut_mass, perplexity
 from analysis.mask_picture import kept
 from attention.patterns import BY_NAME, PATTERNS
+from jobs.mask_sweep import Point, Trial
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Blocked, Masked
-from tests.model_runner.families import FAMILIES
-from tests.model_runner.tiny import byte_tokenizer
+from model_runner.python_lines import python_start
+from pages.masks import export
+from pages.masks.export import gallery_snippet, model_snippet, name_of, sweep_snippet
+from pages.masks.gallery import short
+from pages.masks.state import BY_CHOICE, DUAL, Painted
+from pages.masks.sweep import SweepView
 from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import (
     button,
@@ -28,18 +33,15 @@ from tests.ui.driving import (
     no_failure,
     open_app,
     payload,
+    payloads,
     send,
     sentences,
     type_text,
     until,
 )
-from ui.mask_export import gallery_snippet, model_snippet, sweep_snippet
-from ui.mask_gallery import short
-from ui.mask_state import BY_CHOICE, CHOICES, DUAL, Painted
-from ui.mask_sweep import Point, SweepView, Trial
 from ui.session import DEFAULT_TEXT
 
-PAGE = "pages/masks.py"
+PAGE = "pages/masks/page.py"
 N = 8  # tokens of the default text
 
 
@@ -73,29 +75,30 @@ def test_the_index_map_shows_every_key_and_is_not_offered_on_the_model():
     assert arrays["distance"][7, 0] == 3 + 2 - 1
     app = open_app(page=PAGE, mask=DUAL, masks="model")
     no_failure(app)
-    assert app.selectbox(key="choice_mask").value == "window"
-    assert "dual chunk" not in app.selectbox(key="choice_mask").options
+    assert "no mask to lay over the model" in sentences(app)[0]
+    assert app.selectbox(key="masks.pattern").value == "window"
+    assert "dual chunk" not in app.selectbox(key="masks.pattern").options
 
 
 def test_a_pattern_sent_by_the_gallery_is_shown_and_in_the_address():
     app = send(open_app(page=PAGE), "mask_gallery", "pattern", "strided")
     no_failure(app)
     assert payload(app, "mask_gallery")[0]["selected"] == "strided"
-    assert app.query_params["mask"] == "strided"
+    assert app.query_params["masks.pattern"] == "strided"
 
 
 def test_a_slider_changes_the_picture_and_the_address():
     app = open_app(page=PAGE)
-    app.slider(key="mask_window").set_value(1).run()
+    app.slider(key="masks.values.window").set_value(1).run()
     no_failure(app)
-    assert app.query_params["mask_window"] == "1"
+    assert app.query_params["masks.values.window"] == "1"
     np.testing.assert_array_equal(payload(app, "mask_gallery")[1]["reached"] == 1, np.eye(N, dtype=bool))
 
 
 def test_painted_cells_are_hidden_in_the_gallery_and_on_the_model():
     app = send(open_app(page=PAGE, mask="full"), "mask_gallery", "hidden", [[7, 1], [7, 2]])
     no_failure(app)
-    assert app.query_params["mask_hidden"] == "7.1-7.2"
+    assert app.query_params["masks.hidden"] == "7.1-7.2"
     meta, arrays = payload(app, "mask_gallery")
     assert meta["hidden"] == [[7, 1], [7, 2]]
     assert arrays["reached"][7].tolist() == [1, 2, 2, 1, 1, 1, 1, 1]
@@ -113,10 +116,7 @@ def hidden(row, keys):
 
 def last_map(app):
     """The values of the map after the change: the second of the two."""
-    maps = [one for one in app.get("bidi_component") if one.proto.component_name == "head_map"]
-    from tests.viz.components.test_packing import unpacked
-
-    return unpacked(maps[1].proto.bytes)[1]["values"]
+    return payloads(app, "head_map")[1][1]["values"]
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,8 @@ def test_no_layer_changes_nothing_and_says_so():
         ({"mask_window": "0"}, "The window is 0; it must be at least 1."),
         ({"mask_window": "abc"}, "“abc” is not a number for window."),
         ({"mask_hidden": "99.3-7.1"}, "Cells hidden by hand beyond the text were dropped: 1; it has 8 tokens."),
-        ({"mask_hidden": "what"}, "cannot be read from the address: “what”"),
+        ({"mask_hidden": "what"}, "“what” is not a number for cells hidden by hand."),
+        ({"mask": "zzz"}, "“zzz” is no choice for pattern."),
         ({"mask": "full", "mask_hidden": "0.0"}, "would see nothing at all, so each keeps itself: ⟨bos⟩ (0)."),
     ],
 )
@@ -177,6 +178,14 @@ def test_what_cannot_be_is_one_sentence_and_the_picture_stays(masks, address, se
     assert ("mask_gallery" if masks == "gallery" else "head_grid") in components(app)
 
 
+@pytest.mark.parametrize("where", ["all", "second", "chosen"])
+def test_layers_that_the_model_does_not_have_are_said_wherever_the_pattern_is_laid(where):
+    app = open_app(page=PAGE, masks="model", mask_where=where, mask_layers="3.99")
+    no_failure(app)
+    assert sentences(app) == ["Layers without softmax attention, or none of this model’s, were left out: 99."]
+    assert app.query_params["masks.layers"] == "3"
+
+
 def test_no_more_cells_are_hidden_than_an_address_holds():
     cells = "-".join(f"{query}.{key}" for query in range(1, 40) for key in range(query))
     app = open_app(page=PAGE, mask_hidden=cells, text=" ".join(["dog"] * 45))
@@ -186,10 +195,10 @@ def test_no_more_cells_are_hidden_than_an_address_holds():
 
 
 def test_a_number_beyond_the_slider_is_its_end_so_that_a_shorter_text_needs_no_words():
-    app = open_app(page=PAGE, mask_window="999999999999999999999")
+    app = open_app(page=PAGE, mask_window="999999")
     no_failure(app)
     assert sentences(app) == []
-    assert app.slider(key="mask_window").value == N
+    assert app.slider(key="masks.values.window").value == N
 
 
 def test_the_sweep_draws_the_models_perplexities():
@@ -206,6 +215,12 @@ def test_the_sweep_draws_the_models_perplexities():
     assert values[-1] == pytest.approx(perplexity(capture()), rel=1e-5)
 
 
+def test_the_rows_of_the_sweeps_table_are_named_in_words(monkeypatch):
+    monkeypatch.setattr(export, "_", str)  # no session, no language
+    assert name_of(Trial("window", 8, (("window", 8),))) == "sliding window · window 8"
+    assert name_of(Trial("sinks", 8, (("window", 4), ("sinks", 4)))) == "sinks and window · window 4, sinks 4"
+
+
 def values_in(axis):
     """A Plotly axis, which may come packed."""
     if isinstance(axis, dict):
@@ -215,11 +230,6 @@ def values_in(axis):
     return axis
 
 
-def test_a_text_of_one_token_has_no_sweep():
-    app = open_app(page=PAGE, masks="sweep", model="default", text="")
-    assert any("There is no text" in shown for shown in sentences(app))
-
-
 def test_a_shorter_text_drops_the_cells_beyond_it():
     app = type_text(open_app(page=PAGE, mask_hidden="7.1"), "Hi")
     no_failure(app)
@@ -227,18 +237,7 @@ def test_a_shorter_text_drops_the_cells_beyond_it():
     assert "dropped" in sentences(app)[0]
 
 
-@pytest.fixture(scope="module")
-def folder_of(tmp_path_factory: pytest.TempPathFactory):
-    @functools.cache
-    def save(name: str) -> str:
-        folder = tmp_path_factory.mktemp(name)
-        next(family for family in FAMILIES if family.name == name).build().save_pretrained(folder)
-        byte_tokenizer().save_pretrained(folder)
-        return str(folder)
-
-    return save
-
-
+@pytest.mark.table
 @pytest.mark.parametrize("masks", ["gallery", "model", "sweep"])
 def test_a_model_without_attention_in_some_layers_is_masked_in_the_others(folder_of, masks):
     app = open_app(page=PAGE, model=folder_of("jamba"), masks=masks, mask_where="second", text="some text")
@@ -256,7 +255,7 @@ def test_the_snippets_give_the_numbers_of_the_pictures():
     opened: Any = SimpleNamespace(capture=capture(), layer=3, head=2)
     gallery: Any = SimpleNamespace(
         choice=BY_CHOICE["window"], values={"window": 2}, painted=Painted(((4, 4),)), index=None,
-        picture=SimpleNamespace(layers=np.ones((N, N), np.uint8)),
+        picture=SimpleNamespace(layers=np.ones((N, N), np.uint8)), causal=True,
     )  # fmt: skip
     names: dict[str, Any] = {}
     exec(compile(gallery_snippet(opened, gallery), "snippet", "exec"), names)
@@ -266,22 +265,19 @@ def test_the_snippets_give_the_numbers_of_the_pictures():
     edits = (Masked("window", (("window", 2),), (3,)), Blocked(((4, 4),), (3,)))
     found: Any = SimpleNamespace(edits=edits)
     names = {}
-    exec(compile(model_snippet(opened, found), "snippet", "exec"), names)
+    exec(compile(python_start(opened.capture.request) + model_snippet(opened, found), "snippet", "exec"), names)
     after = load_runner("default").capture(replace(capture().request, edits=edits))
     np.testing.assert_allclose(names["weights"].numpy(), after.weights(3, 2).numpy(), atol=1e-6)
     assert names["after"] == pytest.approx(perplexity(after), rel=1e-6)
     assert not math.isnan(names["before"])
     found = SimpleNamespace(edits=(Masked("prefix", (("length", 5),)),))
-    exec(compile(model_snippet(opened, found), "snippet", "exec"), names)
+    exec(compile(python_start(opened.capture.request) + model_snippet(opened, found), "snippet", "exec"), names)
     assert names["before"] == pytest.approx(perplexity(capture(), 5), rel=1e-6)
     names = {}
     point = Point(Trial("window", 2, (("window", 2),)), 0.5, 1.0)
-    exec(compile(sweep_snippet(opened, SweepView((point,), 1.0, N)), "snippet", "exec"), names)
+    snippet = python_start(opened.capture.request) + sweep_snippet(opened, SweepView((point,), 1.0, N))
+    exec(compile(snippet, "snippet", "exec"), names)
     assert names["values"] == [pytest.approx(perplexity(capture((Masked("window", (("window", 2),)),))), rel=1e-6)]
-
-
-def test_every_pattern_of_the_table_has_a_picture():
-    assert [choice.name for choice in CHOICES] == [*(pattern.name for pattern in PATTERNS), DUAL]
 
 
 @pytest.mark.browser
@@ -294,6 +290,6 @@ def test_a_stroke_of_the_pencil_reaches_the_address_and_the_slider_the_picture(s
     page.locator(".mask-gallery .large > canvas").click(
         position={"x": at["x"] + 1.5 * at["cell"], "y": at["y"] + 7.5 * at["cell"]}
     )
-    page.wait_for_url(lambda url: "mask_hidden=7.1" in url, timeout=PATIENCE)
+    page.wait_for_url(lambda url: "masks.hidden=7.1" in url, timeout=PATIENCE)
     page.get_by_text("on the model").click()
     page.get_by_text("Cells hidden by hand in the gallery, 1, are hidden here too.").wait_for(timeout=PATIENCE)

@@ -12,7 +12,7 @@ from model_runner.errors import Cancelled
 from tests.ui.driving import button, components, no_failure, open_app, sentences, until
 from ui import session
 
-EDIT, SHARING, MASKS, CACHE = (f"pages/{name}.py" for name in ("edit_heads", "sharing", "masks", "kv_cache"))
+EDIT, SHARING, MASKS, CACHE = (f"pages/{name}/page.py" for name in ("edit_heads", "sharing", "masks", "kv_cache"))
 PLACES = {
     "effects": (EDIT, {"heads": "effects"}, "effect_stop", "effect_start"),
     "patching": (EDIT, {"heads": "patching"}, "patch_stop", "patch_start"),
@@ -24,9 +24,10 @@ PLACES = {
 
 
 def give_up(name: str = "default") -> weakref.ref[object]:
-    """What the shelf does with the model that was not used for longest."""
-    held = session.shelf()._held.pop(name).result()
+    """What the model cache does with the model that was not used for longest."""
+    held = session.model_cache()._held.pop(name).result()
     held.worker.close()
+    held.engine.cache.clear()
     return weakref.ref(held)
 
 
@@ -37,12 +38,13 @@ def ended(app, stop: str):
     return app
 
 
-@pytest.mark.parametrize("place, stopped", [*itertools.product(PLACES, [False]), ("effects", True), ("sweep", True)])
+@pytest.mark.table
+@pytest.mark.parametrize("place, stopped", [*itertools.product(PLACES, [False]), ("sweep", True)])
 def test_work_that_was_not_done_goes_on_with_the_model_loaded_anew(monkeypatch, place, stopped):
     page, address, stop, start = PLACES[place]
-    text = f"A text of its own for {place} {stopped}"
+    text = f"{place} {stopped}"  # short, and of this test alone: nothing of it is known yet
     with monkeypatch.context() as patch:
-        patch.setattr("ui.kv_pull.BUDGET", 0.0)  # nothing comes of the first looks
+        patch.setattr("jobs.pull.BUDGET", 0.0)  # nothing comes of the first looks
         app = open_app(page=page, text=text, **address)
         assert button(app, stop)
         if stopped:
@@ -61,7 +63,7 @@ def test_a_second_text_that_was_not_read_yet_is_read_by_the_model_loaded_anew(mo
         raise Cancelled()
 
     with monkeypatch.context() as patch:
-        patch.setattr("ui.patch_other.read", cancelled)  # as when another page asks in between
+        patch.setattr("pages.edit_heads.second_text.read", cancelled)  # as when another page asks in between
         app = open_app(page=EDIT, heads="patching", patch_text="The dog chased the squirrel while she")
         assert sentences(app) != []
         give_up()
@@ -69,9 +71,10 @@ def test_a_second_text_that_was_not_read_yet_is_read_by_the_model_loaded_anew(mo
     assert "layer_head_map" in components(app)
 
 
+@pytest.mark.table
 @pytest.mark.parametrize("typed", [{}, {"patch_text": "The dog chased the squirrel while she"}])
 def test_the_second_text_keeps_no_model_that_was_given_up(typed):
-    if "default" in session.shelf()._held:
+    if "default" in session.model_cache()._held:
         give_up()  # other sessions of this process may look with it
     app = ended(open_app(page=EDIT, heads="patching", **typed), "patch_stop")
     old = give_up()

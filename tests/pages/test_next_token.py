@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import functools
-import io
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 from streamlit.testing.v1 import AppTest
-from transformers import AutoModel
 
 from model_runner import Capture, CaptureRequest, Sampling, load_runner
-from model_runner.edits import ScaledHead
+from model_runner.python_lines import python_start
 from model_runner.sampling import draw, stages, uniforms
-from tests.model_runner.families import FAMILIES
-from tests.model_runner.tiny import byte_tokenizer, tiny
-from tests.ui.driving import _proto, components, html, no_failure, open_app, payload, send, sentences, type_text
-from ui import next_token_export as export
-from ui import next_token_views
-from ui.next_token_views import Bench, tables_of
+from pages.next_token.export import arrays as arrays_of
+from pages.next_token.export import drawn_tokens, next_token_view
+from pages.next_token.export import rows as rows_of
+from pages.next_token.export import svg as svg_of
+from pages.next_token.views import Bench
+from tests.ui import driving
+from tests.ui.driving import components, go, html, no_failure, open_app, payload, send, sentences
+from ui import i18n
 from ui.session import DEFAULT_TEXT
-from viz.components.sampling_bench.sampling_bench import TEXTS
 
-PAGE = "pages/next_token.py"
+PAGE = "pages/next_token/page.py"
 LAST = 7  # of the default text's eight tokens
 BROKEN = "The model's logits are not numbers (NaN or infinite), so no token can be chosen from them."
 
 
 @functools.cache
-def capture() -> Capture:
-    return load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT))
+def capture(text: str = DEFAULT_TEXT) -> Capture:
+    return load_runner("default").capture(CaptureRequest(text=text))
 
 
 def shown(app: AppTest) -> dict[str, Any]:
@@ -45,14 +43,15 @@ def told(app: AppTest, **changes: Any) -> dict[str, Any]:
     return {**start, "a": {**start["a"], **changes}}
 
 
-def bench(query: int = 2, **changes: Any) -> Bench:
+def bench(query: int = 2, of: Capture | None = None, **changes: Any) -> Bench:
     """The bench as the page makes it."""
+    of = of or capture()
     runner = load_runner("default")
-    opened: Any = type("Opened", (), {"capture": capture(), "runner": runner, "layer": 0, "head": 0})()
+    opened: Any = type("PageContext", (), {"capture": of, "runner": runner, "layer": 0, "head": 0})()
     given: dict[str, Any] = {
         "opened": opened,
         "query": query,
-        "previous": tuple(token.id for token in capture().tokens[: query + 1]),
+        "previous": tuple(token.id for token in of.tokens[: query + 1]),
         "labels": [runner.token_text(token) for token in range(runner.info.n_vocab)],
         "a": Sampling(),
         "b": Sampling(),
@@ -76,77 +75,85 @@ def test_the_picture_has_the_models_logits_over_the_whole_vocabulary():
     assert len(meta["labels"]) == load_runner("default").info.n_vocab
     assert meta["labels"][300] == load_runner("default").token_text(300)
     assert (meta["position"], meta["actual"], meta["after"]) == (LAST + 1, None, "squirrel because it")
-    assert app.query_params == {}
+    assert driving.beside_head(app) == {}
 
 
 def test_an_earlier_token_shows_what_was_expected_after_it_and_what_came():
     app = send(open_app(page=PAGE), "token_strip", "token", 2)
-    no_failure(app)
     meta, arrays = payload(app, "sampling_bench")
     np.testing.assert_array_equal(arrays["logits"], capture().logits(2).numpy())
     assert arrays["previous"].tolist() == [token.id for token in capture().tokens[:3]]
     assert (meta["position"], meta["actual"]) == (3, capture().tokens[3].id)
-
-
-def test_no_pinned_query_means_the_last_token():
-    assert shown(open_app(page=PAGE, query="none"))["position"] == LAST + 1
+    assert shown(open_app(page=PAGE, query="none"))["position"] == LAST + 1  # none pinned: the last
 
 
 # -- settings and the address -----------------------------------------------------------------------------------------
 
 ORDER = "temperature-top_p-top_k-min_p-typical_p-repetition_penalty"
-ADDRESS = {
+OLD_ADDRESS = {
     "temperature": "0.7", "top_k": "50", "top_p": "0.9", "min_p": "0.05", "typical_p": "0.8", "seed": "12",
-    "repetition_penalty": "1.2", "transforms": ORDER, "compare": "1", "top_k_b": "3", "draws": "100", "find": "300",
+    "repetition_penalty": "1.2", "transforms": ORDER, "compare": "1", "top_k_b": "9000", "draws": "100", "find": "300",
+}  # fmt: skip
+ADDRESS = {
+    "sampling.temperature": "0.7", "sampling.top_k": "50", "sampling.top_p": "0.9", "sampling.min_p": "0.05",
+    "sampling.typical_p": "0.8", "sampling.seed": "12", "sampling.repetition_penalty": "1.2",
+    "sampling.order": ORDER.replace("-", "."), "next_token.compare": "1", "sampling_b.top_k": "9000",
+    "next_token.draws": "100", "next_token.find": "300",
 }  # fmt: skip
 
 
-def test_every_setting_of_an_address_is_shown_and_stays_in_it():
-    app = open_app(page=PAGE, **ADDRESS)
+@pytest.mark.parametrize("given", [ADDRESS, OLD_ADDRESS], ids=["now", "old"])
+def test_every_setting_of_an_address_is_shown_and_stays_in_it(given):
+    app = open_app(page=PAGE, **given)
     no_failure(app)
     assert sentences(app) == []
     start = shown(app)["start"]
-    assert start["a"] == {
+    settings = {
         "temperature": 0.7, "top_k": 50, "top_p": 0.9, "min_p": 0.05, "typical_p": 0.8, "seed": "12",
-        "repetition_penalty": 1.2, "order": ORDER.split("-"),
+        "repetition_penalty": 1.2,
     }  # fmt: skip
-    assert (start["b"]["top_k"], start["compare"], start["draws"], start["find"]) == (3, True, 100, 300)
-    assert app.query_params == ADDRESS
+    assert start["a"].items() >= settings.items()
+    assert [name for name in start["a"]["order"] if name in ORDER.split("-")] == ORDER.split("-")
+    assert start["b"]["top_k"] == 9000  # more than the vocabulary has
+    assert (start["compare"], start["draws"], start["find"]) == (True, 100, 300)
+    assert driving.beside_head(app) == ADDRESS
 
 
 def test_what_was_set_in_the_picture_is_in_the_address_and_the_picture_is_not_sent_again():
     app = open_app(page=PAGE)
-    before = _proto(app, "sampling_bench").bytes
+    before = driving._proto(app, "sampling_bench").bytes
     value = told(app, temperature=0.55, top_p=0.95, seed="-3") | {"draws": 10, "find": 300}
     send(app, "sampling_bench", "settings", value)
     no_failure(app)
-    assert app.query_params == {"temperature": "0.55", "top_p": "0.95", "seed": "-3", "draws": "10", "find": "300"}
-    assert _proto(app, "sampling_bench").bytes == before
+    assert driving.beside_head(app) == {
+        "sampling.temperature": "0.55", "sampling.top_p": "0.95", "sampling.seed": "-3",
+        "next_token.draws": "10", "next_token.find": "300",
+    }  # fmt: skip
+    assert driving._proto(app, "sampling_bench").bytes == before
     send(app, "sampling_bench", "settings", told(app))  # back to the defaults it began with
-    assert app.query_params == {}
+    assert driving.beside_head(app) == {}
 
 
-def test_whoever_comes_back_to_the_page_finds_what_was_set():
-    app = open_app(page=PAGE)
-    send(app, "sampling_bench", "settings", told(app, temperature=0.55))
-    app.switch_page("pages/heads.py").run()
-    app.switch_page(PAGE).run()
-    assert shown(app)["start"]["a"]["temperature"] == 0.55
-
-
-def test_the_generation_film_draws_by_the_same_settings():
+def test_whoever_comes_back_to_the_page_finds_what_was_set_and_the_film_draws_by_it():
     app = open_app(page=PAGE)
     send(app, "sampling_bench", "settings", told(app, temperature=0.0))
-    app.switch_page("pages/film.py").run()
-    no_failure(app)
+    go(app, "pages/heads/page.py")
+    go(app, PAGE)
+    assert shown(app)["start"]["a"]["temperature"] == 0
+    go(app, "pages/film/page.py")
     assert payload(app, "film")[0]["frames"][1]["how"] == "greedy"
-    app.slider(key="film_temperature").set_value(0.5).run()
-    app.switch_page(PAGE).run()
+    app.slider(key="sampling.temperature").set_value(0.5).run()
+    go(app, PAGE)
     assert shown(app)["start"]["a"]["temperature"] == 0.5
 
 
+def test_what_is_wrong_with_both_settings_is_said_of_both():
+    said = " ".join(sentences(open_app(page=PAGE, **{"sampling.top_p": "0", "sampling_b.min_p": "7", "draws": "x"})))
+    assert all(words in said for words in ("Top-p is 0", "Min-p is 7", "“x” is not a number for number of draws"))
+
+
 def test_the_first_draw_is_the_films_next_token():
-    app = open_app(page="pages/film.py", seed="5", temperature="1.5")
+    app = open_app(page="pages/film/page.py", seed="5", temperature="1.5")
     token = payload(app, "film")[0]["frames"][1]["token"]
     last = stages(capture().logits(-1), Sampling(temperature=1.5), [token.id for token in capture().tokens])[-1]
     assert draw(last.probabilities, uniforms(5, LAST + 1, 1)[0]) == token
@@ -156,17 +163,17 @@ def test_the_first_draw_is_the_films_next_token():
     "given, said",
     [
         ({"temperature": "-1"}, "The temperature is -1"),
-        ({"temperature": "nan"}, "The temperature is nan"),
-        ({"temperature": "1e999"}, "The temperature is inf"),
+        ({"temperature": "nan"}, "“nan” is not a number for temperature."),
         ({"temperature": "warm"}, "“warm” is not a number for temperature."),
-        ({"top_p": "0"}, "Top-p is 0"),
+        ({"sampling.top_p": "0"}, "Top-p is 0"),
         ({"top_p_b": "1.5"}, "Top-p is 1.5"),
-        ({"top_k": "2.5"}, "“2.5” is not a number for top_k."),
+        ({"top_k": "2.5"}, "“2.5” is not a number for top-k."),
         ({"min_p": "1"}, "Min-p is 1"),
         ({"transforms": "top_k-top_k"}, "The order of the transforms is top_k, top_k"),
-        ({"draws": "-1"}, "draws is “-1”; it must be from 0 to 10000."),
-        ({"draws": "99999"}, "draws is “99999”; it must be from 0 to 10000."),
-        ({"find": "4096"}, "find is “4096”; it must be from 0 to 4095."),
+        ({"transforms": "top_k-warmth"}, "“warmth” is no choice for order of the transforms."),
+        ({"draws": "99999"}, "The number of draws is 99999; it may be at most 10000."),
+        ({"find": "4096"}, "The number of the marked token is 4096; it may be at most 4095."),
+        ({"find": "-1"}, "The number of the marked token is -1; it must be at least 0."),
     ],
     ids=str,
 )
@@ -175,46 +182,26 @@ def test_an_impossible_part_of_the_address_is_told_and_its_default_taken(given, 
     no_failure(app)
     (sentence,) = sentences(app)
     assert said in sentence
-    assert app.query_params == {}
+    assert driving.beside_head(app) == {}
     start = shown(app)["start"]
     assert (start["a"]["temperature"], start["a"]["top_p"], start["b"]["top_p"]) == (1.0, 1.0, 1.0)
     assert (start["draws"], start["find"]) == (0, None)
 
 
-def test_a_top_k_beyond_the_vocabulary_is_possible():
-    app = open_app(page=PAGE, top_k="9000")
-    assert sentences(app) == []
-    assert shown(app)["start"]["a"]["top_k"] == 9000
-
-
 # -- models that predict nothing, or nonsense -------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="module")
-def folder_of(tmp_path_factory: pytest.TempPathFactory):
-    @functools.cache
-    def save(name: str) -> str:
-        folder = tmp_path_factory.mktemp(name)
-        build = tiny("bert", AutoModel) if name == "base" else next(one for one in FAMILIES if one.name == name).build
-        build().save_pretrained(folder)
-        byte_tokenizer().save_pretrained(folder)
-        return str(folder)
-
-    return save
+BOTH_WAYS = "cannot continue a text: its tokens also look at those after them, so none is the next one."
 
 
-def test_a_model_that_looks_both_ways_has_no_next_token(folder_of):
-    app = open_app(page=PAGE, model=folder_of("bert"))
+@pytest.mark.parametrize(
+    "given, words", [({"model": "bert"}, BOTH_WAYS), ({"model": "bert-base"}, ""), ({"text": " "}, "")]
+)
+def test_what_has_no_next_token_says_so(folder_of, given, words):
+    app = open_app(page=PAGE, **{name: value if name == "text" else folder_of(value) for name, value in given.items()})
     no_failure(app)
     (said,) = sentences(app)
-    assert "cannot continue a text: its tokens also look at those after them, so none is the next one." in said
-    assert "sampling_bench" not in components(app)
-
-
-def test_a_model_without_an_output_layer_says_so(folder_of):
-    app = open_app(page=PAGE, model=folder_of("base"))
-    no_failure(app)
-    assert len(sentences(app)) == 1
+    assert words in said
     assert "sampling_bench" not in components(app)
 
 
@@ -229,20 +216,18 @@ def test_logits_that_are_no_numbers_are_said_and_nothing_is_drawn(monkeypatch, v
     assert "atlas-badge ok" in html(app)
 
 
-def test_a_text_without_tokens_is_one_sentence():
-    app = type_text(open_app(page=PAGE), " ")
-    no_failure(app)
-    assert "sampling_bench" not in components(app)
-    assert len(sentences(app)) == 1
-
-
 # -- tables and files -------------------------------------------------------------------------------------------------
 
 
-def test_the_tables_hold_every_stage(monkeypatch):
-    monkeypatch.setattr(next_token_views, "_", str)
+@pytest.fixture
+def in_english(monkeypatch):
+    """As in a run whose language is settled."""
+    monkeypatch.setattr(i18n, "language", lambda: "en")
+
+
+def test_the_tables_hold_every_stage(in_english):
     given = bench(a=Sampling(temperature=0.7, top_k=5), b=Sampling(top_p=0.5), compare=True, find=4000)
-    tables = list(tables_of(given).values())
+    tables = list(next_token_view(given).tables().values())
     done = stages(capture().logits(2), given.a, given.previous)
     assert tables[0]["tokens kept"].tolist() == [stage.kept for stage in done]
     assert tables[0]["entropy, bits"].tolist() == pytest.approx([stage.entropy for stage in done])
@@ -254,45 +239,46 @@ def test_the_tables_hold_every_stage(monkeypatch):
 
 
 @pytest.mark.parametrize("compare", [False, True])
-def test_the_snippet_gives_the_numbers_of_the_picture(compare):
+def test_the_snippet_gives_the_numbers_of_the_picture(compare, in_english):
     given = bench(a=Sampling(temperature=0.7, top_p=0.9, seed=3), b=Sampling(top_k=4), compare=compare, draws=20)
     names: dict[str, Any] = {}
-    exec(compile(export.snippet(given), "snippet", "exec"), names)
+    exec(compile(python_start(given.opened.capture.request) + next_token_view(given).code, "snippet", "exec"), names)
     end = "_a" if compare else ""
     want = given.stages(given.a)[-1].probabilities
     torch.testing.assert_close(names[f"probabilities{end}"], want)
-    assert names[f"drawn{end}"] == export.drawn_tokens(given, given.a)
+    assert names[f"drawn{end}"] == drawn_tokens(given, given.a)
     if compare:
         torch.testing.assert_close(names["probabilities_b"], given.stages(given.b)[-1].probabilities)
 
 
-def test_the_files_hold_every_token_at_every_stage():
+def test_the_files_hold_every_token_at_every_stage_and_the_settings(in_english):
     given = bench(a=Sampling(temperature=0.7, top_k=5), draws=6)
-    arrays = np.load(io.BytesIO(export.npz(given)))
+    arrays, rows = arrays_of(given), rows_of(given)
     done = given.stages(given.a)
     assert arrays["A_stages"].tolist() == [stage.name for stage in done]
     np.testing.assert_array_equal(arrays["A_probabilities"][-1], done[-1].probabilities.numpy())
-    assert arrays["A_drawn"].tolist() == export.drawn_tokens(given, given.a)
+    assert arrays["A_drawn"].tolist() == drawn_tokens(given, given.a)
     np.testing.assert_array_equal(arrays["logits"], capture().logits(2).numpy())
-    lines = export.csv(given).decode("utf-8-sig").splitlines()
-    rows = [line for line in lines if not line.startswith("#")]
-    assert len(rows) == 1 + len(given.labels)
-    best = int(done[-1].probabilities.argmax())
-    assert float(rows[1 + best].rsplit(",", 1)[1]) == pytest.approx(float(done[-1].probabilities[best]))
+    np.testing.assert_array_equal(rows.iloc[:, -1], done[-1].probabilities.numpy())
+    assert rows.index[300] == f"300 {given.labels[300]}"
+    assert next_token_view(given).what == "token at position 3 · A: Sampling(temperature=0.7, top_k=5) · 6 draws"
 
 
-def test_the_files_of_a_changed_model_say_so():
-    given = bench(a=Sampling())
-    edits = (ScaledHead(7, 1, 0.0),)
-    changed = load_runner("default").capture(replace(given.opened.capture.request, edits=edits))
-    opened: Any = given.opened
-    opened.capture = changed
-    files = export.csv(given).decode("utf-8-sig"), export.svg(given, TEXTS), export.snippet(given)
-    assert all("ScaledHead(layer=7, head=1, factor=0.0)" in text for text in files)
-
-
-def test_the_picture_as_a_file_draws_the_likeliest_tokens():
+def test_the_picture_as_a_file_draws_the_likeliest_tokens(in_english):
     given = bench(a=Sampling(top_k=2), draws=10)
-    svg = export.svg(given, TEXTS)
+    svg = svg_of(given, "title", "caption")
     assert svg.count("<circle") == 2
-    assert given.labels[given.likeliest(1)[0]] in svg
+    assert all(words in svg for words in ("title", "caption", given.labels[given.likeliest(1)[0]]))
+
+
+@pytest.mark.parametrize(
+    "text, query, words",
+    [
+        (DEFAULT_TEXT, 7, "after “… squirrel because it”"),
+        (DEFAULT_TEXT, 2, "after “The dog”"),
+        (DEFAULT_TEXT, 0, "after “⟨bos⟩”"),
+        ("北京", 6, "after “北京”"),
+    ],
+)
+def test_the_title_ends_the_text_before_the_token(in_english, text, query, words):
+    assert next_token_view(bench(query, of=capture(text))).title == words

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import functools
-import io
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 
+from analysis import positions as found_positions
 from model_runner import Capture
 from tests.model_runner.families import FAMILIES
-from tests.model_runner.tiny import byte_tokenizer
-from tests.pages.expected import capture, runner
-from tests.ui.driving import PATIENCE, ROOT, components, no_failure, open_app, payload, send, sentences
-from ui import position_view, tables
-from ui.take_away import TakeAway
+from tests.pages.expected import capture
+from tests.ui.driving import components, no_failure, open_app, payload, send, sentences
+from tests.ui.taken import Taken, taken
+from ui import view as ui_view
 
-PAGE = "pages/positions.py"
+PAGE = "pages/positions/page.py"
 VIEWS = {
     "rotation": "rotation",
     "difference": "score_shift",
@@ -30,26 +27,6 @@ VIEWS = {
 }
 # float32 products of this model's q and k, which reach 100, against float64 ones
 ROUNDING = 2e-4
-
-
-def deep_link(**address: str) -> AppTest:
-    """The page opened at its own address, so that it is the first to hear what is wrong with it."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
-    app.context["locale"] = "en-US"
-    app.query_params.update(address)
-    return app.switch_page(PAGE).run()
-
-
-@pytest.fixture(scope="module")
-def folder_of(tmp_path_factory: pytest.TempPathFactory):
-    @functools.cache
-    def save(name: str) -> str:
-        folder = tmp_path_factory.mktemp(name)
-        next(family for family in FAMILIES if family.name == name).build().save_pretrained(folder)
-        byte_tokenizer().save_pretrained(folder)
-        return str(folder)
-
-    return save
 
 
 @pytest.mark.parametrize("view, component", VIEWS.items())
@@ -109,23 +86,40 @@ def test_the_reach_of_the_curves_ends_at_the_context():
 
 def test_a_released_slider_is_kept_in_the_address_and_its_own_position_is_not():
     app = send(open_app(page=PAGE), "rotation", "position", 300)
-    assert app.query_params["at"] == "300"
+    assert app.query_params["positions.at"] == "300"
     assert payload(app, "rotation")[0]["position"] == 300
     app = send(app, "rotation", "position", 7)
-    assert "at" not in app.query_params
+    assert "positions.at" not in app.query_params
 
 
-def test_another_token_takes_the_sliders_with_it():
-    app = open_app(page=PAGE, at="300", m="20", n="10")
+def test_another_token_takes_the_sliders_with_it_and_the_range_stays():
+    app = open_app(page=PAGE, at="300", m="20", n="10", **{"positions.span": "far"})
     app = send(app, "token_strip", "token", 3)
     assert payload(app, "rotation")[0]["position"] == 3
-    assert {"at", "m", "n"}.isdisjoint(app.query_params)
+    assert {name for name in app.query_params if name.startswith("positions.")} == {"positions.span"}
 
 
 def test_two_sliders_are_kept_in_the_address():
     app = send(open_app(page=PAGE, positions="difference", query="7", key="2"), "score_shift", "positions", [30, 25])
-    assert (app.query_params["m"], app.query_params["n"]) == ("30", "25")
+    assert (app.query_params["positions.m"], app.query_params["positions.n"]) == ("30", "25")
     assert payload(app, "score_shift")[0]["positions"] == [30, 25]
+
+
+def test_the_range_of_the_sliders_is_kept_in_the_address():
+    app = send(open_app(page=PAGE), "rotation", "span", "far")
+    assert app.query_params["positions.span"] == "far"
+    assert payload(app, "rotation")[0]["span"] == "far"
+    app = open_app(page=PAGE, **{"positions.view": "difference", "positions.span": "far"})
+    assert payload(app, "score_shift")[0]["span"] == "context"  # its widest
+    app = send(app, "score_shift", "span", "near")
+    assert "positions.span" not in app.query_params
+
+
+def test_the_dials_are_of_one_token_so_the_strip_marks_no_key():
+    meta, _ = payload(open_app(page=PAGE, query="7", key="3"), "token_strip")
+    assert (meta["selected"], meta["looked_at"]) == (7, None)
+    meta, _ = payload(open_app(page=PAGE, query="7", key="3", positions="difference"), "token_strip")
+    assert (meta["selected"], meta["looked_at"]) == (7, 3)
 
 
 def test_a_click_on_a_key_or_a_panel_moves_the_place():
@@ -140,22 +134,21 @@ def test_a_click_on_a_key_or_a_panel_moves_the_place():
     "address, sentence",
     [
         ({"at": "abc"}, "“abc” is not a number for position."),
-        ({"at": "-3"}, "“-3” is not a number for position."),
+        ({"at": "-3"}, "The position is -3; it must be at least 0."),
+        ({"positions": "zzz"}, "“zzz” is no choice for view."),
         ({"at": "99999"}, "Position 99999 is beyond the slider, which ends at 8191."),
         ({"positions": "difference", "m": "2048"}, "Position 2048 is beyond the slider, which ends at 2047."),
-        ({"layer": "99"}, "There is no layer 99"),
-        ({"query": "99"}, "There is no position 99"),
     ],
 )
 def test_a_place_that_does_not_exist_is_one_sentence_above_the_picture(address, sentence):
-    app = deep_link(**address)
+    app = open_app(page=PAGE, **address)
     no_failure(app)
     assert any(sentence in shown for shown in sentences(app)), sentences(app)
     assert set(components(app)) & set(VIEWS.values())
 
 
 def test_a_model_without_rotation_says_so_and_shows_its_own_table_of_positions(folder_of):
-    app = deep_link(model=folder_of("gpt2"))
+    app = open_app(page=PAGE, model=folder_of("gpt2"))
     no_failure(app)
     assert any("has no rotation" in shown for shown in sentences(app)), sentences(app)
     meta, arrays = payload(app, "position_schemes")
@@ -166,21 +159,49 @@ def test_a_model_without_rotation_says_so_and_shows_its_own_table_of_positions(f
 
 
 def test_a_layer_without_rotation_says_so_and_its_neighbour_is_turned(folder_of):
-    app = deep_link(model=folder_of("smollm3"), layer="1")
+    app = open_app(page=PAGE, model=folder_of("smollm3"), layer="1")
     no_failure(app)
     assert any("Layer 1 has no rotation" in shown for shown in sentences(app)), sentences(app)
-    app = deep_link(model=folder_of("smollm3"), layer="0")
+    assert app.button_group(key="positions.view").value == "others"  # what is drawn is what is chosen
+    assert rotary_note(app).endswith("this layer has none of its own.")
+    app.selectbox(key="positions_layer").set_value(0).run()
     assert sentences(app) == []
+    assert app.button_group(key="positions.view").value == "rotation"
     assert "rotation" in components(app)
 
 
-@pytest.mark.parametrize("family", ["phi", "glm4", "deepseek-v3", "llama-yarn"])
+def rotary_note(app):
+    return next(one["note"] for one in payload(app, "position_schemes")[0]["schemes"] if one["name"] == "rotary")
+
+
+def test_a_rotation_that_cannot_be_read_is_not_called_none(folder_of):
+    app = open_app(page=PAGE, model=folder_of("llama-yarn"), text="a")
+    no_failure(app)
+    assert any("no two of its tokens follow each other" in shown for shown in sentences(app)), sentences(app)
+    assert rotary_note(app).endswith("this layer’s own cannot be read.")
+
+
 @pytest.mark.parametrize("view, component", VIEWS.items())
-def test_other_layouts_are_drawn_in_every_view(folder_of, family, view, component):
-    app = open_app(page=PAGE, model=folder_of(family), positions=view)
+def test_a_layer_with_a_sharpened_head_turns_as_it_did(view, component):
+    app = open_app(page=PAGE, positions=view, layer="3", head="2", edits="SharpenedHead(3,2,0.5)", everywhere="1")
     no_failure(app)
     assert sentences(app) == []
     assert component in components(app)
+    if view == "rotation":
+        pairs, plain = (payload(one, "rotation")[1] for one in (app, open_app(page=PAGE, layer="3", head="2")))
+        np.testing.assert_allclose(pairs["q"], plain["q"] / 0.5, atol=1e-5)
+        np.testing.assert_allclose(pairs["k"], plain["k"], atol=1e-5)
+
+
+@pytest.mark.table
+@pytest.mark.parametrize("family", ["phi", "glm4", "deepseek-v3", "llama-yarn"])
+def test_other_layouts_are_drawn_in_every_view(folder_of, family):
+    app = open_app(page=PAGE, model=folder_of(family))
+    for view, component in VIEWS.items():
+        app.button_group(key="positions.view").set_value(view).run()
+        no_failure(app)
+        assert sentences(app) == []
+        assert component in components(app)
 
 
 def test_a_partial_rotation_says_how_much_stands_still(folder_of):
@@ -190,13 +211,13 @@ def test_a_partial_rotation_says_how_much_stands_still(folder_of):
 
 
 def test_a_rotation_that_differs_from_the_captured_vectors_is_not_drawn(monkeypatch):
-    real = position_view.turned
+    real = found_positions.turned
 
     def off(asked: Capture, layer: int):
         found = real(asked, layer)
         return SimpleNamespace(**{**vars(found), "difference": 0.5, "ok": False})
 
-    monkeypatch.setattr(position_view, "turned", off)
+    monkeypatch.setattr(found_positions, "turned", off)
     app = open_app(page=PAGE, layer="3")
     no_failure(app)
     assert any("The rotation of layer 3 is not drawn" in shown and "5e-1" in shown for shown in sentences(app))
@@ -217,10 +238,10 @@ def test_sinusoidal_and_alibi_follow_their_formulas():
 @pytest.fixture
 def offered(monkeypatch):
     """What a view offers to take away, with its menu open."""
-    kept: list[TakeAway] = []
-    monkeypatch.setattr(position_view, "show_take_away", kept.append)
+    kept: list[Taken] = []
+    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
 
-    def of(view: str) -> TakeAway:
+    def of(view: str) -> Taken:
         kept.clear()
         no_failure(open_app(page=PAGE, positions=view, layer="3", head="2", query="7", key="2"))
         return kept[0]
@@ -231,11 +252,10 @@ def offered(monkeypatch):
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_gives_away_picture_page_numbers_and_code(offered, view):
     take = offered(view)
-    assert take.svg is not None
-    assert take.svg().startswith("<svg")
-    assert b"<!doctype html>" in take.html("en")[:40].lower()
-    assert b"L3H2" in take.csv()
-    assert len(np.load(io.BytesIO(take.npz()), allow_pickle=False).files) > 1
+    assert take.svg.startswith("<svg")
+    assert "<!doctype html>" in take.html[:40].lower()
+    assert "L3H2" in take.csv
+    assert len(take.arrays) > 1
 
 
 SNIPPETS = {
@@ -257,7 +277,7 @@ def test_the_snippet_gives_the_numbers_of_the_picture(offered, view):
 
 def test_the_table_of_frequencies_adds_up_to_its_last_row(monkeypatch):
     kept: list[Any] = []
-    monkeypatch.setattr(tables, "show_tables", lambda make: kept.append(make()))
+    monkeypatch.setattr(ui_view, "show_tables", lambda make: kept.append(make()))
     no_failure(open_app(page=PAGE, positions="frequencies", layer="3", head="2", query="7"))
     (table,) = kept[0].values()
     np.testing.assert_allclose(table.iloc[:-1].sum(), table.iloc[-1], atol=1e-9)
@@ -265,7 +285,7 @@ def test_the_table_of_frequencies_adds_up_to_its_last_row(monkeypatch):
 
 
 def test_a_learned_table_shorter_than_the_picture_is_drawn_as_far_as_it_goes(monkeypatch):
-    monkeypatch.setattr(type(runner()), "learned_positions", lambda _self: torch.ones(10, 4))
+    monkeypatch.setattr("model_runner.local.answers.position_table", lambda *_: torch.ones(10, 4))
     app = open_app(page=PAGE, positions="others")
     no_failure(app)
     assert payload(app, "position_schemes")[1]["curves1"].shape == (1, 10)

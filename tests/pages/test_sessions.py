@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.driving import no_failure, open_app, payload, send, type_text
+from tests.ui.driving import beside_head, no_failure, open_app, payload, send, type_text
 
 MINE, YOURS = "My quokka says hello", "Your zeppelin answers nothing"
 
@@ -30,12 +30,12 @@ def test_a_text_never_reaches_another_session():
 def test_a_place_and_choices_are_a_sessions_own():
     mine, yours = open_app(text=MINE), open_app(text=MINE)
     send(mine, "head_grid", "head", [2, 5])
-    mine.selectbox(key="choice_metric").set_value("entropy")
+    mine.selectbox(key="heads.metric").set_value("entropy")
     mine.run()
-    before = yours.session_state["place"]
+    before = yours.query_params
     yours.run()
-    assert yours.session_state["place"] == before
-    assert yours.query_params == {"text": MINE}
+    assert yours.query_params == before
+    assert beside_head(yours) == {"text": MINE}
     assert payload(yours, "head_grid")[0]["selected"] != [2, 5]
     assert payload(yours, "head_grid")[0]["texts"]["metric"] == "previous token"
 

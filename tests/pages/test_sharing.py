@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import functools
-import io
 import json
-from types import SimpleNamespace
+import re
 from typing import Any
 
 import numpy as np
@@ -14,39 +14,29 @@ import pytest
 from analysis.comparison import head_drift, next_token_change
 from analysis.mask_effect import perplexity
 from analysis.sharing import output_drift
+from jobs.sharing_counts import Point
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import SharedKeys
 from model_runner.memory import readable
-from tests.model_runner.families import FAMILIES
-from tests.model_runner.tiny import byte_tokenizer
+from pages.sharing.counts import CountsView
+from pages.sharing.export import counts_view
+from pages.sharing.picture import Shares
 from tests.pages.test_masks import values_in
 from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import button, components, html, no_failure, open_app, payload, send, sentences, until
-from ui import sharing_counts, sharing_export
+from tests.ui.taken import Taken, taken
+from tests.viz.components.test_packing import unpacked
+from ui import i18n
+from ui import view as ui_view
 from ui.session import DEFAULT_TEXT
-from ui.sharing_counts import CountsView, Point
-from ui.sharing_model import Shared
-from ui.sharing_picture import Shares
 
-PAGE = "pages/sharing.py"
+PAGE = "pages/sharing/page.py"
 ALONE = "This model has a single key/value head for all query heads (MQA): nothing is left to share."
 
 
 @functools.cache
 def capture(*edits: SharedKeys):
     return load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits))
-
-
-@pytest.fixture(scope="module")
-def folder_of(tmp_path_factory: pytest.TempPathFactory):
-    @functools.cache
-    def save(name: str) -> str:
-        folder = tmp_path_factory.mktemp(name)
-        next(family for family in FAMILIES if family.name == name).build().save_pretrained(folder)
-        byte_tokenizer().save_pretrained(folder)
-        return str(folder)
-
-    return save
 
 
 def test_the_picture_is_drawn_with_the_models_own_numbers_and_half_of_its_heads_chosen():
@@ -92,20 +82,28 @@ def test_clicks_in_the_picture_open_a_head_and_choose_a_number():
     assert (app.query_params["layer"], app.query_params["head"]) == ("3", "1")
     app = send(app, "head_groups", "kv_heads", 1)
     no_failure(app)
-    assert app.query_params["kv_heads"] == "1"
+    assert app.query_params["sharing.kv_heads"] == "1"
     assert payload(app, "head_groups")[0]["pooled"] == 1
     app = send(app, "head_groups", "kv_heads", 2)  # the default is not worth a place in the address
-    assert "kv_heads" not in app.query_params
+    assert "sharing.kv_heads" not in app.query_params
 
 
-@pytest.mark.parametrize("written", ["3", "8", "0", "-2", "abc", "²", "9" * 5000])
-def test_a_number_that_the_heads_cannot_be_averaged_to_is_one_sentence_and_the_picture_stays(written):
+NOT_POSSIBLE = "The key/value heads of this model cannot be averaged to “{}” of them, but to 4, 2, 1."
+
+
+@pytest.mark.parametrize(
+    "written, sentence",
+    [
+        ("3", NOT_POSSIBLE), ("8", NOT_POSSIBLE), ("0", NOT_POSSIBLE), ("-2", NOT_POSSIBLE),
+        ("abc", "“{}” is not a number for key/value heads."), ("²", "“{}” is not a number for key/value heads."),
+    ],
+)  # fmt: skip
+def test_a_number_that_the_heads_cannot_be_averaged_to_is_one_sentence_and_the_picture_stays(written, sentence):
     app = open_app(page=PAGE, kv_heads=written)
     no_failure(app)
-    words = f"The key/value heads of this model cannot be averaged to “{written[:40]}” of them, but to 4, 2, 1."
-    assert sentences(app) == [words]
+    assert sentences(app) == [sentence.format(written)]
     assert payload(app, "head_groups")[0]["pooled"] == 2
-    assert "kv_heads" not in app.query_params
+    assert "sharing.kv_heads" not in app.query_params
 
 
 @pytest.mark.parametrize("view", ["model", "counts"])
@@ -169,80 +167,78 @@ def test_the_charts_draw_the_models_numbers_for_every_count():
     assert n_bytes == [65536, 32768, 16384]
 
 
-def opened() -> Any:
-    info = SimpleNamespace(name="default", revision=None, family="llama", dtype="float32")
-    runner = SimpleNamespace(info=info, token_text=lambda token: f"t{token}")
-    return SimpleNamespace(capture=capture(), runner=runner, layer=3, head=5)
-
-
-def shared() -> Shared:
-    before, after = capture(), capture(SharedKeys(1))
-    return Shared(
-        Shares((4, 2, 1), 4, 1, None, b""), after, head_drift(before, after), output_drift(before, after), "output",
-        next_token_change(before, after), (perplexity(before), perplexity(after)), (65536, 16384),
-    )  # fmt: skip
-
-
-def counts_view() -> CountsView:
-    points = tuple(
-        Point(
-            count, next_token_change(capture(), capture(SharedKeys(count))).kl, perplexity(capture(SharedKeys(count)))
-        )
-        for count in (4, 2)
-    )
-    sizes = {4: 65536, 2: 32768, 1: 16384}
-    return CountsView(Shares((4, 2, 1), 4, 2, None, b""), points, sizes, 8, perplexity(capture()))
+# -- what is taken away -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def taken(monkeypatch):
-    """What the menus give away, without a page."""
-    found: list[Any] = []
-    monkeypatch.setattr(sharing_export, "show_take_away", found.append)
-    monkeypatch.setattr(sharing_export, "translated", dict)
-    monkeypatch.setattr(sharing_export, "_", str)
-    monkeypatch.setattr(sharing_counts, "_", str)
-    return found
+def offered(monkeypatch):
+    """What the page offers to take away at an address, with its tables."""
+    kept: list[Any] = []
+    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
+    monkeypatch.setattr(ui_view, "show_tables", lambda make: kept.append(make()))
+
+    def of(**address: str) -> tuple[dict[str, Any], Taken]:
+        app = open_app(page=PAGE, layer="3", head="5", **address)
+        finished(app)
+        return kept[-2], kept[-1]
+
+    return of
 
 
-def test_the_snippets_give_the_numbers_of_the_page():
+@pytest.mark.parametrize("drift", ["attention", "output"])
+def test_every_file_of_the_model_holds_the_drift_in_view_and_says_so(offered, drift):
+    tables, take = offered(kv_heads="1", drift=drift)
+    before, after = capture(), capture(SharedKeys(1))
+    wanted = {"attention": head_drift(before, after), "output": output_drift(before, after)}
+    said = f"drift of {drift} of every head, keys and values averaged to 1 heads, not trained"
+    np.testing.assert_allclose(next(iter(tables.values())), wanted[drift], atol=1e-6)
+    csv = take.csv
+    assert said in csv
+    assert float(csv.splitlines()[2].split(",")[1]) == pytest.approx(wanted[drift][0, 0], rel=1e-6)
+    page = take.html
+    assert said in page
+    packed = re.search(r'id="payload">([^<]+)<', page)
+    assert packed is not None
+    np.testing.assert_allclose(unpacked(base64.b64decode(packed[1]))[1]["metric"], wanted[drift], atol=1e-6)
+    assert f"drift of {drift}" in take.svg.replace("\n", " ")
+    arrays = take.arrays
+    np.testing.assert_allclose(arrays["drift_of_attention"], wanted["attention"], atol=1e-6)
+    np.testing.assert_allclose(arrays["drift_of_output"], wanted["output"], atol=1e-6)
+    assert arrays["n_bytes"].tolist() == [65536, 16384]
     names: dict[str, Any] = {}
-    exec(compile(sharing_export.model_snippet(opened(), shared()), "snippet", "exec"), names)
-    np.testing.assert_allclose(names["attention"], shared().attention, atol=1e-6)
-    np.testing.assert_allclose(names["output"], shared().output, atol=1e-6)
-    assert shared().change is not None
-    assert names["kl"] == pytest.approx(next_token_change(capture(), capture(SharedKeys(1))).kl, rel=1e-6)
-    assert (names["before"], names["after"]) == pytest.approx(shared().perplexities, rel=1e-6)
-    names = {}
-    exec(compile(sharing_export.counts_snippet(opened(), counts_view()), "snippet", "exec"), names)
-    assert len(names["kl"]) == 3
-    assert names["kl"][:2] == pytest.approx([point.kl for point in counts_view().points], rel=1e-6)
-    assert names["perplexities"][:2] == pytest.approx([point.perplexity for point in counts_view().points], rel=1e-6)
+    exec(compile(take.snippet, "snippet", "exec"), names)
+    np.testing.assert_allclose(names["attention"], wanted["attention"], atol=1e-6)
+    np.testing.assert_allclose(names["output"], wanted["output"], atol=1e-6)
+    assert names["kl"] == pytest.approx(next_token_change(before, after).kl, rel=1e-6)
+    assert (names["before"], names["after"]) == pytest.approx((perplexity(before), perplexity(after)), rel=1e-6)
 
 
-def test_the_tables_say_which_head_reads_which(taken):
-    tables = sharing_export.model_tables(opened(), shared())
+def test_the_tables_say_which_head_reads_which(offered):
+    tables, _ = offered(kv_heads="1")
     table = tables["Who shares what: the key/value head of each query head"]
     assert table["before"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert table["after"].tolist() == [0] * 8
     assert tables["Numbers"].loc["bytes of the cache"].tolist() == [65536, 16384]
-    table = next(iter(sharing_export.counts_tables(counts_view()).values()))
+
+
+def test_the_charts_are_given_away_with_the_code_that_makes_them(offered):
+    tables, take = offered(sharing="counts")
+    (table,) = tables.values()
     assert list(table.index) == ["GQA · 4", "GQA · 2", "MQA · 1"]
-    assert np.isnan(table.to_numpy()[2, :2]).all()  # still to come
+    assert "GQA" in take.html
+    arrays = take.arrays
+    np.testing.assert_array_equal(arrays["values"], table)
+    names: dict[str, Any] = {}
+    exec(compile(take.snippet, "snippet", "exec"), names)
+    np.testing.assert_allclose(np.transpose([names["kl"], names["perplexities"]]), table.to_numpy()[:, :2], rtol=1e-6)
 
 
-def test_what_is_taken_away_holds_the_numbers_and_says_what_they_are(taken):
-    sharing_export.take_model_away(opened(), shared())
-    sharing_export.take_counts_away(opened(), counts_view())
-    take, counts = taken
-    assert b"GQA" in counts.html("en")
-    assert np.load(io.BytesIO(counts.npz()))["values"].shape == (3, 3)
-    arrays = np.load(io.BytesIO(take.npz()))
-    np.testing.assert_array_equal(arrays["drift_of_output"], shared().output)
-    assert "averaged to 1 heads, not trained" in str(arrays["caption"])
-    assert "L7" in take.csv().decode("utf-8-sig")
-    assert take.svg().startswith("<svg")
-    assert b"head-groups" in take.html("en")
+def test_what_is_still_to_come_is_left_empty(monkeypatch):
+    monkeypatch.setattr(i18n, "language", lambda: "en")
+    points = (Point(4, 0.1, 5.0), Point(2, 0.2, 6.0))
+    view = CountsView(Shares((4, 2, 1), 4, 2, None), points, {4: 65536, 2: 32768, 1: 16384}, 8, 4.0, None)
+    (table,) = counts_view(view).tables().values()
+    np.testing.assert_array_equal(np.isnan(table), [[False] * 3, [False] * 3, [True, True, False]])
 
 
 @pytest.mark.browser
@@ -254,5 +250,5 @@ def test_a_click_in_the_picture_opens_the_head_and_a_way_changes_the_model(serve
     page.wait_for_url(lambda url: "head=0" in url, timeout=PATIENCE)
     page.locator(".atlas-head b").get_by_text("L3H0").first.wait_for(timeout=PATIENCE)
     page.locator(".head-groups .ways [data-kv='1']").click()
-    page.wait_for_url(lambda url: "kv_heads=1" in url, timeout=PATIENCE)
+    page.wait_for_url(lambda url: "sharing.kv_heads=1" in url, timeout=PATIENCE)
     page.get_by_text("The cache: 64 KB → 16 KB, 25 %.").wait_for(timeout=PATIENCE)

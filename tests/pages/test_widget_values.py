@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
-from streamlit.testing.v1 import AppTest
 
 from tests.pages.visiting import (
     CAPITAL,
@@ -21,14 +20,10 @@ from tests.pages.visiting import (
     wait_for_heads,
     wait_for_rest,
 )
-from tests.ui.driving import no_failure, open_app
+from tests.ui.driving import both, no_failure, open_app, widgets
 from ui.frame import ENTRIES
 
-KINDS = (
-    "button_group", "selectbox", "toggle", "text_area", "text_input", "number_input", "slider", "select_slider",
-    "multiselect",
-)  # fmt: skip
-EVERYWHERE = {"ButtonGroup", "Selectbox", "TextArea"}  # the language, the model, the text
+EVERYWHERE = {"ButtonGroup", "Selectbox"}  # the language, the model; the text is the default of its box
 OWN = {
     "cell": {"NumberInput"},
     "film": {"NumberInput", "Slider", "Checkbox"},
@@ -64,40 +59,20 @@ PLACES = [
 ]
 
 
-def both(proto: Any) -> tuple[Any, Any]:
-    """What a widget is set to, and what it shows where that was missed."""
-    match type(proto).__name__:
-        case "ButtonGroup":
-            return list(proto.raw_values), [proto.options[index].content for index in proto.default]
-        case "MultiSelect":
-            return list(proto.raw_values), [proto.options[index] for index in proto.default]
-        case "Selectbox":
-            return proto.raw_value, proto.options[proto.default]
-        case "Slider" if proto.options:
-            return list(proto.raw_value), [proto.options[int(index)] for index in proto.default]
-        case "Slider":
-            return list(proto.value), list(proto.default)
-        case _:
-            return proto.value, proto.default
-
-
-def widgets(app: AppTest) -> list[Any]:
-    return [element.proto for kind in KINDS for element in app.get(kind)]
-
-
 @pytest.mark.parametrize("page, address", PLACES, ids=lambda part: part if isinstance(part, str) else "-".join(part))
 def test_what_is_chosen_is_the_default_too(page, address):
-    app = open_app(page=f"pages/{page}.py", text=CAPITAL, **address)
+    app = open_app(page=f"pages/{page}/page.py", text=CAPITAL, **address)
     no_failure(app)
     held = [proto for proto in widgets(app) if proto.set_value]
     assert {type(proto).__name__ for proto in held} >= EVERYWHERE | OWN.get(page, set())
     for proto in held:
         shown, fallback = both(proto)
         assert shown == fallback, proto.label
+    assert app.text_area(key="text_box").proto.default == CAPITAL
 
 
 def test_every_page_is_looked_at():
-    assert {entry.file for entry in ENTRIES} == {f"pages/{page}.py" for page, _address in PLACES}
+    assert {entry.file for entry in ENTRIES} == {f"pages/{page}/page.py" for page, _address in PLACES}
 
 
 @pytest.mark.browser
@@ -125,6 +100,7 @@ def test_widgets_that_a_slow_browser_draws_late_keep_what_was_chosen(server, pag
     wait_for_heads(page)
     wait_for_rest(page)
     click_head(page, 3, 1)
-    expect_address(page, **chosen, layer="3", head="1")
+    now = {"heads.what": "scores", "heads.color": "log", "heads.metric": "induction"}
+    expect_address(page, text=CAPITAL, layer="3", head="1", **now)
     expect_head(page, "L3H1")
     expect(text_box(page)).to_have_value(CAPITAL)

@@ -28,9 +28,10 @@ def visit(page: Page, server: Server, path: str = "", **address: str) -> Page:
 
 
 def wait_for_heads(page: Page) -> Page:
-    """Wait until every head and the open one are painted, and their text is in its box."""
+    """Wait until every head, the open one and the tokens are painted, and their text is in its box."""
     page.locator(".head-grid[data-painted]").wait_for(timeout=PATIENCE)
     page.locator(".head-map[data-painted]").wait_for(timeout=PATIENCE)
+    page.locator(".token-strip[data-painted]").first.wait_for(timeout=PATIENCE)
     expect_text(page)
     return page
 
@@ -98,8 +99,13 @@ def click_cell(page: Page, query: int, key: int, n_tokens: int) -> None:
 
 
 def expect_address(page: Page, **parts: str) -> None:
-    """Wait until the address in the browser's bar holds these parts and no others."""
-    page.wait_for_url(lambda url: address(url) == parts, timeout=PATIENCE, wait_until="commit")
+    """Wait until the address in the browser's bar holds these parts and no others; the head only where it is named."""
+    beside = {"layer", "head"} - parts.keys()
+
+    def held(url: str) -> bool:
+        return {name: value for name, value in address(url).items() if name not in beside} == parts
+
+    page.wait_for_url(held, timeout=PATIENCE, wait_until="commit")
 
 
 def address(url: str) -> dict[str, str]:

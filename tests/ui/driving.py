@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
@@ -17,26 +20,43 @@ from streamlit.util import calc_hash
 from tests.viz.components.test_packing import unpacked
 from ui.frame import ENTRIES
 
+KINDS = (
+    "button_group", "selectbox", "toggle", "text_area", "text_input", "number_input", "slider", "select_slider",
+    "multiselect",
+)  # fmt: skip  # of widgets that hold a value
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120  # seconds a run may take; the first one of a process imports the engine and loads the model
+
+# At the first run of every AppTest Streamlit (1.67) looks for components among all packages: half of the time it takes.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 
 
 def open_app(*, locale: str = "en-US", page: str | None = None, **address: str) -> AppTest:
     """The app as a new session finds it at this address; ``page`` is an entry's file, by default the first one's."""
-    app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=PATIENCE)
+    app = AppTest.from_file(str(ROOT / "ui" / "entry" / "atlas.py"), default_timeout=PATIENCE)
     app.context["locale"] = locale
     app.query_params.update(address)
-    if page not in (None, ENTRIES[0].file):
+    return app.run() if page is None else go(app, page)
+
+
+def go(app: AppTest, page: str) -> AppTest:
+    """The same session on another page, by its file."""
+    if app._registered_pages:  # by its last run; the first page's hash is of its file's name, the others' of an address
+        app._page_hash = app._resolve_page_hash(str(ROOT / page))
+    else:
         address_of = {entry.file: entry.address for entry in ENTRIES}
-        app._page_hash = calc_hash(address_of[page])  # before a first run, switch_page would go by the file's name
+        app._page_hash = calc_hash(address_of[page]) if address_of[page] else ""
     return app.run()
 
 
 def until(app: AppTest, done: Callable[[AppTest], bool], seconds: float = PATIENCE) -> AppTest:
-    """Run the page again, as its fragment does by itself, until it is done."""
+    """Run the page again, as its fragment does by itself, until it is done; a look waits longer for work than a reader
+    would, so that what is drawn on the way is not most of the time.
+    """
     end = time.monotonic() + seconds
-    while not done(app) and time.monotonic() < end:
-        app.run()
+    with patch("jobs.pull.BUDGET", 5.0):
+        while not done(app) and time.monotonic() < end:
+            app.run()
     assert done(app)
     return app
 
@@ -62,6 +82,11 @@ def payloads(app: AppTest, name: str) -> list[tuple[dict[str, Any], dict[str, An
     return [unpacked(proto.bytes) for proto in protos if proto.component_name == name]
 
 
+def beside_head(app: AppTest) -> dict[str, str]:
+    """What the address holds beside the open head, which a page picks where none is asked for."""
+    return {name: value for name, value in app.query_params.items() if name not in ("layer", "head")}
+
+
 def send(app: AppTest, name: str, event: str, value: Any) -> AppTest:
     """Run the page again as if the component had sent this event."""
     states = app._tree.get_widget_states()
@@ -74,6 +99,34 @@ def type_text(app: AppTest, text: str) -> AppTest:
     """Run the page again with another text in the box."""
     app.text_area(key="text_box").set_value(text)
     return app.run()
+
+
+def widgets(app: AppTest) -> list[Any]:
+    """Every widget that holds a value."""
+    return [element.proto for kind in KINDS for element in app.get(kind)]
+
+
+def both(proto: Any) -> tuple[Any, Any]:
+    """What a widget is set to, and what it shows where that was missed."""
+    match type(proto).__name__:
+        case "ButtonGroup":
+            return list(proto.raw_values), [proto.options[index].content for index in proto.default]
+        case "MultiSelect":
+            return list(proto.raw_values), [proto.options[index] for index in proto.default]
+        case "Selectbox":
+            return proto.raw_value, proto.options[proto.default]
+        case "Slider" if proto.options:
+            return list(proto.raw_value), [proto.options[int(index)] for index in proto.default]
+        case "Slider":
+            return list(proto.value), list(proto.default)
+        case _:
+            return proto.value, proto.default
+
+
+def set_to(proto: Any) -> Any:
+    """What a widget shows."""
+    value, default = both(proto)
+    return value if proto.set_value else default
 
 
 def html(app: AppTest) -> str:

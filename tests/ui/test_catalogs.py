@@ -19,10 +19,12 @@ from babel.messages.pofile import read_po
 
 from attention.metrics import METRICS
 from model_runner.errors import PLACES, RunnerError
+from ui import state
 from ui.examples import EXAMPLES
 from ui.frame import ENTRIES
 from ui.i18n import LANGUAGES, LOCALES, catalog
-from ui.page import ADDRESS_PARTS, STAGES
+from ui.page import STAGES
+from ui.session import Beside, Place
 
 ROOT = Path(__file__).resolve().parents[2]
 TRANSLATED = sorted(set(LANGUAGES) - {"en"})
@@ -166,7 +168,7 @@ def test_every_text_kept_in_a_table_is_marked():
     tables = [
         *PLACES,
         *STAGES.values(),
-        *ADDRESS_PARTS.values(),
+        *(state.setting_of(kind, name).label for kind in (Place, Beside) for name in state.fields(kind)),
         *(text for metric in METRICS for text in (metric.label, metric.definition)),
         *(text for entry in ENTRIES for text in (entry.section, entry.name, entry.title, entry.subtitle)),
         *(example.topic for example in EXAMPLES),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from jobs.head_search import MOST, Search, layers_of
 from model_runner import load_runner
 from tests.pages.expected import capture, runner
-from ui.effect_search import MOST, Search, layers_of
 
 
 def top():
@@ -35,12 +35,12 @@ def test_a_model_loaded_anew_is_asked_for_what_is_left(monkeypatch):
     search, other = Search("test"), load_runner("default")
     own = other.capture(capture().request)
     with monkeypatch.context() as patch:
-        patch.setattr("ui.kv_pull.BUDGET", 0.0)
+        patch.setattr("jobs.pull.BUDGET", 0.0)
         first = search.aim(runner(), capture(), top())
         first.pull()
     asked: list[int] = []
-    rerun = other.rerun
-    monkeypatch.setattr(other, "rerun", lambda *given, **named: asked.append(1) or rerun(*given, **named))
+    submit = other.submit
+    monkeypatch.setattr(other, "submit", lambda *given, **named: asked.append(1) or submit(*given, **named))
     second = search.aim(other, own, top())
     done = len(second.items)
     while second.running:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from jobs import film as module
+from jobs.film import Film
 from model_runner import CaptureRequest, GenerateRequest, Runner, Sampling, load_runner
-from ui import film as module
-from ui.film import Film
 
 TEXT = "The dog chased the squirrel because it"
 DRAWN = Sampling(seed=3, top_p=0.9)

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from jobs.film import Film
+from jobs.film_steps import Steps
+from jobs.session_jobs import SessionJobs
 from model_runner import CaptureRequest, GenerateRequest, load_runner
-from model_runner.errors import CannotContinue, ContextFull
+from model_runner.errors import Cancelled, CannotContinue, ContextFull
 from tests.ui.test_film import DRAWN, TEXT, N, expected, new, run, runner, silent
-from ui.film import Film
-from ui.works import Works
 
 # -- what goes wrong --------------------------------------------------------------------------------------------------
 
@@ -62,6 +63,32 @@ class Slow:
             self.ended.set()
 
 
+def test_two_runs_that_pull_at_once_lose_no_step():
+    slow = Slow()
+    film = new(by=slow)
+    runs = [threading.Thread(target=film.pull, args=(2, silent)) for _ in range(2)]
+    for one in runs:
+        one.start()
+    time.sleep(0.2)  # both wait
+    slow.go.set()
+    for one in runs:
+        one.join(10)
+    assert 2 <= len(film.take.ids) <= 4
+    assert film.take.ids == expected()[: len(film.take.ids)]
+
+
+def test_a_run_that_waits_for_a_generator_let_go_is_cancelled():
+    slow, request = Slow(), GenerateRequest(TEXT, max_new_tokens=3, sampling=DRAWN)
+    steps = Steps("test")
+
+    def let_go() -> None:
+        steps.close()
+        slow.go.set()
+
+    with pytest.raises(Cancelled):
+        steps.next(slow, request, let_go)
+
+
 def test_a_newer_run_takes_over_at_once_and_finds_the_step_that_was_under_way():
     slow = Slow()
     film = new(by=slow)
@@ -105,7 +132,7 @@ def test_a_model_loaded_anew_goes_on_with_the_same_film():
 
 
 def test_what_a_session_leaves_is_closed_and_a_film_can_go_on_when_it_comes_back():
-    works = Works("session")
+    works = SessionJobs("session")
     film = works.get("film", "key", lambda name: run(new(), 3))
     works.close()
     assert works.get("film", "key", lambda name: new()) is film
@@ -119,7 +146,7 @@ def test_other_work_that_is_closed_is_not_given_back():
         def close(self) -> None:
             self.closed = True
 
-    works = Works("session")
+    works = SessionJobs("session")
     race = works.get("race", "key", lambda name: Race())
     works.close()
     assert race.closed

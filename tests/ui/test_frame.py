@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
+from urllib.parse import urlencode
 
 import pytest
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.testing.v1 import AppTest
 
-from tests.ui.driving import ROOT, html, no_failure, open_app, send
-from ui.examples import EXAMPLES, WELL_KNOWN_MODELS
+from jobs.models_offered import WELL_KNOWN
+from model_runner import Capture, Check
+from tests.ui.driving import ROOT, beside_head, html, no_failure, open_app, send, sentences, type_text
+from ui import cached, session
+from ui.examples import EXAMPLES
 from ui.frame import ENTRIES
 
 
@@ -20,7 +26,9 @@ def test_an_entry_leads_to_a_file(entry):
 
 
 def test_every_page_has_an_entry():
-    assert {entry.file for entry in ENTRIES} == {f"pages/{path.name}" for path in (ROOT / "pages").glob("*.py")}
+    assert {entry.file for entry in ENTRIES} == {
+        str(path.relative_to(ROOT)) for path in (ROOT / "pages").glob("*/page.py")
+    }
 
 
 @pytest.mark.parametrize("part", ["file", "address", "name", "title"])
@@ -51,7 +59,7 @@ def test_an_example_goes_into_the_box_and_is_read():
     app.run()
     no_failure(app)
     assert app.text_area(key="text_box").value == EXAMPLES[1].text
-    assert app.query_params == {"text": EXAMPLES[1].text}
+    assert beside_head(app) == {"text": EXAMPLES[1].text}
 
 
 def test_an_example_wins_over_what_was_typed_and_is_told_in_the_same_run():
@@ -62,15 +70,91 @@ def test_an_example_wins_over_what_was_typed_and_is_told_in_the_same_run():
     assert app.text_area(key="text_box").value == app.session_state["text"] == EXAMPLES[1].text
 
 
+@pytest.mark.parametrize("size, said", [(2000, False), (5000, True)])
+def test_a_text_that_the_address_cannot_hold_is_said_beside_its_box(size, said):
+    app = type_text(open_app(), Random(0).randbytes(size).hex())
+    assert ("This text is too long for the address" in html(app)) is said
+    no_failure(app)
+
+
+def test_a_pasted_address_is_its_model_and_a_long_folder_shows_its_end():
+    app = open_app(model="https://huggingface.co/no-such/model/tree/main")
+    assert app.selectbox(key="model_box").value == "no-such/model"
+    folder = "/no/such/folder/of/anybody/models/tiny"
+    app = open_app(model=folder)
+    assert (app.session_state["model"], app.selectbox(key="model_box").value) == (folder, folder)
+    assert "…/of/anybody/models/tiny" in app.selectbox(key="model_box").options
+
+
 def test_a_model_of_the_address_can_be_chosen_again():
     app = open_app(model="/no/such/folder")
     assert app.selectbox(key="model_box").value == "/no/such/folder"
-    assert app.selectbox(key="model_box").options[1:] == ["/no/such/folder", *WELL_KNOWN_MODELS]
+    assert app.selectbox(key="model_box").options[2:] == ["/no/such/folder", *WELL_KNOWN]
     app.selectbox(key="model_box").set_value("default")
     app.run()
     no_failure(app)
-    assert app.query_params == {}
+    assert beside_head(app) == {}
     assert "atlas-badge ok" in html(app)
+
+
+def test_a_server_with_a_list_of_models_offers_and_shows_these_alone(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATLAS_MODELS", "default, owner/name")
+    session.model_cache.clear()
+    try:
+        app = open_app()
+        no_failure(app)
+        assert app.selectbox(key="model_box").options == ["Embedded small Llama", "owner/name"]
+        assert "translator" not in app.selectbox(key="model_box").help
+        assert not app.selectbox(key="model_box").proto.accept_new_options
+        said = {sentences(open_app(model=name))[0] for name in ("/etc", "/etc/nosuch", "~root", "a/b", str(tmp_path))}
+        assert said == {"This server shows these models alone: default, owner/name. Choose one of them."}
+    finally:
+        session.model_cache.clear()
+
+
+def test_the_hub_is_asked_for_what_an_address_names_only_once_its_reader_wants_it(monkeypatch):
+    asked = []
+
+    def ask(name, *_, local_files_only=False, **__):
+        asked.extend([] if local_files_only else [name])
+        raise OSError("not there")
+
+    monkeypatch.setattr("model_runner.local.hub.snapshot_download", ask)
+    app = open_app(model="owner/name")
+    assert sentences(app)[0].startswith("The model owner/name is not on this machine, and only an address names it.")
+    assert asked == []
+    app.button(key="fetch_model").click()
+    app.run()
+    assert asked == ["owner/name"]
+    assert sentences(app)[0].startswith("The hub cannot be reached, and owner/name is not on this machine yet.")
+
+
+def test_a_model_chosen_in_the_box_is_asked_for_at_once():
+    app = open_app()
+    app.selectbox(key="model_box").set_value(WELL_KNOWN[0])
+    app.run()
+    assert sentences(app)[0].startswith("The hub cannot be reached")
+
+
+def test_what_an_address_says_and_cannot_be_is_in_no_link():
+    app = open_app(layer="abc", key="--5", **{"heads.metric": "nonsense"})
+    assert len(sentences(app)) == 2
+    links = [element.proto for element in app.get("page_link")]
+    assert len(links) == len(ENTRIES)
+    assert {link.query_string for link in links} == {urlencode(app.query_params)}
+    assert "layer=0" not in app.query_params
+    assert "abc" not in links[0].query_string
+
+
+def test_what_a_browser_still_shows_after_a_restart_of_the_server_is_the_text():
+    before = open_app()
+    state = next(one for one in before._tree.get_widget_states().widgets if "text_box" in one.id)
+    for typed in ("typed while it was down", "word " * 320):
+        fresh = AppTest.from_file(str(ROOT / "ui" / "entry" / "atlas.py"), default_timeout=120)
+        state.string_value = typed
+        fresh._run(WidgetStates(widgets=[state]))
+        no_failure(fresh)
+        assert fresh.session_state["text"] == typed
 
 
 def test_another_language_keeps_model_text_and_place():
@@ -83,30 +167,33 @@ def test_another_language_keeps_model_text_and_place():
     assert "北京" not in app.text_area(key="text_box").value
 
 
-def test_a_page_opened_at_its_own_address_gets_the_frame(tmp_path):
-    # Streamlit runs a file of a folder named pages by itself in the first session of a server, see begin_with_frame;
-    # AppTest starts every run as such a first session, with the page chosen.
-    app = open_app(page="pages/cell.py")
+def test_a_page_opened_at_its_own_address_gets_the_frame():
+    app = open_app(page="pages/cell/page.py")
     no_failure(app)
     assert "atlas-title" in html(app)
     assert send(app, "token_strip", "token", 2).text_area(key="text_box").value
-
-
-@pytest.mark.parametrize("page", sorted((ROOT / "pages").glob("*.py")), ids=lambda path: path.name)
-def test_every_page_asks_for_the_frame_before_it_imports_the_engine(page):
-    _doc, first, second, *_rest = ast.parse(page.read_text(encoding="utf-8")).body
-    assert (ast.unparse(first), ast.unparse(second)) == (
-        "from ui.frame import begin_with_frame",
-        "begin_with_frame()",
-    )
 
 
 def test_style_has_no_rule_for_a_name_that_no_one_uses():
     css = (ROOT / "ui" / "frame.css").read_text(encoding="utf-8")
     sources = "".join(path.read_text(encoding="utf-8") for path in _python())
     keys = {part.split()[0].rstrip(",:)>{") for part in css.split(".st-key-")[1:]}
-    assert {key for key in keys if f'"{key}"' not in sources and not key.startswith(("choice_", "slot_"))} == set()
+    named = {key for key in keys if f'"{key}"' in sources or key.startswith(("choice_", "slot_"))}
+    parts = {key: key.partition("-") for key in keys - named}  # of a page's state: its scope, and a field
+    fields = {key for key, (scope, _, field) in parts.items() if f'"{scope}"' in sources and f" {field}: " in sources}
+    assert keys - named - fields == set()
 
 
 def _python() -> list[Path]:
-    return [ROOT / "app.py", *(ROOT / "ui").glob("*.py"), *(ROOT / "pages").glob("*.py")]
+    return [ROOT / "app.py", *(ROOT / "ui").glob("*.py"), *(ROOT / "pages").glob("*/*.py")]
+
+
+def test_the_badge_says_that_rows_were_sampled_and_how_many(monkeypatch):
+    monkeypatch.setattr(Capture, "verify", lambda *_: Check(5e-7, 1e-6, True, 256, 16_384))
+    cached._check.clear()
+    try:
+        said = html(open_app())
+    finally:
+        cached._check.clear()
+    assert "verified · max diff 5e-7 · float32 · 256 of 16,384 rows<" in said
+    assert "recomputed here for 256 of the 16,384 queries of layer" in said

@@ -71,14 +71,17 @@ def test_every_language_but_english_has_its_catalog():
     assert {path.stem for path in LOCALES.glob("*.po")} == set(LANGUAGES) - {"en"}
 
 
-@pytest.mark.parametrize("locale", ["en-US", "de-DE", ""])
+@pytest.mark.parametrize("locale", ["en-US", "tlh-001", ""])
 def test_a_browser_in_another_language_gets_english(locale):
-    assert languages_of(locale) == ("en", ["en", "zh"])
+    assert languages_of(locale) == ("en", list(LANGUAGES))
 
 
-@pytest.mark.parametrize("locale", ["zh-CN", "zh", "ZH-hans"])
-def test_a_chinese_browser_gets_chinese(locale):
-    assert languages_of(locale) == ("zh", ["zh", "en"])
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("locale", ["{}", "{}-CN", "{}-hans"])
+def test_a_browser_in_a_language_of_ours_gets_it_and_finds_it_first(language, locale):
+    others = [one for one in LANGUAGES if one != language]
+    for known in (locale.format(language), locale.format(language).upper()):
+        assert languages_of(known) == (language, [language, *others])
 
 
 @pytest.mark.parametrize("locale, other", [("en-US", "zh"), ("zh-CN", "en")])

@@ -1,4 +1,4 @@
-"""Widgets that give typed values: the first option is the default, the rest is remembered and in the address."""
+"""Widgets of a page's state: each shows its field and changes it, in whatever words the browser last drew it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,67 @@ from ui import inputs
 
 
 def script() -> None:
+    from dataclasses import asdict, dataclass
+    from typing import ClassVar, Literal
+
     import streamlit as st
 
-    from ui import session
-    from ui.inputs import choose, pick, switch
+    from ui import controls, session, state
+    from ui.i18n import language
+    from ui.inputs import pick_one
+
+    @dataclass(frozen=True)
+    class Held:
+        SCOPE: ClassVar[str] = ""
+
+        shape: Literal["weights", "scores"] = state.setting("weights", "shape")
+        sort: Literal["entropy", "induction"] = state.setting("entropy", "sort")
+        scale: Literal["linear", "log"] = state.setting("linear", "scale")
+        layers: tuple[int, ...] = state.setting((), "layers")
+        hide: bool = state.setting(False, "hide")
+        count: int = state.setting(3, "count")
+        factor: float = state.setting(1.0, "factor")
 
     session.begin()
-    options = {"weights": "the weights", "scores": "the scores"}
-    st.session_state["values"] = {
-        "what": choose("What", "what", options),
-        "metric": pick("Metric", "metric", {"entropy": "Entropy", "induction": "Induction"}),
-        "hide": switch("Hide", "hide"),
-    }
+    held = state.current(Held)
+    st.session_state["held"] = asdict(held)
+    other = language() == "zh"
+    shapes = {"weights": "权重" if other else "weights", "scores": "得分" if other else "scores"}
+    controls.choose(Held, "shape", held.shape, shapes)
+    sorts = {"entropy": "熵" if other else "Entropy", "induction": "归纳" if other else "Induction"}
+    controls.pick(Held, "sort", held.sort, sorts)
+    controls.steps(
+        Held, "scale", held.scale, {"linear": "线性" if other else "linear", "log": "对数" if other else "log"}
+    )
+    names = {1: "一" if other else "one", 2: "二" if other else "two"}
+    controls.pick_several(Held, "layers", held.layers, names, none="all")
+    controls.switch(Held, "hide", held.hide, "Hide")
+    controls.number(Held, "count", held.count, (1, 9), "Count")
+    controls.slider(Held, "factor", held.factor, (0.0, 4.0), "Factor")
+    heard = st.session_state.setdefault("heard", [])
+    pick_one("Number", "number", names, 2, heard.append, typed=lambda text: heard.append(f"typed {text}"))
     session.write_address()
+
+
+ELSEWHERE = {
+    "shape": "scores",
+    "sort": "induction",
+    "scale": "log",
+    "layers": "2",
+    "hide": "1",
+    "count": "5",
+    "factor": "2.5",
+}
+WIDGETS = {  # field → how a browser knows its widget, its value at the default, and elsewhere
+    "shape": ("button_group", "weights", "scores"),
+    "sort": ("selectbox", "entropy", "induction"),
+    "scale": ("select_slider", "linear", "log"),
+    "layers": ("multiselect", [], [2]),
+    "hide": ("toggle", False, True),
+    "count": ("number_input", 3, 5),
+    "factor": ("slider", 1.0, 2.5),
+}
+LISTS = ("shape", "sort", "scale", "layers")  # what a browser sends of these is words
 
 
 def opened(**address: str) -> AppTest:
@@ -35,22 +83,52 @@ def opened(**address: str) -> AppTest:
     return app
 
 
-def values(app: AppTest) -> dict[str, Any]:
-    return app.session_state["values"]
+def widget(app: AppTest, name: str) -> Any:
+    return getattr(app, WIDGETS[name][0])(key=name)
 
 
-def test_the_first_option_is_the_default():
+def worded() -> AppTest:
+    """Everything elsewhere, and then in another language, whose words the browser has not drawn yet."""
+    app = opened(**ELSEWHERE)
+    app.session_state["parts"]["lang"] = "zh"
+    return app.run()
+
+
+def sent(app: AppTest, kind: str, key: str, words: str) -> AppTest:
+    """Run again with the words that a browser sends for a list, which need not be words of now."""
+    states = app._tree.get_widget_states()
+    identity = next(element.proto.id for element in app.get(kind) if element.key == key)
+    state = next(state for state in states.widgets if state.id == identity)
+    if kind == "selectbox":
+        state.string_value = words
+    else:
+        state.string_array_value.data[:] = [words]
+    app = app._run(states)
+    assert not app.exception
+    return app
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_a_widget_shows_its_field_of_the_address(name):
+    _kind, usual, elsewhere = WIDGETS[name]
+    assert widget(opened(), name).value == usual
+    assert widget(opened(**{name: ELSEWHERE[name]}), name).value == elsewhere
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_a_change_counts_in_the_same_run_and_stays_until_the_default_leaves_the_address(name):
+    _kind, usual, elsewhere = WIDGETS[name]
     app = opened()
-    assert values(app) == {"what": "weights", "metric": "entropy", "hide": False}
+    before = app.session_state["held"]
+    widget(app, name).set_value(elsewhere)
+    app.run()
+    assert app.session_state["held"] == opened(**{name: ELSEWHERE[name]}).session_state["held"] != before
+    assert app.query_params == {name: ELSEWHERE[name]}
+    assert widget(app.run(), name).value == elsewhere
+    widget(app, name).set_value(usual)
+    app.run()
+    assert app.session_state["held"] == before
     assert app.query_params == {}
-
-
-def test_the_address_sets_values_and_widgets():
-    app = opened(what="scores", metric="induction", hide="1")
-    assert values(app) == {"what": "scores", "metric": "induction", "hide": True}
-    assert app.button_group(key="choice_what").value == "scores"
-    assert app.selectbox(key="choice_metric").value == "induction"
-    assert app.toggle(key="choice_hide").value is True
 
 
 def test_what_a_run_sets_is_set_again_for_a_moment_and_what_the_reader_sets_is_not(monkeypatch):
@@ -59,40 +137,58 @@ def test_what_a_run_sets_is_set_again_for_a_moment_and_what_the_reader_sets_is_n
 
     def is_set(app: AppTest) -> bool:
         assert not app.exception
-        return app.button_group(key="choice_what").proto.set_value
+        return widget(app, "shape").proto.set_value
 
-    app = opened(what="scores")
+    app = opened(shape="scores")
     assert is_set(app)
     seconds = 2.0
     assert is_set(app.run())
     seconds = 4.0
     assert not is_set(app.run())
-    app.button_group(key="choice_what").set_value("weights")
+    widget(app, "shape").set_value("weights")
     assert not is_set(app.run())
-    assert values(app)["what"] == "weights"
+    assert app.session_state["held"]["shape"] == "weights"
 
 
-@pytest.mark.parametrize("address", [{"what": "x"}, {"metric": ""}, {"hide": "yes"}])
-def test_what_is_not_an_option_is_the_default(address):
-    assert values(opened(**address)) == values(opened())
+def test_a_list_whose_words_are_others_is_set_again(monkeypatch):
+    seconds = iter(range(0, 10**6, 10))  # more than a moment apart
+    monkeypatch.setattr(inputs, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+    app = worded()
+    assert all(widget(app, name).proto.set_value for name in LISTS)
+    assert widget(app, "shape").proto.raw_values == ["得分"]
+    assert widget(app, "sort").proto.raw_value == "归纳"
+    assert not any(widget(app.run(), name).proto.set_value for name in LISTS)
 
 
-def test_a_change_counts_in_the_same_run_and_stays():
-    app = opened()
-    app.button_group(key="choice_what").set_value("scores")
-    app.selectbox(key="choice_metric").set_value("induction")
-    app.toggle(key="choice_hide").set_value(True)
-    app.run()
-    expected = {"what": "scores", "metric": "induction", "hide": True}
-    assert values(app) == expected
-    assert app.query_params == {"what": "scores", "metric": "induction", "hide": "1"}
-    assert values(app.run()) == expected
+@pytest.mark.parametrize(
+    "name, words, wanted",
+    [
+        ("shape", "scores", "scores"),
+        ("shape", "权重", "weights"),
+        ("scale", "log", "log"),
+        ("scale", "线性", "linear"),
+        ("sort", "Induction", "induction"),
+        ("sort", "Entropy", "entropy"),
+        ("sort", "熵", "entropy"),
+        ("layers", "one", (1,)),
+        ("layers", "一", (1,)),
+    ],
+)
+def test_words_of_before_are_the_option_that_they_were(name, words, wanted):
+    app = worded()
+    before = app.session_state["held"]
+    assert sent(app, WIDGETS[name][0], name, words).session_state["held"] == before | {name: wanted}
 
 
-def test_back_at_the_default_it_leaves_the_address():
-    app = opened(what="scores", hide="1")
-    app.button_group(key="choice_what").set_value("weights")
-    app.toggle(key="choice_hide").set_value(False)
-    app.run()
-    assert app.query_params == {}
-    assert values(app)["hide"] is False
+@pytest.mark.parametrize("name", ["shape", "sort", "scale"])
+def test_what_is_no_option_and_never_was_is_refused(name):
+    app = worded()
+    before = app.session_state["held"]
+    assert sent(app, WIDGETS[name][0], name, "nonsense").session_state["held"] == before
+
+
+def test_a_list_that_takes_what_is_typed_is_told_options_by_any_of_their_words():
+    app = worded()
+    for words in ("one", "一", "three"):
+        sent(app, "selectbox", "number", words)
+    assert app.session_state["heard"] == [1, 1, "typed three"]

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
+from jobs import pull as kv_pull
+from jobs.pull import Pull
+from jobs.session_jobs import SessionJobs
 from model_runner.errors import Cancelled, EmptyText
-from model_runner.worker import Job, Worker
-from ui import kv_pull
-from ui.kv_pull import Pull
-from ui.works import Works
+from model_runner.local.worker import Job, Worker
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def test_a_pull_that_was_not_started_does_nothing(worker):
 def test_a_pull_returns_within_its_budget_and_the_next_one_finds_the_result(worker, monkeypatch):
     monkeypatch.setattr(kv_pull, "BUDGET", 0.05)
     go = threading.Event()
-    pull = Pull(lambda index: worker.submit(lambda _: go.wait() and index) if index == 0 else None, running=True)
+    pull = Pull(lambda index: worker.submit(lambda _: go.wait(10) and index) if index == 0 else None, running=True)
     pull.pull()  # returns, though the job does not end
     assert pull.items == []
     go.set()
@@ -125,6 +125,27 @@ def test_a_worker_that_was_given_up_is_an_error_too(worker):
     assert isinstance(pull.error, Cancelled)
 
 
+def test_a_pull_that_is_stopped_while_another_thread_waits_for_it_has_no_error(worker, monkeypatch):
+    under_way, go = threading.Event(), threading.Event()
+
+    def work(job: Any) -> int:
+        under_way.set()
+        go.wait(10)
+        job.check()  # as a forward does before each layer
+        return 0
+
+    monkeypatch.setattr(kv_pull, "BUDGET", 10)  # it is still waiting when it is stopped
+    pull = Pull(lambda index: worker.submit(work), running=True)
+    waiting = threading.Thread(target=pull.pull)
+    waiting.start()
+    assert under_way.wait(10)
+    time.sleep(0.1)  # until the pull waits for what it has just asked
+    pull.stop()
+    go.set()
+    waiting.join(10)
+    assert (pull.running, pull.stopped, pull.error, pull.items) == (False, True, None, [])
+
+
 def test_stop_cancels_the_job_under_way_and_going_on_does_what_is_left(worker):
     jobs: list[Job[Any]] = []
 
@@ -159,7 +180,7 @@ class Work:
 
 
 def test_a_work_is_kept_for_its_key_and_closed_for_another():
-    works = Works("me")
+    works = SessionJobs("me")
     first = works.get("race", 1, Work)
     assert works.get("race", 1, Work) is first
     assert first.name == "me race"
@@ -169,7 +190,7 @@ def test_a_work_is_kept_for_its_key_and_closed_for_another():
 
 
 def test_works_of_other_names_stay_until_all_are_closed():
-    works = Works("me")
+    works = SessionJobs("me")
     race, film = works.get("race", 1, Work), works.get("film", 1, Work)
     works.drop("race")
     works.drop("race")

@@ -8,21 +8,29 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.driving import no_failure, open_app, payload
-from ui import tables
-from ui.tables import labelled
+from ui import view
+from ui.tables import labelled, plain_number
 
 
 @pytest.fixture
 def offered(monkeypatch):
     """The tables a page offered, in order."""
     found: list[dict[str, pd.DataFrame]] = []
-    monkeypatch.setattr(tables, "show_tables", lambda make: found.append(make()))
+    monkeypatch.setattr(view, "show_tables", lambda make: found.append(make()))
     return found
 
 
 def test_equal_labels_stay_apart_by_their_positions():
     table = labelled(np.eye(2), {3: "·the", 7: "·the"}, {0: "a", 1: "a"})
     assert (list(table.index), list(table.columns)) == (["3 ·the", "7 ·the"], ["0 a", "1 a"])
+
+
+@pytest.mark.parametrize(
+    "value, written",
+    [(65536.0, "65,536"), (1_200_000, "1,200,000"), (12345.6, "12,346"), (0.25, "0.25"), (3, "3"), (np.nan, "")],
+)
+def test_large_numbers_are_written_in_full(value, written):
+    assert plain_number(value) == written
 
 
 @pytest.mark.parametrize(
@@ -51,7 +59,7 @@ def test_the_table_of_the_metric_is_the_grid(offered):
 
 
 def test_the_tables_of_a_cell_are_its_row_and_its_two_vectors(offered):
-    app = open_app(page="pages/cell.py", layer="3", head="7", query="7", key="2")
+    app = open_app(page="pages/cell/page.py", layer="3", head="7", query="7", key="2")
     no_failure(app)
     row, vectors = offered[-1].values()
     assert list(row.index)[2] == "2 ·dog"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import string
 
@@ -80,6 +81,10 @@ def test_sentences_are_joined_by_a_space_but_not_after_a_full_width_mark():
         (0.623, "share", "⟦62 %⟧"),
         (1.0, "share", "⟦100 %⟧"),
         (0.0, "share", "⟦0 %⟧"),
+        (0.0051, "share", "⟦1 %⟧"),
+        (0.0042, "share", "⟦0.4 %⟧"),
+        (0.0001, "share", "⟦0.01 %⟧"),
+        (0.00001, "share", "⟦< 0.01 %⟧"),
         (1.26, "bits", "⟦1.3 bits⟧"),
         (7.0, "tokens", "⟦7.0 tokens⟧"),
         (-0.0, "bits", "⟦0.0 bits⟧"),
@@ -96,7 +101,22 @@ def test_a_number_that_is_not_defined_is_a_dash(unit):
 
 
 @pytest.mark.parametrize(
-    "value, words", [(2.4e-7, "2e-7"), (0.0, "0"), (1e-10, "1e-10"), (0.96, "1e0"), (3e-4, "3e-4")]
+    "value, words",
+    [
+        (2.4e-7, "2e-7"),
+        (0.0, "0"),
+        (1e-10, "1e-10"),
+        (0.96, "1e0"),
+        (3e-4, "3e-4"),
+        (math.nan, "nan"),
+        (math.inf, "inf"),
+    ],
 )
 def test_a_tiny_difference_has_one_digit_and_a_short_exponent(value, words):
     assert error_size(value) == words
+
+
+def test_thousands_in_a_sentence_are_written_as_in_figures():
+    said = sentence(errors.SequenceTooLong(tokens=6354, limit=2048, characters=12345))
+    assert "6,354" in said
+    assert "2,048" in said

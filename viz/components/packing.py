@@ -2,7 +2,7 @@
 
 Layout: a little-endian uint32 with the header's length; the header, UTF-8 JSON `{"meta": …, "arrays": {name:
 {"dtype", "shape", "offset"}}}`; zeros up to a multiple of four; the arrays' bytes, each starting on a multiple of
-four counted from the start of this data section. `unpack` in shared.js is the other half.
+four counted from the start of this data section. `unpack` in shared/packing.js is the other half.
 """
 
 from __future__ import annotations

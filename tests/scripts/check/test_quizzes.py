@@ -12,8 +12,8 @@ from scripts.check.quizzes import quizzes, right_answers
 
 def test_one_forward_judges_like_decoding_token_by_token() -> None:
     model, tokenizer = load(EMBEDDED)
-    questions = [question for quiz in quizzes() for question in quiz.questions[3::25][:3]]
-    questions += [("The capital of France is", " Par"), ("The capital of France is", " Paris.")]
+    questions = [question for quiz in quizzes() for question in quiz.questions[3:4]]
+    questions += [("The capital of France is", " Par"), ("The capital of France is", " Paris."), ("9 + 9 =", " 1")]
     expected: list[bool] = []
     for prompt, answer in questions:
         ids = tokenizer(prompt, return_tensors="pt")["input_ids"]
@@ -44,6 +44,7 @@ def test_the_questions_say_what_their_names_promise() -> None:
         assert any(first.startswith(second) and first.count(" ") >= 7 for first, second in rounds)
 
 
+@pytest.mark.table
 def test_the_command_prints_the_tables_of_the_card(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -52,7 +53,7 @@ def test_the_command_prints_the_tables_of_the_card(
     measured, completions = capsys.readouterr().out.split("| | text |")
     card = (EMBEDDED / "README.md").read_text(encoding="utf-8").splitlines()
     tables = [line for line in measured.splitlines() if line.startswith(("|", "-"))]
-    assert len(tables) == 2 + 10 + 2  # the head of the table, the tests, the two kinds of attention heads
+    assert len(tables) == 2 + 20 + 2  # the head of the table, the tests, the two kinds of attention heads
     for line in tables:
         assert line in card
     assert "| greedy | The opposite of up is down." in completions

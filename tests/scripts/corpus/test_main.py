@@ -6,11 +6,12 @@ from pathlib import Path
 
 from scripts.corpus.__main__ import DATA, main
 from scripts.corpus.files import read_documents
+from scripts.train.settings import BOTH, ENGLISH
 
 
-def test_the_command_writes_all_three_parts(tmp_path: Path) -> None:
+def test_the_command_writes_every_part_of_both_stages(tmp_path: Path) -> None:
     main(["--folder", str(tmp_path), "--megabytes", "0.01"])
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["books.txt", "generated.txt", "stories.txt"]
+    assert {file.name for file in tmp_path.iterdir()} == {f"{part}.txt" for part in {*ENGLISH, *BOTH}}
     assert 10_000 <= (tmp_path / "generated.txt").stat().st_size < 20_000
     assert read_documents(tmp_path / "stories.txt") == read_documents(DATA / "stories.txt.xz")
 

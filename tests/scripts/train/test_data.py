@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from scripts.corpus.files import read_documents
-from scripts.train.data import MIX, CorpusError, load_data
-from scripts.train.settings import Settings
+from scripts.train.data import CorpusError, load_data
+from scripts.train.settings import ENGLISH, Settings
 
 
 def test_every_50th_document_is_held_out_and_the_others_are_trained_on(settings: Settings) -> None:
@@ -65,7 +65,7 @@ def test_a_batch_mixes_the_parts_by_their_shares(settings: Settings) -> None:
     batch = data.batch(np.random.default_rng(0), 4000, 8).numpy()
     assert batch.shape == (4000, 8)
     assert (batch[:, 0] == data.bos_id).all()
-    for i, share in enumerate(MIX.values()):
+    for i, share in enumerate(ENGLISH.values()):
         # 4000 draws: the standard deviation of a share is below 0.008; four of them
         assert (batch[:, 1] == 100 + i).mean() == pytest.approx(share, abs=0.032)
 

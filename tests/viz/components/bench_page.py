@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from model_runner import Capture, CaptureRequest, load_runner
-from model_runner.sampling import Sampling, draw, stages, uniforms
+from model_runner.sampling import draw, stages, uniforms
+from model_runner.transforms import Sampling
 from tests.viz.components.clock import wait
 from tests.viz.components.test_sampling_bench import bench
 

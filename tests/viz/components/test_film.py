@@ -29,7 +29,12 @@ def frame(i: int, **changes) -> Frame:
         "how": "prompt" if i == 0 else "sampled",
         "probability": None if i == 0 else 0.5,
         "rank": None if i == 0 else 1,
-        "entropy": 1.25,
+        "entropy": 1.3,
+        "changed": True,
+        "final": None if i == 0 else 0.625,
+        "final_rank": None if i == 0 else 1,
+        "final_entropy": 0.8,
+        "final_rest": 0.0,
         "uniform": None if i == 0 else 0.25,
         "seconds": None if i == 0 else 0.010,
         "n_kept": 2,
@@ -38,7 +43,6 @@ def frame(i: int, **changes) -> Frame:
         "probabilities": [0.5, 0.3, 0.1],
         "finals": [0.625, 0.375, 0.0],
         "kept": [True, True, False],
-        "rest": 0.1,
         "row": row,
         "strip": np.stack([np.rint(row * 254), np.full(n, 255)]).astype(np.uint8),
     }
@@ -54,7 +58,7 @@ def film(count: int = 5, *, start: int = 0, frames=None, **changes) -> bytes:
         "film": "one",
         "start": start,
         "frames": [frame(i) for i in range(start, count)] if frames is None else frames,
-        "prompt": Prompt(PROMPT, [True, False, False]),
+        "prompt": Prompt(PROMPT, [("⟨bos⟩", 0, True), ("The", 1, False), ("·dog", 2, False)]),
         "prefill": (3, 0.0344),
         "cache": Cache(k=numbers, v=-numbers, first=first, pooled=1, bytes_per_token=8192.0, shape=(8, 4, 32, 4)),
         "view": View(head=(0, 1), heads=[(0, 0), (0, 1)], n_heads=2, bin=1),
@@ -112,7 +116,14 @@ def test_keys_without_their_values_are_refused():
 
 def drawn(one: Frame, **changes):
     columns = [f"t{i}" for i in range(len(one.row))]
-    values = {"labels": LABELS, "columns": columns, "title": "L0H1 <&>", "caption": "a model", "texts": TEXTS}
+    values = {
+        "labels": LABELS,
+        "columns": columns,
+        "n_vocab": 4096,
+        "title": "L0H1 <&>",
+        "caption": "a model",
+        "texts": TEXTS,
+    }
     return ET.fromstring(frame_svg(one, **{**values, **changes}))
 
 
@@ -127,6 +138,17 @@ def test_bars_are_as_long_as_the_probabilities_and_removed_ones_stay():
     assert widths[0] / widths[1] == pytest.approx(0.625 / 0.375, rel=1e-3)
     assert float(outlined[2].get("width")) / float(outlined[0].get("width")) == pytest.approx(0.2, rel=1e-2)
     assert filled[2].get("fill") == "#deded6"
+
+
+def test_the_numbers_of_a_frame_are_of_one_distribution_which_is_named():
+    words = ["".join(item.itertext()) for item in drawn(frame(2)).iter("{http://www.w3.org/2000/svg}text")]
+    assert [text for text in words if text.endswith(" %")] == ["62.5 %", "37.5 %", "0 %", "0 %"]
+    assert TEXTS["after_settings"].format(bits="1.3") + " entropy 0.8 bits" in words
+    plain = drawn(frame(2, changed=False, finals=[0.5, 0.3, 0.1], kept=[True] * 3, final_rest=0.1, final_entropy=1.3))
+    words = ["".join(item.itertext()) for item in plain.iter("{http://www.w3.org/2000/svg}text")]
+    assert [text for text in words if text.endswith(" %")] == ["50 %", "30 %", "10 %", "10 %"]
+    assert "4,093 more tokens" in words
+    assert TEXTS["own"] + " entropy 1.3 bits" in words
 
 
 def test_the_row_has_a_cell_for_every_token_and_text_is_never_markup():

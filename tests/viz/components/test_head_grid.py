@@ -19,6 +19,7 @@ TEXTS = {
     "undefined": "not defined",
     "no_weights": "no weights <b>here</b>",
     "percent": "{number} %",
+    "more": "{count} more below",
 }
 
 

@@ -35,14 +35,6 @@ def calls(page):
     return page.evaluate("window.calls")
 
 
-def test_a_click_frames_the_head_and_reports_it_before_any_answer(mount):
-    page = mount(SOURCE, grid())
-    page.mouse.click(*point(page, 3, 4))
-    assert facts(page)["selected"] == "3,4"
-    assert calls(page) == [["head_grid", "head", [3, 4]]]
-    assert page.locator(".caption").text_content() == "L3H4 · previous token 22 %"
-
-
 @pytest.mark.parametrize("theme, side", [(shim.LIGHT, "light"), (shim.DARK, "dark")])
 def test_thumbnails_show_weights_in_indigo_and_the_future_in_grey(mount, theme, side):
     page = mount(SOURCE, grid(), theme=theme)
@@ -66,23 +58,7 @@ def test_a_thumbnail_smaller_than_its_picture_keeps_thin_lines(mount):
     assert palette()["sequential"]["light"][-1][1:] in colors
 
 
-def test_arrows_move_over_layers_without_weights_and_ask_once_at_rest(mount):
-    page = mount(SOURCE, grid(layer_has_weights=[True, True, False, True]))
-    now = page.locator("canvas").evaluate(
-        """canvas => {
-            for (const key of ["ArrowDown", "ArrowRight"]) canvas.dispatchEvent(new KeyboardEvent("keydown", { key }))
-            return [canvas.closest(".head-grid").dataset.selected, window.calls.length]
-        }"""
-    )
-    assert now == ["3,3", 0]
-    page.wait_for_function("window.calls.length > 0")
-    wait(page, 200)
-    assert calls(page) == [["head_grid", "head", [3, 3]]]
-    page.locator("canvas").press("Enter")
-    assert calls(page)[1:] == [["head_grid", "head", [3, 3]]]
-
-
-def test_arrows_stop_at_the_edge(mount):
+def test_arrows_stop_at_the_edge_and_enter_asks_again(mount):
     page = mount(SOURCE, grid(selected=(0, 0)))
     page.locator("canvas").focus()
     page.keyboard.press("ArrowUp")
@@ -90,6 +66,8 @@ def test_arrows_stop_at_the_edge(mount):
     wait(page, 200)
     assert facts(page)["selected"] == "0,0"
     assert calls(page) == []
+    page.keyboard.press("Enter")
+    assert calls(page) == [["head_grid", "head", [0, 0]]]
 
 
 def test_a_layer_without_weights_says_so_as_text_and_is_not_clickable(mount):
@@ -133,39 +111,23 @@ def test_a_ranking_flows_in_its_order_and_may_leave_heads_out(mount):
     assert facts(page)["selected"] == "0,0"
 
 
-def test_an_answer_to_an_earlier_click_does_not_undo_the_later(mount):
-    page = mount(SOURCE, grid())
-    page.mouse.click(*point(page, 0, 0))
-    page.mouse.click(*point(page, 3, 3))
-    page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(selected=(0, 0))))
-    assert facts(page)["selected"] == "3,3"
-    page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(selected=(3, 3))))
-    assert facts(page)["selected"] == "3,3"
+def test_a_ranking_shows_every_head_where_names_fit_beside_each_other(mount):
+    page = mount(SOURCE, grid(8, 8, order=np.arange(64)[::-1], max_height=430), style="section{width:283px}")
+    geometry = json.loads(facts(page)["geometry"])
+    assert page.locator(".scroller").evaluate("box => box.scrollHeight <= box.clientHeight")
+    assert np.ceil(64 / geometry["columns"]) * geometry["rowHeight"] <= 430
+    assert not page.locator(".more").is_visible()
 
 
-def test_a_choice_made_elsewhere_is_taken_over(mount):
-    page = mount(SOURCE, grid())
-    page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(selected=(2, 5))))
-    assert facts(page)["selected"] == "2,5"
-
-
-def test_a_choice_survives_reruns_that_do_not_mention_it(mount):
-    page = mount(SOURCE, grid())
-    page.mouse.click(*point(page, 0, 0))
-    wait(page, 50)
-    page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(mode="metric")))
-    assert facts(page)["selected"] == "0,0"
-
-
-def test_reruns_repaint_in_place_without_a_second_listener(mount):
-    page = mount(SOURCE, grid())
-    before = page.locator("canvas").element_handle()
-    for mode in ("metric", "maps", "metric"):
-        page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(mode=mode)))
-    assert page.locator("canvas").evaluate("(now, before) => now === before", before)
-    assert int(facts(page)["painted"]) >= 4
-    page.mouse.click(*point(page, 2, 2))
-    assert calls(page) == [["head_grid", "head", [2, 2]]]
+@pytest.mark.parametrize("order", [np.arange(1024), None])
+def test_heads_below_those_in_view_are_counted(mount, order):
+    page = mount(SOURCE, grid(32, 32, order=order, selected=(0, 0), max_height=430))
+    geometry = json.loads(facts(page)["geometry"])
+    seen = int((430 - geometry["top"] + 1) // geometry["rowHeight"]) * geometry["columns"]
+    assert page.locator(".more").text_content() == f"{1024 - seen} more below"
+    page.locator(".scroller").evaluate("scroller => { scroller.scrollTop = 1e6 }")
+    wait(page, 100)
+    assert page.locator(".more").text_content() == "\u00a0"
 
 
 def test_many_heads_fit_the_width_of_a_phone_and_scroll_inside(mount):
@@ -199,15 +161,6 @@ def test_the_canvas_is_named_and_speaks(mount):
     page.wait_for_function(
         "document.querySelector('section').shadowRoot.querySelector('[aria-live]').textContent.startsWith('L0H5')"
     )
-
-
-def test_a_grid_that_left_no_longer_reacts(mount):
-    page = mount(SOURCE, grid())
-    painted = facts(page)["painted"]
-    page.evaluate("window.disposers.head_grid()")
-    page.set_viewport_size({"width": 390, "height": 844})
-    wait(page, 100)
-    assert facts(page)["painted"] == painted
 
 
 def test_the_heads_that_share_keys_and_values_with_the_selected_one_are_marked_and_named(mount):

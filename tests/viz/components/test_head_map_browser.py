@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
-from tests.viz.components.clock import wait
-from tests.viz.components.map_page import answer, calls, cell, facts, place
+from tests.viz.components.map_page import calls, cell, facts, place
 from tests.viz.components.test_head_map import TEXTS, causal, head_map
 from viz.color import diverging, palette, sequential
 from viz.components.head_map.head_map import SOURCE
@@ -87,21 +86,6 @@ def test_a_press_is_told_apart_from_a_look_around(mount):
     assert calls(page, "press") == [[4, 3], [6, 1], None]
 
 
-def test_arrows_move_the_pin_and_ask_once_at_rest(mount):
-    page = mount(SOURCE, head_map(selected=(4, 2)))
-    now = page.locator("canvas").evaluate(
-        """canvas => {
-            for (const key of ["ArrowDown", "ArrowDown", "ArrowLeft"])
-                canvas.dispatchEvent(new KeyboardEvent("keydown", { key }))
-            return [canvas.closest(".head-map").dataset.selected, window.calls.length]
-        }"""
-    )
-    assert now == ["6,1", 0]
-    page.wait_for_function("window.calls.length > 0")
-    wait(page, 200)
-    assert calls(page, "cell") == [[6, 1]]
-
-
 def test_the_first_arrow_pins_the_last_query_and_the_key_it_looks_at_most(mount):
     values = causal(9)
     values[8, 5] = 0.9
@@ -162,16 +146,6 @@ def test_one_query_over_many_keys_is_a_strip(mount):
     page = mount(SOURCE, head_map(n=40, values=values, window=(0, 1, 0, 40), total=(1, 40), row_labels=["now"]))
     plot = json.loads(facts(page)["geometry"])
     assert plot["width"] / 40 == pytest.approx(plot["height"])
-
-
-def test_reruns_repaint_in_place_without_a_second_listener(mount):
-    page = mount(SOURCE, head_map())
-    before = page.locator("canvas").element_handle()
-    for _ in range(3):
-        answer(page, head_map())
-    assert page.locator("canvas").evaluate("(now, before) => now === before", before)
-    page.mouse.click(*cell(page, 5, 3))
-    assert calls(page, "cell") == [[5, 3]]
 
 
 def test_the_canvas_carries_the_summary(mount):

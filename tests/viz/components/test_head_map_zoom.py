@@ -104,17 +104,6 @@ def test_a_drag_pans_a_zoomed_map_and_pins_nothing(mount):
     assert calls(page, "cell") == []
 
 
-def test_the_view_never_leaves_the_map(mount):
-    page = mount(SOURCE, head_map(n=64, window=(40, 60, 0, 20)))
-    x, y = cell(page, 50, 10)
-    page.mouse.move(x, y)
-    page.mouse.down()
-    page.mouse.move(x + 300, y - 300, steps=4)
-    page.mouse.up()
-    wait_for_window(page)
-    assert calls(page, "window")[-1] == [44, 64, 0, 20]
-
-
 def test_two_fingers_zoom(mount):
     page = mount(SOURCE, head_map(n=64))
     page.locator("canvas").evaluate(

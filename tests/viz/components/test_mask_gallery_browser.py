@@ -52,11 +52,9 @@ def words(page):
     return page.locator(".readout").text_content().replace("\u2068", "").replace("\u2069", "")
 
 
-def test_a_small_picture_opens_its_pattern_before_any_answer(mount):
+def test_the_small_picture_of_the_open_pattern_is_pressed(mount):
     page = mount(SOURCE, gallery(), style=WIDE)
     page.locator(".patterns button").first.click()
-    assert facts(page)["selected"] == "full"
-    assert calls(page) == [["pattern", "full"]]
     assert page.locator(".patterns button").first.get_attribute("aria-pressed") == "true"
 
 
@@ -74,7 +72,7 @@ def test_hidden_cells_are_grey_until_the_layers_reach_them(mount, theme, side):
     assert color(page, 4, 0) == grey
     assert calls(page) == [["layers", 3]]
     assert "after 3 layers it can have heard of 4" in words(page)
-    assert "The first token reaches it in layer 4" in words(page)
+    assert "The first token reaches it after 4 layers." in words(page)
 
 
 def test_a_click_on_a_row_looks_at_its_query(mount):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import struct
 
 import numpy as np
 import pytest
 
-from tests.viz.components.shim import encoded
+from tests.node import run_module
 from viz.components.packing import pack
-from viz.components.source import read_source
 
 
 def unpacked(data):
@@ -78,35 +78,20 @@ def test_a_lone_surrogate_survives():
     assert meta["token"] == "\ud800"
 
 
-def test_a_component_is_shared_js_then_its_parts_then_its_own_script(tmp_path):
-    (tmp_path / "strip.css").write_text(".strip {}")
-    (tmp_path / "strip.js").write_text("const own = 3")
-    (tmp_path / "first.js").write_text("const first = 1")
-    (tmp_path / "second.js").write_text("const second = 2")
-    source = read_source(tmp_path, "strip", "<div></div>", parts=("first", "second"))
-    places = [source.js.index(text) for text in ("function unpack", "const first", "const second", "const own")]
-    assert places == sorted(places)
-    assert source.css == ".strip {}"
-    assert "\n" in source.html  # else Streamlit takes it for a path
-
-
-@pytest.mark.browser
-def test_the_browser_reads_what_was_packed_even_at_an_odd_address(page, tmp_path):
-    (tmp_path / "probe.css").write_text("")
-    (tmp_path / "probe.js").write_text("window.unpack = unpack")
-    page.set_content("<p></p>")
-    page.add_script_tag(content=read_source(tmp_path, "probe", "").js)
-    meta, arrays = page.evaluate(
-        """(text) => {
-            const plain = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
-            const shifted = new Uint8Array(plain.length + 1)
-            shifted.set(plain, 1)
-            const { meta, arrays } = unpack(shifted.subarray(1))
-            const told = ([name, a]) => [name, a.constructor.name, a.shape, [...a].map(String)]
-            return [meta, Object.entries(arrays).map(told)]
-        }""",
-        encoded(pack({"word": "猫", "deep": {"a": [1, None]}}, ARRAYS)),
+def test_javascript_reads_what_was_packed_even_at_an_odd_address():
+    told = run_module(
+        """
+        import { unpack } from "./viz/components/shared/packing.js"
+        const plain = Uint8Array.from(atob(given), (letter) => letter.charCodeAt(0))
+        const shifted = new Uint8Array(plain.length + 1)
+        shifted.set(plain, 1)
+        const { meta, arrays } = unpack(shifted.subarray(1))
+        const told = ([name, a]) => [name, a.constructor.name, a.shape, [...a].map(String)]
+        answer([meta, Object.entries(arrays).map(told)])
+        """,
+        base64.b64encode(pack({"word": "猫", "deep": {"a": [1, None]}}, ARRAYS)).decode("ascii"),
     )
+    meta, arrays = told
     assert meta == {"word": "猫", "deep": {"a": [1, None]}}
     assert arrays == [
         ["odd", "Uint8Array", [5], ["0", "1", "2", "3", "4"]],

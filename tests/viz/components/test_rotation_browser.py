@@ -103,7 +103,7 @@ def test_a_rerun_of_an_older_place_does_not_turn_it_back(show):
 
 def test_a_place_beyond_the_context_is_said(show):
     page = show(position=3000)
-    assert page.locator(".notes").inner_text().startswith("Position 3\u202f000 lies beyond the 2\u202f048 positions")
+    assert page.locator(".notes").inner_text().startswith("Position 3,000 lies beyond the 2,048 positions")
     page.locator(".own").click()
     page.wait_for_function("window.calls.length > 0")
     assert page.locator(".notes").inner_text().startswith("Turned to their own position 7")
@@ -114,7 +114,7 @@ def test_a_number_beyond_the_slider_stops_at_its_end(show):
     page = show()
     page.locator(".number").fill("99999")
     page.locator(".number").press("Enter")
-    page.wait_for_function("window.calls.length > 0")
+    page.wait_for_function("window.calls.length > 1")
     assert page.evaluate("window.calls")[-1] == ["rotation", "position", 4 * 2048 - 1]
     assert page.locator(".number").input_value() == str(4 * 2048 - 1)
 
@@ -122,8 +122,25 @@ def test_a_number_beyond_the_slider_stops_at_its_end(show):
 def test_a_range_button_brings_the_place_inside_it(show):
     page = show(position=1500)
     page.locator(".spans button").first.click()
-    page.wait_for_function("window.calls.length > 0")
+    page.wait_for_function("window.calls.length > 1")
+    assert page.evaluate("window.calls") == [["rotation", "span", "near"], ["rotation", "position", 63]]
     assert facts(page)["position"] == "63"
+
+
+@pytest.mark.parametrize("span, position, end", [("near", 7, "63"), ("far", 7, "8191"), ("near", 1500, "2047")])
+def test_the_slider_reaches_as_far_as_was_asked_for_or_as_its_place_needs(show, span, position, end):
+    page = show(span=span, position=position)
+    assert page.locator(".slider").get_attribute("max") == end
+    page.locator(".number").fill("3000")
+    page.wait_for_function("window.calls.some(call => call[1] === 'position')")
+    widened = [["rotation", "span", "far"]] if span == "near" else []
+    assert page.evaluate("window.calls") == [*widened, ["rotation", "position", 3000]]
+
+
+def test_the_dials_say_whose_they_are(show):
+    words = show(token="·dog").locator(".readout").inner_text()
+    assert "·dog" in words
+    assert "its q blue, its k red" in words
 
 
 def test_a_pair_says_its_angle_its_turns_and_its_wavelength(show):
@@ -182,12 +199,6 @@ def test_the_token_is_text(show):
     page = show()
     assert page.locator("img").count() == 0
     assert made.MARKUP in page.locator(".dials").get_attribute("aria-label")
-
-
-def test_leaving_takes_everything_down(show):
-    page = show()
-    page.evaluate("window.disposers['rotation']()")
-    assert page.locator(".rotation *").count() == 0
 
 
 def test_the_standalone_page_turns_offline(static_page):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from model_runner.sampling import Sampling, stages
+from model_runner.sampling import stages
+from model_runner.transforms import TRANSFORMS, Sampling
 from tests.viz.components import shim
 from tests.viz.components.bench_page import (
     EXACT,
@@ -92,7 +93,7 @@ def test_temperature_zero_is_greedy_and_says_so(mount):
     page = mount(SOURCE, on_the_model(a={"temperature": 0.0}), style=WIDE)
     assert int(final(page).argmax()) == int(logits().argmax())
     assert state(page, "state.results.a.kept") == 1
-    assert row(page, "temperature").locator(".effect").text_content() == TEXTS["greedy"]
+    assert row(page, "temperature").locator(".effect").text_content() == TRANSFORMS["temperature"].at_zero
 
 
 def test_one_token_always_stays_and_the_page_says_so(mount):

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from model_runner.sampling import Sampling, uniforms
+from model_runner.transforms import Sampling
 from tests.viz.components import shim
 from tests.viz.components.bench_page import (
     EXACT,
@@ -22,19 +22,12 @@ from tests.viz.components.bench_page import (
     state,
     type_value,
 )
-from tests.viz.components.test_sampling_bench import bench
 from viz.components.sampling_bench.sampling_bench import SOURCE
 
 pytestmark = pytest.mark.browser
 
 
 # -- draws ------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed, position", [(0, 8), (1, 0), (-5, 2047), (12345678901234567890123, 3)])
-def test_the_random_numbers_are_pythons_bit_for_bit(mount, seed, position):
-    page = mount(SOURCE, bench(a={"seed": seed}, position=position, draws=1), style=WIDE)
-    assert state(page, "Array.from(state.numbers.values.subarray(0, 2000))") == uniforms(seed, position, 2000)
 
 
 def test_draws_are_pythons_and_the_same_seed_gives_them_again(mount):

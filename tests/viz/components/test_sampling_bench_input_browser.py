@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from model_runner.errors import BadSetting
-from model_runner.sampling import Sampling, stages
+from model_runner.sampling import stages
+from model_runner.transforms import Sampling
 from tests.viz.components.bench_page import (
     AFTER_DOG,
     EXACT,

@@ -1,22 +1,31 @@
+import { chosen, reconcile } from "../shared/choice.js"
+import { element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
+import { css, rampColor, readTheme } from "../shared/theme.js"
+import { fill } from "../shared/words.js"
+import { percent, readCell } from "./numbers.js"
+import { drawPanel } from "./panel.js"
+import { buildRow, buildValues, drawPush, drawRow, drawValues } from "./row.js"
+import { buildScore, buildStep, drawScore } from "./score.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Arrays, Meta, State } from "./payload" */
+
 const SEND_AFTER = 150 // milliseconds without another arrow key before the position is sent
 const NARROW = 720 // below this width the steps stand in one column
 const STEPS = ["query_key", "product", "scale", "mask", "softmax", "values", "push"]
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".cell-steps")
-  const state = stateOf(root, create)
-  state.tell = setTriggerValue
-  receive(state, data)
-  draw(state)
-  return state.dispose
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".cell-steps", { create, receive, draw })
 }
 
-function create(root) {
-  const state = {
+function create(root, signal) {
+  const state = /** @type {any} */ ({
     root, open: 0, dimension: null, valueDimension: null, key: null, query: null, asking: 0, frame: 0,
     columns: [0, 1].map(() => element("div", { className: "part" })),
     panel: element("div", { className: "panel", "aria-live": "polite" }),
-  }
+  })
   const live = element("div", { className: "spoken", "aria-live": "polite" })
   state.announce = announcer(live)
   state.act = actions(state)
@@ -28,20 +37,24 @@ function create(root) {
   buildValues(state)
   root.replaceChildren(...state.columns, live)
   root.setAttribute("role", "group")
-  root.addEventListener("keydown", (event) => onKey(state, event))
-  keepDrawn(state, () => draw(state))
+  root.addEventListener("keydown", (event) => onKey(state, event), { signal })
   return state
 }
 
-function receive(state, data) {
-  const { meta, arrays } = unpack(data)
+/**
+ * @param {State} state
+ * @param {{ meta: Meta, arrays: Arrays }} payload
+ */
+function receive(state, { meta, arrays }) {
   Object.assign(state, { meta, arrays })
   if (!state.asking) state.query = meta.query[1]
   const key = reconcile(state, "key", meta.key)
   state.key = arrays.positions.includes(key) ? key : meta.key // a key that is not drawn is on its way
+  state.open = reconcile(state, "step", meta.step)
   state.steps.forEach((step) => (step.words.textContent = meta.texts[step.title] ?? ""))
 }
 
+/** @param {State} state */
 function draw(state) {
   const { root, meta } = state
   if (!root.clientWidth) return // not shown yet: the observer calls again
@@ -71,15 +84,12 @@ function draw(state) {
 // ---- what the reader does -------------------------------------------------------------------------------------------
 
 function actions(state) {
-  const repaint = () => {
-    cancelAnimationFrame(state.frame)
-    state.frame = requestAnimationFrame(() => draw(state))
-  }
+  const repaint = () => later(state)
   // A drawn key is shown at once; any other comes with the next data.
   const choose = (key, delay = 0) => {
     chosen(state, "key", key)
     if (state.arrays.positions.includes(key)) state.key = key
-    send(state, "key", key, delay)
+    tell(state, "key", key, delay)
     draw(state)
   }
   return {
@@ -87,10 +97,12 @@ function actions(state) {
     choose,
     look: (query) => {
       state.query = query
-      send(state, "query", query, SEND_AFTER)
+      tell(state, "query", query, SEND_AFTER)
     },
     open: (number) => {
       state.open = state.open === number ? 0 : number
+      chosen(state, "step", state.open)
+      state.send("step", state.open)
       draw(state)
     },
     hoverValue: (dimension) => {
@@ -101,21 +113,12 @@ function actions(state) {
   }
 }
 
-function send(state, name, value, delay) {
-  clearTimeout(state.asking)
-  const tell = () => {
-    state.asking = 0
-    state.tell(name, value)
-  }
-  if (delay) state.asking = setTimeout(tell, delay)
-  else tell()
-}
-
+/** @param {State} state */
 function onKey(state, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return
+  if (!plainKey(event)) return
   const { act, meta } = state
   const last = meta.total - 1
-  const here = state.keyChoice.current ?? state.key
+  const here = state.choices.key.current ?? state.key
   const moves = {
     ArrowLeft: () => act.choose(clamp(here - 1, 0, last), SEND_AFTER),
     ArrowRight: () => act.choose(clamp(here + 1, 0, last), SEND_AFTER),

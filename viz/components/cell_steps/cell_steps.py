@@ -80,12 +80,7 @@ TEXTS: dict[str, str] = {
     "percent": N_("{number} %"),
 }  # fmt: skip
 
-SOURCE = read_source(
-    Path(__file__).parent,
-    "cell_steps",
-    '<div class="cell-steps"></div>\n',
-    parts=("numbers", "strips", "score", "row", "panel"),
-)
+SOURCE = read_source(Path(__file__).parent, "cell_steps", '<div class="cell-steps"></div>\n')
 
 
 def push_lists(
@@ -140,6 +135,7 @@ def payload(
     push: Mapping[str, JSON] | str,
     texts: Mapping[str, str],
     passed_on: NDArray[np.floating] | None = None,
+    step: int = 0,
 ) -> bytes:
     """The cell of `query` = (label, position) and `key`, a position among those of `keys`.
 
@@ -147,7 +143,7 @@ def payload(
     drawn, `shared` names the heads that use the same k and v. `root` is the d where `scale` is 1/√d. `mixed` is
     Σ weight · v over all keys, `difference` how far it is from the model's own output. `passed_on` is
     given where edits changed that output on its way to W_O. `push` is from `push_lists`, or a sentence that says why
-    there is none.
+    there is none. `step` is the open one, counted from 1; 0 for none.
     """
     _check(keys, key, q, mixed)
     if passed_on is not None and passed_on.shape != mixed.shape:
@@ -169,6 +165,7 @@ def payload(
         "sink": sink,
         "rest": rest,
         "difference": difference,
+        "step": step,
         "push": push if isinstance(push, str) else dict(push),
         "texts": dict(texts),
         "palette": palette(),

@@ -1,47 +1,52 @@
 // Numbers written so that what is shown adds up: each shown number is made from the shown ones before it, and all parts
 // of a sum have one count of decimals, its last part taking what rounding left over.
 
-const CHAIN = 4 // decimals from the dot product to the weight: an error of 0.0001 there is 0.01 % of the weight
+import { clamp } from "../shared/numbers.js"
+import { fill, isolate } from "../shared/words.js"
+/** @import { State } from "./payload" */
+
+export const CHAIN = 4 // decimals from the dot product to the weight: an error of 0.0001 there is 0.01 % of the weight
 
 // Decimals that give a number of this size about four significant digits.
-function decimalsFor(size) {
+export function decimalsFor(size) {
   if (!(size > 0)) return 2
   return clamp(3 - Math.floor(Math.log10(size)), 1, 6)
 }
 
-const fixed = (value, decimals) => {
+export const fixed = (value, decimals) => {
   const digits = value.toFixed(decimals)
   return (Number(digits) === 0 ? digits.replace("-", "") : digits).replace("-", "−")
 }
 
-const signed = (value, decimals) => (Number(value.toFixed(decimals)) >= 0 ? "+" : "") + fixed(value, decimals)
+export const signed = (value, decimals) => (Number(value.toFixed(decimals)) >= 0 ? "+" : "") + fixed(value, decimals)
 
 // In a product or a sum a negative number stands in brackets.
-const inner = (value, decimals) => (value < 0 ? `(${fixed(value, decimals)})` : fixed(value, decimals))
+export const inner = (value, decimals) => (value < 0 ? `(${fixed(value, decimals)})` : fixed(value, decimals))
 
-const rounded = (value, decimals) => Number(value.toFixed(decimals))
+export const rounded = (value, decimals) => Number(value.toFixed(decimals))
 
 // " + 1.20 − 0.31 + …": the terms of a sum after the first.
-const addend = (value, decimals) => (value < 0 ? ` − ${fixed(-value, decimals)}` : ` + ${fixed(value, decimals)}`)
+export const addend = (value, decimals) => (value < 0 ? ` − ${fixed(-value, decimals)}` : ` + ${fixed(value, decimals)}`)
 
-const subscript = (number) => [...String(number)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit] ?? digit).join("")
+export const subscript = (number) => [...String(number)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[digit] ?? digit).join("")
 
-const percent = (value, texts) => {
+export const percent = (value, texts) => {
   const digits = value >= 0.9995 ? 1 : value >= 0.0995 ? 1 : value >= 0.001 ? 2 : value === 0 ? 0 : 4
   const written = fill(texts.percent ?? "{number} %", { number: (value * 100).toFixed(digits) })
   return written.replace(" ", "\u00a0")
 }
 
-const largest = (values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+export const largest = (values) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
 
-const norm = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0))
+export const norm = (values) => Math.sqrt(values.reduce((sum, value) => sum + value * value, 0))
 
 // The row of a matrix, as a view.
-const rowOf = (matrix, row) => matrix.subarray(row * matrix.shape[1], (row + 1) * matrix.shape[1])
+export const rowOf = (matrix, row) => matrix.subarray(row * matrix.shape[1], (row + 1) * matrix.shape[1])
 
 // Everything the picture says of the chosen key, derived from the packed arrays. dot, scaled, capped, score and exponent
 // are the shown numbers; the weight is the model's.
-function readCell({ meta, arrays, key }) {
+/** @param {State} state */
+export function readCell({ meta, arrays, key }) {
   const at = arrays.positions.indexOf(key)
   const [k, v] = [rowOf(arrays.k, at), rowOf(arrays.v, at)]
   const dot = rounded(arrays.dots[at], CHAIN)
@@ -60,7 +65,7 @@ function readCell({ meta, arrays, key }) {
 }
 
 // Two factors and their product as shown.
-function shownProduct(q, k, decimals) {
+export function shownProduct(q, k, decimals) {
   const [left, right] = [rounded(q, 3), rounded(k, 3)]
   return { left, right, product: rounded(left * right, decimals) }
 }

@@ -1,5 +1,25 @@
 // The open step's formula with the numbers in it; with none open, the whole way in one glance.
 
+import { element } from "../shared/dom.js"
+import { fill, formatNumber, isolate } from "../shared/words.js"
+import {
+  addend,
+  CHAIN,
+  decimalsFor,
+  fixed,
+  inner,
+  norm,
+  percent,
+  rounded,
+  shownProduct,
+  signed,
+  subscript,
+} from "./numbers.js"
+import { mixedParts, valueTerms } from "./row.js"
+import { tidyScale } from "./score.js"
+/** @import { Texts } from "../shared/types" */
+/** @import { Arrays, State } from "./payload" */
+
 const SHOWN_TERMS = 3 // products written out, the largest; the rest is one number
 
 function formulaLines(state, cell) {
@@ -10,6 +30,7 @@ function formulaLines(state, cell) {
 const math = (text) => ({ kind: "math", text })
 const words = (text) => ({ kind: "words", text })
 
+/** @param {State} state */
 function chainLines({ meta }, cell) {
   const { texts } = meta
   const scaled = meta.root === null ? `q·k × ${tidyScale(meta.scale)}` : `q·k ÷ √${meta.root}`
@@ -21,6 +42,7 @@ function chainLines({ meta }, cell) {
   ]
 }
 
+/** @param {State} state */
 function vectorLines({ meta, arrays, key }, cell) {
   const { texts } = meta
   const list = (values) => {
@@ -36,6 +58,7 @@ function vectorLines({ meta, arrays, key }, cell) {
   return lines
 }
 
+/** @param {State} state */
 function productLines({ meta, arrays }, cell) {
   const order = [...cell.product.keys()].sort((a, b) => Math.abs(cell.product[b]) - Math.abs(cell.product[a]))
   const decimals = Math.min(3, decimalsFor(Math.abs(cell.product[order[0]])))
@@ -54,6 +77,7 @@ function productLines({ meta, arrays }, cell) {
   ]
 }
 
+/** @param {State} state */
 function scaleLines({ meta }, cell) {
   const { texts, root, scale, softcap } = meta
   const [dot, scaled, factor] = [fixed(cell.dot, CHAIN), fixed(cell.scaled, CHAIN), tidyScale(scale)]
@@ -66,6 +90,7 @@ function scaleLines({ meta }, cell) {
   return [...lines, math(formula), words(fill(texts.f_cap, { cap: softcap }))]
 }
 
+/** @param {State} state */
 function maskLines({ meta }, cell) {
   const score = fixed(cell.capped, CHAIN)
   const values = { query: cell.query, key: cell.token, score }
@@ -75,6 +100,7 @@ function maskLines({ meta }, cell) {
   ]
 }
 
+/** @param {State} state */
 function softmaxLines({ meta }, cell) {
   const { texts } = meta
   const lines = [math("weight = exp(score) ÷ Σⱼ exp(scoreⱼ) = exp(score − lse)")]
@@ -86,6 +112,7 @@ function softmaxLines({ meta }, cell) {
   return lines
 }
 
+/** @param {State} state */
 function valueLines(state, cell) {
   const { meta, arrays } = state
   const { texts } = meta
@@ -101,6 +128,7 @@ function valueLines(state, cell) {
   ]
 }
 
+/** @param {State} state */
 function pushLines({ meta, arrays }) {
   const { texts, push } = meta
   if (typeof push === "string") return [words(push)]
@@ -112,6 +140,7 @@ function pushLines({ meta, arrays }) {
 }
 
 // What is pushed: the output, or what edits made of it.
+/** @type {(arrays: Arrays, texts: Texts) => { kind: string, text: string }[]} */
 function pushedLines({ mixed, passed_on }, texts) {
   if (!passed_on) return [math("push = W_U · norm(W_O · output)"), words(texts.f_push)]
   const decimals = decimalsFor(Math.max(norm(mixed), norm(passed_on)))
@@ -122,7 +151,8 @@ function pushedLines({ mixed, passed_on }, texts) {
   ]
 }
 
-function drawPanel(state, cell) {
+/** @param {State} state */
+export function drawPanel(state, cell) {
   const { panel, steps, meta } = state
   for (const [i, step] of steps.entries()) {
     step.button.setAttribute("aria-expanded", String(state.open === i + 1))

@@ -1,22 +1,31 @@
 // Steps 5 to 7: the softmax row, the values mixed by it, and the push on the logits.
 
+import { closest, element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { fill, isolate } from "../shared/words.js"
+import { addend, CHAIN, decimalsFor, fixed, largest, norm, percent, rounded, rowOf, signed } from "./numbers.js"
+import { describeStrip } from "./score.js"
+import { dimensionAt, paintStrip, stripRow } from "./strips.js"
+/** @import { Arrays, State } from "./payload" */
+
 const NAMED_VALUES = 4 // keys whose values are drawn one by one; the rest is one strip
 
 // ---- 5: the row -----------------------------------------------------------------------------------------------------
 
-function buildRow(state) {
+export function buildRow(state) {
   const bars = element("div", { className: "bars", tabIndex: 0, role: "listbox", "aria-orientation": "horizontal" })
   const top = element("div", { className: "top" })
   const note = element("div", { className: "note" })
   state.row = { bars, top, note, drawn: null }
   state.steps[4].body.append(element("div", { className: "plot" }, top, element("div", { className: "scroller" }, bars)), note)
   bars.addEventListener("click", (event) => {
-    const bar = event.target.closest(".bar[data-key]")
+    const bar = closest(event, ".bar[data-key]")
     if (bar) state.act.choose(Number(bar.dataset.key))
   })
 }
 
-function drawRow(state, cell) {
+/** @param {State} state */
+export function drawRow(state, cell) {
   const { meta, arrays, row } = state
   const { texts } = meta
   const weight = percent(cell.weight, texts)
@@ -33,6 +42,7 @@ function drawRow(state, cell) {
   showBar(row.bars)
 }
 
+/** @param {State} state */
 function barNodes(state, scale) {
   const { meta, arrays } = state
   const { texts } = meta
@@ -44,7 +54,7 @@ function barNodes(state, scale) {
     node.setAttribute("role", "option")
     node.setAttribute("aria-selected", String(chosen))
     node.id = `key-${key}`
-    node.dataset.key = key
+    node.dataset.key = String(key)
     node.classList.toggle("chosen", chosen)
     node.classList.toggle("masked", masked)
     return node
@@ -69,7 +79,7 @@ function barNode(label, words, height, amount) {
   bar.style.height = `${(clamp(height, 0, 1) * 100).toFixed(2)}%`
   const column = element("div", { className: "column" }, bar)
   if (amount) column.append(element("span", { className: "amount", textContent: amount }))
-  const node = element("div", { className: "bar", title: words, "aria-label": words }, column)
+  const node = element("div", { className: "bar", title: words }, column)
   node.append(element("div", { className: "name" }, element("bdi", { textContent: label })))
   return node
 }
@@ -87,12 +97,14 @@ function showBar(bars) {
 // ---- 6: the values --------------------------------------------------------------------------------------------------
 
 // The strips of the mix: the keys that bring most, the chosen one, all others as one, and their sum.
-function mixedParts(state, cell) {
+/** @param {State} state */
+export function mixedParts(state, cell) {
   const { meta, arrays } = state
   const lengths = meta.labels.map((_, i) => arrays.weights[i] * norm(rowOf(arrays.v, i)))
   const order = lengths.map((_, i) => i).filter((i) => arrays.weights[i] > 0).sort((a, b) => lengths[b] - lengths[a])
   const shown = order.slice(0, NAMED_VALUES)
   if (!shown.includes(cell.at)) shown.splice(NAMED_VALUES - 1, 1, cell.at)
+  /** @type {{ i: number | null, values: Float32Array, weight: number, count?: number }[]} */
   const parts = shown.map((i) => ({ i, values: rowOf(arrays.v, i).map((value) => value * arrays.weights[i]), weight: arrays.weights[i] }))
   const others = meta.n_visible - shown.filter((i) => arrays.weights[i] > 0).length
   if (others > 0) {
@@ -103,7 +115,8 @@ function mixedParts(state, cell) {
   return parts
 }
 
-function drawValues(state, cell) {
+/** @param {State} state */
+export function drawValues(state, cell) {
   const { meta, arrays, theme, steps } = state
   const { texts } = meta
   const parts = mixedParts(state, cell)
@@ -112,13 +125,13 @@ function drawValues(state, cell) {
   const size = Math.max(...[...ends, ...parts.map((part) => part.values)].map(largest))
   const decimals = decimalsFor(Math.max(...[...ends, ...parts.map((part) => part.values)].map(norm)))
   const length = (values) => fixed(norm(values), decimals)
-  const own = parts.find((part) => part.i === cell.at)
-  steps[5].result.textContent = fill(texts.length, { key: cell.token, length: `‖w·v‖ ${length(own.values)}` })
+  const own = parts.findIndex((part) => part.i === cell.at)
+  steps[5].result.textContent = fill(texts.length, { key: cell.token, length: `‖w·v‖ ${length(parts[own].values)}` })
   const rows = parts.map((part) => {
     const name = part.i === null ? fill(texts.others, { count: part.count }) : isolate(meta.labels[part.i])
     const line = stripRow({ className: "value", name: `${percent(part.weight, texts)} × v · ${name}`, amount: length(part.values) })
     line.row.classList.toggle("chosen", part.i === cell.at)
-    if (part.i !== null) line.row.dataset.key = arrays.positions[part.i]
+    if (part.i !== null) line.row.dataset.key = String(arrays.positions[part.i])
     return { ...line, values: part.values }
   })
   rows.push({ ...stripRow({ className: "value output", name: `= ${texts.output}`, amount: length(arrays.mixed) }), values: arrays.mixed })
@@ -136,7 +149,8 @@ function drawValues(state, cell) {
 
 // Terms and sum of one dimension, and what edits made of the sum; the last term takes the rounding, so that the line
 // adds up.
-function valueTerms(parts, { mixed, passed_on }, i) {
+/** @type {(parts: { values: Float32Array }[], arrays: Arrays, i: number) => Record<string, unknown>} */
+export function valueTerms(parts, { mixed, passed_on }, i) {
   const decimals = decimalsFor(Math.max(...parts.map((part) => Math.abs(part.values[i]))))
   const numbers = parts.map((part) => rounded(part.values[i], decimals))
   const output = rounded(mixed[i], decimals)
@@ -146,16 +160,16 @@ function valueTerms(parts, { mixed, passed_on }, i) {
   return { i, terms, output: `${fixed(output, decimals)}${passed_on ? ` → ${fixed(passed_on[i], decimals)}` : ""}` }
 }
 
-function buildValues(state) {
+export function buildValues(state) {
   state.values = element("div", { className: "values" })
   state.valueReadout = element("div", { className: "note readout" })
   state.steps[5].body.append(state.values, state.valueReadout)
   state.values.addEventListener("click", (event) => {
-    const row = event.target.closest(".strip-row[data-key]")
+    const row = closest(event, ".strip-row[data-key]")
     if (row) state.act.choose(Number(row.dataset.key))
   })
   const set = (event) => {
-    const canvas = event.target.closest?.("canvas")
+    const canvas = closest(event, "canvas")
     state.act.hoverValue(canvas ? dimensionAt(event, canvas, state.arrays.mixed.length) : null)
   }
   state.values.addEventListener("pointermove", set)
@@ -164,7 +178,8 @@ function buildValues(state) {
 
 // ---- 7: the push ----------------------------------------------------------------------------------------------------
 
-function drawPush(state) {
+/** @param {State} state */
+export function drawPush(state) {
   const { meta, steps } = state
   const { texts, push } = meta
   const { body, result } = steps[6]

@@ -1,6 +1,14 @@
 // Steps 1 to 4, from the two vectors to the score, and how steps are built.
 
-function buildStep(state, number, title) {
+import { sizeCanvas } from "../shared/canvas.js"
+import { element } from "../shared/dom.js"
+import { css, mix } from "../shared/theme.js"
+import { fill } from "../shared/words.js"
+import { CHAIN, decimalsFor, fixed, inner, largest, shownProduct } from "./numbers.js"
+import { dimensionAt, paintBars, paintStrip, setLabel, stripRow } from "./strips.js"
+/** @import { State } from "./payload" */
+
+export function buildStep(state, number, title) {
   const result = element("span", { className: "result" })
   const button = element(
     "button",
@@ -15,7 +23,8 @@ function buildStep(state, number, title) {
   return { section, button, body, result, words: button.querySelector(".words"), title }
 }
 
-function drawScore(state, cell) {
+/** @param {State} state */
+export function drawScore(state, cell) {
   const { steps, meta, arrays } = state
   const { texts } = meta
   drawVectors(state, cell)
@@ -30,8 +39,9 @@ function drawScore(state, cell) {
   Object.assign(state.root.dataset, { dot: String(arrays.dots[cell.at]), dims: String(arrays.q.length) })
 }
 
-const tidyScale = (scale) => (Number.isInteger(scale) ? String(scale) : scale.toPrecision(4).replace(/0+$/, ""))
+export const tidyScale = (scale) => (Number.isInteger(scale) ? String(scale) : scale.toPrecision(4).replace(/0+$/, ""))
 
+/** @param {State} state */
 function drawVectors(state, cell) {
   const { steps, meta, arrays, theme } = state
   const { texts } = meta
@@ -58,12 +68,13 @@ function drawVectors(state, cell) {
   }
 }
 
-function describeStrip(canvas, texts, name, token, values) {
+export function describeStrip(canvas, texts, name, token, values) {
   const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => fixed(value, 2))
   canvas.setAttribute("aria-label", fill(texts.strip, { name, token, count: values.length, low, high }))
 }
 
 // The row of the mask: a square for each drawn key, grey where the query may not look.
+/** @param {State} state */
 function drawMask(state, cell) {
   const { meta, arrays, theme, mask } = state
   const { texts } = meta
@@ -90,7 +101,7 @@ function drawMask(state, cell) {
   mask.words.textContent = words
 }
 
-function buildScore(state) {
+export function buildScore(state) {
   const [first, second, , fourth] = state.steps
   const q = stripRow({ className: "query" })
   const k = stripRow({ className: "key" })

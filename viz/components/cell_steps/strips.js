@@ -1,5 +1,11 @@
 // Vectors as strips: one column a dimension, positive numbers above the line, negative ones below, darker is larger.
 
+import { sizeCanvas } from "../shared/canvas.js"
+import { element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { css, mix } from "../shared/theme.js"
+import { largest } from "./numbers.js"
+
 const BAR_GAP = 4 // columns narrower than this touch each other
 
 // Left and right edge of a column, in CSS pixels on whole device pixels.
@@ -10,7 +16,7 @@ function column(i, count, width) {
   return [left, (width / count >= BAR_GAP ? right - 1 / ratio : right) - left]
 }
 
-function paintStrip(canvas, values, { size, color, theme, hover, height = 22 }) {
+export function paintStrip(canvas, values, { size, color, theme, hover, height = 22 }) {
   const width = canvas.parentElement.clientWidth
   if (!width) return
   const context = sizeCanvas(canvas, width, height)
@@ -28,7 +34,7 @@ function paintStrip(canvas, values, { size, color, theme, hover, height = 22 }) 
   markDimension(context, theme, hover, values.length, width, height)
 }
 
-function paintBars(canvas, values, { color, theme, hover, height }) {
+export function paintBars(canvas, values, { color, theme, hover, height }) {
   const width = canvas.parentElement.clientWidth
   if (!width) return
   const context = sizeCanvas(canvas, width, height)
@@ -56,13 +62,14 @@ function markDimension(context, theme, hover, count, width, height) {
 }
 
 // The dimension under the pointer.
-function dimensionAt(event, canvas, count) {
+export function dimensionAt(event, canvas, count) {
   const box = canvas.getBoundingClientRect()
   return clamp(Math.floor(((event.clientX - box.left) / box.width) * count), 0, count - 1)
 }
 
 // A strip with its name and number beside it.
-function stripRow({ className, name, place, amount }) {
+/** @param {{ className: string, name?: string, place?: string, amount?: string }} words */
+export function stripRow({ className, name, place, amount }) {
   const canvas = element("canvas", { role: "img" })
   const frame = element("div", { className: "strip" }, canvas)
   const label = element("div", { className: "name" })
@@ -73,7 +80,7 @@ function stripRow({ className, name, place, amount }) {
   return { row, canvas, label, number }
 }
 
-function setLabel(label, name, place) {
+export function setLabel(label, name, place) {
   label.replaceChildren(element("bdi", { textContent: name ?? "" }))
   if (place !== undefined) label.append(element("span", { className: "place", textContent: place }))
   label.title = name ?? ""

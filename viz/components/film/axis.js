@@ -1,24 +1,27 @@
 // One axis of tokens for all that the new token touches: the open head's attention row as bars, the same row of every
 // head as a strip, and the cache's keys and values, which have one column more in every frame.
 
-const GUTTER = 54 // room for the names of the rows
-const BARS = 64
-const STRIP = 168 // the most that the rows of all heads take together
-const DEEP = 128 // the most that keys, and values, take
-const GAP = 12
-const WIDEST = 34
-const LABEL = 12 // a column must be this wide for a slanted label
-const SLOPE = Math.PI / 3
-const MASKED = 255 // in a strip; 0..254 is a weight
+import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { paintPixels, wordOf } from "../shared/pixels.js"
+import { announcer } from "../shared/shell.js"
+import { css, mix, ramp, rampColor } from "../shared/theme.js"
+import { isolate } from "../shared/words.js"
+import { axisLayout, MASKED, place } from "./axis_layout.js"
+import { drawWords } from "./axis_words.js"
+import { labelAt } from "./frames.js"
 
-function createAxis(root, act) {
+const SLOPE = Math.PI / 3
+
+export function createAxis(root, act) {
   const heading = element("div", { className: "heading" })
   const canvas = element("canvas", { role: "img", tabIndex: 0 })
   const caption = element("p", { className: "note caption" })
   const cache = element("p", { className: "note cache" })
-  const live = element("div", { className: "heard", "aria-live": "polite" })
+  const live = element("div", { className: "spoken", "aria-live": "polite" })
   const box = element("div", { className: "axis" }, heading, canvas, caption, cache, live)
-  const axis = { box, heading, canvas, caption, cache, live, hover: null, images: {}, layout: null }
+  const axis = /** @type {any} */ ({ box, heading, canvas, caption, cache, live, hover: null, pictures: {}, painted: {}, layout: null })
   axis.announce = announcer(live)
   canvas.addEventListener("pointermove", (event) => {
     axis.hover = { x: event.offsetX, y: event.offsetY }
@@ -35,40 +38,7 @@ function createAxis(root, act) {
   return axis
 }
 
-// Where everything stands, in CSS pixels, for this width.
-function axisLayout({ reel, meta }, width) {
-  const bin = meta.view.bin
-  const columns = Math.ceil((reel.prompt.labels.length + Math.max(meta.limit, lastFrame(reel))) / bin)
-  const cell = Math.min(WIDEST, (width - GUTTER - 4) / columns)
-  const nHeads = meta.view.heads.length
-  const slanted = cell >= LABEL && bin === 1
-  let y = slanted ? 70 : 22
-  const parts = { bars: { y, height: BARS } }
-  y += BARS + GAP
-  if (nHeads) {
-    const row = clamp(STRIP / nHeads, 1, 9)
-    parts.strip = { y, height: Math.max(row * nHeads, 8), row }
-    y += parts.strip.height + GAP
-  }
-  for (const name of ["k", "v"]) {
-    const depth = reel[name][0]?.length ?? 1
-    parts[name] = { y, height: clamp(depth * 2, 24, nHeads ? Math.max(64, depth) : DEEP) }
-    y += parts[name].height + (name === "k" ? 5 : 0)
-  }
-  return { width, height: y + 2, left: GUTTER, cell, columns, bin, slanted, parts }
-}
-
-function place({ layout }, x, y) {
-  if (!layout) return null
-  const column = Math.floor((x - layout.left) / layout.cell)
-  if (column < 0 || column >= layout.columns) return null
-  for (const [part, { y: top, height, row }] of Object.entries(layout.parts)) {
-    if (y >= top && y < top + height) return { part, column, row: row ? Math.floor((y - top) / row) : 0 }
-  }
-  return null
-}
-
-function drawAxis(axis, state, theme) {
+export function drawAxis(axis, state, theme) {
   const { reel, meta, at } = state
   const frame = reel.frames[at]
   const width = axis.box.clientWidth
@@ -105,7 +75,8 @@ function drawRoom(context, { parts, left, cell, columns }, theme) {
   context.stroke()
 }
 
-function drawBars(context, { parts: { bars }, left, cell }, { row }, now, theme) {
+function drawBars(context, { parts, left, cell }, { row }, now, theme) {
+  const { bars } = parts
   const gap = cell > 6 ? 1 : 0
   for (let column = 0; column < row.length; column++) {
     const x = left + column * cell
@@ -125,17 +96,14 @@ function drawBars(context, { parts: { bars }, left, cell }, { row }, now, theme)
   }
 }
 
-function drawStrip(context, axis, { parts: { strip }, left, cell }, view, frame, theme) {
+function drawStrip(context, axis, { parts, left, cell }, view, frame, theme) {
+  const { strip } = parts
   const [rows, columns] = [view.heads.length, frame.row.length]
   const colors = ramp(theme.sequential)
-  const grey = ramp([[0, ...theme.masked], [1, ...theme.masked]])[0]
-  const image = new ImageData(columns, rows)
-  const pixels = new Uint32Array(image.data.buffer)
-  for (let i = 0; i < pixels.length; i++) {
-    const value = frame.strip[i]
-    pixels[i] = value === MASKED ? grey : colors[Math.round((value * 255) / 254)]
-  }
-  drawImage(context, axis, "strip", image, [left, strip.y, columns * cell, strip.height])
+  const grey = wordOf(theme.masked)
+  const canvas = pictureOf(axis, "strip")
+  paintPixels(canvas, columns, rows, (i) => (frame.strip[i] === MASKED ? grey : colors[Math.round((frame.strip[i] * 255) / 254)]))
+  drawPicture(context, canvas, [left, strip.y, columns * cell, strip.height])
   const [layer, head] = view.head
   const open = view.heads.findIndex(([l, h]) => l === layer && h === head)
   context.lineWidth = 1.5
@@ -152,30 +120,26 @@ function drawCache(context, axis, { parts, left, cell }, reel, name, now, theme)
   if (!columns.length) return
   const key = `${reel.version} ${theme.dark}`
   const depth = columns[0].length
-  if (axis.images[name]?.key !== key) {
+  const canvas = pictureOf(axis, name)
+  if (axis.painted[name] !== key) {
     const most = Math.max(1e-9, ...columns.map((column) => column.reduce((m, x) => Math.max(m, Math.abs(x)), 0)))
     const colors = ramp(theme.diverging)
-    const image = new ImageData(columns.length, depth)
-    const pixels = new Uint32Array(image.data.buffer)
-    columns.forEach((column, x) => {
-      for (let y = 0; y < depth; y++) pixels[y * columns.length + x] = colors[Math.round(127.5 + (127.5 * column[y]) / most)]
+    paintPixels(canvas, columns.length, depth, (i) => {
+      const value = columns[i % columns.length][Math.floor(i / columns.length)]
+      return colors[Math.round(127.5 + (127.5 * value) / most)]
     })
-    axis.images[name] = { key, image }
+    axis.painted[name] = key
   }
   const shown = Math.min(now + 1, columns.length)
   const { y, height } = parts[name]
-  drawImage(context, axis, name, axis.images[name].image, [left, y, shown * cell, height], shown)
+  drawPicture(context, canvas, [left, y, shown * cell, height], shown)
 }
 
-function drawImage(context, axis, name, image, [x, y, width, height], shown = image.width) {
-  const canvases = (axis.canvases ??= {})
-  const canvas = (canvases[name] ??= document.createElement("canvas"))
-  if (canvas.drawn !== image) {
-    Object.assign(canvas, { width: image.width, height: image.height, drawn: image })
-    canvas.getContext("2d").putImageData(image, 0, 0)
-  }
-  context.imageSmoothingEnabled = height * (devicePixelRatio || 1) < image.height
-  context.drawImage(canvas, 0, 0, shown, image.height, x, y, width, height)
+const pictureOf = (axis, name) => (axis.pictures[name] ??= document.createElement("canvas"))
+
+function drawPicture(context, canvas, [x, y, width, height], shown = canvas.width) {
+  context.imageSmoothingEnabled = height * (devicePixelRatio || 1) < canvas.height
+  context.drawImage(canvas, 0, 0, shown, canvas.height, x, y, width, height)
 }
 
 function drawColumnLabels(context, layout, reel, { row, position }, now, theme) {
@@ -222,7 +186,7 @@ function drawNames(context, { parts, left }, { view, texts }, theme) {
   if (parts.strip) {
     const { y, row } = parts.strip
     let last = -99
-    view.heads.forEach(([layer, head], i) => {
+    view.heads.forEach(([layer], i) => {
       const first = i === 0 || view.heads[i - 1][0] !== layer
       const count = view.heads.filter(([other]) => other === layer).length
       const middle = y + (i + count / 2) * row
@@ -234,66 +198,3 @@ function drawNames(context, { parts, left }, { view, texts }, theme) {
   context.textBaseline = "alphabetic"
 }
 
-// ---- words ----------------------------------------------------------------------------------------------------------
-
-function drawWords(axis, { reel, meta, at }, frame) {
-  const { texts, view } = meta
-  const head = `L${view.head[0]}H${view.head[1]}`
-  const query = isolate(frame.label)
-  const parts = [element("b", { textContent: fill(texts.looks, { head, label: query }) })]
-  if (view.heads.length) {
-    const layers = new Set(view.heads.map(([layer]) => layer))
-    const whole = view.heads.length === view.total
-    const words = { count: view.heads.length, total: view.total, layer: [...layers][0] }
-    parts.push(element("span", { textContent: fill(whole ? texts.heads : texts.heads_layer, words) }))
-  }
-  axis.heading.replaceChildren(...parts)
-  const most = frame.row.reduce((best, value, i) => (value > (frame.row[best] || 0) ? i : best), 0)
-  const share = (value) => formatNumber(value, "percent", texts)
-  const key = isolate(labelAt(reel, most * view.bin))
-  const summary = fill(texts.summary, { head, query, weight: share(frame.row[most] || 0), key })
-  const hovered = axis.hover && hoverWords(axis, reel, meta, frame)
-  axis.caption.textContent = hovered || summary
-  if (axis.canvas.getAttribute("aria-label") !== summary) axis.canvas.setAttribute("aria-label", summary)
-  axis.canvas.style.cursor = axis.hover && place(axis, axis.hover.x, axis.hover.y)?.part === "strip" ? "pointer" : ""
-  if (at !== axis.announced) axis.announce(summary)
-  axis.announced = at
-  axis.cache.textContent = cacheWords(reel, meta, frame)
-}
-
-function cacheWords(reel, { cache, view, texts }, frame) {
-  const count = frame.position + 1
-  const sum = fill(texts.cache, { count: wholeNumber(count), bytes: bytesText(count * cache.bytes) })
-  const words = [sum]
-  if (cache.shape) {
-    const [layers, heads, depth, size] = cache.shape
-    words[0] += ` = ${fill(texts.formula, { layers, heads, depth, size, tokens: wholeNumber(count) })}`
-  }
-  if (view.bin > 1) words.push(fill(texts.pooled, { count: view.bin }))
-  if (cache.pooled > 1) words.push(fill(texts.pooled_rows, { count: cache.pooled }))
-  return words.join(". ")
-}
-
-function hoverWords(axis, reel, { view, texts }, frame) {
-  const found = place(axis, axis.hover.x, axis.hover.y)
-  if (!found || found.column >= frame.row.length) return ""
-  const { part, column, row } = found
-  const key = isolate(labelAt(reel, Math.min(column * view.bin, frame.position)))
-  const query = isolate(frame.label)
-  if (part === "k" || part === "v") {
-    const values = reel[part][column]
-    if (!values) return ""
-    const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => formatNumber(value, "plain", texts))
-    return fill(texts.vector, { name: part.toUpperCase(), label: key, count: values.length, low, high })
-  }
-  let weight = frame.row[column]
-  let head = view.head
-  if (part === "strip") {
-    head = view.heads[row] ?? head
-    const value = frame.strip[row * frame.row.length + column]
-    weight = value === MASKED ? NaN : value / 254
-  }
-  const template = Number.isNaN(weight) ? texts.masked : texts.look
-  const words = fill(template, { query, key, weight: formatNumber(weight, "percent", texts) })
-  return `L${head[0]}H${head[1]}: ${words}`
-}

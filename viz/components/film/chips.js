@@ -1,18 +1,23 @@
 // The text so far: the prompt quiet, what was generated tinted by its probability, what is still to come a ghost.
 
+import { closest, element } from "../shared/dom.js"
+import { css, inkOn, rampColor } from "../shared/theme.js"
+import { fill, isolate, wholeNumber } from "../shared/words.js"
+import { shareText } from "./choice.js"
+
 const PROMPT_CHIPS = 240 // of a longer prompt the last ones are drawn, with the number of those before
 const TINT = 0.5 // a chip is a label first
 
-function createChips(act) {
+export function createChips(act) {
   const box = element("div", { className: "chips" })
   box.addEventListener("click", (event) => {
-    const chip = event.target.closest("[data-frame]")
+    const chip = closest(event, "[data-frame]")
     if (chip) act("scrub", Number(chip.dataset.frame))
   })
   return { box, version: -1, at: -1 }
 }
 
-function drawChips(chips, { reel, meta, at }, theme) {
+export function drawChips(chips, { reel, meta, at }, theme) {
   const key = `${reel.version} ${theme.dark}`
   if (chips.version !== key) buildChips(chips.box, reel, meta, theme)
   chips.version = key
@@ -42,17 +47,17 @@ function buildChips(box, reel, meta, theme) {
   while (box.children.length > wanted.length) box.lastChild.remove()
 }
 
-function promptChips({ labels, special }, texts) {
-  const first = Math.max(0, labels.length - PROMPT_CHIPS)
+function promptChips({ units }, texts) {
+  const first = Math.max(0, units.length - PROMPT_CHIPS)
   const nodes = []
-  if (first > 0) nodes.push(element("span", { className: "chip prompt more", textContent: `… ${first}` }))
-  for (let position = first; position < labels.length; position++) {
-    const title = fill(texts.chip, { label: isolate(labels[position]), position })
-    const node = element("span", { className: "chip prompt", title, textContent: labels[position] })
-    node.classList.toggle("special", special[position])
-    if (position === labels.length - 1) node.dataset.frame = "0"
+  if (first > 0) nodes.push(element("span", { className: "chip prompt more", textContent: `… ${units[first][1]}` }))
+  units.slice(first).forEach(([label, position, special], i, shown) => {
+    const title = fill(texts.chip, { label: isolate(label), position })
+    const node = element("span", { className: "chip prompt", title, textContent: label })
+    node.classList.toggle("special", special)
+    if (i === shown.length - 1) node.dataset.frame = "0"
     nodes.push(node)
-  }
+  })
   return nodes
 }
 

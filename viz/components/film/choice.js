@@ -1,30 +1,37 @@
 // How the token was chosen: the most likely ones as bars, the model's probability as an outline, what the settings made
-// of it filled, and those that the settings removed grey. A click on one forces it here.
+// of it filled, and those that the settings removed grey. The numbers are of what the settings made: together 100 %. A
+// click on a token forces it here.
 
-function createChoice(act) {
+import { closest, element } from "../shared/dom.js"
+import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
+import { labelAt } from "./frames.js"
+
+export function createChoice(act) {
   const heading = element("div", { className: "heading" })
-  const list = element("div", { className: "candidates", role: "list" })
+  const list = element("div", { className: "candidates", role: "group" })
   const rest = element("div", { className: "others" })
+  const named = element("p", { className: "note named" })
   const kept = element("p", { className: "note" })
   const hint = element("p", { className: "note hint" })
   const rows = []
   list.addEventListener("click", (event) => {
-    const row = event.target.closest("[data-token]")
-    if (row && !row.disabled) act("force", Number(row.dataset.token))
+    const row = closest(event, "[data-token]")
+    if (row && !row.hasAttribute("disabled")) act("force", Number(row.dataset.token))
   })
-  const box = element("div", { className: "choice" }, heading, list, rest, kept, hint)
-  return { box, heading, list, rest, kept, hint, rows }
+  const box = element("div", { className: "choice" }, heading, list, rest, named, kept, hint)
+  return { box, heading, list, rest, named, kept, hint, rows }
 }
 
 function candidateRow() {
   const row = element("button", { type: "button", className: "candidate" })
-  const parts = { label: "span", bar: "span", number: "span" }
-  for (const name of Object.keys(parts)) row.append((parts[name] = element("span", { className: name })))
-  parts.bar.append((parts.model = element("i", { className: "model" })), (parts.final = element("i", { className: "final" })))
-  return { row, ...parts }
+  const [label, bar, number] = ["label", "bar", "number"].map((className) => element("span", { className }))
+  const [model, final] = ["model", "final"].map((className) => element("i", { className }))
+  bar.append(model, final)
+  row.append(label, bar, number)
+  return { row, label, number, model, final }
 }
 
-function drawChoice(choice, { reel, meta, at }) {
+export function drawChoice(choice, { reel, meta, at }) {
   const { texts } = meta
   const frame = reel.frames[at]
   drawHeading(choice.heading, reel, frame, at, texts)
@@ -41,14 +48,16 @@ function drawChoice(choice, { reel, meta, at }) {
     if (i < count) drawCandidate(parts, reel, meta, frame, i, { most, cut: clean && i === cut })
   })
   choice.rest.textContent = fill(texts.others, { count: wholeNumber(meta.vocab - count) })
-  choice.rest.dataset.share = shareText(frame.rest, texts)
+  choice.rest.dataset.share = shareText(frame.finalRest, texts)
+  const own = frame.entropy.toFixed(1)
+  choice.named.textContent = frame.changed ? fill(texts.after_settings, { bits: own }) : texts.own
   choice.kept.textContent = keptText(frame, meta)
   const open = meta.alive && meta.limit > 0
   choice.hint.textContent = open ? (at === 0 ? texts.force_next : texts.force) : ""
 }
 
 function drawHeading(heading, reel, frame, at, texts) {
-  const bits = fill(texts.entropy, { bits: frame.entropy.toFixed(1) })
+  const bits = fill(texts.entropy, { bits: frame.finalEntropy.toFixed(1) })
   if (at === 0) {
     heading.replaceChildren(element("b", { textContent: texts.next }), element("span", { textContent: bits }))
     return
@@ -56,8 +65,8 @@ function drawHeading(heading, reel, frame, at, texts) {
   const label = element("b", { className: "token", textContent: frame.label })
   const number = frame.uniform === null ? null : frame.uniform.toFixed(3)
   const how = frame.how === "sampled" && number !== null ? fill(texts.sampled_with, { number }) : texts[frame.how]
-  const share = shareText(frame.probability, texts)
-  const words = [fill(texts.chosen, { probability: share, rank: wholeNumber(frame.rank) }), how, bits]
+  const values = { probability: shareText(frame.final, texts), rank: wholeNumber(frame.finalRank) }
+  const words = [frame.final > 0 ? fill(texts.chosen, values) : texts.cut, how, bits]
   const before = fill(texts.after, { label: isolate(labelAt(reel, frame.position - 1)) })
   heading.replaceChildren(label, element("span", { textContent: words.join(" · "), title: before }))
 }
@@ -67,9 +76,8 @@ function drawCandidate({ row, label, number, model, final }, reel, meta, frame, 
   const [token, probability, drawnWith, kept] = [frame.tokens[i], frame.probabilities[i], frame.finals[i], frame.kept[i]]
   const name = reel.labels[token] ?? String(token)
   const share = shareText(probability, texts)
-  const same = Math.abs(drawnWith - probability) < 5e-4
   label.textContent = name
-  number.textContent = !kept || same ? share : shareText(drawnWith, texts)
+  number.textContent = shareText(drawnWith, texts)
   model.style.width = `${(100 * probability) / most}%`
   final.style.width = `${kept ? (100 * drawnWith) / most : 0}%`
   row.dataset.token = String(token)
@@ -78,17 +86,14 @@ function drawCandidate({ row, label, number, model, final }, reel, meta, frame, 
   row.classList.toggle("cut", cut)
   row.dataset.cut = cut ? texts.cut : ""
   row.disabled = !meta.alive || meta.limit === 0 || token === frame.token
-  const template = !kept ? texts.candidate_removed : same ? texts.candidate : texts.candidate_final
+  const template = !kept ? texts.candidate_removed : frame.changed ? texts.candidate_final : texts.candidate
   const drawnShare = shareText(drawnWith, texts)
   const words = fill(template, { label: isolate(name), probability: share, final: drawnShare })
-  if (row.title !== words) {
-    row.title = words
-    row.setAttribute("aria-label", words)
-  }
+  if (row.title !== words) row.title = words
 }
 
 // A probability as a percentage; what is tiny is only said to be so.
-const shareText = (p, texts) => (p > 0 && p < 1e-4 ? `< ${formatNumber(1e-4, "percent", texts)}` : formatNumber(p, "percent", texts))
+export const shareText = (p, texts) => (p > 0 && p < 1e-4 ? `< ${formatNumber(1e-4, "percent", texts)}` : formatNumber(p, "percent", texts))
 
 function keptText(frame, { texts, vocab }) {
   const total = wholeNumber(vocab)

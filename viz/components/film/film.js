@@ -1,20 +1,37 @@
 // A text being generated, as a film. The frames come in chunks and stay here; stepping, playing and scrubbing among them
-// asks nobody. Only at the end of what is here does it ask for more, for at most about a second ahead.
+// asks nobody: the host is told once where the reader stays. Only at the end of what is here does it ask for more, for at
+// most about a second ahead.
 
+import { closest, element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { markPainted, mounted, plainKey } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+import { createAxis, drawAxis } from "./axis.js"
+import { createChips, drawChips } from "./chips.js"
+import { createChoice, drawChoice } from "./choice.js"
+import { emptyReel, lastFrame, merge } from "./frames.js"
+import { createTransport, drawTransport } from "./transport.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Arrays, Meta, State } from "./payload" */
+
+const REST = 300 // milliseconds at a frame before the host is told
 const PATIENCE = 15000 // milliseconds after which an ask without an answer is forgotten
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".film")
-  const state = stateOf(root, create)
-  state.setTriggerValue = setTriggerValue
-  receive(state, unpack(data))
-  return state.dispose
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".film", { create, receive, draw, end })
 }
 
-function create(root) {
+/** @param {State} state */
+function end(state) {
+  cancelAnimationFrame(state.timer)
+  clearTimeout(state.resting)
+}
+
+function create(root, signal) {
   const state = {
     reel: emptyReel(), meta: null, root, at: 0, speed: 4, playing: false, asks: 0, asking: 0, askedAt: 0, stepping: false,
-    bound: null, timer: 0, due: 0,
+    bound: null, timer: 0, due: 0, resting: 0, told: "",
   }
   const act = (name, value) => ACTIONS[name](state, value)
   state.transport = createTransport(act)
@@ -23,22 +40,17 @@ function create(root) {
   state.axis = createAxis(root, act)
   const frame = element("div", { className: "frame" }, state.choice.box, state.axis.box)
   root.replaceChildren(state.transport.box, state.chips.box, frame)
-  const onKey = (event) => key(state, event)
-  root.addEventListener("keydown", onKey)
-  const stop = watchLayout(root, () => draw(state))
-  state.dispose = () => {
-    stop()
-    cancelAnimationFrame(state.timer)
-    root.removeEventListener("keydown", onKey)
-    state.axis.announce.stop()
-    root.replaceChildren()
-    root.atlas = undefined
-  }
+  state.announce = state.axis.announce
+  root.addEventListener("keydown", (event) => key(state, event), { signal })
   return state
 }
 
 // ---- what arrives ---------------------------------------------------------------------------------------------------
 
+/**
+ * @param {State} state
+ * @param {{ meta: Meta, arrays: Arrays }} payload
+ */
 function receive(state, { meta, arrays }) {
   const { reel } = state
   const atEnd = state.at >= lastFrame(reel)
@@ -50,28 +62,30 @@ function receive(state, { meta, arrays }) {
   }
   state.meta = meta
   if (merged === "new") {
-    Object.assign(state, { at: meta.at, bound: meta.at, stepping: false })
+    Object.assign(state, { at: meta.at, bound: meta.at, stepping: false, told: `${meta.film} ${meta.at}` })
   } else if (state.stepping && atEnd && lastFrame(reel) > state.at) {
     state.at += 1
     state.stepping = false
+    rest(state)
     ask(state, 1) // the next step will be there when it is asked for
   }
   if (state.bound !== null) state.at = state.bound // where the film is to open, as soon as it is there
   state.at = clamp(state.at, 0, Math.max(0, lastFrame(reel)))
   if (state.playing) prefetch(state)
   else if (lastFrame(reel) < meta.goal) ask(state, meta.goal - lastFrame(reel))
-  draw(state)
 }
 
+/** @param {State} state */
 const mayGoOn = ({ meta, reel }) => meta.alive && !meta.stop && lastFrame(reel) < meta.limit
 
 // Ask the host for frames beyond those here; one ask at a time.
+/** @param {State} state */
 function ask(state, wanted, have = lastFrame(state.reel) + 1) {
   const waiting = state.asking && performance.now() - state.askedAt < PATIENCE
   if (waiting || (wanted > 0 && !mayGoOn(state))) return
   state.asks += 1
   Object.assign(state, { asking: state.asks, askedAt: performance.now() })
-  state.setTriggerValue("more", { film: state.meta?.film ?? null, have, wanted, ask: state.asks })
+  state.send("more", { film: state.meta?.film ?? null, have, at: state.bound ?? state.at, wanted, ask: state.asks })
 }
 
 const prefetch = (state) => {
@@ -100,9 +114,9 @@ const ACTIONS = {
   force: (state, token) => {
     pause(state)
     // At the prompt the next token is forced, at a later frame its own token is replaced.
-    state.setTriggerValue("force", { film: state.meta.film, frame: Math.max(1, state.at), token })
+    state.send("force", { film: state.meta.film, frame: Math.max(1, state.at), token })
   },
-  head: (state, head) => state.setTriggerValue("head", head),
+  head: (state, head) => state.send("head", head),
   hover: (state) => drawAxis(state.axis, state, state.theme),
 }
 
@@ -111,6 +125,19 @@ function show(state, frame) {
   state.stepping = false
   state.at = clamp(frame, 0, lastFrame(state.reel))
   draw(state)
+}
+
+// Tell where the reader stays, once nothing else was shown for a moment.
+/** @param {State} state */
+function rest(state) {
+  clearTimeout(state.resting)
+  if (!state.meta.alive) return
+  state.resting = setTimeout(() => {
+    const place = `${state.reel.film} ${state.at}`
+    if (state.playing || place === state.told) return
+    state.told = place
+    state.send("rest", { film: state.reel.film, have: lastFrame(state.reel) + 1, at: state.at })
+  }, REST)
 }
 
 function play(state) {
@@ -144,11 +171,12 @@ function pause(state) {
   state.playing = false
   state.bound = null
   cancelAnimationFrame(state.timer)
+  rest(state)
 }
 
 function key(state, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.target.tagName === "SELECT") return
-  const onButton = event.target.closest("button")
+  if (!plainKey(event) || event.target.tagName === "SELECT") return
+  const onButton = closest(event, "button")
   const actions = { ArrowLeft: "back", ArrowRight: "step", Home: "start", " ": onButton ? null : "play" }
   if (event.key === "End") show(state, lastFrame(state.reel))
   else if (actions[event.key]) ACTIONS[actions[event.key]](state)
@@ -158,6 +186,7 @@ function key(state, event) {
 
 // ---- drawing --------------------------------------------------------------------------------------------------------
 
+/** @param {State} state */
 function draw(state) {
   const { root, reel, meta } = state
   if (!meta || !reel.frames.length) return

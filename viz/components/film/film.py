@@ -1,8 +1,9 @@
 """A text being generated, as a film: each frame is one token, how it was drawn, where it looked, the cache it joined.
 
 Frames arrive in chunks and are kept by the script, which steps, plays, rewinds and scrubs through them without asking.
-It sends "more" = {film, have, wanted, ask} when it needs frames beyond those it has, "force" = {film, frame, token} for
-a token clicked in the list, and "head" = [layer, head] for a row clicked in the picture of all heads.
+It sends "more" = {film, have, at, wanted, ask} when it needs frames beyond those it has, "rest" = {film, have, at} once
+the reader stays at a frame, "force" = {film, frame, token} for a token clicked in the list, and "head" = [layer, head]
+for a row clicked in the picture of all heads.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ TEXTS: dict[str, str] = {
     "seconds": N_("{number} s"),
     "chips": N_("The text so far: the prompt, then {count} generated tokens"),
     "chip": N_("{label}, position {position}"),
-    "chip_drawn": N_("{label}, position {position}: probability {probability}, rank {rank}"),
+    "chip_drawn": N_("{label}, position {position}: the model gives it {probability}, rank {rank}"),
     "next": N_("What comes after the prompt?"),
     "after": N_("After {label}"),
     "chosen": N_("probability {probability}, rank {rank}"),
@@ -51,6 +52,8 @@ TEXTS: dict[str, str] = {
     "forced": N_("forced"),
     "beam": N_("from a beam"),
     "entropy": N_("entropy {bits} bits"),
+    "own": N_("All numbers: the model’s own distribution."),
+    "after_settings": N_("All numbers: after your settings. Outlines: the model’s own distribution, {bits} bits."),
     "kept": N_("The settings keep {kept} of {total} tokens, {mass} of the model’s probability."),
     "kept_all": N_("The settings keep all {total} tokens."),
     "kept_one": N_("Greedy: only the most likely token is kept."),
@@ -77,12 +80,7 @@ TEXTS: dict[str, str] = {
     "percent": N_("{number} %"),
 }  # fmt: skip
 
-SOURCE = read_source(
-    Path(__file__).parent,
-    "film",
-    '<div class="film"></div>\n',
-    parts=("frames", "transport", "chips", "choice", "axis"),
-)
+SOURCE = read_source(Path(__file__).parent, "film", '<div class="film"></div>\n')
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +88,10 @@ class Frame:
     """One frame as it is drawn. The first one of a film is the prompt: nothing chosen, ``label`` its last token.
 
     ``position`` is where the token stands. ``tokens``, ``probabilities``, ``finals`` and ``kept`` list the candidates
-    by falling probability of the model, the chosen one among them; ``finals`` are what they were drawn with. ``row`` is
-    the open head's attention row, a value per column, NaN where masked; ``strip`` that of every head shown, 0..254 as
-    0..1, and 255 where masked.
+    by falling probability of the model, the chosen one among them; ``finals`` are what they were drawn with.
+    ``probability``, ``rank`` and ``entropy`` are the model's own, ``final`` and all named after it belong to what the
+    settings make of it, which is another distribution where ``changed``. ``row`` is the open head's attention row, a
+    value per column, NaN where masked; ``strip`` that of every head shown, 0..254 as 0..1, and 255 where masked.
     """
 
     token: int | None
@@ -103,6 +102,11 @@ class Frame:
     probability: float | None
     rank: int | None
     entropy: float
+    changed: bool
+    final: float | None
+    final_rank: int | None
+    final_entropy: float
+    final_rest: float
     uniform: float | None
     seconds: float | None
     n_kept: int
@@ -111,17 +115,20 @@ class Frame:
     probabilities: Sequence[float]
     finals: Sequence[float]
     kept: Sequence[bool]
-    rest: float
     row: NDArray[np.floating]
     strip: NDArray[np.uint8] | None
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """The tokens before the first generated one."""
+    """The tokens before the first generated one.
+
+    ``units`` are its chips: a label, the first token that it stands for (the bytes of a character share one), and
+    whether that is a special one.
+    """
 
     labels: Sequence[str]
-    special: Sequence[bool]
+    units: Sequence[tuple[str, int, bool]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,7 +245,7 @@ def _view(view: View) -> JSON:
 def _prompt(prompt: Prompt) -> JSON:
     return {
         "labels": list(prompt.labels),
-        "special": [bool(special) for special in prompt.special],
+        "units": [[label, start, bool(special)] for label, start, special in prompt.units],
     }
 
 
@@ -253,6 +260,11 @@ def _meta(frame: Frame) -> JSON:
         "probability": _short(frame.probability),
         "rank": frame.rank,
         "entropy": _short(frame.entropy),
+        "changed": frame.changed,
+        "final": _short(frame.final),
+        "finalRank": frame.final_rank,
+        "finalEntropy": _short(frame.final_entropy),
+        "finalRest": _short(frame.final_rest),
         "uniform": _short(frame.uniform),
         "seconds": _short(frame.seconds),
         "nKept": frame.n_kept,
@@ -261,7 +273,6 @@ def _meta(frame: Frame) -> JSON:
         "probabilities": [_short(value) for value in frame.probabilities],
         "finals": [_short(value) for value in frame.finals],
         "kept": [bool(kept) for kept in frame.kept],
-        "rest": _short(frame.rest),
     }
 
 

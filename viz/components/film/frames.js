@@ -1,9 +1,11 @@
 // The film's frames as they came, in chunks. Each frame keeps its numbers, its attention row and the row of every head.
 
-const emptyReel = () => ({ film: null, view: "", frames: [], prompt: null, k: [], v: [], labels: {}, version: 0 })
+import { fill, wholeNumber } from "../shared/words.js"
+
+export const emptyReel = () => ({ film: null, view: "", frames: [], prompt: null, k: [], v: [], labels: {}, version: 0 })
 
 // Add a chunk. "new": another film; "same": the film went on or its picture changed; "gap": something is missing.
-function merge(reel, meta, arrays) {
+export function merge(reel, meta, arrays) {
   const view = JSON.stringify(meta.view)
   const other = meta.film !== reel.film
   if (meta.start > 0 && (other || view !== reel.view || meta.start > reel.frames.length || meta.cache.first > reel.k.length)) {
@@ -33,27 +35,25 @@ function merge(reel, meta, arrays) {
   return other ? "new" : "same"
 }
 
-const lastFrame = (reel) => reel.frames.length - 1
+export const lastFrame = (reel) => reel.frames.length - 1
 
 // Display label of the token at a position: a prompt token, or one that a frame brought.
-function labelAt(reel, position) {
+export function labelAt(reel, position) {
   const n = reel.prompt.labels.length
   return position < n ? reel.prompt.labels[position] : (reel.frames[position - n + 1]?.label ?? "")
 }
 
 // "34 ms", "1.2 s"
-function duration(seconds, texts) {
+export function duration(seconds, texts) {
   if (seconds >= 1) return fill(texts.seconds, { number: seconds.toFixed(1) })
   const ms = seconds * 1000
   return fill(texts.milliseconds, { number: ms.toFixed(ms < 10 ? 1 : 0) })
 }
 
-// Bytes in powers of 1024: "24 KB", "1.5 MB"
-function bytesText(bytes) {
-  const units = ["B", "KB", "MB", "GB", "TB"]
+// Bytes as model_runner/memory.py says them, in powers of 1024: "24 KB", "1.5 MB"
+export function bytesText(bytes) {
+  const units = ["bytes", "KB", "MB", "GB", "TB"]
   let unit = 0
-  while (bytes >= 1024 && unit < units.length - 1) [bytes, unit] = [bytes / 1024, unit + 1]
-  return `${bytes >= 100 || unit === 0 ? bytes.toFixed(0) : bytes.toFixed(1)} ${units[unit]}`
+  while (bytes >= 1023.5 && unit < units.length - 1) [bytes, unit] = [bytes / 1024, unit + 1]
+  return `${bytes < 999.5 ? Number(bytes.toPrecision(3)) : wholeNumber(Math.round(bytes))} ${units[unit]}`
 }
-
-const wholeNumber = (value) => value.toLocaleString("en")

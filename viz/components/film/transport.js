@@ -1,5 +1,11 @@
 // The keys of the film: to the start, back, play, next; the slider over its frames; and how long the phases took.
 
+import { sizeCanvas } from "../shared/canvas.js"
+import { element, svg } from "../shared/dom.js"
+import { css, mix } from "../shared/theme.js"
+import { fill, wholeNumber } from "../shared/words.js"
+import { duration, lastFrame } from "./frames.js"
+
 const SPEEDS = [1, 2, 4, 8, 16, 30] // tokens a second
 const ICONS = {
   start: "M5 4v12M15 4 8 10l7 6z",
@@ -9,17 +15,9 @@ const ICONS = {
   step: "M7 4l7 6-7 6z",
 }
 
-function icon(name) {
-  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg")
-  const path = document.createElementNS("http://www.w3.org/2000/svg", "path")
-  svg.setAttribute("viewBox", "0 0 20 20")
-  svg.setAttribute("aria-hidden", "true")
-  path.setAttribute("d", ICONS[name])
-  svg.append(path)
-  return svg
-}
+const icon = (name) => svg("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" }, svg("path", { d: ICONS[name] }))
 
-function createTransport(act) {
+export function createTransport(act) {
   const buttons = {}
   for (const name of ["start", "back", "play", "step"]) {
     buttons[name] = element("button", { type: "button", className: name }, icon(name))
@@ -37,7 +35,7 @@ function createTransport(act) {
   return { box, buttons, slider, place, speed, line, status, words: "" }
 }
 
-function drawTransport(transport, { reel, meta, at, playing, asking, speed }, theme) {
+export function drawTransport(transport, { reel, meta, at, playing, asking, speed }, theme) {
   const { buttons, slider, place, texts = meta.texts } = transport
   const last = lastFrame(reel)
   const words = JSON.stringify([meta.texts, speed])

@@ -1,40 +1,40 @@
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".head-grid")
-  const state = stateOf(root, createGrid)
-  state.tell = (head) => setTriggerValue("head", head)
-  receive(state, data)
-  arrange(state)
-  return state.dispose
+import { measuring } from "../shared/canvas.js"
+import { reconcile } from "../shared/choice.js"
+import { element } from "../shared/dom.js"
+import { wordOf } from "../shared/pixels.js"
+import { fitSheet, listenToCells, makeSheet, showChosen } from "../shared/sheet.js"
+import { announcer, mounted } from "../shared/shell.js"
+import { ramp, readTheme } from "../shared/theme.js"
+import { fill, formatNumber, wholeNumber } from "../shared/words.js"
+import { headAt, headsBelow, hit, layOut, matesOf, slotOf, squareOf } from "./layout.js"
+import { paint } from "./paint.js"
+/** @import { Cells, Host } from "../shared/types" */
+/** @import { Arrays, Meta, State } from "./payload" */
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".head-grid", { create: createGrid, receive, draw })
 }
 
 function createGrid(root) {
-  const canvas = element("canvas", { tabIndex: 0, role: "img" })
-  const sheet = element("div", { className: "sheet" }, canvas)
-  const scroller = element("div", { className: "scroller" }, sheet)
+  const parts = makeSheet()
   const caption = element("div", { className: "caption" })
-  const live = element("div", { className: "live", "aria-live": "polite" })
-  root.replaceChildren(scroller, caption, live)
-  const state = { root, canvas, sheet, scroller, caption, still: document.createElement("canvas"), hovered: null, version: 0 }
+  const live = element("div", { className: "spoken", "aria-live": "polite" })
+  const more = element("div", { className: "more" })
+  root.replaceChildren(parts.scroller, more, caption, live)
+  const state = /** @type {any} */ ({ ...parts, root, more, caption, still: document.createElement("canvas"), hovered: null, version: 0 })
   state.announce = announcer(live)
-  const stop = watchLayout(root, () => {
-    state.theme = readTheme(root, state.meta.palette)
-    arrange(state)
-  })
-  state.dispose = () => {
-    stop()
-    state.announce.stop()
-    clearTimeout(state.telling)
-    delete root.atlas
-  }
-  listen(state)
+  listenToCells(state, CELLS)
   return state
 }
 
-function receive(state, data) {
-  const { meta, arrays } = unpack(data)
+/**
+ * @param {State} state
+ * @param {{ meta: Meta, arrays: Arrays }} payload
+ */
+function receive(state, { meta, arrays }) {
   const [layers, heads, n] = arrays.thumbnails.shape
   Object.assign(state, { meta, layers, heads, n, order: null, ...arrays })
-  state.theme = readTheme(state.root, meta.palette)
   state.selected = reconcile(state, "selected", meta.selected)
   state.compared = meta.compare
   state.hovered = null
@@ -42,28 +42,17 @@ function receive(state, data) {
 }
 
 // Lay the sheet out for the width there is, and paint it.
-function arrange(state) {
-  const { root, meta, theme } = state
-  const width = root.clientWidth
-  if (!width) return // not shown yet: the observer calls again
-  const context = state.still.getContext("2d")
-  const measure = (text) => {
-    context.font = `11px ${theme.font}`
-    return context.measureText(text).width
-  }
-  state.layout = layOut(state, width, meta.max_height, measure)
-  const overflows = state.layout.height > meta.max_height + 0.5
-  if (overflows) state.layout = layOut(state, width - 12, meta.max_height, measure) // room for the scroll bar
-  state.viewWidth = width - (overflows ? 12 : 0)
-  state.viewHeight = Math.min(state.layout.height, meta.max_height)
-  state.scroller.style.height = `${Math.ceil(state.viewHeight)}px`
-  state.scroller.style.overflowX = state.layout.width > width ? "auto" : "hidden"
-  state.scroller.style.overflowY = overflows ? "auto" : "hidden"
-  Object.assign(state.sheet.style, { width: `${state.layout.width}px`, height: `${state.layout.height}px` })
+/** @param {State} state */
+function draw(state) {
+  const { root, meta } = state
+  if (!root.clientWidth) return // not shown yet: the observer calls again
+  const theme = (state.theme = readTheme(root, meta.palette))
+  const measure = (text) => measuring(`11px ${theme.font}`).measureText(text).width
+  state.layout = fitSheet(state, (width) => layOut(state, width, meta.max_height, measure))
   state.colors = ramp(theme.sequential)
-  state.masked = ramp([[0, ...theme.masked], [1, ...theme.masked]])[0]
+  state.masked = wordOf(theme.masked)
   state.version++
-  if (state.kept !== String(state.selected)) keepInSight(state, state.selected)
+  showChosen(state, CELLS)
   refresh(state)
 }
 
@@ -71,6 +60,9 @@ function refresh(state) {
   paint(state)
   const shown = state.hovered ?? state.selected
   state.caption.textContent = describe(state, shown)
+  const below = headsBelow(state)
+  state.more.hidden = state.layout.height <= state.viewHeight + 1
+  state.more.textContent = below ? fill(state.meta.texts.more, { count: wholeNumber(below) }) : "\u00a0"
   const { dataset } = state.root
   dataset.selected = state.selected.join()
   dataset.hovered = state.hovered ? state.hovered.join() : ""
@@ -78,54 +70,18 @@ function refresh(state) {
   dataset.geometry = JSON.stringify({ left, top, pitch, rowHeight, columns, groupGap })
 }
 
+/** @param {State} state */
 function describe(state, [layer, head]) {
   const { texts, number } = state.meta
   const value = formatNumber(state.metric[layer * state.heads + head], number, texts)
   const words = fill(texts.head, { head: `L${layer}H${head}`, metric: texts.metric ?? "", value, layer_index: layer, head_index: head })
   const mates = matesOf(state)
   if (!texts.shared || !mates.some((mate) => String(mate) === String([layer, head]))) return words
-  return `${words} · ${fill(texts.shared, { heads: `H${mates[0][1]}–H${mates.at(-1)[1]}` })}`
-}
-
-function listen(state) {
-  const { canvas, scroller } = state
-  const under = (event) => {
-    const box = canvas.getBoundingClientRect()
-    return hit(state, event.clientX - box.left + scroller.scrollLeft, event.clientY - box.top + scroller.scrollTop)
-  }
-  const hover = (found) => {
-    if (String(found) === String(state.hovered)) return
-    state.hovered = found
-    canvas.style.cursor = found ? "pointer" : "default"
-    if (found) state.announce(describe(state, found))
-    refresh(state)
-  }
-  canvas.addEventListener("pointermove", (event) => event.pointerType !== "touch" && hover(under(event)))
-  canvas.addEventListener("pointerleave", () => hover(null))
-  canvas.addEventListener("click", (event) => {
-    const found = under(event)
-    if (found) select(state, found, 0)
-  })
-  canvas.addEventListener("keydown", (event) => onKey(state, event))
-  scroller.addEventListener("scroll", () => refresh(state), { passive: true })
-}
-
-function onKey(state, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return
-  if (event.key === "Enter") select(state, state.selected, 0)
-  else if (event.key === "Escape") {
-    state.hovered = null
-    refresh(state)
-  } else {
-    const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key]
-    if (!step) return
-    const next = neighbour(state, step)
-    if (next) select(state, next, 150) // a held key asks the host once, when it rests
-  }
-  event.preventDefault()
+  return `${words} · ${fill(texts.shared, { heads: `H${mates[0][1]}–H${mates[mates.length - 1][1]}` })}`
 }
 
 // The next head in this direction that has weights; null at the edge.
+/** @param {State} state */
 function neighbour(state, [down, right]) {
   const slot = slotOf(state, state.selected) ?? [0, -right]
   for (let [row, column] = [slot[0] + down, slot[1] + right]; ; row += down, column += right) {
@@ -135,28 +91,14 @@ function neighbour(state, [down, right]) {
   }
 }
 
-// Draw the choice at once and tell the host after `wait` milliseconds.
-function select(state, head, wait) {
-  state.selected = head
-  state.hovered = null
-  chosen(state, "selected", head)
-  clearTimeout(state.telling)
-  if (wait) state.telling = setTimeout(() => state.tell(head), wait)
-  else state.tell(head)
-  keepInSight(state, head)
-  state.announce(describe(state, head))
-  refresh(state)
+/** @type {Cells["boxOf"]} */
+function boxOf(state, head) {
+  const slot = slotOf(state, head)
+  if (!slot) return null
+  const { layout } = state
+  const { x, y, size } = squareOf(state, ...slot)
+  return { left: x - layout.left, top: y - (layout.rowHeight - layout.pitch) - layout.top, right: x + size, bottom: y + size }
 }
 
-function keepInSight(state, head) {
-  state.kept = String(head)
-  const slot = slotOf(state, head)
-  if (!slot) return
-  const { scroller, layout } = state
-  const { x, y, size } = squareOf(state, ...slot)
-  const [top, left] = [y - (layout.rowHeight - layout.pitch) - layout.top, x - layout.left]
-  if (top < scroller.scrollTop) scroller.scrollTop = top
-  else if (y + size > scroller.scrollTop + state.viewHeight) scroller.scrollTop = y + size - state.viewHeight
-  if (left < scroller.scrollLeft) scroller.scrollLeft = left
-  else if (x + size > scroller.scrollLeft + state.viewWidth) scroller.scrollLeft = x + size - state.viewWidth
-}
+/** @type {Cells} */
+const CELLS = { choice: "selected", hit, neighbour, boxOf, describe, refresh }

@@ -13,7 +13,19 @@ from viz.color import palette
 from viz.components.packing import pack
 from viz.components.source import read_source
 
-SOURCE = read_source(Path(__file__).parent, "head_grid", '<div class="head-grid">\n</div>', parts=("layout", "paint"))
+N_ = str
+
+TEXTS: dict[str, str] = {
+    "summary": N_("Every head as a small map: layers down, heads across. Arrow keys move, Enter opens a head."),
+    "head": N_("{head} · {metric} {value}"),
+    "undefined": N_("not defined here"),
+    "no_weights": N_("no softmax attention in this layer"),
+    "percent": N_("{number} %"),
+    "shared": N_("{heads} share k and v"),
+    "more": N_("↓ {count} more heads"),
+}
+
+SOURCE = read_source(Path(__file__).parent, "head_grid", '<div class="head-grid">\n</div>')
 
 
 def payload(
@@ -41,7 +53,8 @@ def payload(
     number of neighbouring heads that share one key and value head.
 
     Texts: `summary`, `head` ("{head} · {metric} {value}"), `metric`, `undefined`, `no_weights`, and `percent`
-    ("{number} %") where numbers are percentages; `shared` ("{heads} share …") is said of the selected head's group.
+    ("{number} %") where numbers are percentages; `shared` ("{heads} share …") is said of the selected head's group,
+    `more` ("{count} …") of the heads below those in view.
     """
     layers, heads, n, _ = thumbnails.shape
     if keep.shape != (layers, n, n) or metric.shape != (layers, heads) or len(layer_has_weights) != layers:

@@ -1,16 +1,19 @@
 // Where each head lies. All lengths are CSS pixels of the whole sheet, of which the scroller shows a part.
 
+import { clamp, wholePixels } from "../shared/numbers.js"
+/** @import { Head, State } from "./payload" */
+
 const LARGEST = 72 // a cell is never larger than this,
 const SMALLEST = 10 // nor smaller: below, the sheet scrolls sideways;
 const FOR_HEIGHT = 18 // and it shrinks no further than this to show every layer at once: below, the sheet scrolls
-const RANKED = 46 // the least width of a cell that carries its own label
 const LABEL = 14 // the height of that label
 const EDGE = 2 // room for the selected frame beyond the last row and column
 
-function layOut(state, width, maxHeight, measure) {
-  return state.order ? layOutRanked(state, width, maxHeight) : layOutByLayer(state, width, maxHeight, measure)
+export function layOut(state, width, maxHeight, measure) {
+  return state.order ? layOutRanked(state, width, maxHeight, measure) : layOutByLayer(state, width, maxHeight, measure)
 }
 
+/** @param {State} state */
 function layOutByLayer({ layers, heads, meta }, width, maxHeight, measure) {
   const grouped = meta.groups > 1 && meta.groups < heads
   const left = Math.ceil(measure(`L${layers - 1}`)) + 8
@@ -27,23 +30,38 @@ function layOutByLayer({ layers, heads, meta }, width, maxHeight, measure) {
   }
 }
 
-function layOutRanked({ heads, order }, width, maxHeight) {
-  const columns = Math.max(1, Math.min(heads, order.length, Math.floor(width / RANKED)))
-  const rows = Math.ceil(order.length / columns)
-  const byHeight = Math.max((maxHeight - EDGE) / Math.max(1, rows) - LABEL, RANKED - 6)
-  const pitch = wholePixels(Math.min((width - 2 * EDGE) / columns, byHeight, LARGEST))
+// As many columns as make the cells the largest with which all heads are in view; where there are too many, the most.
+/** @param {State} state */
+function layOutRanked({ layers, heads, order }, width, maxHeight, measure) {
+  const count = order?.length ?? 0
+  const label = Math.ceil(measure(`L${layers - 1}H${heads - 1}`)) + 5
+  const most = clamp(Math.floor((width - 2 * EDGE) / label), 1, Math.max(1, count))
+  const rowsOf = (columns) => Math.ceil(count / columns)
+  const sizeOf = (columns) => Math.min((width - 2 * EDGE) / columns, (maxHeight - EDGE) / Math.max(1, rowsOf(columns)) - LABEL, LARGEST)
+  const best = Array.from({ length: most }, (_, i) => i + 1).reduce((one, other) => (sizeOf(other) >= sizeOf(one) ? other : one), 1)
+  const all = sizeOf(best) >= label // a cell is never narrower than its name
+  const columns = all ? best : most
+  const pitch = wholePixels(all ? sizeOf(best) : Math.min((width - 2 * EDGE) / most, LARGEST))
   const rowHeight = pitch + LABEL
   return {
     left: EDGE, top: 0, pitch, groupGap: 0, grouped: false, pad: padOf(pitch),
-    columns, rows, rowHeight, width: columns * pitch + 2 * EDGE, height: rows * rowHeight + EDGE,
+    columns, rows: rowsOf(columns), rowHeight, width: columns * pitch + 2 * EDGE, height: rowsOf(columns) * rowHeight + EDGE,
   }
 }
 
-const wholePixels = (length) => Math.floor(length * (devicePixelRatio || 1)) / (devicePixelRatio || 1)
+// How many heads lie below what the scroller shows; none where all are in view.
+/** @param {State} state */
+export function headsBelow(state) {
+  const { layout, heads, order, scroller, viewHeight } = state
+  const seen = Math.floor((scroller.scrollTop + viewHeight - layout.top + 1) / layout.rowHeight)
+  return Math.max(0, (order ? order.length : layout.rows * heads) - Math.max(0, seen) * layout.columns)
+}
+
 const padOf = (pitch) => (pitch >= 30 ? 2 : pitch >= 14 ? 1 : 0.5)
 
 // The head in this slot, as [layer, head], or null.
-function headAt(state, row, column) {
+/** @type {(state: State, row: number, column: number) => Head | null} */
+export function headAt(state, row, column) {
   if (!state.order) return [row, column]
   const index = row * state.layout.columns + column
   if (index >= state.order.length) return null
@@ -51,21 +69,24 @@ function headAt(state, row, column) {
 }
 
 // The slot of this head, as [row, column], or null where the ranking leaves it out.
-function slotOf(state, [layer, head]) {
+/** @type {(state: State, head: Head) => [row: number, column: number] | null} */
+export function slotOf(state, [layer, head]) {
   if (!state.order) return [layer, head]
   const index = state.order.indexOf(layer * state.heads + head)
   return index < 0 ? null : [Math.floor(index / state.layout.columns), index % state.layout.columns]
 }
 
 // The heads that share keys and values with the selected one, itself included; none where all do, or each has its own.
-function matesOf({ heads, meta, selected: [layer, head] }) {
+/** @type {(state: State) => Head[]} */
+export function matesOf({ heads, meta, selected: [layer, head] }) {
   if (meta.groups < 2 || meta.groups >= heads) return []
   const first = head - (head % meta.groups)
   return Array.from({ length: meta.groups }, (_, i) => [layer, first + i])
 }
 
 // The square of a slot on the sheet, without the label above it.
-function squareOf({ layout, meta }, row, column) {
+/** @param {State} state */
+export function squareOf({ layout, meta }, row, column) {
   const gap = layout.grouped ? Math.floor(column / meta.groups) * layout.groupGap : 0
   return {
     x: layout.left + column * layout.pitch + gap,
@@ -75,7 +96,8 @@ function squareOf({ layout, meta }, row, column) {
 }
 
 // The head under a point of the sheet; null beside the heads and where a layer has no weights.
-function hit(state, x, y) {
+/** @param {State} state */
+export function hit(state, x, y) {
   const { layout, meta } = state
   const row = Math.floor((y - layout.top) / layout.rowHeight)
   if (row < 0 || row >= layout.rows) return null

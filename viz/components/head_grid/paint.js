@@ -1,7 +1,17 @@
 // Paints the part of the sheet that the scroller shows: a still layer (pictures, frames, labels), kept until data, size,
 // theme or scroll position change, and over it the frames of the selected, the compared and the hovered head.
 
-function paint(state) {
+import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { clamp } from "../shared/numbers.js"
+import { markPainted } from "../shared/shell.js"
+import { css, inkOn, mix, rampColor } from "../shared/theme.js"
+import { thinning } from "../shared/ticks.js"
+import { formatNumber, formatShort } from "../shared/words.js"
+import { headAt, matesOf, slotOf, squareOf } from "./layout.js"
+/** @import { RGB } from "../shared/types" */
+/** @import { Head, State } from "./payload" */
+
+export function paint(state) {
   const { canvas, scroller, layout } = state
   const [width, height] = [Math.min(layout.width, state.viewWidth), Math.min(layout.height, state.viewHeight)]
   const [dx, dy] = [scroller.scrollLeft, scroller.scrollTop]
@@ -32,12 +42,13 @@ function paint(state) {
 function paintGroupLine(context, state, mates, dx) {
   const { layout, theme } = state
   if (!layout.grouped) return
-  const [first, last] = [mates[0], mates.at(-1)].map(([, head]) => squareOf(state, 0, head))
+  const [first, last] = [mates[0], mates[mates.length - 1]].map(([, head]) => squareOf(state, 0, head))
   const left = Math.max(layout.left, first.x + layout.pad - dx)
   context.fillStyle = css(theme.primary)
   context.fillRect(left, layout.top - 4.5, Math.max(0, last.x + last.size - layout.pad - dx - left), 2.5)
 }
 
+/** @param {State} state */
 function paintStill(state, width, height, dx, dy) {
   const { layout, theme } = state
   const context = sizeCanvas(state.still, width, height)
@@ -140,10 +151,13 @@ function paintCell(context, state, row, column) {
 }
 
 function paintNumber(context, state, value, color, x, y, size) {
-  const text = formatNumber(value, state.meta.number, state.meta.texts).replace(/\s*%$/, "")
+  const exact = formatNumber(value, state.meta.number, state.meta.texts).replace(/\s*%$/, "")
   const points = size >= 34 ? 12 : 10
   context.font = `${points}px ${state.theme.font}`
-  if (!Number.isFinite(value) || size < points + 6 || context.measureText(text).width > size - 5) return
+  if (!Number.isFinite(value) || size < points + 6) return
+  const fits = (words) => context.measureText(words).width <= size - 5
+  const text = fits(exact) ? exact : formatShort(value, state.meta.number)
+  if (!fits(text)) return
   context.textAlign = "center"
   context.textBaseline = "middle"
   context.fillStyle = css(inkOn(color))
@@ -198,11 +212,7 @@ function paintLayerLabels(context, state, dx, dy, first, last) {
   context.restore()
 }
 
-// Show every first, second, fourth, fifth, eighth or tenth … label, the first of these that leaves each its room.
-function thinning(room, pitch) {
-  return [1, 2, 4, 5, 8, 10, 16, 20].find((every) => every * pitch >= room) ?? 32
-}
-
+/** @type {(context: any, state: State, head: Head | null, color: RGB, line: number) => void} */
 function frame(context, state, head, color, line) {
   const slot = head && slotOf(state, head)
   if (!slot) return

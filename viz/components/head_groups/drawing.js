@@ -1,5 +1,11 @@
 // The figures: a row of query heads, under it the key/value heads they read, and under means what they are means of.
 
+import { svg } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { thinning } from "../shared/ticks.js"
+import { countsOf, groupOf, readsOf, sizeOf, summaryOf, titleOf } from "./words.js"
+/** @import { State } from "./payload" */
+
 const PITCH = 60 // the widest place of a query head
 const SQUARE = 20 // the largest side of a head
 const FALL = 31 // from one row to the next
@@ -7,14 +13,8 @@ const LABEL = 15 // the height of a line of labels
 const MARGIN = 78 // where the rows' names stand, in a wide figure
 const BLEED = 4
 
-function svg(tag, attributes, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  node.append(...children)
-  return node
-}
-
 // The figures are equally high, so that their rows stand side by side, unless they stand one above the other.
+/** @param {State} state */
 function layOut({ meta, narrow, pooled }, width, isPooled) {
   const left = width > 330 ? MARGIN : BLEED
   const pitch = Math.min(PITCH, (width - left - BLEED) / meta.n_heads)
@@ -29,7 +29,8 @@ function layOut({ meta, narrow, pooled }, width, isPooled) {
 const middleOf = ({ left, pitch }, meta, count, i) => left + pitch * (meta.n_heads / count) * (i + 0.5)
 
 // One figure: with `isPooled` the means are between the queries and the model's own key/value heads.
-function drawPanel(state, panel, isPooled, width) {
+/** @param {State} state */
+export function drawPanel(state, panel, isPooled, width) {
   const { meta } = state
   const kvHeads = isPooled ? state.pooled : meta.own
   const at = layOut(state, width, isPooled)
@@ -42,7 +43,7 @@ function drawPanel(state, panel, isPooled, width) {
     heads.append(queryNode(state, at, head))
   }
   for (let group = 0; group < kvHeads; group++) heads.append(pairNode(state, at, kvHeads, group, 1, averaged))
-  for (let kv = 0; averaged && kv < meta.own; kv++) {
+  for (let kv = 0; kv < (averaged ? meta.own : 0); kv++) {
     const [first, size] = [kv * sizeOf(meta, meta.own), sizeOf(meta, meta.own)]
     const group = groupOf(meta, kvHeads, first)
     lines.append(lineNode(at, [middleOf(at, meta, kvHeads, group), 1], [middleOf(at, meta, meta.own, kv), 2], [first, size]))
@@ -65,6 +66,7 @@ function lineNode(at, [x1, row1], [x2, row2], [first, count]) {
   return svg("path", { d, "data-first": first, "data-count": count })
 }
 
+/** @param {State} state */
 function queryNode(state, at, head) {
   const x = middleOf(at, state.meta, state.meta.n_heads, head)
   const hit = svg("rect", { class: "hit", x: x - at.pitch / 2, y: 0, width: at.pitch, height: at.rows[0] + at.side + 8 })
@@ -73,6 +75,7 @@ function queryNode(state, at, head) {
 }
 
 // A key and a value side by side, read by every query head of its group.
+/** @param {State} state */
 function pairNode(state, at, kvHeads, group, row, mean) {
   const { meta } = state
   const size = sizeOf(meta, kvHeads)
@@ -88,9 +91,10 @@ function pairNode(state, at, kvHeads, group, row, mean) {
   return node
 }
 
-// Names of heads where there is room, of every second, fourth … otherwise.
+// Names of heads where there is room for them.
+/** @param {State} state */
 function labelNodes({ meta }, at) {
-  const every = [1, 2, 4, 8, 16, 32].find((count) => count * at.pitch >= 25) ?? 64
+  const every = thinning(25, at.pitch)
   const nodes = []
   for (let head = 0; head < meta.n_heads; head += every) {
     const label = svg("text", { class: "label", x: middleOf(at, meta, meta.n_heads, head), y: LABEL - 4, "text-anchor": "middle", "data-first": head, "data-count": 1 })
@@ -100,6 +104,7 @@ function labelNodes({ meta }, at) {
   return nodes
 }
 
+/** @param {State} state */
 function nameNodes({ meta }, at, averaged) {
   if (!at.named) return []
   const { texts } = meta
@@ -112,7 +117,8 @@ function nameNodes({ meta }, at, averaged) {
 }
 
 // What belongs to the group of the head looked at is lit, the open head framed.
-function light(state, panel) {
+/** @param {State} state */
+export function light(state, panel) {
   const shown = state.hovered ?? state.head
   const size = sizeOf(state.meta, panel.kvHeads)
   const from = groupOf(state.meta, panel.kvHeads, shown) * size
@@ -128,7 +134,8 @@ function light(state, panel) {
 
 const SMALL = { width: 64, height: 24 }
 
-function smallPicture({ meta }, kvHeads) {
+/** @param {State} state */
+export function smallPicture({ meta }, kvHeads) {
   const { width, height } = SMALL
   const step = width / meta.n_heads
   const size = meta.n_heads / kvHeads

@@ -1,27 +1,33 @@
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".head-groups")
-  const state = stateOf(root, create)
-  state.tell = setTriggerValue
-  receive(state, data)
-  draw(state)
-  return state.dispose
+import { chosen, reconcile } from "../shared/choice.js"
+import { closest, element, svg } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+import { fill } from "../shared/words.js"
+import { drawPanel, light, smallPicture } from "./drawing.js"
+import { readsOf } from "./words.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Meta, State } from "./payload" */
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".head-groups", { create, receive, draw })
 }
 
 const NARROW_FIGURES = 560 // below this width the two figures stand one above the other
 
 function create(root) {
-  const state = {
+  const state = /** @type {any} */ ({
     root, hovered: null, frame: 0, asking: 0, buttons: [],
     ways: element("div", { className: "ways", role: "radiogroup" }),
     panels: [makePanel(), makePanel()],
     live: element("div", { className: "spoken", "aria-live": "polite" }),
-  }
+  })
   state.announce = announcer(state.live)
   const figures = element("div", { className: "figures" }, ...state.panels.map((panel) => panel.figure))
   root.replaceChildren(state.ways, figures, state.live)
   for (const panel of state.panels) listen(state, panel)
   state.ways.addEventListener("keydown", (event) => onWayKey(state, event))
-  keepDrawn(state, () => draw(state))
   return state
 }
 
@@ -33,8 +39,11 @@ function makePanel() {
   return { figure, title, counts, picture, readout, kvHeads: 1 }
 }
 
-function receive(state, data) {
-  const { meta } = unpack(data)
+/**
+ * @param {State} state
+ * @param {{ meta: Meta }} payload
+ */
+function receive(state, { meta }) {
   state.meta = meta
   state.head = reconcile(state, "head", meta.head)
   state.pooled = reconcile(state, "pooled", meta.pooled)
@@ -45,6 +54,7 @@ function receive(state, data) {
 }
 
 // One button a way; they are made anew only for another model, so that the focus stays where it is.
+/** @param {State} state */
 function makeWays(state) {
   const { meta, ways } = state
   const made = JSON.stringify([meta.n_heads, meta.own, meta.ways, meta.possible, meta.texts.this_model])
@@ -66,6 +76,7 @@ function makeWays(state) {
   ways.replaceChildren(...state.buttons)
 }
 
+/** @param {State} state */
 function draw(state) {
   const { root, meta, panels } = state
   const width = root.clientWidth
@@ -74,9 +85,9 @@ function draw(state) {
   state.narrow = width < NARROW_FIGURES
   root.classList.toggle("narrow", state.narrow)
   for (const button of state.buttons) {
-    const chosen = Number(button.dataset.kv) === state.pooled
-    button.setAttribute("aria-checked", String(chosen))
-    button.tabIndex = chosen ? 0 : -1
+    const isChosen = Number(button.dataset.kv) === state.pooled
+    button.setAttribute("aria-checked", String(isChosen))
+    button.tabIndex = isChosen ? 0 : -1
   }
   const room = state.narrow ? width : (width - 24) / 2
   keepInSight(state)
@@ -104,7 +115,7 @@ function refresh(state) {
 function pool(state, kvHeads) {
   state.pooled = kvHeads
   chosen(state, "pooled", kvHeads)
-  state.tell("kv_heads", kvHeads)
+  tell(state, "kv_heads", kvHeads)
   draw(state)
 }
 
@@ -113,16 +124,15 @@ function open(state, head, wait) {
   state.head = head
   state.hovered = null
   chosen(state, "head", head)
-  clearTimeout(state.asking)
-  if (wait) state.asking = setTimeout(() => state.tell("head", head), wait)
-  else state.tell("head", head)
+  tell(state, "head", head, wait)
   state.announce(readsOf(state, state.pooled, head))
   draw(state)
 }
 
+/** @param {State} state */
 function listen(state, panel) {
   const { picture } = panel
-  const under = (event) => event.target.closest?.("g.head") ?? null
+  const under = (event) => closest(event, "g.head")
   // A key/value head stands for its group: for the open head where that is one of them, else for the first.
   const headOf = (node) => {
     const [first, count] = [Number(node.dataset.first), Number(node.dataset.count)]
@@ -145,7 +155,7 @@ function listen(state, panel) {
   })
   picture.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
-    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (!plainKey(event)) return
     if (step) {
       const head = clamp(state.head + step, 0, state.meta.n_heads - 1)
       if (head !== state.head) open(state, head, 150) // a held key asks the host once, when it rests
@@ -158,7 +168,7 @@ function listen(state, panel) {
 
 function onWayKey(state, event) {
   const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
-  if (!step || event.ctrlKey || event.metaKey || event.altKey) return
+  if (!step || !plainKey(event)) return
   const enabled = state.buttons.filter((button) => !button.disabled)
   const next = enabled[enabled.findIndex((button) => Number(button.dataset.kv) === state.pooled) + step]
   event.preventDefault()

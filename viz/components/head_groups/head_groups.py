@@ -31,9 +31,7 @@ TEXTS: dict[str, str] = {
     "summary": N_("{title}: {counts}. {head} is open. {reads} Left and right open another head."),
 }
 
-SOURCE = read_source(
-    Path(__file__).parent, "head_groups", '<div class="head-groups">\n</div>', parts=("words", "drawing")
-)
+SOURCE = read_source(Path(__file__).parent, "head_groups", '<div class="head-groups">\n</div>')
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,10 @@
 // Groups, counted and said. Heads count from 0; the heads of a group are neighbours.
 
-const sizeOf = (meta, kvHeads) => meta.n_heads / kvHeads
-const groupOf = (meta, kvHeads, head) => Math.floor(head / sizeOf(meta, kvHeads))
+import { fill } from "../shared/words.js"
+/** @import { State } from "./payload" */
+
+export const sizeOf = (meta, kvHeads) => meta.n_heads / kvHeads
+export const groupOf = (meta, kvHeads, head) => Math.floor(head / sizeOf(meta, kvHeads))
 
 // "H4–H5", or "H4" where it is alone.
 const span = (first, count, letter = "") => (count === 1 ? `${letter}${first}` : `${letter}${first}–${letter}${first + count - 1}`)
@@ -9,17 +12,20 @@ const span = (first, count, letter = "") => (count === 1 ? `${letter}${first}` :
 // The name of a number of key/value heads, as the ways have it.
 const kindOf = (meta, kvHeads) => meta.ways.find((way) => way.kv_heads === kvHeads)?.name ?? ""
 
-function titleOf({ meta, pooled }, isPooled) {
+/** @param {State} state */
+export function titleOf({ meta, pooled }, isPooled) {
   const { texts } = meta
   return isPooled ? fill(texts.pooled, { kv_heads: pooled }) : texts.own
 }
 
-function countsOf({ meta }, kvHeads) {
+/** @param {State} state */
+export function countsOf({ meta }, kvHeads) {
   return fill(meta.texts.counts, { kind: kindOf(meta, kvHeads), heads: meta.n_heads, kv_heads: kvHeads })
 }
 
 // What the group of a query head reads when this many key/value heads are left.
-function readsOf({ meta }, kvHeads, head) {
+/** @param {State} state */
+export function readsOf({ meta }, kvHeads, head) {
   const { texts, own } = meta
   const [size, group] = [sizeOf(meta, kvHeads), groupOf(meta, kvHeads, head)]
   const averaged = own / kvHeads
@@ -27,7 +33,8 @@ function readsOf({ meta }, kvHeads, head) {
   return fill(template, { group: span(group * size, size, "H"), kv: span(group * averaged, averaged) })
 }
 
-function summaryOf(state, kvHeads, isPooled) {
+/** @param {State} state */
+export function summaryOf(state, kvHeads, isPooled) {
   const parts = { title: titleOf(state, isPooled), counts: countsOf(state, kvHeads), reads: readsOf(state, kvHeads, state.head) }
   return fill(state.meta.texts.summary, { ...parts, head: `L${state.meta.layer}H${state.head}` })
 }

@@ -1,11 +1,21 @@
 // Pointer, wheel and keys become calls of the four actions in `act`: hover(cell), pin(cell, wait), look(view), reset().
 // A drag or a pinch moves the view; a press that does not move is a click.
 
+import { focusedBeside } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { plainKey } from "../shared/shell.js"
+import { keyAt, pixelOf, queryAt } from "./layout.js"
+import { isWhole, panned, zoomed } from "./view.js"
+
+/** @typedef {{ x: number, y: number }} Point */
+/** @import { State } from "./payload" */
+
 const CLICK_SLOP = 5 // pixels a press may wander and still be a click
 
-function listen(state, act) {
+export function listen(state, act) {
   const { canvas } = state
   const touches = new Map() // pointers that are down, by id
+  /** @type {{ points: Point[], view: any, moved: boolean, at: Point } | null} */
   let start = null
   const place = (event) => {
     const box = canvas.getBoundingClientRect()
@@ -26,6 +36,7 @@ function listen(state, act) {
     const point = place(event)
     if (!touches.has(event.pointerId)) return event.pointerType === "touch" ? null : act.hover(cellAt(state, point))
     touches.set(event.pointerId, point)
+    if (!start) return
     const far = touches.size > 1 || Math.hypot(point.x - start.at.x, point.y - start.at.y) > CLICK_SLOP
     if (!start.moved && far) {
       start.moved = true
@@ -38,7 +49,7 @@ function listen(state, act) {
     if (!touches.delete(event.pointerId)) return
     if (touches.size) return begin()
     state.root.dataset.panning = "false"
-    if (event.type === "pointerup" && !start.moved) press(state, act, place(event), event)
+    if (event.type === "pointerup" && !start?.moved) press(state, act, place(event), event)
   }
   canvas.addEventListener("pointerup", end)
   canvas.addEventListener("pointercancel", end)
@@ -48,6 +59,7 @@ function listen(state, act) {
 }
 
 // The view after the fingers (or the mouse) went from where they started to where they are.
+/** @param {State} state */
 function movedView(state, start, points) {
   const { layout, meta } = state
   const unitsX = (start.view.k1 - start.view.k0) / layout.plot.width
@@ -66,6 +78,7 @@ function movedView(state, start, points) {
 }
 
 // A click pins the cell; on a query's label it pins the row alone, on a key's label the column of the pinned row.
+/** @param {State} state */
 function press(state, act, point, event) {
   const { plot } = state.layout
   const query = Math.floor(queryAt(state, point.y))
@@ -81,6 +94,7 @@ function press(state, act, point, event) {
 }
 
 // The unit [query, key] under a point of the plot, if it lies in the tile that is drawn; else null.
+/** @param {State} state */
 function cellAt(state, { x, y }) {
   const { plot } = state.layout
   if (x < plot.x || y < plot.y || x >= plot.x + plot.width || y >= plot.y + plot.height) return null
@@ -91,9 +105,10 @@ function cellAt(state, { x, y }) {
 
 const centre = (meta, cell) => cell.map((unit, axis) => Math.floor(pixelOf(meta, axis, unit).reduce((a, b) => a + b) / 2))
 
+/** @param {State} state */
 function onWheel(state, act, event, point) {
   const { canvas, view, meta } = state
-  const focused = canvas.getRootNode().activeElement === canvas
+  const focused = focusedBeside(canvas) === canvas
   if (!(event.ctrlKey || event.metaKey || focused) || !state.zoomable) return
   if (event.deltaY > 0 && isWhole(view, meta.total) && !event.ctrlKey) return // let the page scroll on
   event.preventDefault()
@@ -102,8 +117,9 @@ function onWheel(state, act, event, point) {
   act.look(zoomed(view, meta.total, factor, queryAt(state, point.y), keyAt(state, point.x)))
 }
 
+/** @param {State} state */
 function onKey(state, act, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return
+  if (!plainKey(event)) return
   const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key]
   if (step) act.pin(movedPin(state, step), 150) // a held key asks the host once, when it rests
   else if (event.key === "Enter") act.pin(state.hovered ? centre(state.meta, state.hovered) : state.selected, 0)
@@ -116,6 +132,7 @@ function onKey(state, act, event) {
 }
 
 // From the pinned cell one pixel on; without a pin, the last query in view and the key it looks at most.
+/** @param {State} state */
 function movedPin(state, [down, right]) {
   const { meta, selected } = state
   if (!selected) return strongest(state, Math.min(Math.ceil(state.view.q1), meta.window[1]) - 1)
@@ -127,6 +144,7 @@ function movedPin(state, [down, right]) {
   ]
 }
 
+/** @param {State} state */
 function strongest({ meta, values }, query) {
   const [rows, columns] = values.shape
   const row = clamp(Math.floor((query - meta.window[0]) / meta.pool[0]), 0, rows - 1)

@@ -1,10 +1,18 @@
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".head-map")
-  const state = stateOf(root, createMap)
-  state.tell = setTriggerValue
-  receive(state, data)
-  arrange(state)
-  return state.dispose
+import { chosen, reconcile } from "../shared/choice.js"
+import { element } from "../shared/dom.js"
+import { announcer, mounted, tell } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+import { fill, formatNumber, isolate } from "../shared/words.js"
+import { listen } from "./gestures.js"
+import { layOutFigure, measureFigure, pixelOf, xOf, yOf } from "./layout.js"
+import { paintFigure, paintTile } from "./paint.js"
+import { CLOSEST, isWhole, viewOf, viewWith, wholeView, windowOf, zoomed } from "./view.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Arrays, Meta, State } from "./payload" */
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".head-map", { create: createMap, receive, draw, end: (state) => clearTimeout(state.looking) })
 }
 
 function createMap(root) {
@@ -13,33 +21,25 @@ function createMap(root) {
   const [closer, farther, whole] = [button("+"), button("−"), button("⤢")]
   const zoom = element("div", { className: "zoom", hidden: true }, closer, farther, whole)
   const tip = element("div", { className: "tip", hidden: true })
-  const live = element("div", { className: "live", "aria-live": "polite" })
+  const live = element("div", { className: "spoken", "aria-live": "polite" })
   root.replaceChildren(canvas, zoom, tip, live)
-  const state = {
+  const state = /** @type {any} */ ({
     root, canvas, zoom, buttons: { closer, farther, whole }, tip, announce: announcer(live),
     tile: document.createElement("canvas"), small: document.createElement("canvas"), hovered: null, moving: false,
-  }
+  })
   const act = actions(state)
   closer.addEventListener("click", () => act.zoom(1 / 1.5))
   farther.addEventListener("click", () => act.zoom(1.5))
   whole.addEventListener("click", act.reset)
   listen(state, act)
-  const stop = watchLayout(root, () => {
-    dress(state)
-    arrange(state)
-  })
-  state.dispose = () => {
-    stop()
-    state.announce.stop()
-    for (const timer of [state.asking, state.telling]) clearTimeout(timer)
-    cancelAnimationFrame(state.frame)
-    delete root.atlas
-  }
   return state
 }
 
-function receive(state, data) {
-  const { meta, arrays } = unpack(data)
+/**
+ * @param {State} state
+ * @param {{ meta: Meta, arrays: Arrays }} payload
+ */
+function receive(state, { meta, arrays }) {
   const sameText = String(state.meta?.total) === String(meta.total)
   Object.assign(state, { meta, overview: null, ...arrays })
   state.selected = reconcile(state, "selected", meta.selected)
@@ -53,28 +53,31 @@ function receive(state, data) {
     button.title = meta.texts[name] ?? ""
     button.setAttribute("aria-label", meta.texts[name] ?? "")
   }
-  dress(state)
 }
 
 // A tile that answers an earlier wish than the latest must not move the view; it is drawn where it belongs in it.
 function mayAdopt(state, window) {
-  if (state.asking || state.root.dataset.panning === "true") return false
+  if (state.looking || state.root.dataset.panning === "true") return false
   return !state.asked || state.asked === String(window) || performance.now() > state.askedUntil
 }
 
 // The view is what the tile shows: nothing is scaled, nothing is on its way.
+/** @param {State} state */
 function settle(state) {
-  clearTimeout(state.asking)
-  Object.assign(state, { view: viewOf(state.meta.window), asking: 0, asked: null, moving: false })
+  clearTimeout(state.looking)
+  Object.assign(state, { view: viewOf(state.meta.window), looking: 0, asked: null, moving: false })
 }
 
-// Everything that depends on data and theme alone.
-function dress(state) {
+// First everything that depends on data and theme alone.
+/** @param {State} state */
+function draw(state) {
   state.theme = readTheme(state.root, state.meta.palette)
   state.measured = measureFigure(state)
   paintTile(state)
+  arrange(state)
 }
 
+/** @param {State} state */
 function arrange(state) {
   const width = state.root.clientWidth
   if (!width) return // not shown yet: the observer calls again
@@ -101,6 +104,7 @@ function placeZoom({ zoom, layout }) {
   else Object.assign(zoom.style, { top: `${plot.y + plot.height - zoom.offsetHeight}px`, left: `${bar.x}px`, right: "auto" })
 }
 
+/** @param {State} state */
 function actions(state) {
   const later = () => {
     cancelAnimationFrame(state.frame)
@@ -116,9 +120,7 @@ function actions(state) {
     pin(cell, wait) {
       state.selected = cell
       chosen(state, "selected", cell)
-      clearTimeout(state.telling)
-      if (wait) state.telling = setTimeout(() => state.tell("cell", cell), wait)
-      else state.tell(state.meta.press ? "press" : "cell", cell)
+      tell(state, state.meta.press && !wait ? "press" : "cell", cell, wait)
       if (cell && wait) {
         state.announce(describe(state, cell))
         const view = viewWith(state.view, state.meta.total, ...cell)
@@ -130,8 +132,8 @@ function actions(state) {
     look(view) {
       Object.assign(state, { view, moving: true, hovered: null })
       state.tip.hidden = true
-      clearTimeout(state.asking)
-      state.asking = setTimeout(() => ask(state), 150)
+      clearTimeout(state.looking)
+      state.looking = setTimeout(() => ask(state), 150)
       later()
     },
     zoom(factor) {
@@ -146,19 +148,21 @@ function actions(state) {
 }
 
 // The gesture rests: ask the host for the exact tile of what is now in view.
+/** @param {State} state */
 function ask(state) {
   const window = windowOf(state.view, state.meta.total)
-  state.asking = 0
+  state.looking = 0
   if (!state.asked && String(window) === String(state.meta.window)) {
     settle(state)
     arrange(state)
     return
   }
   Object.assign(state, { asked: String(window), askedUntil: performance.now() + 5000 })
-  state.tell("window", window)
+  state.send("window", window)
 }
 
 // The sentence about a cell; null beside the tile.
+/** @param {State} state */
 function describe(state, [query, key]) {
   const { meta, values } = state
   const { texts, window, pool } = meta
@@ -177,6 +181,7 @@ function describe(state, [query, key]) {
   return fill(pool[0] * pool[1] > 1 ? texts.pooled : texts.cell, { ...facts, n: rows * columns })
 }
 
+/** @param {State} state */
 function showTip(state) {
   const { tip, hovered, layout, meta, root } = state
   tip.hidden = !hovered

@@ -14,12 +14,40 @@ from viz.color import palette
 from viz.components.packing import pack
 from viz.components.source import read_source
 
-SOURCE = read_source(
-    Path(__file__).parent,
-    "head_map",
-    '<div class="head-map">\n</div>',
-    parts=("view", "layout", "labels", "paint", "gestures"),
-)
+N_ = str
+
+TEXTS: dict[str, str] = {
+    "summary": N_("{head}: {query} ({query_index}) looks {value} at {key} ({key_index})"),
+    "cell": N_("{query} looks {value} at {key}"),
+    "masked": N_("{query} cannot see {key}"),
+    "masked_label": N_("masked"),
+    "pooled": N_("largest of {n} cells: {value}"),
+    "pooled_note": N_("Each pixel stands for several cells and shows the largest. Zoom in for single cells."),
+    "axis_query": N_("looking (query)"),
+    "axis_key": N_("looked at (key)"),
+    "zoom_in": N_("zoom in"),
+    "zoom_out": N_("zoom out"),
+    "zoom_reset": N_("whole text"),
+    "undefined": N_("masked"),
+    "percent": N_("{number} %"),
+}
+MEAN_TEXTS: dict[str, str] = {  # where pixels show the mean of their cells
+    "pooled": N_("mean of {n} cells: {value}"),
+    "pooled_note": N_("Each pixel stands for several cells and shows their mean. Zoom in for single cells."),
+}
+CELL_TEXTS: dict[str, str] = {  # where a cell's number is no share of attention
+    "scores": N_("{query} → {key}: score {value}"),
+    "value": N_("{query} → {key}: weight × length {value}"),
+    "difference": N_("{query} → {key}: difference {value}"),
+}
+
+
+def texts_of(what: str, *, mean: bool) -> dict[str, str]:
+    """The words of a map that shows this, "weights" or one of ``CELL_TEXTS``; ``mean``: its pixels pool so."""
+    return TEXTS | (MEAN_TEXTS if mean else {}) | ({"cell": CELL_TEXTS[what]} if what in CELL_TEXTS else {})
+
+
+SOURCE = read_source(Path(__file__).parent, "head_map", '<div class="head-map">\n</div>')
 
 
 def payload(

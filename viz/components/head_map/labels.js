@@ -1,6 +1,13 @@
 // Paints the words along the two edges: the queries' labels at the left, the keys' leaning on top, and what the axes are.
 
-function paintLabels(context, state, axis) {
+import { fitText } from "../shared/canvas.js"
+import { clamp } from "../shared/numbers.js"
+import { css } from "../shared/theme.js"
+import { stepOf } from "../shared/ticks.js"
+import { isolate } from "../shared/words.js"
+import { LABEL_FONT, LEAN, SMALL_FONT, xOf, yOf } from "./layout.js"
+
+export function paintLabels(context, state, axis) {
   const { meta, view, layout } = state
   const labels = axis === 0 ? meta.row_labels : meta.col_labels
   const [first, last] = axis === 0 ? [view.q0, view.q1] : [view.k0, view.k1]
@@ -16,13 +23,6 @@ function paintLabels(context, state, axis) {
   if (hovered !== null && hovered !== pinned && marked.includes(hovered)) paintLabel(context, state, axis, hovered, "hovered")
   if (marked.includes(pinned) && (hovered === null || hovered === pinned || !crowded(pinned))) {
     paintLabel(context, state, axis, pinned, "pinned")
-  }
-}
-
-// Label every unit, or every second, fifth, tenth, …: the smallest step that leaves each label its room.
-function stepOf(room, pitch) {
-  for (let power = 1; ; power *= 10) {
-    for (const step of [power, 2 * power, 5 * power]) if (step * pitch >= room) return step
   }
 }
 
@@ -51,7 +51,7 @@ function paintLabel(context, state, axis, unit, kind) {
   context.restore()
 }
 
-function paintAxisWords(context, state) {
+export function paintAxisWords(context, state) {
   const { layout, theme, meta } = state
   const { plot } = layout
   context.save()

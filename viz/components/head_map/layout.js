@@ -1,18 +1,25 @@
 // Where the parts of the figure lie, in CSS pixels. The plot takes what labels and colour bar leave.
 
-const LABEL_FONT = 12
-const SMALL_FONT = 11
+import { contextOf } from "../shared/canvas.js"
+import { clamp } from "../shared/numbers.js"
+import { formatNumber } from "../shared/words.js"
+import { isWhole } from "./view.js"
+/** @import { State } from "./payload" */
+
+export const LABEL_FONT = 12
+export const SMALL_FONT = 11
 const LARGEST_CELL = 46
-const LEAN = Math.PI / 3 // key labels lean by 60°
+export const LEAN = Math.PI / 3 // key labels lean by 60°
 const NARROW = 500 // below this width the colour bar lies under the plot
 
 // Widths of what is written, measured once per data and theme.
-function measureFigure(state) {
+/** @param {State} state */
+export function measureFigure(state) {
   const { meta, theme } = state
-  const context = state.tile.getContext("2d")
-  const widest = (texts, font) => {
+  const context = contextOf(state.tile)
+  const widest = (words, font) => {
     context.font = `${font}px ${theme.font}`
-    return texts.reduce((most, text) => Math.max(most, context.measureText(text).width), 0)
+    return words.reduce((most, text) => Math.max(most, context.measureText(text).width), 0)
   }
   const numbers = (count) => [String(Math.max(0, count - 1))]
   return {
@@ -25,6 +32,7 @@ function measureFigure(state) {
 }
 
 // How far the last keys' leaning labels reach beyond the plot.
+/** @param {State} state */
 function tailOf({ meta, measured }, pitch, most) {
   const count = measured.lastColumns.length
   const reach = measured.lastColumns.map((width, i) => Math.min(width, most) * Math.cos(LEAN) + 4 - (count - i - 0.5) * pitch)
@@ -32,7 +40,8 @@ function tailOf({ meta, measured }, pitch, most) {
 }
 
 // `plot` is kept from before while a gesture lasts, so that the picture does not change size under the fingers.
-function layOutFigure(state, width) {
+/** @param {State} state */
+export function layOutFigure(state, width) {
   const { meta, view, measured } = state
   const narrow = width < NARROW
   const most = narrow ? 84 : 120
@@ -66,6 +75,7 @@ function barBox(plot, narrow, width) {
 }
 
 // What stands in the column at the right, so that a low plot leaves it room.
+/** @param {State} state */
 function sideHeight(state) {
   return 60 + (state.meta.has_masked ? 28 : 0) + (state.zoomable ? 40 : 0)
 }
@@ -74,14 +84,15 @@ function sideHeight(state) {
 const PIECES = /[（《“]*(?:[\u2e80-\uffef]|[^\s\u2e80-\uffef]+)[、。，：；？！）》”]*\s*|\s+/g
 
 // The lines under the figure: what was pooled, then the page's own note.
+/** @param {State} state */
 function wrapNotes({ meta, theme, tile }, width) {
   const { texts, pool } = meta
   const note = [pool[0] * pool[1] > 1 ? texts.pooled_note : "", texts.note].filter(Boolean).join(" · ")
   if (!note) return []
-  const context = tile.getContext("2d")
+  const context = contextOf(tile)
   context.font = `${SMALL_FONT}px ${theme.font}`
   const lines = [""]
-  for (const piece of note.match(PIECES)) {
+  for (const piece of note.match(PIECES) ?? []) {
     if (context.measureText((lines.at(-1) + piece).trimEnd()).width > width && lines.at(-1)) lines.push("")
     lines[lines.length - 1] += piece
   }
@@ -89,7 +100,7 @@ function wrapNotes({ meta, theme, tile }, width) {
 }
 
 // Marks on the colour bar: t from 0 to 1, and the number there. Clipped ends say so.
-function barTicks(meta) {
+export function barTicks(meta) {
   const { low, high, log, number, texts, clipped } = meta
   let marks = [low, (low + high) / 2, high]
   if (log) {
@@ -104,19 +115,19 @@ function barTicks(meta) {
 }
 
 // Where a value lies between the ends of the colour bar, 0..1.
-function placeOnBar({ low, high, log }, value) {
+export function placeOnBar({ low, high, log }, value) {
   const t = log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low || 1)
   return t > 0 ? Math.min(t, 1) : 0
 }
 
 // Screen -> units, and back. Fractions are inside a unit.
-const queryAt = ({ layout, view }, y) => view.q0 + (y - layout.plot.y) / layout.cellHeight
-const keyAt = ({ layout, view }, x) => view.k0 + (x - layout.plot.x) / layout.cellWidth
-const yOf = ({ layout, view }, query) => layout.plot.y + (query - view.q0) * layout.cellHeight
-const xOf = ({ layout, view }, key) => layout.plot.x + (key - view.k0) * layout.cellWidth
+export const queryAt = ({ layout, view }, y) => view.q0 + (y - layout.plot.y) / layout.cellHeight
+export const keyAt = ({ layout, view }, x) => view.k0 + (x - layout.plot.x) / layout.cellWidth
+export const yOf = ({ layout, view }, query) => layout.plot.y + (query - view.q0) * layout.cellHeight
+export const xOf = ({ layout, view }, key) => layout.plot.x + (key - view.k0) * layout.cellWidth
 
 // The pooled pixel that holds a unit: its first and one past its last unit, cut at the window's end.
-function pixelOf(meta, axis, unit) {
+export function pixelOf(meta, axis, unit) {
   const [start, end] = axis === 0 ? meta.window.slice(0, 2) : meta.window.slice(2)
   const size = meta.pool[axis]
   const first = start + Math.floor((unit - start) / size) * size

@@ -1,28 +1,34 @@
 // Paints the figure. Everything that a saved picture needs is on the canvas; only the tooltip and the buttons are not.
 
+import { contextOf, sizeCanvas } from "../shared/canvas.js"
+import { clamp } from "../shared/numbers.js"
+import { paintPixels, wordOf } from "../shared/pixels.js"
+import { markPainted } from "../shared/shell.js"
+import { css, ramp } from "../shared/theme.js"
+import { paintAxisWords, paintLabels } from "./labels.js"
+import { barTicks, pixelOf, placeOnBar, SMALL_FONT, xOf, yOf } from "./layout.js"
+import { isWhole } from "./view.js"
+/** @import { State } from "./payload" */
+
 // The tile's values as one pixel each, redone when the data or the theme changes.
-function paintTile(state) {
+/** @param {State} state */
+export function paintTile(state) {
   const { meta, theme } = state
   const colors = ramp(theme[meta.scale])
-  const masked = ramp([[0, ...theme.masked], [1, ...theme.masked]])[0]
+  const masked = wordOf(theme.masked)
   const draw = (canvas, values) => {
     const [rows, columns] = values.shape
-    Object.assign(canvas, { width: columns, height: rows })
-    const context = canvas.getContext("2d")
-    const image = context.createImageData(columns, rows)
-    const pixels = new Uint32Array(image.data.buffer)
-    for (let i = 0; i < values.length; i++) {
+    paintPixels(canvas, columns, rows, (i) => {
       const value = values[i]
-      pixels[i] = value !== value ? masked : colors[(placeOnBar(meta, value) * 255 + 0.5) | 0] // NaN is not itself
-    }
-    context.putImageData(image, 0, 0)
+      return value !== value ? masked : colors[(placeOnBar(meta, value) * 255 + 0.5) | 0] // NaN is not itself
+    })
     if (canvas.enlarged) canvas.enlarged.times = 0
   }
   draw(state.tile, state.values)
   if (state.overview) draw(state.small, state.overview)
 }
 
-function paintFigure(state) {
+export function paintFigure(state) {
   const { canvas, layout, theme } = state
   const context = sizeCanvas(canvas, layout.width, layout.height)
   context.direction = "ltr" // rows and columns keep their places whatever the page's direction
@@ -82,7 +88,7 @@ function enlarged(picture, times) {
   if (picture.enlarged?.times === times) return picture.enlarged.buffer
   const buffer = picture.enlarged?.buffer ?? document.createElement("canvas")
   Object.assign(buffer, { width: picture.width * times, height: picture.height * times })
-  const context = buffer.getContext("2d")
+  const context = contextOf(buffer)
   context.imageSmoothingEnabled = false
   context.drawImage(picture, 0, 0, buffer.width, buffer.height)
   picture.enlarged = { times, buffer }
@@ -188,7 +194,7 @@ function paintMaskedSwatch(context, state) {
 
 // Where the view lies in the whole map: a small map of it, framed.
 function paintInset(context, state) {
-  const { layout, meta, theme, view } = state
+  const { meta, theme, view } = state
   if (isWhole(view, meta.total)) return
   const box = insetBox(state)
   if (!box) return
@@ -207,6 +213,7 @@ function paintInset(context, state) {
 }
 
 // Under the colour bar, on a narrow screen left of the buttons; null where that leaves no room.
+/** @param {State} state */
 function insetBox({ layout, meta, measured, zoom }) {
   const { bar, narrow } = layout
   const side = narrow ? 34 : 54

@@ -1,14 +1,16 @@
 // The part of the map one looks at: {q0, q1, k0, k1} in units (tokens or words), fractional while a gesture lasts.
 // Pure functions; nothing here draws.
 
-const CLOSEST = 6 // units: one cannot zoom in further
+import { clamp } from "../shared/numbers.js"
 
-const wholeView = ([queries, keys]) => ({ q0: 0, q1: queries, k0: 0, k1: keys })
-const viewOf = ([q0, q1, k0, k1]) => ({ q0, q1, k0, k1 })
-const isWhole = (view, [queries, keys]) => view.q1 - view.q0 >= queries - 1e-6 && view.k1 - view.k0 >= keys - 1e-6
+export const CLOSEST = 6 // units: one cannot zoom in further
+
+export const wholeView = ([queries, keys]) => ({ q0: 0, q1: queries, k0: 0, k1: keys })
+export const viewOf = ([q0, q1, k0, k1]) => ({ q0, q1, k0, k1 })
+export const isWhole = (view, [queries, keys]) => view.q1 - view.q0 >= queries - 1e-6 && view.k1 - view.k0 >= keys - 1e-6
 
 // Zoom by `factor` (below 1: closer) keeping the point (query, key) where it is on the screen.
-function zoomed(view, total, factor, query, key) {
+export function zoomed(view, total, factor, query, key) {
   const [q0, q1] = zoomedAxis(view.q0, view.q1, total[0], factor, query)
   const [k0, k1] = zoomedAxis(view.k0, view.k1, total[1], factor, key)
   return { q0, q1, k0, k1 }
@@ -20,20 +22,20 @@ function zoomedAxis(start, end, count, factor, anchor) {
   return [first, first + span]
 }
 
-function panned(view, total, byQueries, byKeys) {
+export function panned(view, total, byQueries, byKeys) {
   const q0 = clamp(view.q0 + byQueries, 0, total[0] - (view.q1 - view.q0))
   const k0 = clamp(view.k0 + byKeys, 0, total[1] - (view.k1 - view.k0))
   return { q0, q1: q0 + view.q1 - view.q0, k0, k1: k0 + view.k1 - view.k0 }
 }
 
 // The nearest view that shows this cell, as far from the edge as one unit.
-function viewWith(view, total, query, key) {
+export function viewWith(view, total, query, key) {
   const push = (start, end, at) => (at === null ? 0 : Math.min(0, at - 1 - start) + Math.max(0, at + 2 - end))
   return panned(view, total, push(view.q0, view.q1, query), push(view.k0, view.k1, key))
 }
 
 // Whole units to ask the host for: [q0, q1, k0, k1]. A square view stays square.
-function windowOf(view, total) {
+export function windowOf(view, total) {
   const axis = (start, end, count) => {
     const span = Math.round(end - start)
     const first = clamp(Math.round(start), 0, count - span)

@@ -15,9 +15,7 @@ from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
 
-SOURCE = read_source(
-    Path(__file__).parent, "layer_head_map", '<div class="layer-head-map">\n</div>', parts=("layout", "paint")
-)
+SOURCE = read_source(Path(__file__).parent, "layer_head_map", '<div class="layer-head-map">\n</div>')
 
 TEXTS: dict[str, str] = {
     "summary": N_("{title}: {rows} down, {columns} across. Arrow keys move, Enter opens a cell."),

@@ -1,15 +1,19 @@
 // Where each cell lies. All lengths are CSS pixels of the whole sheet, of which the scroller shows a part.
 
+import { clamp, wholePixels } from "../shared/numbers.js"
+/** @import { State } from "./payload" */
+
 const LARGEST = 64 // a cell is never larger than this,
 const NARROWEST = 10 // nor narrower: below, the sheet scrolls sideways;
 const LOWEST = 14 // nor lower: below, the sheet scrolls
 const WIDEST = 2 // widths for one height: room for a number, yet still a cell
-const SLOPE = Math.PI / 3
-const LONGEST_LABEL = 110
+export const SLOPE = Math.PI / 3
+export const LONGEST_LABEL = 110
 const EDGE = 3 // room for the frame of the open cell beyond the last row and column
-const GROUP_GAP = 4 // between heads that do not share their keys and values, and beside the labels for the groups' lines
+export const GROUP_GAP = 4 // between heads that do not share their keys and values, and beside the labels for the groups' lines
 
-function layOut({ meta, rows, columns, rowLabels, columnLabels }, width, measure) {
+/** @param {State} state */
+export function layOut({ meta, rows, columns, rowLabels, columnLabels }, width, measure) {
   const [columnGroup, rowGroup] = [groupAlong(meta, "columns", columns), groupAlong(meta, "rows", rows)]
   const [gapsX, gapsY] = [startOf(0, columnGroup, columns - 1), startOf(0, rowGroup, rows - 1)]
   const widest = (labels) => Math.ceil(Math.min(LONGEST_LABEL, Math.max(0, ...labels.map(measure))))
@@ -31,8 +35,6 @@ function layOut({ meta, rows, columns, rowLabels, columnLabels }, width, measure
   }
 }
 
-const wholePixels = (length) => Math.floor(length * (devicePixelRatio || 1)) / (devicePixelRatio || 1)
-
 // How many neighbours along an axis share keys and values; 0 where all do, or each has its own.
 const groupAlong = ({ group, group_axis }, axis, count) => (group_axis === axis && group > 1 && group < count ? group : 0)
 
@@ -40,13 +42,14 @@ const groupAlong = ({ group, group_axis }, axis, count) => (group_axis === axis 
 const startOf = (pitch, group, index) => index * pitch + (group ? Math.floor(index / group) * GROUP_GAP : 0)
 
 // The upper left corner of a cell on the sheet.
-const cornerOf = ({ layout }, row, column) => [
+export const cornerOf = ({ layout }, row, column) => [
   layout.left + startOf(layout.pitchX, layout.columnGroup, column),
   layout.top + startOf(layout.pitchY, layout.rowGroup, row),
 ]
 
 // The cells that share keys and values with the open one, itself included; none where there are no groups.
-function matesOf({ layout, meta, open }) {
+/** @param {State} state */
+export function matesOf({ layout, meta, open }) {
   const group = layout.columnGroup || layout.rowGroup
   if (!open || !group) return []
   const [row, column] = open
@@ -56,7 +59,8 @@ function matesOf({ layout, meta, open }) {
 }
 
 // The cell under a point of the sheet, as [row, column]; null beside the cells and in a row that has only a note.
-function hit({ layout, rows, columns, meta }, x, y) {
+/** @param {State} state */
+export function hit({ layout, rows, columns, meta }, x, y) {
   const row = indexAt(layout.pitchY, layout.rowGroup, rows, y - layout.top)
   const column = indexAt(layout.pitchX, layout.columnGroup, columns, x - layout.left)
   return row < 0 || column < 0 || row in meta.notes ? null : [row, column]
@@ -70,6 +74,3 @@ function indexAt(pitch, group, count, place) {
   const found = number * together + Math.floor(within / pitch)
   return within < together * pitch && found >= 0 && found < count ? found : -1
 }
-
-// Show every first, second, fourth, fifth, eighth or tenth … label, the first of these that leaves each its room.
-const thinning = (room, pitch) => [1, 2, 4, 5, 8, 10, 16, 20].find((every) => every * pitch >= room) ?? 32

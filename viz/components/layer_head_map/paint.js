@@ -1,6 +1,15 @@
 // Paints the part of the sheet that the scroller shows: cells and their numbers, labels that stay in sight, frames.
 
-function paint(state) {
+import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { clamp } from "../shared/numbers.js"
+import { markPainted } from "../shared/shell.js"
+import { css, inkOn, luminance, mix, rampColor } from "../shared/theme.js"
+import { thinning } from "../shared/ticks.js"
+import { isolate, tidy } from "../shared/words.js"
+import { cornerOf, GROUP_GAP, LONGEST_LABEL, matesOf, SLOPE } from "./layout.js"
+/** @import { State } from "./payload" */
+
+export function paint(state) {
   const { canvas, scroller, layout, theme } = state
   const [width, height] = [Math.min(layout.width, state.viewWidth), Math.min(layout.height, state.viewHeight)]
   const [dx, dy] = [scroller.scrollLeft, scroller.scrollTop]
@@ -54,6 +63,7 @@ function paintCell(context, state, row, column) {
 }
 
 // Zero of a signed scale is the middle of its ramp; no number, no colour of the ramp.
+/** @param {State} state */
 function colorOf({ meta, theme }, value) {
   if (!Number.isFinite(value)) return theme.masked
   const place = clamp((value - meta.low) / (meta.high - meta.low), 0, 1)
@@ -71,7 +81,7 @@ function paintNumber(context, state, value, color, x, y) {
 }
 
 // The font of the numbers in the cells; null where the longest of them does not fit: all cells have one, or none has.
-function fitNumbers(context, state) {
+export function fitNumbers(context, state) {
   const { layout, theme, values } = state
   const longest = [...values].reduce((found, value) => {
     const text = Number.isFinite(value) ? cellNumber(state, value) : ""
@@ -86,6 +96,7 @@ function fitNumbers(context, state) {
 }
 
 // As many decimals in every cell, about a hundredth of the scale; the line below the map is more exact.
+/** @param {State} state */
 function cellNumber({ meta }, value) {
   const factor = meta.number === "percent" ? 100 : 1
   const size = Math.floor(Math.log10(factor * Math.max(Math.abs(meta.low), Math.abs(meta.high))))

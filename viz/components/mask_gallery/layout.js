@@ -1,22 +1,26 @@
 // Where the large picture's parts lie, in CSS pixels, and which cell is under a point.
 
-const NARROW_VIEW = 620
+import { contextOf } from "../shared/canvas.js"
+/** @import { State } from "./payload" */
+
+export const NARROW_VIEW = 620
 const LIST_WIDTH = 270 // of the small pictures beside the large one, the gap included
-const LEAN = Math.PI / 3 // key labels lean by 60°
-const LABEL = 12
-const LONGEST_LABEL = 104
+export const LEAN = Math.PI / 3 // key labels lean by 60°
+export const LABEL = 12
+export const LONGEST_LABEL = 104
 const LARGEST_CELL = 46
 
-function layOut(state, rootWidth) {
+/** @param {State} state */
+export function layOut(state, rootWidth) {
   const { meta, theme, n } = state
   const narrow = rootWidth < NARROW_VIEW
   const width = narrow ? rootWidth : rootWidth - LIST_WIDTH
-  const context = state.tile.getContext("2d")
+  const context = contextOf(state.tile)
   context.font = `${LABEL}px ${theme.font}`
   const measured = meta.tokens.map((label) => Math.min(LONGEST_LABEL, context.measureText(label).width))
   const widest = Math.max(...measured)
   const [x, y] = [26 + Math.ceil(widest), 22 + Math.ceil(widest * Math.sin(LEAN))]
-  const tail = Math.max(4, Math.ceil(measured.at(-1) * Math.cos(LEAN)) - 6) // what the last label reaches beyond its cell
+  const tail = Math.max(4, Math.ceil(measured[n - 1] * Math.cos(LEAN)) - 6) // what the last label reaches beyond its cell
   const below = narrow ? 8 : 116 // controls, words and legend under the picture
   const room = Math.min(width - x - tail, Math.max(180, meta.max_height - y - below))
   const ratio = devicePixelRatio || 1
@@ -25,16 +29,15 @@ function layOut(state, rootWidth) {
   return { x, y, cell, narrow, width, side: cell * n, height: y + cell * n + 6 }
 }
 
-function cellAt({ layout, canvas, n }, event) {
+export function cellAt({ layout, canvas, n }, event) {
   const box = canvas.getBoundingClientRect()
   const key = Math.floor((event.clientX - box.left - layout.x) / layout.cell)
   const query = Math.floor((event.clientY - box.top - layout.y) / layout.cell)
   return query >= 0 && key >= 0 && query < n && key < n ? [query, key] : null
 }
 
-// Label every token, or every second, fifth, tenth, …: the smallest step that leaves each label its room.
-function stepOf(room, pitch) {
-  for (let power = 1; ; power *= 10) {
-    for (const step of [power, 2 * power, 5 * power]) if (step * pitch >= room) return step
-  }
-}
+// Whether a key is the query's future: to an encoder none is.
+export const isFuture = ({ meta }, query, key) => meta.causal && key > query
+
+// Whether a cell was painted and is hidden: a query that would see nothing keeps itself.
+export const isHidden = ({ hidden, given }, query, key) => hidden.has(`${query},${key}`) && !(query === key && given.has(query))

@@ -1,10 +1,19 @@
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".mask-gallery")
-  const state = stateOf(root, create)
-  state.tell = setTriggerValue
-  receive(state, data)
-  draw(state)
-  return state.dispose
+import { chosen, reconcile } from "../shared/choice.js"
+import { element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
+import { css, readTheme } from "../shared/theme.js"
+import { fill } from "../shared/words.js"
+import { cellAt, layOut, NARROW_VIEW } from "./layout.js"
+import { paintLarge, paintSmall } from "./paint.js"
+import { beginStroke, endStroke, paintCell, setHidden, toggle } from "./pencil.js"
+import { cellWords, legendOf, rowWords } from "./words.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Arrays, Meta, State } from "./payload" */
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".mask-gallery", { create, receive, draw, end: halt })
 }
 
 function create(root) {
@@ -29,12 +38,14 @@ function create(root) {
   state.announce = announcer(state.live)
   root.replaceChildren(state.list, state.large, state.live)
   listen(state)
-  keepDrawn(state, () => draw(state), () => halt(state))
   return state
 }
 
-function receive(state, data) {
-  const { meta, arrays } = unpack(data)
+/**
+ * @param {State} state
+ * @param {{ meta: Meta, arrays: Arrays }} payload
+ */
+function receive(state, { meta, arrays }) {
   Object.assign(state, { meta, region: null, distance: null, ...arrays, n: meta.tokens.length })
   const before = state.selected
   state.selected = reconcile(state, "selected", meta.selected)
@@ -51,10 +62,11 @@ function receive(state, data) {
   state.pencil.textContent = texts.pencil
   state.clear.textContent = texts.clear
   state.range.max = String(meta.n_layers)
-  state.range.setAttribute("aria-label", fill(texts.layers, { layers: "" }).trim())
+  state.range.setAttribute("aria-label", texts.reach)
 }
 
 // One button a pattern, kept from call to call so that the focus stays where it is.
+/** @param {State} state */
 function makeButtons(state) {
   const { meta, list } = state
   if (state.buttons.length !== meta.names.length) {
@@ -71,6 +83,7 @@ function makeButtons(state) {
   })
 }
 
+/** @param {State} state */
 function draw(state) {
   const { root, meta } = state
   const width = root.clientWidth
@@ -98,6 +111,7 @@ function draw(state) {
 }
 
 // On a narrow screen the small pictures stand in one line, which scrolls.
+/** @param {State} state */
 function keepInSight(state) {
   const { list, buttons, meta, selected } = state
   if (state.inSight === selected) return
@@ -106,6 +120,7 @@ function keepInSight(state) {
   if (button) list.scrollLeft = button.offsetLeft - list.offsetLeft - (list.clientWidth - button.offsetWidth) / 2
 }
 
+/** @param {State} state */
 function showControls(state) {
   const { meta, region } = state
   const { texts } = meta
@@ -113,6 +128,7 @@ function showControls(state) {
   state.tools.hidden = Boolean(region)
   state.range.value = String(state.shown)
   state.shownWords.textContent = state.shown === 1 ? texts.layer : fill(texts.layers, { layers: state.shown })
+  state.range.setAttribute("aria-valuetext", state.shownWords.textContent)
   state.play.textContent = state.timer ? "❚❚" : "▶"
   state.play.title = state.timer ? texts.stop : texts.play
   state.play.setAttribute("aria-label", state.play.title)
@@ -133,15 +149,10 @@ function showLegend(state) {
 
 // ---- what the reader does -------------------------------------------------------------------------------------------
 
-function later(state) {
-  cancelAnimationFrame(state.frame)
-  state.frame = requestAnimationFrame(() => draw(state))
-}
-
 function select(state, name) {
   state.selected = name
   chosen(state, "selected", name)
-  state.tell("pattern", name)
+  tell(state, "pattern", name)
   draw(state)
 }
 
@@ -152,7 +163,7 @@ function show(state, layers) {
 
 function settleShown(state) {
   chosen(state, "shown", state.shown)
-  state.tell("layers", state.shown)
+  tell(state, "layers", state.shown)
 }
 
 function halt(state) {
@@ -161,6 +172,7 @@ function halt(state) {
 }
 
 // The picture grows a layer at a time, from one layer on.
+/** @param {State} state */
 function play(state) {
   if (state.timer) {
     halt(state)
@@ -182,7 +194,7 @@ function play(state) {
 function pin(state, query) {
   state.query = query
   chosen(state, "query", query)
-  state.tell("query", query)
+  tell(state, "query", query)
   later(state)
 }
 
@@ -220,7 +232,7 @@ function listen(state) {
   canvas.addEventListener("keydown", (event) => {
     const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
     const at = state.hovered ?? [state.query ?? 0, 0]
-    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (!plainKey(event)) return
     if (event.key in moves) hover(at.map((place, axis) => clamp(place + moves[event.key][axis], 0, state.n - 1)))
     else if (event.key === "Escape") hover(null)
     else if (event.key === "Enter" && state.pencilOn) toggle(state, at)

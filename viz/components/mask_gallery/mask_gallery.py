@@ -25,7 +25,8 @@ TEXTS: dict[str, str] = {
     "axis_key": N_("looked at (key)"),
     "row": N_("{query} sees {seen} of {possible} tokens; after {layers} layers it can have heard of {heard}."),
     "row_one": N_("{query} sees {seen} of {possible} tokens."),
-    "first": N_("The first token reaches it in layer {layer}, counted from 1."),
+    "first_seen": N_("It sees the first token."),
+    "first": N_("The first token reaches it after {layer} layers."),
     "first_never": N_("The first token does not reach it in the model’s {layers} layers."),
     "sees": N_("{query} sees {key}."),
     "hears": N_("{query} does not see {key}, but can have heard of it after {layers} layers."),
@@ -35,6 +36,7 @@ TEXTS: dict[str, str] = {
     "by_hand": N_("{query} does not see {key}: hidden by hand."),
     "apart": N_("{query} sees {key} as if {distance} positions back; they are {true} apart. {region}"),
     "index": N_("{query} sees every key; the farthest seems {distance} positions back."),
+    "reach": N_("Layers"),
     "layers": N_("after {layers} layers"),
     "layer": N_("one layer"),
     "play": N_("let it grow"),
@@ -51,12 +53,7 @@ TEXTS: dict[str, str] = {
     "inter": N_("farther back: capped"),
 }
 
-SOURCE = read_source(
-    Path(__file__).parent,
-    "mask_gallery",
-    '<div class="mask-gallery">\n</div>',
-    parts=("layout", "paint", "words", "pencil"),
-)
+SOURCE = read_source(Path(__file__).parent, "mask_gallery", '<div class="mask-gallery">\n</div>')
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +81,14 @@ def payload(
     note: str,
     texts: Mapping[str, str],
     regions: Regions | None = None,
+    causal: bool = True,
     max_height: int = 650,
 ) -> bytes:
     """`small` [patterns, n, n]: 0 hidden to 200 kept, 255 the future, 251 to 253 the regions of an index map.
 
     `layers` [queries, keys] says after how many layers a query has heard of a key, 0 never; `shown` of `n_layers` are
     drawn. `hidden` cells were painted, at most `most_hidden`; `given` queries keep their own cell all the same. With
-    `regions` the large picture shows these instead, and nothing can be painted.
+    `regions` the large picture shows these instead, and nothing can be painted. Not `causal`, no cell is the future.
     """
     if len(names) != len(labels) or len(small) != len(names) or layers.shape != (len(tokens), len(tokens)):
         raise ValueError(f"{len(names)} names, {len(labels)} labels, small {small.shape}, layers {layers.shape}")
@@ -114,6 +112,7 @@ def payload(
         "note": note,
         "texts": dict(texts),
         "palette": palette(),
+        "causal": causal,
         "max_height": max_height,
     }
     return pack(meta, arrays)

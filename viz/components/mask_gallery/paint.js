@@ -1,13 +1,21 @@
 // Paints the small pictures and the large one, each as an image of one pixel a cell, drawn larger without smoothing.
 
+import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { clamp } from "../shared/numbers.js"
+import { paintPixels, wordOf } from "../shared/pixels.js"
+import { css, inkOn, mix, rampColor } from "../shared/theme.js"
+import { stepOf } from "../shared/ticks.js"
+import { isolate } from "../shared/words.js"
+import { isFuture, isHidden, LABEL, LEAN, LONGEST_LABEL } from "./layout.js"
+/** @import { State } from "./payload" */
+
 const KEPT = 0.76 // places on the ramp of weights: what is seen at once,
 const HEARD = 0.5 // what is heard of in the second layer,
 const LAST = 0.16 // and what only in the model's last one
 const REGIONS = [0.8, 0.5, 0.24] // same chunk, the one before, farther back
 
-const wordOf = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0
-
-function colorsOf({ theme, meta }) {
+/** @param {State} state */
+export function colorsOf({ theme, meta }) {
   const last = Math.max(2, meta.n_layers)
   return {
     hidden: theme.masked,
@@ -17,46 +25,39 @@ function colorsOf({ theme, meta }) {
   }
 }
 
-function paintImage(canvas, side, colorAt) {
-  Object.assign(canvas, { width: side, height: side })
-  const context = canvas.getContext("2d")
-  const image = context.createImageData(side, side)
-  const pixels = new Uint32Array(image.data.buffer)
-  for (let at = 0; at < pixels.length; at++) pixels[at] = colorAt(Math.floor(at / side), at % side, at)
-  context.putImageData(image, 0, 0)
-}
-
-function paintSmall(state, canvas, i) {
+export function paintSmall(state, canvas, i) {
   const { small } = state
   const side = small.shape[1]
   const colors = colorsOf(state)
   const words = Array.from({ length: 201 }, (_, share) => wordOf(mix(colors.hidden, colors.layer(1), share / 200)))
   for (const region of [0, 1, 2]) words[251 + region] = wordOf(colors.region(region))
   words[255] = wordOf(colors.future)
-  paintImage(canvas, side, (_row, _column, at) => words[small[i * side * side + at]])
+  paintPixels(canvas, side, side, (at) => words[small[i * side * side + at]])
 }
 
 // The colour of a cell as it is now: what was painted shows at once, what follows from it when the host has answered.
+/** @param {State} state */
 function cellColors(state) {
   const { n, reached, region, shown, hidden, meta } = state
   const colors = colorsOf(state)
   const [none, future] = [wordOf(colors.hidden), wordOf(colors.future)]
   if (region) {
     const words = [0, 1, 2].map((one) => wordOf(colors.region(one)))
-    return (_query, _key, at) => words[region[at]] ?? future
+    return (at) => words[region[at]] ?? future
   }
   const words = Array.from({ length: meta.n_layers + 1 }, (_, layer) => wordOf(colors.layer(layer)))
-  return (query, key, at) => {
+  return (at) => {
+    const [query, key] = [Math.floor(at / n), at % n]
     if (hidden.size && reached[at] === 1 && isHidden(state, query, key)) return none
     if (reached[at] && reached[at] <= shown) return words[reached[at]]
-    return key > query ? future : none
+    return isFuture(state, query, key) ? future : none
   }
 }
 
-function paintLarge(state) {
+export function paintLarge(state) {
   const { canvas, tile, layout, theme, n } = state
   const { x, y, cell, side, width, height } = layout
-  paintImage(tile, n, cellColors(state))
+  paintPixels(tile, n, n, cellColors(state))
   const context = sizeCanvas(canvas, width, height)
   context.direction = "ltr"
   context.imageSmoothingEnabled = false

@@ -1,10 +1,13 @@
 // Hiding cells by hand: a stroke hides what it passes, or shows it again when it begins on a hidden cell.
 
-// Whether a cell was painted and is hidden: a query that would see nothing keeps itself.
-const isHidden = ({ hidden, given }, query, key) => hidden.has(`${query},${key}`) && !(query === key && given.has(query))
+import { chosen } from "../shared/choice.js"
+import { later, tell } from "../shared/shell.js"
+import { cellAt, isFuture } from "./layout.js"
+/** @import { State } from "./payload" */
+
 const cellsOf = (hidden) => [...hidden].map((cell) => cell.split(",").map(Number))
 
-function beginStroke(state, event) {
+export function beginStroke(state, event) {
   const cell = cellAt(state, event)
   if (!state.pencilOn || !cell || event.button) return
   state.canvas.setPointerCapture(event.pointerId)
@@ -13,29 +16,30 @@ function beginStroke(state, event) {
   event.preventDefault()
 }
 
-function paintCell(state, cell) {
+/** @param {State} state */
+export function paintCell(state, cell) {
   const { hidden, stroke, meta, reached, n } = state
-  const visible = cell[1] <= cell[0] || reached[cell[0] * n + cell[1]] === 1
+  const visible = !isFuture(state, cell[0], cell[1]) || reached[cell[0] * n + cell[1]] === 1
   if (!stroke.hides) hidden.delete(String(cell))
   else if (visible && hidden.size < meta.most_hidden) hidden.add(String(cell))
   later(state)
 }
 
-function endStroke(state) {
+export function endStroke(state) {
   if (!state.stroke) return
   state.stroke = null
   setHidden(state, cellsOf(state.hidden))
 }
 
-function toggle(state, cell) {
+export function toggle(state, cell) {
   state.stroke = { hides: !state.hidden.has(String(cell)) }
   paintCell(state, cell)
   endStroke(state)
 }
 
-function setHidden(state, cells) {
+export function setHidden(state, cells) {
   state.hidden = new Set(cells.map(String))
   chosen(state, "hidden", cells)
-  state.tell("hidden", cells)
+  tell(state, "hidden", cells)
   later(state)
 }

@@ -1,5 +1,12 @@
 // What the picture says of a row and of a cell, and what its colours mean.
 
+import { fill, isolate } from "../shared/words.js"
+import { isFuture, isHidden } from "./layout.js"
+import { colorsOf } from "./paint.js"
+/** @import { RGB } from "../shared/types" */
+/** @import { State } from "./payload" */
+
+/** @param {State} state */
 const nameOf = ({ meta }, place) => isolate(`${meta.tokens[place]} (${place})`)
 
 // How many keys a query has heard of after so many layers.
@@ -13,52 +20,56 @@ function heard(state, query, layers) {
   return count
 }
 
-function rowWords(state) {
+/** @param {State} state */
+export function rowWords(state) {
   const { meta, n, query, shown, reached, region } = state
   if (query === null || query >= n) return ""
   const { texts } = meta
-  if (region) {
+  if (region && state.distance) {
     const farthest = Math.max(...state.distance.subarray(query * n, query * n + query + 1))
     return fill(texts.index, { query: nameOf(state, query), distance: farthest })
   }
   const facts = {
-    query: nameOf(state, query), seen: heard(state, query, 1), possible: Math.max(query + 1, heard(state, query, 1)),
+    query: nameOf(state, query), seen: heard(state, query, 1), possible: meta.causal ? Math.max(query + 1, heard(state, query, 1)) : n,
     layers: shown, heard: heard(state, query, shown),
   }
   const first = reached[query * n]
   const parts = [fill(shown === 1 ? texts.row_one : texts.row, facts)]
-  if (query > 0) parts.push(first ? fill(texts.first, { layer: first }) : fill(texts.first_never, { layers: meta.n_layers }))
+  const way = first === 1 ? texts.first_seen : first ? texts.first : texts.first_never
+  if (query > 0) parts.push(fill(way, { layer: first, layers: meta.n_layers }))
   return parts.join(" ")
 }
 
-function cellWords(state, [query, key]) {
+/** @param {State} state */
+export function cellWords(state, [query, key]) {
   const { meta, n, reached, given, region, distance } = state
   const { texts } = meta
   const at = query * n + key
   const facts = { query: nameOf(state, query), key: nameOf(state, key) }
-  if (region) {
-    if (key > query) return fill(texts.future, facts)
+  if (region && distance) {
+    if (isFuture(state, query, key)) return fill(texts.future, facts)
     const where = texts[["intra", "successive", "inter"][region[at]]]
     return fill(texts.apart, { ...facts, distance: distance[at], true: query - key, region: where })
   }
   if (isHidden(state, query, key)) return fill(texts.by_hand, facts)
   if (query === key && given.has(query)) return fill(texts.given, facts)
   if (reached[at] === 1) return fill(texts.sees, facts)
-  if (key > query && !reached[at]) return fill(texts.future, facts)
+  if (isFuture(state, query, key) && !reached[at]) return fill(texts.future, facts)
   if (reached[at]) return fill(texts.hears, { ...facts, layers: reached[at] })
   return fill(texts.never, { ...facts, layers: meta.n_layers })
 }
 
-// [colour, words, whether it is crossed out]
-function legendOf(state) {
+/** @type {(state: State) => [color: RGB, words: string, crossed?: boolean][]} */
+export function legendOf(state) {
   const { meta, region, shown, hidden, theme, n } = state
   const { texts } = meta
   const colors = colorsOf(state)
-  if (region) return [["intra", 0], ["successive", 1], ["inter", 2]].map(([name, i]) => [colors.region(i), texts[name]])
+  if (region) return ["intra", "successive", "inter"].map((name, i) => [colors.region(i), texts[name]])
+  /** @type {[color: RGB, words: string, crossed?: boolean][]} */
   const parts = [[colors.layer(1), texts.kept]]
   if (shown > 1) parts.push([colors.layer(shown), texts.heard])
   parts.push([colors.hidden, texts.hidden])
-  if (n > 1) parts.push([colors.future, texts.ahead])
+  if (n > 1 && meta.causal) parts.push([colors.future, texts.ahead])
   if (hidden.size) parts.push([theme.compare, texts.painted, true])
   return parts
 }

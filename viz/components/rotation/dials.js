@@ -1,5 +1,10 @@
 // Every pair of coordinates as a vector in a dial: faint before the rotation, full after it.
 
+import { sizeCanvas } from "../shared/canvas.js"
+import { css } from "../shared/theme.js"
+import { tidy } from "../shared/words.js"
+import { disc, SMALL, subscripted, threeDigits, write } from "./axis.js"
+
 const GAP = 6
 const LARGEST_DIAL = 150
 
@@ -14,7 +19,7 @@ function dialGrid(count, width, maxHeight) {
   }
 }
 
-function paintDials(state, width, maxHeight) {
+export function paintDials(state, width, maxHeight) {
   const { canvas, pairs } = state
   const grid = dialGrid(pairs.length, width, maxHeight)
   const context = sizeCanvas(canvas, width, grid.height)
@@ -92,7 +97,7 @@ function paintDialLabel(context, state, pair, i, x, y, { label, side }) {
 }
 
 // The pair whose dial is at this point of the canvas; null between dials.
-function dialAt({ grid, pairs }, x, y) {
+export function dialAt({ grid, pairs }, x, y) {
   const column = Math.floor(x / grid.pitch)
   const row = Math.floor(y / (grid.side + grid.label + GAP))
   const i = row * grid.columns + column

@@ -1,33 +1,37 @@
+import { sizeCanvas } from "../shared/canvas.js"
+import { element } from "../shared/dom.js"
+import { extent, padded } from "../shared/numbers.js"
+import { paintPixels, wordOf } from "../shared/pixels.js"
+import { markPainted, mounted } from "../shared/shell.js"
+import { css, mix, ramp, readTheme } from "../shared/theme.js"
+import { roundTicks } from "../shared/ticks.js"
+import { fill, formatPlain } from "../shared/words.js"
+import { curve, rule, write } from "./axis.js"
+/** @import { Host } from "../shared/types" */
+/** @import { SchemesMeta, SchemesState } from "./payloads" */
+
 const CURVE_HEIGHT = 116
 const LARGEST_MATRIX = 156
 const ONE_COLUMN = 900 // below this width the schemes stand one under the other, as the style sheet says too
 
-export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".position-schemes")
-  const state = stateOf(root, create)
-  receive(state, data)
-  draw(state)
-  return state.dispose
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".position-schemes", { create, receive, draw })
 }
 
-function create(root) {
-  const state = { root, cards: [] }
-  const stop = watchLayout(root, () => draw(state))
-  state.dispose = () => {
-    stop()
-    root.replaceChildren()
-    delete root.atlas
-  }
-  return state
-}
+const create = () => ({ cards: [] })
 
-function receive(state, data) {
-  const { meta, arrays } = unpack(data)
+/**
+ * @param {SchemesState} state
+ * @param {{ meta: SchemesMeta, arrays: SchemesState["arrays"] }} payload
+ */
+function receive(state, { meta, arrays }) {
   Object.assign(state, { meta, arrays })
   state.cards = meta.schemes.map((scheme, i) => card(state, scheme, i))
   state.root.replaceChildren(element("div", { className: "cards" }, ...state.cards.map((one) => one.node)))
 }
 
+/** @param {SchemesState} state */
 function card({ meta, arrays }, scheme, i) {
   const { texts } = meta
   const matrix = arrays[`matrix${i}`]
@@ -40,7 +44,7 @@ function card({ meta, arrays }, scheme, i) {
   const pictures = element("div", { className: "pictures" }, map, element("p", { className: "formula", textContent: scheme.formula }), chart)
   const node = element(
     "section", { className: "card", "data-scheme": scheme.name },
-    element("h3", { textContent: scheme.label }), pictures, element("p", { className: "note", textContent: scheme.note }),
+    element("h2", { textContent: scheme.label }), pictures, element("p", { className: "note", textContent: scheme.note }),
     ...facts, element("p", { className: "paper", textContent: scheme.paper }),
   )
   return { node, map, chart, pictures, matrix, curves, scheme }
@@ -52,6 +56,7 @@ function curveWords(texts, scheme, curves) {
   return fill(texts.curve, { scheme: scheme.label, zero: at(0), one: at(1), last: at(count - 1), far: count - 1 })
 }
 
+/** @param {SchemesState} state */
 function draw(state) {
   const { root, meta } = state
   if (!root.clientWidth) return // not shown yet: the observer calls again
@@ -66,21 +71,18 @@ function draw(state) {
 }
 
 // Rows are queries, columns keys; what depends on the difference alone is constant along diagonals.
+/** @param {SchemesState} state */
 function paintMatrix({ theme, meta }, { map, matrix }, side) {
   const count = matrix.shape[0]
   const context = sizeCanvas(map, side + 2, side + 16)
   const most = Math.max(...extent(matrix).map(Math.abs)) || 1
   const colors = ramp(theme.diverging)
-  const masked = ramp([[0, ...theme.masked], [1, ...theme.masked]])[0]
+  const masked = wordOf(theme.masked)
   const tile = document.createElement("canvas")
-  Object.assign(tile, { width: count, height: count })
-  const inner = tile.getContext("2d")
-  const image = inner.createImageData(count, count)
-  const pixels = new Uint32Array(image.data.buffer)
-  matrix.forEach((value, i) => {
-    pixels[i] = value !== value ? masked : colors[Math.round((value / most + 1) * 127.5)] // NaN is not itself
+  paintPixels(tile, count, count, (i) => {
+    const value = matrix[i]
+    return value !== value ? masked : colors[Math.round((value / most + 1) * 127.5)] // NaN is not itself
   })
-  inner.putImageData(image, 0, 0)
   context.imageSmoothingEnabled = false
   context.drawImage(tile, 1, 1, side, side)
   Object.assign(context, { strokeStyle: css(theme.rule), lineWidth: 1 })
@@ -88,6 +90,7 @@ function paintMatrix({ theme, meta }, { map, matrix }, side) {
   write(context, theme, fill(meta.texts.axes, { count: count - 1 }), 1, side + 13, { size: 10 })
 }
 
+/** @param {SchemesState} state */
 function paintCurves({ theme, meta }, { chart, curves, scheme }, width) {
   const [lines, count] = curves.shape
   const context = sizeCanvas(chart, width, CURVE_HEIGHT)

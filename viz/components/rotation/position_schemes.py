@@ -27,9 +27,7 @@ TEXTS: dict[str, str] = {
     "curve": N_("{scheme} against distance: {zero} at 0, {one} at 1, {last} at {far}"),
 }
 
-SOURCE = read_source(
-    Path(__file__).parent, "position_schemes", '<div class="position-schemes"></div>\n', parts=("axis",)
-)
+SOURCE = read_source(Path(__file__).parent, "position_schemes", '<div class="position-schemes"></div>\n')
 
 
 @dataclass(frozen=True, eq=False)

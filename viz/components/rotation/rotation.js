@@ -1,20 +1,29 @@
+import { chosen, reconcile } from "../shared/choice.js"
+import { closest, element, hasFocus } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { announcer, later, markPainted, mounted, plainKey } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+import { fill, formatPlain, isolate, wholeNumber } from "../shared/words.js"
+import { threeDigits } from "./axis.js"
+import { dialAt, paintDials } from "./dials.js"
+import { setRanges, takeRange } from "./ranges.js"
+import { paintWaves, waveAt } from "./wavelengths.js"
+/** @import { Host } from "../shared/types" */
+/** @import { RotationArrays, RotationMeta, RotationState } from "./payloads" */
+
 const SEND_AFTER = 300 // milliseconds without another movement before the position is sent
 const PLAY_SECONDS = 14 // for the whole slider, but no slower than a few positions a second
 const NARROW_VIEW = 640
 const MEDIUM_VIEW = 1010 // below this width the sentence about a pair takes two lines
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".rotation")
-  const state = stateOf(root, create)
-  state.tell = setTriggerValue
-  receive(state, data)
-  draw(state)
-  return state.dispose
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".rotation", { create, receive, draw, end: pause })
 }
 
 function create(root) {
   const node = (tag, className, properties = {}) => element(tag, { className, ...properties })
-  const state = {
+  const state = /** @type {any} */ ({
     root, position: 0, pair: null, pinned: null, span: 0, frame: 0, asking: 0, playing: null,
     play: node("button", "play", { type: "button" }),
     slider: node("input", "slider", { type: "range", min: 0, step: 1 }),
@@ -26,17 +35,19 @@ function create(root) {
     waves: node("canvas", "waves", { role: "img" }),
     notes: node("div", "notes"),
     live: node("div", "spoken", { "aria-live": "polite" }),
-  }
+  })
   state.announce = announcer(state.live)
   state.controls = element("div", { className: "controls" }, state.play, state.slider, state.number, state.spans, state.own)
   root.replaceChildren(state.controls, state.readout, state.canvas, state.waves, state.notes, state.live)
   listen(state)
-  keepDrawn(state, () => draw(state), () => pause(state))
   return state
 }
 
-function receive(state, data) {
-  const { meta, arrays } = unpack(data)
+/**
+ * @param {RotationState} state
+ * @param {{ meta: RotationMeta, arrays: RotationArrays }} payload
+ */
+function receive(state, { meta, arrays }) {
   const two = (values, i) => [values[2 * i], values[2 * i + 1]]
   const pairs = Array.from(arrays.theta, (theta, i) => ({
     theta, wavelength: theta ? (2 * Math.PI) / Math.abs(theta) : Infinity, q: two(arrays.q, i), k: two(arrays.k, i),
@@ -47,30 +58,31 @@ function receive(state, data) {
     longest[name] = Math.max(...pairs.map((pair) => Math.hypot(...pair[name[0]]))) * meta.factor || 1
   }
   Object.assign(state, { meta, pairs, longest, context: meta.context, factor: meta.factor })
-  if (state.pair >= pairs.length) state.pair = state.pinned = null
-  state.ends = [...new Set([Math.min(meta.near, meta.context), meta.context, meta.farthest])].map((count) => count - 1)
+  if (state.pair !== null && state.pair >= pairs.length) state.pair = state.pinned = null
   const position = reconcile(state, "position", meta.position)
   if (!state.playing && !state.dragging) state.position = position
-  state.span = Math.max(state.span, state.ends.findIndex((end) => state.position <= end))
-  if (state.span >= state.ends.length) state.span = state.ends.length - 1
+  const counts = { near: Math.min(meta.near, meta.context), context: meta.context, far: meta.farthest }
+  setRanges(state, counts, meta.span, state.position)
   label(state)
 }
 
 // The words that do not change while the slider moves.
-function label({ meta, play, slider, number, spans, own, canvas, ends, span }) {
+/** @param {RotationState} state */
+function label({ meta, play: button, slider, number, spans, own, canvas, ends, span }) {
   const { texts } = meta
-  play.title = texts.play ?? ""
+  button.title = texts.play ?? ""
   slider.setAttribute("aria-label", texts.position ?? "")
   number.setAttribute("aria-label", texts.position ?? "")
   number.max = ends.at(-1)
   own.textContent = fill(texts.own, { position: meta.own })
   spans.setAttribute("aria-label", texts.range ?? "")
-  spans.replaceChildren(...ends.map((end, i) => element("button", { type: "button", "aria-pressed": String(i === span), "data-span": i, textContent: `0 – ${grouped(end)}` })))
+  spans.replaceChildren(...ends.map((end, i) => element("button", { type: "button", "aria-pressed": String(i === span), "data-span": i, textContent: `0 – ${wholeNumber(end)}` })))
   canvas.title = ""
 }
 
 // ---- drawing --------------------------------------------------------------------------------------------------------
 
+/** @param {RotationState} state */
 function draw(state) {
   const { root, meta } = state
   state.width = root.clientWidth
@@ -82,11 +94,12 @@ function draw(state) {
 }
 
 // What a moving slider changes: no style is read or written here, so that a frame costs little more than its paint.
+/** @param {RotationState} state */
 function render(state) {
   const { root, meta, slider, number, width } = state
   slider.max = state.ends[state.span]
   slider.value = state.position
-  if (document.activeElement !== root.getRootNode().host || root.getRootNode().activeElement !== number) number.value = state.position
+  if (!hasFocus(number)) number.value = state.position
   for (const button of state.spans.children) button.setAttribute("aria-pressed", String(Number(button.dataset.span) === state.span))
   state.own.disabled = state.position === meta.own
   state.play.textContent = state.playing ? "❚❚" : "▶"
@@ -99,18 +112,19 @@ function render(state) {
   markPainted(root)
 }
 
+/** @param {RotationState} state */
 function writeWords(state) {
   const { meta, pairs, position, pair, readout, notes, canvas, waves, longest } = state
   const { texts } = meta
-  const hint = fill(texts.hint, { q: formatPlain(longest.query), k: formatPlain(longest.key) })
+  const hint = fill(texts.hint, { token: isolate(meta.token), q: formatPlain(longest.query), k: formatPlain(longest.key) })
   setText(readout, pair === null ? hint : pairWords(state, pair))
   const slow = pairs.filter((one) => one.wavelength > meta.context).length
-  const lines = [position >= meta.context ? fill(texts.beyond, { position: grouped(position), context: grouped(meta.context) }) : fill(texts.equal, { position: meta.own, difference: meta.difference })]
+  const lines = [position >= meta.context ? fill(texts.beyond, { position: wholeNumber(position), context: wholeNumber(meta.context) }) : fill(texts.equal, { position: meta.own, difference: meta.difference })]
   if (slow) lines.push(fill(texts.never, { count: slow, total: pairs.length }))
   lines.push(...meta.notes)
   notes.classList.toggle("beyond", position >= meta.context)
   setText(notes, lines.join(" "))
-  const degrees = (one) => `${grouped(Math.round((position * one.theta * 180) / Math.PI))}°`
+  const degrees = (one) => `${wholeNumber(Math.round((position * one.theta * 180) / Math.PI))}°`
   const summary = fill(texts.summary, { head: meta.head, token: isolate(meta.token), position, count: pairs.length, fast: degrees(pairs[0]), slow: degrees(pairs.at(-1)) })
   if (canvas.getAttribute("aria-label") !== summary) {
     canvas.setAttribute("aria-label", summary)
@@ -119,6 +133,7 @@ function writeWords(state) {
   waves.setAttribute("aria-label", `${texts.wavelength_axis ?? ""}: ${pairs.map((one) => formatPlain(one.wavelength)).join(", ")}`)
 }
 
+/** @param {RotationState} state */
 function pairWords({ meta, pairs, position }, i) {
   const { theta, wavelength, q, k, dimensions } = pairs[i]
   const angle = position * theta
@@ -135,16 +150,13 @@ function setText(node, text) {
 
 // ---- what the reader does -------------------------------------------------------------------------------------------
 
-function later(state) {
-  cancelAnimationFrame(state.frame)
-  state.frame = requestAnimationFrame(() => state.width && render(state))
-}
+const soon = (state) => later(state, () => state.width && render(state))
 
 function turnTo(state, position, { send = true } = {}) {
   state.position = clamp(Math.round(position), 0, state.ends.at(-1))
-  const holding = state.ends.findIndex((end) => state.position <= end)
-  if (holding > state.span) state.span = holding
-  later(state)
+  const needed = state.ends.findIndex((end) => state.position <= end)
+  if (needed > state.span) takeRange(state, needed)
+  soon(state)
   if (send) settle(state)
 }
 
@@ -153,7 +165,7 @@ function settle(state) {
   chosen(state, "position", state.position)
   clearTimeout(state.asking)
   state.asking = setTimeout(() => {
-    if (!state.dragging && !state.playing) state.tell("position", state.position)
+    if (!state.dragging && !state.playing) state.send("position", state.position)
   }, SEND_AFTER)
 }
 
@@ -182,6 +194,7 @@ function play(state) {
   state.playing.frame = requestAnimationFrame(step)
 }
 
+/** @param {RotationState} state */
 function listen(state) {
   const { slider, number, spans, own, canvas, waves } = state
   slider.addEventListener("pointerdown", () => (state.dragging = true))
@@ -203,17 +216,18 @@ function listen(state) {
     turnTo(state, state.meta.own)
   })
   spans.addEventListener("click", (event) => {
-    const button = event.target.closest("[data-span]")
+    const button = closest(event, "[data-span]")
     if (!button) return
-    state.span = Number(button.dataset.span)
-    turnTo(state, Math.min(state.position, state.ends[state.span]))
+    takeRange(state, Number(button.dataset.span))
+    if (state.position > state.ends[state.span]) turnTo(state, state.ends[state.span])
+    soon(state)
   })
   state.play.addEventListener("click", () => {
     if (state.playing) {
       pause(state)
       turnTo(state, state.position)
     } else play(state)
-    later(state)
+    soon(state)
   })
   point(state, canvas, (x, y) => dialAt(state, x, y))
   point(state, waves, (x) => waveAt(state, x))
@@ -229,7 +243,7 @@ function point(state, canvas, find) {
   const look = (pair) => {
     if (state.pair === pair) return
     state.pair = pair
-    later(state)
+    soon(state)
   }
   canvas.addEventListener("pointermove", (event) => event.pointerType !== "touch" && look(at(event) ?? state.pinned))
   canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && look(state.pinned))
@@ -237,12 +251,12 @@ function point(state, canvas, find) {
     const pair = at(event)
     state.pinned = pair === state.pinned ? null : pair
     state.pair = state.pinned
-    later(state)
+    soon(state)
   })
 }
 
 function onKey(state, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return
+  if (!plainKey(event)) return
   const last = state.pairs.length - 1
   const here = state.pair ?? -1
   const moves = {
@@ -253,5 +267,5 @@ function onKey(state, event) {
   else if (event.key in moves) state.pair = state.pinned = clamp(moves[event.key], 0, last)
   else return
   event.preventDefault()
-  later(state)
+  soon(state)
 }

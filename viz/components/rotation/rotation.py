@@ -1,13 +1,13 @@
 """One token's query and key, pair by pair, before and after the rotation; a slider turns all pairs in the browser.
 
-Sends "position", the place chosen, once the slider rests.
+Sends "position", the place chosen, once the slider rests, and "span", the range of the slider.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +29,8 @@ TEXTS: dict[str, str] = {
     "play": N_("let it turn"),
     "pause": N_("stop"),
     "hint": N_(
-        "Each dial is a pair of dimensions, fastest first: q blue, k red, faint before the rotation. "
-        "Rim: the longest pair ({q} and {k}); dots: the direction alone."
+        "Each dial is a pair of dimensions of {token}, fastest first: its q blue, its k red, faint before the "
+        "rotation. Rim: the longest pair ({q} and {k}); dots: the direction alone."
     ),
     "pair": N_(
         "Pair {i}, dimensions {a} and {b}: {position} × {theta} = {angle} rad, {turns} turns. "
@@ -49,10 +49,9 @@ TEXTS: dict[str, str] = {
 
 FARTHEST = 4  # contexts that the slider reaches
 NEAR = 64  # positions of its finest range, more when the text is longer
+Span = Literal["near", "context", "far"]  # the ranges of a slider: the text, what the model was built for, beyond
 
-SOURCE = read_source(
-    Path(__file__).parent, "rotation", '<div class="rotation"></div>\n', parts=("axis", "dials", "wavelengths")
-)
+SOURCE = read_source(Path(__file__).parent, "rotation", '<div class="rotation"></div>\n')
 
 
 def payload(
@@ -61,6 +60,7 @@ def payload(
     token: str,
     own: int,
     position: int,
+    span: Span = "near",
     context: int,
     q: NDArray[np.floating],
     k: NDArray[np.floating],
@@ -73,9 +73,9 @@ def payload(
 ) -> bytes:
     """The pairs of `q` and `k` [pairs, 2] before the rotation, fastest first, turning by position × `theta`.
 
-    `own` is the token's position, `position` the one shown first, `context` how many the model was built for;
-    `dimensions` [pairs, 2] are each pair's coordinates, `factor` what the rotation stretches by, and `difference` how
-    far the turned vectors are from the captured ones, in words.
+    `own` is the token's position, `position` the one shown first, in the range `span` or as wide a one as it needs;
+    `context` is how many the model was built for, `dimensions` [pairs, 2] are each pair's coordinates, `factor` what
+    the rotation stretches by, and `difference` how far the turned vectors are from the captured ones, in words.
     """
     n_pairs = len(theta)
     if not q.shape == k.shape == dimensions.shape == (n_pairs, 2):
@@ -85,6 +85,7 @@ def payload(
         "token": token,
         "own": own,
         "position": position,
+        "span": span,
         "context": context,
         "near": max(NEAR, own + 1),
         "farthest": max(FARTHEST * context, position + 1),

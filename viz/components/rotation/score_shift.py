@@ -1,6 +1,7 @@
 """The contents of one query and one key, moved to any two positions: their score depends on the difference alone.
 
-Every score is computed in the browser by turning both vectors. Sends "positions", the two chosen, once they rest.
+Every score is computed in the browser by turning both vectors. Sends "positions", the two chosen, once they rest, and
+"span", the range of the sliders.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from viz.color import palette
 from viz.components.packing import JSON, pack
+from viz.components.rotation.rotation import NEAR, Span
 from viz.components.source import read_source
 
 N_ = str  # marks a text for Babel without translating it here
@@ -35,11 +37,7 @@ TEXTS: dict[str, str] = {
     "apart": N_("Only one moves: the score turns with the difference"),
 }
 
-NEAR = 64  # positions of the finest range, more when the text is longer
-
-SOURCE = read_source(
-    Path(__file__).parent, "score_shift", '<div class="score-shift"></div>\n', parts=("axis", "shift_charts")
-)
+SOURCE = read_source(Path(__file__).parent, "score_shift", '<div class="score-shift"></div>\n')
 
 
 def payload(
@@ -48,6 +46,7 @@ def payload(
     tokens: tuple[str, str],
     own: tuple[int, int],
     positions: tuple[int, int],
+    span: Span = "near",
     context: int,
     causal: bool,
     q: NDArray[np.floating],
@@ -63,7 +62,8 @@ def payload(
 
     score = `scale` · Σ turned q · turned k + `rest`, then the soft-cap; so `scale` includes what the rotation
     stretches by, and `rest` what is not turned. `own` are the positions of the two tokens, `positions` those shown
-    first; `deviation` is the largest change of any score of this head under a common shift, in words.
+    first, in the range `span` or as wide a one as they need; `deviation` is the largest change of any score of this
+    head under a common shift, in words.
     """
     if not q.shape == k.shape == (len(theta), 2):
         raise ValueError(f"{len(theta)} frequencies, but q {q.shape} and k {k.shape}")
@@ -72,6 +72,7 @@ def payload(
         "tokens": list(tokens),
         "own": list(own),
         "positions": list(positions),
+        "span": "near" if span == "near" else "context",
         "context": max(context, *positions, 1),
         "near": max(NEAR, *(position + 1 for position in own)),
         "causal": causal,

@@ -1,12 +1,18 @@
+import { chosen, reconcile } from "../shared/choice.js"
+import { element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+import { paintSplit } from "./split_paint.js"
+import { cellWords, pairWords, shownColumn, total } from "./split_words.js"
+/** @import { Host } from "../shared/types" */
+/** @import { SplitArrays, SplitMeta, SplitState } from "./payloads" */
+
 const SEND_AFTER = 200 // milliseconds without another arrow key before the key is sent
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".score-split")
-  const state = stateOf(root, create)
-  state.tell = setTriggerValue
-  receive(state, data)
-  draw(state)
-  return state.dispose
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".score-split", { create, receive, draw })
 }
 
 function create(root) {
@@ -20,13 +26,15 @@ function create(root) {
   state.announce = announcer(state.live)
   root.replaceChildren(state.readout, state.canvas, state.notes, state.live)
   listen(state)
-  keepDrawn(state, () => draw(state))
   return state
 }
 
 // Rows are the pairs, fastest first, then, where there are any, the dimensions that are not turned.
-function receive(state, data) {
-  const { meta, arrays } = unpack(data)
+/**
+ * @param {SplitState} state
+ * @param {{ meta: SplitMeta, arrays: SplitArrays }} payload
+ */
+function receive(state, { meta, arrays }) {
   const [n_pairs, n_keys] = arrays.contributions.shape
   const values = Array.from({ length: n_pairs }, (_, i) => arrays.contributions.subarray(i * n_keys, (i + 1) * n_keys))
   if (meta.n_rest) values.push(arrays.rest)
@@ -38,10 +46,7 @@ function receive(state, data) {
   state.hovered = null
 }
 
-const shownColumn = (state) => state.hovered ?? state.column
-
-const total = (state, column) => state.values.reduce((sum, row) => sum + row[column], 0)
-
+/** @param {SplitState} state */
 function draw(state) {
   const { root, meta } = state
   if (!root.clientWidth) return // not shown yet: the observer calls again
@@ -60,50 +65,14 @@ function draw(state) {
   markPainted(root)
 }
 
-function cellWords(state) {
-  const { meta, arrays, values } = state
-  const column = shownColumn(state)
-  const whole = total(state, column)
-  const largest = values.reduce((best, row, i) => (Math.abs(row[column]) > Math.abs(values[best][column]) ? i : best), 0)
-  const facts = {
-    head: meta.head, query: isolate(meta.query[0]), query_index: meta.query[1], key: isolate(meta.labels[column]), key_index: state.positions[column],
-    score: scoreWords(whole), part: scoreWords(values[largest][column]), pair: nameOf(state, largest),
-  }
-  const parts = [fill(meta.texts.cell, facts)]
-  if (meta.softcap !== null) parts.push(fill(meta.texts.softcap, { score: scoreWords(meta.softcap * Math.tanh(whole / meta.softcap)) }))
-  if (!arrays.keep[column]) parts.push(meta.texts.masked)
-  return parts.join(" ")
-}
-
-function pairWords(state) {
-  const { meta, pair, values } = state
-  const column = shownColumn(state)
-  const facts = { pair: nameOf(state, pair), key: isolate(meta.labels[column]), key_index: state.positions[column], part: scoreWords(values[pair][column]), score: scoreWords(total(state, column)) }
-  return fill(meta.texts.part, facts)
-}
-
-const scoreWords = (score) => (score >= 0 ? "+" : "") + tidy(score.toFixed(3))
-
-function nameOf({ meta, waves }, i) {
-  if (i >= waves.length) return fill(meta.texts.rest, { count: meta.n_rest })
-  return fill(meta.texts.pair, { i, wavelength: Number.isFinite(waves[i]) ? threeDigits(waves[i]) : "∞" })
-}
-
 // ---- what the reader does -------------------------------------------------------------------------------------------
-
-function later(state) {
-  cancelAnimationFrame(state.frame)
-  state.frame = requestAnimationFrame(() => draw(state))
-}
 
 function choose(state, column, delay = 0) {
   state.column = clamp(column, 0, state.positions.length - 1)
   state.hovered = null
   const key = state.positions[state.column]
   chosen(state, "key", key)
-  clearTimeout(state.asking)
-  if (delay) state.asking = setTimeout(() => state.tell("key", key), delay)
-  else state.tell("key", key)
+  tell(state, "key", key, delay)
   later(state)
 }
 
@@ -137,7 +106,7 @@ function listen(state) {
     else later(state)
   })
   canvas.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return
+    if (!plainKey(event)) return
     const rows = state.values.length
     if (event.key === "ArrowLeft" || event.key === "ArrowRight") choose(state, state.column + (event.key === "ArrowLeft" ? -1 : 1), SEND_AFTER)
     else if (event.key === "ArrowUp") state.pair = clamp((state.pair ?? rows) - 1, 0, rows - 1)

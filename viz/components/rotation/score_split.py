@@ -38,9 +38,7 @@ TEXTS: dict[str, str] = {
     ),
 }
 
-SOURCE = read_source(
-    Path(__file__).parent, "score_split", '<div class="score-split"></div>\n', parts=("axis", "split_paint")
-)
+SOURCE = read_source(Path(__file__).parent, "score_split", '<div class="score-split"></div>\n')
 
 
 def payload(

@@ -1,13 +1,21 @@
+import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { chosen, reconcile } from "../shared/choice.js"
+import { element } from "../shared/dom.js"
+import { clamp, extent, padded } from "../shared/numbers.js"
+import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
+import { css, mix, readTheme } from "../shared/theme.js"
+import { roundTicks } from "../shared/ticks.js"
+import { fill, formatPlain, tidy, wholeNumber } from "../shared/words.js"
+import { curve, disc, rule, SMALL, write } from "./axis.js"
+/** @import { Host } from "../shared/types" */
+/** @import { SweepArrays, SweepMeta, SweepState } from "./payloads" */
+
 const NARROW_VIEW = 720
 const PANEL_GAP = 10
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".score-sweep")
-  const state = stateOf(root, create)
-  state.tell = setTriggerValue
-  receive(state, data)
-  draw(state)
-  return state.dispose
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".score-sweep", { create, receive, draw })
 }
 
 function create(root) {
@@ -22,12 +30,14 @@ function create(root) {
   state.announce = announcer(state.live)
   root.replaceChildren(state.readout, element("div", { className: "figure" }, state.large, state.panels), state.notes, state.live)
   listen(state)
-  keepDrawn(state, () => draw(state))
   return state
 }
 
-function receive(state, data) {
-  const { meta, arrays } = unpack(data)
+/**
+ * @param {SweepState} state
+ * @param {{ meta: SweepMeta, arrays: SweepArrays }} payload
+ */
+function receive(state, { meta, arrays }) {
   const [heads, count] = arrays.scores.shape
   const curves = Array.from({ length: heads }, (_, head) => arrays.scores.subarray(head * count, (head + 1) * count))
   const ranges = curves.map((one) => extent(one))
@@ -40,6 +50,7 @@ function receive(state, data) {
 
 // ---- drawing --------------------------------------------------------------------------------------------------------
 
+/** @param {SweepState} state */
 function draw(state) {
   const { root, meta } = state
   const width = root.clientWidth
@@ -62,15 +73,19 @@ function draw(state) {
   markPainted(root)
 }
 
+/** @param {SweepState} state */
 const nameOf = ({ meta }, head) => `L${meta.layer}H${head}`
 
+/** @param {SweepState} state */
 const sameGroup = ({ meta }, one, other) => Math.floor(one / meta.group) === Math.floor(other / meta.group)
 
+/** @param {SweepState} state */
 function groupWords({ meta, head }) {
   const first = head - (head % meta.group)
   return fill(meta.texts.shared, { heads: `H${first}–H${first + meta.group - 1}` })
 }
 
+/** @param {SweepState} state */
 function headWords(state, head) {
   const { meta, curves, distances, peaks, distance } = state
   const [best, here] = [peaks[head], distance === null ? null : distances.indexOf(distance)]
@@ -84,13 +99,14 @@ function headWords(state, head) {
 
 const scoreWords = (score) => tidy(score.toFixed(2))
 
+/** @param {SweepState} state */
 function paintLarge(state, width, height) {
   const { large, theme, meta, curves, distances, ranges, head, peaks } = state
   const context = sizeCanvas(large, width, height)
   context.direction = "ltr"
   const box = { left: 52, right: width - 8, top: 30, bottom: height - 40 }
   const range = padded(ranges[head])
-  const x = (distance) => box.left + ((distance - distances[0]) / (distances.at(-1) - distances[0] || 1)) * (box.right - box.left)
+  const x = (distance) => box.left + ((distance - distances[0]) / (distances[distances.length - 1] - distances[0] || 1)) * (box.right - box.left)
   const y = (value) => box.bottom - ((value - range[0]) / (range[1] - range[0])) * (box.bottom - box.top)
   Object.assign(state, { x, box })
   write(context, theme, nameOf(state, head), box.left, 14, { color: theme.text, size: 13, bold: true })
@@ -98,8 +114,8 @@ function paintLarge(state, width, height) {
     rule(context, css(theme.rule), box.left, y(tick), box.right, y(tick))
     write(context, theme, formatPlain(tick), box.left - 6, y(tick), { align: "right", baseline: "middle" })
   }
-  for (const tick of roundTicks(distances[0], distances.at(-1), 8).filter(Number.isInteger)) {
-    write(context, theme, grouped(tick), x(tick), box.bottom + 15, { align: "center" })
+  for (const tick of roundTicks(distances[0], distances[distances.length - 1], 8).filter(Number.isInteger)) {
+    write(context, theme, wholeNumber(tick), x(tick), box.bottom + 15, { align: "center" })
   }
   write(context, theme, meta.texts.axis_distance, (box.left + box.right) / 2, box.bottom + 32, { align: "center" })
   write(context, theme, meta.texts.axis_score, box.right, 14, { align: "right" })
@@ -116,6 +132,7 @@ function paintLarge(state, width, height) {
 }
 
 // Every panel spans the same range of scores, so that a head that minds the distance stands out.
+/** @param {SweepState} state */
 function paintPanels(state, width, maxHeight) {
   const { panels, theme, curves, distances, ranges, peaks, meta, span } = state
   const grid = panelGrid(curves.length, width, maxHeight)
@@ -160,15 +177,10 @@ function panelGrid(count, width, maxHeight) {
 
 // ---- what the reader does -------------------------------------------------------------------------------------------
 
-function later(state) {
-  cancelAnimationFrame(state.frame)
-  state.frame = requestAnimationFrame(() => draw(state))
-}
-
 function open(state, head) {
   state.head = head
   chosen(state, "head", head)
-  state.tell("head", head)
+  tell(state, "head", head)
   later(state)
 }
 

@@ -32,7 +32,7 @@ TEXTS: dict[str, str] = {
     ),
 }
 
-SOURCE = read_source(Path(__file__).parent, "score_sweep", '<div class="score-sweep"></div>\n', parts=("axis",))
+SOURCE = read_source(Path(__file__).parent, "score_sweep", '<div class="score-sweep"></div>\n')
 
 
 def payload(

@@ -1,5 +1,16 @@
 // The map of score(m, n), constant along its diagonals, and the two ways through it: along a diagonal and across.
 
+import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { clamp, extent, padded } from "../shared/numbers.js"
+import { paintPixels } from "../shared/pixels.js"
+import { css, ramp } from "../shared/theme.js"
+import { roundTicks } from "../shared/ticks.js"
+import { formatPlain, tidy, wholeNumber } from "../shared/words.js"
+import { curve, disc, rule, write } from "./axis.js"
+import { alongDiagonal, byDifference, CELLS, windowScores } from "./shift_scores.js"
+/** @import { RGB } from "../shared/types" */
+/** @import { ShiftState } from "./payloads" */
+
 const MAP_EDGE = { left: 46, top: 24, right: 12, bottom: 36 }
 
 // The window keeps still while the marked cell is inside it.
@@ -9,7 +20,8 @@ function windowOf(place, before, end) {
   return clamp(place - CELLS / 2, 0, most)
 }
 
-function paintShiftMap(state, side) {
+/** @param {ShiftState} state */
+export function paintShiftMap(state, side) {
   const { map, theme, meta, tile } = state
   const cell = Math.max(2, Math.floor((side - MAP_EDGE.left - MAP_EDGE.right) / CELLS))
   const size = cell * CELLS
@@ -30,8 +42,8 @@ function paintShiftMap(state, side) {
   context.strokeRect(x - 1, y - 1, cell + 2, cell + 2)
   for (let i = 0; i <= CELLS; i += 16) {
     const place = i === CELLS ? CELLS - 1 : i
-    write(context, theme, grouped(m0 + place), at.left - 6, at.top + (place + 0.5) * cell, { align: "right", baseline: "middle" })
-    write(context, theme, grouped(n0 + place), at.left + (place + 0.5) * cell, at.top + size + 14, { align: "center" })
+    write(context, theme, wholeNumber(m0 + place), at.left - 6, at.top + (place + 0.5) * cell, { align: "right", baseline: "middle" })
+    write(context, theme, wholeNumber(n0 + place), at.left + (place + 0.5) * cell, at.top + size + 14, { align: "center" })
   }
   write(context, theme, meta.texts.axis_n, at.left + size / 2, at.top + size + 30, { align: "center", color: theme.key })
   write(context, theme, meta.texts.axis_m, 2, 14, { color: theme.query })
@@ -44,12 +56,10 @@ function paintTile(state, tile, m0, n0) {
   const scores = windowScores(state, m0, n0)
   state.most = Math.max(...extent(byDifference(state).map(([, score]) => score)).map(Math.abs)) || 1
   const colors = ramp(theme.diverging)
-  Object.assign(tile, { width: CELLS, height: CELLS })
-  const context = tile.getContext("2d")
-  const image = context.createImageData(CELLS, CELLS)
-  const pixels = new Uint32Array(image.data.buffer)
-  scores.forEach((row, i) => row.forEach((score, j) => (pixels[i * CELLS + j] = colors[Math.round((clamp(score / state.most, -1, 1) + 1) * 127.5)])))
-  context.putImageData(image, 0, 0)
+  paintPixels(tile, CELLS, CELLS, (i) => {
+    const score = scores[Math.floor(i / CELLS)][i % CELLS]
+    return colors[Math.round((clamp(score / state.most, -1, 1) + 1) * 127.5)]
+  })
   Object.assign(state, { tileKey: key, tileOf: state.arrays })
 }
 
@@ -64,7 +74,8 @@ function paintDiagonal(context, { at, theme }, x, y) {
   context.restore()
 }
 
-function paintShiftCharts(state, width, height) {
+/** @param {ShiftState} state */
+export function paintShiftCharts(state, width, height) {
   const { charts, theme, meta } = state
   const context = sizeCanvas(charts, width, height)
   context.direction = "ltr"
@@ -73,12 +84,21 @@ function paintShiftCharts(state, width, height) {
   const half = height / 2
   const first = { left: 52, right: width - 10, top: 28, bottom: half - 36 }
   const second = { left: 52, right: width - 10, top: half + 28, bottom: height - 36 }
-  const ends = [0, state.ends[state.span]]
+  const ends = /** @type {[number, number]} */ ([0, state.ends[state.span]])
   paintScoreChart(context, state, first, flat, ends, range, { title: meta.texts.together, axis: meta.texts.axis_m, mark: state.m, color: theme.query })
-  const reach = [-state.reach, state.reach]
+  const reach = /** @type {[number, number]} */ ([-state.reach, state.reach])
   paintScoreChart(context, state, second, across, reach, range, { title: meta.texts.apart, axis: meta.texts.axis_difference, mark: state.m - state.n, color: theme.primary, shade: meta.causal })
 }
 
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {ShiftState} state
+ * @param {{ left: number, right: number, top: number, bottom: number }} box
+ * @param {number[][]} points
+ * @param {[number, number]} ends
+ * @param {[number, number]} range
+ * @param {{ title: string, axis: string, mark: number, color: RGB, shade?: boolean }} look
+ */
 function paintScoreChart(context, state, box, points, ends, range, { title, axis, mark, color, shade = false }) {
   const { theme, score } = state
   const x = (place) => box.left + ((place - ends[0]) / (ends[1] - ends[0] || 1)) * (box.right - box.left)

@@ -1,5 +1,13 @@
 // One row a pair: at the left its wavelength, then its step in the sum of the chosen key, then its part of every key.
 
+import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { clamp, extent, padded } from "../shared/numbers.js"
+import { css, rampColor } from "../shared/theme.js"
+import { stepOf } from "../shared/ticks.js"
+import { fill, formatPlain, isolate, wholeNumber } from "../shared/words.js"
+import { rule, SMALL, threeDigits, write } from "./axis.js"
+import { scoreWords, shownColumn, total } from "./split_words.js"
+
 const SPLIT_HEIGHT = 400
 const KEY_LABELS = 78 // pixels under the map for tokens at a slope
 const WIDEST_KEY = 64
@@ -16,7 +24,7 @@ function layOut(state, width) {
   return { narrow, row, label, bars, map, column, top, bottom: top + rows * row, sum: top + rows * row + 8, sumHeight: 20, width }
 }
 
-function paintSplit(state, width) {
+export function paintSplit(state, width) {
   const at = (state.at = layOut(state, width))
   const context = sizeCanvas(state.canvas, width, at.sum + at.sumHeight + KEY_LABELS)
   context.direction = "ltr"
@@ -35,12 +43,12 @@ function paintSplit(state, width) {
 function paintWaveLabels(context, state, at) {
   const { theme, meta, waves, values } = state
   write(context, theme, at.narrow ? "2π/θ" : meta.texts.axis_wave, 0, 12)
-  const every = Math.max(1, Math.ceil(12 / at.row))
+  const every = stepOf(12, at.row)
   values.forEach((_, i) => {
     const isRest = i >= waves.length
     if (i % every && !isRest) return
     if (!isRest && meta.n_rest && (waves.length - i) * at.row < 11) return
-    const text = isRest ? meta.texts.rest_short : Number.isFinite(waves[i]) ? (waves[i] >= 1000 ? grouped(Math.round(waves[i])) : threeDigits(waves[i])) : "∞"
+    const text = isRest ? meta.texts.rest_short : Number.isFinite(waves[i]) ? (waves[i] >= 1000 ? wholeNumber(Math.round(waves[i])) : threeDigits(waves[i])) : "∞"
     context.font = `${SMALL}px ${theme.font}`
     write(context, theme, fitText(context, text ?? "", at.label - 8), at.label - 8, at.top + (i + 0.5) * at.row, { align: "right", baseline: "middle", color: i === state.pair ? theme.text : theme.quiet })
   })
@@ -108,7 +116,7 @@ function paintParts(context, state, at) {
 function paintKeys(context, state, at) {
   const { theme, meta, positions, column: pinned } = state
   const y = at.sum + at.sumHeight + 8
-  const every = Math.max(1, Math.ceil(13 / at.column))
+  const every = stepOf(13, at.column)
   context.font = `${SMALL}px ${theme.font}`
   positions.forEach((position, column) => {
     if (column !== pinned && (column % every || (every > 1 && Math.abs(column - pinned) < every))) return

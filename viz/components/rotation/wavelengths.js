@@ -1,5 +1,11 @@
 // Every pair by its wavelength, the tokens of one full turn, as long as its q and k are.
 
+import { sizeCanvas } from "../shared/canvas.js"
+import { clamp } from "../shared/numbers.js"
+import { css } from "../shared/theme.js"
+import { fill, formatPlain, wholeNumber } from "../shared/words.js"
+import { disc, rule, SMALL, write } from "./axis.js"
+
 const WAVES_HEIGHT = 168
 const WAVES = { left: 44, right: 14, top: 34, bottom: 40 }
 
@@ -12,7 +18,7 @@ function waveScale(state, width) {
   return { low, high, x: (tokens) => from + ((clamp(Math.log10(tokens), low, high) - low) / (high - low)) * (to - from) }
 }
 
-function paintWaves(state, width) {
+export function paintWaves(state, width) {
   const { waves, theme, pairs, longest } = state
   const context = sizeCanvas(waves, width, WAVES_HEIGHT)
   context.direction = "ltr"
@@ -40,7 +46,7 @@ function paintBeyond(context, { context: limit, theme, meta }, scale, width, bot
   context.fillRect(x, WAVES.top - 6, width - WAVES.right - x + 6, bottom - WAVES.top + 6)
   rule(context, css(theme.quiet), x, WAVES.top - 6, x, bottom, { dash: [4, 3] })
   const right = x < width * 0.6
-  write(context, theme, fill(meta.texts.context, { count: grouped(limit) }), right ? x + 4 : x - 4, 12, { align: right ? "left" : "right" })
+  write(context, theme, fill(meta.texts.context, { count: wholeNumber(limit) }), right ? x + 4 : x - 4, 12, { align: right ? "left" : "right" })
 }
 
 function paintWaveAxes(context, { theme, meta, longest }, scale, width, bottom) {
@@ -53,7 +59,7 @@ function paintWaveAxes(context, { theme, meta, longest }, scale, width, bottom) 
       const x = scale.x(tokens)
       rule(context, css(theme.rule), x, bottom, x, bottom + (part === 1 ? 5 : 3))
       const roomy = (width - WAVES.left) / (scale.high - scale.low) > 130
-      if (part === 1 || roomy) write(context, theme, grouped(tokens), x, bottom + 17, { align: "center" })
+      if (part === 1 || roomy) write(context, theme, wholeNumber(tokens), x, bottom + 17, { align: "center" })
     }
   }
   const turn = scale.x(2 * Math.PI)
@@ -70,11 +76,11 @@ function paintHere(context, { position, theme, meta }, scale, bottom) {
   if (position < 1 || Math.log10(position) < scale.low) return
   const x = scale.x(position)
   rule(context, css(theme.text), x, WAVES.top - 6, x, bottom, { width: 1.25 })
-  const text = fill(meta.texts.here, { position: grouped(position) })
+  const text = fill(meta.texts.here, { position: wholeNumber(position) })
   context.font = `${SMALL}px ${theme.font}`
   const half = context.measureText(text).width / 2
   write(context, theme, text, Math.max(x, WAVES.left + half), WAVES.top - 10, { align: "center", color: theme.text })
 }
 
 // The pair nearest to this place of the axis.
-const waveAt = ({ waveX }, x) => waveX.reduce((best, place, i) => (Math.abs(place - x) < Math.abs(waveX[best] - x) ? i : best), 0)
+export const waveAt = ({ waveX }, x) => waveX.reduce((best, place, i) => (Math.abs(place - x) < Math.abs(waveX[best] - x) ? i : best), 0)

@@ -1,9 +1,16 @@
 // The most likely tokens as bars: an outline for the model's own probability, filled what the settings make of it.
 
+import { closest, element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { fill, isolate, wholeNumber } from "../shared/words.js"
+import { benches, bits, chance } from "./settings.js"
+/** @import { State } from "./payload" */
+
 const ROW_HEIGHT = 22 // pixels, also in the style sheet
 const SETTLED = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1] // what a bar of full length can stand for
 
-function buildBars(state) {
+/** @param {State} state */
+export function buildBars(state) {
   state.barsTitle = element("span", { className: "after" })
   state.wentOn = element("button", { type: "button", className: "went-on" })
   state.wentOn.addEventListener("click", () => state.act.mark(state.meta.actual))
@@ -16,7 +23,7 @@ function buildBars(state) {
   state.restRow.node.classList.add("rest")
   state.restRow.node.setAttribute("role", "presentation")
   state.barList.addEventListener("click", (event) => {
-    const node = event.target.closest?.("[data-token]")
+    const node = closest(event, "[data-token]")
     if (node) state.act.mark(Number(node.dataset.token), { toggle: true })
   })
   state.barList.addEventListener("keydown", (event) => onBarKey(state, event))
@@ -52,6 +59,7 @@ function onBarKey(state, event) {
 // ---- which tokens ---------------------------------------------------------------------------------------------------
 
 // The first of the model's own ranking; the last rows make room for what is likely, marked or true but not among them.
+/** @param {State} state */
 function shownTokens(state, count) {
   const first = Array.from(state.order.subarray(0, count))
   const wanted = [state.find, state.meta.actual, ...benches(state).flatMap((bench) => Array.from(state.results[bench].likeliest))]
@@ -70,8 +78,9 @@ function scaleOf(state, most) {
 
 // ---- painting -------------------------------------------------------------------------------------------------------
 
-function paintBars(state) {
-  const { meta, results } = state
+/** @param {State} state */
+export function paintBars(state) {
+  const { results } = state
   const shown = benches(state)
   state.root.classList.toggle("comparing", state.compare)
   const tokens = (state.shown = shownTokens(state, Math.min(state.order.length, state.narrow ? 8 : 15)))
@@ -93,6 +102,7 @@ function paintBars(state) {
   }
 }
 
+/** @param {State} state */
 function paintBar(state, row, i, scale) {
   const token = state.shown[i]
   const label = state.meta.labels[token]
@@ -109,34 +119,37 @@ function paintBar(state, row, i, scale) {
   const removed = benches(state).every((bench) => !(state.results[bench].final[token] > 0))
   row.node.classList.toggle("removed", removed)
   const said = benches(state).map((bench) => chanceOrRemoved(state, bench, token)).join(" / ")
-  row.node.setAttribute("aria-label", fill(state.meta.texts.summary_token, { label, percent: said }))
+  row.node.setAttribute("aria-description", fill(state.meta.texts.summary_token, { label, percent: said }))
   for (const bench of benches(state)) {
     const count = state.results[bench].counts?.[token] ?? 0
     paintTrack(state, row.tracks[bench], bench, { own: state.own[token], final: state.results[bench].final[token], count }, scale)
   }
 }
 
-function chanceOrRemoved(state, bench, token) {
+/** @param {State} state */
+export function chanceOrRemoved(state, bench, token) {
   const p = state.results[bench].final[token]
   return p > 0 ? chance(p, state.meta.texts) : state.meta.texts.legend_removed
 }
 
+/** @param {State} state */
 function paintTrack(state, track, bench, { own, final, count }, scale) {
   const { texts } = state.meta
   const width = (p) => `${clamp((100 * p) / scale, 0, 100).toFixed(3)}%`
   track.node.classList.toggle("gone", final === 0)
   track.own.style.width = width(own)
   track.final.style.width = width(final)
-  track.amount.textContent = chance(final || own, texts)
+  track.amount.textContent = chance(final, texts)
   track.drawn.hidden = count === 0
   track.drawn.style.left = width(state.draws ? count / state.draws : 0)
-  track.times.textContent = state.draws && final > 0 ? fill(texts.times, { count: whole(count) }) : ""
+  track.times.textContent = state.draws && final > 0 ? fill(texts.times, { count: wholeNumber(count) }) : ""
 }
 
+/** @param {State} state */
 function paintRest(state, scale) {
   const others = state.order.length - state.shown.length
   state.restRow.node.hidden = others === 0
-  state.restRow.label.textContent = fill(state.meta.texts.rest, { count: whole(others) })
+  state.restRow.label.textContent = fill(state.meta.texts.rest, { count: wholeNumber(others) })
   const beyond = (values) => Math.max(0, state.shown.reduce((left, token) => left - values[token], 1))
   for (const bench of benches(state)) {
     const result = state.results[bench]
@@ -147,14 +160,18 @@ function paintRest(state, scale) {
   }
 }
 
+/** @param {State} state */
 function paintAxis(state, bench, scale) {
   const axis = state.axes[bench]
   if (axis.childElementCount === 0) axis.append(...[0, 0.5, 1].map(() => element("span")))
   ;[...axis.children].forEach((tick, i) => (tick.textContent = fill(state.meta.texts.percent, { number: String(Number((50 * i * scale).toPrecision(3))) })))
+  const middle = /** @type {HTMLElement} */ (axis.children[1])
+  middle.style.visibility = state.narrow && state.compare ? "hidden" : "" // no room between the others
   axis.dataset.name = bench.toUpperCase()
 }
 
 // The line below the last token that stays, where those that stay are the first of the list.
+/** @param {State} state */
 function paintCut(state, bench) {
   const cut = state.cuts[bench]
   const result = state.results[bench]
@@ -165,19 +182,20 @@ function paintCut(state, bench) {
   cut.hidden = !drawn
   if (!drawn) return
   cut.style.top = `${stay * ROW_HEIGHT}px`
-  cut.textContent = fill(state.meta.texts.stay, { count: whole(stay) })
+  cut.textContent = fill(state.meta.texts.stay, { count: wholeNumber(stay) })
 }
 
 const frequency = (state, bench, token) => (state.draws ? state.results[bench].counts[token] / state.draws : 0)
 
-function summaryOf(state) {
+/** @param {State} state */
+export function summaryOf(state) {
   const { texts, labels } = state.meta
   return benches(state)
     .map((bench) => {
       const { final, kept, stages } = state.results[bench]
       const likely = [...state.shown].sort((x, y) => final[y] - final[x]).slice(0, 3).filter((token) => final[token] > 0)
       const tokens = likely.map((token) => fill(texts.summary_token, { label: isolate(labels[token]), percent: chance(final[token], texts) })).join(", ")
-      const words = fill(texts.summary, { count: whole(kept), all: whole(final.length), bits: bits(stages.at(-1).entropy), tokens })
+      const words = fill(texts.summary, { count: wholeNumber(kept), all: wholeNumber(final.length), bits: bits(stages.at(-1).entropy), tokens })
       return state.compare ? `${bench.toUpperCase()}: ${words}` : words
     })
     .join(" ")

@@ -1,9 +1,18 @@
 // Every token of the vocabulary: probability against the model's own rank, both logarithmic. Nothing is left out: a
 // pixel that stands for thousands of tokens shows the range they span.
 
+import { sizeCanvas } from "../shared/canvas.js"
+import { element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { css } from "../shared/theme.js"
+import { fill, isolate, wholeNumber } from "../shared/words.js"
+import { chanceOrRemoved } from "./bars.js"
+import { benches, chance, raised } from "./settings.js"
+/** @import { State } from "./payload" */
+
 const CURVE_MARGIN = { left: 44, right: 8, top: 6, bottom: 20 }
 
-function buildCurve(state) {
+export function buildCurve(state) {
   state.curveTitle = element("span")
   state.curveSaid = element("span", { className: "said" })
   state.canvas = element("canvas", { role: "img" })
@@ -38,7 +47,8 @@ function curveLayout(state) {
   return (state.curve = at)
 }
 
-function paintCurve(state) {
+/** @param {State} state */
+export function paintCurve(state) {
   const at = curveLayout(state)
   const { theme, meta } = state
   const context = sizeCanvas(state.canvas, at.width, at.height)
@@ -55,7 +65,7 @@ function paintCurve(state) {
     drawDraws(context, state, at, bench, y, css(color))
   }
   drawMarked(context, state, at, y)
-  state.curveTitle.textContent = fill(meta.texts.curve, { count: whole(state.order.length) })
+  state.curveTitle.textContent = fill(meta.texts.curve, { count: wholeNumber(state.order.length) })
   state.canvas.setAttribute("aria-label", `${state.curveTitle.textContent}. ${state.root.dataset.summary}`)
 }
 
@@ -153,7 +163,7 @@ function drawGrid(context, at, theme, y, texts) {
   const bottom = at.height - 5
   let free = at.left
   for (let rank = 1; rank <= at.order.length; rank *= 10) {
-    const words = rank === 1 ? `${texts.curve_axis} 1` : whole(rank)
+    const words = rank === 1 ? `${texts.curve_axis} 1` : wholeNumber(rank)
     const x = at.left + at.place(rank - 1)
     const half = context.measureText(words).width / 2
     const start = Math.max(free, Math.min(x - half, at.left + at.span - 2 * half))
@@ -173,6 +183,7 @@ function rankAt(state, event) {
   return clamp(Math.round(state.order.length ** clamp(x / (at.span - 1), 0, 1)) - 1, 0, state.order.length - 1)
 }
 
+/** @param {State} state */
 function pointAt(state, event) {
   const rank = event && rankAt(state, event)
   const token = rank === null ? null : state.order[rank]
@@ -181,6 +192,6 @@ function pointAt(state, event) {
   paintCurve(state)
   const { texts, labels } = state.meta
   const final = token === null ? "" : benches(state).map((bench) => chanceOrRemoved(state, bench, token)).join(" / ")
-  const values = token === null ? {} : { rank: whole(rank + 1), label: isolate(labels[token]), percent: chance(state.own[token], texts), final }
+  const values = token === null ? {} : { rank: wholeNumber(rank + 1), label: isolate(labels[token]), percent: chance(state.own[token], texts), final }
   state.curveSaid.textContent = token === null ? "" : fill(texts.curve_point, values)
 }

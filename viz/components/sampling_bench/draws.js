@@ -1,13 +1,21 @@
 // Draws from the final distribution: the same random numbers whatever the settings, so that moving a slider moves the
 // tokens they fall on.
 
-const LATEST = 12 // tokens drawn last that are named
+import { element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { fill, formatPlain, isolate, wholeNumber } from "../shared/words.js"
+import { benches } from "./settings.js"
+import { chiSquared } from "./stages.js"
+import { uniformsOf } from "./uniforms.js"
+/** @import { State } from "./payload" */
+
+export const LATEST = 12 // tokens drawn last that are named
 const DRAWING = 700 // milliseconds in which the counts come in
 
-function buildDraws(state) {
+export function buildDraws(state) {
   state.drawWord = element("b")
   state.drawButtons = [1, 10, 1000].map((count) => {
-    const button = element("button", { type: "button", className: "draw", textContent: `+${whole(count)}` })
+    const button = element("button", { type: "button", className: "draw", textContent: `+${wholeNumber(count)}` })
     button.addEventListener("click", () => state.act.draw(count))
     return button
   })
@@ -25,16 +33,18 @@ function buildDraws(state) {
   return element("div", { className: "draws" }, row, state.seedProblem, state.latest, state.chi)
 }
 
-function labelDraws(state) {
+/** @param {State} state */
+export function labelDraws(state) {
   const { texts } = state.meta
   state.drawWord.textContent = texts.draw
   state.clearButton.textContent = texts.clear
   state.seedWord.textContent = texts.seed
-  for (const button of state.drawButtons) button.setAttribute("aria-label", `${texts.draw} ${button.textContent.slice(1)}`)
+  for (const button of state.drawButtons) button.setAttribute("aria-label", `${texts.draw} ${button.textContent}`)
 }
 
 // Every random number that can be asked for, made once for each seed and position.
-function numbersOf(state, seed) {
+/** @param {State} state */
+export function numbersOf(state, seed) {
   const { position, most_draws: most } = state.meta
   const key = `${seed}:${position}`
   if (state.numbers?.key !== key) state.numbers = { key, values: uniformsOf(seed, position, most) }
@@ -42,26 +52,27 @@ function numbersOf(state, seed) {
 }
 
 // Draws come in over a moment, unless the reader wants no motion.
-function animateDraws(state, from, to) {
+export function animateDraws(state, from, to) {
   cancelAnimationFrame(state.drawing)
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches || to - from < 2
   const start = performance.now()
   const step = () => {
     const share = still ? 1 : clamp((performance.now() - start) / DRAWING, 0, 1)
     state.draws = share === 1 ? to : from + Math.max(1, Math.floor((to - from) * share ** 2))
-    redraw(state)
+    state.repaint()
     if (share < 1) state.drawing = requestAnimationFrame(step)
   }
   step()
 }
 
-function paintDraws(state) {
+/** @param {State} state */
+export function paintDraws(state) {
   const { texts, labels, most_draws: most } = state.meta
   const shown = benches(state).filter((bench) => state.results[bench].counts)
   state.clearButton.disabled = state.goal === 0
   state.drawButtons.forEach((button) => (button.disabled = state.goal >= most))
   if (!state.seedTyping) state.seed.value = state.settings.a.seed
-  state.drawnWord.textContent = state.goal >= most ? fill(texts.most_drawn, { count: whole(most) }) : state.draws ? fill(texts.drawn, { count: whole(state.draws) }) : ""
+  state.drawnWord.textContent = state.goal >= most ? fill(texts.most_drawn, { count: wholeNumber(most) }) : state.draws ? fill(texts.drawn, { count: wholeNumber(state.draws) }) : ""
   const named = (bench) => state.results[bench].latest.map((token) => isolate(labels[token])).join(" ")
   const lines = shown.map((bench) => (state.compare ? `${bench.toUpperCase()}: ` : "") + (state.draws > LATEST ? "… " : "") + named(bench))
   state.latest.textContent = state.draws ? lines.join("\n") : texts.none_drawn
@@ -82,10 +93,11 @@ function chiOfDraws({ counts, final }, draws) {
   return chiSquared(pooled.counts, pooled.probabilities, draws)
 }
 
+/** @param {State} state */
 function chiWords(state, bench) {
   const { texts } = state.meta
   const { value, freedom } = chiOfDraws(state.results[bench], state.draws)
   const name = state.compare ? `${bench.toUpperCase()}: ` : ""
   if (freedom < 1) return name + texts.chi_none
-  return name + fill(texts.chi, { value: formatPlain(value), freedom: whole(freedom), spread: whole(Math.round(Math.sqrt(2 * freedom))) })
+  return name + fill(texts.chi, { value: formatPlain(value), freedom: wholeNumber(freedom), spread: wholeNumber(Math.round(Math.sqrt(2 * freedom))) })
 }

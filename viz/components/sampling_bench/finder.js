@@ -1,8 +1,13 @@
 // Any token of the vocabulary by a part of its text or by its id: marking it shows what every stage makes of it.
 
+import { closest, element } from "../shared/dom.js"
+import { fill, isolate, wholeNumber } from "../shared/words.js"
+import { chance } from "./settings.js"
+/** @import { State } from "./payload" */
+
 const FOUND = 5 // tokens listed; the others are counted
 
-function buildFinder(state) {
+export function buildFinder(state) {
   state.findWord = element("label", { for: "bench-find" })
   state.findBox = element("input", { type: "search", id: "bench-find", autocomplete: "off", spellcheck: "false" })
   state.findBox.addEventListener("input", () => paintFinder(state))
@@ -20,7 +25,7 @@ function buildFinder(state) {
   state.unmark.addEventListener("click", () => state.act.mark(null))
   state.foundList = element("ul", { className: "found" })
   state.foundList.addEventListener("click", (event) => {
-    const button = event.target.closest?.("button")
+    const button = closest(event, "button")
     if (button) state.act.mark(Number(button.dataset.token), { toggle: true })
   })
   const row = element("div", { className: "find-row" }, state.findWord, state.findBox, state.unmark)
@@ -28,6 +33,7 @@ function buildFinder(state) {
 }
 
 // Tokens whose text holds what was typed (a space is written ·), the likeliest first; an exact id before all.
+/** @param {State} state */
 function findTokens(state, typed) {
   const wanted = typed.replaceAll(" ", "·").toLowerCase()
   if (!wanted) return []
@@ -39,7 +45,8 @@ function findTokens(state, typed) {
   return [...new Set([...id, ...exact, ...found])]
 }
 
-function paintFinder(state) {
+/** @param {State} state */
+export function paintFinder(state) {
   const { texts, labels } = state.meta
   const asked = JSON.stringify([state.findBox.value, state.find])
   if (state.found === asked) return // nothing is searched while a slider is dragged
@@ -50,10 +57,10 @@ function paintFinder(state) {
   state.unmark.hidden = state.find === null
   const found = (state.foundTokens = findTokens(state, state.findBox.value.trimEnd() || state.findBox.value))
   const rows = found.slice(0, FOUND).map((token) => {
-    const values = { label: isolate(labels[token]), rank: whole(state.rank[token] + 1), percent: chance(state.own[token], texts), id: String(token) }
+    const values = { label: isolate(labels[token]), rank: wholeNumber(state.rank[token] + 1), percent: chance(state.own[token], texts), id: String(token) }
     return element("li", {}, element("button", { type: "button", "data-token": String(token), "aria-pressed": String(token === state.find), textContent: fill(texts.found, values) }))
   })
-  if (found.length > FOUND) rows.push(element("li", { className: "more", textContent: fill(texts.found_more, { count: whole(found.length - FOUND) }) }))
+  if (found.length > FOUND) rows.push(element("li", { className: "more", textContent: fill(texts.found_more, { count: wholeNumber(found.length - FOUND) }) }))
   if (!found.length && state.findBox.value) rows.push(element("li", { className: "more", textContent: texts.found_none }))
   state.foundList.replaceChildren(...rows)
 }

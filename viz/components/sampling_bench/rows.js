@@ -1,9 +1,14 @@
 // The column of controls: one row a transform, in the order in which they are applied, and what each did.
 
-function buildRows(state) {
+import { element, focusedBeside } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { fill, isolate, wholeNumber } from "../shared/words.js"
+import { bits, chance, stepOf } from "./settings.js"
+/** @import { State } from "./payload" */
+
+export function buildRows(state) {
   const list = element("ol", { className: "transforms" })
   state.rowOf = {}
-  for (const name of USUAL_ORDER) list.append(buildRow(state, name))
   state.modelRow = { effect: element("span", { className: "effect" }), token: element("span", { className: "token-effect" }), bar: element("i") }
   state.modelName = element("b")
   state.note = element("p", { className: "note", role: "status" })
@@ -30,8 +35,9 @@ function buildHead(state) {
   return element("div", { className: "head" }, state.tabList, compare, state.resetButton)
 }
 
-function buildRow(state, name) {
+function buildRow(state, name, transform) {
   const row = {
+    transform,
     name: element("label", { className: "name", for: `slide-${name}` }),
     slider: element("input", { type: "range", id: `slide-${name}`, min: "0", step: "1" }),
     value: element("input", { type: "text", className: "value", inputmode: "decimal", autocomplete: "off", spellcheck: "false" }),
@@ -43,9 +49,9 @@ function buildRow(state, name) {
     token: element("span", { className: "token-effect" }),
     problem: element("p", { className: "problem", role: "alert", hidden: true }),
     bar: element("i"),
-    remembered: TRANSFORM[name].first, wrong: null, typing: false, steps: [],
+    remembered: transform.first, wrong: null, typing: false,
   }
-  row.slider.addEventListener("input", () => state.act.slide(name, row.steps[Number(row.slider.value)]))
+  row.slider.addEventListener("input", () => state.act.slide(name, row.transform.steps[Number(row.slider.value)]))
   row.slider.addEventListener("change", () => state.act.settle())
   row.value.addEventListener("input", () => (row.typing = true))
   row.value.addEventListener("change", () => state.act.type(name, row.value.value))
@@ -60,8 +66,8 @@ function buildRow(state, name) {
     row.about,
     element("div", { className: "told" }, row.effect, row.token),
     element("div", { className: "gauge", "aria-hidden": "true" }, row.bar))
-  state.rowOf[name] = row
-  return row.node
+  state.list.append(row.node)
+  return row
 }
 
 // Up and down in the field step as the slider does; Escape takes back what was typed.
@@ -69,8 +75,9 @@ function onValueKey(state, name, event) {
   const row = state.rowOf[name]
   const turn = { ArrowUp: 1, ArrowDown: -1 }[event.key]
   if (turn) {
-    const at = clamp(stepOf(name, state.settings[state.edited][name], row.steps) + turn, 0, row.steps.length - 1)
-    state.act.slide(name, row.steps[at])
+    const { steps } = row.transform
+    const at = clamp(stepOf(state.settings[state.edited][name], row.transform) + turn, 0, steps.length - 1)
+    state.act.slide(name, steps[at])
     state.act.settle()
     event.preventDefault()
   } else if (event.key === "Escape") {
@@ -81,15 +88,17 @@ function onValueKey(state, name, event) {
   }
 }
 
-// Words and the steps of the sliders, which depend on the payload alone.
-function labelRows(state) {
-  const { texts } = state.meta
-  for (const [name, row] of Object.entries(state.rowOf)) {
-    const words = { name: texts[name] }
-    row.steps = TRANSFORM[name].steps(state.logits.length)
-    row.slider.max = String(row.steps.length - 1)
-    row.name.textContent = texts[name]
-    row.about.textContent = texts[`about_${name}`]
+// A row for each transform, its words and the steps of its slider, which depend on the payload alone.
+/** @param {State} state */
+export function labelRows(state) {
+  const { texts, transforms } = state.meta
+  for (const [name, transform] of Object.entries(transforms)) {
+    const row = (state.rowOf[name] ??= buildRow(state, name, transform))
+    const words = { name: transform.label }
+    Object.assign(row, { transform, wrong: null, typing: false })
+    row.slider.max = String(transform.steps.length - 1)
+    row.name.textContent = transform.label
+    row.about.textContent = transform.about
     row.value.setAttribute("aria-label", fill(texts.value, words))
     row.power.setAttribute("aria-label", fill(texts.on, words))
     row.up.setAttribute("aria-label", fill(texts.earlier, words))
@@ -103,7 +112,7 @@ function labelRows(state) {
 
 // ---- painting -------------------------------------------------------------------------------------------------------
 
-function paintRows(state) {
+export function paintRows(state) {
   const settings = state.settings[state.edited]
   const result = state.results[state.edited]
   orderRows(state, settings.order)
@@ -114,7 +123,8 @@ function paintRows(state) {
   paintEffect(state, state.modelRow, result.stages[0], true)
   settings.order.forEach((name, i) => {
     paintControl(state, name, settings)
-    paintEffect(state, state.rowOf[name], result.stages[i + 1], isOn(name, settings), name)
+    const { transform } = state.rowOf[name]
+    paintEffect(state, state.rowOf[name], result.stages[i + 1], settings[name] !== transform.off, settings[name])
   })
   state.note.textContent = noteOf(state, settings, result)
 }
@@ -122,15 +132,17 @@ function paintRows(state) {
 function orderRows(state, order) {
   const now = [...state.list.children].map((node) => node.dataset.transform)
   if (order.every((name, i) => name === now[i])) return
-  const held = state.root.getRootNode().activeElement
+  const held = /** @type {HTMLElement | null} */ (focusedBeside(state.root))
   state.list.append(...order.map((name) => state.rowOf[name].node))
-  held?.focus?.({ preventScroll: true }) // a moved button has lost the focus
+  held?.focus({ preventScroll: true }) // a moved button has lost the focus
 }
 
+/** @param {State} state */
 function paintControl(state, name, settings) {
   const row = state.rowOf[name]
   const value = settings[name]
-  const on = isOn(name, settings)
+  const { off, steps } = row.transform
+  const on = value !== off
   if (row.wrong !== null) row.value.setAttribute("aria-invalid", "true")
   else {
     row.value.removeAttribute("aria-invalid")
@@ -138,36 +150,39 @@ function paintControl(state, name, settings) {
   }
   row.problem.hidden = row.wrong === null
   row.problem.textContent = row.wrong ?? ""
-  const step = String(stepOf(name, value, row.steps))
+  const step = String(stepOf(value, row.transform))
   if (row.slider.value !== step) row.slider.value = step
   row.slider.setAttribute("aria-valuetext", on ? String(value) : state.meta.texts.off)
-  row.slider.style.setProperty("--at", `${(100 * Number(step)) / (row.steps.length - 1)}%`)
+  row.slider.style.setProperty("--at", `${(100 * Number(step)) / (steps.length - 1)}%`)
   row.power.checked = on
   row.node.classList.toggle("off", !on)
   row.up.disabled = settings.order[0] === name
   row.down.disabled = settings.order.at(-1) === name
 }
 
-function paintEffect(state, row, stage, on, name) {
+/** @type {(state: State, row: any, stage: any, on: boolean, value?: number) => void} */
+function paintEffect(state, row, stage, on, value) {
   const { texts } = state.meta
   row.token.textContent = ""
-  const values = { kept: whole(stage.kept), mass: chance(stage.keptMass, texts), bits: bits(stage.entropy), count: whole(stage.kept) }
-  const shapes = name === "temperature" || name === "repetition_penalty"
-  const greedy = name === "temperature" && state.settings[state.edited].temperature === 0
-  const template = greedy ? texts.greedy : !on ? texts.effect_off : !name || shapes ? texts.effect_shape : texts.effect
-  row.effect.textContent = fill(template, values)
+  const values = { kept: wholeNumber(stage.kept), mass: chance(stage.keptMass, texts), bits: bits(stage.entropy), count: wholeNumber(stage.kept) }
+  const template = !on ? texts.effect_off : row.transform?.removes ? texts.effect : texts.effect_shape
+  row.effect.textContent = (value === 0 && row.transform?.at_zero) || fill(template, values)
   const most = Math.log2(Math.max(2, state.logits.length))
   row.bar.style.width = `${clamp((100 * stage.entropy) / most, 0, 100)}%`
   row.bar.parentElement.title = fill(texts.gauge, { bits: bits(stage.entropy), most: bits(most) })
   if (state.find === null) return
   const label = isolate(state.meta.labels[state.find])
-  const shown = { label, percent: chance(stage.p, texts), rank: whole(stage.rank) }
+  const shown = { label, percent: chance(stage.p, texts), rank: wholeNumber(stage.rank) }
   row.token.textContent = fill(stage.p > 0 ? texts.token_at : texts.token_removed, shown)
 }
 
+/** @param {State} state */
 function noteOf(state, settings, result) {
-  const { texts } = state.meta
+  const { texts, transforms } = state.meta
   const count = state.logits.length
-  if (settings.top_k > count) return fill(texts.all_stay, { count: whole(count), value: whole(settings.top_k) })
-  return result.kept === 1 && settings.temperature !== 0 ? texts.one_left : ""
+  const all = Object.entries(transforms)
+  for (const [name, { beyond }] of all)
+    if (beyond && settings[name] > count) return fill(beyond, { count: wholeNumber(count), value: wholeNumber(settings[name]) })
+  const said = all.some(([name, { at_zero }]) => at_zero && settings[name] === 0)
+  return result.kept === 1 && !said ? texts.one_left : ""
 }

@@ -1,24 +1,33 @@
+import { chosen, reconcile } from "../shared/choice.js"
+import { element } from "../shared/dom.js"
+import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
+import { css, readTheme } from "../shared/theme.js"
+import { fill, isolate } from "../shared/words.js"
+import { buildBars, paintBars, summaryOf } from "./bars.js"
+import { buildCurve, paintCurve } from "./curve.js"
+import { animateDraws, buildDraws, labelDraws, LATEST, numbersOf, paintDraws } from "./draws.js"
+import { buildFinder, paintFinder } from "./finder.js"
+import { buildRows, labelRows, paintRows } from "./rows.js"
+import { benches, offSettings, readSeed, readSetting } from "./settings.js"
+import { computeStages, drawTokens } from "./stages.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Arrays, Meta, State } from "./payload" */
+
 const SEND_AFTER = 250 // milliseconds without another change before the settings are sent
 const NARROW = 720 // below this width controls and picture stand in one column
 
-const benches = (state) => (state.compare ? ["a", "b"] : ["a"])
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".sampling-bench")
-  const state = stateOf(root, create)
-  state.tell = setTriggerValue
-  if (!sameBytes(state.data, data)) receive(state, data) // a rerun repeats them, perhaps in the middle of a drag
-  redraw(state)
-  return state.dispose
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".sampling-bench", { create, receive, draw: redraw, end: (state) => cancelAnimationFrame(state.drawing) })
 }
 
 const sameBytes = (one, other) => one?.length === other.length && one.every((byte, i) => byte === other[i])
 
-function create(root) {
-  const state = {
+function create(root, signal) {
+  const state = /** @type {any} */ ({
     root, results: {}, compare: false, edited: "a", draws: 0, goal: 0, find: null, hoverToken: null,
-    dragging: false, scale: 0, frame: 0, sending: 0, drawing: 0, shown: [], seedTyping: false,
-  }
+    dragging: false, scale: 0, frame: 0, asking: 0, drawing: 0, shown: [], seedTyping: false,
+  })
   const live = element("div", { className: "spoken", "aria-live": "polite" })
   state.announce = announcer(live, 600)
   state.act = actions(state)
@@ -28,23 +37,18 @@ function create(root) {
   state.picture = element("div", { className: "picture" }, bars, buildDraws(state), buildCurve(state))
   root.replaceChildren(state.broken, state.controls, state.picture, live)
   root.setAttribute("role", "group")
-  root.addEventListener("keydown", (event) => event.key === "Escape" && state.act.mark(null))
-  const stop = watchLayout(root, () => redraw(state))
-  state.dispose = () => {
-    stop()
-    state.announce.stop()
-    clearTimeout(state.sending)
-    cancelAnimationFrame(state.frame)
-    cancelAnimationFrame(state.drawing)
-    root.replaceChildren()
-    delete root.atlas
-  }
+  root.addEventListener("keydown", (event) => event.key === "Escape" && state.act.mark(null), { signal })
   return state
 }
 
-function receive(state, data) {
+/**
+ * @param {State} state
+ * @param {{ meta: Meta, arrays: Arrays }} payload
+ * @param {Uint8Array} data
+ */
+function receive(state, { meta, arrays }, data) {
+  if (sameBytes(state.data, data)) return // a rerun repeats them, perhaps in the middle of a drag
   state.data = data.slice()
-  const { meta, arrays } = unpack(data)
   const start = reconcile(state, "settings", meta.start)
   const place = state.meta && [state.meta.position, state.meta.after]
   Object.assign(state, { meta, logits: arrays.logits, previous: arrays.previous, numbers: null, lower: null, found: null })
@@ -54,7 +58,6 @@ function receive(state, data) {
   if (!state.compare) state.edited = "a"
   if (place && (place[0] !== meta.position || place[1] !== meta.after)) state.scale = 0
   state.isBroken = !rankTokens(state)
-  for (const row of Object.values(state.rowOf)) Object.assign(row, { wrong: null, typing: false })
   labelRows(state)
   labelDraws(state)
   state.root.setAttribute("aria-label", meta.texts.bench)
@@ -62,8 +65,8 @@ function receive(state, data) {
 
 // The model's own distribution and ranking, once for these logits. False where they are not numbers.
 function rankTokens(state) {
-  const { logits, previous } = state
-  const stages = computeStages(logits, { ...OFF_SETTINGS, order: USUAL_ORDER }, previous)
+  const { logits, previous, meta } = state
+  const stages = computeStages(logits, offSettings(meta), previous, meta.transforms)
   if (!stages) return false
   const { run, probabilities } = stages[0]
   const impossible = Array.from(logits.keys()).filter((token) => logits[token] === -Infinity)
@@ -81,10 +84,10 @@ function rankTokens(state) {
 
 function compute(state, bench) {
   const settings = state.settings[bench]
-  const stages = computeStages(state.logits, settings, state.previous, state.memory[bench])
-  const { run, kept, probabilities: final } = stages.at(-1)
+  const stages = computeStages(state.logits, settings, state.previous, state.meta.transforms, state.memory[bench]) ?? []
+  const { run, kept, probabilities: final } = stages[stages.length - 1]
   const told = stages.map((stage) => ({ kept: stage.kept, keptMass: stage.keptMass, entropy: stage.entropy, ...placeIn(stage.run, state.find) }))
-  const result = { stages: told, final, kept, run, drawn: [], likeliest: run.ids.slice(run.low, Math.min(run.high, run.low + 5)), counts: null, latest: [] }
+  const result = /** @type {any} */ ({ stages: told, final, kept, run, drawn: [], likeliest: run.ids.slice(run.low, Math.min(run.high, run.low + 5)), counts: null, latest: [] })
   if (state.draws) {
     const tokens = drawTokens(final, numbersOf(state, state.settings.a.seed).subarray(0, state.draws))
     result.counts = new Int32Array(final.length)
@@ -103,6 +106,7 @@ function placeIn({ ids, weights, low, high, total }, token) {
 
 // ---- drawing --------------------------------------------------------------------------------------------------------
 
+/** @param {State} state */
 function redraw(state) {
   const { root, meta } = state
   if (!root.clientWidth) return // not shown yet: the observer calls again
@@ -127,6 +131,7 @@ function redraw(state) {
   markPainted(root)
 }
 
+/** @param {State} state */
 function paintHead(state) {
   const { texts, actual, labels, after } = state.meta
   state.barsTitle.textContent = fill(texts.after, { text: isolate(after) })
@@ -151,25 +156,21 @@ function tellFacts(state) {
 
 // ---- what the reader does -------------------------------------------------------------------------------------------
 
+/** @param {State} state */
 function actions(state) {
-  const later = () => {
-    cancelAnimationFrame(state.frame)
-    state.frame = requestAnimationFrame(() => redraw(state))
-  }
   const send = () => {
     const value = { a: state.settings.a, b: state.settings.b, compare: state.compare, draws: state.goal, find: state.find }
     const copy = JSON.parse(JSON.stringify(value))
     chosen(state, "settings", copy)
-    clearTimeout(state.sending)
-    state.sending = setTimeout(() => state.tell("settings", copy), SEND_AFTER)
+    tell(state, "settings", copy, SEND_AFTER)
   }
   const set = (name, value) => {
     const row = state.rowOf[name]
     const settings = state.settings[state.edited]
     Object.assign(row, { wrong: null, typing: false })
-    if (isOn(name, settings)) row.remembered = settings[name] // for its switch
+    if (settings[name] !== row.transform.off) row.remembered = settings[name] // for its switch
     settings[name] = value
-    later()
+    later(state)
   }
   const change = (name, value) => {
     set(name, value)
@@ -178,21 +179,22 @@ function actions(state) {
   return {
     slide(name, value) {
       state.dragging = true
-      clearTimeout(state.sending) // nothing is sent while a slider is held
+      clearTimeout(state.asking) // nothing is sent while a slider is held
       set(name, value)
     },
     settle() {
       state.dragging = false
-      later()
+      later(state)
       send()
     },
-    power: (name, on) => change(name, on ? state.rowOf[name].remembered : OFF_SETTINGS[name]),
+    power: (name, on) => change(name, on ? state.rowOf[name].remembered : state.meta.transforms[name].off),
     type(name, text) {
-      const off = text.trim().toLowerCase() === state.meta.texts.off.toLowerCase()
-      const { value, problem } = off ? { value: OFF_SETTINGS[name] } : readSetting(name, text, state.meta)
+      const [transform, { texts }] = [state.meta.transforms[name], state.meta]
+      const off = text.trim().toLowerCase() === texts.off.toLowerCase()
+      const { value, problem } = off ? { value: transform.off } : readSetting(text, transform, texts)
       if (problem === undefined) return change(name, value)
       state.rowOf[name].wrong = problem
-      later()
+      later(state)
     },
     move(name, by) {
       const { order } = state.settings[state.edited]
@@ -202,30 +204,30 @@ function actions(state) {
       const moved = order.filter((other) => other !== name)
       moved.splice(to, 0, name)
       state.settings[state.edited].order = moved
-      later()
+      later(state)
       send()
     },
     edit(bench) {
       state.edited = bench
       for (const row of Object.values(state.rowOf)) Object.assign(row, { wrong: null, typing: false })
-      later()
+      later(state)
     },
     compare(on) {
       Object.assign(state, { compare: on, edited: on ? "b" : "a" })
-      later()
+      later(state)
       send()
     },
     reset() {
       const { settings, edited } = state
-      Object.assign(settings[edited], OFF_SETTINGS, { order: USUAL_ORDER })
+      Object.assign(settings[edited], offSettings(state.meta))
       for (const row of Object.values(state.rowOf)) Object.assign(row, { wrong: null, typing: false })
-      later()
+      later(state)
       send()
     },
     mark(token, { toggle = false } = {}) {
       if (token === null && state.find === null) return
       state.find = toggle && token === state.find ? null : token
-      later()
+      later(state)
       send()
     },
     draw(count) {
@@ -235,7 +237,7 @@ function actions(state) {
       send()
     },
     seed(text) {
-      const { value, problem } = readSeed(text, state.meta)
+      const { value, problem } = readSeed(text, state.meta.texts)
       state.seedTyping = problem !== undefined
       state.seedProblem.hidden = problem === undefined
       state.seedProblem.textContent = problem ?? ""
@@ -243,7 +245,7 @@ function actions(state) {
         state.settings.a.seed = state.settings.b.seed = value
         send()
       }
-      later()
+      later(state)
     },
   }
 }

@@ -2,7 +2,7 @@
 
 The payload is the model's logits and the words for every token; all that follows from the settings is computed in the
 browser, so that a slider redraws while it is dragged. Sends the trigger "settings" once a control is let go: a mapping
-with "a" and "b" (the settings of each bench, named as `SETTINGS`), "compare", "draws" and "find".
+with "a" and "b" (the settings of each bench: one a transform, "order" and "seed"), "compare", "draws" and "find".
 """
 
 from __future__ import annotations
@@ -20,31 +20,15 @@ from viz.components.source import read_source
 
 N_ = str
 
-SETTINGS = (
-    "temperature", "top_k", "top_p", "min_p", "typical_p", "repetition_penalty", "order", "seed",
-)  # fmt: skip
 MOST_DRAWS = 10_000
 
 TEXTS: dict[str, str] = {
     "bench": N_("How the next token is chosen"),
     "model": N_("model"),
-    "temperature": N_("temperature"),
-    "top_k": N_("top-k"),
-    "top_p": N_("top-p"),
-    "min_p": N_("min-p"),
-    "typical_p": N_("typical"),
-    "repetition_penalty": N_("repetition penalty"),
-    "about_repetition_penalty": N_("makes the tokens of the text less likely"),
-    "about_temperature": N_("below 1 sharper, above 1 flatter, 0 always the likeliest"),
-    "about_top_k": N_("keeps the k most likely tokens"),
-    "about_top_p": N_("keeps the fewest tokens whose probabilities reach p"),
-    "about_min_p": N_("keeps tokens with at least this share of the top probability"),
-    "about_typical_p": N_("keeps the tokens nearest to the average surprise, up to p"),
     "effect": N_("{kept} kept · {mass} of the mass · {bits} bits"),
     "effect_off": N_("off · {bits} bits"),
     "effect_shape": N_("{bits} bits · {kept} tokens"),
     "gauge": N_("entropy: {bits} of at most {most} bits"),
-    "greedy": N_("greedy: always the most likely token"),
     "off": N_("off"),
     "on": N_("{name} on"),
     "value": N_("{name}, value"),
@@ -54,7 +38,6 @@ TEXTS: dict[str, str] = {
     "compare": N_("compare two settings"),
     "edited": N_("Settings {name}"),
     "not_number": N_("“{value}” is not a number for {what}."),
-    "all_stay": N_("The vocabulary has {count} tokens: with top-k {value} all of them stay."),
     "one_left": N_("One token is left. Whatever the settings, at least one always stays."),
     "broken": N_("The model's logits are not numbers (NaN or infinite), so no token can be chosen from them."),
     "token_at": N_("{label} {percent} · rank {rank}"),
@@ -62,8 +45,11 @@ TEXTS: dict[str, str] = {
     "legend_model": N_("the model’s own probability"),
     "legend_final": N_("after your settings"),
     "legend_removed": N_("removed"),
+    "numbers": N_("bars and numbers: after your settings"),
+    "outlines": N_("outlines: the model’s own probability"),
     "legend_drawn": N_("share of the draws"),
     "after": N_("after “… {text}”"),
+    "after_all": N_("after “{text}”"),
     "went_on": N_("the text goes on with {label}"),
     "rest": N_("{count} others"),
     "stay": N_("{count} kept"),
@@ -76,11 +62,12 @@ TEXTS: dict[str, str] = {
     "find_hint": N_("any token, or its id"),
     "found_none": N_("No token contains this."),
     "found_more": N_("and {count} more"),
-    "found": N_("{label} · rank {rank} · {percent} · id {id}"),
+    "found": N_("{label} · the model gives it {percent}, rank {rank} · id {id}"),
     "unmark": N_("mark no token"),
     "draw": N_("Draw"),
     "clear": N_("clear"),
     "seed": N_("seed"),
+    "seed_rule": N_("The seed is {value}; it must be a whole number."),
     "drawn": N_("{count} drawn"),
     "none_drawn": N_("None drawn yet. The same seed always draws the same tokens."),
     "most_drawn": N_("{count} draws are the most shown here."),
@@ -91,12 +78,7 @@ TEXTS: dict[str, str] = {
     "summary_token": N_("{label} {percent}"),
 }
 
-SOURCE = read_source(
-    Path(__file__).parent,
-    "sampling_bench",
-    '<div class="sampling-bench"></div>\n',
-    parts=["stages", "uniforms", "settings", "rows", "bars", "curve", "draws", "finder"],
-)
+SOURCE = read_source(Path(__file__).parent, "sampling_bench", '<div class="sampling-bench">\n</div>')
 
 
 @dataclass(frozen=True)
@@ -119,20 +101,21 @@ def payload(
     after: str,
     actual: int | None,
     start: Start,
-    rules: Mapping[str, str],
+    transforms: Mapping[str, Mapping[str, JSON]],
     texts: Mapping[str, str],
 ) -> bytes:
     """The logits [vocab] of the token that will stand at `position`, and the label of every token.
 
     `previous` are the ids the repetition penalty makes less likely, `after` ends the text before, `actual` is the id of
     the token that does follow there, None at the end. A seed is given as text, for it may be longer than JavaScript's
-    whole numbers. `rules` says of each setting what it has to be, with {value} for what it is.
+    whole numbers. `transforms` is the table of them by name, in their usual order: of each `off`, `bounds`, `steps`,
+    `first` and `removes`, and its words `label`, `about`, `rule`, `at_zero` and `beyond`.
     """
     if logits.shape != (len(labels),):
         raise ValueError(f"logits of shape {logits.shape} for {len(labels)} labels")
     for settings in (start.a, start.b):
-        if set(settings) != set(SETTINGS):
-            raise ValueError(f"settings {sorted(settings)} instead of {sorted(SETTINGS)}")
+        if set(settings) != {*transforms, "order", "seed"}:
+            raise ValueError(f"settings {sorted(settings)} instead of {sorted({*transforms, 'order', 'seed'})}")
     meta: dict[str, JSON] = {
         "labels": list(labels),
         "position": position,
@@ -146,7 +129,7 @@ def payload(
             "find": start.find,
         },
         "most_draws": MOST_DRAWS,
-        "rules": dict(rules),
+        "transforms": {name: dict(transform) for name, transform in transforms.items()},
         "texts": dict(texts),
         "palette": palette(),
     }

@@ -1,34 +1,18 @@
 // The distribution after every transform of the logits, over the whole vocabulary and quick enough for every frame of a
-// drag. Pure mathematics on typed arrays, equal to model_runner/sampling.py, names and settings included: {temperature,
-// top_k, top_p, min_p, typical_p, repetition_penalty, order}. Knows nothing about the page.
+// drag. Pure mathematics on typed arrays, equal to model_runner/sampling.py, names and settings included. What else is to
+// be known of a transform comes with the payload, from the table in model_runner/transforms.py.
 //
 // Tokens are ranked once per logits, by falling score and, where equal, by falling id (torch's stable sort, backwards).
 // A temperature keeps that order, a repetition penalty moves few tokens, and what top-k, top-p, min-p and typical
 // sampling keep is a run of neighbouring ranks: so nothing is sorted again.
 
-const OFF_SETTINGS = { temperature: 1, top_k: 0, top_p: 1, min_p: 0, typical_p: 1, repetition_penalty: 1 }
-
-// The settings that are not possible, by name; the same ones as model_runner/sampling.py refuses.
-function impossibleSettings(settings) {
-  const { temperature, top_k, top_p, min_p, typical_p, repetition_penalty, order } = settings
-  const good = {
-    temperature: temperature === 0 || (temperature >= 1e-4 && temperature < Infinity),
-    top_k: top_k >= 0 && Number.isInteger(top_k),
-    top_p: top_p > 0 && top_p <= 1,
-    min_p: min_p >= 0 && min_p < 1,
-    typical_p: typical_p > 0 && typical_p <= 1,
-    repetition_penalty: repetition_penalty >= 1e-3 && repetition_penalty <= 1e3,
-    order: [...order].sort().join() === Object.keys(OFF_SETTINGS).sort().join(),
-  }
-  return Object.keys(good).filter((name) => !good[name])
-}
-
-// The stages: "model", then one per name in settings.order. null where the logits are broken: NaN, +∞, or all −∞.
+// The stages: "model", then one per name in settings.order; `transforms` tells of each name the setting that is off. null
+// where the logits are broken: NaN, +∞, or all −∞.
 //
 // `probabilities` (by token id, 0 where removed) is made when it is first read. `keptMass` is what the tokens that stay
 // had of the stage before, `entropy` is in bits. Calls with the same `memory`, an object of the caller's, share their
 // arrays and what has not changed since the call before: then a result lasts until the next call.
-function computeStages(logits, settings, previousIds, memory = {}) {
+export function computeStages(logits, settings, previousIds, transforms, memory = {}) {
   const model = modelStage(logits)
   if (!model) return null
   const old = memory.logits === logits && memory.previousIds === previousIds ? memory.stages : []
@@ -40,7 +24,7 @@ function computeStages(logits, settings, previousIds, memory = {}) {
     const known = old[done.length]
     same &&= known?.name === name && known.setting === setting
     if (same) done.push(known)
-    else if (setting === OFF_SETTINGS[name]) done.push(new SamplingStage(name, before.run, before, memory, setting))
+    else if (setting === transforms[name].off) done.push(new SamplingStage(name, before.run, before, memory, setting))
     else {
       const run = STAGE_TRANSFORMS[name](before.run, setting, { name, memory, previousIds, count: logits.length })
       done.push(new SamplingStage(name, run, before, memory, setting))
@@ -51,7 +35,7 @@ function computeStages(logits, settings, previousIds, memory = {}) {
 }
 
 // The tokens that the uniform numbers (in [0, 1)) fall on, the tokens laid side by side in the order of their ids.
-function drawTokens(probabilities, uniforms) {
+export function drawTokens(probabilities, uniforms) {
   const reached = new Float64Array(probabilities.length)
   let total = 0
   for (let id = 0; id < reached.length; id++) reached[id] = total += probabilities[id]
@@ -59,7 +43,7 @@ function drawTokens(probabilities, uniforms) {
 }
 
 // How often each token is drawn with these uniform numbers.
-function drawMany(probabilities, uniforms) {
+export function drawMany(probabilities, uniforms) {
   const counts = new Int32Array(probabilities.length)
   for (const id of drawTokens(probabilities, uniforms)) counts[id]++
   return counts
@@ -67,7 +51,7 @@ function drawMany(probabilities, uniforms) {
 
 // Pearson's χ² of n draws, Σ (count − expected)² / expected over the tokens that can be drawn, and its degrees of
 // freedom: their number less one, which is also what χ² comes to on average.
-function chiSquared(counts, probabilities, n) {
+export function chiSquared(counts, probabilities, n) {
   let [value, possible] = [0, 0]
   for (let id = 0; id < counts.length; id++) {
     const expected = n * probabilities[id]
@@ -109,15 +93,27 @@ function shortened(run, high) {
 }
 
 class SamplingStage {
+  /**
+   * @param {string} name
+   * @param {any} run
+   * @param {any} before the stage before, or null
+   * @param {any} memory
+   * @param {unknown} setting
+   */
   constructor(name, run, before, memory, setting) {
-    Object.assign(this, { name, run, before, memory, setting })
+    this.name = name
+    this.run = run
+    this.before = before
+    this.memory = memory
+    this.setting = setting
+    this.made = null
     this.kept = run.high - run.low
     this.keptMass = before && this.kept < before.kept ? massOf(run, before.run) : 1
     this.entropy = Math.max(0, (Math.log(run.total) - run.moment / run.total) / Math.LN2)
   }
 
   get probabilities() {
-    return (this.made ??= this.run === this.before?.run ? this.before.probabilities : this.spread())
+    return (this.made ??= this.run === this.before?.run ? this.before?.probabilities : this.spread())
   }
 
   spread() {

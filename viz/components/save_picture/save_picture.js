@@ -1,22 +1,37 @@
+import { contextOf } from "../shared/canvas.js"
+import { element } from "../shared/dom.js"
+import { markPainted, mounted } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Meta, State } from "./payload" */
+
 const SCALE = 2
 
-export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".save-picture")
-  const state = stateOf(root, create)
-  state.meta = unpack(data).meta
-  state.button.textContent = state.meta.label
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".save-picture", { create, receive, draw })
+}
+
+/**
+ * @param {State} state
+ * @param {{ meta: Meta }} payload
+ */
+function receive(state, { meta }) {
+  state.meta = meta
+  state.button.textContent = meta.label
   state.note.textContent = ""
+}
+
+function draw({ root }) {
   readTheme(root)
   markPainted(root)
-  return state.dispose
 }
 
 function create(root) {
   const button = element("button", { type: "button" })
   const note = element("p", { role: "status", hidden: true })
   root.append(button, note)
-  const state = { button, note, meta: null }
-  const stop = watchLayout(root, () => readTheme(root))
+  const state = /** @type {any} */ ({ button, note, meta: null })
   button.addEventListener("click", async () => {
     button.disabled = true
     try {
@@ -28,11 +43,6 @@ function create(root) {
     }
     button.disabled = false
   })
-  state.dispose = () => {
-    stop()
-    root.replaceChildren()
-    root.atlas = undefined
-  }
   return state
 }
 
@@ -43,7 +53,7 @@ async function toPng(svg) {
     image.src = url
     await image.decode()
     const canvas = element("canvas", { width: image.naturalWidth * SCALE, height: image.naturalHeight * SCALE })
-    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height)
+    contextOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height)
     const png = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"))
     if (!png) throw new Error("the picture is larger than this browser's canvas")
     return png

@@ -1,18 +1,35 @@
-export default function ({ data, parentElement }) {
-  const root = parentElement.querySelector(".theme-switch")
-  const { meta } = unpack(data)
-  const state = stateOf(root, () => ({ stop: watchLayout(root, () => draw(root)) }))
-  state.meta = meta
-  document.documentElement.lang = meta.lang
-  draw(root)
-  return () => {
-    state.stop()
-    root.atlas = undefined
-  }
+import { element } from "../shared/dom.js"
+import { markPainted, mounted } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+import { focusOpenedMenus } from "./opened_menu.js"
+/** @import { Host, Root } from "../shared/types" */
+/** @import { Meta, State } from "./payload" */
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".theme-switch", { create, receive, draw })
 }
 
-function draw(root) {
-  const { meta } = root.atlas
+/**
+ * @param {Root} _root
+ * @param {AbortSignal} signal
+ */
+function create(_root, signal) {
+  focusOpenedMenus(signal)
+  return {}
+}
+
+/**
+ * @param {State} state
+ * @param {{ meta: Meta }} payload
+ */
+function receive(state, { meta }) {
+  state.meta = meta
+  document.documentElement.lang = meta.lang
+}
+
+/** @param {State} state */
+function draw({ root, meta }) {
   const { dark } = readTheme(root)
   const button = (name, current) => {
     const node = element("button", { type: "button", "aria-pressed": String(current), textContent: meta.texts[name] })

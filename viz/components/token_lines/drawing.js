@@ -1,30 +1,31 @@
 // The figure as a whole: two columns of labels, every visible line, titles and legend.
 
-const pen = document.createElement("canvas").getContext("2d") // measures text; draws nothing
+import { fitText, measuring } from "../shared/canvas.js"
+import { element, svg } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { css } from "../shared/theme.js"
+import { fill, formatNumber, isolate } from "../shared/words.js"
+/** @import { State } from "./payload" */
+
+const fontOf = (theme) => `600 13px ${theme.font}`
 
 // In a narrower figure than this the lines need the room: percentages are whole ones and replace a key's position.
 const COMPACT = 320
 
-function svg(tag, attributes, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  node.append(...children)
-  return node
-}
-
-function layout(root, state, theme) {
+/** @param {State} state */
+export function layout(state, theme) {
+  const { root } = state
   const { queries, keys, head_labels: heads, query_offset: q0, key_offset: k0 } = state.meta
-  pen.font = `13px ${theme.font}`
   const width = Math.max(200, Math.min(root.clientWidth || 600, 760)) - 8 // room for the inner scrollbar
+  const pen = measuring(fontOf(theme)) // as wide as labels are when they are looked at
   const wide = (labels) => Math.max(20, ...labels.map((label) => pen.measureText(label).width)) + 4
-  pen.font = `600 13px ${theme.font}`
   const place = 14 + 6.2 * String(Math.max(q0 + queries.length, k0 + keys.length) - 1).length
   const compact = width < COMPACT
   const gap = compact ? 7 : 12 // between a label and its lines
   const column = compact ? 38 : 50 // of one head's percentages
   const amounts = column * heads.length
   const aside = compact ? Math.max(place, amounts) : place + amounts // what stands right of a key
-  const share = Math.max(40, (width - place - aside) * (compact ? 0.31 : 0.34))
+  const share = Math.max(40, (width - place - aside) * (!compact ? 0.34 : heads.length > 1 ? 0.31 : 0.35))
   const [queryWidth, keyWidth] = [queries, keys].map((labels) => Math.min(wide(labels), share))
   const rows = Math.max(queries.length, keys.length, 1)
   const height = clamp((state.meta.max_height - 60) / rows, 20, 26)
@@ -33,25 +34,11 @@ function layout(root, state, theme) {
   return { width, compact, gap, place, column, queryWidth, keyWidth, rows, row: height, left, right }
 }
 
-const middle = (at, row) => (row + 0.5) * at.row
-
-function draw(root, state) {
-  const theme = readTheme(root, state.meta.palette)
-  const { meta } = state
-  const at = layout(root, state, theme)
-  const colors = [theme.primary, theme.compare] // of the first and the second head
-  Object.assign(state, { theme, at, colors })
-  drawRows(state)
-  state.all.replaceChildren(...curves(state, () => true))
-  state.scroller.style.maxHeight = `${meta.max_height - 52}px`
-  state.scroller.setAttribute("aria-label", meta.texts.summary ?? "")
-  drawTitles(state)
-  drawLegend(state)
-  paintActive(root, state)
-}
+export const middle = (at, row) => (row + 0.5) * at.row
 
 // The rows of another head are the same: they are most of the picture, and drawn anew only when they change.
-function drawRows(state) {
+/** @param {State} state */
+export function drawRows(state) {
   const { meta, at, scroller } = state
   const drawn = JSON.stringify([meta.queries, meta.keys, meta.query_offset, meta.key_offset, at])
   if (state.drawn === drawn) return
@@ -68,6 +55,7 @@ function drawRows(state) {
   scroller.scrollTop = scrollTop
 }
 
+/** @param {State} state */
 function rowNode(state, side, row, label) {
   const { at, meta } = state
   const query = side === "query"
@@ -81,7 +69,7 @@ function rowNode(state, side, row, label) {
   const tint = svg("rect", { class: "tint", x: edge - (query ? labelWidth + 4 : 4), y: y + 1.5, width: labelWidth + 8, height: at.row - 3, rx: 3, fill: "none" })
   const frame = svg("rect", { class: "frame", x: edge - labelWidth - 5, y: y + 1.5, width: labelWidth + 10, height: at.row - 3, rx: 3 })
   const text = svg("text", { x: edge, y: baseline, "text-anchor": query ? "end" : "start" })
-  text.textContent = isolate(fitText(pen, label, labelWidth + 1))
+  text.textContent = isolate(fitText(measuring(fontOf(state.theme)), label, labelWidth + 1))
   const placeX = query ? 2 : at.compact ? at.width - 2 : edge + labelWidth + 8
   const anchor = at.compact && !query ? "end" : "start"
   const place = svg("text", { class: "place", x: placeX, y: baseline - 0.5, "text-anchor": anchor })
@@ -96,7 +84,8 @@ function rowNode(state, side, row, label) {
 
 // One curve a visible weight, horizontal at both ends, its width and opacity growing with the weight. `wanted(query,
 // key)` says which cells count; `faintest` is the opacity that even a weight near 0 keeps.
-function curves(state, wanted, faintest = 0) {
+/** @param {State} state */
+export function curves(state, wanted, faintest = 0) {
   const { at, meta, colors, weights } = state
   const nodes = []
   const [heads, rows, columns] = weights.shape
@@ -115,7 +104,8 @@ function curves(state, wanted, faintest = 0) {
   return nodes
 }
 
-function drawTitles({ titles, at, meta }) {
+/** @param {State} state */
+export function drawTitles({ titles, at, meta }) {
   const query = element("span", { className: "queries-title", textContent: meta.texts.queries ?? "" })
   const key = element("span", { className: "keys-title", textContent: meta.texts.keys ?? "" })
   titles.replaceChildren(query, key)
@@ -125,7 +115,8 @@ function drawTitles({ titles, at, meta }) {
   key.style.left = `${Math.max(Math.min(at.right + at.gap, at.width - key.offsetWidth), queryEnd + 12)}px`
 }
 
-function drawLegend({ legend, meta, colors }) {
+/** @param {State} state */
+export function drawLegend({ legend, meta, colors }) {
   const { texts } = meta
   const heads = meta.head_labels.map((label, head) => {
     const swatch = element("i")

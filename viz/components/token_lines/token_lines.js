@@ -1,27 +1,33 @@
-const SEND_AFTER = 150 // milliseconds without another arrow key before the query is sent
-const TRUST_CLICK = 1500 // milliseconds during which a rerun of an older click may not move the pin back
+import { chosen, forget, reconcile } from "../shared/choice.js"
+import { closest, element, svg } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
+import { css, readTheme } from "../shared/theme.js"
+import { fill, formatNumber, isolate } from "../shared/words.js"
+import { curves, drawLegend, drawRows, drawTitles, layout, middle } from "./drawing.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Arrays, Meta, Row, State } from "./payload" */
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".token-lines")
-  const state = stateOf(root, create)
-  state.setTriggerValue = setTriggerValue
-  const { meta, arrays } = unpack(data)
-  const sameRows = state.meta && meta.query_offset === state.meta.query_offset && meta.queries.length === state.meta.queries.length
-  const older = sameRows && performance.now() < state.trustUntil && meta.selected !== state.pinned
-  if (!sameRows || meta.keys.length !== state.meta.keys.length) state.hover = state.held = null
-  Object.assign(state, { meta, weights: arrays.weights })
-  clearTimeout(state.settling)
-  if (older) state.settling = setTimeout(() => settle(root, state), TRUST_CLICK)
-  else settle(root, state, { redraw: false })
-  draw(root, state)
-  return state.dispose
+const SEND_AFTER = 150 // milliseconds without another arrow key before the query is sent
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".token-lines", { create, receive, draw })
 }
 
-function settle(root, state, { redraw = true } = {}) {
-  state.trustUntil = 0
-  if (state.pinned !== state.meta.selected) state.reveal = true
-  state.pinned = state.meta.selected
-  if (redraw) paintActive(root, state)
+/**
+ * @param {State} state
+ * @param {{ meta: Meta, arrays: Arrays }} payload
+ */
+function receive(state, { meta, arrays }) {
+  const before = state.meta
+  const sameRows = before && meta.query_offset === before.query_offset && meta.queries.length === before.queries.length
+  if (!sameRows) forget(state, "pinned")
+  if (!sameRows || meta.keys.length !== before.keys.length) state.hover = state.held = null
+  Object.assign(state, { meta, weights: arrays.weights })
+  const pinned = state.pinned
+  state.pinned = reconcile(state, "pinned", meta.selected)
+  if (state.pinned !== pinned) state.reveal = true
 }
 
 // `hover` and `held` are {side: "query" | "key", row}: under the pointer or keyboard, and tapped on a key (a touch
@@ -32,28 +38,36 @@ function create(root) {
   const legend = element("div", { className: "legend" })
   const spoken = element("div", { className: "spoken", "aria-live": "polite" })
   root.append(titles, scroller, legend, spoken)
-  const state = { titles, scroller, legend, meta: null, pinned: null, hover: null, held: null, reveal: true, trustUntil: 0 }
+  const state = /** @type {any} */ ({ titles, scroller, legend, meta: null, pinned: null, hover: null, held: null, reveal: true })
   state.announce = announcer(spoken)
-  scroller.addEventListener("pointerover", (event) => onPointer(root, state, event))
-  scroller.addEventListener("pointerleave", () => setHover(root, state, null))
-  scroller.addEventListener("click", (event) => onClick(root, state, event))
-  scroller.addEventListener("keydown", (event) => onKey(root, state, event))
-  scroller.addEventListener("blur", () => setHover(root, state, null))
-  const stop = watchLayout(root, () => draw(root, state))
-  state.dispose = () => {
-    stop()
-    state.announce.stop()
-    clearTimeout(state.timer)
-    clearTimeout(state.settling)
-    root.replaceChildren()
-    root.atlas = undefined
-  }
+  scroller.addEventListener("pointerover", (event) => onPointer(state, event))
+  scroller.addEventListener("pointerleave", () => setHover(state, null))
+  scroller.addEventListener("click", (event) => onClick(state, event))
+  scroller.addEventListener("keydown", (event) => onKey(state, event))
+  scroller.addEventListener("blur", () => setHover(state, null))
   return state
+}
+
+/** @param {State} state */
+function draw(state) {
+  const { root, meta } = state
+  const theme = readTheme(root, meta.palette)
+  const at = layout(state, theme)
+  const colors = [theme.primary, theme.compare] // of the first and the second head
+  Object.assign(state, { theme, at, colors })
+  drawRows(state)
+  state.all.replaceChildren(...curves(state, () => true))
+  state.scroller.style.maxHeight = `${meta.max_height - 52}px`
+  state.scroller.setAttribute("aria-label", meta.texts.summary ?? "")
+  drawTitles(state)
+  drawLegend(state)
+  paintActive(state)
 }
 
 // ---- the active row -------------------------------------------------------------------------------------------------
 
 // What is looked into now: the hovered row, else a tapped key, else the pinned query; null for the whole picture.
+/** @param {State} state */
 function activeRow({ hover, held, pinned, meta }) {
   if (hover ?? held) return hover ?? held
   const row = pinned === null ? -1 : pinned - meta.query_offset
@@ -62,12 +76,13 @@ function activeRow({ hover, held, pinned, meta }) {
 
 const weightAt = ({ weights }, head, query, key) => weights[(head * weights.shape[1] + query) * weights.shape[2] + key]
 
-function paintActive(root, state) {
-  const { meta, at } = state
+/** @param {State} state */
+function paintActive(state) {
+  const { root, meta, at } = state
   const active = activeRow(state)
   state.all.classList.toggle("dimmed", active !== null)
   const byQuery = active?.side === "query"
-  const wanted = byQuery ? (query) => query === active.row : (_, key) => key === active.row
+  const wanted = (query, key) => (byQuery ? query : key) === active?.row
   state.active.replaceChildren(...(active ? curves(state, wanted, 0.25) : []))
   for (const node of state.scroller.querySelectorAll(".row")) paintRow(state, node, active)
   if (state.reveal && active) reveal(state, active.row * at.row)
@@ -80,6 +95,7 @@ function paintActive(root, state) {
   markPainted(root)
 }
 
+/** @param {State} state */
 function paintRow(state, node, active) {
   const { meta, at, theme } = state
   const { side } = node.dataset
@@ -99,9 +115,10 @@ function paintRow(state, node, active) {
   if (side === "key" && other) node.append(...weights.map((weight, head) => amountNode(state, row, weight, head)))
 }
 
-const weightOf = (state, head, side, row, activeRow) =>
-  side === "key" ? weightAt(state, head, activeRow, row) : weightAt(state, head, row, activeRow)
+const weightOf = (state, head, side, row, other) =>
+  side === "key" ? weightAt(state, head, other, row) : weightAt(state, head, row, other)
 
+/** @param {State} state */
 function amountNode({ at, meta, colors }, row, weight, head) {
   const x = at.width - at.column * (meta.head_labels.length - head - 1) - 2
   const node = svg("text", { class: "amount", x, y: middle(at, row) + 4.5, "text-anchor": "end" })
@@ -118,6 +135,7 @@ function shortPercent(weight, compact, texts) {
 }
 
 // In words: where the first head looks most from the active query, or who looks most at the active key.
+/** @param {State} state */
 function sentence(state, { side, row }) {
   const { queries, keys, texts } = state.meta
   const others = side === "query" ? keys : queries
@@ -136,44 +154,43 @@ function reveal({ scroller, at }, top) {
 
 // ---- pointer and keys -----------------------------------------------------------------------------------------------
 
-function setHover(root, state, row) {
+function setHover(state, row) {
   if (row?.side === state.hover?.side && row?.row === state.hover?.row) return
   state.hover = row
-  paintActive(root, state)
+  paintActive(state)
 }
 
+/** @type {(event: Event) => Row | null} */
 const rowOf = (event) => {
-  const node = event.target.closest?.(".row")
-  return node ? { side: node.dataset.side, row: Number(node.dataset.row) } : null
+  const node = closest(event, ".row")
+  return node ? { side: node.dataset.side === "query" ? "query" : "key", row: Number(node.dataset.row) } : null
 }
 
-function onPointer(root, state, event) {
-  if (event.pointerType !== "touch") setHover(root, state, rowOf(event)) // a finger taps: see onClick
+function onPointer(state, event) {
+  if (event.pointerType !== "touch") setHover(state, rowOf(event)) // a finger taps: see onClick
 }
 
-function onClick(root, state, event) {
+/** @param {State} state */
+function onClick(state, event) {
   const row = rowOf(event)
-  if (row?.side === "query") return pin(root, state, row.row + state.meta.query_offset)
+  if (row?.side === "query") return pin(state, row.row + state.meta.query_offset)
   state.held = row && !(state.held?.row === row.row) ? row : null
-  paintActive(root, state)
+  paintActive(state)
 }
 
 // A second pin of the same query releases it.
-function pin(root, state, position, { toggle = true, delay = 0 } = {}) {
+function pin(state, position, { toggle = true, delay = 0 } = {}) {
   state.held = null
   state.pinned = toggle && position === state.pinned ? null : position
-  state.trustUntil = performance.now() + TRUST_CLICK
-  clearTimeout(state.settling)
-  clearTimeout(state.timer)
-  const send = () => state.setTriggerValue("query", state.pinned)
-  if (delay) state.timer = setTimeout(send, delay)
-  else send()
-  paintActive(root, state)
+  chosen(state, "pinned", state.pinned)
+  tell(state, "query", state.pinned, delay)
+  paintActive(state)
 }
 
-function onKey(root, state, event) {
-  const { meta, at } = state
-  if (event.ctrlKey || event.metaKey || event.altKey) return
+/** @param {State} state */
+function onKey(state, event) {
+  const { meta } = state
+  if (!plainKey(event)) return
   const here = activeRow(state) ?? { side: "query", row: -1 }
   const last = (side) => (side === "query" ? meta.queries : meta.keys).length - 1
   const to = (side, row) => ({ side, row: clamp(row, 0, last(side)) })
@@ -186,16 +203,15 @@ function onKey(root, state, event) {
     End: () => to(here.side, last(here.side)),
   }
   if (event.key in moves) {
-    state.hover = moves[event.key]()
-    state.held = null
-    state.reveal = true
-    if (state.hover.side === "query" && event.key !== "ArrowLeft") pin(root, state, state.hover.row + meta.query_offset, { toggle: false, delay: SEND_AFTER })
-    else paintActive(root, state)
+    const row = moves[event.key]()
+    Object.assign(state, { hover: row, held: null, reveal: true })
+    if (row.side === "query" && event.key !== "ArrowLeft") pin(state, row.row + meta.query_offset, { toggle: false, delay: SEND_AFTER })
+    else paintActive(state)
   } else if (event.key === "Enter" || event.key === " ") {
-    if (here.side === "query" && here.row >= 0) pin(root, state, here.row + meta.query_offset, { toggle: false })
+    if (here.side === "query" && here.row >= 0) pin(state, here.row + meta.query_offset, { toggle: false })
   } else if (event.key === "Escape") {
     state.hover = null
-    pin(root, state, null, { toggle: false })
+    pin(state, null, { toggle: false })
   } else return
   event.preventDefault()
 }

@@ -31,7 +31,7 @@ TEXTS: dict[str, str] = {
 MAX_ROWS = 96
 THRESHOLD = 0.02
 
-SOURCE = read_source(Path(__file__).parent, "token_lines", '<div class="token-lines"></div>\n', parts=("drawing",))
+SOURCE = read_source(Path(__file__).parent, "token_lines", '<div class="token-lines"></div>\n')
 
 
 def payload(

@@ -1,29 +1,32 @@
+import { chosen, forget, reconcile } from "../shared/choice.js"
+import { closest, element, focusedBeside } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { markPainted, mounted, plainKey, tell } from "../shared/shell.js"
+import { css, inkOn, rampColor, readTheme } from "../shared/theme.js"
+import { fill, isolate } from "../shared/words.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Arrays, Meta, State } from "./payload" */
+
 const DRAWN_CHIPS = 1500 // a longer text is drawn as a window of this many chips, with a button at each cut end
 const SEND_AFTER = 150 // milliseconds without another arrow key before the position is sent
-const TRUST_CLICK = 1500 // milliseconds during which a rerun of an older click may not move the selection back
 
 const DEEPEST_TINT = 0.45 // a chip is a label first: a stronger tint would shout
 
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".token-strip")
-  const state = stateOf(root, create)
-  state.setTriggerValue = setTriggerValue
-  const { meta, arrays } = unpack(data)
-  const older = performance.now() < state.trustUntil && meta.selected !== state.selected && sameText(meta, state.meta)
-  Object.assign(state, { meta, arrays })
-  clearTimeout(state.settling)
-  if (older) state.settling = setTimeout(() => settle(root, state), TRUST_CLICK)
-  else settle(root, state, { redraw: false })
-  draw(root, state)
-  return state.dispose
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".token-strip", { create, receive, draw })
 }
 
-// Take over what the server says is selected.
-function settle(root, state, { redraw = true } = {}) {
-  state.trustUntil = 0
-  if (state.selected !== state.meta.selected) state.reveal = state.follow = true
-  state.selected = state.meta.selected
-  if (redraw) draw(root, state)
+/**
+ * @param {State} state
+ * @param {{ meta: Meta, arrays: Arrays }} payload
+ */
+function receive(state, { meta, arrays }) {
+  if (state.meta && !sameText(meta, state.meta)) forget(state, "selected")
+  Object.assign(state, { meta, arrays })
+  const before = state.selected
+  state.selected = reconcile(state, "selected", meta.selected)
+  if (state.selected !== before) state.reveal = state.follow = true
 }
 
 function create(root) {
@@ -38,20 +41,9 @@ function create(root) {
     follow: true, // keep the selected chip inside the window; off once the reader turned the window
     reveal: true, // scroll to the selected chip at the next drawing
     drawnText: null,
-    trustUntil: 0,
-    timer: 0,
-    settling: 0,
   }
-  box.addEventListener("click", (event) => onClick(root, state, event))
-  box.addEventListener("keydown", (event) => onKey(root, state, event))
-  const stop = watchLayout(root, () => draw(root, state))
-  state.dispose = () => {
-    stop()
-    clearTimeout(state.timer)
-    clearTimeout(state.settling)
-    root.atlas = undefined
-    box.remove()
-  }
+  box.addEventListener("click", (event) => onClick(state, event))
+  box.addEventListener("keydown", (event) => onKey(state, event))
   return state
 }
 
@@ -75,35 +67,37 @@ const lastToken = ({ arrays }, chip) => arrays.positions[chip] + arrays.counts[c
 // ---- drawing --------------------------------------------------------------------------------------------------------
 
 // Chips are made anew only when the text or the window changed; a new selection or metric only restyles them.
-function draw(root, state) {
-  const theme = readTheme(root, state.meta.palette)
-  const { meta, arrays, box } = state
+/** @param {State} state */
+function draw(state) {
+  const { root, meta, arrays, box } = state
+  const theme = readTheme(root, meta.palette)
   const n = meta.labels.length
-  const chosen = chipAt(state, state.selected)
+  const pinned = chipAt(state, state.selected)
   if (n <= DRAWN_CHIPS) state.start = 0
-  else if (state.follow && chosen >= 0 && !inWindow(state, chosen)) state.start = chosen - (DRAWN_CHIPS >> 1)
+  else if (state.follow && pinned >= 0 && !inWindow(state, pinned)) state.start = pinned - (DRAWN_CHIPS >> 1)
   state.start = clamp(state.start, 0, Math.max(0, n - DRAWN_CHIPS))
   const text = JSON.stringify([state.start, meta.labels, meta.parts, [...arrays.positions], [...arrays.special], meta.texts])
   if (text !== state.drawnText) {
-    const refocus = state.box.contains(root.getRootNode().activeElement)
+    const refocus = state.box.contains(focusedBeside(root))
     build(state)
     Object.assign(state, { drawnText: text, reveal: true })
-    if (refocus) focusChip(state, inWindow(state, chosen) ? chosen : state.start)
+    if (refocus) focusChip(state, inWindow(state, pinned) ? pinned : state.start)
   }
   const looked = chipAt(state, meta.looked_at)
-  const current = state.focused ?? (inWindow(state, chosen) ? chosen : state.start)
-  for (const [chip, node] of chipNodes(state)) style(state, theme, node, chip, { chosen, looked, current })
+  const current = state.focused ?? (inWindow(state, pinned) ? pinned : state.start)
+  for (const [chip, node] of chipNodes(state)) style(state, theme, node, chip, { pinned, looked, current })
   box.setAttribute("aria-label", meta.texts.label ?? "")
   root.dataset.chips = String(n)
   root.dataset.selected = state.selected === null ? "" : String(state.selected)
   root.dataset.lookedAt = meta.looked_at === null ? "" : String(meta.looked_at)
-  if (state.reveal) reveal(state, chosen)
+  if (state.reveal) reveal(state, pinned)
   state.reveal = false
   markPainted(root)
 }
 
 const inWindow = (state, chip) => chip >= state.start && chip < state.start + DRAWN_CHIPS
 
+/** @param {State} state */
 function build(state) {
   const n = state.meta.labels.length
   const end = Math.min(n, state.start + DRAWN_CHIPS)
@@ -115,10 +109,12 @@ function build(state) {
   state.focused = null
 }
 
+/** @param {State} state */
 function moreButton({ meta }, side, count) {
   return element("button", { className: "more", type: "button", "data-side": side, textContent: fill(meta.texts[side], { count }) })
 }
 
+/** @param {State} state */
 function chipNode(state, chip) {
   const { meta, arrays } = state
   const [label, position, count] = [meta.labels[chip], arrays.positions[chip], arrays.counts[chip]]
@@ -138,24 +134,22 @@ function* chipNodes(state) {
   for (const node of state.box.children) if (node.dataset.chip !== undefined) yield [Number(node.dataset.chip), node]
 }
 
-function style(state, theme, node, chip, { chosen, looked, current }) {
+function style(state, theme, node, chip, { pinned, looked, current }) {
   const value = state.arrays.metric[chip]
   const tinted = Number.isFinite(value)
-  const color = tinted ? rampColor(theme.sequential, DEEPEST_TINT * clamp(value, 0, 1)) : null
+  const color = rampColor(theme.sequential, DEEPEST_TINT * clamp(value, 0, 1))
   node.style.setProperty("--tint", tinted ? css(color) : "")
   node.style.setProperty("--ink", tinted ? css(inkOn(color)) : "")
   node.classList.toggle("tinted", tinted)
-  node.classList.toggle("selected", chip === chosen)
+  node.classList.toggle("selected", chip === pinned)
   node.classList.toggle("looked-at", chip === looked)
-  node.setAttribute("aria-selected", String(chip === chosen))
+  node.setAttribute("aria-selected", String(chip === pinned))
   node.tabIndex = chip === current ? 0 : -1
   const words = describe(state, chip)
-  if (node.title !== words) {
-    node.title = words
-    node.setAttribute("aria-label", words)
-  }
+  if (node.title !== words) node.title = words // what is written in the chip is its name, this its description
 }
 
+/** @param {State} state */
 function describe({ meta, arrays }, chip) {
   const { texts } = meta
   const lines = [fill(texts.chip, { label: isolate(meta.labels[chip]), position: arrays.positions[chip] })]
@@ -179,28 +173,25 @@ function reveal({ box }, chip) {
 
 // ---- choosing -------------------------------------------------------------------------------------------------------
 
-function choose(root, state, position, { delay = 0 } = {}) {
-  Object.assign(state, { selected: position, trustUntil: performance.now() + TRUST_CLICK, follow: true, reveal: true })
-  clearTimeout(state.settling)
-  draw(root, state)
-  clearTimeout(state.timer)
-  const send = () => state.setTriggerValue("token", position)
-  if (delay) state.timer = setTimeout(send, delay)
-  else send()
+function choose(state, position, { delay = 0 } = {}) {
+  Object.assign(state, { selected: position, follow: true, reveal: true })
+  chosen(state, "selected", position)
+  draw(state)
+  tell(state, "token", position, delay)
 }
 
-function onClick(root, state, event) {
-  const node = event.target.closest("button")
+function onClick(state, event) {
+  const node = closest(event, "button")
   if (!node) return
   if (node.dataset.side) {
     const earlier = node.dataset.side === "earlier"
     state.start += (earlier ? -1 : 1) * (DRAWN_CHIPS >> 1)
     Object.assign(state, { follow: false, focused: null })
-    draw(root, state)
+    draw(state)
     state.box.scrollTop = state.box.scrollHeight / 2 // the reader goes on where the last window ended
   } else {
     const chip = Number(node.dataset.chip)
-    choose(root, state, lastToken(state, chip))
+    choose(state, lastToken(state, chip))
     focusChip(state, chip)
   }
 }
@@ -211,22 +202,23 @@ function focusChip(state, chip) {
   state.box.querySelector(`[data-chip="${chip}"]`)?.focus({ preventScroll: true })
 }
 
-function onKey(root, state, event) {
+function onKey(state, event) {
   const chip = Number(event.target.dataset?.chip)
   if (event.key === "Escape") {
     event.preventDefault()
-    choose(root, state, null)
+    choose(state, null)
     return
   }
-  if (!Number.isInteger(chip) || event.ctrlKey || event.metaKey || event.altKey) return
+  if (!Number.isInteger(chip) || !plainKey(event)) return
   const target = step(state, chip, event.key)
   if (target === null) return
   event.preventDefault() // Enter and Space too: the button's own click would send the position a second time
   const keys = event.key === "Enter" || event.key === " "
-  choose(root, state, lastToken(state, target), { delay: keys ? 0 : SEND_AFTER })
+  choose(state, lastToken(state, target), { delay: keys ? 0 : SEND_AFTER })
   focusChip(state, target)
 }
 
+/** @param {State} state */
 function step(state, chip, key) {
   const last = state.meta.labels.length - 1
   const moves = { ArrowLeft: chip - 1, ArrowRight: chip + 1, Home: 0, End: last, Enter: chip, " ": chip }
@@ -239,8 +231,8 @@ function step(state, chip, key) {
 function chipOnNextLine(state, chip, down) {
   const boxes = [...chipNodes(state)].map(([index, node]) => ({ index, top: node.offsetTop, x: node.offsetLeft + node.offsetWidth / 2 }))
   const here = boxes.find(({ index }) => index === chip)
-  const beyond = boxes.filter(({ top }) => (down ? top > here.top : top < here.top))
-  if (!beyond.length) return chip
+  const beyond = boxes.filter(({ top }) => (here && (down ? top > here.top : top < here.top)))
+  if (!here || !beyond.length) return chip
   const line = down ? Math.min(...beyond.map(({ top }) => top)) : Math.max(...beyond.map(({ top }) => top))
   const candidates = beyond.filter(({ top }) => top === line)
   return candidates.reduce((best, box) => (Math.abs(box.x - here.x) < Math.abs(best.x - here.x) ? box : best)).index

@@ -1,44 +1,16 @@
 // The figure: lines, chips, names, legend; and the words for a node.
 
-function svg(tag, attributes, ...children) {
-  const node = document.createElementNS("http://www.w3.org/2000/svg", tag)
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value)
-  node.append(...children)
-  return node
-}
+import { element, svg } from "../shared/dom.js"
+import { fill, formatNumber, isolate } from "../shared/words.js"
+import { CHIP } from "./layout.js"
+/** @import { State } from "./payload" */
 
 const thickness = (node) => 1 + 6 * Math.exp(node.logProb)
 
-function draw(root, state) {
-  const theme = readTheme(root, state.meta.palette)
-  const at = layout(state, theme.font)
-  state.at = at
-  const edges = at.edges.map((edge) => edgeNode(edge, state))
-  edges.sort((a, b) => a.classList.contains("path") - b.classList.contains("path")) // the open branch above the others
-  const picture = svg(
-    "svg",
-    { width: at.width, height: at.height, viewBox: `0 0 ${at.width} ${at.height}`, role: "presentation" },
-    svg("g", { class: "edges", "aria-hidden": "true" }, ...edges),
-    ...at.chips.map((chip) => (chip.node ? chipNode(chip, state) : moreNode(chip, state))),
-    ...at.names.map(nameNode),
-  )
-  const { scrollLeft, scrollTop } = state.scroller
-  state.scroller.replaceChildren(picture)
-  state.scroller.style.maxHeight = `${state.meta.max_height}px`
-  Object.assign(state.scroller, { scrollLeft, scrollTop })
-  state.scroller.setAttribute("aria-label", counted(state, state.meta.texts.summary))
-  drawLegend(state)
-  if (state.reveal) reveal(state, state.focused ?? state.openNode)
-  state.reveal = false
-  root.dataset.opened = state.openNode.id
-  root.dataset.nodes = String(state.nodes.length)
-  root.dataset.chips = String(at.chips.length)
-  paintCurrent(root, state)
-}
+/** @param {State} state */
+export const counted = ({ meta }, template) => fill(template, { branches: meta.n_branches, tokens: meta.ids.length - 1, token: isolate(meta.labels[0]) })
 
-const counted = ({ meta }, template) => fill(template, { branches: meta.n_branches, tokens: meta.ids.length - 1, token: isolate(meta.labels[0]) })
-
-function edgeNode({ from, to, straight }, state) {
+export function edgeNode({ from, to, straight }, state) {
   const child = to.node ?? to.hidden[0]
   const [x1, x2] = [from.x + from.width, to.x]
   const bend = (x2 - x1) * 0.55
@@ -49,7 +21,7 @@ function edgeNode({ from, to, straight }, state) {
   return edge
 }
 
-function chipNode({ node, x, y, width, text }, state) {
+export function chipNode({ node, x, y, width, text }, state) {
   const top = y - CHIP / 2
   const group = svg("g", { class: "chip", role: "treeitem", id: `node-${node.i}`, "data-id": node.id, "aria-level": node.depth + 1 })
   const title = svg("title", {})
@@ -69,26 +41,29 @@ function chipNode({ node, x, y, width, text }, state) {
   return group
 }
 
-function moreNode({ hidden, x, y, width, text }, state) {
+export function moreNode({ hidden, x, y, width, text }, state) {
   const words = fill(state.meta.texts.more, { count: hidden.length, text: isolate(hidden.map((node) => node.label).join("")) })
   const title = svg("title", {})
   title.textContent = words
   const label = svg("text", { x: x + width / 2, y: y + 4.5, "text-anchor": "middle" })
   label.textContent = text
   const box = svg("rect", { x, y: y - CHIP / 2, width, height: CHIP, rx: 5, fill: "transparent" })
-  const group = svg("g", { class: "more", "data-hides": hidden[0].id, "aria-label": words }, title, box, label)
+  const group = svg("g", {
+    class: "more", role: "treeitem", "aria-level": hidden[0].depth + 1, "aria-expanded": "false", "data-hides": hidden[0].id, "aria-label": words,
+  }, title, box, label)
   group.classList.toggle("path", state.path.has(hidden.at(-1)))
   return group
 }
 
-function nameNode({ x, y, text, node }) {
+export function nameNode({ x, y, text, node }) {
   const name = svg("text", { class: "name", x: x + (node.ended ? 5 : 0), y: y + 4 })
   name.textContent = isolate(text)
   return name
 }
 
 // A node in words: how it was chosen, how probable it is after the tokens before it, and what they come to together.
-function describe(state, node) {
+/** @param {State} state */
+export function describe(state, node) {
   const { texts } = state.meta
   if (node.parent === null) return counted(state, state.nodes.length > 1 ? texts.prompt : texts.alone)
   const how = node.dropped ? texts.dropped : texts[node.chosen]
@@ -102,7 +77,8 @@ function describe(state, node) {
   return node.names.length ? `${words} · ${node.names.join(", ")}` : words
 }
 
-function drawLegend({ legend, nodes, meta }) {
+/** @param {State} state */
+export function drawLegend({ legend, nodes, meta }) {
   const { texts } = meta
   const has = (test) => nodes.slice(1).some(test)
   const items = []

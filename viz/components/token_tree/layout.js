@@ -1,7 +1,10 @@
 // Where everything stands: nodes from the payload, runs of nodes without a branch, chips with x and y in pixels.
 
-const ROW = 32 // from one row of the tree to the next
-const CHIP = 22 // height of a chip
+import { fitText, measuring } from "../shared/canvas.js"
+/** @import { Node, State } from "./payload" */
+
+export const ROW = 32 // from one row of the tree to the next
+export const CHIP = 22 // height of a chip
 const STEP = 12 // between the chips of a run
 const FORK = 44 // between a node and its several children
 const MARGIN = 6
@@ -9,10 +12,10 @@ const WIDEST_CHIP = 150
 const LONGEST_RUN = 9 // chips; of a longer run the ends and what is around the open node are drawn
 const ENDS = 2 // chips at either end of a shortened run
 
-const pen = document.createElement("canvas").getContext("2d") // measures text; draws nothing
-
 // The payload as nodes that know their children.
-function nodesOf({ meta, arrays }) {
+/** @param {State} state */
+export function nodesOf({ meta, arrays }) {
+  /** @type {Node[]} */
   const nodes = meta.ids.map((id, i) => ({
     i,
     id,
@@ -29,15 +32,15 @@ function nodesOf({ meta, arrays }) {
     ended: Boolean(arrays.ended[i]),
   }))
   for (const node of nodes.slice(1)) {
-    node.parent = nodes[arrays.parents[node.i]]
-    node.parent.children.push(node)
-    node.depth = node.parent.depth + 1
+    const parent = nodes[arrays.parents[node.i]]
+    parent.children.push(node)
+    Object.assign(node, { parent, depth: parent.depth + 1 })
   }
   return nodes
 }
 
 // From a node along only children, itself included.
-function runFrom(node) {
+export function runFrom(node) {
   const run = [node]
   while (run.at(-1).children.length === 1) run.push(run.at(-1).children[0])
   return run
@@ -60,13 +63,13 @@ function shortened(run, { expanded, openNode }) {
 
 // {chips, edges, names, width, height}. A chip is {node or hidden, x, y, width, text}; an edge leads from the chip
 // `from` to the chip `to`, `straight` inside a run.
-function layout(state, font) {
+export function layout(state, font) {
   const chips = []
   const edges = []
   const names = []
   const rows = Math.max(...state.nodes.map((node) => node.row)) + 1
   let widest = 0
-  const pending = [{ run: runFrom(state.nodes[0]), x: MARGIN, from: null }]
+  const pending = /** @type {any[]} */ ([{ run: runFrom(state.nodes[0]), x: MARGIN, from: null }])
   while (pending.length) {
     const { run, x: start, from: fork } = pending.pop()
     let [x, from] = [start, fork]
@@ -81,8 +84,7 @@ function layout(state, font) {
     if (!last.children.length && last.names.length) {
       const text = last.names.join(", ")
       names.push({ x: end + 9, y: from.y, text, node: last })
-      pen.font = `12px ${font}`
-      end += 9 + pen.measureText(text).width
+      end += 9 + measuring(`12px ${font}`).measureText(text).width
     }
     widest = Math.max(widest, end)
     for (const child of last.children.toReversed()) pending.push({ run: runFrom(child), x: from.x + from.width + FORK, from })
@@ -91,7 +93,7 @@ function layout(state, font) {
 }
 
 function chipOf(item, x, y, font) {
-  pen.font = `600 13px ${font}` // as wide as it is when open
+  const pen = measuring(`600 13px ${font}`) // as wide as it is when open
   const label = item.hidden ? `… ${item.hidden.length} …` : item.label
   const text = fitText(pen, label, WIDEST_CHIP - 14)
   return { node: item.hidden ? null : item, hidden: item.hidden ?? null, x, y, text, width: Math.max(22, pen.measureText(text).width + 14) }

@@ -1,8 +1,22 @@
-export default function ({ data, parentElement, setTriggerValue }) {
-  const root = parentElement.querySelector(".token-tree")
-  const state = stateOf(root, create)
-  state.setTriggerValue = setTriggerValue
-  const { meta, arrays } = unpack(data)
+import { chosen, reconcile } from "../shared/choice.js"
+import { closest, element, svg } from "../shared/dom.js"
+import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+import { chipNode, counted, describe, drawLegend, edgeNode, moreNode, nameNode } from "./drawing.js"
+import { layout, nodesOf, ROW, runFrom } from "./layout.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Arrays, Meta, State } from "./payload" */
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".token-tree", { create, receive, draw })
+}
+
+/**
+ * @param {State} state
+ * @param {{ meta: Meta, arrays: Arrays }} payload
+ */
+function receive(state, { meta, arrays }) {
   const focused = state.focused?.id
   const before = state.openNode?.id
   Object.assign(state, { meta, arrays, hover: null })
@@ -11,8 +25,6 @@ export default function ({ data, parentElement, setTriggerValue }) {
   state.focused = state.byId.get(focused) ?? null
   openLocally(state, reconcile(state, "opened", meta.opened))
   state.reveal = state.openNode.id !== before
-  draw(root, state)
-  return state.dispose
 }
 
 // `hover` and `focused` are nodes: under the pointer, and where the keyboard is. `expanded` holds the ids of the first
@@ -25,19 +37,41 @@ function create(root) {
   root.append(scroller, caption, legend, spoken)
   const state = { scroller, caption, legend, hover: null, focused: null, expanded: new Set(), reveal: true }
   state.announce = announcer(spoken)
-  scroller.addEventListener("pointerover", (event) => onPointer(root, state, event))
-  scroller.addEventListener("pointerleave", () => setHover(root, state, null))
-  scroller.addEventListener("click", (event) => onClick(root, state, event))
-  scroller.addEventListener("keydown", (event) => onKey(root, state, event))
-  scroller.addEventListener("blur", () => setFocus(root, state, null))
-  const stop = watchLayout(root, () => draw(root, state))
-  state.dispose = () => {
-    stop()
-    state.announce.stop()
-    root.replaceChildren()
-    root.atlas = undefined
-  }
+  scroller.addEventListener("pointerover", (event) => onPointer(state, event))
+  scroller.addEventListener("pointerleave", () => setHover(state, null))
+  scroller.addEventListener("click", (event) => onClick(state, event))
+  scroller.addEventListener("keydown", (event) => onKey(state, event))
+  scroller.addEventListener("blur", () => setFocus(state, null))
   return state
+}
+
+/** @param {State} state */
+function draw(state) {
+  const { root } = state
+  const theme = readTheme(root, state.meta.palette)
+  const at = layout(state, theme.font)
+  state.at = at
+  const edges = at.edges.map((edge) => edgeNode(edge, state))
+  edges.sort((a, b) => Number(a.classList.contains("path")) - Number(b.classList.contains("path"))) // the open branch above the others
+  const picture = svg(
+    "svg",
+    { width: at.width, height: at.height, viewBox: `0 0 ${at.width} ${at.height}`, role: "presentation" },
+    svg("g", { class: "edges", "aria-hidden": "true" }, ...edges),
+    ...at.chips.map((chip) => (chip.node ? chipNode(chip, state) : moreNode(chip, state))),
+    ...at.names.map(nameNode),
+  )
+  const { scrollLeft, scrollTop } = state.scroller
+  state.scroller.replaceChildren(picture)
+  state.scroller.style.maxHeight = `${state.meta.max_height}px`
+  Object.assign(state.scroller, { scrollLeft, scrollTop })
+  state.scroller.setAttribute("aria-label", counted(state, state.meta.texts.summary))
+  drawLegend(state)
+  if (state.reveal) reveal(state, state.focused ?? state.openNode)
+  state.reveal = false
+  root.dataset.opened = state.openNode.id
+  root.dataset.nodes = String(state.nodes.length)
+  root.dataset.chips = String(at.chips.length)
+  paintCurrent(state)
 }
 
 // ---- the open node, and the one that is looked at -------------------------------------------------------------------
@@ -49,16 +83,16 @@ function openLocally(state, id) {
   for (let node = state.openNode; node; node = node.parent) state.path.add(node)
 }
 
-function open(root, state, node) {
+function open(state, node) {
   openLocally(state, node.id)
   chosen(state, "opened", node.id)
-  state.setTriggerValue("node", node.id)
+  tell(state, "node", node.id)
   state.reveal = true
-  draw(root, state)
+  draw(state)
 }
 
-function paintCurrent(root, state) {
-  const { scroller, hover, focused, openNode } = state
+function paintCurrent(state) {
+  const { root, scroller, hover, focused, openNode } = state
   const current = hover ?? focused ?? openNode
   for (const node of scroller.querySelectorAll(".chip.current")) node.classList.remove("current")
   if (current !== openNode || focused) chipAt(state, current)?.classList.add("current")
@@ -87,38 +121,38 @@ function reveal({ scroller, at }, node) {
 
 // ---- pointer and keys -----------------------------------------------------------------------------------------------
 
-const nodeOf = (state, event) => state.byId.get(event.target.closest?.(".chip")?.dataset.id) ?? null
+const nodeOf = (state, event) => state.byId.get(closest(event, ".chip")?.dataset.id) ?? null
 
-function onPointer(root, state, event) {
-  if (event.pointerType !== "touch") setHover(root, state, nodeOf(state, event)) // a finger taps: see onClick
+function onPointer(state, event) {
+  if (event.pointerType !== "touch") setHover(state, nodeOf(state, event)) // a finger taps: see onClick
 }
 
-function setHover(root, state, node) {
+function setHover(state, node) {
   if (node === state.hover) return
   state.hover = node
-  paintCurrent(root, state)
+  paintCurrent(state)
 }
 
-function setFocus(root, state, node) {
+function setFocus(state, node) {
   if (node === state.focused) return
   state.focused = node
   if (node && !chipAt(state, node)) {
     expandAround(state, node)
-    draw(root, state)
+    draw(state)
   }
   if (node) reveal(state, node)
-  paintCurrent(root, state)
+  paintCurrent(state)
 }
 
-function onClick(root, state, event) {
-  const more = event.target.closest?.(".more")
+function onClick(state, event) {
+  const more = closest(event, ".more")
   const node = nodeOf(state, event)
   if (more) {
     expandAround(state, state.byId.get(more.dataset.hides))
-    draw(root, state)
+    draw(state)
   } else if (node) {
     state.focused = null
-    open(root, state, node)
+    open(state, node)
   }
 }
 
@@ -129,8 +163,8 @@ function expandAround(state, node) {
   state.expanded.add(first.id)
 }
 
-function onKey(root, state, event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return
+function onKey(state, event) {
+  if (!plainKey(event)) return
   const here = state.focused ?? state.openNode
   const moves = {
     ArrowLeft: () => here.parent ?? here,
@@ -140,9 +174,9 @@ function onKey(root, state, event) {
     Home: () => state.nodes[0],
     End: () => runFrom(here).at(-1),
   }
-  if (event.key in moves) setFocus(root, state, moves[event.key]())
-  else if (event.key === "Enter" || event.key === " ") open(root, state, here)
-  else if (event.key === "Escape") setFocus(root, state, null)
+  if (event.key in moves) setFocus(state, moves[event.key]())
+  else if (event.key === "Enter" || event.key === " ") open(state, here)
+  else if (event.key === "Escape") setFocus(state, null)
   else return
   event.preventDefault()
 }

@@ -29,14 +29,12 @@ TEXTS: dict[str, str] = {
     "beam": N_("chosen by beam search"),
     "dropped": N_("dropped by beam search"),
     "ended": N_("end of text"),
-    "thickness": N_("thickness: the token's probability"),
+    "thickness": N_("thickness: the model’s own probability"),
     "open": N_("the open branch"),
     "percent": N_("{number} %"),
 }
 
-SOURCE = read_source(
-    Path(__file__).parent, "token_tree", '<div class="token-tree"></div>\n', parts=("layout", "drawing")
-)
+SOURCE = read_source(Path(__file__).parent, "token_tree", '<div class="token-tree"></div>\n')
 
 
 class Node(Protocol):

@@ -1,0 +1,45 @@
+"""The weights of one or two heads between neighbouring tokens, for a drawing of lines."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from analysis.first_hidden import weights_without_first
+from model_runner.capture import Capture
+
+LONGEST = 64  # tokens; of a longer text those around one of them
+
+
+@dataclass(frozen=True, eq=False)
+class HeadLines:
+    """``labels`` are the tokens from position ``start`` on; they look at each other. NaN at a first token hidden."""
+
+    weights: Float[np.ndarray, "heads tokens tokens"]
+    labels: tuple[str, ...]
+    start: int
+
+    def holds(self, token: int | None) -> bool:
+        """Whether this position is drawn."""
+        return token is not None and 0 <= token - self.start < len(self.labels)
+
+
+def head_lines(
+    capture: Capture, heads: Sequence[tuple[int, int]], query: int | None = None, *, hide_first: bool = False
+) -> HeadLines:
+    """``heads`` are (layer, head); of a long text the tokens around ``query``, most of them before it, or its end.
+
+    ``hide_first`` as in a map's Reading. Raises NoWeights, NoSuchPlace. O(LONGEST × tokens).
+    """
+    n_tokens = len(capture.tokens)
+    centre = n_tokens - 1 if query is None else query
+    start = max(0, min(centre - LONGEST * 3 // 4, n_tokens - LONGEST))
+    span = slice(start, min(n_tokens, start + LONGEST))
+    read = weights_without_first if hide_first else Capture.weights
+    weights = np.stack([read(capture, *head, queries=span, keys=span).cpu().numpy() for head in heads])
+    if hide_first and start == 0:
+        weights[:, :, 0] = np.nan
+    return HeadLines(weights.astype(np.float32), tuple(token.text for token in capture.tokens[span]), start)

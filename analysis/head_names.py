@@ -1,0 +1,19 @@
+"""Names of heads in lists to choose from: with the key/value head that several of them share."""
+
+from __future__ import annotations
+
+from model_runner.capture import Capture
+from model_runner.edits import SharedKeys
+
+
+def head_name(capture: Capture, layer: int, head: int) -> str:
+    """H5, or "H5 · kv 2" where key/value head 2 is shared by a group of heads; the heads of a group have equal ends."""
+    size, heads = group_size(capture, layer), capture.record(layer).q.shape[0]
+    return f"H{head} · kv {head // size}" if 1 < size < heads else f"H{head}"
+
+
+def group_size(capture: Capture, layer: int) -> int:
+    """How many neighbouring heads read the same keys and values, those that edits made the same included."""
+    record = capture.record(layer)
+    left = [edit.kv_heads for edit in capture.request.edits if isinstance(edit, SharedKeys)]
+    return record.q.shape[0] // min([record.k.shape[0], *left])

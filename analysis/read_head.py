@@ -1,0 +1,105 @@
+"""A head read as a map, less another head's where the two are compared: what is said of it, and the lines that give it.
+
+What is said here goes into files, in English; what a figure says on the screen are the sentences of its Reading.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from analysis.head_map import PIXELS, HeadMap, Reading, Window, head_map
+from model_runner.capture import Capture
+
+WEIGHTS = Reading()
+NAMES = {"weights": "weights after softmax", "scores": "scores before softmax", "value": "weight × ‖v‖"}
+
+
+@dataclass(frozen=True, eq=False)
+class ReadHead:
+    """``view`` is a window of the head's map, less the same of ``other``, a layer and a head."""
+
+    capture: Capture
+    layer: int
+    head: int
+    reading: Reading
+    other: tuple[int, int] | None
+    view: HeadMap
+
+    @property
+    def name(self) -> str:
+        return f"L{self.layer}H{self.head}"
+
+
+def read_head(
+    capture: Capture,
+    layer: int,
+    head: int,
+    reading: Reading = WEIGHTS,
+    other: tuple[int, int] | None = None,
+    *,
+    window: Window | None = None,
+    pixels: int = PIXELS,
+) -> ReadHead:
+    """At most ``pixels`` on a side. Raises NoWeights, NoSuchPlace."""
+    view = head_map(capture, layer, head, reading=reading, window=window, pixels=pixels)
+    if other is not None:
+        second = head_map(capture, *other, reading=reading, window=window, pixels=pixels)
+        view = replace(view, values=view.values - second.values)
+    return ReadHead(capture, layer, head, reading, other, view)
+
+
+def maps_of(read: ReadHead) -> dict[str, HeadMap]:
+    """The map under its name; of a difference, both heads' own beside it."""
+    if read.other is None:
+        return {read.name: read.view}
+    one, two = (
+        read_head(read.capture, *head, read.reading, window=read.view.window)
+        for head in ((read.layer, read.head), read.other)
+    )
+    return {f"{one.name} − {two.name}": read.view, one.name: one.view, two.name: two.view}
+
+
+def positions(view: HeadMap) -> tuple[dict[int, str], dict[int, str]]:
+    """Of each row and each column the position of its first token, and that token's label."""
+    window, (rows, columns) = view.window, view.pool
+    looking = {unit.start: unit.label for unit in view.units[window.q0 : window.q1 : rows]}
+    return looking, {unit.start: unit.label for unit in view.units[window.k0 : window.k1 : columns]}
+
+
+def labels(view: HeadMap) -> tuple[list[str], list[str]]:
+    """Of each row and each column its label; of a pixel that stands for several units, the first one's and how many."""
+    if view.how == "exact":
+        return view.row_labels, view.column_labels
+    rows, columns = (list(one.values()) for one in positions(view))
+    return [f"{one} … ({view.pool[0]})" for one in rows], [f"{one} … ({view.pool[1]})" for one in columns]
+
+
+def described(read: ReadHead) -> str:
+    """How the numbers were made: "weights after softmax, minus L2H1"."""
+    reading, view = read.reading, read.view
+    parts = [NAMES[reading.what]]
+    if reading.hides_first:
+        parts.append("first token hidden, rows renormalised")
+    if reading.words and reading.what != "scores":
+        parts.append("words: keys summed, queries averaged")
+    if read.other is not None:
+        parts.append(f"minus L{read.other[0]}H{read.other[1]}")
+    if view.how != "exact":
+        parts.append(f"{view.how} of {view.pool[0]}×{view.pool[1]} cells")
+    return ", ".join(parts)
+
+
+def python_lines(read: ReadHead) -> str:
+    """The same array by the same function, whatever was chosen, where ``capture`` is this one."""
+    reading, window, n_units = read.reading, read.view.window, len(read.view.units)
+    heads = [(read.layer, read.head), *([read.other] if read.other is not None else [])]
+    lines = ["\nfrom analysis.head_map import Reading, Window, head_map\n"]
+    lines.append(f"reading = Reading(what={reading.what!r}, hide_first={reading.hide_first}, words={reading.words})")
+    lines.append(f"window = Window({window.q0}, {window.q1}, {window.k0}, {window.k1})")
+    calls = [f"head_map(capture, {layer}, {head}, reading=reading, window=window).values" for layer, head in heads]
+    lines.append("values = " + " - ".join(calls))
+    if reading == WEIGHTS and read.other is None and read.view.how == "exact":
+        whole = window == Window(0, n_units, 0, n_units)
+        tile = f", queries=slice({window.q0}, {window.q1}), keys=slice({window.k0}, {window.k1})"
+        lines.append(f"# or, in plain torch: capture.weights({read.layer}, {read.head}{'' if whole else tile})")
+    return "\n".join(lines)

@@ -1,0 +1,96 @@
+"""Texts with something to see in them: what their last token looks at, and the head of this model that looks there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from analysis.opening import last_rows, opening_head
+from model_runner.capture import Capture
+
+N_ = str  # marks a text for Babel without translating it here
+
+CLEAR = 0.5  # of the attention; below it, this model does not tell the story
+
+
+@dataclass(frozen=True)
+class Story:
+    """``looked_at`` is a word of the text, of several the one numbered ``which``; ``sentence`` says what to see."""
+
+    text: str
+    looked_at: str
+    sentence: str
+    which: int = 0
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where the word stands in the text, in characters; the end is excluded."""
+        start = -1
+        for _ in range(self.which + 1):
+            start = self.text.index(self.looked_at, start + 1)
+        return start, start + len(self.looked_at)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A story as a model tells it: the head, and the share of the attention that it puts on ``key``."""
+
+    story: Story
+    layer: int
+    head: int
+    query: int
+    key: int
+    weight: float
+
+
+STORIES = (
+    Story(
+        "The dog chased the squirrel because it",
+        "dog",
+        N_("What to see: {query} looks {value} at {key}, the animal it stands for."),
+    ),
+    Story(
+        "The capital of France is",
+        "France",
+        N_("What to see: {query} looks {value} at {key}, whose capital has to come next."),
+    ),
+    Story(
+        "lamp river seven cloud lamp river seven cloud lamp river seven",
+        "cloud",
+        N_("What to see: {query} looks {value} at {key}, which came after the same word before and comes next again."),
+    ),
+    Story(
+        "When Mary and John went to the store, John gave a drink to",
+        "Mary",
+        N_("What to see: {query} looks {value} at {key}, the one who did not give and so receives."),
+    ),
+)
+
+
+def seen_in(capture: Capture) -> Seen | None:
+    """The story of this text where the model tells it clearly; none of other texts, and of none that goes on.
+
+    O(heads × keys).
+    """
+    request = capture.request
+    story = next((one for one in STORIES if one.text == request.text), None)
+    if story is None or request.chat or request.continuation:
+        return None
+    start, end = story.span
+    keys = [
+        i for i, token in enumerate(capture.tokens) if not token.special and token.start < end and token.end > start
+    ]
+    best: Seen | None = None
+    for layer, rows in last_rows(capture):
+        weight, place = torch.max(rows[:, keys].flatten(), 0)
+        if float(weight) >= CLEAR and (best is None or float(weight) > best.weight):
+            head, key = divmod(int(place), len(keys))
+            best = Seen(story, layer, head, len(capture.tokens) - 1, keys[key], float(weight))
+    return best
+
+
+def first_head(capture: Capture) -> tuple[int, int]:
+    """The head that a page opens on when nobody chose one: that of the text's story, or else the most telling one."""
+    seen = seen_in(capture)
+    return opening_head(capture) if seen is None else (seen.layer, seen.head)

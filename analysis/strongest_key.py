@@ -1,0 +1,23 @@
+"""Where one token of a head looks most: what is said of a map in a sentence."""
+
+from __future__ import annotations
+
+from analysis.first_hidden import weights_without_first
+from model_runner.capture import Capture
+
+
+def strongest_key(
+    capture: Capture, layer: int, head: int, query: int | None, key: int | None = None, *, hide_first: bool = False
+) -> tuple[int, int, float] | None:
+    """(query, key, weight) of the key that is looked at most, or of ``key``; None without a query. O(keys).
+
+    ``hide_first`` as in a map's Reading: of what it leaves out, as of a row that saw nothing else, nothing is said.
+    """
+    if query is None or (hide_first and key == 0):
+        return None
+    read = weights_without_first if hide_first else Capture.weights
+    row = read(capture, layer, head, queries=slice(query, query + 1), keys=slice(0, len(capture.tokens)))[0]
+    if not row.any():
+        return None
+    key = int(row.argmax()) if key is None else key
+    return query, key, float(row[key])

@@ -1,0 +1,19 @@
+"""What a file says of the text that was read; in English, as all that files say of their numbers."""
+
+from __future__ import annotations
+
+from model_runner.request import CaptureRequest
+
+LONGEST = 200  # characters of a text
+
+
+def described_text(request: CaptureRequest) -> str:
+    """The text on one line, its beginning where it is long, and what the model read besides: “The dog” + 3 tokens."""
+    line = " ".join(request.text.split())
+    shown = line if len(line) <= LONGEST else f"{line[:LONGEST]} … ({len(request.text):,} characters)"
+    parts = [f"“{shown}”"]
+    if request.chat:
+        parts.append("in the chat template")
+    if request.continuation:
+        parts.append(f"+ {len(request.continuation)} generated tokens")
+    return " ".join(parts)

@@ -1,0 +1,31 @@
+"""How many keys a query at a place sees, by formula: what the patterns of the table count with."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+
+def last(q_idx: Tensor, window: int) -> Tensor:
+    """Of a window that ends with the query."""
+    return (q_idx + 1).clamp(max=window)
+
+
+def around_sinks(q_idx: Tensor, n_tokens: int, window: int, sinks: int) -> Tensor:
+    """Of a window to both sides and the first tokens of the text."""
+    first = (q_idx - window + 1).clamp(min=0)
+    near = (q_idx + window).clamp(max=n_tokens) - first
+    return near + first.clamp(max=sinks) + (min(sinks, n_tokens) - q_idx - window).clamp(min=0)
+
+
+def around_blocks(q_idx: Tensor, n_tokens: int, stride: int, summary: int) -> Tensor:
+    """The own block, and the summary keys of all the others; the last block may be a part of one."""
+    block = (n_tokens - q_idx // stride * stride).clamp(max=stride)
+    own = (block - (stride - min(summary, stride))).clamp(min=0)
+    full, part = divmod(n_tokens, stride)
+    return block + full * min(summary, stride) + max(0, part - (stride - min(summary, stride))) - own
+
+
+def with_random(q_idx: Tensor, sure: Tensor, count: int) -> Tensor:
+    """Expected number of keys: those kept for sure, and the others hit by at least one of the draws."""
+    n_keys = q_idx + 1
+    return sure + (n_keys - sure) * (1 - (1 - 1 / n_keys) ** count)

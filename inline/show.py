@@ -1,0 +1,149 @@
+"""One call for a picture of a capture: a head's map, its lines, or every head at a glance."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Literal
+
+from analysis.color_scale import scale_of
+from analysis.head_grid import head_grid
+from analysis.head_lines import head_lines
+from analysis.head_map import Reading, head_map
+from analysis.opening import opening_head
+from analysis.strongest_key import strongest_key
+from attention.metrics import METRICS
+from inline.cell_output import CellOutput
+from model_runner import Capture, Check
+from model_runner.capture import index
+from model_runner.errors import NotVerified
+from viz.components.head_grid import head_grid as grid_component
+from viz.components.head_map import head_map as map_component
+from viz.components.token_lines import token_lines
+from viz.export import standalone_html
+
+Kind = Literal["map", "lines", "grid"]
+
+WEIGHTS = Reading()
+HEIGHT = 480  # CSS pixels of a picture, at most
+AROUND = 150  # of its title and caption, roughly
+
+
+def show(
+    capture: Capture,
+    layer: int | None = None,
+    head: int | None = None,
+    *,
+    kind: Kind = "map",
+    reading: Reading = WEIGHTS,
+    query: int | None = -1,
+    key: int | None = None,
+    metric: str = "entropy",
+) -> CellOutput:
+    """The picture, as the value of a notebook's cell.
+
+    Without a layer and a head, the one that the app would open. ``query`` and ``key`` are pinned: token positions or
+    None. ``reading`` is the map's; ``metric``, a name of ``attention.metrics``, sets the strength of the grid's frames.
+    Raises NoSuchPlace, NoWeights, and NotVerified where the layer's weights do not explain the model's own output.
+    """
+    if layer is None or head is None:
+        layer, head = opening_head(capture)
+    check = _checked(capture, layer)
+    layer, head = layer % capture.n_layers, index("head", head, len(capture.q(layer)))
+    query, key = (None if token is None else index("position", token, len(capture.tokens)) for token in (query, key))
+    says = _summary(capture, layer, head, reading, query, key)
+    match kind:
+        case "map":
+            source, payload = map_component.SOURCE, _map(capture, layer, head, reading, query, key, says)
+        case "lines":
+            source, payload = token_lines.SOURCE, _lines(capture, layer, head, reading, query)
+        case "grid":
+            source, payload = grid_component.SOURCE, _grid(capture, layer, head, metric)
+    title = "Every head" if kind == "grid" else f"L{layer}H{head}"
+    page = standalone_html(source, payload, title=title, caption=_caption(capture, layer, check), lang="en")
+    return CellOutput(page, says, HEIGHT + AROUND)
+
+
+def _checked(capture: Capture, layer: int) -> Check:
+    check = capture.verify(layer)
+    if not check.ok:
+        values = {"error": f"{check.max_abs_error:.0e}", "tolerance": f"{check.tolerance:.0e}"}
+        raise NotVerified(layer=layer, **values)
+    return check
+
+
+def _map(
+    capture: Capture, layer: int, head: int, reading: Reading, query: int | None, key: int | None, summary: str
+) -> bytes:
+    view = head_map(capture, layer, head, reading=reading)
+    window, count = view.window, len(view.units)
+    texts = map_component.texts_of(reading.what, mean=view.how == "mean")
+    return map_component.payload(
+        values=view.values,
+        window=(window.q0, window.q1, window.k0, window.k1),
+        total=(count, count),
+        row_labels=view.row_labels,
+        col_labels=view.column_labels,
+        **asdict(scale_of(view, reading)),
+        selected=view.units_at(query, key),
+        pool=view.pool,
+        texts=texts | {"summary": summary, "note": " ".join(reading.notes())},
+        max_height=HEIGHT,
+    )
+
+
+def _lines(capture: Capture, layer: int, head: int, reading: Reading, query: int | None) -> bytes:
+    view = head_lines(capture, [(layer, head)], query, hide_first=reading.hides_first)
+    return token_lines.payload(
+        queries=view.labels,
+        keys=view.labels,
+        query_offset=view.start,
+        key_offset=view.start,
+        weights=view.weights,
+        head_labels=[f"L{layer}H{head}"],
+        selected=query if view.holds(query) else None,
+        texts=token_lines.TEXTS,
+        max_height=HEIGHT,
+    )
+
+
+def _grid(capture: Capture, layer: int, head: int, metric: str) -> bytes:
+    grid = head_grid(capture)
+    (chosen,) = (item for item in METRICS if item.name == metric)
+    share = chosen.unit == "share"
+    return grid_component.payload(
+        thumbnails=grid.thumbnails,
+        keep=grid.keep,
+        metric=grid.metrics[metric],
+        mode="maps",
+        order=None,
+        layer_has_weights=grid.has_weights,
+        selected=(layer, head),
+        compare=None,
+        groups=capture.record(layer).group,
+        texts=grid_component.TEXTS | {"metric": chosen.label},
+        metric_range=(0.0, 1.0) if share else None,
+        number="percent" if share else "plain",
+        max_height=HEIGHT,
+    )
+
+
+def _summary(capture: Capture, layer: int, head: int, reading: Reading, query: int | None, key: int | None) -> str:
+    """In words: L3H7: ·it (7) looks 62 % at ·dog (2)."""
+    name = f"L{layer}H{head}"
+    found = strongest_key(capture, layer, head, query, key, hide_first=reading.hides_first)
+    if found is None:
+        return name
+    query, key, weight = found
+    return map_component.TEXTS["summary"].format(
+        head=name, query=capture.tokens[query].text, query_index=query, value=f"{100 * weight:.0f} %",
+        key=capture.tokens[key].text, key_index=key,
+    )  # fmt: skip
+
+
+def _caption(capture: Capture, layer: int, check: Check) -> str:
+    request = capture.request
+    model = request.model or "" if request.revision is None else f"{request.model} @ {request.revision}"
+    rows = f", {check.rows:,} of {check.of:,} rows" if check.rows < check.of else ""
+    parts = [model, request.dtype or "", f"L{layer} verified, max diff {check.max_abs_error:.0e}{rows}"]
+    parts += [f"changed by {', '.join(map(repr, request.edits))}"] if request.edits else []
+    return " · ".join(filter(None, [*parts, "Attention Atlas"]))

@@ -1,0 +1,1 @@
+"""What runs on while a page is looked at: pulled, cancelled, kept. Knows no Streamlit."""

@@ -1,0 +1,280 @@
+"""The film of a session: the ways one text went on, and the generator that takes the open one a token further.
+
+Nothing runs by itself: a token is generated when somebody pulls. What was generated stays whatever happens later; a way
+is determined by the settings and the tokens forced, so what is not kept of it can be made again.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from analysis.film import Choice, Chosen, How, choice
+from analysis.token_tree import Branch
+from jobs.film_steps import PATIENCE, Say, Steps
+from model_runner import Capture, CaptureRequest, GenerateRequest, Runner, Sampling, Step, Token
+from model_runner.errors import ContextFull
+from model_runner.kept import weight
+from model_runner.sampling import stages, uniforms
+
+BUDGET = 0.2  # seconds of generating before what is there is shown
+
+
+@dataclass(frozen=True)
+class Take:
+    """One way the text goes on. ``forced`` gives the id of generated token i where it is not drawn.
+
+    ``choices`` has one more than ``tokens``: the first is the moment after the prompt. ``prefill`` is how many tokens
+    were read at once, and the seconds that took. ``ended``: the model ended the text.
+    """
+
+    sampling: Sampling
+    forced: tuple[tuple[int, int], ...]
+    forced_how: How
+    choices: tuple[Choice, ...]
+    tokens: tuple[Token, ...] = ()
+    prefill: tuple[int, float] | None = None
+    ended: bool = False
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(token.id for token in self.tokens)
+
+    @property
+    def log_probabilities(self) -> tuple[float, ...]:
+        return tuple(one.log_probability for one in self.choices if one.log_probability is not None)
+
+    def branch(self) -> Branch:
+        """The way as a branch of the tree."""
+        chosen: tuple[Chosen, ...] = tuple(one.how for one in self.choices if one.how != "prompt")
+        return Branch(self.ids, self.log_probabilities, chosen, ended=self.ended)
+
+
+class Film:
+    """What a session generated from one prompt.
+
+    For the screen: ``base`` frames it has, ``wanted`` more it asked for in its ask number ``answered``; a newly opened
+    way, which has another ``name``, opens ``at`` a frame and is fetched up to frame ``goal``. ``leaving``: the whole
+    page is to run again. ``searching``: a beam search of that width was asked for.
+    """
+
+    resumable = True  # closed, it only lets its generator go: the next pull begins another
+
+    def __init__(self, runner: Runner, prompt: Capture, sampling: Sampling, *, name: str, limit: int) -> None:
+        """``prompt`` is the capture of the text alone; ``name`` stands for the session where it asks the runner."""
+        self.runner, self.prompt, self.limit = runner, prompt, limit
+        self.base = self.wanted = self.answered = self.at = self.goal = 0
+        self.leaving, self.searching = False, 0
+        self.name = _new_name()
+        self.beams: list[Branch] = []
+        self._session = name
+        self._steps = Steps(name)
+        self._advancing = threading.Lock()
+        self._capture: Capture | None = prompt
+        self.takes = [self._new_take(sampling, {})]
+        self._open = 0
+
+    # -- what there is ------------------------------------------------------------------------------------------------
+
+    @property
+    def take(self) -> Take:
+        """The open way."""
+        return self.takes[self._open]
+
+    @property
+    def nbytes(self) -> int:
+        """About what it keeps."""
+        return weight(self.takes) + sum(one.nbytes for one in {self.prompt, self._capture} if one is not None)
+
+    @property
+    def n_prompt(self) -> int:
+        return len(self.prompt.tokens)
+
+    @property
+    def room(self) -> int:
+        """How many tokens may be generated: the length set, as far as the model's context holds them."""
+        return max(0, min(self.limit, self.runner.info.max_tokens - self.n_prompt))
+
+    @property
+    def stop(self) -> str:
+        """Why the open way has no more tokens: "end", "limit", or "" while it may go on."""
+        if self.take.ended:
+            return "end"
+        return "limit" if len(self.take.tokens) >= self.room else ""
+
+    def capture(self, say: Say) -> Capture:
+        """The prompt and everything generated on the open way. Raises RunnerError."""
+        if self._capture is None:
+            self._capture = self._read(self.take.ids, say)
+        return self._capture
+
+    def start(self, say: Say) -> None:
+        """Have one token ready, so that the first step is at once there, and what forbids it is known at once.
+
+        Raises ContextFull, CannotContinue and every other RunnerError.
+        """
+        if not self.room:
+            raise ContextFull(tokens=self.n_prompt, limit=self.runner.info.max_tokens)
+        if not self.take.ids:
+            self.pull(1, say)
+
+    def go_on_with(self, runner: Runner, prompt: Capture) -> None:
+        """The same model loaded anew."""
+        self.close()
+        self.runner, self.prompt, self._capture = runner, prompt, None
+
+    # -- taking it further --------------------------------------------------------------------------------------------
+
+    def pull(self, wanted: int, say: Say) -> None:
+        """Up to so many tokens more, as far as a moment takes, but one at least. Raises RunnerError."""
+        began = time.monotonic()
+        target = len(self.take.tokens) + wanted
+        while len(self.take.tokens) < target and not self.stop:
+            with self._advancing:  # a run that is about to end and the one that follows it may both be here
+                self._advance(say)
+            if time.monotonic() - began > BUDGET:
+                break
+
+    def _advance(self, say: Say) -> None:
+        take, forced = self.take, dict(self.take.forced)
+        run: list[int] = []
+        while (index := len(take.ids) + len(run)) in forced and index < self.room:
+            run.append(forced[index])
+        if run:
+            self._force(tuple(run), say)
+            return
+        request = GenerateRequest(
+            self.prompt.request.text,
+            max_new_tokens=max(1, self.room - len(take.ids)),
+            sampling=take.sampling,
+            chat=self.prompt.request.chat,
+            continuation=take.ids,
+            edits=self.prompt.request.edits,
+        )
+        step = self._steps.next(self.runner, request, say)
+        if step is None:  # the generator's own limit; a longer one was set since
+            self.close()
+        else:
+            self._add(step)
+
+    def _add(self, step: Step) -> None:
+        take = self.take
+        greedy = take.sampling.temperature == 0
+        uniform = None if greedy else uniforms(take.sampling.seed, step.position, 1)[0]
+        how: How = "greedy" if greedy else "sampled"
+        chosen = choice(step.stages, step.token.id, how, uniform=uniform, seconds=step.seconds)
+        prefill = take.prefill
+        if step.index == 0:
+            prefill = (step.position, step.prefill_seconds)
+        self._replace(
+            choices=(*take.choices, chosen),
+            tokens=(*take.tokens, step.token),
+            prefill=prefill,
+            ended=step.stop == "end",
+        )
+        self._capture = step.capture
+
+    def _force(self, run: tuple[int, ...], say: Say) -> None:
+        """The open way with these tokens after it: one forward reads them all."""
+        take = self.take
+        capture = self._read((*take.ids, *run), say)
+        first = self.n_prompt + len(take.ids)
+        chosen = [
+            self._choice(capture, first + i, take.sampling, token=token, how=take.forced_how)
+            for i, token in enumerate(run)
+        ]
+        self.close()
+        self._replace(choices=(*take.choices, *chosen), tokens=(*take.tokens, *capture.tokens[first:]))
+        self._capture = capture
+
+    def _read(self, ids: tuple[int, ...], say: Say) -> Capture:
+        asked = self.prompt.request
+        request = CaptureRequest(asked.text, chat=asked.chat, continuation=ids, edits=asked.edits)
+        job = self.runner.submit(request, session=self._session)
+        try:
+            while not job.wait(PATIENCE):
+                say()
+            return job.result()
+        finally:
+            job.cancel()
+
+    def _choice(
+        self, capture: Capture, position: int, sampling: Sampling, *, token: int | None = None, how: How = "prompt"
+    ) -> Choice:
+        """What was to be chosen for a position, by the logits before it."""
+        previous = [one.id for one in capture.tokens[:position]]
+        return choice(stages(capture.logits(position - 1), sampling, previous), token, how)
+
+    def _replace(self, **changes: object) -> None:
+        self.takes[self._open] = replace(self.take, **changes)  # type: ignore[arg-type]  # the fields of a Take
+
+    # -- other ways ---------------------------------------------------------------------------------------------------
+
+    def change(self, sampling: Sampling) -> None:
+        """Other settings: a way of its own from the prompt on; the one so far stays in the tree."""
+        if sampling != self.take.sampling:
+            self.go(sampling, {}, at=0)
+
+    def force(self, frame: int, token: int) -> None:
+        """Token number ``frame`` (from 1) of the open way replaced: a branch."""
+        index = frame - 1
+        if index < 0 or index > len(self.take.ids) or self.take.ids[index : index + 1] == (token,):
+            return
+        forced = {i: one for i, one in self.take.forced if i < index} | {index: token}
+        self.wanted = 1
+        self.go(self.take.sampling, forced, at=frame, shared=index)
+
+    def follow(self, ids: tuple[int, ...]) -> None:
+        """Show the way that begins with these tokens, at the last of them."""
+        if self.take.ids[: len(ids)] == ids:
+            self.at, self.base, self.name = len(ids), 0, _new_name()  # the same way under a new name opens at its frame
+            return
+        for i, take in enumerate(self.takes):
+            if take.ids[: len(ids)] == ids:
+                self._switch(i, at=len(ids))
+                return
+        self.wanted = len(ids)
+        self.go(self.take.sampling, dict(enumerate(ids)), at=len(ids), how="beam")
+
+    def go(
+        self, sampling: Sampling, forced: Mapping[int, int], *, at: int, shared: int = 0, how: How = "forced"
+    ) -> None:
+        """Open the way of these settings and forced tokens; the first ``shared`` tokens are those of the open one."""
+        kept = tuple(sorted(forced.items()))
+        for i, take in enumerate(self.takes):
+            if (take.sampling, take.forced) == (sampling, kept):
+                self._switch(i, at=at)
+                return
+        new, old = self._new_take(sampling, forced, how), self.take
+        if shared:
+            new = replace(new, choices=old.choices[: shared + 1], tokens=old.tokens[:shared], prefill=old.prefill)
+        self.takes.append(new)
+        self._switch(len(self.takes) - 1, at=at)
+
+    def _switch(self, index: int, *, at: int) -> None:
+        self.close()
+        left = self._open
+        if left != index and len(self.take.ids) <= 1 and not self.take.forced:
+            del self.takes[left]  # settings only tried: nothing was generated but the token that is always ready
+            index -= left < index
+        self._open, self.at, self.base, self._capture = index, at, 0, None
+        self.name = _new_name()
+
+    def _new_take(self, sampling: Sampling, forced: Mapping[int, int], how: How = "forced") -> Take:
+        first = self._choice(self.prompt, self.n_prompt, sampling)
+        return Take(sampling, tuple(sorted(forced.items())), how, (first,))
+
+    def branches(self) -> list[Branch]:
+        """Every way with tokens of its own, and the beams found."""
+        return [take.branch() for take in self.takes if take.tokens] + self.beams
+
+    def close(self) -> None:
+        """Let the generator go; what was generated stays."""
+        self._steps.close()
+
+
+def _new_name() -> str:
+    return uuid.uuid4().hex[:8]

@@ -1,0 +1,34 @@
+"""How far the next token moves for every window of a cache that forgets: one forward each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from analysis.kv_drop import Moved, Trial, kl_nats, trials
+from jobs.pull import Pull
+from model_runner import Capture, Runner
+from model_runner.job import Job
+from model_runner.questions import NextLogits
+
+
+class Curve(Pull[Moved]):
+    """The move for int8, and for every window without sinks and with them."""
+
+    def __init__(self, runner: Runner, capture: Capture, sinks: int, name: str) -> None:
+        """``name`` stands for the session where it asks the runner."""
+        self.longest = len(capture.tokens)
+        self.trials = trials(self.longest, sinks)
+        self.sinks = sinks
+        request, before = capture.request, capture.logits(-1)
+
+        def submit(index: int) -> Job[Any] | None:
+            if index >= len(self.trials):
+                return None
+            return runner.submit(NextLogits(replace(request, edits=self.trials[index].edits)), session=name)
+
+        super().__init__(submit, lambda index, after: Moved(self.trials[index], kl_nats(before, after)), running=True)
+
+    def of(self, trial: Trial) -> float | None:
+        """The KL of this trial, if it was tried."""
+        return next((one.kl for one in self.items if one.trial == trial), None)

@@ -1,0 +1,64 @@
+"""Perplexity against the size of the window, for patterns of comparable cost: a job of the model's for each point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from analysis.mask_effect import perplexity
+from analysis.mask_sweep import SWEPT, Values, matched, sizes
+from attention.patterns import BY_NAME, full_cells
+from jobs.pull import Pull
+from model_runner import Capture, CaptureRequest, Runner
+from model_runner.edits import Masked
+from model_runner.job import Job
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A pattern whose kept cells are about those of a window of this ``size``."""
+
+    pattern: str
+    size: int
+    values: Values
+
+
+@dataclass(frozen=True)
+class Point:
+    """A trial with the share of causal cells it keeps and the perplexity it leaves."""
+
+    trial: Trial
+    share: float
+    perplexity: float
+
+
+def trials_of(n_tokens: int) -> tuple[Trial, ...]:
+    """Every point of the chart, the sizes in turn so that all curves grow together."""
+    return tuple(
+        Trial(name, size, values)
+        for size in reversed(sizes(n_tokens))
+        for name in SWEPT
+        if (values := matched(name, n_tokens, size)) is not None
+    )
+
+
+class Sweep(Pull[Point]):
+    """A point for every trial."""
+
+    def __init__(self, runner: Runner, request: CaptureRequest, n_tokens: int, name: str) -> None:
+        """``name`` stands for the session where it asks the runner."""
+        trials = self.trials = trials_of(n_tokens)
+        self.n_tokens = n_tokens
+
+        def submit(index: int) -> Job[Any] | None:
+            if index >= len(trials):
+                return None
+            edits = (Masked(trials[index].pattern, trials[index].values),)
+            return runner.submit(replace(request, edits=edits), session=name)
+
+        def read(index: int, after: Capture) -> Point:
+            trial = trials[index]
+            cells = BY_NAME[trial.pattern].kept_cells(n_tokens, dict(trial.values))
+            return Point(trial, cells / full_cells(n_tokens), perplexity(after))
+
+        super().__init__(submit, read, running=True)

@@ -1,0 +1,25 @@
+"""Names of models as a reader gives them and as they fit into a narrow box."""
+
+from __future__ import annotations
+
+import re
+
+HUB = re.compile(
+    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?:models/)?([^/?#\s]+/[^/?#\s]+)(?:[/?#].*)?", re.I
+)
+CUT = "…"
+LONGEST = 24  # characters that the model box shows
+
+
+def model_named(typed: str) -> str:
+    """The id of a model whose page's address was pasted; anything else as it was typed, without blanks around it."""
+    found = HUB.fullmatch(typed.strip())
+    return found.group(1) if found else typed.strip()
+
+
+def fitting(name: str) -> str:
+    """A folder of a long path by its end, where folders differ: "…/models/bert-base". An id of the hub as it is."""
+    if len(name) <= LONGEST or name.count("/") < 2:
+        return name
+    end = name[-(LONGEST - 1) :]
+    return CUT + (end[end.index("/") :] if "/" in end[:-1] else end)

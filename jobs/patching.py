@@ -1,0 +1,90 @@
+"""What the patching view computes: one job on the model for each row of its map, pulled while somebody looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from analysis.patching import PatchMap, patch_map
+from jobs.pull import Pull
+from model_runner import Capture, CaptureRequest, Runner
+from model_runner.job import Job
+from model_runner.questions import PatchHeads, PatchStream
+
+Kind = Literal["residual", "attention", "heads"]
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """``plain`` is patched with what ``other`` has; rows are layers, or the heads of ``layer`` where ``kind`` says so.
+
+    ``reversed``: the page's own text is ``other``.
+    """
+
+    plain: Capture
+    other: Capture
+    tokens: tuple[int, int]
+    kind: Kind
+    layer: int
+    reversed: bool
+
+    @property
+    def n_rows(self) -> int:
+        return self.plain.record(self.layer).q.shape[0] if self.kind == "heads" else self.plain.n_layers
+
+    @property
+    def rows(self) -> tuple[int, ...]:
+        """Rows that can be computed: only the residual stream enters a layer without softmax attention."""
+        if self.kind != "attention":
+            return tuple(range(self.n_rows))
+        return tuple(layer for layer in range(self.n_rows) if self.plain.has_weights(layer))
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The rows as they are computed: the upper layers first, for fewer are run again above them."""
+        return self.rows[::-1]
+
+    @property
+    def row_labels(self) -> list[str]:
+        letter = "H" if self.kind == "heads" else "L"
+        return [f"{letter}{row}" for row in range(self.n_rows)]
+
+    @property
+    def name(self) -> str:
+        """Of the work: maps of another kind or layer are kept beside one another."""
+        return f"patch_{self.kind}{self.layer if self.kind == 'heads' else ''}"
+
+    @property
+    def key(self) -> tuple[CaptureRequest, CaptureRequest, tuple[int, int]]:
+        """What determines the map of this name."""
+        return self.plain.request, self.other.request, self.tokens
+
+    def question(self, row: int) -> PatchStream | PatchHeads:
+        """What a row is the answer to."""
+        plain, other = self.plain.request, self.other.request
+        if self.kind == "residual":
+            return PatchStream(plain, other, row, self.tokens)
+        if self.kind == "attention":
+            return PatchHeads(plain, other, row, None, self.tokens)
+        return PatchHeads(plain, other, self.layer, row, self.tokens)
+
+    def map_of(self, found: list[np.ndarray]) -> PatchMap:
+        """The map as far as its rows are there, found in their ``order``."""
+        rows = dict(zip(self.order, found, strict=False))
+        return patch_map(rows, self.n_rows, self.plain, self.other, self.tokens)
+
+
+Rows = Pull[np.ndarray]
+
+
+def rows_of(runner: Runner, setting: Setting, name: str) -> Rows:
+    """The rows of the map of a setting, all to come; ``name`` stands for the session where it asks the runner."""
+
+    def submit(index: int) -> Job[Any] | None:
+        if index == len(setting.order):
+            return None
+        return runner.submit(setting.question(setting.order[index]), session=name)
+
+    return Pull(submit, lambda _index, found: found.double().cpu().numpy(), running=True)

@@ -1,0 +1,53 @@
+"""The race: the same continuation with and without the cache, a step of both a job, pulled while somebody looks."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from weakref import ref
+
+from analysis.kv_drop import first_difference
+from analysis.kv_work import AttentionWork, attention_work
+from jobs.pull import Pull
+from model_runner import Capture, GenerateRequest, Runner
+from model_runner.errors import Cancelled
+from model_runner.growing import new_run
+from model_runner.kv import RaceStep
+from model_runner.questions import EndRun, NextRaceStep
+
+STARTS_ALONE = 200e6  # parameters; a larger model races when it is told to
+
+
+class RaceRun(Pull[RaceStep]):
+    """A race under way, and the multiply-adds of its steps by formula."""
+
+    def __init__(self, runner: Runner, capture: Capture, length: int, name: str) -> None:
+        """``name`` stands for the session where it asks the runner."""
+        self.length = min(length, runner.info.max_tokens - len(capture.tokens))
+        self.work: AttentionWork = attention_work(capture, self.length)
+        asked = capture.request
+        self.request = GenerateRequest(
+            asked.text, max_new_tokens=self.length, chat=asked.chat, continuation=asked.continuation
+        )
+        self._run, self._runner = new_run(), ref(runner)  # weak: a race that is done keeps no model in memory
+        super().__init__(
+            lambda index: runner.submit(NextRaceStep(self.request, self._run, index), session=name),
+            running=runner.info.n_parameters <= STARTS_ALONE,
+        )
+
+    def close(self) -> None:
+        """Let the worker and both lanes go."""
+        super().close()
+        runner = self._runner()
+        if runner is not None:
+            with suppress(Cancelled):  # the model was given up, and both lanes with it
+                runner.submit(EndRun(self._run))
+
+    @property
+    def seconds(self) -> tuple[float, float]:
+        """So far, with the cache and without."""
+        return sum(step.cached_seconds for step in self.items), sum(step.uncached_seconds for step in self.items)
+
+    @property
+    def differs_at(self) -> int | None:
+        """The first step whose tokens differ."""
+        return first_difference([step.cached.id for step in self.items], [step.uncached.id for step in self.items])

@@ -1,0 +1,68 @@
+"""The second text of a patching: suggested, or typed, and read by the same model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain, islice
+
+from analysis.patching import differing, exchanges
+from model_runner import Capture, Runner
+from model_runner.errors import RunnerError
+
+TRIES = 8  # suggestions to read before there is none
+PAIRS = {
+    "The dog chased the squirrel because it": "The dog chased the squirrel while it",
+    "The capital of France is": "The capital of Italy is",
+    "lamp river seven cloud lamp river seven cloud lamp river seven": (
+        "lamp river seven dog lamp river seven dog lamp river seven"
+    ),
+    "When Mary and John went to the store, John gave a drink to": (
+        "When Sara and John went to the store, John gave a drink to"
+    ),
+}  # good seconds to examples: one word is another, and so is the next token
+
+Say = Callable[[], None]
+
+
+class Kept:
+    """A capture that is looked for once."""
+
+    def __init__(self, look: Callable[[Say], Capture | None]) -> None:
+        self._look: Callable[[Say], Capture | None] | None = look
+        self._known: Capture | None = None
+
+    def find(self, say: Say) -> Capture | None:
+        """Raises RunnerError, and then looks again the next time."""
+        if self._look is not None:
+            self._known = self._look(say)
+            self._look = None  # with the model it asks
+        return self._known
+
+    def close(self) -> None:
+        """Nothing is under way between two looks."""
+
+
+def suggestion(runner: Runner, capture: Capture, name: str, say: Say) -> Capture | None:
+    """The first suggested text with as many tokens as this one but not the same; ``name`` asks the runner."""
+    text = capture.request.text
+    known = [PAIRS[text]] if text in PAIRS else []
+    for other in islice(chain(known, exchanges(capture, runner.token_text)), TRIES):
+        try:
+            found = read(runner, capture, other, name, say)
+        except RunnerError:
+            continue  # a suggestion that cannot be read is none
+        if len(found.tokens) == len(capture.tokens) and differing(capture, found).any():
+            return found
+    return None
+
+
+def read(runner: Runner, capture: Capture, text: str, name: str, say: Say) -> Capture:
+    """Another text through the same model, everything else as in this capture. Raises RunnerError."""
+    job = runner.submit(replace(capture.request, text=text), session=name)
+    try:
+        while not job.wait(0.1):
+            say()
+        return job.result()
+    finally:
+        job.cancel()

@@ -1,0 +1,54 @@
+"""A list of edits, changed one by one: what says something of the same thing as another takes its place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from model_runner.edits import Blocked, Edit, Masked, MeanHead, Places, ScaledHead, SharpenedHead, SwappedHeads
+
+Cell = tuple[int, int]
+
+
+def with_edit(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
+    """The list with one more; another value for the same thing takes the place of the one before.
+
+    Cells hidden in the same places are one edit. Whether the others contradict the new one is for the model to say.
+    """
+    found = list(edits)
+    for place, old in enumerate(found):
+        if _thing(old) == _thing(new):
+            if isinstance(old, Blocked) and isinstance(new, Blocked):
+                new = Blocked(tuple(dict.fromkeys((*old.cells, *new.cells))), new.layers, new.heads)
+            found[place] = new
+            return tuple(found)
+    return (*found, new)
+
+
+def toggled(edits: Sequence[Edit], cells: tuple[Cell, ...], layers: Places, heads: Places) -> tuple[Edit, ...]:
+    """The cells hidden in these places, or given back where one of them was."""
+    for place, old in enumerate(edits):
+        if not isinstance(old, Blocked) or (old.layers, old.heads) != (layers, heads):
+            continue
+        if not set(cells).isdisjoint(old.cells):
+            left = tuple(one for one in old.cells if one not in cells)
+            rest = (Blocked(left, layers, heads),) if left else ()
+            return (*edits[:place], *rest, *edits[place + 1 :])
+    return with_edit(edits, Blocked(cells, layers, heads))
+
+
+def same_thing(edits: Sequence[Edit], new: Edit) -> Edit | None:
+    """The edit of the list that the new one would take the place of."""
+    return next((old for old in edits if _thing(old) == _thing(new)), None)
+
+
+def _thing(edit: Edit) -> object:
+    """What an edit sets, whatever it sets it to."""
+    match edit:
+        case ScaledHead(layer, head) | MeanHead(layer, head) | SharpenedHead(layer, head):
+            return type(edit), layer, head
+        case SwappedHeads(layer, first, second):
+            return type(edit), layer, frozenset((first, second))
+        case Blocked(_, layers, heads) | Masked(_, _, layers, heads):
+            return type(edit), layers, heads
+        case _:
+            return type(edit)

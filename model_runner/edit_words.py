@@ -1,0 +1,98 @@
+"""Edits in the reader's words, short enough to stand on a button."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from attention.patterns import BY_NAME
+from model_runner.edits import (
+    Blocked,
+    Documents,
+    Edit,
+    Int8Cache,
+    KeepLast,
+    Masked,
+    MeanHead,
+    Places,
+    ScaledHead,
+    SharedKeys,
+    SharpenedHead,
+    SwappedHeads,
+)
+from model_runner.rotation_edit import (
+    NtkTheta,
+    RestartedPositions,
+    RotationEdit,
+    ScaledTheta,
+    ShiftedPositions,
+    Unrotated,
+)
+
+Translate = Callable[[str], str]
+
+
+def name_of(edit: Edit, _: Translate) -> str:
+    """What the edit does and where: "L3H1 ablated"; ``_`` gives a message in the reader's language."""
+    match edit:
+        case ScaledHead(layer, head, factor):
+            words = _("{head} ablated") if factor == 0 else _("{head} × {factor}")
+            return words.format(head=f"L{layer}H{head}", factor=f"{factor:g}")
+        case MeanHead(layer, head):
+            return _("{head} = its mean").format(head=f"L{layer}H{head}")
+        case SharpenedHead(layer, head, temperature):
+            return _("{head} at temperature {value}").format(head=f"L{layer}H{head}", value=f"{temperature:g}")
+        case SwappedHeads(layer, first, second):
+            return f"L{layer}H{first} ⇄ L{layer}H{second}"
+        case Blocked(cells, layers, heads):
+            if len(cells) == 1:
+                query, key = cells[0]
+                return _("{query} → {key} hidden in {where}").format(
+                    query=query, key=key, where=_where(layers, heads, _)
+                )
+            return _("{count} cells hidden in {where}").format(count=len(cells), where=_where(layers, heads, _))
+        case Masked(pattern, values, layers, heads):
+            numbers = "".join(f" {value}" for _name, value in values)
+            return _("{pattern} in {where}").format(
+                pattern=_(BY_NAME[pattern].label) + numbers, where=_where(layers, heads, _)
+            )
+        case SharedKeys(kv_heads):
+            return _("keys and values shared by {count}").format(count=kv_heads)
+        case KeepLast(window, sinks):
+            return _("a cache of the first {sinks} and last {window}").format(sinks=sinks, window=window)
+        case Int8Cache():
+            return _("a cache in int8")
+        case Documents(starts):
+            return _("documents from {starts}").format(starts=", ".join(map(str, starts)))
+        case _:
+            return _rotation(edit, _)
+
+
+def _rotation(edit: RotationEdit, _: Translate) -> str:
+    match edit:
+        case Unrotated():
+            return _("no rotation")
+        case ScaledTheta(factor):
+            return f"θ × {factor:g}"
+        case NtkTheta(factor):
+            return f"NTK × {factor:g}"
+        case ShiftedPositions(by):
+            return _("positions {by}").format(by=f"{by:+d}")
+        case RestartedPositions(starts):
+            return _("positions restart at {starts}").format(starts=", ".join(map(str, starts)))
+
+
+def _where(layers: Places, heads: Places, _: Translate) -> str:
+    """All layers, L3, L3H1, or the numbers of both."""
+    if layers is None and heads is None:
+        return _("all layers")
+    if layers is None:
+        return _("{heads} of all layers").format(heads=_numbered("H", heads or ()))
+    if heads is None:
+        return _numbered("L", layers)
+    if len(layers) == len(heads) == 1:
+        return f"L{layers[0]}H{heads[0]}"
+    return _("{heads} of {layers}").format(heads=_numbered("H", heads), layers=_numbered("L", layers))
+
+
+def _numbered(letter: str, places: tuple[int, ...]) -> str:
+    return ", ".join(f"{letter}{place}" for place in places)

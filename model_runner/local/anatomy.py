@@ -1,0 +1,167 @@
+"""Where a model keeps its layers and its attention, found by running a few tokens through it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from model_runner.errors import N_, NotCapturable, Reason, first_line
+from model_runner.local.cancelling import pause
+from model_runner.local.plain_forward import plain_forward, run, said, same, text_config
+from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
+from model_runner.runner import ModelInfo
+
+PROBE_TOKENS = 4
+SHORT_TEXT = 16  # tokens that go through the model twice at load: as transformers has it, and recorded
+ENCODER_DECODER = N_("it is an encoder–decoder, and only models with one stack of layers are supported so far")
+NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3
+
+
+@dataclass(frozen=True, eq=False)
+class Anatomy:
+    """The layers, which of them have attention, and what the others are."""
+
+    layers: tuple[nn.Module, ...]
+    attention: dict[int, str]  # layer -> qualified name of its attention module
+    kinds: tuple[str, ...]
+    names: dict[int, str]  # id of a module -> qualified name
+    n_heads: int
+    n_kv_heads: int
+    bytes_per_token: float
+    trunk: Trunk
+
+
+@dataclass(frozen=True, eq=False)
+class Trunk:
+    """The module whose last hidden state the model's own output layer reads; the model itself where it has none.
+
+    Usually that is ``model.base_model``, but OPT's output layer calls its decoder directly, and transformers 5.23 takes
+    Llama 4's text model for its own base.
+    """
+
+    module: nn.Module
+    output: Callable[..., Any]  # the type of what it returns
+    has_head: bool
+
+
+def examine(model: Any, name: str) -> Anatomy:
+    """Install the recording and probe the model. Raises NotCapturable with the reason."""
+    family = str(model.config.model_type)
+
+    def refuse(reason: Reason | str) -> NotCapturable:
+        return NotCapturable(name=name, family=family, reason=reason)
+
+    if getattr(model.config, "is_encoder_decoder", False):
+        raise refuse(ENCODER_DECODER)
+    if not model._can_set_attn_implementation():
+        raise refuse(N_("it does not go through transformers' attention interface"))
+    own = text_config(model)
+    length = min(SHORT_TEXT, getattr(own, "max_position_embeddings", None) or SHORT_TEXT)
+    ids = torch.arange(length, device=model.device)[None] % own.vocab_size
+    try:
+        plain = plain_forward(model, ids)
+        install(model)
+    except CannotRecord as error:
+        raise refuse(error.reason) from error
+    except (ValueError, NotImplementedError, ImportError) as error:
+        raise refuse(first_line(error)) from error
+    names = {id(module): qualified for qualified, module in model.named_modules()}
+    recording = Recording(names)
+    try:
+        with active(recording):
+            trunk, width, recorded = _trunk(model, ids)
+    except CannotRecord as error:
+        raise refuse(error.reason) from error
+    if not recording.records:
+        raise refuse(N_("none of its layers asks transformers' attention interface for softmax attention"))
+    if not same(recorded, plain):
+        raise refuse(N_("what it says changes when its attention goes through the one that records"))
+    places = {qualified: NUMBERED.match(qualified) for qualified in recording.records}
+    stacks = {place[1] for place in places.values() if place is not None}
+    if len(stacks) != 1 or None in places.values():
+        raise refuse(N_("its attention layers are not in one numbered stack"))
+    layers = tuple(model.get_submodule(stacks.pop()))
+    attention = {int(place[2]): qualified for qualified, place in places.items() if place is not None}
+    if len(attention) != len(recording.records):
+        raise refuse(ATTENDS_AGAIN)
+    for layer, module in enumerate(layers):
+        if layer not in attention:  # where attention is, it asks by itself
+            module.register_forward_pre_hook(lambda *_: pause())
+    stream = width * (len(layers) + 2)
+    stored = sum(record.nbytes for record in recording.records.values()) / length + stream
+    windows = {layer: recording.records[qualified].window for layer, qualified in attention.items()}
+    first = recording.records[attention[min(attention)]]
+    if getattr(own, "sliding_window", None) and not any(windows.values()):
+        windows = _masked_windows(model, ids, attention, names)
+    kinds = _kinds(own, len(layers), windows)
+    return Anatomy(layers, attention, kinds, names, len(first.q), len(first.k), stored, trunk)
+
+
+def describe(model: Any, tokenizer: Any, anatomy: Anatomy, name: str, revision: str | None) -> ModelInfo:
+    """The facts of this model under this name."""
+    config = text_config(model)
+    limits = [getattr(config, "max_position_embeddings", None), tokenizer.model_max_length]
+    return ModelInfo(
+        name=name,
+        revision=revision,
+        family=str(model.config.model_type),
+        dtype=str(model.dtype).removeprefix("torch."),
+        device=str(model.device),
+        n_layers=len(anatomy.layers),
+        n_heads=anatomy.n_heads,
+        n_kv_heads=anatomy.n_kv_heads,
+        n_parameters=model.num_parameters(),
+        n_vocab=config.vocab_size,
+        max_tokens=int(min(limit for limit in limits if isinstance(limit, int | float) and limit >= 1)),
+    )
+
+
+def _trunk(model: Any, ids: Tensor) -> tuple[Trunk, int, Tensor]:
+    """The last module to finish with a last hidden state and no logits, the bytes of one such state, what was said."""
+    finished: list[tuple[nn.Module, Any]] = []
+
+    def watch(module: nn.Module, _: Any, output: Any) -> None:
+        hidden, logits = (getattr(output, name, None) for name in ("last_hidden_state", "logits"))
+        if torch.is_tensor(hidden) and not torch.is_tensor(logits):  # Moshi's own output has both
+            finished.append((module, output))
+
+    hooks = [module.register_forward_hook(watch) for module in model.modules()]
+    try:
+        answer = said(run(model, ids))
+    finally:
+        for hook in hooks:
+            hook.remove()
+    if not finished:
+        raise CannotRecord(N_("its output layer reads something else than the last hidden state"))
+    module, output = finished[-1]
+    trunk = Trunk(module, type(output), has_head=module is not model)
+    return trunk, output.last_hidden_state[0, 0].nbytes, answer
+
+
+def _masked_windows(model: Any, ids: Tensor, attention: dict[int, str], names: dict[int, str]) -> dict[int, int | None]:
+    """How far back each layer looks by its mask, which PhiMoE alone is told of."""
+    recording = Recording(names, whole_masks=True)
+    with active(recording):
+        run(model, ids)
+    return {layer: recording.records[qualified].window for layer, qualified in attention.items()}
+
+
+def _kinds(config: Any, n_layers: int, windows: dict[int, int | None]) -> tuple[str, ...]:
+    """One word per layer: the configuration's, or from what attention was given."""
+    declared = getattr(config, "layer_types", None) or getattr(config, "layers_block_type", None) or ()
+    kinds = []
+    for layer in range(n_layers):
+        if layer in windows:
+            word = str(declared[layer]).removesuffix("_attention") if len(declared) == n_layers else ""
+            known = word if word in ("full", "sliding", "chunked") else ""
+            kinds.append(known or ("sliding" if windows[layer] else "full"))
+        else:
+            kinds.append(
+                str(declared[layer]).removesuffix("_attention") if len(declared) == n_layers else N_("no attention")
+            )
+    return tuple(kinds)

@@ -1,0 +1,143 @@
+"""The answer to every question, by the engine: what kind of question it is decides who works on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import torch
+
+from model_runner.errors import Cancelled
+from model_runner.local.beam import search_beams
+from model_runner.local.cancelling import pause
+from model_runner.local.engine import Engine
+from model_runner.local.generation import Generation, end_tokens
+from model_runner.local.head_effects import head_answers, head_patches, residual_patches
+from model_runner.local.kv_race import Race
+from model_runner.local.kv_trials import cached_layers, line_up, next_logits
+from model_runner.local.position_table import position_table
+from model_runner.local.reading import explained, resolve
+from model_runner.local.rerun import rerun_of
+from model_runner.question import DirectLogits, Logits
+from model_runner.questions import (
+    Beams,
+    CacheLayers,
+    EndRun,
+    LearnedPositions,
+    NextLogits,
+    NextRaceStep,
+    NextToken,
+    PatchHeads,
+    PatchStream,
+    WhichHeads,
+)
+from model_runner.request import CaptureRequest, GenerateRequest
+
+Run = TypeVar("Run", Generation, Race)
+
+
+def resolved(engine: Engine, question: Any) -> Any:
+    """The question with every request in it filled in. Raises WrongModel."""
+    if isinstance(question, CaptureRequest):
+        return resolve(question, engine.info)
+    if isinstance(question, GenerateRequest):
+        return resolve(question, engine.info)
+    named = {name: getattr(question, name, None) for name in ("request", "source")}
+    filled = {name: resolve(request, engine.info) for name, request in named.items() if request is not None}
+    return replace(question, **filled) if filled else question
+
+
+class Answers:
+    """Answers for one engine, with the texts that grow: ``session`` is whose they are."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._runs: dict[str, tuple[str | None, Generation | Race]] = {}
+
+    def answer(self, question: Any, session: str | None) -> Any:
+        """On the model's thread, the question's requests filled in. Raises RunnerError."""
+        engine = self._engine
+        pause()
+        match question:
+            case CaptureRequest():
+                return engine.capture(question)
+            case NextToken(request, run, index):
+                generation = self._run(run, index, session, lambda: engine.begin(request))
+                return self._step(run, lambda: _token(engine, generation))
+            case NextRaceStep(request, run, index):
+                race = self._run(run, index, session, lambda: line_up(engine, request))
+                return self._step(run, lambda: _race_step(engine, race))
+            case EndRun(run):
+                self._runs.pop(run, None)
+                return None
+            case Beams(request, width):
+                return _beams(engine, request, width)
+            case WhichHeads(request, layer, target):
+                return head_answers(rerun_of(engine, request), layer, target)
+            case PatchStream(request, source, layer, tokens):
+                return residual_patches(rerun_of(engine, request), layer, engine.capture(source), tokens)
+            case PatchHeads(request, source, layer, head, tokens):
+                return head_patches(rerun_of(engine, request), layer, head, engine.capture(source), tokens)
+            case CacheLayers(request):
+                return cached_layers(engine, request)
+            case NextLogits(request):
+                return next_logits(engine, request)
+            case LearnedPositions():
+                return position_table(engine.anatomy.trunk.module, engine.info.n_vocab // 2)
+            case Logits(hidden):
+                return engine.logits(hidden.to(engine.model.device)[None])[0]
+            case DirectLogits(layer, head, output, stream, hidden):
+                vectors = (vector.to(engine.model.device) for vector in (output, stream, hidden))
+                with torch.no_grad():
+                    return engine.direct_path().logits(layer, head, *vectors)
+            case _:
+                raise TypeError(f"{question!r} is no question")
+
+    def end_runs(self, session: str) -> None:
+        """Let go what grows for this session."""
+        for run, (owner, _) in list(self._runs.items()):
+            if owner == session:
+                self._runs.pop(run, None)
+
+    def _run(self, run: str, index: int, session: str | None, begin: Callable[[], Run]) -> Run:
+        """What grows under this name. Raises Cancelled where it has ended, or does not stand at this index."""
+        if index == 0:
+            self._runs.pop(run, None)
+            grown = begin()
+            self._runs[run] = session, grown
+            return grown
+        held: Any = self._runs.get(run, (None, None))[1]
+        if held is None or held.index != index:
+            raise Cancelled()
+        return held
+
+    def _step(self, run: str, step: Callable[[], Any]) -> Any:
+        """One step; one that fails, is cancelled or is the last ends the run."""
+        try:
+            made = step()
+        except BaseException:
+            self._runs.pop(run, None)
+            raise
+        if made is None or getattr(made, "stop", ""):
+            self._runs.pop(run, None)
+        return made
+
+
+def _token(engine: Engine, generation: Generation) -> Any:
+    pause()
+    with explained(engine.info, len(generation.writer.tokens) + 1):
+        return generation.step()
+
+
+def _race_step(engine: Engine, race: Race) -> Any:
+    with explained(engine.info, len(race.cached.writer.tokens)):
+        return race.step()
+
+
+def _beams(engine: Engine, request: GenerateRequest, width: int) -> Any:
+    writer, capacity = engine.to_continue(request)
+    engine.proven_rules()
+    ids, ends = [token.id for token in writer.tokens], sorted(end_tokens(engine.model))
+    with explained(engine.info, len(ids)):
+        return search_beams(engine.model, ids, request, width=width, limit=capacity - len(ids), ends=ends)

@@ -1,0 +1,200 @@
+"""One model and its tokenizer in this process, and its forwards: of one text, or of one that grows.
+
+Everything here runs on the one thread that touches the model, see :class:`model_runner.local.worker.Worker`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model_runner import memory
+from model_runner.capture import Capture
+from model_runner.edits import check_growing
+from model_runner.errors import CannotContinue, ContextFull, NoLogits, TextExceedsMemory
+from model_runner.kept import Kept
+from model_runner.local.anatomy import describe, examine
+from model_runner.local.arena import ALIGNMENT, Arena
+from model_runner.local.attribution import DirectPath, prove
+from model_runner.local.cache import CaptureCache
+from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
+from model_runner.local.generation import Generation, prove_continuation, view
+from model_runner.local.guarded_tokenizer import Tokenizer
+from model_runner.local.output_layer import output_logits
+from model_runner.local.probe_rotation import probe_rotation
+from model_runner.local.reading import explained, write
+from model_runner.local.recording import CannotRecord, Recording, active
+from model_runner.local.row_cache import row_cache
+from model_runner.local.series import Series
+from model_runner.local.spare_block import SpareBlock
+from model_runner.local.stream import watched
+from model_runner.local.tokenizing import Writer
+from model_runner.mask_rule import MaskRule
+from model_runner.question import Asked
+from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.rotation_edit import RotationEdit
+
+
+class Engine:
+    """Holds an unmodified Hugging Face model. ``asked`` is who its captures ask for logits."""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Tokenizer,
+        asked: Asked,
+        *,
+        name: str,
+        revision: str | None,
+        device: str | None,
+        has_head: bool,
+        kept: Kept,
+    ) -> None:
+        """Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly."""
+        self.model = model.to(device or model.device).eval().requires_grad_(False)
+        self.tokenizer = tokenizer
+        self.anatomy = examine(self.model, name)
+        self.has_head = has_head and self.anatomy.trunk.has_head
+        self.info = describe(self.model, self.tokenizer, self.anatomy, name, revision)
+        self.cache = CaptureCache(kept)
+        self.entered: dict[tuple[int, bool], bool] = {}  # layers that were run by themselves, see Rerun.proven
+        self._asked = asked
+        self._spare = SpareBlock()
+        self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
+        self._path: DirectPath | None = None  # proven when it is first asked for
+        self._rules: dict[str, MaskRule] | None = None  # proven when the first text is continued
+
+    # -- one text -----------------------------------------------------------------------------------------------------
+
+    def capture(self, request: CaptureRequest) -> Capture:
+        """The capture of a request that has every field filled in, from the cache or by one forward."""
+        known = self.cache.get(request)
+        if known is not None:
+            return known
+        writer = self.write(request)
+        with explained(self.info, len(writer.tokens)):
+            capture = self._forward(request, writer)
+        self.cache.put(request, capture)
+        return capture
+
+    def write(self, request: CaptureRequest | GenerateRequest) -> Writer:
+        """The request's tokens, once it is clear that what is kept of them fits. Raises RunnerError."""
+        writer = write(self.tokenizer, request, self.info)
+        self._check_memory(len(writer.tokens))
+        return writer
+
+    def edit(self, request: CaptureRequest | GenerateRequest) -> ForwardEdit | None:
+        """The request's edits together; the rotation is probed when the first edit of it comes. Raises RunnerError."""
+        anatomy = self.anatomy
+        if isinstance(request, GenerateRequest):
+            check_growing(request.edits)
+        if self._thetas is None and any(isinstance(edit, RotationEdit) for edit in request.edits):
+            self._thetas = probe_rotation(anatomy.trunk.module, anatomy.names, self.info.max_tokens)
+        shape = Shape(anatomy.attention, anatomy.kinds, anatomy.n_heads, anatomy.n_kv_heads)
+        return forward_edit(request.edits, shape, self._thetas or ())
+
+    def _forward(self, request: CaptureRequest, writer: Writer) -> Capture:
+        """One forward of the unmodified model with every layer recorded."""
+        arena = self._arena(len(writer.tokens))
+        recording = Recording(self.anatomy.names, keep=arena.keep, edit=self.edit(request))
+        residuals: list[Tensor] = []
+        layers = self.anatomy.layers
+        with torch.no_grad(), watched(layers, lambda _, x: residuals.append(arena.keep(x))), active(recording):
+            ids = torch.tensor([[token.id for token in writer.tokens]], device=self.model.device)
+            output = self.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
+        records = recording.records
+        return Capture(
+            request=request,
+            tokens=tuple(writer.tokens),
+            kinds=self.anatomy.kinds,
+            records=tuple(records.get(self.anatomy.attention.get(i, "")) for i in range(len(layers))),
+            residuals=tuple(residuals),
+            hidden=arena.keep(output.last_hidden_state[0]),
+            asked=self._asked,
+            written=writer.text_of(len(writer.tokens)),
+        )
+
+    # -- a text that grows --------------------------------------------------------------------------------------------
+
+    def begin(self, request: GenerateRequest) -> Generation:
+        """Everything that is there goes through the model, with room kept for what follows. Raises RunnerError."""
+        writer, capacity = self.to_continue(request)
+        rules, edit = self.proven_rules(), self.edit(request)
+
+        def room() -> tuple[Series, Recording]:
+            arena = self._arena(capacity)
+            series = Series(arena, capacity, row_cache(self.model, arena, capacity))
+            return series, Recording(self.anatomy.names, sink=series, known=rules, edit=edit)
+
+        def seen(series: Series, n_tokens: int) -> Capture:
+            return view(request, self.anatomy, writer, series, n_tokens, asked=self._asked)
+
+        generation = Generation(self.model, self.anatomy, self.logits_after, seen, writer, room, request.sampling)
+        with explained(self.info, len(writer.tokens)):
+            generation.begin()
+        return generation
+
+    def to_continue(self, request: GenerateRequest) -> tuple[Writer, int]:
+        """The tokens there are, and how many there may be in the end. Raises NoLogits, ContextFull, and more."""
+        writer = self.write(request)
+        count, limit = len(writer.tokens), self.info.max_tokens
+        self.check_head()
+        if count == limit:
+            raise ContextFull(tokens=count, limit=limit)
+        capacity = min(limit, count + request.max_new_tokens)
+        self._check_memory(capacity)
+        return writer, capacity
+
+    def proven_rules(self) -> dict[str, MaskRule]:
+        """The mask rule of every attention layer over all positions. Raises CannotContinue."""
+        if self._rules is None:
+            try:
+                self._rules = prove_continuation(self.model, self.anatomy)
+            except CannotRecord as error:
+                raise CannotContinue(name=self.info.name, family=self.info.family, reason=error.reason) from error
+        return self._rules
+
+    # -- what the model says ------------------------------------------------------------------------------------------
+
+    def check_head(self) -> None:
+        """Raises NoLogits for a model without an output layer."""
+        if not self.has_head:
+            raise NoLogits(name=self.info.name)
+
+    def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
+        """What the model's output layer makes of these states; its own code, soft-caps and scales included."""
+        self.check_head()
+        return output_logits(self.model, self.anatomy.trunk, hidden)
+
+    def logits_after(self, hidden: Float[Tensor, "1 1 d_model"]) -> Float[Tensor, "vocab"]:
+        """The same of one position alone."""
+        return output_logits(self.model, self.anatomy.trunk, hidden)[0, 0]
+
+    def direct_path(self) -> DirectPath:
+        """From every head to the logits, see :mod:`model_runner.local.attribution`; proven at the first call."""
+        self.check_head()
+        if self._path is None:
+            self._path = prove(self.model, self.anatomy, lambda one: self.logits_after(one[None, None]))
+        return self._path
+
+    # -- memory -------------------------------------------------------------------------------------------------------
+
+    def _check_memory(self, count: int) -> None:
+        """Raises TextExceedsMemory where what is kept of so many tokens would not fit."""
+        free = memory.available(self.model.device) // 2  # the other half is for the forward's own temporaries
+        needed = self.anatomy.bytes_per_token * count
+        if needed > free:
+            fits = int(free / self.anatomy.bytes_per_token)
+            raise TextExceedsMemory(
+                tokens=count, limit=fits, needed=memory.readable(needed), free=memory.readable(free)
+            )
+
+    def _arena(self, n_tokens: int) -> Arena:
+        """Room for all that is kept of so many tokens: four vectors a layer, the stream before and after each."""
+        pieces = 4 * len(self.anatomy.attention) + len(self.anatomy.layers) + 2
+        needed = math.ceil(self.anatomy.bytes_per_token * n_tokens) + pieces * ALIGNMENT
+        return Arena(self._spare.take(needed, self.model.device))

@@ -1,0 +1,199 @@
+"""A text that goes on token by token through the model's own cache of keys and values, with everything kept of it.
+
+Each forward is the unmodified model's over the new tokens alone; what its layers show is added to a :class:`Series`, so
+that the capture after any step is that of one whole forward over the same tokens; where a model turns longer texts
+otherwise, the text is read anew there. Knows nothing of threads or requests
+in a queue: that is the runner's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers import DynamicCache
+
+from attention.masks import Written
+from model_runner import sampling as drawing
+from model_runner.capture import Capture
+from model_runner.errors import N_, BrokenLogits
+from model_runner.local.anatomy import PROBE_TOKENS, Anatomy
+from model_runner.local.arena import Arena
+from model_runner.local.plain_forward import tried
+from model_runner.local.recording import CannotRecord, Recording, active
+from model_runner.local.rope_switch import crosses, rope_switches
+from model_runner.local.row_cache import empty_cache, row_cache
+from model_runner.local.series import Series
+from model_runner.local.stream import outputs_of, watched
+from model_runner.local.tokenizing import Writer
+from model_runner.mask_rule import MaskRule
+from model_runner.question import Asked
+from model_runner.request import GREEDY, CaptureRequest, GenerateRequest
+from model_runner.step import Step
+from model_runner.transforms import Sampling
+
+NO_CACHE = N_("it does not take the cache of keys and values that is kept here ({error})")
+
+
+@dataclass(eq=False)
+class Generation:
+    """A text under way; ``begin`` once, then ``step`` until it says stop. Not safe to use from several threads."""
+
+    model: Any
+    anatomy: Anatomy
+    head: Callable[[Float[Tensor, "1 1 d_model"]], Float[Tensor, "vocab"]]
+    view: Callable[[Series, int], Capture]  # of the first so many tokens
+    writer: Writer
+    room: Callable[[], tuple[Series, Recording]]  # for all of it; the recording is into the series, and knows the rules
+    sampling: Sampling
+    ends: frozenset[int] = field(init=False)
+    series: Series = field(init=False)
+    recording: Recording = field(init=False)
+    switches: tuple[int, ...] = field(init=False)
+    greedy: bool = field(init=False)  # the largest logit, whatever the transforms
+    logits: Float[Tensor, "vocab"] = field(init=False)  # after all that has gone through the model
+    index: int = 0
+    prefill_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.ends, self.switches = end_tokens(self.model), rope_switches(self.model)
+        self.greedy = replace(self.sampling, seed=0) == GREEDY
+
+    def begin(self) -> None:
+        """Prefill: one forward over everything that is there."""
+        began = time.perf_counter()
+        self._read()
+        self.prefill_seconds = time.perf_counter() - began
+
+    def _read(self) -> None:
+        """Everything goes through the model, into a series of its own: what was given out keeps the one before."""
+        self.series, self.recording = self.room()
+        ids = [token.id for token in self.writer.tokens]
+        with self._more(len(ids)):
+            hidden = _run(self.anatomy.trunk.module, ids, self.series.cache).last_hidden_state[0]
+        self.series.take_hidden(hidden)
+        self.logits = self.head(hidden[None, -1:])  # alone, or a long text would have as many logits
+
+    def step(self) -> Step:
+        """Draw the next token and send it through the model. Raises BrokenLogits."""
+        began = time.perf_counter()
+        position, logits = len(self.writer.tokens), self.logits
+        token = self.writer.append(self._next())
+        if crosses(self.switches, position, position + 1):
+            self._read()
+        else:
+            self._go_on(token.id)
+        room = self.series.capacity - self.series.length
+        step = Step(
+            index=self.index,
+            position=position,
+            token=token,
+            logits=logits,
+            sampling=self.sampling,
+            seconds=time.perf_counter() - began,
+            prefill_seconds=self.prefill_seconds,
+            stop="end" if token.id in self.ends else "" if room else "limit",
+            capture=self.view(self.series, position + 1),
+        )
+        self.index += 1
+        return step
+
+    def _go_on(self, token_id: int) -> None:
+        """One forward over this token, by the cache of those before it."""
+        with self._more(1), outputs_of(self.anatomy.trunk.module) as outputs:
+            output = _run(self.model, [token_id], self.series.cache)
+        self.logits = output.logits[0, -1].float().clone()
+        self.series.take_hidden(outputs[0].last_hidden_state[0])
+
+    @contextlib.contextmanager
+    def _more(self, n_tokens: int) -> Generator[None]:
+        """A forward of so many more tokens, all of which the series takes."""
+        self.series.add(n_tokens)
+        self.recording.start, self.recording.n_rotary = self.series.start, 0
+        with watched(self.anatomy.layers, self.series.take_stream), active(self.recording):
+            yield
+
+    def _next(self) -> int:
+        """The next token; the same for the same logits, sampling and position, anywhere."""
+        if self.greedy:
+            best = int(self.logits.argmax())
+            if not math.isfinite(self.logits[best]):
+                raise BrokenLogits()
+            return best
+        ids = [token.id for token in self.writer.tokens]
+        last = drawing.stages(self.logits, self.sampling, ids)[-1]
+        return drawing.draw(last.probabilities, drawing.uniforms(self.sampling.seed, len(ids), 1)[0])
+
+
+def view(
+    request: GenerateRequest,
+    anatomy: Anatomy,
+    writer: Writer,
+    series: Series,
+    n_tokens: int,
+    *,
+    asked: Asked,
+) -> Capture:
+    """The capture of the first ``n_tokens`` of a series: views of its rows. What runs it holds no cache."""
+    named = {name: getattr(request, name) for name in ("text", "model", "revision", "dtype", "chat", "edits")}
+    return Capture(
+        request=CaptureRequest(**named, continuation=writer.continuation(n_tokens)),
+        tokens=tuple(writer.tokens[:n_tokens]),
+        kinds=anatomy.kinds,
+        records=tuple(
+            series.record(anatomy.attention.get(layer, ""), n_tokens) for layer in range(len(anatomy.layers))
+        ),
+        residuals=tuple(stream[:n_tokens] for stream in series.streams),
+        hidden=series.first_hidden(n_tokens),
+        asked=asked,
+        written=writer.text_of(n_tokens),
+    )
+
+
+def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
+    """The mask rule of every attention layer, over all positions, from a few tokens through the model.
+
+    Raises CannotRecord, with the reason, for a model that does not continue texts, or whose cache changes its numbers.
+    """
+    trunk = anatomy.trunk.module
+    if not model.can_generate():
+        raise CannotRecord(N_("it was not made to predict the next token"))
+    ids, cache = range(PROBE_TOKENS), empty_cache(model)
+    recording = Recording(anatomy.names, whole_masks=True)
+    with tried(NO_CACHE), active(recording):
+        whole = _run(trunk, ids, cache).last_hidden_state[0]
+    if all(getattr(layer, "keys", None) is None for layer in cache.layers):
+        raise CannotRecord(N_("it keeps no cache of keys and values"))
+    rules = {name: record.mask for name, record in recording.records.items()}
+    if any(isinstance(rule.own, Written) for rule in rules.values()):
+        raise CannotRecord(N_("what it masks is not known of a text that grows"))
+    if any(rule.tile(slice(0, 1), slice(1, 2), whole.device).any() for rule in rules.values()):
+        raise CannotRecord(N_("its attention looks ahead at later tokens"))
+    with tried(NO_CACHE):
+        cache = row_cache(model, Arena(torch.empty(0, dtype=torch.uint8, device=whole.device)), PROBE_TOKENS)
+        runs = [_run(trunk, ids[:2], cache), *(_run(trunk, [one], cache) for one in ids[2:])]
+    parts = torch.cat([run.last_hidden_state[0] for run in runs])
+    apart = float((parts.float() - whole.float()).norm() / whole.float().norm())
+    if not apart <= torch.finfo(whole.dtype).eps ** 0.5:
+        raise CannotRecord(N_("its cache gives other numbers than the whole text at once"))
+    return rules
+
+
+def _run(model: Any, ids: Sequence[int], cache: DynamicCache) -> Any:
+    """What the model returns for these tokens: tensors that nothing may be written into, nor differentiated through."""
+    with torch.inference_mode():  # a tenth faster than no_grad where a step is little work
+        batch = torch.tensor([list(ids)], device=model.device)
+        return model(input_ids=batch, past_key_values=cache, use_cache=True, return_dict=True)
+
+
+def end_tokens(model: Any) -> frozenset[int]:
+    """The tokens after which the model's own generation stops."""
+    ends = getattr(getattr(model, "generation_config", None), "eos_token_id", None)
+    return frozenset([ends] if isinstance(ends, int) else ends or [])

@@ -1,0 +1,97 @@
+"""A model id to a local folder: what the hub's own library downloads or has cached. Reached only when a user asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import (
+    DryRunError,
+    GatedRepoError,
+    HFValidationError,
+    HTTPError,  # pyright: ignore[reportPrivateImportUsage]  # of whichever HTTP library this version of the hub's uses
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+    XetDownloadError,
+)
+from tqdm.auto import tqdm
+
+from model_runner import memory
+from model_runner.errors import HubNotAsked, HubUnreachable, ModelGated, ModelNotFound, ModelPickled, ModelTooLarge
+
+Progress = Callable[[str, int, int], None]  # stage, done, total (bytes; 0 where unknown)
+WANTED = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja", "*.tiktoken")
+
+
+def fetch(name: str, revision: str | None, progress: Progress, *, ask_hub: bool = True) -> Path:
+    """The folder of a hub model, downloaded if it is not cached yet; HubNotAsked where that may not be asked for.
+
+    Raises ModelNotFound, ModelGated, HubUnreachable, ModelPickled, and ModelTooLarge before anything is downloaded.
+    """
+    wanted: dict[str, Any] = {"revision": revision, "allow_patterns": list(WANTED)}
+    if not ask_hub:
+        return _on_this_machine(name, wanted)
+    progress("asking", 0, 0)
+    try:
+        files = snapshot_download(name, dry_run=True, **wanted)
+        weights = sum(file.file_size or 0 for file in files if file.filename.endswith(".safetensors"))
+        if not weights:
+            raise ModelPickled(name=name, file="no .safetensors")
+        free = memory.available(torch.device("cpu"))
+        if weights > free:
+            raise ModelTooLarge(name=name, needed=memory.readable(weights), free=memory.readable(free))
+        return Path(snapshot_download(name, tqdm_class=_reporting(progress), **wanted))
+    except HFValidationError as error:
+        raise ModelNotFound(name=name) from error
+    except (OSError, HTTPError, XetDownloadError) as error:  # every failure of the hub's library, its offline mode too
+        return _cached(name, wanted, error)
+
+
+def _on_this_machine(name: str, wanted: dict[str, Any]) -> Path:
+    try:
+        folder = Path(snapshot_download(name, local_files_only=True, **wanted))
+    except (OSError, HFValidationError) as error:
+        raise HubNotAsked(name=name) from error
+    if not any(folder.glob("*.safetensors")):
+        raise HubNotAsked(name=name)
+    return folder
+
+
+def _cached(name: str, wanted: dict[str, Any], error: Exception) -> Path:
+    """What is on this machine; without it, what the hub said."""
+    try:
+        return Path(snapshot_download(name, local_files_only=True, **wanted))
+    except OSError:
+        cause = error.__cause__ if isinstance(error, DryRunError) else error
+        if isinstance(cause, GatedRepoError):
+            raise ModelGated(name=name) from error
+        if isinstance(cause, (RepositoryNotFoundError, RevisionNotFoundError)):
+            raise ModelNotFound(name=name) from error
+        raise HubUnreachable(name=name) from error
+
+
+def _reporting(progress: Progress) -> type[Any]:
+    """A progress bar that tells ``progress`` the bytes instead of drawing."""
+
+    class Reporting(tqdm):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **{**options, "disable": False, "file": _Silent()})
+
+        def update(self, n: int | float | None = 1) -> bool | None:
+            result = super().update(n)
+            if self.unit == "B" and self.total:
+                progress("downloading", min(int(self.n), int(self.total)), int(self.total))
+            return result
+
+    return Reporting
+
+
+class _Silent:
+    def write(self, _: str) -> int:
+        return 0
+
+    def flush(self) -> None:
+        pass

@@ -1,0 +1,294 @@
+"""From a name to a runner: an embedded model, a local folder, or a hub id."""
+
+from __future__ import annotations
+
+import gc
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
+from transformers import (
+    CONFIG_MAPPING,
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    PreTrainedConfig,
+    PreTrainedTokenizerBase,
+)
+from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
+
+from model_runner import memory
+from model_runner.errors import (
+    N_,
+    ModelFolderMissing,
+    ModelIncomplete,
+    ModelNameInvalid,
+    ModelTooLarge,
+    NotCapturable,
+    NotCapturableYet,
+    OutOfMemory,
+    Reason,
+    RunnerError,
+    first_line,
+)
+from model_runner.kept import Kept
+from model_runner.local.anatomy import ENCODER_DECODER
+from model_runner.local.cancelling import checked
+from model_runner.local.checkpoint import Checkpoint, inspect_folder
+from model_runner.local.declared import OTHER_SHAPES, Declared, declared, declared_here
+from model_runner.local.guarded_tokenizer import GuardedTokenizer, TemplateApart, apart
+from model_runner.local.harmless import harmless_config, harmless_tokenizer
+from model_runner.local.hub import Progress, fetch
+from model_runner.local.loading_tokenizer import check_tokenizer, load_tokenizer
+from model_runner.local.runner import LocalRunner
+
+DEFAULT = "default"
+CONFIG = "config.json"
+UNKNOWN = N_("it is not a language model that transformers knows")
+DEFAULT_FOLDER = Path(__file__).parents[1] / "default_model"
+EMBEDDED = {DEFAULT: DEFAULT_FOLDER, "translator": DEFAULT_FOLDER.with_name("translator")}
+HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
+BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there but make no model
+    ArithmeticError,
+    AttributeError,
+    ImportError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    SafetensorError,
+    StrictDataclassError,
+    TypeError,
+    ValueError,
+)
+
+Device = Literal["auto", "cpu", "cuda", "mps"]
+
+
+def load_runner(
+    name: str = DEFAULT,
+    *,
+    revision: str | None = None,
+    device: Device = "auto",
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto",
+    progress: Progress = lambda *_: None,
+    make_room: Callable[[], None] = lambda: None,
+    check: Callable[[], None] = lambda: None,
+    guarded: bool = False,
+    ask_hub: bool = True,
+    kept: Kept | None = None,
+) -> LocalRunner:
+    """A runner for a name of EMBEDDED, a local folder or a hub id. Raises RunnerError.
+
+    ``device`` "auto" takes cuda, then mps, then cpu. ``dtype`` "auto" is float32 on a CPU and the checkpoint's own
+    elsewhere. ``progress`` hears (stage, done, total), in bytes while it downloads. ``make_room`` is called once there
+    is a model of that name that can be captured, before free memory is looked at. ``check`` raises to leave off.
+
+    ``guarded``: anybody may have made the folder. The model of its config.json is made without memory for weights
+    first; that, and its tokenizer, have a process with limits unless they are plainly harmless
+    (:mod:`model_runner.local.apart`, :mod:`model_runner.local.harmless`). Without ``ask_hub`` a hub id is looked for on
+    this machine alone: HubNotAsked says that it is not there. ``kept`` holds captures.
+    """
+    name = name.strip()
+    try:
+        with checked(check):
+
+            def report(stage: str, done: int, total: int) -> None:
+                check()
+                progress(stage, done, total)
+
+            folder = _folder_of(name, revision, report, ask_hub)
+            loading = _Loading(name, inspect_folder(folder), guarded and name not in EMBEDDED, report, check)
+            return loading.runner(revision, device, dtype, make_room, kept)
+    except (RunnerError, KeyboardInterrupt, SystemExit):
+        raise
+    except torch.OutOfMemoryError as error:
+        raise OutOfMemory(stage=N_("moving the model to the device")) from error
+    except MemoryError as error:
+        raise OutOfMemory(stage=N_("loading the weights")) from error
+    except BaseException as error:  # whatever its parts make the libraries raise, panics of theirs too
+        raise ModelIncomplete(name=name, reason=first_line(error)) from error
+
+
+class _Loading:
+    """One folder on its way to a runner."""
+
+    def __init__(
+        self, name: str, checkpoint: Checkpoint, guarded: bool, progress: Progress, check: Callable[[], None]
+    ) -> None:
+        self.name, self.checkpoint, self.guarded, self.progress, self.check = name, checkpoint, guarded, progress, check
+        self.auto = _auto_class(name, checkpoint)
+
+    def runner(
+        self, revision: str | None, device: Device, dtype: str, make_room: Callable[[], None], kept: Kept | None
+    ) -> LocalRunner:
+        """In stages, each of which may find what ends it. Raises RunnerError."""
+        place = torch.device(_best_device() if device == "auto" else device)
+        guarded, found = self._guarded() if self.guarded else (None, None)
+        config = _config(self.name, self.checkpoint.folder)
+        make_room()
+        number = self._dtype(dtype, place)
+        _check_memory(self.name, self.checkpoint, found, number, place)
+        self.progress("loading", 0, 0)
+        tokenizer = self._tokenizer() if guarded is None else guarded
+        model, has_head = _model(self.name, self.checkpoint, self.auto, config, number)
+        self.progress("preparing", 0, 0)
+        made = LocalRunner(
+            model, tokenizer, name=self.name, revision=revision, device=str(place), has_head=has_head, kept=kept
+        )
+        gc.collect()
+        gc.freeze()  # a model's many objects are never garbage: later collections skip them
+        return made
+
+    def _guarded(self) -> tuple[GuardedTokenizer | None, Declared]:
+        """The tokenizer in a process of its own unless it is harmless, and what the configuration declares."""
+        self.progress("checking", 0, 0)
+        folder = self.checkpoint.folder
+        tokenizer = None if harmless_tokenizer(self.checkpoint) else GuardedTokenizer(folder)
+        try:
+            found = self._declared()
+            if tokenizer is not None:
+                tokenizer.load(self.name, self.check)
+                check_tokenizer(self.name, tokenizer)
+        except BaseException:
+            if tokenizer is not None:
+                tokenizer.close()
+            raise
+        return tokenizer, found
+
+    def _declared(self) -> Declared:
+        folder = self.checkpoint.folder
+        if harmless_config(self.checkpoint):
+            return declared_here(self.name, self.checkpoint, _config(self.name, folder), self.auto)
+        process = apart("shapes", folder)
+        try:
+            return declared(self.name, self.checkpoint, process, self.auto, self.check)
+        finally:
+            process.close()
+
+    def _tokenizer(self) -> PreTrainedTokenizerBase:
+        tokenizer: Any = load_tokenizer(self.name, self.checkpoint.folder)
+        if self.guarded:  # a short template may say anything
+            tokenizer.apply_chat_template = TemplateApart(self.name, self.checkpoint.folder)
+        return tokenizer
+
+    def _dtype(self, dtype: str, place: torch.device) -> torch.dtype:
+        config = self.checkpoint.config
+        own = str(config.get("dtype") or config.get("torch_dtype") or "float32")
+        chosen = dtype if dtype != "auto" else ("float32" if place.type == "cpu" else own)
+        return getattr(torch, chosen.removeprefix("torch."))
+
+
+def _folder_of(name: str, revision: str | None, progress: Progress, ask_hub: bool) -> Path:
+    if name in EMBEDDED:
+        return EMBEDDED[name]
+    as_path = name.startswith(("/", "~", ".")) or "\\" in name
+    try:
+        folder = Path(name).expanduser()
+        is_folder = folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:  # a name too long; the home of a user who does not exist
+        raise (ModelFolderMissing if as_path else ModelNameInvalid)(name=name) from error
+    if name and (is_folder or as_path):
+        if not _has_config(folder):  # one sentence, whether there is such a folder or not
+            raise ModelFolderMissing(name=name)
+        return folder
+    if not HUB_ID.fullmatch(name):
+        raise ModelNameInvalid(name=name)
+    return fetch(name, revision, progress, ask_hub=ask_hub)
+
+
+def _has_config(folder: Path) -> bool:
+    try:
+        return (folder / CONFIG).is_file() and os.access(folder / CONFIG, os.R_OK)
+    except (OSError, ValueError):
+        return False
+
+
+def _best_device() -> str:
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _check_memory(
+    name: str, checkpoint: Checkpoint, found: Declared | None, dtype: torch.dtype, device: torch.device
+) -> None:
+    """Estimate from the headers of the weight files and from the configuration, before a single weight is read."""
+    numbers = max(checkpoint.n_parameters, found.n_numbers if found is not None else 0)
+    needed, free = numbers * dtype.itemsize, memory.available(device)
+    if needed > free:
+        raise ModelTooLarge(name=name, needed=memory.readable(needed), free=memory.readable(free))
+
+
+def _auto_class(name: str, checkpoint: Checkpoint) -> Any:
+    """Which of transformers' classes reads this family."""
+    family, listed = str(checkpoint.config["model_type"]), checkpoint.config.get("architectures")
+    if family not in CONFIG_MAPPING:
+        raise NotCapturable(name=name, family=family, reason=UNKNOWN)
+    usual = getattr(CONFIG_MAPPING[family], "is_encoder_decoder", False)
+    architectures = [str(item) for item in listed] if isinstance(listed, list) else []
+    causal = any("ForCausalLM" in item or "LMHead" in item for item in architectures)
+    if (
+        checkpoint.config.get("is_encoder_decoder", usual) and not causal
+    ):  # its class for causal models would read the decoder alone
+        refused = NotCapturableYet if name in EMBEDDED else NotCapturable
+        raise refused(name=name, family=family, reason=ENCODER_DECODER)
+    if family in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not (causal and family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):
+        return AutoModelForMaskedLM
+    if family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return AutoModelForCausalLM
+    raise NotCapturable(name=name, family=family, reason=UNKNOWN)
+
+
+def _config(name: str, folder: Path) -> PreTrainedConfig:
+    """The configuration as far as it describes a model.
+
+    Which code computes attention, which file the weights are in and what is fused is not for a folder to say.
+    """
+    try:
+        config: Any = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        config._attn_implementation = None
+        config._experts_implementation = None
+        for setting in ("transformers_weights", "fusion_config", "distributed_config"):
+            if hasattr(config, setting):
+                setattr(config, setting, None)
+    except BROKEN as error:
+        raise ModelIncomplete(name=name, reason=f"config.json: {first_line(error)}") from error
+    return config
+
+
+def _model(
+    name: str, checkpoint: Checkpoint, auto: Any, config: PreTrainedConfig, dtype: torch.dtype
+) -> tuple[Any, bool]:
+    """The model, and whether its output layer came with the weights (never a random one)."""
+    try:
+        loaded: Any = auto.from_pretrained(
+            checkpoint.folder,
+            config=config,
+            dtype=dtype,
+            local_files_only=True,
+            use_safetensors=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # only to say it better, below
+        )
+        model, report = loaded
+    except BROKEN as error:
+        if "allocate memory" in str(error):
+            raise OutOfMemory(stage=N_("loading the weights")) from error
+        raise ModelIncomplete(name=name, reason=first_line(error)) from error
+    mismatched = sorted(str(key) for key, *_ in report["mismatched_keys"])
+    if mismatched:
+        values = {"count": len(mismatched), "first": mismatched[0]}
+        raise ModelIncomplete(name=name, reason=Reason(OTHER_SHAPES, values))
+    prefix = f"{model.base_model_prefix}."
+    missing = {str(key) for key in report["missing_keys"]}
+    missing_base = sorted(key for key in missing if key.startswith(prefix) and "pooler" not in key)
+    if missing_base:
+        values = {"count": len(missing_base), "first": missing_base[0]}
+        raise ModelIncomplete(name=name, reason=Reason(N_("{count} weights are missing, {first} first"), values))
+    return model, not missing

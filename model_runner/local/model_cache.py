@@ -1,0 +1,143 @@
+"""The models held in memory, by name: loaded once, a few at a time, the least recently used given up first."""
+
+from __future__ import annotations
+
+import gc
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from dataclasses import dataclass, field
+
+from model_runner import memory
+from model_runner.errors import Cancelled, LoadingTooLong, ModelNotListed
+from model_runner.kept import Kept
+from model_runner.local.loading import load_runner
+from model_runner.local.runner import LocalRunner
+
+MOST_MODELS = 2
+MOST_LOADINGS = 4  # at the same time; their weights one after the other, since each counts the memory that is free
+PATIENCE = 10.0  # seconds after which a loading that nobody waits for any more ends
+LONGEST = 1800.0  # seconds of reading weights, and of what follows
+
+
+@dataclass(eq=False)
+class Loading:
+    """A model on its way: ``progress`` is (stage, done, total), bytes while it downloads. ``asked``: when last."""
+
+    progress: tuple[str, int, int] = ("waiting", 0, 0)
+    future: Future[LocalRunner] = field(init=False)
+    asked: float = field(default_factory=time.monotonic)
+    until: float = float("inf")
+
+    def report(self, stage: str, done: int, total: int) -> None:
+        self.progress = (stage, done, total)
+        self.until = time.monotonic() + LONGEST if stage in ("loading", "preparing") else float("inf")
+
+    def wait(self, seconds: float) -> bool:
+        """Whether loading ended, well or not, within this time. It goes on while this is asked again and again."""
+        self.asked = time.monotonic()
+        try:
+            self.future.exception(timeout=seconds)
+        except FutureTimeout:
+            return False
+        return True
+
+    def result(self) -> LocalRunner:
+        """The runner. Raises the RunnerError that loading ended with; Cancelled where nobody had waited for it."""
+        while not self.wait(PATIENCE / 2):
+            pass
+        return self.future.result()
+
+    def check(self) -> None:
+        """Raises Cancelled once nobody waits for it, LoadingTooLong where it takes for ever."""
+        now = time.monotonic()
+        if now - self.asked > PATIENCE:
+            raise Cancelled()
+        if now > self.until:
+            raise LoadingTooLong(minutes=int(LONGEST / 60))
+
+
+class ModelCache:
+    """At most ``MOST_MODELS`` runners; a failed loading is forgotten, so that it can be tried again.
+
+    ``listed``: the only names that are loaded; None, any. What is loaded here was named by a visitor, so it is guarded
+    (see :func:`model_runner.local.loading.load_runner`), but for what is listed, which who hosts it chose.
+    """
+
+    def __init__(self, listed: tuple[str, ...] | None = None, *, keep: str = "") -> None:
+        """``keep`` is how much is kept of all texts, see :func:`model_runner.memory.budget`."""
+        self.kept = Kept(memory.budget(keep))
+        self._listed = listed
+        self._pool = ThreadPoolExecutor(MOST_LOADINGS, thread_name_prefix="loading")
+        self._lock = threading.Lock()
+        self._room = threading.Lock()  # held from looking for memory to having taken it
+        self._held: OrderedDict[str, Loading] = OrderedDict()
+
+    def open(self, name: str, *, ask_hub: bool = True) -> Loading:
+        """The model, loaded, loading or queued; without ``ask_hub`` only one that is on this machine.
+
+        Raises ModelNotListed.
+        """
+        if self._listed is not None and name not in self._listed:
+            raise ModelNotListed(names=", ".join(self._listed))
+        with self._lock:
+            loading = self._held.get(name)
+            if loading is None:
+                loading = Loading()
+                loading.future = self._pool.submit(self._load, name, loading, ask_hub)
+                self._held[name] = loading
+            self._held.move_to_end(name)
+            return loading
+
+    def runner(self, name: str, say: Callable[[str, int, int], None], *, ask_hub: bool = True) -> LocalRunner:
+        """The model, waited for; ``say`` hears how far it is, ten times a second. Raises RunnerError."""
+        while True:
+            loading = self.open(name, ask_hub=ask_hub)
+            while not loading.wait(0.1):
+                say(*loading.progress)
+            try:
+                return loading.result()
+            except Cancelled:  # at the very moment at which this one began to wait for what others had left
+                continue
+
+    def _load(self, name: str, loading: Loading, ask_hub: bool) -> LocalRunner:
+        def make_room() -> None:
+            while not self._room.acquire(timeout=0.1):
+                loading.check()
+            held.append(True)
+            self._make_room()
+
+        held: list[bool] = []
+        try:
+            loading.check()
+            return load_runner(
+                name,
+                progress=loading.report,
+                make_room=make_room,
+                check=loading.check,
+                guarded=self._listed is None,
+                ask_hub=ask_hub,
+                kept=self.kept,
+            )
+        except BaseException:  # its traceback holds what was loaded so far: forgotten at once, not when asked again
+            with self._lock:
+                if self._held.get(name) is loading:
+                    del self._held[name]
+            raise
+        finally:
+            if held:
+                self._room.release()
+
+    def _make_room(self) -> None:
+        """Give up the oldest loaded models, so that the new one finds its memory free."""
+        with self._lock:
+            loaded = [key for key, held in self._held.items() if held.future.done()]
+            for name in loaded[: max(0, len(loaded) - MOST_MODELS + 1)]:
+                given_up = self._held.pop(name).future.result()
+                given_up.worker.close()
+                given_up.engine.cache.clear()
+        gc.unfreeze()  # a runner and its captures hold each other, and loading froze them: only now can they be freed
+        gc.collect()

@@ -1,0 +1,78 @@
+"""A request's text becomes the tokens that go through the model, or is refused; and what can go wrong in a forward."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TypeVar
+
+import torch
+
+from model_runner.errors import (
+    N_,
+    NoSuchPlace,
+    NotCapturable,
+    OutOfMemory,
+    Reason,
+    SequenceTooLong,
+    TokenizerDiffers,
+    WrongModel,
+)
+from model_runner.local.guarded_tokenizer import Tokenizer
+from model_runner.local.recording import CannotRecord
+from model_runner.local.tokenizing import Writer, encode, longest_start
+from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.runner import ModelInfo
+
+Request = TypeVar("Request", CaptureRequest, GenerateRequest)
+READING = N_("reading {tokens} tokens")
+
+
+def resolve(request: Request, info: ModelInfo) -> Request:
+    """The request with the model, revision and dtype of the runner. Raises WrongModel if it names others."""
+    own = {"model": info.name, "revision": info.revision, "dtype": info.dtype}
+    for name, value in own.items():
+        if getattr(request, name) not in (None, value):
+            raise WrongModel(wanted=getattr(request, name), held=value)
+    return replace(request, **own)
+
+
+def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Writer:
+    """The tokens of the request's text, in its chat template if that is wanted, and of its continuation.
+
+    Raises SequenceTooLong beyond the model's positions, TokenizerDiffers where the text makes a token that the model
+    does not have, NoSuchPlace for a token id outside its vocabulary, and what
+    :func:`model_runner.tokens.encode` raises.
+    """
+    encoded = encode(tokenizer, request.text, chat=request.chat)
+    count, limit = len(encoded.ids) + len(request.continuation), info.max_tokens
+    if count > limit:
+        alone = encode(tokenizer, request.text)
+        room = max(0, limit - (count - len(alone.ids)))
+        characters = longest_start(tokenizer, request.text, alone, room) if room else 0
+        raise SequenceTooLong(tokens=count, limit=limit, characters=characters)
+    if max(encoded.ids) >= info.n_vocab:
+        raise TokenizerDiffers(token=max(encoded.ids), count=info.n_vocab)
+    writer = Writer(tokenizer, encoded)
+    for token_id in request.continuation:
+        if not 0 <= token_id < info.n_vocab:
+            raise NoSuchPlace(what=N_("token id"), value=token_id, count=info.n_vocab)
+        writer.append(token_id)
+    return writer
+
+
+@contextlib.contextmanager
+def explained(info: ModelInfo, n_tokens: int) -> Generator[None]:
+    """What can go wrong in a forward over so many tokens, as the sentence a user is shown."""
+    stage = Reason(READING, {"tokens": n_tokens})
+    try:
+        yield
+    except CannotRecord as error:
+        raise NotCapturable(name=info.name, family=info.family, reason=error.reason) from error
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        raise OutOfMemory(stage=stage) from error
+    except RuntimeError as error:
+        if "allocate memory" not in str(error):
+            raise
+        raise OutOfMemory(stage=stage) from error

@@ -1,0 +1,281 @@
+"""The one place that sees every layer's q, k and v: an attention function registered with transformers.
+
+The function computes nothing itself: it hands on to transformers' own scaled_dot_product_attention path, or, where
+that path cannot express the layer (soft-cap, sinks), to the modeling module's own eager function, a block of query
+rows at a time. While a :class:`Recording` is active in this context it also keeps what went in and what came out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import sys
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
+
+import torch
+from torch import Tensor, nn
+from transformers import AttentionInterface
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import AttentionMaskInterface, causal_mask_function, sdpa_mask
+
+from attention.masks import window_of
+from model_runner.errors import N_, EditNotPossible, Reason
+from model_runner.layer_edit import LayerEdit
+from model_runner.local.cancelling import pause
+from model_runner.local.forward_edit import ForwardEdit
+from model_runner.local.mask_reading import rule_of
+from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_rotation, watch_rotations
+from model_runner.mask_rule import CAUSAL, FULL, MaskRule
+from model_runner.record import LayerRecord
+
+NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
+ATTENDS_AGAIN = N_("one of its modules attends several times in a forward: layers share it, or it attends in parts")
+EAGER_ROWS = 256  # query rows per block where the model's eager function is used: O(rows × keys) memory
+
+
+class CannotRecord(Exception):
+    """A layer does something that the record cannot express."""
+
+    def __init__(self, reason: Reason | str) -> None:
+        self.reason = reason
+        super().__init__(str(reason))
+
+
+@runtime_checkable
+class Sink(Protocol):
+    """Takes what layers show over several forwards; see :class:`model_runner.local.series.Series`."""
+
+    def begin(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> None:
+        """A layer shows itself for the first time."""
+        ...
+
+    def more(
+        self, name: str, query: Tensor, key: Tensor, value: Tensor, output: Tensor, calls: list[RotaryCall]
+    ) -> bool:
+        """What a layer shows, batch axis included, where only the new rows are news; False if it is not known yet."""
+        ...
+
+
+@dataclass(eq=False)
+class Recording:
+    """What one forward leaves behind; filled in place while the forward runs."""
+
+    names: dict[int, str]  # id of an attention module -> its qualified name
+    keep: Callable[[Tensor], Tensor] = torch.clone  # what is kept of a tensor of the forward
+    sink: Sink | None = None  # takes what layers show, instead of ``records``
+    known: dict[str, MaskRule] = field(default_factory=dict)  # rules of layers, where this forward need not show them
+    keeps: bool = True  # False: only ``edit`` is wanted of this forward, and it may be of a whole batch
+    whole_masks: bool = False  # have every mask made, also where the layer could do without
+    edit: ForwardEdit | None = None  # what this forward changes of the model's own attention
+    start: int = 0  # position of the first query: tokens that a cache already held
+    n_rotary: int = 0  # calls of the rotary function so far
+    called: set[str] = field(default_factory=set)  # layers that have attended in this forward
+    records: dict[str, LayerRecord] = field(default_factory=dict)
+    rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
+    rotary_calls: list[RotaryCall] = field(default_factory=list)
+    rotations: list[FoundRotation] = field(default_factory=list)  # of the layers so far, each once
+
+    def enter(self, name: str) -> None:
+        """A layer attends, once in a forward. Raises CannotRecord: a second record would replace the first."""
+        if name in self.called:
+            raise CannotRecord(ATTENDS_AGAIN)
+        self.called.add(name)
+
+    def take(self, name: str, seen: LayerRecord) -> None:
+        """Keep what a layer has just shown; its tensors are still the forward's own, and its rotation is not found."""
+        if self.sink is not None:
+            self.sink.begin(name, seen, self.rotary_calls)
+        else:
+            found = find_rotation(self.rotary_calls, seen.q, self.rotations)
+            if isinstance(found, FoundRotation) and found not in self.rotations:
+                self.rotations.append(found)
+            self.records[name] = replace(
+                seen,
+                q=self.keep(seen.q),
+                k=self.keep(seen.k),
+                v=self.keep(seen.v),
+                output=self.keep(seen.output),
+                rotation=found.rotation if isinstance(found, FoundRotation) else found,
+            )
+        self.rotary_calls.clear()
+
+
+_ACTIVE: contextvars.ContextVar[Recording | None] = contextvars.ContextVar("attention_atlas_recording", default=None)
+
+
+@contextlib.contextmanager
+def active(recording: Recording) -> Generator[Recording]:
+    """Record every attention call of this context (threads do not inherit it)."""
+    token = _ACTIVE.set(recording)
+    try:
+        yield recording
+    finally:
+        _ACTIVE.reset(token)
+        recording.rules.clear()  # the mask tensors of the forward end here: only their rules are kept
+        recording.rotary_calls.clear()
+        recording.rotations.clear()
+        recording.called.clear()
+
+
+def install(model: nn.Module) -> None:
+    """Make the model's attention recordable: process-wide for its rotary functions, and for this model's attention."""
+    watch_rotations(model, _take_rotation, _edit_rotation)
+    model.set_attn_implementation(NAME)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
+
+
+def _take_rotation(call: RotaryCall) -> None:
+    recording = _ACTIVE.get()
+    if recording is not None:
+        recording.rotary_calls.append(call)
+
+
+def _edit_rotation(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
+    recording = _ACTIVE.get()
+    if recording is None or recording.edit is None or recording.edit.rotation is None:
+        return cos, sin
+    recording.n_rotary += 1
+    return recording.edit.rotation.apply(cos, sin, start=recording.start, call=recording.n_rotary - 1)
+
+
+def recordable_mask(
+    *args: Any, mask_function: Any = causal_mask_function, use_vmap: bool = False, **options: Any
+) -> Any:
+    """transformers' sdpa mask, remembering the rule it was made from."""
+    recording = _ACTIVE.get()
+    if recording is not None and recording.whole_masks:
+        options |= {"allow_is_causal_skip": False, "allow_is_bidirectional_skip": False}
+    mask = sdpa_mask(*args, mask_function=mask_function, use_vmap=use_vmap, **options)
+    if recording is not None and mask is not None:
+        recording.rules.append((mask, MaskRule(rule_of(mask_function, mask))))
+    return mask
+
+
+def recordable_attention(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attention_mask: Tensor | None,
+    dropout: float = 0.0,
+    scaling: float | None = None,
+    is_causal: bool | None = None,
+    **options: Any,
+) -> tuple[Tensor, None]:
+    """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
+    pause()
+    recording = _ACTIVE.get()
+    rule, edit = None, None
+    softcap = options.get("softcap")
+    sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
+    causal = is_causal if is_causal is not None else bool(getattr(module, "is_causal", True))
+    causal = causal and query.shape[2] > 1
+    eager = softcap is not None or sinks is not None
+    if recording is not None:
+        name = recording.names[id(module)]
+        recording.enter(name)
+        rule = recording.known.get(name) or _rule_of(recording, attention_mask, causal)
+        edit = None if recording.edit is None else recording.edit.layers[name]
+        if edit is not None:
+            key, value, query = edit.read(key), edit.read(value), _sharpened(recording, edit, query, eager)
+            rule = edit.rule(rule)
+            if rule.edits:
+                attention_mask = _dense(rule, recording.start, query, key)
+    if eager:
+        output = _eager_by_rows(module, query, key, value, attention_mask, causal, scaling, options)
+    else:
+        output = sdpa_attention_forward(
+            module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, is_causal=is_causal, **options
+        )[0]
+    if recording is not None and rule is not None and recording.keeps:
+        _refuse_unexpressible(options, query)
+        name, sink = recording.names[id(module)], recording.sink
+        if sink is not None and sink.more(name, query, key, value, output, recording.rotary_calls):
+            recording.rotary_calls.clear()
+            return output if edit is None else edit.passed_on(output), None
+        seen = LayerRecord(
+            q=query[0],
+            k=key[0],
+            v=value[0],
+            output=output[0],
+            scale=float(scaling) if scaling is not None else query.shape[-1] ** -0.5,
+            softcap=softcap,
+            sinks=None if sinks is None else sinks.detach(),
+            mask=rule,
+            window=options.get("sliding_window") or window_of(rule.own),
+            rotation=None,
+            eager=eager,
+            edit=edit,
+        )
+        recording.take(name, seen)
+    return output if edit is None else edit.passed_on(output), None
+
+
+def _sharpened(recording: Recording, edit: LayerEdit, query: Tensor, eager: bool) -> Tensor:
+    """Queries with the temperatures of their heads in them; what was heard of their rotation then has them too."""
+    sharpened = edit.sharpen(query)
+    if sharpened is query:
+        return query
+    if eager:
+        raise EditNotPossible(reason=N_("a head with soft-capped scores or a sink cannot be sharpened by its queries"))
+    recording.rotary_calls = [
+        replace(call, rotated_q=edit.sharpen(call.rotated_q)) if call.rotated_q.shape[:3] == query.shape[:3] else call
+        for call in recording.rotary_calls
+    ]
+    return sharpened
+
+
+def _rule_of(recording: Recording, mask: Tensor | None, causal: bool) -> MaskRule:
+    if mask is None:
+        return CAUSAL if causal else FULL
+    for made, rule in recording.rules:
+        if made is mask or (made.data_ptr() == mask.data_ptr() and made.shape == mask.shape):
+            return rule
+    raise CannotRecord(N_("it passes a mask tensor of its own instead of a rule"))
+
+
+def _dense(rule: MaskRule, start: int, query: Tensor, key: Tensor) -> Tensor:
+    """The rule as the mask tensor of this call, ``[1, 1 or heads, queries, keys]``; the last key is the last query."""
+    stop, heads = start + query.shape[2], slice(0, query.shape[1])
+    tiles = rule.tiles(heads, slice(start, stop), slice(stop - key.shape[2], stop), query.device)
+    return tiles[None, None] if tiles.dim() == 2 else tiles[None]
+
+
+def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
+    for name in ("position_bias", "indices", "block_indices"):
+        if options.get(name) is not None:
+            raise CannotRecord(Reason(N_("its attention takes {name}, which a capture cannot express"), {"name": name}))
+    if query.shape[0] != 1:
+        raise CannotRecord(N_("it splits one text into a batch of several"))
+
+
+def _eager_by_rows(
+    module: nn.Module,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Tensor | None,
+    causal: bool,
+    scaling: float | None,
+    options: dict[str, Any],
+) -> Tensor:
+    """The modeling module's own ``eager_attention_forward``, by rows, which do not depend on each other."""
+    eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
+    if eager is None:
+        raise CannotRecord(N_("it has no attention function that could be called for soft-capped or sink attention"))
+    blocks, every_key, rule = [], slice(0, key.shape[2]), CAUSAL if causal else FULL
+    for start in range(0, query.shape[2], EAGER_ROWS):
+        pause()
+        rows = slice(start, min(start + EAGER_ROWS, query.shape[2]))
+        keep = rule.tile(rows, every_key, query.device)[None, None] if mask is None else mask[:, :, rows]
+        bias = torch.zeros(keep.shape, dtype=query.dtype, device=query.device)
+        bias = bias.masked_fill_(~keep, torch.finfo(query.dtype).min)
+        block = eager(module, query[:, :, rows], key, value, bias, dropout=0.0, scaling=scaling, **options)[0]
+        sees = keep.any(dim=-1).transpose(1, 2)  # a row of nothing but the bias would mix every value, later ones too
+        blocks.append(block if sees.all() else block.masked_fill(~sees[..., None], 0.0))
+    return torch.cat(blocks, dim=1)
+
+
+AttentionInterface.register(NAME, recordable_attention)
+AttentionMaskInterface.register(NAME, recordable_mask)

@@ -1,0 +1,179 @@
+"""A forward from one layer on, for several variants at once: the layers below give what they gave in the capture.
+
+Whether a model's layers can be left out like this is tried, for each layer once, on a row without any change: it must
+say what the capture said, or the model is refused. In the last layer only the last position is computed beyond the
+attention, where that row says the same all the same: nothing else is read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
+
+from model_runner.capture import Capture
+from model_runner.errors import N_, EditNotPossible
+from model_runner.layer_edit import LayerEdit
+from model_runner.local.anatomy import Anatomy
+from model_runner.local.attribution import DirectPath
+from model_runner.local.engine import Engine
+from model_runner.local.forward_edit import ForwardEdit
+from model_runner.local.recording import Recording, active
+from model_runner.request import CaptureRequest
+
+Change = Callable[[Float[Tensor, "batch queries heads d_value"]], Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class Variants(LayerEdit):
+    """What the heads of a layer pass on, changed in another way in each row of the batch."""
+
+    changes: tuple[Change, ...] = ()
+
+    def passed_on(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
+        for change in self.changes:
+            output = change(output)
+        return output
+
+
+@dataclass(frozen=True, eq=False)
+class Rerun:
+    """``head`` makes logits of final hidden states ``[batch, tokens, d_model]``.
+
+    ``known`` are the capture's logits after the text, ``path`` gives the model's direct path. ``proven`` are layers
+    that can be entered by themselves, with more than one token or not, and whether the last position is then enough in
+    the last layer.
+    """
+
+    anatomy: Anatomy
+    head: Callable[[Tensor], Float[Tensor, "batch tokens vocab"]]
+    capture: Capture
+    known: Float[Tensor, "vocab"]
+    path: Callable[[], DirectPath]
+    proven: dict[tuple[int, bool], bool] = field(default_factory=dict)
+
+    def log_probs(
+        self, layer: int, stream: Float[Tensor, "variants tokens d_model"], change: Change | None = None
+    ) -> Float[Tensor, "variants vocab"]:
+        """Natural log-probabilities of the token after the text, of each variant, less those without a change.
+
+        ``stream`` enters the layer; ``change`` is applied to what its heads pass on. Raises EditNotPossible.
+        """
+        if self.capture.request.edits:
+            raise EditNotPossible(reason=N_("the upper layers alone can be run of the unchanged model only"))
+        own = self.capture.residual(layer)[None]
+        place = layer, own.shape[1] > 1  # of a single token the last position is all there is: that proves nothing
+        if place not in self.proven:
+            self.proven[place] = self._prove(layer, own)
+        if own.dtype == torch.float32:
+            return self._run(layer, stream, change, self.proven[place]) - self._known()
+        # Coarser roundings depend on the size of the batch; they cancel out against a row of the same one.
+        beside = None if change is None else lambda output: torch.cat([output[:1], change(output[1:])])
+        found = self._run(layer, torch.cat([own, stream.to(own)]), beside, self.proven[place])
+        return found[1:] - found[:1]
+
+    def _prove(self, layer: int, own: Float[Tensor, "1 tokens d_model"]) -> bool:
+        """Whether the last layer can do with the last position. Raises EditNotPossible: not even with all of them."""
+        try:
+            if self._agrees(self._run(layer, own, None, True)[0]):
+                return True
+        except RuntimeError:  # shapes that do not fit: something counts on all positions
+            pass
+        if not self._agrees(self._run(layer, own, None, False)[0]):
+            raise EditNotPossible(reason=N_("the layers of this model cannot be run by themselves"))
+        return False
+
+    def _agrees(self, found: Float[Tensor, "vocab"]) -> bool:
+        known = self._known()
+        seen = known > known.max() - 10  # the tail's log-probabilities are mostly rounding
+        allowed = 1e-3 if self.capture.hidden.dtype == torch.float32 else 0.3
+        return bool(((found - known)[seen].abs() <= allowed).all())
+
+    def _known(self) -> Float[Tensor, "vocab"]:
+        return torch.log_softmax(self.known.double(), dim=-1)
+
+    def _run(self, layer: int, stream: Tensor, change: Change | None, last_only: bool) -> Float[Tensor, "batch vocab"]:
+        layers, attention = self.anatomy.layers, self.anatomy.attention
+        changes: dict[int, tuple[Change, ...]] = {} if change is None else {layer: (change,)}
+        reached: list[bool] = []
+        if last_only and len(layers) - 1 in attention:
+            changes[len(layers) - 1] = (*changes.get(len(layers) - 1, ()), _reaching(reached))
+        edits: dict[str, LayerEdit] = {name: LayerEdit() for name in attention.values()}
+        edits |= {attention[place]: Variants(changes=own) for place, own in changes.items()}
+        ids = torch.tensor([[token.id for token in self.capture.tokens]], device=stream.device).expand(len(stream), -1)
+        recording = Recording(self.anatomy.names, edit=ForwardEdit(edits), keeps=False)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(torch.no_grad())
+            stack.enter_context(_left_out(layers[:layer], stream))
+            stack.enter_context(_entered(layers[layer], stream))
+            stack.enter_context(_cut(layers[-1], ids.shape, reached))
+            stack.enter_context(active(recording))
+            output = self.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
+            logits = self.head(output.last_hidden_state[:, -1:])[:, 0]
+        return torch.log_softmax(logits.double(), dim=-1)
+
+
+def rerun_of(engine: Engine, request: CaptureRequest) -> Rerun:
+    """The upper layers of this request's capture. Raises RunnerError."""
+    capture = engine.capture(request)
+    known = engine.logits(capture.hidden[None, -1:])[0, 0]
+    return Rerun(engine.anatomy, engine.logits, capture, known, engine.direct_path, engine.entered)
+
+
+def _reaching(reached: list[bool]) -> Change:
+    """Changes nothing, and notes that the attention was computed."""
+
+    def noted(output: Tensor) -> Tensor:
+        reached.append(True)
+        return output
+
+    return noted
+
+
+@contextlib.contextmanager
+def _cut(layer: nn.Module, shape: torch.Size, reached: list[bool]) -> Generator[None]:
+    """Once ``reached``, this layer's matrices see the last position only; what they give is added to every one."""
+
+    def last(_: nn.Module, args: tuple[Any, ...]) -> Any:
+        cut = bool(reached) and args[0].dim() == 3 and args[0].shape[:2] == shape
+        return (args[0][:, -1:], *args[1:]) if cut else None
+
+    matrices = [module for module in layer.modules() if isinstance(module, (nn.Linear, Conv1D))]
+    hooks = [module.register_forward_pre_hook(last) for module in matrices]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+@contextlib.contextmanager
+def _left_out(layers: Sequence[nn.Module], stream: Tensor) -> Generator[None]:
+    """These layers hand on the stream at once, as transformers' layers return it."""
+    for layer in layers:
+        layer.forward = lambda *_, **__: stream  # type: ignore[method-assign]  # for this forward only
+    try:
+        yield
+    finally:
+        for layer in layers:
+            del layer.forward  # the class's own forward again
+
+
+@contextlib.contextmanager
+def _entered(layer: nn.Module, stream: Tensor) -> Generator[None]:
+    """The stream enters this layer, whatever came before it."""
+
+    def replace(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return ((stream, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": stream})
+
+    hook = layer.register_forward_pre_hook(replace, with_kwargs=True)
+    try:
+        yield
+    finally:
+        hook.remove()

@@ -1,0 +1,101 @@
+"""A runner in this process: one engine, and the thread that works for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeVar, overload
+
+from model_runner import growing
+from model_runner.capture import Capture
+from model_runner.kept import Kept
+from model_runner.kv import RaceStep
+from model_runner.local.answers import Answers, resolved
+from model_runner.local.cancelling import checked
+from model_runner.local.engine import Engine
+from model_runner.local.guarded_tokenizer import Tokenizer
+from model_runner.local.tokenizing import display
+from model_runner.local.worker import Job, Worker
+from model_runner.question import Question
+from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.step import Step
+
+A = TypeVar("A")
+
+CACHE_BYTES = 1 << 30
+
+
+class LocalRunner:
+    """Answers for an unmodified Hugging Face model and its tokenizer."""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Tokenizer,
+        *,
+        name: str,
+        revision: str | None = None,
+        device: str | None = None,
+        has_head: bool = True,
+        kept: Kept | None = None,
+    ) -> None:
+        """``kept`` holds its captures, beside what else it holds; None: a gigabyte of its own.
+
+        Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
+        """
+        self.engine = Engine(
+            model,
+            tokenizer,
+            self,
+            name=name,
+            revision=revision,
+            device=device,
+            has_head=has_head,
+            kept=kept or Kept(CACHE_BYTES),
+        )
+        self.info = self.engine.info
+        self.worker = Worker(f"model {name}")
+        self._answers = Answers(self.engine)
+
+    @overload
+    def submit(self, question: CaptureRequest, *, session: str | None = None) -> Job[Capture]: ...
+    @overload
+    def submit(self, question: Question[A], *, session: str | None = None) -> Job[A]: ...
+    def submit(self, question: Any, *, session: str | None = None) -> Job[Any]:
+        """Ask without waiting; a newer question of the same session cancels this one. Raises WrongModel at once."""
+        question = resolved(self.engine, question)
+
+        def answer(job: Job[Any]) -> Any:
+            with checked(job.check):
+                return self._answers.answer(question, session)
+
+        return self.worker.submit(answer, session)
+
+    def cancel(self, session: str) -> None:
+        """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""
+        self.worker.cancel(session)
+        self._answers.end_runs(session)
+
+    def capture(self, request: CaptureRequest) -> Capture:
+        """The capture of this request, from the cache or by one forward; waits for its turn. Raises RunnerError."""
+        return self.submit(request).result()
+
+    def generate(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[Step]:
+        """One token more at each ``next``, see :func:`model_runner.growing.generate`. Raises WrongModel at once."""
+        return growing.generate(self, resolved(self.engine, request), session)
+
+    def race(self, request: GenerateRequest, *, session: str | None = None) -> Iterator[RaceStep]:
+        """The same greedily with a cache of keys and values and without, see :func:`model_runner.growing.race`."""
+        return growing.race(self, resolved(self.engine, request), session)
+
+    def token_text(self, token_id: int) -> str:
+        """A token of the vocabulary as it is drawn."""
+        return display(self.engine.tokenizer, token_id)
+
+    def ids_of(self, text: str) -> tuple[int, ...]:
+        """Token ids of a piece of text by itself, without special tokens."""
+        return tuple(self.engine.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    @property
+    def has_chat_template(self) -> bool:
+        """Whether a text can be read as a turn of a chat."""
+        return bool(self.engine.tokenizer.chat_template)

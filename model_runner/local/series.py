@@ -1,0 +1,187 @@
+"""What a text that grows leaves behind: rows of one memory, a forward's tokens after those of the forward before.
+
+The room is taken once, for as many tokens as there can be; a record of the first n tokens is a view of the first n
+rows, so that a step copies its own rows and nothing else, and what was given out for fewer tokens stays as it was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers import DynamicCache
+
+from model_runner.errors import N_
+from model_runner.local.arena import Arena
+from model_runner.local.recording import CannotRecord
+from model_runner.local.row_cache import rows_behind
+from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_call, read_rotation
+from model_runner.record import LayerRecord
+from model_runner.rotary import Rotation
+
+MORE_THAN_ANGLES = N_("its rotation takes more than a cosine and a sine for each token")
+
+
+@dataclass(eq=False)
+class SharedRotation:
+    """Cosines and sines of one rotation, ``[..., capacity, width]``; layers that are given the same ones share them."""
+
+    found: FoundRotation | str  # of the first forward; a text: why it cannot be undone
+    leader: str  # the layer whose forward tells the new rows
+    cos: Tensor | None
+    sin: Tensor | None
+
+    def first(self, n: int) -> Rotation | str:
+        if isinstance(self.found, str) or self.cos is None or self.sin is None:
+            return str(self.found)
+        return replace(self.found.rotation, cos=self.cos.narrow(-2, 0, n), sin=self.sin.narrow(-2, 0, n))
+
+
+@dataclass(eq=False)
+class LayerRows:
+    """One layer: buffers with a row a token, and what does not change from token to token."""
+
+    q: Tensor  # (capacity, heads, d_head)
+    k: Tensor  # (kv_heads, capacity, d_head)
+    v: Tensor  # (kv_heads, capacity, d_value)
+    output: Tensor  # (capacity, heads, d_value)
+    cached: bool  # k and v are the cache's own rows, already there
+    form: LayerRecord  # for everything but the tensors
+    rotation: SharedRotation | None
+
+    def first(self, n: int) -> LayerRecord:
+        """The record of the first ``n`` tokens: views."""
+        return replace(
+            self.form,
+            q=self.q[:n].transpose(0, 1),
+            k=self.k[:, :n],
+            v=self.v[:, :n],
+            output=self.output[:n],
+            rotation=None if self.rotation is None else self.rotation.first(n),
+        )
+
+    def put(self, start: int, q: Tensor, k: Tensor, v: Tensor, output: Tensor) -> None:
+        """The rows of a forward, at ``start``; keys and values may come with those that a cache held."""
+        n_new = q.shape[1]
+        stop = start + n_new
+        self.q[start:stop].copy_(q.transpose(0, 1))
+        self.output[start:stop].copy_(output)
+        if not self.cached:
+            self.k[:, start:stop].copy_(k[:, -n_new:])
+            self.v[:, start:stop].copy_(v[:, -n_new:])
+
+
+@dataclass(eq=False)
+class Series:
+    """Room for ``capacity`` tokens, of which the first ``length`` are there; ``add`` makes room for a forward's."""
+
+    arena: Arena
+    capacity: int
+    cache: DynamicCache
+    length: int = 0
+    start: int = 0  # rows of the forward under way begin here
+    layers: dict[str, LayerRows] = field(default_factory=dict)
+    streams: list[Tensor] = field(default_factory=list)  # (capacity, d_model) entering each layer, leaving the last
+    hidden: Tensor | None = None  # (capacity, d_model)
+
+    def record(self, name: str, n_tokens: int) -> LayerRecord | None:
+        """What a layer's attention did with the first ``n_tokens``: views; None for a layer that showed none."""
+        rows = self.layers.get(name)
+        return None if rows is None else rows.first(n_tokens)
+
+    def first_hidden(self, n_tokens: int) -> Float[Tensor, "tokens d_model"]:
+        """What the output layer reads at the first ``n_tokens``."""
+        if self.hidden is None:
+            raise IndexError("no token has gone through the model yet")
+        return self.hidden[:n_tokens]
+
+    def add(self, n_tokens: int) -> None:
+        """A forward with so many more tokens begins."""
+        self.start, self.length = self.length, self.length + n_tokens
+
+    def begin(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> None:
+        """What a layer shows in the first forward."""
+        rows = self.layers[name] = self._rows(name, seen, calls)
+        self._check(seen.q.shape[1], seen.k.shape[1])
+        rows.put(self.start, seen.q, seen.k, seen.v, seen.output)
+
+    def more(
+        self, name: str, query: Tensor, key: Tensor, value: Tensor, output: Tensor, calls: list[RotaryCall]
+    ) -> bool:
+        """What a layer shows in a later forward, batch axis included; keys and values come with those of the cache."""
+        rows = self.layers.get(name)
+        if rows is None:
+            return False
+        self._check(query.shape[2], key.shape[2])
+        rows.put(self.start, query[0], key[0], value[0], output[0])
+        if rows.rotation is not None and rows.rotation.leader == name:
+            self._more_angles(rows.rotation, query[0], calls)
+        return True
+
+    def _check(self, n_queries: int, n_keys: int) -> None:
+        if n_queries != self.length - self.start or n_keys < n_queries:
+            raise CannotRecord(N_("its attention is given other tokens than the new ones"))
+
+    def take_stream(self, place: int, stream: Tensor) -> None:
+        """The residual stream ``[tokens, d_model]`` entering a layer, or, after the last number, leaving the last."""
+        if place == len(self.streams):
+            self.streams.append(self._room((self.capacity, *stream.shape[1:]), stream.dtype))
+        self.streams[place][self.start : self.length].copy_(stream)
+
+    def take_hidden(self, hidden: Tensor) -> None:
+        """What the output layer reads, ``[tokens, d_model]``."""
+        if self.hidden is None:
+            self.hidden = self._room((self.capacity, *hidden.shape[1:]), hidden.dtype)
+        self.hidden[self.start : self.length].copy_(hidden)
+
+    def _room(self, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+        return self.arena.room(shape, dtype)
+
+    def _rows(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> LayerRows:
+        q = self._room((self.capacity, len(seen.q), seen.q.shape[2]), seen.q.dtype)
+        output = self._room((self.capacity, *seen.output.shape[1:]), seen.output.dtype)
+        behind = rows_behind(self.cache, seen.k, seen.v)
+        k, v = behind or (self._room((len(x), self.capacity, x.shape[2]), x.dtype) for x in (seen.k, seen.v))
+        form = replace(seen, q=q[:0].transpose(0, 1), k=k[:, :0], v=v[:, :0], output=output[:0])
+        return LayerRows(q, k, v, output, behind is not None, form, self._rotation(name, seen, calls))
+
+    def _rotation(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> SharedRotation | None:
+        """The layer's rotation, found and tried once for all layers that were given the same cosines."""
+        if not calls:
+            return None
+        last = find_call(calls, seen.q)
+        if last is None:
+            return SharedRotation(N_("queries are changed again after the rotation"), "", None, None)
+        call, start, stop = last
+        for rows in self.layers.values():
+            known = rows.rotation.found if rows.rotation is not None else None
+            if isinstance(known, FoundRotation) and known.is_of(call, start, stop):
+                return rows.rotation
+        found = read_rotation(call, start, stop)
+        if isinstance(found, str):
+            return SharedRotation(found, "", None, None)
+        rotation = found.rotation
+        if rotation.cos.shape[-2] != self.length or any(
+            torch.is_tensor(x) for x in (*call.rest, *call.options.values())
+        ):
+            return SharedRotation(MORE_THAN_ANGLES, "", None, None)
+        cos, sin = (self._beside(part) for part in (rotation.cos, rotation.sin))
+        return SharedRotation(found, name, cos, sin)
+
+    def _beside(self, part: Tensor) -> Tensor:
+        """Room for a row a token where the tokens are the last axis but one, this forward's filled in."""
+        shape = (*part.shape[:-2], self.capacity, part.shape[-1])
+        room = torch.empty(shape, dtype=part.dtype, device=part.device)
+        room.narrow(-2, 0, part.shape[-2]).copy_(part)
+        return room
+
+    def _more_angles(self, shared: SharedRotation, q: Tensor, calls: list[RotaryCall]) -> None:
+        found = find_call(calls, q)
+        if found is None or found[0].cos_sin is None or shared.cos is None or shared.sin is None:
+            raise CannotRecord(N_("it rotates a new token in another way than the text before it"))
+        cos, sin = found[0].cos_sin
+        shared.cos.narrow(-2, self.start, cos.shape[-2]).copy_(cos)
+        shared.sin.narrow(-2, self.start, sin.shape[-2]).copy_(sin)

@@ -1,0 +1,182 @@
+"""Text to tokens: ids, and the characters each token covers; and tokens to text, one at a time."""
+
+from __future__ import annotations
+
+import codecs
+import functools
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from transformers.convert_slow_tokenizer import bytes_to_unicode
+
+from model_runner.errors import ChatTemplateFails, EmptyText, NoChatTemplate, NotText, RunnerError, TokenizerFails
+from model_runner.local.guarded_tokenizer import Tokenizer
+from model_runner.tokens import Token, visible
+
+BYTE_LEVEL = "ByteLevel"  # in the description of a tokenizer's decoder: its pieces are made of bytes
+
+
+BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")  # SentencePiece's byte fallback
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Token ids and, for each, the characters ``(start, end)`` of ``text`` it covers."""
+
+    ids: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
+    text: str
+
+
+def encode(tokenizer: Tokenizer, text: str, *, chat: bool = False) -> Encoded:
+    """The model's own token ids of the text, special tokens included.
+
+    With ``chat`` they are those of the model's chat template around the text, up to where its answer begins.
+    Raises EmptyText for a text that is blank or leaves no token, NotText where a lone surrogate makes it unencodable,
+    NoChatTemplate, ChatTemplateFails, and TokenizerFails.
+    """
+    if not text.strip():
+        raise EmptyText()
+    for position, character in enumerate(text):
+        if "\ud800" <= character <= "\udfff":
+            raise NotText(position=position, code=f"{ord(character):04X}")
+    written = _in_template(tokenizer, text) if chat else text
+    try:
+        encoded: Any = tokenizer(written, return_offsets_mapping=True, verbose=False, add_special_tokens=not chat)
+    except (RunnerError, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a pattern that gives up is a panic of the tokenizers library, no Exception
+        raise TokenizerFails(reason=_said(error)) from error
+    if not encoded["input_ids"]:
+        raise EmptyText()
+    return Encoded(tuple(encoded["input_ids"]), tuple(map(tuple, encoded["offset_mapping"])), written)
+
+
+def _in_template(tokenizer: Tokenizer, text: str) -> str:
+    if not tokenizer.chat_template:
+        raise NoChatTemplate()
+    turns = [{"role": "user", "content": text}]
+    try:
+        return str(tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False))
+    except RunnerError:
+        raise
+    except Exception as error:  # a template may raise what it likes
+        raise ChatTemplateFails(reason=_said(error)) from error
+
+
+def _said(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")[:200]
+
+
+def longest_start(tokenizer: Tokenizer, text: str, encoded: Encoded, limit: int) -> int:
+    """How many characters from the start of a text surely make no more than ``limit`` tokens; it makes more itself."""
+    characters = max(end for _, end in encoded.spans[:limit])
+    while characters > 0:  # cut, the last word may fall apart, and a special token may follow it
+        count = len(tokenizer(text[:characters], verbose=False)["input_ids"])
+        if count <= limit:
+            break
+        characters -= count - limit
+    return max(0, characters)
+
+
+def tokens_of(tokenizer: Tokenizer, encoded: Encoded) -> tuple[Token, ...]:
+    """The tokens with their texts for display."""
+    special = set(tokenizer.all_special_ids)
+    texts = {token_id: display(tokenizer, token_id) for token_id in set(encoded.ids)}
+    return tuple(
+        Token(token_id, texts[token_id], start, end, token_id in special)
+        for token_id, (start, end) in zip(encoded.ids, encoded.spans, strict=True)
+    )
+
+
+class Writer:
+    """Tokens after a text, one at a time, each with the characters it adds: written out, then never written again.
+
+    A character whose bytes fall into several tokens is covered by each of them; until the last one comes it counts as
+    one replacement character. Special tokens add none.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, encoded: Encoded) -> None:
+        self._tokenizer = tokenizer
+        self._special = set(tokenizer.all_special_ids)  # which transformers makes anew each time it is asked
+        self._decoder = _decoder(tokenizer)
+        self._bytes = codecs.getincrementaldecoder("utf-8")("replace")
+        self._complete = encoded.text  # without the bytes of a character that is still incomplete
+        self._marks = [(len(encoded.text), False)]  # after each token: complete characters, whether one is incomplete
+        self._given = len(encoded.ids)
+        self.tokens = list(tokens_of(tokenizer, encoded))
+
+    def text_of(self, n_tokens: int) -> str:
+        """What the first ``n_tokens``, the given ones among them, write; their characters count in it."""
+        complete, waiting = self._marks[n_tokens - self._given]
+        return self._complete[:complete] + ("\ufffd" if waiting else "")
+
+    def continuation(self, n_tokens: int) -> tuple[int, ...]:
+        """The ids of the first ``n_tokens`` that are not of the text itself."""
+        return tuple(token.id for token in self.tokens[self._given : n_tokens])
+
+    def append(self, token_id: int) -> Token:
+        """The next token."""
+        special = token_id in self._special
+        piece = b"" if special else self._piece(token_id)
+        if self._marks[-1][1] and not 0x80 <= (piece or b"\0")[0] < 0xC0:  # the character before stays incomplete
+            self._complete += self._bytes.decode(b"", final=True)
+            self._bytes.reset()
+        start = len(self._complete)
+        self._complete += self._bytes.decode(piece)
+        waiting = bool(self._bytes.getstate()[0])
+        end = len(self._complete) + waiting
+        text = _shown(self._tokenizer, token_id, special, self._decoder)
+        token = Token(token_id, text, start, end, special)
+        self._marks.append((len(self._complete), waiting))
+        self.tokens.append(token)
+        return token
+
+    def _piece(self, token_id: int) -> bytes:
+        """The bytes a token adds after the one before it."""
+        piece = self._tokenizer.convert_ids_to_tokens(token_id)
+        if not isinstance(piece, str):  # an id beyond the tokenizer
+            return b""
+        if BYTE_LEVEL in self._decoder:
+            known = all(character in _byte_of() for character in piece)
+            return bytes(_byte_of()[character] for character in piece) if known else piece.encode()
+        if lone_byte := BYTE_PIECE.fullmatch(piece):
+            return bytes([int(lone_byte[1], 16)])
+        if "▁" in self._decoder:
+            return piece.replace("▁", " ").encode()
+        last = self.tokens[-1].id
+        before, both = (str(self._tokenizer.decode(ids)) for ids in ([last], [last, token_id]))
+        return both[len(before) :].encode()
+
+
+def display(tokenizer: Tokenizer, token_id: int) -> str:
+    """A token as it is drawn: never empty, spaces and control characters visible, lone bytes as ``⟨F0⟩``."""
+    return _shown(tokenizer, token_id, token_id in tokenizer.all_special_ids, _decoder(tokenizer))
+
+
+def _shown(tokenizer: Tokenizer, token_id: int, special: bool, decoder: str) -> str:
+    piece = tokenizer.convert_ids_to_tokens(token_id)
+    if not isinstance(piece, str):  # an id beyond the tokenizer: some models pad their vocabulary
+        return f"⟨{token_id}⟩"
+    if special:
+        return "⟨" + piece.strip("<>|[]") + "⟩"
+    if BYTE_LEVEL in decoder and all(character in _byte_of() for character in piece):  # else added as it is
+        raw = bytes(_byte_of()[character] for character in piece)
+        try:
+            return visible(raw.decode("utf-8"))
+        except UnicodeDecodeError:
+            return "⟨" + raw.hex(" ").upper() + "⟩"
+    if lone_byte := BYTE_PIECE.fullmatch(piece):
+        return "⟨" + lone_byte[1].upper() + "⟩"
+    return visible(piece.replace("▁", " "))
+
+
+def _decoder(tokenizer: Tokenizer) -> str:
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    return "" if backend is None else str(backend.decoder)
+
+
+@functools.cache
+def _byte_of() -> dict[str, int]:
+    return {character: byte for byte, character in bytes_to_unicode().items()}

@@ -1,0 +1,27 @@
+"""The lines of Python that make a capture: what every snippet of a page begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from model_runner.edits import Edit
+from model_runner.request import CaptureRequest
+
+
+def python_start(request: CaptureRequest) -> str:
+    """Lines after which ``runner`` and ``capture`` are those of this request."""
+    given = [f"text={request.text!r}"]
+    given += ["chat=True"] if request.chat else []
+    given += [f"continuation={request.continuation!r}"] if request.continuation else []
+    given += [f"edits={request.edits!r}"] if request.edits else []
+    return (
+        "from model_runner import CaptureRequest, load_runner\n" + imports_of(request.edits) + "\n"
+        f"runner = load_runner({request.model!r})\n"
+        f"capture = runner.capture(CaptureRequest({', '.join(given)}))\n"
+    )
+
+
+def imports_of(edits: Sequence[Edit]) -> str:
+    """The lines that a snippet with these edits begins with."""
+    kinds = sorted({(type(edit).__module__, type(edit).__name__) for edit in edits})
+    return "".join(f"from {module} import {name}\n" for module, name in kinds)

@@ -1,0 +1,58 @@
+"""Edits of the rotation: what becomes of the angles by which queries and keys are turned."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from model_runner.errors import N_, EditNotPossible
+
+
+@dataclass(frozen=True)
+class Unrotated:
+    """The rotation is left out: queries and keys meet as they were projected."""
+
+
+@dataclass(frozen=True)
+class ScaledTheta:
+    """Every frequency θ times ``factor``; 1/2 is linear position interpolation by 2 (Chen et al. 2023, 2306.15595)."""
+
+    factor: float
+
+    def __post_init__(self) -> None:
+        _check_factor(self.factor)
+
+
+@dataclass(frozen=True)
+class NtkTheta:
+    """The base of the frequencies raised so that the slowest is divided by ``factor`` and the fastest stays.
+
+    θ_i becomes θ_i · factor^(−i/(n−1)) of n pairs: base · factor^(d/(d−2)) (bloc97 2023, "NTK-aware scaled RoPE").
+    """
+
+    factor: float
+
+    def __post_init__(self) -> None:
+        _check_factor(self.factor)
+
+
+@dataclass(frozen=True)
+class ShiftedPositions:
+    """Every position plus ``by``: RoPE is relative, so nothing else changes."""
+
+    by: int
+
+
+@dataclass(frozen=True)
+class RestartedPositions:
+    """Positions begin again at 0 at each of these tokens, as in packed documents."""
+
+    starts: tuple[int, ...]
+
+
+RotationEdit = Unrotated | ScaledTheta | NtkTheta | ShiftedPositions | RestartedPositions
+
+
+def _check_factor(factor: float) -> None:
+    if not (math.isfinite(factor) and factor > 0):
+        raise EditNotPossible(reason=N_("θ can only be multiplied by a positive number"))

@@ -1,0 +1,128 @@
+"""Values as bytes and back: questions, answers, captures. Tensors as safetensors, the rest as JSON in its header.
+
+Only the classes named here come back, each through its own constructor; nothing is unpickled, and no function is
+called that bytes name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor
+
+from attention import masks
+from model_runner import beams, edits, errors, kv, question, questions, request
+from model_runner.capture import Capture
+from model_runner.layer_edit import LayerEdit
+from model_runner.mask_rule import MaskRule
+from model_runner.question import Asked
+from model_runner.record import LayerRecord
+from model_runner.rotary import Rotation
+from model_runner.runner import ModelInfo
+from model_runner.step import Step
+from model_runner.tokens import Token
+from model_runner.transforms import Sampling
+from model_runner.verification import Check
+
+FORMAT = "attention atlas 1"  # of the one entry in the header that holds the values
+BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
+CLASSES: tuple[type[Any], ...] = (
+    Capture, Check, LayerEdit, LayerRecord, MaskRule, ModelInfo, Rotation, Sampling, Step, Token,
+    request.CaptureRequest, request.GenerateRequest,
+    *edits.KINDS.values(),
+    masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,
+    masks.Written, masks.And, masks.Or,
+    question.Logits, question.DirectLogits,
+    questions.NextToken, questions.NextRaceStep, questions.EndRun, questions.Beams, questions.WhichHeads,
+    questions.PatchStream, questions.PatchHeads, questions.CacheLayers, questions.NextLogits,
+    questions.LearnedPositions, questions.HeadAnswers,
+    beams.Beam, beams.Finished, beams.BeamStep, beams.BeamSearch, kv.CachedLayer, kv.RaceStep,
+    errors.Reason,
+)  # fmt: skip  # by room
+_BY_NAME: dict[str, Any] = {one.__name__: one for one in CLASSES}
+
+
+def to_bytes(value: Any) -> bytes:
+    """A question, an answer, a capture or an error, whole. Raises TypeError for what is none of them.
+
+    A capture takes along what it remembers of earlier questions: logits asked for before are told where its model is
+    not. Copies the tensors once.
+    """
+    writer = _Writer()
+    plain = json.dumps(writer.plain(value))
+    return save(writer.tensors, metadata={FORMAT: plain})
+
+
+def from_bytes(data: bytes, *, asked: Asked | None = None) -> Any:
+    """The value, its tensors on the CPU. Captures in it ask ``asked`` for logits. Raises Unreadable."""
+    try:
+        length = int.from_bytes(data[:8], "little")
+        plain = json.loads(data[8 : 8 + length])["__metadata__"][FORMAT]
+        return _Reader(load(data), asked).value(json.loads(plain))
+    except BROKEN as error:
+        raise errors.Unreadable() from error
+
+
+class _Writer:
+    """JSON of values; a tensor that occurs twice is kept once."""
+
+    def __init__(self) -> None:
+        self.tensors: dict[str, Tensor] = {}
+        self._places: dict[Any, str] = {}
+
+    def plain(self, value: Any) -> Any:
+        if value is None or isinstance(value, (str, bool, int, float)):
+            return value
+        if isinstance(value, (tuple, list)):
+            return [self.plain(one) for one in value]
+        if isinstance(value, dict):
+            return {"map": [[self.plain(key), self.plain(one)] for key, one in value.items()]}
+        if isinstance(value, Tensor):
+            return {"tensor": self._tensor(value)}
+        if isinstance(value, errors.RunnerError):
+            return {"error": type(value).__name__, "values": self.plain(value.values)}
+        if type(value).__name__ in _BY_NAME and _BY_NAME[type(value).__name__] is type(value):
+            fields = {name: self.plain(getattr(value, name)) for name in _fields(type(value))}
+            return {"class": type(value).__name__, "fields": fields}
+        raise TypeError(f"{type(value).__name__} cannot be written down")
+
+    def _tensor(self, tensor: Tensor) -> str:
+        tensor = tensor.detach()
+        place = (tensor.data_ptr(), tensor.dtype, tensor.shape, tensor.stride())
+        if place not in self._places:
+            self._places[place] = str(len(self.tensors))
+            self.tensors[self._places[place]] = tensor.to("cpu", copy=True).contiguous()
+        return self._places[place]
+
+
+class _Reader:
+    def __init__(self, tensors: dict[str, Tensor], asked: Asked | None) -> None:
+        self._tensors = tensors
+        self._asked = asked
+
+    def value(self, plain: Any) -> Any:
+        match plain:
+            case list():
+                return tuple(map(self.value, plain))
+            case {"tensor": name}:
+                return self._tensors[name]
+            case {"map": pairs}:
+                return {self.value(key): self.value(one) for key, one in pairs}
+            case {"error": name, "values": values}:
+                return errors.by_name(name)(**self.value(values))
+            case {"class": name, "fields": fields}:
+                made = {key: self.value(one) for key, one in fields.items()}
+                return _BY_NAME[name](**made, **({"asked": self._asked} if name == Capture.__name__ else {}))
+            case dict():
+                raise ValueError("nothing that was written down")
+            case _:
+                return plain
+
+
+def _fields(made: type[Any]) -> list[str]:
+    return [field.name for field in dataclasses.fields(made) if field.name != "asked"]

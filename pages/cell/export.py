@@ -1,0 +1,95 @@
+"""What the page Inside a cell gives away: the seven steps as a page, their numbers, and the code that gives them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from analysis.cell import Cell, Push
+from ui.i18n import _
+from ui.page import PageContext
+from ui.view import View, component_page
+from ui.wording import number
+from viz.cell_svg import Bars, Weight, cell_svg
+from viz.components.cell_steps import cell_steps
+
+DRAWN = 16  # keys of the picture
+
+
+def cell_view(opened: PageContext, found: Cell, payload: bytes) -> View:
+    """The seven steps."""
+    row, title = found.row, f"L{found.layer}H{found.head}"
+    vectors = {name: getattr(found, name) for name in ("q", "k", "product", "v", "mixed", "output", "passed_on")}
+    rows = {name: getattr(row, name) for name in ("dots", "scores", "keep", "weights", "contributions")}
+    return View(
+        name=f"cell-{title}-{found.query}-{found.key}",
+        title=title,
+        what=f"query {found.query}, key {found.key}, weights after softmax",
+        tables=lambda: _tables(opened, found),
+        page=component_page(cell_steps.SOURCE, payload),
+        picture=lambda title, words: _picture(opened, found, title, words),
+        arrays=vectors | rows,
+        code=snippet(found),
+    )
+
+
+def _picture(opened: PageContext, found: Cell, title: str, words: str) -> str:
+    """The picture in one look: as many keys as fit, the cell's own among them."""
+    names = [f"{position} {token.text}" for position, token in enumerate(opened.capture.tokens)]
+    query, key = names[found.query], names[found.key]
+    most = [position for position in found.row.top if position != found.key][: DRAWN - 1]
+    return cell_svg(
+        [Bars(f"q · {query}", found.q, "query"), Bars(f"k · {key}", found.k, "key"), Bars("q × k", found.product)],
+        _sums(found),
+        [
+            Weight(names[i], float(found.row.weights[i]), number(found.row.weights[i], "share"), i == found.key)
+            for i in sorted([*most, found.key])
+        ],
+        [Bars(f"v · {key}", found.v, "key"), Bars("Σ w · v", found.mixed)],
+        title=title,
+        caption=words,
+    )
+
+
+def _sums(found: Cell) -> list[str]:
+    """From the dot product to the weight, in the numbers of this cell."""
+    scaled = f"{found.dot:.4g} × {found.scale:.4g} = {found.scaled:.4g}"
+    capped = (
+        []
+        if found.softcap is None
+        else [f"{found.softcap:.4g} · tanh({found.scaled:.4g} / {found.softcap:.4g}) = {found.capped:.4g}"]
+    )
+    weight = f"exp({found.score:.4g} − {found.row.lse:.4g}) = {number(found.weight, 'share')}"
+    lines = [f"q · k = {found.dot:.4g}", scaled, *capped, weight if found.visible else _("masked")]
+    return [line.replace("-", "−") for line in lines]
+
+
+def _tables(opened: PageContext, found: Cell) -> dict[str, pd.DataFrame]:
+    """The row of keys and the two vectors, by heading: what the drawings show, to be read."""
+    row, title = found.row, f"L{found.layer}H{found.head}"
+    keys = [f"{position} {token.text}" for position, token in enumerate(opened.capture.tokens)]
+    columns = {"q·k": row.dots, "score": row.scores, "weight": row.weights, "‖w·v‖": row.contributions}
+    return {
+        f"{title} · {_('Query (looking)')} {found.query}": pd.DataFrame(columns, index=keys),
+        f"{title} · {_('Key (looked at)')} {found.key}": pd.DataFrame(
+            {"q": found.q, "k": found.k, "q × k": found.product}, index=[str(i) for i in range(len(found.q))]
+        ),
+    }
+
+
+def snippet(found: Cell) -> str:
+    """The same numbers over the public API."""
+    layer, head, kv_head, query, key = found.layer, found.head, found.kv_head, found.query, found.key
+    lines = [
+        f"q, k = capture.q({layer})[{head}, {query}], capture.k({layer})[{kv_head}, {key}]",
+        "dot = (q.double() * k.double()).sum()",
+        f"scores = capture.scores({layer}, {head})[{query}]  # scaled by {found.scale:.6g}, masked",
+        f"weights = (scores - capture.lse({layer})[{head}, {query}]).exp()",
+        f"output = weights @ capture.v({layer})[{kv_head}].float()",
+    ]
+    if found.changed:
+        lines.append(
+            f"passed_on = capture.record({layer}).passed_on[{query}, {head}]  # the output, as the edits left it"
+        )
+    if isinstance(found.push, Push):
+        lines.append(f"added = capture.direct_logits({layer}, {head}, {query})  # in logits, for every token")
+    return "\n".join(["", *lines])

@@ -1,0 +1,145 @@
+"""The parts of the page Inside a cell: where it looks, its controls, the strip and the seven steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from analysis.cell import Cell, Push
+from analysis.head_names import head_name
+from pages.cell.state import CellState
+from ui import cached, session
+from ui.components import mount
+from ui.i18n import _
+from ui.inputs import holding, pick_one
+from ui.page import PageContext, translated
+from ui.state import change
+from ui.wording import number, sentence
+from viz.components.cell_steps import cell_steps
+from viz.components.token_strip import token_strip
+
+
+def show_coordinates(opened: PageContext, query: int, key: int) -> None:
+    """Layer, head, query and key; a layer without weights is not offered."""
+    capture, n_tokens = opened.capture, len(opened.capture.tokens)
+    layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
+    _coordinate(_("Layer"), "layer", opened.layer, layers)
+    heads = {head: head_name(capture, opened.layer, head)[1:] for head in range(len(capture.q(opened.layer)))}
+    _coordinate(_("Head"), "head", opened.head, heads)
+    _coordinate(_("Query (looking)"), "query", query, n_tokens)
+    _coordinate(_("Key (looked at)"), "key", key, n_tokens)
+    st.button(
+        _("the key looked at most"),
+        key="cell_strongest",
+        type="tertiary",
+        disabled=session.place().key is None,
+        on_click=lambda: session.move(key=None),
+    )
+
+
+def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int, str] | int) -> None:
+    """One coordinate of the place, from a list, or stepped through where it is one of many positions."""
+
+    def move(place: int) -> None:
+        session.move(**{name: place})
+
+    if isinstance(options, int):
+        key = holding(f"cell_{name}", value)
+        last = options - 1
+        st.number_input(
+            label, 0, last, value, step=1, key=key, on_change=lambda: move(int(st.session_state[key])), width=130
+        )
+    else:
+        names = options if isinstance(options, dict) else {option: str(option) for option in options}
+        width = 90 if max(map(len, names.values())) < 6 else 116
+        pick_one(label, f"cell_{name}", names, value, move, width=width, hidden=False)
+
+
+def show_row_strip(opened: PageContext, found: Cell, *, sets: str) -> None:
+    """The text coloured by the query's weights; a click sets the query or the key."""
+    units = cached.chips(opened.capture)
+    weights = np.array([found.row.weights[unit.tokens].sum() for unit in units])
+    seen = np.array([found.row.keep[unit.tokens].any() for unit in units])
+    payload = token_strip.payload(
+        labels=[unit.label for unit in units],
+        positions=[unit.start for unit in units],
+        counts=[unit.stop - unit.start for unit in units],
+        parts=[unit.parts for unit in units],
+        special=[unit.special for unit in units],
+        metric=np.where(seen, weights, np.nan).astype(np.float32),
+        values=[number(weight, "share") if visible else _("masked") for weight, visible in zip(weights, seen)],
+        selected=found.query,
+        looked_at=found.key,
+        texts=translated(token_strip.TEXTS),
+    )
+
+    def choose(token: int | None) -> None:
+        if sets == "key" and token is not None:
+            session.move(key=token)
+        else:
+            session.move(query=token, key=None)
+
+    mount(token_strip.SOURCE, payload, key="token_strip", on={"token": choose})
+
+
+def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
+    """The seven steps of a cell, one of them open or none (0)."""
+    tokens, row = opened.capture.tokens, found.row
+    return cell_steps.payload(
+        head=f"L{found.layer}H{found.head}",
+        shared=[f"L{found.layer}H{head}" for head in found.group],
+        query=(tokens[found.query].text, found.query),
+        key=found.key,
+        keys=cell_steps.Keys(
+            positions=row.drawn.tolist(),
+            labels=[tokens[position].text for position in row.drawn],
+            k=row.k,
+            v=row.v,
+            dots=row.dots[row.drawn],
+            scores=row.scores[row.drawn],
+            weights=row.weights[row.drawn],
+        ),
+        total=len(tokens),
+        n_visible=int(row.keep.sum()),
+        window=found.window,
+        rotated=found.rotated,
+        scale=found.scale,
+        root=found.root,
+        softcap=found.softcap,
+        lse=row.lse,
+        sink=row.sink,
+        q=found.q,
+        rest=row.rest,
+        mixed=found.mixed,
+        difference=found.difference,
+        passed_on=found.passed_on if found.changed else None,
+        step=step,
+        push=_push_lists(opened, found.push) if isinstance(found.push, Push) else sentence(found.push),
+        texts=translated(cell_steps.TEXTS),
+    )
+
+
+def _push_lists(opened: PageContext, push: Push) -> dict[str, cell_steps.JSON]:
+    text = opened.runner.token_text
+    return cell_steps.push_lists(
+        promoted=[(text(token), value) for token, value in push.promoted],
+        suppressed=[(text(token), value) for token, value in push.suppressed],
+        mean=push.mean,
+        predicted=(text(push.predicted[0]), *push.predicted[1:]),
+    )
+
+
+def formula(found: Cell) -> str:
+    """The steps as formulas; what is pushed is the output, or what edits let pass on instead."""
+    pushed = "passed on" if found.changed else "output"
+    return f"weight = exp(q · k / √d_head − lse)\noutput = Σ weight · v\npush = W_U · norm(W_O · {pushed})"
+
+
+def show_steps(payload: bytes) -> None:
+    """The picture; it sends the key chosen, None for the one looked at most, the query, and the step opened."""
+    on = {
+        "key": lambda key: session.move(key=key),
+        "query": lambda query: session.move(query=query),
+        "step": lambda step: change(CellState, step=int(step)),
+    }
+    mount(cell_steps.SOURCE, payload, key="cell_steps", on=on)

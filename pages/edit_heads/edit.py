@@ -1,0 +1,234 @@
+"""The first view of the page Edit heads: changes of the open head, collected, and what becomes of the model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.comparison import NextTokenChange
+from analysis.head_map import HeadMap
+from analysis.head_names import group_size
+from model_runner import Capture, RunnerError, edit_text
+from model_runner.edit_list import toggled
+from model_runner.edit_words import name_of
+from model_runner.edits import Blocked, Edit, Masked, MeanHead, ScaledHead, SharpenedHead, SwappedHeads, check_cells
+from model_runner.errors import Cancelled, NoLogits
+from pages.edit_heads import edit_controls
+from pages.edit_heads.edit_texts import Texts, show_texts
+from pages.edit_heads.state import state
+from ui import edit_list, session
+from ui.components import mount
+from ui.head_views import DrawnHead
+from ui.i18n import _
+from ui.page import PageContext, edited, show_reading, translated
+from ui.what_if import Clicked, drift_of, show_change, show_map, show_maps
+from ui.wording import joined, number, plain, sentence
+from viz.components.layer_head_map import layer_head_map
+
+MOST_MOVED = 4  # heads named beside the map
+ROUNDING = 1e-5  # of a share: a head that moved no more did not move
+
+
+@dataclass(frozen=True, eq=False)
+class EditView:
+    """What is drawn; ``changed`` and what follows from it is None where the edits cannot be made."""
+
+    edits: tuple[Edit, ...]
+    after: Capture | None = None
+    changed: DrawnHead | None = None
+    change: NextTokenChange | None = None
+    drift: np.ndarray | None = None  # [layers, heads], NaN for layers without weights
+    texts: Texts | None = None
+
+
+def show_edit(opened: PageContext) -> EditView:
+    """Controls, the list, the open head before and after, and what follows. Raises RunnerError."""
+    _explain()
+    edits = edit_list.held()
+    edit_controls.ask(opened, edits)
+    _show_list(edits)
+    left, right = st.columns([0.7, 0.3], gap="medium")
+    clicked = _toggle(opened) if state().change == "block" else None
+    try:
+        check_cells(edits, len(opened.capture.tokens))
+        after = edited(opened, edits)
+    except Cancelled:
+        raise
+    except RunnerError as error:
+        with left:
+            _show_before(opened, sentence(error), clicked)
+        return EditView(edits)
+    changed = change = drift = None
+    with left:
+        changed = show_maps(opened, after, clicked=clicked)
+        if words := _what_shows(opened, after, edits):
+            st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    with right:
+        try:
+            change = show_change(opened, after)
+        except NoLogits as error:
+            st.html(f"<p class='atlas-caption'>{escape(sentence(error))}</p>")
+        drift = drift_of(opened.capture, after)
+        if edits:
+            _show_moved(opened, drift)
+    with left:
+        texts = show_texts(opened, edits)
+    return EditView(edits, after, changed, change, drift, texts)
+
+
+def _explain() -> None:
+    show_reading(
+        [
+            _("A head reads with its weights and passes something on; each change touches one of the two."),
+            _("Left the head as it is, right after the changes; beside them the next token, before and after."),
+            _("What one head passes on is read by all heads above it: the small map shows which of them now look "
+              "elsewhere."),
+        ],
+        formula="head = softmax(q · kᵀ / (√d_head · temperature) + mask) · v\npassed on = factor · head\n"
+        "moved = ½ Σ |weight after − weight before|, mean over queries; what a row lacks of 1 counts as a place",
+        source="Michel et al. 2019, arXiv:1905.10650; Wang et al. 2022, arXiv:2211.00593",
+        attempt=_("Take the induction example, open its induction head (Heads, ranked by induction), and ablate it."),
+    )  # fmt: skip  # one sentence a line
+
+
+def _show_list(edits: tuple[Edit, ...]) -> None:
+    """A button for each edit that takes it back, one for all, and whether every page is to have them."""
+    with st.container(key="edit_list", horizontal=True, vertical_alignment="center", gap="small"):
+        if not edits:
+            words = _("Nothing is changed yet, so both sides are the same.")
+            st.html(f"<p class='atlas-caption'>{words}</p>")
+            return
+        for edit in dict.fromkeys(edits):
+            key, words = f"edit_drop {edit_text.written((edit,))}", plain(name_of(edit, _))
+            st.button(words, key, _("Take it back"), _drop, (edit,), icon=":material/undo:", icon_position="right")
+        if len(edits) > 1:
+            st.button(_("clear"), key="edit_clear", type="tertiary", on_click=edit_list.keep, args=((),))
+        edit_list.show_everywhere()
+
+
+def _drop(edit: Edit) -> None:
+    edit_list.keep([other for other in edit_list.now() if other != edit])
+
+
+def _show_before(opened: PageContext, problem: str, clicked: Clicked | None) -> None:
+    """The plain head alone, with what is wrong where the changed one would be."""
+    one, other = st.columns(2)
+    with one:
+        show_map(opened, _("before"), "map_before", clicked=clicked)
+    with other:
+        st.warning(plain(problem))
+
+
+def _toggle(opened: PageContext) -> Clicked:
+    """What a click on the left map does: it hides the cell, or all cells of one pixel, or gives them back."""
+
+    def clicked(view: HeadMap, cell: list[int | None] | None) -> None:
+        if cell is None or None in cell:
+            return
+        queries, keys = view.tokens_at(*(int(place) for place in cell if place is not None))
+        layers, heads = edit_controls.block_places(opened)
+        if cells := edit_controls.seen(opened, queries, keys, layers):
+            edit_list.keep(toggled(edit_list.now(), cells, layers, heads))
+
+    return clicked
+
+
+def _what_shows(opened: PageContext, after: Capture, edits: Sequence[Edit]) -> str:
+    """Why the open head's map is what it is after the edits."""
+    name = f"L{opened.layer}H{opened.head}"
+    if not edits:
+        return ""
+    still = not drift_of(opened.capture, after)[opened.layer, opened.head] > 0
+    silent = _left_with_nothing(opened, after, edits)
+    parts: list[str] = []
+    if still and not any(_may_reach(edit, opened) for edit in edits):
+        parts.append(_("No change reaches {head}: a head hears only of the layers below it.").format(head=name))
+    elif still and _passes_the_same_on(opened, after):
+        words = _("These changes do nothing here: {head} looks as before, and what it passes on is the same.")
+        parts.append(words.format(head=name))
+    elif still:
+        parts.append(_("What {head} passes on is changed, not where it looks.").format(head=name))
+    if silent:
+        rows = ", ".join(f"{opened.capture.tokens[query].text} ({query})" for query in silent)
+        parts.append(_("These see nothing now and pass nothing on: {rows}.").format(rows=rows))
+    return joined(*parts)
+
+
+def _may_reach(edit: Edit, opened: PageContext) -> bool:
+    """Whether the edit is one of the open head, or of anything in a layer below it."""
+    match edit:
+        case ScaledHead(layer) | MeanHead(layer) | SharpenedHead(layer) | SwappedHeads(layer):
+            return layer < opened.layer or _is_own(edit, opened)
+        case Blocked(_, layers, heads) | Masked(_, _, layers, heads):
+            places = range(opened.capture.n_layers) if layers is None else layers
+            own = opened.layer in places and (heads is None or opened.head in heads)
+            return own or any(layer < opened.layer for layer in places)
+        case _:
+            return True
+
+
+def _passes_the_same_on(opened: PageContext, after: Capture) -> bool:
+    """Whether what the open head passes on is the same at every token, to the last bit."""
+    before, now = (capture.record(opened.layer).passed_on[:, opened.head] for capture in (opened.capture, after))
+    return before.equal(now)
+
+
+def _is_own(edit: Edit, opened: PageContext) -> bool:
+    """Whether the edit is one of what the open head passes on, or of its temperature."""
+    match edit:
+        case ScaledHead(layer, head) | MeanHead(layer, head) | SharpenedHead(layer, head):
+            return (layer, head) == (opened.layer, opened.head)
+        case SwappedHeads(layer, first, second):
+            return layer == opened.layer and opened.head in (first, second)
+        case _:
+            return False
+
+
+def _left_with_nothing(opened: PageContext, after: Capture, edits: Sequence[Edit]) -> list[int]:
+    """Queries of the open head whose every cell is hidden."""
+    record, n_tokens = after.record(opened.layer), len(after.tokens)
+    queries = {query for edit in edits if isinstance(edit, Blocked) for query, _key in edit.cells}
+    whole = slice(0, n_tokens)
+    return [
+        query
+        for query in sorted(queries)
+        if not record.mask.tile(slice(query, query + 1), whole, record.q.device, head=opened.head).any()
+    ]
+
+
+def _show_moved(opened: PageContext, drift: np.ndarray) -> None:
+    """Every head by how much of its attention is elsewhere, and the ones that moved most; a click opens a head."""
+    defined = np.where(np.isnan(drift), -1.0, drift)
+    order = [divmod(int(place), drift.shape[1]) for place in np.argsort(-defined, axis=None, kind="stable")]
+    most = [place for place in order[:MOST_MOVED] if defined[place] > ROUNDING]
+    heading, aside = _("Attention elsewhere"), _("click to open a head")
+    st.html(f"<div class='atlas-head'><b>{escape(heading)}</b> <span>{escape(aside)}</span></div>")
+    largest = max(float(defined.max()), 0.01)
+    payload = layer_head_map.payload(
+        drift,
+        title=heading,
+        scale="sequential",
+        low=0.0,
+        high=largest,
+        number="percent",
+        open=(opened.layer, opened.head),
+        texts=translated(layer_head_map.TEXTS),
+        max_height=210,
+        group=group_size(opened.capture, opened.layer),
+    )
+    mount(layer_head_map.SOURCE, payload, key="edit_moved", on={"head": _open})
+    if most:
+        with st.container(key="edit_most", horizontal=True, vertical_alignment="center", gap="small"):
+            for layer, head in most:
+                share = number(float(drift[layer, head]), "share")
+                label = plain(f"L{layer}H{head} {share}")
+                st.button(label, key=f"edit_to_{layer}_{head}", type="tertiary", on_click=_open, args=([layer, head],))
+
+
+def _open(place: list[int] | None) -> None:
+    if place is not None:
+        session.move(layer=int(place[0]), head=int(place[1]))

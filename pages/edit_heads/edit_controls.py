@@ -1,0 +1,184 @@
+"""The next change of the open head: what is done, how much of it, and the button that adds it to the list."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable
+
+import streamlit as st
+
+from analysis.head_names import head_name
+from model_runner import RunnerError
+from model_runner.edit_list import Cell, same_thing, with_edit
+from model_runner.edits import Blocked, Edit, MeanHead, Places, ScaledHead, SharpenedHead, SwappedHeads, check_cells
+from model_runner.errors import EditNotPossible, NoSuchPlace, Reason
+from pages.edit_heads.state import Change, EditHeadsState, Where, state
+from ui import edit_list, session
+from ui.controls import choose, pick
+from ui.i18n import _
+from ui.inputs import holding
+from ui.page import PageContext
+from ui.state import address_of, change, refuse, setting_of
+from ui.wording import plain, sentence
+
+N_ = str  # marks a text for Babel without translating it here
+
+MEANINGS: dict[Change, str] = {
+    "zero": N_("What it passes on becomes zero."),
+    "mean": N_("What it passes on becomes, at every token, its mean over the text."),
+    "scale": N_("What it passes on is multiplied; its weights stay."),
+    "sharpen": N_("Its scores are divided by it: below 1 sharper, above 1 flatter."),
+    "block": N_("Click cells of the left map, or type them; a second click gives a cell back."),
+    "swap": N_("Two heads of the layer change places in what they pass on."),
+}
+PAIRS_EXPECTED = N_("“{text}” is not a list of pairs of query and key, such as 7, 2; 7, 3")
+LIST_FULL = N_("the list holds {count} changes already")
+PROBLEM = "edit_problem"  # what the button could not do
+NEVER_SEEN = N_("token {query} does not see token {key} anyway")
+
+
+def ask(opened: PageContext, edits: tuple[Edit, ...]) -> None:
+    """The controls in a row; the button adds to the list before the page runs again. What cannot be is said below."""
+    with st.container(key="edit_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        kind = state().change
+        kinds: dict[Change, str] = {
+            "zero": _("ablate"),
+            "mean": _("set to its mean"),
+            "scale": _("scale"),
+            "sharpen": _("sharpen"),
+            "block": _("hide cells"),
+            "swap": _("swap"),
+        }
+        choose(EditHeadsState, "change", kind, kinds)
+        make = _amount(opened, edits, kind)
+        name = f"L{opened.layer}H{opened.head}"
+        label = _("change {head}").format(head=name) if kind != "block" else _("hide")
+        if make is not None:
+            st.button(label, key="edit_add", type="primary", on_click=_add, args=(make,))
+        st.html(f"<p class='atlas-caption'>{_(MEANINGS[kind])}</p>", width="stretch")
+    said = st.empty()  # always there, so that what stands below is not mounted anew
+    problem: RunnerError | None = session.slots().pop(PROBLEM, None)
+    if problem is not None:
+        said.warning(plain(sentence(problem)))
+
+
+def _add(make: Callable[[], Edit]) -> None:
+    edits = edit_list.now()
+    try:
+        new = make()
+        if same_thing(edits, new) is None and len(edits) >= edit_list.MOST:
+            raise EditNotPossible(reason=Reason(LIST_FULL, {"count": len(edits)}))
+    except RunnerError as error:
+        session.slots()[PROBLEM] = error  # the run that follows says it
+        return
+    edit_list.keep(with_edit(edits, new))
+
+
+def block_places(opened: PageContext) -> tuple[Places, Places]:
+    """The layers and heads in which cells are hidden: the open head, all heads of its layer, or all layers."""
+    where = state().where
+    return (
+        None if where == "all" else (opened.layer,),
+        (opened.head,) if where == "head" else None,
+    )
+
+
+def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Callable[[], Edit] | None:
+    """What the kind needs to know, and the edit it makes; None where there is nothing to do."""
+    layer, head = opened.layer, opened.head
+    if kind == "zero":
+        return lambda: ScaledHead(layer, head, 0.0)
+    if kind == "mean":
+        return lambda: MeanHead(layer, head)
+    if kind == "swap":
+        other = _ask_other(opened)
+        if other is None:
+            return None
+        return lambda: SwappedHeads(layer, head, other)
+    if kind == "block":
+        wheres: dict[Where, str] = {"head": _("in this head"), "layer": _("in its layer"), "all": _("in all layers")}
+        pick(EditHeadsState, "where", state().where, wheres, width=150)
+        typed = st.text_input(
+            _("Cells"), key="edit_cells", placeholder=_("query, key; …"), label_visibility="collapsed", width=140
+        )
+        return lambda: _blocked(opened, st.session_state.get("edit_cells", typed))
+    make = ScaledHead if kind == "scale" else SharpenedHead
+    name, words = ("factor", _("factor")) if kind == "scale" else ("temperature", _("temperature"))
+    value = _slider(name, words, edits, lambda amount: make(layer, head, amount))
+    return lambda: make(layer, head, value)
+
+
+def _ask_other(opened: PageContext) -> int | None:
+    """The head of the layer that the open one changes places with; None where it is the only one."""
+    count, layer = len(opened.capture.q(opened.layer)), opened.layer
+    heads = [one for one in range(count) if one != opened.head]
+    if not heads:
+        words = _("This layer has one head only.")
+        st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
+        return None
+    held = state().other
+    if held is not None and held >= count:
+        refuse(EditHeadsState, "other", sentence(NoSuchPlace(what=N_("head"), value=held, count=count)))
+    other = held if held in heads else heads[0]
+    names = {one: f"⇄ L{layer}{head_name(opened.capture, layer, one)}" for one in heads}
+    pick(EditHeadsState, "other", other, names, width=160)
+    return other
+
+
+def _blocked(opened: PageContext, typed: str) -> Blocked:
+    cells = cells_in(typed)
+    if cells is None:
+        raise EditNotPossible(reason=Reason(PAIRS_EXPECTED, {"text": typed[:40]}))
+    layers, heads = block_places(opened)
+    found = Blocked(cells, layers, heads)
+    check_cells((found,), len(opened.capture.tokens))
+    for query, key in cells:
+        if not seen(opened, range(query, query + 1), range(key, key + 1), layers):
+            raise EditNotPossible(reason=Reason(NEVER_SEEN, {"query": query, "key": key}))
+    return found
+
+
+def seen(opened: PageContext, queries: range, keys: range, layers: Places) -> tuple[Cell, ...]:
+    """The cells of these queries and keys that the unchanged model lets one of these layers see."""
+    capture = opened.capture
+    records = [capture.records[layer] for layer in (range(capture.n_layers) if layers is None else layers)]
+    places = slice(queries.start, queries.stop), slice(keys.start, keys.stop)
+    masks = [record.mask.tile(*places, record.q.device).cpu() for record in records if record is not None]
+    return tuple(
+        (queries[row], keys[column])
+        for row, column in itertools.product(range(len(queries)), range(len(keys)))
+        if any(bool(mask[row, column]) for mask in masks)
+    )
+
+
+def _slider(name: str, words: str, edits: tuple[Edit, ...], at: Callable[[float], Edit]) -> float:
+    """Its value: that of the list where the head is changed so already, and then a move changes the list at once."""
+    bounds = setting_of(EditHeadsState, name)
+    listed = same_thing(edits, at(1.0))
+    value: float = getattr(state() if listed is None else listed, name)
+    inside = bounds.least <= value <= bounds.most
+    # Streamlit (1.67) loses the value of a key whose range is another.
+    key = holding(address_of(EditHeadsState, name) + ("" if inside else f" {value!r}"), value)
+
+    def remember() -> None:
+        chosen = round(float(st.session_state[key]), 6)
+        change(EditHeadsState, **{name: min(max(chosen, bounds.least), bounds.most)})
+        if listed is not None:
+            edit_list.keep(with_edit(edit_list.now(), at(chosen)))
+
+    span = min(bounds.least, value), max(bounds.most, value)
+    st.slider(words, *span, value, step=0.1, key=key, on_change=remember, width=190)
+    return value
+
+
+# -- cells ------------------------------------------------------------------------------------------------------------
+
+PAIR = re.compile(r"\(?\s*(\d{1,6})\s*[,.:→]\s*(\d{1,6})\s*\)?")
+
+
+def cells_in(text: str) -> tuple[Cell, ...] | None:
+    """Pairs of query and key as typed: "7, 2; 7, 0"; None for anything else."""
+    pairs = [tuple(map(int, pair)) for pair in PAIR.findall(text)]
+    left = PAIR.sub("", text)
+    return None if left.strip(" ;,\t\n") else tuple((query, key) for query, key in pairs)

@@ -1,0 +1,41 @@
+"""What the view "edit" gives away: the numbers of both sides as tables, and the open head after the edits as files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+
+from pages.edit_heads.edit import EditView
+from ui.i18n import _
+from ui.page import PageContext
+from ui.tables import labelled, show_tables
+from ui.view import offer
+from ui.what_if import change_view, output_name
+
+
+def edit_tables(opened: PageContext, found: EditView) -> dict[str, pd.DataFrame]:
+    """The open head before and after, the next tokens, and how far every head moved."""
+    if found.changed is None:
+        weights = opened.capture.weights(opened.layer, opened.head).cpu().numpy()
+        tokens = {position: token.text for position, token in enumerate(opened.capture.tokens)}
+        return {f"L{opened.layer}H{opened.head} · {_('before')}": labelled(weights, tokens, tokens)}
+    tables = dict(change_view(opened, found.changed).tables())
+    if found.change is not None:
+        tokens = [opened.runner.token_text(token) for token in found.change.ids]
+        data = {_("before"): found.change.before, _("after"): found.change.after}
+        tables[output_name(found.change.position)] = pd.DataFrame(data, index=tokens)
+    if found.drift is not None:
+        layers, heads = found.drift.shape
+        names = [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)]
+        tables[_("Attention elsewhere")] = pd.DataFrame(found.drift, index=names[0], columns=names[1])
+    return tables
+
+
+def offer_edit(opened: PageContext, found: EditView) -> None:
+    """Both menus; no files where the edits cannot be made. Every file names the edits, the code has them."""
+    if found.changed is None:
+        show_tables(lambda: edit_tables(opened, found))
+        return
+    view = change_view(opened, found.changed)
+    offer(found.changed.opened, replace(view, tables=lambda: edit_tables(opened, found)))

@@ -1,0 +1,74 @@
+"""How the text goes on greedily, before the edits and after them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+
+import streamlit as st
+
+from analysis.kv_drop import first_difference
+from jobs.continuations import Continuations
+from model_runner import GenerateRequest, RunnerError, Token
+from model_runner.edits import Edit
+from model_runner.errors import Cancelled
+from ui import session
+from ui.i18n import _
+from ui.page import PageContext
+from ui.wording import equal_up_to, sentence
+from viz.continuations import Way, continuations
+
+CONTINUED = 12  # tokens
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Both continuations, and the first token that differs (None: all are equal)."""
+
+    before: tuple[Token, ...]
+    after: tuple[Token, ...]
+    differs_at: int | None
+
+
+def show_texts(opened: PageContext, edits: tuple[Edit, ...]) -> Texts | None:
+    """The two lanes; what cannot go on says so in its place, and None is returned."""
+    plain_request = _request(opened, ())
+    known: Continuations = session.jobs().get("edit_texts", plain_request, Continuations)
+    status = st.empty()
+    say: Callable[[], object] = lambda: status.caption(_("Generating …"))  # noqa: E731  # one line of two uses
+    try:
+        before = known.get(opened.runner, plain_request, say)
+        after = known.get(opened.runner, _request(opened, edits), say)
+    except Cancelled:
+        raise
+    except RunnerError as error:
+        status.empty()
+        words = _("How the text goes on, greedily")
+        st.html(
+            f"<div class='atlas-head'><b>{escape(words)}</b></div>"
+            f"<p class='atlas-caption'>{escape(sentence(error))}</p>"
+        )
+        return None
+    status.empty()
+    differs = first_difference([token.id for token in before], [token.id for token in after])
+    beside = equal_up_to(differs, len(before))
+    ways = [
+        Way(_("before"), "", [token.text for token in before]),
+        Way(_("after"), "", [token.text for token in after]),
+    ]
+    st.html(continuations(ways, differs_at=differs, heading=_("How the text goes on, greedily"), beside=beside))
+    return Texts(before, after, differs)
+
+
+def _request(opened: PageContext, edits: tuple[Edit, ...]) -> GenerateRequest:
+    """The greedy continuation of the same text, with these edits."""
+    request = opened.capture.request
+    return GenerateRequest(
+        request.text,
+        max_new_tokens=CONTINUED,
+        chat=request.chat,
+        continuation=request.continuation,
+        model=request.model,
+        edits=edits,
+    )

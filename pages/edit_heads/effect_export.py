@@ -1,0 +1,75 @@
+"""The view "which heads matter" as data: its tables, its files, and the code that gives the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from model_runner.python_lines import python_start
+from pages.edit_heads.effects import ANSWERS, Effects, agreement, payload_of
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.view import View, component_page
+from viz import figure_svg
+from viz.components.layer_head_map import layer_head_map
+from viz.export import map_svg
+
+
+def effects_view(opened: PageContext, found: Effects) -> View:
+    """Picture and page are of the first answer, the numbers of all three."""
+    token = opened.runner.token_text(found.target)
+    rows, columns = _labels(found)
+    lost = found.found.lost
+    high = float(np.nanmax(np.abs(lost), initial=0.0)) or 1.0
+    axes = {"row_axis": _("layers"), "column_axis": _("heads"), "masked": _("not computed")}
+    return View(
+        name=f"head-effects-{found.target}",
+        title=f"{_(ANSWERS[0].label)} · {token}",
+        what=f"what log p of {token} loses when a head passes on nothing, nats",
+        tables=lambda: effect_tables(found),
+        page=component_page(layer_head_map.SOURCE, payload_of(opened, ANSWERS[0], lost)),
+        picture=lambda title, words: map_svg(
+            lost, row_labels=rows, col_labels=columns, scale="diverging", low=-high, high=high, log=False,
+            title=title, caption=words, number="plain", texts=translated(figure_svg.TEXTS) | axes,
+        ),
+        arrays={answer.name: found.values(answer.name) for answer in ANSWERS},
+        code=effects_snippet(opened, found),
+        starts_with_capture=False,
+    )  # fmt: skip  # the map's many settings in two lines
+
+
+def effect_tables(found: Effects) -> dict[str, pd.DataFrame]:
+    """All heads with their three numbers, the three maps, and how far they agree."""
+    rows, columns = _labels(found)
+    labels = {answer.name: _(answer.label) for answer in ANSWERS}
+    values = {label: found.values(name).ravel() for name, label in labels.items()}
+    tables = {_("all heads"): pd.DataFrame(values, index=[f"{row}{column}" for row in rows for column in columns])}
+    for answer in ANSWERS:
+        heading = f"{_(answer.label)}: {_(answer.meaning)}"
+        tables[heading] = pd.DataFrame(found.values(answer.name), index=rows, columns=columns)
+    pairs = agreement(found)
+    names = [f"{labels[one]} · {labels[other]}" for one, other in pairs]
+    tables[_("rank correlation of the sizes, Spearman's ρ, all heads")] = pd.DataFrame(
+        list(pairs.values()), index=names, columns=["ρ"]
+    )
+    return tables
+
+
+def _labels(found: Effects) -> tuple[list[str], list[str]]:
+    layers, heads = found.found.lost.shape
+    return [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)]
+
+
+def effects_snippet(opened: PageContext, found: Effects) -> str:
+    """The lines that give the three maps."""
+    return (
+        python_start(opened.capture.request)
+        + "\nfrom analysis.head_effects import head_effects, layer_effects, ranking\n"
+        "from model_runner.questions import WhichHeads\n\n"
+        f"target = {found.target}  # {opened.runner.token_text(found.target)!r}\n"
+        "layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]\n"
+        "jobs = [runner.submit(WhichHeads(capture.request, layer, target)) for layer in layers]\n"
+        "found = head_effects([layer_effects(job.result()) for job in jobs], capture.n_layers, capture.n_heads)\n"
+        "lost, pushed, written = found.lost, found.pushed, found.written\n"
+        "most = ranking(lost, 10)"
+    )

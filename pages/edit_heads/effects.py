@@ -1,0 +1,265 @@
+"""The second view of the page Edit heads: which heads matter for a token, in three answers that need not agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.head_effects import HeadEffects, LayerEffects, head_effects, rank_correlation, ranking
+from analysis.head_names import group_size
+from analysis.mask_effect import looks_ahead
+from analysis.next_token import next_tokens
+from jobs.head_search import Search, layers_of
+from jobs.pull import Pull
+from pages.edit_heads.tokens import show_tokens, token_of
+from ui import session
+from ui.components import mount
+from ui.i18n import _
+from ui.page import PageContext, show_reading, translated
+from ui.progressive import progressive, show_progress
+from ui.wording import number, plain, sentence
+from viz.components.layer_head_map import layer_head_map
+
+N_ = str  # marks a text for Babel without translating it here
+
+MAP_HEIGHT = 268  # pixels
+RANKED = 10  # heads in the list
+OFFERED = 12  # tokens to choose from
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One of the three: the field of HeadEffects, and its words."""
+
+    name: str
+    label: str
+    meaning: str
+    cell: str
+    signed: bool
+
+
+ANSWERS = (
+    Answer(
+        "lost", N_("ablated"), N_("what log p of the token loses when the head passes on nothing, in nats"),
+        N_("{row}{column} · {value} nats of log p"), True,
+    ),
+    Answer(
+        "pushed", N_("direct attribution"),
+        N_("what it adds to the token's logit by itself, above what it adds to the mean logit"),
+        N_("{row}{column} · {value} logits"), True,
+    ),
+    Answer(
+        "written", N_("attention × values"), N_("the length of what it adds to the stream at the last token"),
+        N_("{row}{column} · length {value}"), False,
+    ),
+)  # fmt: skip  # one answer a paragraph
+
+
+@dataclass(frozen=True, eq=False)
+class Effects:
+    """What is drawn: the three maps as far as they are there."""
+
+    target: int
+    found: HeadEffects
+    done: bool
+
+    def values(self, name: str) -> np.ndarray:
+        """The map of one answer."""
+        return {"lost": self.found.lost, "pushed": self.found.pushed, "written": self.found.written}[name]
+
+
+def show_effects(opened: PageContext) -> Effects | None:
+    """The target, three maps, the ranked heads; None where a sentence says why not. Raises RunnerError."""
+    _explain()
+    if looks_ahead(opened.capture):
+        words = _("This model sees the whole text at once and predicts no next token for which a head could matter.")
+        st.info(plain(words))
+        return None
+    opened.capture.logits(-1)  # NoLogits is said before anything is asked of the user
+    with st.container(key="effect_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        target = _ask_target(opened)
+        words = _("Red: the head is for this token; blue: against it. Click a cell to open its head on every page.")
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
+    search: Search = session.jobs().get("effects", opened.runner.info.name, Search)
+    layers = search.aim(opened.runner, opened.capture, target)
+    progressive(layers, lambda: _show(opened, _effects(opened, target, layers), layers))
+    return _effects(opened, target, layers)
+
+
+def _ask_target(opened: PageContext) -> int:
+    """The list of the likeliest tokens, into which any other can be typed."""
+    likely = next_tokens(opened.capture, count=OFFERED)
+    target = token_of(opened, "token", likely.ids[0])
+    offered = {
+        token: f"{opened.runner.token_text(token)}  {number(share, 'share')}"
+        for token, share in zip(likely.ids, likely.probabilities, strict=True)
+    }
+    show_tokens(opened, "token", _("Target token"), _("for the token"), target, offered, likely.ids[0], width=170)
+    return target
+
+
+def _effects(opened: PageContext, target: int, layers: Pull[LayerEffects]) -> Effects:
+    """As far as the layers are there."""
+    capture = opened.capture
+    found = head_effects(layers.items, capture.n_layers, capture.n_heads)
+    return Effects(target, found, len(layers.items) == len(layers_of(capture)))
+
+
+def _explain() -> None:
+    show_reading(
+        [
+            _("Ablated: the model runs once without each head, and what the token's log-probability loses is what "
+              "the head was worth, with all that later layers made of it."),
+            _("Direct attribution follows only the straight way, from the head's output through the final norm to the "
+              "logits; what later heads read from it is left out."),
+            _("Attention × values only says how much a head writes, not whether it helps. Attention alone is not an "
+              "explanation: other weights can give the same answer (Jain & Wallace 2019), and whether weights explain "
+              "depends on what is asked (Wiegreffe & Pinter 2019). So ablate."),
+        ],
+        formula="ablated:            log p(token) − log p(token | head := 0)\n"
+        "direct attribution: logits(W_O Σⱼ wⱼ vⱼ)[token] − mean over the vocabulary\n"
+        "attention × values: ‖W_O Σⱼ wⱼ vⱼ‖ at the last token",
+        source="Michel et al. 2019, arXiv:1905.10650; Elhage et al. 2021, transformer-circuits.pub; Kobayashi et al. "
+        "2020, arXiv:2004.10102; Jain & Wallace 2019, arXiv:1902.10186; Wiegreffe & Pinter 2019, arXiv:1908.04626",
+        attempt=_("Take the induction example: find a head that writes much and yet costs nothing when it is ablated."),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _show(opened: PageContext, effects: Effects, layers: Pull[LayerEffects]) -> None:
+    """What is there so far."""
+    for answer, column in zip(ANSWERS, st.columns(3, gap="medium"), strict=True):
+        with column:
+            heading = f"<b>{escape(_(answer.label))}</b> <span>{escape(_(answer.meaning))}</span>"
+            st.html(f"<div class='atlas-head'>{heading}</div>")
+            payload = payload_of(opened, answer, effects.values(answer.name))
+            mount(layer_head_map.SOURCE, payload, key=f"effect_{answer.name}", on={"head": _open})
+    with st.container(key="effect_lists"):
+        left, right = st.columns(2, gap="large")
+    with left:
+        _show_ranking(opened, effects, layers)
+    with right:
+        _show_problems(layers)
+        _show_open(opened, effects)
+        _show_agreement(effects)
+
+
+# -- the maps ---------------------------------------------------------------------------------------------------------
+
+
+def payload_of(opened: PageContext, answer: Answer, values: np.ndarray) -> bytes:
+    """The map of one answer for its component."""
+    high = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
+    no_weights = _("no softmax attention in this layer")
+    own = {"cell": _(answer.cell), "undefined": _("not computed")}
+    return layer_head_map.payload(
+        values,
+        title=_(answer.label),
+        scale="signed" if answer.signed else "sequential",
+        low=-high if answer.signed else 0.0,
+        high=high,
+        number="plain",
+        open=(opened.layer, opened.head),
+        texts=translated(layer_head_map.TEXTS) | own,
+        notes={layer: no_weights for layer in range(len(values)) if not opened.capture.has_weights(layer)},
+        max_height=MAP_HEIGHT,
+        group=group_size(opened.capture, opened.layer),
+    )
+
+
+def _open(place: list[int] | None) -> None:
+    if place is not None:
+        session.move(layer=int(place[0]), head=int(place[1]))
+
+
+# -- below them -------------------------------------------------------------------------------------------------------
+
+
+def _show_ranking(opened: PageContext, effects: Effects, layers: Pull[LayerEffects]) -> None:
+    """The heads that matter most when ablated, with their place in each answer; until all are there, the progress."""
+    if not effects.done:
+        words = _("{done} of {total} layers, every head ablated once")
+        show_progress(layers, len(layers_of(opened.capture)), words, key="effect")
+    if effects.done and np.isnan(effects.found.lost).all():
+        return
+    everywhere = [ranking(effects.values(answer.name), effects.found.lost.size) for answer in ANSWERS]
+    rows: list[str] = []
+    for place in everywhere[0][:RANKED]:
+        cells = "".join(
+            f"<td>{signed(float(effects.values(answer.name)[place]), answer.signed)}</td>"
+            f"<td class='rank'>{_rank(order, place)}</td>"
+            for answer, order in zip(ANSWERS, everywhere, strict=True)
+        )
+        kind = " class='open'" if place == (opened.layer, opened.head) else ""
+        rows.append(f"<tr{kind}><th scope='row'>L{place[0]}H{place[1]}</th>{cells}</tr>")
+    rank = escape(_("rank"))
+    head = "".join(f"<th>{escape(_(answer.label))}</th><th class='rank'>{rank}</th>" for answer in ANSWERS)
+    heading, aside = escape(_("The heads that matter most")), escape(_("by the size of what is lost"))
+    st.html(
+        f"<div class='atlas-head'><b>{heading}</b> <span>{aside}</span></div>"
+        f"<div class='atlas-wide'><table class='atlas-costs atlas-ranks'><thead><tr><th>{escape(_('head'))}</th>{head}"
+        f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _rank(order: tuple[tuple[int, int], ...], place: tuple[int, int]) -> str:
+    return str(order.index(place) + 1) if place in order else "–"
+
+
+def signed(value: float, with_sign: bool = True) -> str:
+    """Three digits that matter, with a true minus; a dash where there is no number."""
+    text = f"{value:+#.3g}" if with_sign else f"{value:#.3g}"
+    return "–" if np.isnan(value) else text.rstrip(".").replace("-", "−")
+
+
+def _show_problems(layers: Pull[LayerEffects]) -> None:
+    """Each answer that this model does not give, once."""
+    for words in dict.fromkeys(sentence(error) for done in layers.items for error in done.problems):
+        st.info(plain(words))
+
+
+def _show_open(opened: PageContext, effects: Effects) -> None:
+    """The open head in each answer, and where the last token looks with it."""
+    place = (opened.layer, opened.head)
+    row = opened.capture.weights(*place, queries=slice(-1, None))[0]
+    key, tokens = int(row.argmax()), opened.capture.tokens
+    looks = _("the last token looks {value} at {key}").format(
+        value=number(float(row[key]), "share"), key=f"<bdi>{escape(tokens[key].text)}</bdi> ({key})"
+    )
+    parts = [
+        f"{escape(_(answer.label))} {signed(float(effects.values(answer.name)[place]), answer.signed)}"
+        for answer in ANSWERS
+    ]
+    facts = " · ".join([*parts, looks])
+    st.html(f"<div class='atlas-head'><b>L{place[0]}H{place[1]}</b> <span>{facts}</span></div>")
+
+
+def agreement(effects: Effects) -> dict[tuple[str, str], float]:
+    """Spearman's ρ of the sizes of every two answers, by their names."""
+    names = [answer.name for answer in ANSWERS]
+    pairs = [(one, other) for i, one in enumerate(names) for other in names[i + 1 :]]
+    return {
+        pair: rank_correlation(*(np.abs(effects.values(name)) for name in pair)) if effects.done else float("nan")
+        for pair in pairs
+    }
+
+
+def _show_agreement(effects: Effects) -> None:
+    labels = {answer.name: _(answer.label) for answer in ANSWERS}
+    rows = "".join(
+        f"<tr><th scope='row'>{escape(labels[one])} · {escape(labels[other])}</th><td>{signed(value)}</td></tr>"
+        for (one, other), value in agreement(effects).items()
+    )
+    heading, aside = escape(_("Do they agree?")), escape(_("rank correlation of the sizes, Spearman's ρ, all heads"))
+    note = _(
+        "Attention alone is not an explanation (Jain & Wallace 2019; Wiegreffe & Pinter 2019): a head may look and "
+        "write much and not matter for this token. Ablation asks the model itself, but other heads may stand in for "
+        "the one that is gone."
+    )
+    st.html(
+        f"<div class='atlas-head'><b>{heading}</b> <span>{aside}</span></div>"
+        f"<table class='atlas-costs atlas-ranks'><tbody>{rows}</tbody></table>"
+        f"<p class='atlas-caption' style='margin-top:0.5rem'>{escape(note)}</p>"
+    )

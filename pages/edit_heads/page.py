@@ -1,0 +1,41 @@
+"""Edit heads: what becomes of the text when heads are changed, which heads matter, and where it comes from."""
+
+from pages.edit_heads.edit import show_edit
+from pages.edit_heads.edit_export import offer_edit
+from pages.edit_heads.effect_export import effects_view
+from pages.edit_heads.effects import show_effects
+from pages.edit_heads.patch_export import patches_view
+from pages.edit_heads.patching import show_patches
+from pages.edit_heads.state import EditHeadsState, state
+from ui.controls import choose
+from ui.i18n import _
+from ui.page import guarded, open_page, show_badge, show_strip
+from ui.view import offer
+
+opened = open_page(plain_model=True)
+show_badge(opened)
+show_strip(opened)
+view = state().view
+choose(
+    EditHeadsState,
+    "view",
+    view,
+    {"edit": _("edit"), "effects": _("which heads matter"), "patching": _("activation patching")},
+)
+
+
+def draw() -> None:
+    """The view that is open, which explains itself, with its tables and files. Raises RunnerError."""
+    if view == "effects":
+        effects = show_effects(opened)
+        if effects is not None:
+            offer(opened, effects_view(opened, effects))
+    elif view == "patching":
+        patches = show_patches(opened)
+        if patches is not None:
+            offer(opened, patches_view(opened, patches))
+    else:
+        offer_edit(opened, show_edit(opened))
+
+
+guarded(draw)

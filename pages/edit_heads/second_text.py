@@ -1,0 +1,144 @@
+"""The second text of the patching view: its box, and both texts token by token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from weakref import ref
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis.patching import differing
+from jobs.second_text import Kept, Say, read, suggestion
+from model_runner import Capture
+from model_runner.errors import EmptyText, RunnerError
+from pages.edit_heads.state import MOST_CHARACTERS, SUGGESTED, EditHeadsState, state
+from ui import session
+from ui.i18n import _
+from ui.inputs import holding
+from ui.page import STAGES, PageContext
+from ui.state import address_of, change
+from ui.wording import plain, sentence
+from viz.text_pair import text_pair
+
+MOST_TOKENS = 256  # a run of the upper layers for each token and layer
+WHOLE = 20  # tokens of a text that is shown whole,
+AROUND = 5  # and tokens on either side of a differing one of a longer text
+
+
+def show_other(opened: PageContext, row: DeltaGenerator) -> Capture | None:
+    """The box with the second text, in this row, and both texts token by token.
+
+    None, and a sentence why, where the second does not fit the first.
+    """
+    if len(opened.capture.tokens) > MOST_TOKENS:
+        words = _(
+            "Patching runs the model again for every layer and token, so it is offered for texts of up to {most} "
+            "tokens; this one has {tokens}."
+        )
+        st.info(plain(words.format(most=MOST_TOKENS, tokens=len(opened.capture.tokens))))
+        return None
+    suggested = _suggestion(opened)
+    text = state().text
+    with row:
+        _show_box(text if text != SUGGESTED else "" if suggested is None else suggested.request.text)
+    try:
+        other = suggested if text == SUGGESTED else _typed(opened, text)
+    except EmptyText:
+        st.info(plain(_("The second text is empty. Type one with as many tokens as the first: {tokens}.").format(
+            tokens=len(opened.capture.tokens))))  # fmt: skip
+        return _offer(suggested)
+    except RunnerError as error:
+        st.warning(plain(sentence(error)))
+        return _offer(suggested)
+    if other is None:
+        st.info(plain(_("Type a second text with as many tokens as the first: {tokens}.").format(
+            tokens=len(opened.capture.tokens))))  # fmt: skip
+        return None
+    _show_both(opened.capture, other)
+    return other if _fits(opened.capture, other) else _offer(suggested)
+
+
+def _suggestion(opened: PageContext) -> Capture | None:
+    capture = opened.capture
+    key = (ref(opened.runner), capture.request)
+    return _kept("patch_suggestion", key, lambda name, say: suggestion(opened.runner, capture, name, say))
+
+
+def _typed(opened: PageContext, text: str) -> Capture | None:
+    """Raises RunnerError."""
+    if not text.strip():
+        raise EmptyText()
+    key = (ref(opened.runner), opened.capture.request, text)
+    return _kept("patch_typed", key, lambda name, say: read(opened.runner, opened.capture, text, name, say))
+
+
+def _kept(name: str, key: object, look: Callable[[str, Say], Capture | None]) -> Capture | None:
+    """What this session found for the key, or finds now."""
+    held: Kept = session.jobs().get(name, key, lambda owner: Kept(lambda say: look(owner, say)))
+    try:
+        return held.find(_say)
+    finally:
+        session.slots()["status"].empty()
+
+
+def _say() -> None:
+    stage = STAGES["reading"]
+    session.slots()["status"].progress(0.0, text=_(stage))
+
+
+def _show_box(text: str) -> None:
+    key = holding(address_of(EditHeadsState, "text"), text)
+    st.html(f"<span class='atlas-caption'>{_('second text')}</span>", width="content")
+    st.text_input(
+        _("Second text"),
+        text,
+        key=key,
+        max_chars=MOST_CHARACTERS,
+        placeholder=_("A second text with as many tokens"),
+        label_visibility="collapsed",
+        on_change=lambda: change(EditHeadsState, text=st.session_state[key]),  # an emptied box is said, not replaced
+    )
+
+
+def _show_both(capture: Capture, other: Capture) -> None:
+    """Both texts; of long ones what lies around the differing tokens."""
+    count = min(len(capture.tokens), len(other.tokens))
+    pairs = zip(capture.tokens, other.tokens, strict=False)
+    differ = [one.id != two.id for one, two in pairs] + [True] * (max(len(capture.tokens), len(other.tokens)) - count)
+    near = [
+        len(differ) <= WHOLE or any(differ[max(0, place - AROUND) : place + AROUND + 1]) for place in range(len(differ))
+    ]
+    st.html(
+        text_pair(
+            [token.text for token in capture.tokens],
+            [token.text for token in other.tokens],
+            headings=(_("this text"), _("second text")),
+            differ=differ,
+            shown=near,
+            label=_("Both texts token under token; where they differ, both are marked."),
+        )
+    )
+
+
+def _fits(capture: Capture, other: Capture) -> bool:
+    """Whether the texts can be patched into one another; if not, a sentence says why."""
+    counts = len(capture.tokens), len(other.tokens)
+    if counts[0] != counts[1]:
+        words = _(
+            "This text has {tokens} tokens, the second {others}: a patch goes from a position to the same position, so "
+            "both need equally many. Exchange a word for one of as many tokens."
+        )
+        st.info(plain(words.format(tokens=counts[0], others=counts[1])))
+        return False
+    if not differing(capture, other).any():
+        st.info(plain(_("Both texts have the same tokens, so there is nothing to patch. Exchange a word.")))
+        return False
+    return True
+
+
+def _offer(suggested: Capture | None) -> None:
+    """A way back to a text that fits, where there is one."""
+    if suggested is not None:
+        words = _("Take “{text}”").format(text=suggested.request.text[:80])
+        st.button(plain(words), key="patch_back", on_click=lambda: change(EditHeadsState, text=SUGGESTED))

@@ -1,0 +1,68 @@
+"""A token that is looked for: the likeliest, chosen from a list, or typed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import streamlit as st
+
+from model_runner.errors import NoSuchPlace, RunnerError
+from pages.edit_heads.state import EditHeadsState, state
+from pages.edit_heads.typed_token import typed_token
+from ui import session
+from ui.inputs import pick_one
+from ui.page import PageContext
+from ui.state import address_of, change, refuse
+from ui.wording import sentence
+
+N_ = str  # marks a text for Babel without translating it here
+
+TYPED = "'"
+
+
+def token_of(opened: PageContext, name: str, usual: int) -> int:
+    """The id that this field holds; what is none is said and dropped, and the usual one stands in."""
+    held, logits = getattr(state(), name), opened.capture.logits(-1)
+    if not held:
+        return usual
+    try:
+        if held.isascii() and held.isdigit() and len(held) < 10:
+            if int(held) >= len(logits):
+                raise NoSuchPlace(what=N_("token id"), value=int(held), count=len(logits))
+            return int(held)
+        token = typed_token(opened.runner, held.removeprefix(TYPED), logits)
+    except RunnerError as error:
+        refuse(EditHeadsState, name, sentence(error))
+        return usual
+    _hold(name, token, usual)
+    session.write_address()
+    return token
+
+
+def show_tokens(
+    opened: PageContext,
+    name: str,
+    label: str,
+    beside: str,
+    token: int,
+    offered: Mapping[int, str],
+    usual: int,
+    width: int,
+) -> None:
+    """A list of tokens (id → words), into which any other can be typed; ``beside`` is what stands before it."""
+    options = {token: opened.runner.token_text(token), **offered} if token not in offered else offered
+    st.html(f"<span class='atlas-caption'>{escape(beside)}</span>", width="content")
+    pick_one(
+        label,
+        address_of(EditHeadsState, name),
+        options,
+        token,
+        lambda chosen: _hold(name, chosen, usual),
+        typed=lambda text: change(EditHeadsState, **{name: f"{TYPED}{text}"}),
+        width=width,
+    )
+
+
+def _hold(name: str, token: int, usual: int) -> None:
+    change(EditHeadsState, **{name: "" if token == usual else str(token)})

@@ -1,0 +1,91 @@
+"""What the page Generation film gives away: the film as a page, its numbers, its last frame, and the code behind it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.film import attention_rows
+from jobs.film import Film
+from model_runner.python_lines import imports_of
+from pages.film.views import film_payload, frames_of, tables_of, words_of
+from ui.i18n import _
+from ui.page import PageContext
+from ui.view import View
+from viz.components.film import film as picture
+from viz.components.film.frame_svg import frame_svg
+from viz.export import standalone_html
+
+
+def film_view(opened: PageContext, film: Film, *, every_head: bool) -> View:
+    """The open way as far as it was generated, as data."""
+    texts = words_of(film)
+
+    def page(title: str, words: str, language: str) -> bytes:
+        payload = film_payload(opened, film, every_head=every_head, base=0, alive=False, texts=texts)
+        return standalone_html(picture.SOURCE, payload, title=title, caption=words, lang=language)
+
+    return View(
+        name="film",
+        title="".join(token.text for token in film.prompt.tokens[-6:]).replace("·", " ").strip(),
+        what=f"{len(film.take.ids)} generated tokens, {film.take.sampling}",
+        tables=lambda: tables_of(opened, film),
+        page=page,
+        picture=lambda _title, words: _last_frame(opened, film, words),
+        code=code(film),
+        starts_with_capture=False,
+        arrays=lambda: _arrays(opened, film),
+    )
+
+
+def _arrays(opened: PageContext, film: Film) -> dict[str, np.ndarray]:
+    take, last = film.take, len(opened.capture.tokens) - 1
+    return {
+        "prompt_ids": np.array([token.id for token in film.prompt.tokens], dtype=np.int64),
+        "ids": np.array(take.ids, dtype=np.int64),
+        "log_probabilities": np.array(take.log_probabilities, dtype=np.float64),
+        "entropies": np.array([one.entropy for one in take.choices[1:]], dtype=np.float64),
+        "final_probabilities": np.array([one.final for one in take.choices[1:]], dtype=np.float64),
+        "final_entropies": np.array([one.final_entropy for one in take.choices[1:]], dtype=np.float64),
+        "attention_row": attention_rows(opened.capture, opened.layer, opened.head, first=last, bin=1)[0],
+    }
+
+
+def _last_frame(opened: PageContext, film: Film, words: str) -> str:
+    frame = frames_of(opened, film, base=len(film.take.choices) - 1, heads=(), bin=1)[-1]
+    tokens = opened.capture.tokens
+    return frame_svg(
+        frame,
+        labels={token: film.runner.token_text(token) for token in frame.tokens},
+        columns=[token.text for token in tokens[: frame.position + 1]],
+        n_vocab=len(film.prompt.logits(-1)),
+        title=_("L{layer}H{head}: where {label} looks, and how it was chosen").format(
+            layer=opened.layer, head=opened.head, label=frame.label
+        ),
+        caption=words,
+        texts=words_of(film),
+    )
+
+
+def code(film: Film) -> str:
+    """The same tokens over the public API: the generator, begun anew where a token was forced."""
+    take, request = film.take, film.prompt.request
+    rest = (", chat=True" if request.chat else "") + (f", edits={request.edits!r}" if request.edits else "")
+    return "\n".join(
+        [
+            "from model_runner import CaptureRequest, GenerateRequest, Sampling, load_runner\n"
+            + imports_of(request.edits),
+            f"runner = load_runner({request.model!r})",
+            f"text, forced = {request.text!r}, {dict(take.forced)!r}  # generated token → its forced id",
+            f"sampling, ids = {take.sampling}, ()",
+            f"while len(ids) < {len(take.ids)}:",
+            "    if len(ids) in forced:",
+            "        ids += (forced[len(ids)],)",
+            "        continue",
+            f"    stop = min([i for i in forced if i > len(ids)], default={len(take.ids)})",
+            "    request = GenerateRequest(",
+            f"        text, stop - len(ids), sampling, continuation=ids{rest}",
+            "    )",
+            "    ids += tuple(step.token.id for step in runner.generate(request))",
+            f"capture = runner.capture(CaptureRequest(text, continuation=ids{rest}))",
+        ]
+    )

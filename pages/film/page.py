@@ -1,0 +1,29 @@
+"""Generation film: the text goes on, frame by frame, and every frame shows how its token came about."""
+
+import streamlit as st
+
+from pages.film.controls import show_controls
+from pages.film.export import film_view
+from pages.film.opening import open_film
+from pages.film.views import show_film
+from ui.i18n import _
+from ui.page import open_page, show_badge, show_reading
+from ui.view import offer
+
+opened = open_page()
+with st.container(key="film_controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+    every_head = show_controls(opened)
+opened, film = open_film(opened)
+show_badge(opened)
+show_film(opened, film, every_head=every_head)
+show_reading(
+    [
+        _("Every frame is one token: left, the likeliest candidates, an outline for the model’s own probability."),
+        _("What your settings left is filled, what they removed is grey; one of the filled ones was drawn at random."),
+        _("Right, where the new token looks, and the keys and values that it adds to the cache: one column a token."),
+    ],
+    formula="token ~ transforms(softmax(W_U · norm(h)))\ncache = 2 · layers · kv heads · d_head · tokens",
+    source="Holtzman et al. 2020, arXiv:1904.09751; Pope et al. 2023, arXiv:2211.05102",
+    attempt=_("Stop at a token with a close second, click the second, and see where that story goes."),
+)
+offer(opened, film_view(opened, film, every_head=every_head))

@@ -1,0 +1,275 @@
+"""The parts of the page Generation film: the frames as the picture takes them, what it sends, and the tree below it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.film import (
+    Choice,
+    attention_rows,
+    bin_of,
+    cache_columns,
+    cache_size,
+    heads_of_strip,
+    strips,
+)
+from analysis.head_names import group_size
+from analysis.token_tree import branches_of, ids_of, token_tree
+from jobs.film import Film
+from model_runner import Capture, GenerateRequest
+from model_runner.edits import Int8Cache, KeepLast, SharedKeys
+from model_runner.questions import Beams
+from pages.film.state import remember
+from ui import cached, session
+from ui.components import leave_for, mount
+from ui.i18n import _
+from ui.page import PageContext, guarded, translated
+from viz.components.film import film as picture
+from viz.components.token_tree import token_tree as tree_picture
+
+N_ = str  # marks a text for Babel without translating it here
+
+HEADS = Path(__file__).parents[1] / "heads" / "page.py"
+WIDTHS = (2, 3, 4, 5)
+COLUMNS = {
+    N_("id of the token"): "token",
+    N_("the model’s own probability"): "probability",
+    N_("its logarithm"): "log_probability",
+    N_("the model’s own rank"): "rank",
+    N_("the model’s own entropy, bits"): "entropy",
+    N_("probability after your settings"): "final",
+    N_("rank after your settings"): "final_rank",
+    N_("entropy after your settings, bits"): "final_entropy",
+    N_("tokens kept"): "n_kept",
+}  # of the table: a word for each number of a Choice
+
+
+@st.fragment
+def show_film(opened: PageContext, film: Film, *, every_head: bool) -> None:
+    """The picture, the tree and what can be done with the text; runs by itself whenever the picture asks for more."""
+    if film.leaving:  # something was clicked that concerns the whole page
+        film.leaving = False
+        st.rerun()
+    status = st.empty()
+
+    def say() -> None:
+        status.caption(_("Generating …"))
+
+    guarded(lambda: film.pull(film.wanted, say))
+    film.wanted = 0
+    status.empty()
+    remember(film)
+    guarded(lambda: _show_picture(opened, film, every_head=every_head))
+    _show_actions(film)
+    _show_tree(film)
+
+
+def _show_picture(opened: PageContext, film: Film, *, every_head: bool) -> None:
+    data = film_payload(opened, film, every_head=every_head, base=film.base, alive=True, texts=words_of(film))
+    on = {
+        "more": lambda asked: _heard(film, asked),
+        "force": lambda asked: film.force(asked["frame"], asked["token"]) if asked["film"] == film.name else None,
+        "head": lambda place: _look(film, place),
+        "rest": lambda told: _rest(film, told),
+    }
+    mount(picture.SOURCE, data, key="film", on=on)
+
+
+def _heard(film: Film, asked: Mapping[str, Any]) -> None:
+    """The picture has frames and wants more; of another way it knows nothing."""
+    film.answered = asked["ask"]
+    film.base = asked["have"] if asked["film"] == film.name else 0
+    film.wanted = asked["wanted"]
+    if asked["film"] == film.name:
+        film.at = asked.get("at", film.at)
+
+
+def _rest(film: Film, told: Mapping[str, Any]) -> None:
+    """The reader stopped at a frame; the picture has all of them."""
+    if told["film"] == film.name:
+        film.base, film.at = told["have"], told["at"]
+
+
+def _look(film: Film, place: list[int]) -> None:
+    session.move(layer=place[0], head=place[1])
+    film.leaving = True
+
+
+# -- the frames -------------------------------------------------------------------------------------------------------
+
+
+def words_of(film: Film) -> dict[str, str]:
+    """The picture's words; edits that a smaller cache would have stand for leave the one that is kept as it is."""
+    words = translated(picture.TEXTS)
+    if any(isinstance(edit, KeepLast | Int8Cache | SharedKeys) for edit in film.prompt.request.edits):
+        words["cache"] = _("KV cache, kept whole under the edits: {count} tokens, {bytes}")
+    return words
+
+
+def film_payload(
+    opened: PageContext, film: Film, *, every_head: bool, base: int, alive: bool, texts: Mapping[str, str]
+) -> bytes:
+    """The frames of the open way from number ``base`` on, drawn for the open head. Looks nothing up in the session."""
+    capture = film.capture(lambda: None)
+    take, layer, head = film.take, opened.layer, opened.head
+    base = min(base, len(take.choices) - 1)
+    bin = bin_of(film.n_prompt + film.room)
+    heads = heads_of_strip(capture, layer) if every_head else ()
+    since = film.n_prompt - 1 + base if base else 0  # the first position whose column the picture does not have
+    columns = cache_columns(capture, layer, head, first=since, bin=bin)
+    size = cache_size(capture)
+    candidates = {one.id for chosen in take.choices[base:] for one in chosen.candidates}
+    return picture.payload(
+        film=film.name,
+        start=base,
+        frames=frames_of(opened, film, base=base, heads=heads, bin=bin),
+        prompt=picture.Prompt(
+            labels=[token.text for token in film.prompt.tokens],
+            units=[(unit.label, unit.start, unit.special) for unit in cached.chips(film.prompt)],
+        ),
+        prefill=take.prefill,
+        cache=picture.Cache(
+            k=columns.k,
+            v=columns.v,
+            first=columns.first,
+            pooled=columns.pooled,
+            bytes_per_token=size.per_token,
+            shape=size.shape,
+        ),
+        view=picture.View(
+            head=(layer, head), heads=heads, n_heads=_n_heads(capture), bin=bin, group=group_size(capture, layer)
+        ),
+        n_vocab=len(film.prompt.logits(-1)),
+        limit=film.room,
+        stop=film.stop,
+        at=film.at,
+        goal=film.goal,
+        answered=film.answered,
+        alive=alive,
+        labels={token: film.runner.token_text(token) for token in sorted(candidates)},
+        texts=texts,
+    )
+
+
+def frames_of(
+    opened: PageContext, film: Film, *, base: int, heads: Sequence[tuple[int, int]], bin: int
+) -> list[picture.Frame]:
+    """The frames of the open way from number ``base`` on, with the rows of the open head and of these heads."""
+    capture, first = film.capture(lambda: None), film.n_prompt - 1 + base
+    rows = attention_rows(capture, opened.layer, opened.head, first=first, bin=bin)
+    strip = strips(capture, heads, first=first, bin=bin) if heads else [None] * len(rows)
+    return [_frame(capture, first + i, chosen, rows[i], strip[i]) for i, chosen in enumerate(film.take.choices[base:])]
+
+
+def _frame(capture: Capture, position: int, chosen: Choice, row: np.ndarray, strip: np.ndarray | None) -> picture.Frame:
+    token = capture.tokens[position]
+    return picture.Frame(
+        token=chosen.token,
+        label=token.text,
+        special=token.special,
+        position=position,
+        how=chosen.how,
+        probability=chosen.probability,
+        rank=chosen.rank,
+        final=chosen.final,
+        final_rank=chosen.final_rank,
+        changed=chosen.changed,
+        entropy=chosen.entropy,
+        final_entropy=chosen.final_entropy,
+        uniform=chosen.uniform,
+        seconds=chosen.seconds,
+        n_kept=chosen.n_kept,
+        kept_mass=chosen.kept_mass,
+        tokens=[one.id for one in chosen.candidates],
+        probabilities=[one.probability for one in chosen.candidates],
+        finals=[one.final for one in chosen.candidates],
+        kept=[one.kept for one in chosen.candidates],
+        final_rest=chosen.final_rest,
+        row=row,
+        strip=strip,
+    )
+
+
+def _n_heads(capture: Capture) -> int:
+    return sum(record.q.shape[0] for record in capture.records if record is not None)
+
+
+# -- what can be done with the text -----------------------------------------------------------------------------------
+
+
+def _show_actions(film: Film) -> None:
+    count = len(film.take.ids)
+    with st.container(key="film_actions", horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(
+            _("Open in Heads"),
+            key="film_open",
+            disabled=count == 0,
+            help=_("The whole text, generated tokens included, with every head's full map."),
+            on_click=_open_in_heads,
+            args=(film,),
+        )
+        st.selectbox(_("Beams"), WIDTHS, key="film_width", label_visibility="collapsed", width=76)
+        st.button(_("Beam search"), key="film_beams", on_click=lambda: _search(film), disabled=film.room == 0)
+
+
+def _open_in_heads(film: Film) -> None:
+    session.continue_with(film.take.ids)
+    leave_for(HEADS)
+    film.leaving = True
+
+
+def _search(film: Film) -> None:
+    film.searching = int(st.session_state["film_width"])
+
+
+def _show_tree(film: Film) -> None:
+    if film.searching:
+        width, film.searching = film.searching, 0
+        guarded(lambda: _add_beams(film, width))
+    branches = film.branches()
+    if not branches:
+        return
+    tree = token_tree(branches, film.runner.token_text, path=film.take.ids, prompt=film.prompt.tokens[-1].text)
+    words = translated(tree_picture.TEXTS)
+    data = tree_picture.payload(nodes=tree.nodes, n_branches=tree.n_branches, opened=tree.opened, texts=words)
+
+    mount(tree_picture.SOURCE, data, key="film_tree", on={"node": lambda node: film.follow(ids_of(node))})
+
+
+def _add_beams(film: Film, width: int) -> None:
+    asked = film.prompt.request
+    request = GenerateRequest(asked.text, max_new_tokens=film.room, chat=asked.chat, edits=asked.edits)
+    status = st.empty()
+    job = film.runner.submit(Beams(request, width))
+    try:
+        while not job.wait(0.1):
+            status.caption(_("Searching with {width} beams …").format(width=width))
+        film.beams = branches_of(job.result(), name=_("beam {rank}"))
+    finally:
+        job.cancel()
+    status.empty()
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def tables_of(opened: PageContext, film: Film) -> dict[str, pd.DataFrame]:
+    """Every generated token with its numbers, and where the newest one looks."""
+    take, capture = film.take, film.capture(lambda: None)
+    columns = {_(words): [getattr(one, name) for one in take.choices[1:]] for words, name in COLUMNS.items()}
+    columns[_("milliseconds")] = [np.nan if one.seconds is None else 1000 * one.seconds for one in take.choices[1:]]
+    index = [f"{film.n_prompt + i} {token.text}" for i, token in enumerate(take.tokens)]
+    keys = [f"{i} {token.text}" for i, token in enumerate(capture.tokens)]
+    last = len(keys) - 1
+    row = attention_rows(capture, opened.layer, opened.head, first=last, bin=1)[0]
+    title = f"L{opened.layer}H{opened.head} · {_('Query (looking)')} {last} {capture.tokens[last].text}"
+    return {
+        _("Generated tokens"): pd.DataFrame(columns, index=index, dtype=float),
+        title: pd.DataFrame({_("weight"): row}, index=keys),
+    }

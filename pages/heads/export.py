@@ -1,0 +1,55 @@
+"""What the page Heads gives away: the map in view, and beside it every head: its metrics and its thumbnail."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from analysis.head_grid import HeadGrid
+from attention.metrics import METRICS, Metric
+from ui.head_export import head_view
+from ui.head_views import DrawnHead
+from ui.i18n import _
+from ui.view import View, arrays_of, caption
+from viz.export import csv_bytes, npz_bytes
+from viz.grid_svg import grid_svg
+
+
+def heads_view(drawn: DrawnHead, grid: HeadGrid, metric: Metric) -> View:
+    """The map first, then the grid's metric; all heads as files of their own."""
+    view, values = head_view(drawn), grid.metrics[metric.name]
+    layers, heads = values.shape
+    table = pd.DataFrame(values, [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)])
+    words = caption(drawn.opened, "means over the queries; thumbnails hold the largest weight", head="all heads")
+    return replace(
+        view,
+        tables=lambda: {**view.tables(), _(metric.label): table},
+        arrays=lambda: {**arrays_of(view), "metric": values},
+        code=f"{view.code}\n{_code(metric)}",
+        files={
+            "all-heads.svg": lambda: _picture(grid, words),
+            "all-heads.csv": lambda: _csv(grid, words),
+            "all-heads.npz": lambda: npz_bytes(
+                {"thumbnails": grid.thumbnails, "keep": grid.keep, **grid.metrics}, words
+            ),
+        },
+    )
+
+
+def _picture(grid: HeadGrid, words: str) -> bytes:
+    return grid_svg(grid.thumbnails, grid.keep, title=_("Every head"), caption=words).encode()
+
+
+def _csv(grid: HeadGrid, words: str) -> bytes:
+    """A row a head, a column a metric with its unit."""
+    columns = [f"{metric.name} ({metric.unit})" for metric in METRICS]
+    values = np.stack([grid.metrics[metric.name].ravel() for metric in METRICS], axis=1)
+    heads = next(iter(grid.metrics.values())).shape[1]
+    return csv_bytes(values, [f"L{i // heads}H{i % heads}" for i in range(len(values))], columns, words)
+
+
+def _code(metric: Metric) -> str:
+    """The lines that give the metric of every head."""
+    return f"\nfrom analysis.head_grid import head_grid\n\nmetric = head_grid(capture).metrics[{metric.name!r}]"

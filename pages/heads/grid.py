@@ -1,0 +1,42 @@
+"""The grid of every head as a thumbnail, and what a click on one does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.head_grid import HeadGrid
+from analysis.head_names import group_size
+from pages.heads.first import answer_first
+from pages.heads.state import HeadsState, Other
+from ui import session
+from ui.components import mount
+from ui.i18n import _
+from ui.page import PageContext, translated
+from viz.components.head_grid import head_grid as grid_component
+
+
+def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, other: Other) -> None:
+    """Every head of every layer; a click opens one."""
+    metric, share = held.by, held.by.unit == "share"
+    payload = grid_component.payload(
+        thumbnails=grid.thumbnails,
+        keep=grid.keep,
+        metric=grid.metrics[metric.name],
+        mode=held.grid,
+        order=np.array(grid.ranking(metric.name), np.int32) if held.order == "rank" else None,
+        layer_has_weights=grid.has_weights,
+        selected=(opened.layer, opened.head),
+        compare=other,
+        groups=group_size(opened.capture, opened.layer),
+        texts=translated(grid_component.TEXTS) | {"metric": _(metric.label)},
+        metric_range=(0.0, 1.0) if share else None,
+        number="percent" if share else "plain",
+        max_height=430,
+    )
+    mount(grid_component.SOURCE, payload, key="head_grid", on={"head": _open_head})
+
+
+def _open_head(place: list[int] | None) -> None:
+    if place is not None:
+        session.move(layer=int(place[0]), head=int(place[1]))
+        answer_first("open_head")

@@ -1,0 +1,32 @@
+"""What the model makes of the text: its next token, beside a picture of where it looked."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from analysis.comparison import output_position
+from analysis.next_token import end_of_text, next_tokens
+from ui import cached
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.what_if import output_name
+from viz.distribution import TEXTS, next_token_bars
+
+
+def show_next(opened: PageContext) -> None:
+    """What the model makes of it: the next token, or, in an encoder, the token at the pinned place."""
+    place = output_position(opened.capture, opened.query)
+    position = len(opened.capture.tokens) - 1 if place is None else place
+    found = next_tokens(opened.capture, position, count=5)
+    end, whole = end_of_text(cached.chips(opened.capture), position + 1)
+    after = _("after “{text}”") if whole else _("after “… {text}”")
+    st.html(
+        next_token_bars(
+            [opened.runner.token_text(token) for token in found.ids],
+            list(found.probabilities),
+            rest=found.rest,
+            heading=output_name(place),
+            after=after.format(text=end) if place is None else "",
+            texts=translated(TEXTS),
+        )
+    )

@@ -1,0 +1,88 @@
+"""The open head in words and as lines, beside its map."""
+
+from __future__ import annotations
+
+from html import escape
+
+from analysis.head_grid import HeadGrid
+from analysis.head_lines import head_lines
+from analysis.read_head import WEIGHTS
+from analysis.stories import seen_in
+from attention.metrics import Metric
+from pages.heads.state import BY_NAME, Other
+from ui import cached, session
+from ui.components import mount
+from ui.head_views import DrawnHead, strongest
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.wording import joined, number
+from viz.components.token_lines import token_lines
+
+N_ = str  # marks a text for Babel without translating it here
+
+
+def heading(opened: PageContext, grid: HeadGrid, metric: Metric) -> str:
+    """The open head's name and what it does, in numbers; HTML."""
+    shown = [metric] if metric.name == "entropy" else [metric, BY_NAME["entropy"]]
+    values = [(_(item.label), number(grid.metrics[item.name][opened.layer, opened.head], item.unit)) for item in shown]
+    facts = " · ".join(escape(f"{label} {value}") for label, value in values)
+    return f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{facts}</span></div>"
+
+
+def definition(metric: Metric) -> str:
+    """What the metric counts, in a line, and who defined it; HTML."""
+    return f"<p class='atlas-caption'>{escape(_(metric.definition))} ({escape(metric.source)})</p>"
+
+
+def caption(drawn: DrawnHead) -> str:
+    """How to read the map, and what it says of the pinned query; HTML."""
+    how = _("Each row is a token looking back; the stronger the colour, the more it looks at the token of that column.")
+    if drawn.read.reading.what == "scores":
+        how = _("Each row is a token looking back; red cells score high, blue ones low, before the softmax.")
+    if drawn.read.other is not None:
+        how = _("Each row is a token looking back; the colour is the difference of the two heads.")
+    return f"<p class='atlas-caption'>{joined(escape(how), _pinned_sentence(drawn))}</p>"
+
+
+def _pinned_sentence(drawn: DrawnHead) -> str:
+    if drawn.opened.query is None:
+        return escape(_("Click a cell or a token to pin it."))
+    found = strongest(drawn.opened, drawn.read.reading)
+    if found is None:
+        return ""
+    query, key, weight = found
+    tokens = drawn.opened.capture.tokens
+    return _(_story(drawn, query, key) or N_("Pinned: {query} looks {value} at {key}.")).format(
+        query=f"<span class='atlas-q'><bdi>{escape(tokens[query].text)}</bdi> ({query})</span>",
+        value=f"<b>{escape(number(weight, 'share'))}</b>",
+        key=f"<span class='atlas-k'><bdi>{escape(tokens[key].text)}</bdi> ({key})</span>",
+    )
+
+
+def _story(drawn: DrawnHead, query: int, key: int) -> str:
+    """What the text was chosen to show, where this head's look shows it."""
+    capture = drawn.opened.capture
+    seen = cached.made(("story", repr(capture.request)), lambda: seen_in(capture))
+    place = (drawn.opened.layer, drawn.opened.head, query, key)
+    if seen is None or (seen.layer, seen.head, seen.query, seen.key) != place:
+        return ""
+    return seen.story.sentence if (drawn.read.reading, drawn.read.other) == (WEIGHTS, None) else ""
+
+
+def show_lines(drawn: DrawnHead, other: Other) -> None:
+    """The same weights as lines; of a long text, the tokens around the pinned one."""
+    opened = drawn.opened
+    heads = [(opened.layer, opened.head), *([other] if other is not None else [])]
+    view = head_lines(opened.capture, heads, opened.query, hide_first=drawn.read.reading.hides_first)
+    payload = token_lines.payload(
+        queries=view.labels,
+        keys=view.labels,
+        query_offset=view.start,
+        key_offset=view.start,
+        weights=view.weights,
+        head_labels=[f"L{layer}H{head}" for layer, head in heads],
+        selected=opened.query if view.holds(opened.query) else None,
+        texts=translated(token_lines.TEXTS),
+        max_height=520,
+    )
+    mount(token_lines.SOURCE, payload, key="token_lines", on={"query": lambda q: session.move(query=q, key=None)})

@@ -1,0 +1,80 @@
+"""Heads: every head of every layer on this text, and one of them opened beside them."""
+
+import streamlit as st
+
+from pages.heads import open_head
+from pages.heads.export import heads_view
+from pages.heads.first import draw_first, moved
+from pages.heads.grid import show_grid
+from pages.heads.next_token import show_next
+from pages.heads.state import BY_NAME, HeadsState, names_of_heads, other_of
+from ui import cached
+from ui.controls import choose, pick, switch
+from ui.head_views import DrawnHead, draw_head, show_map
+from ui.i18n import _
+from ui.page import guarded, open_page, show_badge, show_reading, show_strip
+from ui.state import current
+from ui.view import offer
+
+opened = open_page()
+show_badge(opened)
+held, grid = current(HeadsState), cached.grid(opened.capture)
+names = names_of_heads(opened)
+other = other_of(opened, held, names)
+strip = st.container()
+with st.container(key="heads_columns" if other is None else "heads_compared"):
+    left, middle, right = st.columns([0.33, 0.42, 0.25], gap="medium")
+
+
+def show_open_head(alone: bool) -> DrawnHead:
+    """The open head under its name; what a click on a head asks for."""
+    here, held = moved(opened) if alone else opened, current(HeadsState)
+    above, below = st.container(), st.container()
+    drawn = draw_head(here, held.reading, other_of(here, held, names), log=held.color == "log")
+    with below:  # sent before the rest
+        show_map(drawn, "head_map")
+        st.html(open_head.caption(drawn))
+    unscaled = held.what == "scores"
+    with above, st.container(key="map_heading", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(open_head.heading(here, grid, held.by), width="stretch")
+        switch(HeadsState, "hide_first", held.hide_first, _("hide first token"), disabled=unscaled)
+    with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        kinds = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}
+        choose(HeadsState, "what", held.what, kinds)
+        choose(HeadsState, "color", held.color, {"linear": _("linear"), "log": "log"}, disabled=unscaled)
+        choose(HeadsState, "unit", held.unit, {"tokens": _("tokens"), "words": _("words")}, disabled=unscaled)
+    return drawn
+
+
+with middle:
+    drawn = draw_first("open_head", show_open_head)
+
+with right:
+    named = held.other if other is not None else ""
+    pick(HeadsState, "other", named, {"": _("compare with another head")} | names)
+    open_head.show_lines(drawn, other)
+
+with strip:
+    show_strip(opened, held.by)
+
+with left:
+    with st.container(key="grid_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        metrics = {name: _(metric.label) for name, metric in BY_NAME.items()}
+        pick(HeadsState, "metric", held.metric, metrics, width=150)
+        choose(HeadsState, "grid", held.grid, {"maps": _("maps"), "metric": _("numbers")})
+        choose(HeadsState, "order", held.order, {"layer": _("by layer"), "rank": _("ranked")})
+        st.html(open_head.definition(held.by), width="stretch")
+    show_grid(opened, grid, held, other)
+    guarded(lambda: show_next(opened))
+
+show_reading(
+    [
+        _("Each small square is one head: every row is a token that looks, every column a token that is looked at."),
+        _("The stronger the colour, the larger the share of attention; each row adds up to 100 %, and grey is masked."),
+        _("The open head is the same square made large; blue is the pinned query, red the pinned key."),
+    ],
+    formula="weights = softmax(q · kᵀ / √d_head + mask)",
+    source="Vaswani et al. 2017, arXiv:1706.03762",
+    attempt=_("Pick the induction example, choose the metric “induction”, rank the heads and open the first one."),
+)
+offer(opened, heads_view(drawn, grid, held.by))

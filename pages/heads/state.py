@@ -1,0 +1,71 @@
+"""What the page Heads holds: how the grid is drawn and ordered, how the open head is read, and with which compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from analysis.head_map import Reading, What
+from analysis.head_names import head_name
+from attention.metrics import METRICS, Metric
+from ui.i18n import _
+from ui.page import PageContext
+from ui.state import refuse, setting
+
+N_ = str  # marks a text for Babel without translating it here
+
+BY_NAME = {metric.name: metric for metric in METRICS}
+
+Other = tuple[int, int] | None
+
+
+@dataclass(frozen=True)
+class HeadsState:
+    """``other`` is the name of a head, as L3H7; none for "": the open one is shown alone."""
+
+    SCOPE: ClassVar[str] = "heads"
+
+    metric: str = setting(METRICS[0].name, N_("metric"), options=lambda: BY_NAME)
+    grid: Literal["maps", "metric"] = setting("maps", N_("drawing of the heads"))
+    order: Literal["layer", "rank"] = setting("layer", N_("order"))
+    what: What = setting("weights", N_("quantity"))
+    color: Literal["linear", "log"] = setting("linear", N_("colour"))
+    unit: Literal["tokens", "words"] = setting("tokens", N_("unit"))
+    hide_first: bool = setting(False, N_("hide first token"))
+    other: str = setting("", N_("head to compare with"), longest=16)
+
+    @property
+    def by(self) -> Metric:
+        """The metric chosen."""
+        return BY_NAME[self.metric]
+
+    @property
+    def reading(self) -> Reading:
+        """How the open head is read."""
+        return Reading(what=self.what, hide_first=self.hide_first, words=self.unit == "words")
+
+
+def names_of_heads(opened: PageContext) -> dict[str, str]:
+    """Every head with weights: L3H7 → its name in a list."""
+    capture = opened.capture
+    layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
+    return {
+        f"L{layer}H{head}": f"L{layer}{head_name(capture, layer, head)}"
+        for layer in layers
+        for head in range(len(capture.q(layer)))
+    }
+
+
+def other_of(opened: PageContext, held: HeadsState, names: dict[str, str]) -> Other:
+    """The head to compare with; one that the model does not have, or the open one, is said and dropped."""
+    if not held.other:
+        return None
+    if held.other not in names:
+        words = _("There is no head {name} to compare with.")
+    elif held.other == f"L{opened.layer}H{opened.head}":
+        words = _("{name} is the open head: with itself there is nothing to compare. Choose another.")
+    else:
+        layer, head = held.other.removeprefix("L").split("H")
+        return int(layer), int(head)
+    refuse(HeadsState, "other", words.format(name=held.other))
+    return None

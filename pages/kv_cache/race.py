@@ -1,0 +1,188 @@
+"""The race of the page KV cache, step by step while one looks: its controls and its charts."""
+
+from __future__ import annotations
+
+from weakref import ref
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from jobs.race import RaceRun
+from model_runner.errors import ContextFull
+from pages.kv_cache.state import KvCacheState, state
+from ui import session
+from ui.controls import pick
+from ui.i18n import _
+from ui.page import PageContext
+from ui.progressive import progressive
+from ui.view import View, figures_page
+from viz.continuations import Way, continuations
+from viz.curves import CONFIG, Line, bars, lines
+
+STEPS_SHOWN = 5  # the rate drawn at a step is the median of so many
+QUOTED = (4.45, 33.4)  # seconds with and without: Alammar & Grootendorst 2024, 100 tokens of Phi-3-mini on a T4
+RERUN = (6.66, 21.9)  # the stored output of the book's own notebook for chapter 3, June 2024
+
+
+def ask_race(opened: PageContext) -> RaceRun:
+    """The controls, in a row, and the race they ask for. Raises ContextFull where no token can follow."""
+    n_tokens, limit = len(opened.capture.tokens), opened.runner.info.max_tokens
+    if n_tokens >= limit:
+        raise ContextFull(tokens=n_tokens, limit=limit)
+    length = state().length
+    words = {count: _("{number} tokens").format(number=count) for count in ("100", "50", "200", "500")}
+    pick(KvCacheState, "length", length, words, width=140)
+    key = (ref(opened.runner), opened.capture.request, length)
+
+    def begin(name: str) -> RaceRun:
+        return RaceRun(opened.runner, opened.capture, int(length), name)
+
+    def again() -> None:
+        session.jobs().drop("race")
+        session.jobs().get("race", key, begin).start()
+
+    run = session.jobs().get("race", key, begin)
+    if run.running:
+        st.button(_("stop"), key="race_stop", on_click=run.stop)
+    elif run.items or run.stopped:
+        st.button(_("Race again"), key="race_again", on_click=again)
+    else:
+        st.button(_("Start the race"), key="race_start", type="primary", on_click=run.start)
+    if run.length < int(length):
+        note = _("Only {number} tokens fit after the text: this model was built for {limit} positions.")
+        shown = note.format(number=run.length, limit=limit)
+        st.html(f"<p class='atlas-caption'>{shown}</p>", width="stretch")
+    return run
+
+
+def show_race(opened: PageContext, run: RaceRun) -> View:
+    """The race as far as it is; it goes on while it is looked at."""
+    progressive(run, lambda: _show(opened, run))
+    return View(
+        name="kv-race",
+        title=_("The race"),
+        what=f"greedy continuation with and without the cache, on {opened.runner.info.device}",
+        tables=lambda: race_tables(run),
+        page=figures_page(lambda: race_figures(run)),
+        code="\nfrom model_runner import GenerateRequest, Sampling\n\n"
+        f"race = runner.race({run.request!r})\n"
+        "steps = list(race)  # one token of both lanes each\n"
+        "with_cache = sum(step.cached_seconds for step in steps)\n"
+        "without = sum(step.uncached_seconds for step in steps)\n"
+        "equal = all(step.cached.id == step.uncached.id for step in steps)",
+    )
+
+
+def _show(opened: PageContext, run: RaceRun) -> None:
+    names = (_("Tokens per second"), _("Attention multiply-adds of each step"))
+    notes = (_("measured; median of {count} steps").format(count=STEPS_SHOWN), _("counted; masked cells left out"))
+    for column, figure, name, note, key in zip(
+        st.columns(2, gap="medium"), race_figures(run), names, notes, ("race_speed", "race_work"), strict=True
+    ):
+        with column:
+            st.html(f"<div class='atlas-head'><b>{name}</b><span>{note}</span></div>")
+            st.plotly_chart(figure, key=key, config=CONFIG, alt=f"{name}. {_summary(run)}")
+    left, right = st.columns([0.6, 0.4], gap="medium")
+    with left:
+        _show_texts(run)
+    with right:
+        _show_times(opened, run)
+
+
+def race_figures(run: RaceRun) -> tuple[object, object]:
+    """Tokens per second, and multiply-adds, of each step so far; of all steps before the race."""
+    names = (_("with the cache"), _("without"))
+    steps = np.arange(1, len(run.items) + 1)
+    rates = [_rates([getattr(step, name) for step in run.items]) for name in ("cached_seconds", "uncached_seconds")]
+    speed = lines(
+        [Line(name, steps.tolist(), rate) for name, rate in zip(names, rates, strict=True)],
+        x_title=_("step"), y_title=_("tokens / s"), x_range=(0, run.length), height=330,
+    )  # fmt: skip
+    shown = len(run.items) or run.length
+    steps = np.arange(1, shown + 1)
+    work = lines(
+        [
+            Line(name, steps.tolist(), counts[:shown].tolist())
+            for name, counts in zip(names, (run.work.cached, run.work.uncached), strict=True)
+        ],
+        x_title=_("step"), y_title=_("multiply-adds"), x_range=(0, run.length), log_y=True, height=330,
+    )  # fmt: skip
+    return speed, work
+
+
+def _rates(seconds: list[float]) -> list[float]:
+    """Tokens per second at each step: of the median of the steps around it."""
+    half = STEPS_SHOWN // 2
+    around = [seconds[max(0, i - half) : i + half + 1] for i in range(len(seconds))]
+    return [1 / float(np.median(few)) for few in around]
+
+
+def _show_texts(run: RaceRun) -> None:
+    differs = run.differs_at
+    times = run.seconds
+    ways = [
+        Way(name, _("{seconds} s").format(seconds=f"{seconds:.2f}"), [getattr(step, lane).text for step in run.items])
+        for name, lane, seconds in zip((_("with the cache"), _("without")), ("cached", "uncached"), times, strict=True)
+    ]
+    st.html(continuations(ways, differs_at=differs, heading=_("The same tokens?"), beside=_same(run, differs)))
+    if any(step.is_end for step in run.items):
+        note = _("The model would have ended its text; the race goes on.")
+        st.html(f"<p class='atlas-caption'>{note}</p>")
+
+
+def _same(run: RaceRun, differs: int | None) -> str:
+    if not run.items:
+        return ""
+    if differs is None:
+        return _("equal: {count} of {count}").format(count=len(run.items))
+    words = _("equal up to token {count}: there the two ways round differently")
+    return words.format(count=differs)
+
+
+def _summary(run: RaceRun) -> str:
+    if not run.items:
+        return ""
+    (fast, slow), count = run.seconds, len(run.items)
+    words = _("{count} tokens: {with_cache} s with the cache, {without} s without, {ratio} times as long.")
+    return words.format(count=count, with_cache=f"{fast:.2f}", without=f"{slow:.2f}", ratio=f"{slow / fast:.1f}")
+
+
+def _show_times(opened: PageContext, run: RaceRun) -> None:
+    """This machine's times, and the book's beside them; each pair as shares of its own time without the cache."""
+    fast, slow = run.seconds
+    heading, beside = _("Time"), _("as a share of the time without the cache")
+    st.html(f"<div class='atlas-head'><b>{heading}</b><span>{beside}</span></div>")
+    labels, shares, words = [], [], []
+    rows = [(_("here, with"), fast, slow), (_("here, without"), slow, slow)] if run.items else []
+    rows += [(_("book, with"), QUOTED[0], QUOTED[1]), (_("book, without"), QUOTED[1], QUOTED[1])]
+    for label, seconds, whole in rows:
+        labels.append(label)
+        shares.append(seconds / whole)
+        ratio = _("{seconds} s · {ratio} times as fast").format(
+            seconds=f"{seconds:.3g}", ratio=f"{whole / seconds:.1f}"
+        )
+        words.append(ratio if seconds < whole else _("{seconds} s").format(seconds=f"{seconds:.3g}"))
+    figure = bars(labels, shares, words, colors=[place % 2 for place in range(len(labels))], height=150)
+    st.plotly_chart(figure, key="race_times", config=CONFIG, alt=f"{heading}. {_summary(run)}")
+    quoted = _(
+        "Book: quoted, not measured here: 100 tokens of Phi-3-mini on a T4 (Alammar & Grootendorst 2024, Hands-On "
+        "Large Language Models). Times vary: its own notebook, run again, shows {with_cache} s and {without} s."
+    ).format(with_cache=RERUN[0], without=RERUN[1])
+    here = _("Here: {count} tokens of {name} on {device}.").format(
+        count=len(run.items), name=opened.runner.info.name, device=opened.runner.info.device
+    )
+    st.caption(f"{here} {quoted}".replace("$", "\\$"))
+
+
+def race_tables(run: RaceRun) -> dict[str, pd.DataFrame]:
+    """Every step: both times, both counts."""
+    count = len(run.items)
+    columns = {
+        _("ms with the cache"): [1000 * step.cached_seconds for step in run.items],
+        _("ms without"): [1000 * step.uncached_seconds for step in run.items],
+        _("multiply-adds with the cache"): run.work.cached[:count],
+        _("multiply-adds without"): run.work.uncached[:count],
+    }
+    index = [f"{step.position} {step.cached.text}" for step in run.items]
+    return {_("The race, step by step"): pd.DataFrame(columns, index=index, dtype=float)}

@@ -1,0 +1,167 @@
+"""The bytes of the page KV cache: this model's, measured and by formula, and those of well-known models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.kv_bytes import CacheBytes, Sharing, cache_bytes, sharings
+from analysis.kv_published import PUBLISHED, Published
+from model_runner.kv import CachedLayer
+from model_runner.memory import readable
+from pages.kv_cache.state import LENGTHS, KvCacheState, state
+from ui.cached_layers import cached_layers
+from ui.controls import steps
+from ui.i18n import _
+from ui.page import PageContext
+from ui.view import View, figures_page
+from ui.wording import plain
+from viz.curves import CONFIG, bars
+
+GREY = 3  # among the theme's colours of series
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What the view shows."""
+
+    layers: tuple[CachedLayer, ...]
+    found: CacheBytes
+    sharing: tuple[Sharing, ...]
+
+
+def sizes(opened: PageContext) -> Sizes:
+    """Of the session's text, measured once. Raises RunnerError."""
+    layers = cached_layers(opened)
+    found = cache_bytes(opened.capture, layers)
+    return Sizes(layers, found, sharings(opened.capture, found))
+
+
+def show_sizes(opened: PageContext, held: Sizes) -> View:
+    """Left this model, right the others."""
+    left, right = st.columns([0.42, 0.58], gap="large")
+    with left:
+        _show_own(opened, held)
+    with right:
+        _show_published()
+    n_heads, tokens = opened.runner.info.n_heads, int(state().published)
+    return View(
+        name="kv-bytes",
+        title=_("Its bytes"),
+        what=f"bytes of keys and values; of known models at {tokens} tokens",
+        tables=lambda: sizes_tables(held, n_heads, tokens),
+        page=figures_page(lambda: [sharing_figure(held, n_heads), published_figure(tokens)]),
+        code="\nfrom model_runner.questions import CacheLayers\n\n"
+        "layers = runner.submit(CacheLayers(capture.request)).result()\n"
+        "measured = sum(layer.n_bytes for layer in layers)",
+    )
+
+
+def _show_own(opened: PageContext, held: Sizes) -> None:
+    found, info = held.found, opened.runner.info
+    count = len(opened.capture.tokens)
+    heading = _("The cache of this text: {size}").format(size=readable(found.measured))
+    st.html(f"<div class='atlas-head'><b>{heading}</b></div>")
+    st.code(formula(found), language=None, wrap_lines=True)
+    same = _("measured on the tensors of the cache: {measured} bytes, equal to the formula")
+    other = _("measured on the tensors of the cache: {measured} bytes, but the formula gives {formula}")
+    words = (same if found.measured == found.formula else other).format(
+        measured=f"{found.measured:,}", formula=f"{found.formula:,}"
+    )
+    if found.states:
+        more = _("Layers without softmax attention hold {states} bytes more, however long the text.")
+        words += " · " + more.format(states=f"{found.states:,}")
+    st.caption(plain(words))
+    name = _("If its {heads} query heads shared otherwise").format(heads=info.n_heads)
+    st.html(f"<div class='atlas-head'><b>{name}</b></div>")
+    st.plotly_chart(sharing_figure(held, info.n_heads), key="kv_sharing", config=CONFIG, alt=name)
+    per_token = readable(found.measured / count)
+    note = _("Each token more takes {size} in this model ({dtype}).").format(size=per_token, dtype=info.dtype)
+    if any(layer.window is not None for layer in held.layers):
+        note = _("Layers with a window stop growing once it is full.")
+    st.caption(plain(note))
+
+
+def formula(found: CacheBytes) -> str:
+    """With its numbers in it."""
+    if found.latent is not None:
+        words = _("Σ over layers of {numbers} numbers (one latent for all heads) · tokens · bytes\n= {total} bytes")
+        return words.format(numbers=found.latent, total=f"{found.formula:,}")
+    if found.shape is None:
+        return _("Σ over layers of kv heads · (d_head + d_value) · tokens kept · bytes\n= {total} bytes").format(
+            total=f"{found.formula:,}"
+        )
+    layers, kv_heads, d_head, tokens, size = found.shape
+    words = _("2 · {layers} layers · {kv_heads} kv heads · {d_head} numbers · {tokens} tokens · {size} bytes")
+    made = words.format(layers=layers, kv_heads=kv_heads, d_head=d_head, tokens=tokens, size=size)
+    return _("{product}\n= {total} bytes").format(product=made, total=f"{found.formula:,}")
+
+
+def sharing_figure(held: Sizes, n_heads: int) -> object:
+    """One bar for each number of key/value heads."""
+    labels = [f"{one.kind(n_heads)} · {one.kv_heads}" if one.kv_heads else one.kind(n_heads) for one in held.sharing]
+    own = _("this model")
+    words = [f"{readable(one.n_bytes)} · {own}" if one.own else readable(one.n_bytes) for one in held.sharing]
+    values = [one.n_bytes for one in held.sharing]
+    colors = [0 if one.own else GREY for one in held.sharing]
+    return bars(labels, values, words, colors=colors, height=30 + 34 * len(labels))
+
+
+def _show_published() -> None:
+    tokens = int(state().published)
+    heading = _("Well-known models at {tokens} tokens").format(tokens=f"{tokens:,}")
+    note = _("published configurations, 2 bytes a number")
+    st.html(f"<div class='atlas-head'><b>{heading}</b><span>{note}</span></div>")
+    steps(KvCacheState, "published", str(tokens), {str(length): f"{length:,}" for length in LENGTHS})
+    st.plotly_chart(published_figure(tokens), key="kv_published", config=CONFIG, alt=f"{heading}, {note}")
+    st.caption(
+        plain(
+            _(
+                "MHA: a key and a value for every query head; GQA: for every group of heads; MQA: one for all; MLA: "
+                "one compressed vector for all (512 + 64 numbers). Layers with a window hold no more than it."
+            )
+        )
+    )
+
+
+def published_figure(tokens: int) -> object:
+    """One bar a model; where its context is shorter, words and no bar."""
+    labels = [f"{one.hub_id.split('/')[1]} · {one.sharing}" for one in PUBLISHED]
+    fits = [tokens <= one.context for one in PUBLISHED]
+    values = [one.n_bytes(tokens) if fit else None for one, fit in zip(PUBLISHED, fits, strict=True)]
+    words = [
+        readable(one.n_bytes(tokens))
+        if fit
+        else _("its context ends at {context} tokens").format(context=f"{one.context:,}")
+        for one, fit in zip(PUBLISHED, fits, strict=True)
+    ]
+    return bars(labels, values, words, height=400)
+
+
+def sizes_tables(held: Sizes, n_heads: int, tokens: int) -> dict[str, pd.DataFrame]:
+    """This model's ways of sharing, and the well-known models with what their bytes are made of."""
+    this = _("this model")
+    own = pd.DataFrame(
+        {_("kv heads"): [one.kv_heads for one in held.sharing], _("bytes"): [one.n_bytes for one in held.sharing]},
+        index=[one.kind(n_heads) + (f" ({this})" if one.own else "") for one in held.sharing],
+        dtype=float,
+    )
+    columns = {
+        _("layers"): [one.layers for one in PUBLISHED],
+        _("query heads"): [one.heads for one in PUBLISHED],
+        _("kv heads"): [np.nan if one.latent is not None else one.kv_heads for one in PUBLISHED],
+        _("numbers per token and layer"): [one.numbers for one in PUBLISHED],
+        _("window"): [np.nan if one.window is None else one.window for one in PUBLISHED],
+        _("layers with a window"): [one.windowed for one in PUBLISHED],
+        _("context"): [one.context for one in PUBLISHED],
+        _("bytes at {tokens} tokens").format(tokens=f"{tokens:,}"): [_fitting(one, tokens) for one in PUBLISHED],
+    }
+    others = pd.DataFrame(columns, index=[f"{one.hub_id} {one.sharing}" for one in PUBLISHED], dtype=float)
+    return {_("The cache of this text"): own, _("Well-known models"): others}
+
+
+def _fitting(one: Published, tokens: int) -> float:
+    return float(one.n_bytes(tokens)) if tokens <= one.context else np.nan

@@ -1,0 +1,182 @@
+"""What if the cache of the page KV cache dropped or rounded what it holds: on the real model, for every window."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from weakref import ref
+
+import pandas as pd
+import streamlit as st
+
+from analysis.kv_bytes import bytes_read
+from analysis.kv_drop import MOST_WINDOWS, Trial, first_difference, windows
+from jobs.continuations import Continuations
+from jobs.kv_curve import Curve
+from model_runner import GenerateRequest
+from model_runner.memory import readable
+from pages.kv_cache.sizes import Sizes
+from pages.kv_cache.state import Drop, KvCacheState, state
+from ui import session
+from ui.controls import choose, pick, slider
+from ui.edit_list import show_everywhere
+from ui.i18n import _
+from ui.page import PageContext, edited, guarded
+from ui.progressive import progressive, show_progress
+from ui.view import View, figures_page
+from ui.what_if import show_change
+from ui.wording import equal_up_to, error_size
+from viz.continuations import Way, continuations
+from viz.curves import CONFIG, Line, lines
+
+CONTINUED = 20  # tokens of the greedy continuations
+
+
+def ask(opened: PageContext) -> Trial:
+    """The controls of the view, in a row; what would change nothing is not among them."""
+    last, held = len(opened.capture.tokens), state()
+    kinds: dict[Drop, str] = {"sinks": _("first S + last W"), "last": _("the last W"), "int8": _("all, in int8")}
+    choose(KvCacheState, "drop", held.drop, kinds)
+    if held.drop == "int8":
+        words = _("Every token is kept: W and S change nothing.")
+        st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
+    elif last > 1:
+        slider(KvCacheState, "keep", held.window(last), (1, last), _("W, tokens"), width=260)
+    if held.drop == "sinks":
+        counts = {count: _("S = {count}").format(count=count) for count in ("1", "2", "4", "8")}
+        pick(KvCacheState, "sinks", held.sinks, counts, width=100)
+    return held.trial(last)
+
+
+def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> View:
+    """The curve with the trial's place on it; beside it the next token, below it the text that follows."""
+    sinks = int(state().sinks)
+    key = (ref(opened.runner), opened.capture.request, sinks)
+    curve = session.jobs().get("curve", key, lambda name: Curve(opened.runner, opened.capture, sinks, name))
+    left, right = st.columns([0.58, 0.42], gap="medium")
+    with left:
+        progressive(curve, lambda: _show_curve(curve, trial))
+    with right:
+        guarded(lambda: _show_answer(opened, held, trial))
+    guarded(lambda: _show_texts(opened, trial))
+    return View(
+        name="kv-what-if",
+        title=_("What if it forgets"),
+        what=f"KL(next token with the full cache ‖ with {trial.edits!r}), nats",
+        tables=lambda: what_if_tables(opened, curve),
+        page=figures_page(lambda: [curve_figure(curve, trial)]),
+        code=what_if_code(opened, trial),
+    )
+
+
+def what_if_code(opened: PageContext, trial: Trial) -> str:
+    """The lines that give the KL of the trial, and the text that follows."""
+    return (
+        "\nfrom dataclasses import replace\n\nfrom model_runner import GenerateRequest, Sampling\n"
+        f"from model_runner.edits import {type(trial.edits[0]).__name__}\n\n"
+        f"edits = {trial.edits!r}\n"
+        "changed = runner.capture(replace(capture.request, edits=edits))\n"
+        "before, after = (one.logits(-1).double().log_softmax(-1) for one in (capture, changed))\n"
+        "kl = (before.exp() * (before - after)).sum()  # nats\n"
+        f"request = {to_generate(opened, trial)!r}\n"
+        "continuation = [step.token.text for step in runner.generate(request)]"
+    )
+
+
+def _show_curve(curve: Curve, trial: Trial) -> None:
+    name = _("How far the next token moves")
+    note = _("KL from the full cache, in nats")
+    tried = (len(curve.trials) - 1) // 2
+    if tried < curve.longest:
+        note += " · " + _("{count} of {total} windows").format(count=tried, total=curve.longest)
+    st.html(f"<div class='atlas-head'><b>{name}</b><span>{note}</span></div>")
+    st.plotly_chart(curve_figure(curve, trial), key="kv_curve", config=CONFIG, alt=name)
+    if curve.running or len(curve.items) < len(curve.trials):
+        show_progress(curve, len(curve.trials), _("{done} of {total} forwards"), key="curve")
+
+
+def curve_figure(curve: Curve, trial: Trial) -> object:
+    """KL against W without sinks and with them; the place asked for is marked, and the level of int8."""
+    every = sorted({trial.window for trial in curve.trials if trial.window is not None})
+    names = (_("the last W"), _("first {count} + last W").format(count=curve.sinks))
+    series: list[Line] = []
+    for name, sinks in zip(names, (0, curve.sinks), strict=True):
+        found = [one for one in curve.items if one.trial.sinks == sinks and one.trial.window is not None]
+        places = [one.trial.window or 0 for one in found]
+        series.append(Line(name, places, [one.kl for one in found], points=len(every) <= MOST_WINDOWS))
+    rounded = curve.of(Trial(None, 0))
+    marker = None if trial.window is None else (float(trial.window), f"W = {trial.window}")
+    return lines(
+        series,
+        x_title=_("W, the newest token included"),
+        y_title=_("KL, nats"),
+        x_range=(0.9, 1.1 * every[-1]),
+        log_x=every[-1] > MOST_WINDOWS,
+        marker=marker,
+        level=None if rounded is None else (rounded, _("int8: {kl}").format(kl=error_size(rounded))),
+        height=380,
+    )
+
+
+def _show_answer(opened: PageContext, held: Sizes, trial: Trial) -> None:
+    after = edited(opened, trial.edits)
+    show_change(opened, after)
+    rounded = trial.window is None
+    full = bytes_read(opened.capture, held.layers)
+    left = bytes_read(opened.capture, held.layers, window=trial.window, sinks=trial.sinks, int8=rounded)
+    words = _("The cache: {before} → {after}, {share} %.").format(
+        before=readable(full), after=readable(left), share=f"{100 * left / full:.0f}"
+    )
+    scale = _("With a scale of 4 bytes for each row of a head.") if rounded else ""
+    kept = _("Tokens keep their positions; StreamingLLM numbers them anew within the cache.")
+    st.html(f"<p class='atlas-caption'>{words} {scale or kept}</p>")
+    show_everywhere(after.request.edits)
+
+
+def _show_texts(opened: PageContext, trial: Trial) -> None:
+    key = (ref(opened.runner), opened.capture.request)  # another model continues in another way
+    texts = session.jobs().get("continuations", key, Continuations)
+    status = st.empty()
+    changed = to_generate(opened, trial)
+    found = [
+        texts.get(opened.runner, request, lambda: status.caption(_("Generating …")))
+        for request in (replace(changed, edits=()), changed)
+    ]
+    status.empty()
+    ids = [[token.id for token in tokens] for tokens in found]
+    differs = first_difference(ids[0], ids[1])
+    words = equal_up_to(differs, len(ids[0]))
+    ways = [
+        Way(_("full cache"), "", [token.text for token in found[0]]),
+        Way(_("changed cache"), name_of(trial), [token.text for token in found[1]]),
+    ]
+    st.html(continuations(ways, differs_at=differs, heading=_("How the text goes on, greedily"), beside=words))
+
+
+def name_of(trial: Trial) -> str:
+    """In the reader's words."""
+    if trial.window is None:
+        return _("all, in int8")
+    if trial.sinks == 0:
+        return _("the last {window}").format(window=trial.window)
+    return _("the first {sinks} and the last {window}").format(sinks=trial.sinks, window=trial.window)
+
+
+def to_generate(opened: PageContext, trial: Trial) -> GenerateRequest:
+    """The greedy continuation of the same text with this cache."""
+    asked = opened.capture.request
+    return GenerateRequest(
+        asked.text, max_new_tokens=CONTINUED, chat=asked.chat, continuation=asked.continuation, edits=trial.edits
+    )
+
+
+def what_if_tables(opened: PageContext, curve: Curve) -> dict[str, pd.DataFrame]:
+    """The curve's numbers; empty where a forward is still to come."""
+    every = windows(len(opened.capture.tokens))
+    columns = {
+        _("the last W"): [curve.of(Trial(window, 0)) for window in every],
+        _("first {count} + last W").format(count=curve.sinks): [
+            curve.of(Trial(window, curve.sinks)) for window in every
+        ],
+    }
+    name = _("KL in nats; int8: {kl}").format(kl=f"{curve.of(Trial(None, 0)) or 0:.3g}")
+    return {name: pd.DataFrame(columns, index=[f"W = {window}" for window in every], dtype=float)}

@@ -1,0 +1,230 @@
+"""The first view of the page Masks: every pattern as a picture, one of them large, and what it would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from analysis.mask_cost import MaskCost, head_work, mask_cost
+from analysis.mask_effect import looks_ahead
+from analysis.mask_picture import LARGEST, SMALL, MaskPicture, mask_picture, thumbnails
+from analysis.pooling import even_bins
+from attention.dual_chunk import FUTURE, IndexMap, index_map
+from attention.patterns import BY_NAME, PATTERNS, Pattern, full_cells
+from model_runner.memory import readable
+from pages.masks.state import (
+    BY_CHOICE,
+    CHOICES,
+    DUAL,
+    MOST_HIDDEN,
+    Choice,
+    MasksState,
+    Painted,
+    choose_pattern,
+    hide,
+    painted,
+    show_sliders,
+    state,
+    values_of,
+)
+from ui import session
+from ui.components import mount
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.state import change
+from ui.wording import joined, number
+from viz.components.mask_gallery import mask_gallery
+from viz.curves import CONFIG, Line, lines
+
+LENGTHS = (1_024, 8_192, 131_072)
+CURVE = tuple(2**power for power in range(6, 18))
+SUFFIXES = ("", " k", " M", " G", " T", " P", " E")
+
+
+@dataclass(frozen=True, eq=False)
+class Gallery:
+    """What is in view: the pattern with its numbers, its picture as it is drawn, and its cost where it saves any."""
+
+    choice: Choice
+    values: dict[str, int]
+    painted: Painted
+    picture: MaskPicture | None
+    index: IndexMap | None
+    payload: bytes
+    costs: tuple[tuple[MaskCost, MaskCost], ...]  # this pattern and full attention, for each of LENGTHS
+    causal: bool  # not of an encoder, whose pictures have two sides
+
+
+def show_gallery(opened: PageContext) -> Gallery:
+    """The pictures at the left, what is to be said of the open one at the right."""
+    choice, n_tokens = state().choice, len(opened.capture.tokens)
+    values = values_of(choice, n_tokens)
+    found = painted(opened.capture, choice, values)
+    n_drawn = min(n_tokens, LARGEST)
+    causal = not looks_ahead(opened.capture)
+    n_layers = max(1, sum(record is not None for record in opened.capture.records))
+    index = picture = None
+    if choice.name == DUAL:
+        index = index_map(n_drawn, chunk=values["chunk"], local=values["local"])
+    else:
+        pattern = BY_NAME[choice.name]
+        picture = mask_picture(pattern, values, n_tokens, n_layers=n_layers, hidden=found.hidden, causal=causal)
+    payload = _payload(opened, choice, found, picture, index, n_layers, causal)
+    left, right = st.columns([0.74, 0.26], gap="medium")
+    with left:
+        mount(mask_gallery.SOURCE, payload, key="mask_gallery", on=_events())
+    with right:
+        _show_words(choice, causal)
+        with st.container(key="mask_sliders", gap=None):
+            show_sliders(choice, values, n_tokens, beside=False, causal=causal)
+        costs = _show_cost(opened, choice, values, picture, causal)
+    return Gallery(choice, values, found, picture, index, payload, costs, causal)
+
+
+def _events() -> dict[str, Callable[[Any], None]]:
+    def look(query: int) -> None:
+        session.move(query=int(query), key=None)
+
+    return {
+        "pattern": choose_pattern,
+        "layers": lambda layers: change(MasksState, reach=int(layers)),
+        "hidden": hide,
+        "query": look,
+    }
+
+
+def _payload(
+    opened: PageContext,
+    choice: Choice,
+    found: Painted,
+    picture: MaskPicture | None,
+    index: IndexMap | None,
+    n_layers: int,
+    causal: bool,
+) -> bytes:
+    tokens = opened.capture.tokens[:LARGEST]
+    note = ""
+    if len(tokens) < len(opened.capture.tokens):
+        note = _("Drawn are the first {count} of {total} tokens.").format(
+            count=len(tokens), total=len(opened.capture.tokens)
+        )
+    regions = None
+    reached = np.zeros((len(tokens), len(tokens)), np.uint8) if picture is None else picture.layers
+    if index is not None:
+        regions = mask_gallery.Regions(index.distance.numpy().astype(np.int32), index.region.numpy().astype(np.uint8))
+    return mask_gallery.payload(
+        names=[one.name for one in CHOICES],
+        labels=[_(one.label) for one in CHOICES],
+        small=_small(len(opened.capture.tokens), causal),
+        selected=choice.name,
+        tokens=[token.text for token in tokens],
+        layers=reached,
+        n_layers=n_layers,
+        shown=min(n_layers, state().reach),
+        query=opened.query if opened.query is not None and opened.query < len(tokens) else None,
+        hidden=[cell for cell in found.cells if max(cell) < len(tokens)],
+        given=found.given,
+        most_hidden=MOST_HIDDEN,
+        note=note,
+        texts=translated(mask_gallery.TEXTS),
+        regions=regions,
+        causal=causal or regions is not None,
+    )
+
+
+def _small(n_tokens: int, causal: bool) -> np.ndarray:
+    """The small pictures, each with the numbers it has at the moment; the index map's shows its three regions."""
+    values = {name: value for choice in CHOICES for name, value in values_of(choice, n_tokens).items()}
+    dual = {parameter.name: values[parameter.name] for parameter in BY_CHOICE[DUAL].parameters}
+    n_drawn = min(n_tokens, LARGEST)
+    region = index_map(n_drawn, **dual).region.numpy()
+    places = [part.start for part in even_bins(n_drawn, SMALL)]
+    sampled = region[np.ix_(places, places)]
+    drawn = np.where(sampled == FUTURE, 255, sampled + 251).astype(np.uint8)
+    masks_only = tuple((name, value) for name, value in values.items() if name not in dual)
+    return np.concatenate([thumbnails(masks_only, n_tokens, causal=causal), drawn[None]])
+
+
+# -- what is said of it -----------------------------------------------------------------------------------------------
+
+
+def _show_words(choice: Choice, causal: bool) -> None:
+    counts = _(choice.counts if causal else choice.around or choice.counts)
+    st.html(
+        f"<div class='atlas-head'><b>{escape(_(choice.label))}</b></div>"
+        f"<p class='atlas-caption'>{escape(counts)} ({escape(choice.source)})</p>"
+    )
+
+
+def _show_cost(
+    opened: PageContext, choice: Choice, values: dict[str, int], picture: MaskPicture | None, causal: bool
+) -> tuple[tuple[MaskCost, MaskCost], ...]:
+    """How many cells it keeps of this text, and what that saves in long ones."""
+    if picture is None:
+        words = _("Every cell is kept, so no work is saved, and it is no mask to lay over the model.")
+        if not causal:
+            words = joined(words, _("It is made for causal models and drawn for one; this one looks both ways."))
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+        return ()
+    n_tokens = len(picture.layers)
+    kept, possible = picture.n_kept, full_cells(n_tokens, causal=causal)
+    words = _("Of the cells drawn it keeps {kept}; causal attention has {possible}: {share}.")
+    if not causal:
+        words = _("Of the cells drawn it keeps {kept}; attention to both sides has {possible}: {share}.")
+    words = words.format(kept=f"{kept:,}", possible=f"{possible:,}", share=number(kept / possible, "share"))
+    work = head_work(opened.capture)
+    pattern, full = BY_NAME[choice.name], PATTERNS[0]
+
+    def cost(of: Pattern, n: int) -> MaskCost:
+        return mask_cost(of, values if of is pattern else {}, n, work, causal=causal)
+
+    costs = tuple((cost(pattern, n), cost(full, n)) for n in LENGTHS)
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>{_cost_table(costs)}")
+    curves = [
+        Line(_("full"), CURVE, [cost(full, n).multiply_adds for n in CURVE], dash="dot"),
+        Line(_(choice.label), CURVE, [cost(pattern, n).multiply_adds for n in CURVE]),
+    ]
+    figure = lines(
+        curves if choice.name != full.name else curves[:1],
+        x_title=_("tokens"),
+        y_title=_("multiply-adds of attention"),
+        log_x=True,
+        log_y=True,
+        height=225 if len(choice.parameters) < 3 else 180,  # many sliders leave less room above the fold
+    )
+    figure.update_yaxes(dtick=3, exponentformat="SI")  # as in the table: T, not B for billion
+    figure.update_xaxes(exponentformat="SI")
+    st.plotly_chart(figure, key="mask_cost", config=CONFIG)
+    return costs
+
+
+def _cost_table(costs: tuple[tuple[MaskCost, MaskCost], ...]) -> str:
+    """Long texts through this model by formula: the share of full attention, its work and the bytes of its scores."""
+    head = "".join(
+        f"<th scope='col'>{escape(words)}</th>"
+        for words in (_("tokens"), _("of full"), _("multiply-adds"), _("bytes of scores"))
+    )
+    rows = "".join(
+        f"<tr><th scope='row'>{one.n_tokens:,}</th><td>{_share(one.cells / full.cells)}</td>"
+        f"<td title='{short(full.multiply_adds)}'>{short(one.multiply_adds)}</td>"
+        f"<td title='{readable(full.n_bytes)}'>{readable(one.n_bytes)}</td></tr>"
+        for one, full in costs
+    )
+    return f"<table class='atlas-costs'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _share(share: float) -> str:
+    return number(share, "share") if share >= 0.0995 else _("{number} %").format(number=f"{100 * share:.2g}")
+
+
+def short(value: float) -> str:
+    """Three digits and a power of a thousand: 1.32 T."""
+    power = 0
+    while value >= 999.5 and power < len(SUFFIXES) - 1:
+        value, power = value / 1000, power + 1
+    return f"{value:.3g}{SUFFIXES[power] or ' '}"

@@ -1,0 +1,33 @@
+"""Next token: the whole distribution, what every transform makes of it, and draws from what is left."""
+
+import streamlit as st
+
+from model_runner.errors import RunnerError
+from model_runner.transforms import TRANSFORMS
+from pages.next_token.export import next_token_view
+from pages.next_token.views import read_bench, show_bench
+from ui.i18n import _
+from ui.page import open_page, show_badge, show_reading, show_strip
+from ui.view import offer
+from ui.wording import plain, sentence
+
+opened = open_page()
+show_badge(opened)
+show_strip(opened)
+try:
+    bench = read_bench(opened)
+except RunnerError as error:
+    st.warning(plain(sentence(error)))
+    st.stop()
+show_bench(bench)
+show_reading(
+    [
+        _("Outlines are the model’s own probabilities, over its whole vocabulary; bars are what your settings leave."),
+        _("Left, every transform in the order in which it is applied, and what it keeps; move a slider, or the order."),
+        _("Dots are draws with your seed: the more there are, the closer they come to the ends of their bars."),
+    ],
+    formula="\n".join(["p = softmax(logits)", *(one.formula for one in TRANSFORMS.values())]),
+    source="; ".join(f"{one.source} ({_(one.label)})" for one in TRANSFORMS.values() if one.source),
+    attempt=_("Click an earlier token of the text, then drag the temperature from 0 to 2 and watch the entropy."),
+)
+offer(opened, next_token_view(bench))

@@ -1,0 +1,35 @@
+"""What the page Next token holds beside the settings of sampling: whether two are compared, draws, a token marked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ui.i18n import _
+from ui.state import current, refuse, setting
+from viz.components.sampling_bench.sampling_bench import MOST_DRAWS
+
+N_ = str  # marks a text for Babel without translating it here
+
+
+@dataclass(frozen=True)
+class NextTokenState:
+    """``find`` is the id of the token marked."""
+
+    SCOPE: ClassVar[str] = "next_token"
+
+    compare: bool = setting(False, N_("compare two settings"))
+    draws: int = setting(0, N_("number of draws"), least=0, most=MOST_DRAWS)
+    find: int | None = setting(None, N_("number of the marked token"), least=0, most=10**7)
+
+
+def state(n_vocab: int) -> NextTokenState:
+    """What the page holds now; a token that the vocabulary does not have is told and dropped."""
+    held = current(NextTokenState)
+    if held.find is None or held.find < n_vocab:
+        return held
+    words = _("The {what} is {value}; it may be at most {most}.")
+    refuse(
+        NextTokenState, "find", words.format(what=_("number of the marked token"), value=held.find, most=n_vocab - 1)
+    )
+    return current(NextTokenState)

@@ -1,0 +1,186 @@
+"""The parts of the page Next token: what is looked at, the sampling bench, and its numbers as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from analysis.next_token import end_of_text
+from model_runner import Capture
+from model_runner.edits import check_growing
+from model_runner.errors import CannotContinue, RunnerError
+from model_runner.sampling import MODEL, Stage, stages
+from model_runner.transforms import DEFAULT, TRANSFORMS, Sampling
+from pages.next_token.state import NextTokenState, state
+from ui import cached, session
+from ui.components import mount
+from ui.i18n import _, language
+from ui.page import PageContext, translated
+from ui.sampling_settings import KINDS, current, values_of
+from ui.state import change
+from viz.components.sampling_bench import sampling_bench as picture
+
+N_ = str  # marks a text for Babel without translating it here
+
+BOTH_WAYS = N_("its tokens also look at those after them, so none is the next one")
+LISTED = 20  # tokens in the table
+KEY = "sampling_bench"
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """The token after ``query``, and how it is chosen: by settings A, and by B beside it where ``compare``.
+
+    ``previous`` are the ids before it; ``find`` is the id of a token marked.
+    """
+
+    opened: PageContext
+    query: int
+    previous: tuple[int, ...]
+    labels: list[str]
+    a: Sampling
+    b: Sampling
+    compare: bool
+    draws: int
+    find: int | None
+
+    @property
+    def settings(self) -> dict[str, Sampling]:
+        """The settings in view, by name."""
+        return {"A": self.a, "B": self.b} if self.compare else {"A": self.a}
+
+    @property
+    def position(self) -> int:
+        """Of the token that is chosen."""
+        return self.query + 1
+
+    @property
+    def capture(self) -> Capture:
+        """The text."""
+        return self.opened.capture
+
+    def stages(self, sampling: Sampling) -> tuple[Stage, ...]:
+        """What the settings make of the model's logits, one transform after the other."""
+        return stages(self.capture.logits(self.query), sampling, self.previous)
+
+    def likeliest(self, count: int) -> list[int]:
+        """The ids of the tokens that the model itself finds the most likely."""
+        return self.capture.logits(self.query).argsort(descending=True, stable=True)[:count].tolist()
+
+    @property
+    def after(self) -> str:
+        """The end of the text before the token."""
+        return end_of_text(cached.chips(self.capture), self.position)[0]
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The picture's words."""
+        texts = translated(picture.TEXTS)
+        whole = end_of_text(cached.chips(self.capture), self.position)[1]
+        return texts | {"after": texts["after_all"]} if whole else texts
+
+
+def read_bench(opened: PageContext) -> Bench:
+    """The bench of the pinned query, or of the last token. What the address gets wrong is said and replaced.
+
+    Raises NoLogits, BrokenLogits, CannotContinue for a model that looks both ways, EditNotPossible for such an edit.
+    """
+    capture, runner = opened.capture, opened.runner
+    record = capture.record(opened.layer)
+    if bool(record.mask.tile(slice(0, 1), slice(0, 2), record.q.device)[0, -1]):
+        check_growing(capture.request.edits)  # then it is not the model that looks both ways
+        raise CannotContinue(name=runner.info.name, family=runner.info.family, reason=BOTH_WAYS)
+    query = len(capture.tokens) - 1 if opened.query is None else opened.query
+    logits = capture.logits(query)
+    stages(logits, DEFAULT, ())  # raises BrokenLogits before anything is drawn
+    request = capture.request
+    labels = cached.made(
+        ("vocabulary", request.model, request.revision, len(logits)),
+        lambda: [runner.token_text(token) for token in range(len(logits))],
+    )
+    held = state(len(logits))
+    return Bench(
+        opened=opened,
+        query=query,
+        previous=tuple(token.id for token in capture.tokens[: query + 1]),
+        labels=labels,
+        a=current("a"),
+        b=current("b"),
+        compare=held.compare,
+        draws=held.draws,
+        find=held.find,
+    )
+
+
+def show_bench(bench: Bench) -> None:
+    """The picture. It keeps what is set in it to itself and tells it afterwards, so its data stay as they are."""
+    key = (bench.capture.request, bench.query, language())
+    slots = session.slots()
+    held = slots.get(KEY)
+    if held is None or held[0] != key or KEY not in st.session_state:  # not on the screen in the run before
+        data = bench_payload(bench)
+        held = slots[KEY] = (key, data)
+    mount(picture.SOURCE, held[1], key=KEY, on={"settings": remember})
+
+
+def _plain(sampling: Sampling) -> dict[str, Any]:
+    return asdict(sampling) | {"order": list(sampling.order), "seed": str(sampling.seed)}
+
+
+def bench_payload(bench: Bench) -> bytes:
+    """The data of the picture, in the user's language."""
+    tokens = bench.capture.tokens
+    return picture.payload(
+        logits=bench.capture.logits(bench.query).numpy(force=True),
+        labels=bench.labels,
+        previous=bench.previous,
+        position=bench.position,
+        after=bench.after,
+        actual=tokens[bench.position].id if bench.position < len(tokens) else None,
+        start=picture.Start(_plain(bench.a), _plain(bench.b), bench.compare, bench.draws, bench.find),
+        transforms={name: transform.described(len(bench.labels), _) for name, transform in TRANSFORMS.items()},
+        texts=bench.texts,
+    )
+
+
+def remember(told: Mapping[str, Any]) -> None:
+    """What was set in the picture, for this page, the next ones and the address."""
+    for bench, kind in KINDS.items():
+        given: dict[str, Any] = dict(told[bench])
+        given |= {"order": tuple(given["order"]), "seed": int(given["seed"])}
+        try:
+            sampling = Sampling(**given)
+        except RunnerError:  # the picture offers nothing that is not possible
+            continue
+        change(kind, **values_of(sampling if bench == "a" or told["compare"] else DEFAULT))
+    find = None if told["find"] is None else int(told["find"])
+    change(NextTokenState, compare=bool(told["compare"]), draws=int(told["draws"]), find=find)
+
+
+# -- tables -----------------------------------------------------------------------------------------------------------
+
+
+def tables_of(bench: Bench) -> dict[str, pd.DataFrame]:
+    """Every stage with what it kept, and the likeliest tokens with their probability at every stage."""
+    tables: dict[str, pd.DataFrame] = {}
+    order = bench.likeliest(LISTED)
+    if bench.find is not None and bench.find not in order:
+        order.append(bench.find)
+    for name, sampling in bench.settings.items():
+        done = bench.stages(sampling)
+        names = [_(picture.TEXTS[MODEL] if stage.name == MODEL else TRANSFORMS[stage.name].label) for stage in done]
+        title = f"{_('Settings {name}').format(name=name)} · " if bench.compare else ""
+        kept = {
+            _("tokens kept"): [float(stage.kept) for stage in done],
+            _("kept mass"): [stage.kept_mass for stage in done],
+            _("entropy, bits"): [stage.entropy for stage in done],
+        }
+        tables[title + _("Stages")] = pd.DataFrame(kept, index=names)
+        columns = [stage.probabilities[order].tolist() for stage in done]
+        rows = [f"{token} {bench.labels[token]}" for token in order]
+        tables[title + _("Probabilities")] = pd.DataFrame(dict(zip(names, columns)), index=rows)
+    return tables

@@ -1,0 +1,83 @@
+"""Positions: the rotation of real queries and keys, what it does to their scores, and the other ways beside it."""
+
+import streamlit as st
+
+from analysis.distance_curves import Contents
+from analysis.positions import turned
+from model_runner.errors import NotRecoverable
+from pages.positions.others import show_others
+from pages.positions.places import show_head, show_row_strip
+from pages.positions.rotation import show_rotation, show_shift
+from pages.positions.scores import show_split, show_sweep
+from pages.positions.state import PositionsState, View, state
+from pages.positions.what_if import show_what_if
+from ui.controls import choose
+from ui.i18n import _
+from ui.page import guarded, open_page, settle, show_badge, show_reading
+from ui.view import offer
+from ui.wording import error_size, plain, sentence
+
+opened, query, key = settle(open_page())
+show_badge(opened)
+held, strip = state(), st.container()
+try:
+    layout, problem = turned(opened.capture, opened.layer), ""
+except NotRecoverable as error:  # NoRotation is one: what there is instead is shown
+    layout, problem = None, sentence(error)
+view = held.view if layout is not None else "others"
+
+with st.container(key="position_controls", horizontal=True, vertical_alignment="center", gap="small"):
+    show_head(opened)
+    views: dict[View, str] = {
+        "rotation": _("rotation"),
+        "difference": _("only the difference"),
+        "frequencies": _("by frequency"),
+        "distance": _("against distance"),
+        "what_if": _("what if"),
+        "others": _("the others"),
+    }
+    choose(PositionsState, "view", view, views if layout is not None else {"others": views["others"]})
+    two_tokens = view in ("difference", "frequencies")
+    if two_tokens:
+        choose(PositionsState, "sets", held.sets, {"query": _("click sets query"), "key": _("click sets key")})
+    if view == "distance":
+        kinds: dict[Contents, str] = {"text": _("whole text"), "query": _("this query"), "cell": _("this cell")}
+        choose(PositionsState, "contents", held.contents, kinds)
+        reaches = {count: _("up to {count}").format(count=f"{int(count):,}") for count in ("64", "256", "2048")}
+        choose(PositionsState, "reach", held.reach, reaches)
+
+with strip:
+    show_row_strip(opened, query, None if view == "rotation" else key, sets=held.sets if two_tokens else "query")
+
+if problem:
+    st.info(plain(problem))
+if layout is not None and not layout.ok:
+    words = _(
+        "The rotation of layer {layer} is not drawn: vectors turned here differ from the captured ones by {error}, "
+        "more than rounding can explain ({tolerance})."
+    )
+    values = {"error": error_size(layout.difference), "tolerance": error_size(layout.tolerance)}
+    st.error(plain(words.format(layer=opened.layer, **values)))
+elif layout is None or view == "others":
+    offer(opened, show_others(opened, layout))
+elif view == "rotation":
+    offer(opened, show_rotation(opened, layout, query))
+elif view == "difference":
+    offer(opened, show_shift(opened, layout, query, key))
+elif view == "frequencies":
+    offer(opened, show_split(opened, layout, query, key))
+elif view == "distance":
+    offer(opened, show_sweep(opened, query, key, contents=held.contents, reach=int(held.reach)))
+else:
+    guarded(lambda: show_what_if(opened))
+
+show_reading(
+    [
+        _("Every two numbers of a query or key make a vector in a plane; at position m each is turned by m times θ."),
+        _("The fast pairs tell neighbours apart, the slow ones hardly turn, so their product is almost content alone."),
+        _("A score then depends on the difference of two positions only: move both, and nothing changes."),
+    ],
+    formula="q′ = R(m·θ) q,  k′ = R(n·θ) k\nq′ · k′ = Σ |qᵢ||kᵢ| cos(φᵢ + (m − n)·θᵢ)",
+    source="Su et al. 2021, arXiv:2104.09864",
+    attempt=_("Drag the position to the end of the context and see which pairs have hardly moved."),
+)

@@ -1,0 +1,71 @@
+"""Where the page Positions looks: its head, and the text to click on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.head_names import head_name
+from pages.positions.state import sliders_back
+from ui import cached, session
+from ui.components import mount
+from ui.i18n import _
+from ui.inputs import pick_one
+from ui.page import PageContext, translated
+from ui.wording import number
+from viz.components.token_strip import token_strip
+
+
+def show_head(opened: PageContext) -> None:
+    """Layer and head; a layer without weights is not offered."""
+    capture = opened.capture
+    layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
+    heads = range(len(capture.q(opened.layer)))
+    _choose_place(_("Layer"), "layer", opened.layer, {layer: f"L{layer}" for layer in layers})
+    _choose_place(_("Head"), "head", opened.head, {head: head_name(capture, opened.layer, head) for head in heads})
+
+
+def _choose_place(label: str, name: str, value: int, names: dict[int, str]) -> None:
+    width = 84 if max(map(len, names.values())) < 6 else 116
+    pick_one(label, f"positions_{name}", names, value, lambda place: session.move(**{name: place}), width=width)
+
+
+def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: str) -> None:
+    """The text coloured by the query's weights; a click sets the query or the key, and the sliders go back to them.
+
+    ``key`` None where the view is of the query's token alone.
+    """
+    units = cached.chips(opened.capture)
+    row = opened.capture.weights(opened.layer, opened.head, queries=slice(query, query + 1))[0].cpu().numpy()
+    weights = np.array([row[unit.tokens].sum() for unit in units], dtype=np.float32)
+    payload = token_strip.payload(
+        labels=[unit.label for unit in units],
+        positions=[unit.start for unit in units],
+        counts=[unit.stop - unit.start for unit in units],
+        parts=[unit.parts for unit in units],
+        special=[unit.special for unit in units],
+        metric=weights,
+        values=[number(float(weight), "share") for weight in weights],
+        selected=query,
+        looked_at=key,
+        texts=translated(token_strip.TEXTS),
+    )
+
+    def choose(token: int | None) -> None:
+        if sets == "key" and token is not None:
+            look_at_key(token)
+        else:
+            session.move(query=-1 if token is None else token, key=None)
+            sliders_back()
+
+    mount(token_strip.SOURCE, payload, key="token_strip", on={"token": choose})
+
+
+def titled(opened: PageContext, view: str) -> str:
+    """L3H2 · rotation"""
+    return f"L{opened.layer}H{opened.head} · {view}"
+
+
+def look_at_key(token: int) -> None:
+    """Pin another key; the sliders go back to the tokens' own positions."""
+    session.move(key=token)
+    sliders_back()

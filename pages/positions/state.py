@@ -1,0 +1,75 @@
+"""What the page Positions holds: its view, where the sliders are, and the question of "what if" with its amount."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from analysis.distance_curves import Contents
+from ui.i18n import _
+from ui.state import change, current, refuse, setting
+from viz.components.rotation.rotation import Span
+
+N_ = str  # marks a text for Babel without translating it here
+
+FARTHEST = 10**9  # no position is larger
+
+View = Literal["rotation", "difference", "frequencies", "distance", "what_if", "others"]
+Slider = Literal["at", "m", "n"]
+Question = Literal["off", "theta", "ntk", "shift", "restart", "documents"]
+
+
+@dataclass(frozen=True)
+class PositionsState:
+    """Sliders are at None where a token has its own position; the amount of a question is the field of its name.
+
+    ``restart`` and ``documents`` are tokens at which the text is cut, None in its middle.
+    """
+
+    SCOPE: ClassVar[str] = "positions"
+
+    view: View = setting("rotation", N_("view"))
+    sets: Literal["query", "key"] = setting("query", N_("a click on the text"))
+    at: int | None = setting(None, N_("position"), least=0, most=FARTHEST)
+    m: int | None = setting(None, N_("position"), least=0, most=FARTHEST)
+    n: int | None = setting(None, N_("position"), least=0, most=FARTHEST)
+    span: Span = setting("near", N_("range"))
+    contents: Contents = setting("text", N_("contents"))
+    reach: Literal["64", "256", "2048"] = setting("64", N_("reach"))
+    what_if: Question = setting("off", N_("what if"))
+    theta: Literal["2", "0.5", "4", "0.25", "8", "0.125"] = setting("2", N_("amount"))
+    ntk: Literal["2", "4", "8"] = setting("2", N_("amount"))
+    shift: Literal["1", "10", "100", "1000"] = setting("1", N_("amount"))
+    restart: int | None = setting(None, N_("token"), least=1, most=FARTHEST)
+    documents: int | None = setting(None, N_("token"), least=1, most=FARTHEST)
+
+
+def state() -> PositionsState:
+    """What the page holds now."""
+    return current(PositionsState)
+
+
+def place(name: Slider, own: int, count: int) -> int:
+    """Where a slider of ``count`` positions is; one beyond its end is said and dropped."""
+    held: int | None = getattr(state(), name)
+    if held is not None and held >= count:
+        words = _("Position {value} is beyond the slider, which ends at {end}.").format(value=held, end=count - 1)
+        refuse(PositionsState, name, words)
+        held = None
+    return own if held is None else held
+
+
+def put(name: Slider, own: int) -> Callable[[int], None]:
+    """What keeps a slider's place; the token's own position is not worth one in the address."""
+    return lambda position: change(PositionsState, **{name: None if position == own else int(position)})
+
+
+def widen(span: Span) -> None:
+    """Give the sliders another range."""
+    change(PositionsState, span=span)
+
+
+def sliders_back() -> None:
+    """Every slider at its token's own position."""
+    change(PositionsState, at=None, m=None, n=None)

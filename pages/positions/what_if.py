@@ -1,0 +1,101 @@
+"""What if the rotation were another one: an edit of the model's forward, and what becomes of map and next token."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from model_runner.edits import Documents, Edit
+from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
+from pages.positions.state import PositionsState, Question, state
+from ui.controls import pick
+from ui.i18n import _
+from ui.page import PageContext, edited
+from ui.state import options_of, refuse
+from ui.view import offer
+from ui.what_if import change_view, show_change, show_maps
+
+N_ = str  # marks a text for Babel without translating it here
+
+CUTTING = ("restart", "documents")  # questions whose amount is a token; a text whose rotation can be read has two
+
+
+@dataclass(frozen=True)
+class WhatIf:
+    """One question: ``make`` turns its amount, a number or a token of the text, into edits."""
+
+    label: str
+    meaning: str
+    make: Callable[[Any], tuple[Edit, ...]]
+
+
+QUESTIONS: dict[Question, WhatIf] = {
+    "off": WhatIf(
+        N_("no rotation"),
+        N_("The vectors meet as they were projected: no query can tell how far away a key is."),
+        lambda _amount: (Unrotated(),),
+    ),
+    "theta": WhatIf(
+        N_("θ times"),
+        N_("Every pair turns faster or slower; 0.5 is linear interpolation by 2: a text twice as long fits."),
+        lambda amount: (ScaledTheta(float(amount)),),
+    ),
+    "ntk": WhatIf(
+        N_("NTK interpolation by"),
+        N_("Only slow pairs turn slower; the fast ones, which tell neighbours apart, stay as they were."),
+        lambda amount: (NtkTheta(float(amount)),),
+    ),
+    "shift": WhatIf(
+        N_("all positions plus"),
+        N_("Every vector turns further, but RoPE is relative: no score changes beyond rounding."),
+        lambda amount: (ShiftedPositions(int(amount)),),
+    ),
+    "restart": WhatIf(
+        N_("positions restart at token"),
+        N_("As when documents are packed into one row without a mask: the second one looks into the first."),
+        lambda token: (RestartedPositions((token,)),),
+    ),
+    "documents": WhatIf(
+        N_("packed documents, the second from token"),
+        N_("Positions restart and the mask keeps the documents apart: each is read as if it stood alone."),
+        lambda token: (RestartedPositions((token,)), Documents((token,))),
+    ),
+}
+
+
+def show_what_if(opened: PageContext) -> None:
+    """The question, its answer on the open head and on the next token, and the menus for both. Raises RunnerError."""
+    name = state().what_if
+    with st.container(key="what_if_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        labels = {one: _(question.label) for one, question in QUESTIONS.items()}
+        pick(PositionsState, "what_if", name, labels, width=280)
+        amount = _amount(opened, name)
+        st.html(f"<p class='atlas-caption'>{_(QUESTIONS[name].meaning)}</p>", width="stretch")
+    after = edited(opened, QUESTIONS[name].make(amount))
+    left, right = st.columns([0.72, 0.28], gap="medium")
+    with left:
+        changed = show_maps(opened, after)
+    with right:
+        show_change(opened, after)
+    offer(changed.opened, change_view(opened, changed))
+
+
+def _amount(opened: PageContext, name: Question) -> Any:
+    """The amount held for this question, with the list to choose another from; None where it has none."""
+    if name == "off":
+        return None
+    held, tokens = getattr(state(), name), opened.capture.tokens
+    if name in CUTTING:
+        shown = {place: f"{place} {tokens[place].text}" for place in range(1, len(tokens))}
+        if held is not None and held not in shown:
+            words = _("Position {value} is beyond the text, which ends at {end}.")
+            refuse(PositionsState, name, words.format(value=held, end=len(tokens) - 1))
+            held = None
+        held = len(tokens) // 2 if held is None else held
+    else:
+        shown = {value: value for value in options_of(PositionsState, name)}
+    pick(PositionsState, name, held, shown, width=190)
+    return held

@@ -1,0 +1,112 @@
+"""The second view of the page Sharing heads: every number of key/value heads, one forward each, with what it costs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from weakref import ref
+
+import streamlit as st
+
+from analysis.comparison import output_position
+from analysis.sharing import pooled_bytes
+from jobs.sharing_counts import Counts, Point, perplexity_of
+from model_runner.memory import readable
+from pages.sharing.picture import Shares, kind, show_picture
+from ui import session
+from ui.i18n import _
+from ui.page import PageContext
+from ui.progressive import progressive, show_progress
+from ui.what_if import output_name
+from viz.curves import CONFIG, bars
+
+GREY = 3  # among the theme's colours of series
+
+
+@dataclass(frozen=True, eq=False)
+class CountsView:
+    """What is drawn: the points so far, bytes of the cache by number of heads (none: no cache), and what is known."""
+
+    shares: Shares
+    points: tuple[Point, ...]
+    n_bytes: dict[int, int]
+    n_heads: int
+    perplexity: float  # of the unchanged model
+    position: int | None  # of the token that an encoder reads
+
+    def label(self, kv_heads: int) -> str:
+        """MQA · 1"""
+        return f"{kind(kv_heads, self.n_heads)} · {kv_heads}"
+
+
+def show_counts(opened: PageContext) -> CountsView | None:
+    """Who shares what, and the charts with their progress; None where nothing is left to share."""
+    shares, capture = show_picture(opened), opened.capture
+    if shares.alone:
+        st.info(_("This model has a single key/value head for all query heads (MQA): nothing is left to share."))
+        return None
+    position = output_position(capture, opened.query)
+    key = (ref(opened.runner), capture.request, position)
+    held: Counts = session.jobs().get(
+        "sharing_counts", key, lambda name: Counts(opened.runner, capture, shares.counts, name, position)
+    )
+    n_bytes = {}
+    if shares.cache is not None:
+        n_bytes = {count: pooled_bytes(capture, shares.cache, count) for count in shares.counts}
+    n_heads = capture.record(opened.layer).q.shape[0]
+    view = CountsView(shares, (), n_bytes, n_heads, perplexity_of(capture), position)
+    progressive(held, lambda: _show_charts(held, replace(view, points=tuple(held.items))))
+    return replace(view, points=tuple(held.items))
+
+
+def _show_charts(held: Counts, view: CountsView) -> None:
+    """The charts so far."""
+    if len(held.items) < len(held.counts):
+        show_progress(held, len(held.counts), _("{done} of {total} forwards"), key="sharing")
+    shown = charts(view)
+    for place, chart in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
+        with place:
+            st.html(f"<div class='atlas-head'><b>{chart.heading}</b> <span>{chart.note}</span></div>")
+            st.plotly_chart(chart.figure, key=f"sharing_{chart.name}", config=CONFIG, alt=chart.heading)
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """One of the charts; ``values`` by number of heads, NaN where still to come."""
+
+    name: str
+    heading: str
+    note: str
+    values: tuple[float, ...]
+    figure: Any
+
+
+def charts(view: CountsView) -> list[Chart]:
+    """KL, perplexity and bytes, as far as this model has them."""
+    points = {point.kv_heads: point for point in view.points}
+    counts = view.shares.counts
+    kl = [points[count].kl if count in points else math.nan for count in counts]
+    left = [points[count].perplexity if count in points else math.nan for count in counts]
+    before = _("{value} unchanged").format(value=f"{view.perplexity:.3g}")
+    name = _("{what}: KL").format(what=output_name(view.position))
+    found = [_chart("kl", name, _("nats, from the unchanged model"), view, kl, [f"{one:.3g}" for one in kl])]
+    if not math.isnan(view.perplexity):
+        found.append(_chart("perplexity", _("Perplexity"), before, view, left, [f"{one:.3g}" for one in left]))
+    if view.n_bytes:
+        held = [float(view.n_bytes[count]) for count in counts]
+        found.append(_chart("bytes", _("Cache"), _("of this text"), view, held, [readable(one) for one in held]))
+    return found
+
+
+def _chart(
+    name: str, heading: str, note: str, view: CountsView, values: Sequence[float], words: Sequence[str]
+) -> Chart:
+    """A bar for each number of heads, the chosen one in colour."""
+    counts = view.shares.counts
+    known = [None if math.isnan(value) else value for value in values]
+    said = ["–" if math.isnan(value) else word for value, word in zip(values, words, strict=True)]
+    colors = [0 if count == view.shares.chosen else GREY for count in counts]
+    figure = bars([view.label(count) for count in counts], known, said, colors=colors, height=30 + 34 * len(counts))
+    return Chart(name, heading, note, tuple(values), figure)

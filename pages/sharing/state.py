@@ -1,0 +1,30 @@
+"""What the page Sharing heads holds: its view, the number of key/value heads, and which drift is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ui.state import current, setting
+
+N_ = str  # marks a text for Babel without translating it here
+
+MOST = 10**6  # heads; no number is larger
+
+Drift = Literal["attention", "output"]
+
+
+@dataclass(frozen=True)
+class SharingState:
+    """``kv_heads`` None is the largest number that changes something."""
+
+    SCOPE: ClassVar[str] = "sharing"
+
+    view: Literal["model", "counts"] = setting("model", N_("view"))
+    kv_heads: int | None = setting(None, N_("key/value heads"), least=-MOST, most=MOST)
+    drift: Drift = setting("attention", N_("drift"))
+
+
+def state() -> SharingState:
+    """What the page holds now."""
+    return current(SharingState)

@@ -1,0 +1,41 @@
+"""Lines hold the head's own weights; of a long text, those around the pinned token."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from analysis.head_lines import LONGEST, head_lines
+from analysis.head_map import Reading, Window, head_map
+from tests.analysis.made import as_float64, causal_noise, made_capture
+
+
+@pytest.mark.parametrize(
+    "n_tokens, query, start",
+    [(10, None, 0), (10, 3, 0), (200, None, 136), (200, 199, 136), (200, 100, 52), (200, 20, 0), (64, 63, 0)],
+)
+def test_the_weights_are_those_of_neighbouring_tokens(n_tokens, query, start):
+    capture = made_capture(causal_noise(n_tokens, heads=2))
+    view = head_lines(capture, [(0, 1), (0, 0)], query)
+    span = slice(start, min(n_tokens, start + LONGEST))
+    expected = [as_float64(capture.weights(0, head))[span, span] for head in (1, 0)]
+    np.testing.assert_allclose(view.weights, expected, atol=1e-6)  # float32
+    assert (view.start, view.labels) == (start, tuple(token.text for token in capture.tokens[span]))
+
+
+@pytest.mark.parametrize("n_tokens, query", [(10, 3), (200, 100)])
+def test_without_the_first_token_they_are_the_map_of_the_same_reading(n_tokens, query):
+    capture = made_capture(causal_noise(n_tokens))
+    view = head_lines(capture, [(0, 0)], query, hide_first=True)
+    n, start = len(view.labels), view.start
+    shown = head_map(
+        capture, 0, 0, reading=Reading(hide_first=True), window=Window(start, start + n, start, start + n)
+    ).values
+    drawn = ~np.isnan(shown)
+    np.testing.assert_allclose(view.weights[0][drawn], shown[drawn], atol=1e-6)
+    assert np.isnan(view.weights[0][:, 0]).all() == (start == 0)
+
+
+def test_it_knows_which_tokens_it_holds():
+    view = head_lines(made_capture(causal_noise(200)), [(0, 0)], 100)
+    assert [view.holds(token) for token in (None, 51, 52, 115, 116)] == [False, False, True, True, False]

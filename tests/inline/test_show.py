@@ -1,0 +1,121 @@
+"""One call gives a picture of the capture's own numbers, small, and refuses what it cannot show."""
+
+from __future__ import annotations
+
+import base64
+import html
+import re
+
+import numpy as np
+import pytest
+
+from analysis.head_grid import head_grid
+from analysis.head_map import Reading, head_map
+from analysis.opening import opening_head
+from inline import CellOutput, show
+from model_runner import CaptureRequest
+from model_runner.edits import KeepLast
+from model_runner.errors import NoSuchPlace, NotVerified, NoWeights
+from model_runner.local.runner import LocalRunner
+from tests.analysis.made import causal_noise, embedded, made_capture
+from tests.model_runner.tiny import byte_tokenizer, tiny
+from tests.viz.components.test_packing import unpacked
+
+KINDS = ("map", "lines", "grid")
+BERTVIZ = 63_500_000  # bytes of its head view of 12 × 12 heads at 128 tokens, see docs/performance.md
+
+
+@pytest.fixture(scope="module")
+def capture():
+    return embedded().capture(CaptureRequest(text="The dog chased the squirrel because it"))
+
+
+def drawn(output: CellOutput):
+    """(meta, arrays) of the payload inside the cell's markup."""
+    page = html.unescape(re.search(r'srcdoc="([^"]*)"', output.html)[1])
+    return unpacked(base64.b64decode(re.search(r'id="payload">([^<]*)<', page)[1]))
+
+
+def test_the_map_holds_the_weights_of_the_head(capture):
+    meta, arrays = drawn(show(capture, layer=3, head=7))
+    np.testing.assert_array_equal(np.nan_to_num(arrays["values"]), capture.weights(3, 7).numpy())
+    assert meta["row_labels"] == meta["col_labels"] == [token.text for token in capture.tokens]
+    assert (meta["scale"], meta["low"], meta["high"], meta["selected"]) == ("sequential", 0.0, 1.0, [7, None])
+
+
+def test_the_lines_hold_the_same_weights(capture):
+    meta, arrays = drawn(show(capture, 3, 7, kind="lines", query=5))
+    np.testing.assert_array_equal(arrays["weights"], capture.weights(3, 7).numpy()[None])
+    assert (meta["head_labels"], meta["selected"]) == (["L3H7"], 5)
+
+
+def test_the_grid_holds_every_head_and_the_metric_asked_for(capture):
+    meta, arrays = drawn(show(capture, 3, 7, kind="grid", metric="first"))
+    expected = head_grid(capture)
+    np.testing.assert_array_equal(arrays["thumbnails"], expected.thumbnails)
+    np.testing.assert_array_equal(arrays["metric"], expected.metrics["first"])
+    assert (meta["selected"], meta["texts"]["metric"], meta["number"]) == ([3, 7], "first token (sink)", "percent")
+
+
+def test_another_reading_is_drawn_and_said(capture):
+    reading = Reading("scores")
+    meta, arrays = drawn(show(capture, 3, 7, reading=reading))
+    np.testing.assert_array_equal(arrays["values"], head_map(capture, 3, 7, reading=reading).values)
+    assert (meta["scale"], meta["texts"]["note"]) == ("diverging", "Scores before the softmax, scaled and masked.")
+
+
+def test_without_a_head_the_one_that_the_app_opens_is_shown(capture):
+    layer, head = opening_head(capture)
+    assert show(capture).says.startswith(f"L{layer}H{head}: ")
+
+
+def test_negative_places_count_from_the_end(capture):
+    assert show(capture, -1, -1, query=-2) == show(capture, 7, 7, query=6)
+
+
+def test_its_words_tell_the_pinned_cell(capture):
+    share = f"{100 * float(capture.weights(3, 7)[2, 1]):.0f}"
+    query, key = capture.tokens[2].text, capture.tokens[1].text
+    assert repr(show(capture, 3, 7, query=2, key=1)) == f"L3H7: {query} (2) looks {share} % at {key} (1)"
+    assert repr(show(capture, 3, 7, query=None)) == "L3H7"
+
+
+def test_its_caption_tells_the_model_and_its_edits():
+    edited = embedded().capture(CaptureRequest(text="The dog", edits=(KeepLast(2, sinks=1),)))
+    page = show(edited, 0, 0).page.decode()
+    assert re.search(r"default · float32 · L0 verified, max diff \S+ · changed by KeepLast\(window=2, sinks=1\)", page)
+
+
+def test_a_token_that_looks_like_markup_stays_in_its_attribute():
+    text = "\"></iframe><script>window.ran = 1</script>' onload='window.ran = 1"
+    output = show(embedded().capture(CaptureRequest(text=text)), 0, 0)
+    markup = output.html
+    assert re.fullmatch(r'<iframe( \w+="[^"<>]*")+></iframe>', markup)
+    assert html.unescape(re.search(r'srcdoc="([^"]*)"', markup)[1]) == output.page.decode()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_layer_whose_weights_do_not_explain_its_output_is_not_drawn(kind):
+    with pytest.raises(NotVerified, match="Layer 0 is not drawn"):
+        show(made_capture(causal_noise(4)), 0, 0, kind=kind)  # its outputs are zeros
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("place", [{"layer": 8}, {"head": 8}, {"head": -9}, {"query": 99}, {"key": -99}], ids=str)
+def test_a_place_that_does_not_exist_is_said(capture, kind, place):
+    with pytest.raises(NoSuchPlace, match=r"this model and text have 8, counted from 0"):
+        show(capture, kind=kind, **({"layer": 3, "head": 7} | place))
+
+
+def test_a_layer_without_weights_is_said():
+    with pytest.raises(NoWeights, match="Layer 1 has no softmax attention"):
+        show(made_capture(causal_noise(4, layers=2), without={1}), 1, 0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_picture_of_144_heads_has_a_hundredth_of_the_bytes_of_bertviz(kind):
+    model = tiny("llama", num_hidden_layers=12, num_attention_heads=12, hidden_size=96)()
+    runner = LocalRunner(model, byte_tokenizer(), name="144 heads")
+    capture = runner.capture(CaptureRequest(text="".join(chr(33 + i * 7 % 90) for i in range(128))))
+    assert (capture.n_layers, capture.n_heads, len(capture.tokens)) == (12, 12, 128)
+    assert len(show(capture, 3, 7, kind=kind).html.encode()) <= BERTVIZ / 100

@@ -1,0 +1,50 @@
+"""One edit of each kind, on layers and heads that even the tiny models have, and its name on the screen.
+
+The tests of addresses, of names and of the forward walk this table; the first one fails while a kind is missing.
+"""
+
+from __future__ import annotations
+
+from attention.patterns import BY_NAME
+from model_runner.edits import (
+    Blocked,
+    Documents,
+    Edit,
+    Int8Cache,
+    KeepLast,
+    Masked,
+    MeanHead,
+    ScaledHead,
+    SharedKeys,
+    SharpenedHead,
+    SwappedHeads,
+)
+from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
+
+WINDOW, FULL = BY_NAME["window"].label, BY_NAME["full"].label
+
+EVERY_EDIT: dict[Edit, str] = {
+    KeepLast(5, 1): "a cache of the first 1 and last 5",
+    Int8Cache(): "a cache in int8",
+    Documents((0, 4)): "documents from 0, 4",
+    Masked("window", (("window", 3),), (0, 2), None): f"{WINDOW} 3 in L0, L2",
+    Masked("full", (), None, (1,)): f"{FULL} in H1 of all layers",
+    Masked("window", (("window", 3),)): f"{WINDOW} 3 in all layers",
+    Blocked(((7, 2),), (2,), (1,)): "7 → 2 hidden in L2H1",
+    Blocked(((7, 2), (7, 3))): "2 cells hidden in all layers",
+    Blocked(((7, 2), (7, 3)), (2,)): "2 cells hidden in L2",
+    Blocked(((5, 0), (6, 2)), None, (1, 3)): "2 cells hidden in H1, H3 of all layers",
+    Blocked(((7, 2), (7, 3)), (0, 2), (1, 3)): "2 cells hidden in H1, H3 of L0, L2",
+    SharedKeys(1): "keys and values shared by 1",
+    ScaledHead(2, 1, 0.0): "L2H1 ablated",
+    ScaledHead(1, 2, -0.5): "L1H2 × -0.5",
+    MeanHead(0, 3): "L0H3 = its mean",
+    SharpenedHead(2, 1, 0.25): "L2H1 at temperature 0.25",
+    SwappedHeads(1, 0, 3): "L1H0 ⇄ L1H3",
+    Unrotated(): "no rotation",
+    ScaledTheta(0.5): "θ × 0.5",
+    NtkTheta(2.0): "NTK × 2",
+    ShiftedPositions(-7): "positions -7",
+    RestartedPositions((2,)): "positions restart at 2",
+}
+NO_CHANGE = (Masked("full", (), None, (1,)), ShiftedPositions(-7))  # by what they are: RoPE is relative

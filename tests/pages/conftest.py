@@ -1,0 +1,55 @@
+"""What tests of several pages need: tiny models as folders that can be opened, and what a page sends to its server."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page
+from transformers import AutoModel
+
+from tests.model_runner.cases import FAMILY
+from tests.model_runner.folders import save
+from tests.model_runner.tiny import tiny
+
+WITHOUT_OUTPUT = {"bert-base": tiny("bert", AutoModel), "llama-base": tiny("llama", AutoModel)}
+
+
+@pytest.fixture(scope="session")
+def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """The folder of a family's tiny model, or of one WITHOUT_OUTPUT layer, with a tokenizer of bytes, saved once."""
+
+    @functools.cache
+    def made(name: str) -> str:
+        build = WITHOUT_OUTPUT[name] if name in WITHOUT_OUTPUT else FAMILY[name].build
+        return str(save(tmp_path_factory.mktemp(name), build()))
+
+    return made
+
+
+@pytest.fixture
+def whole_texts() -> None:
+    """Asked for by tests that look at how a text goes on: see ``short_texts``."""
+
+
+@pytest.fixture(autouse=True)
+def short_texts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two tokens where pages show how a text goes on, instead of 12 and 20 at every opening of a page: most tests do
+    not look at them.
+    """
+    if not {"whole_texts", "page"}.intersection(request.fixturenames):
+        for module in ("edit_heads.edit_texts", "kv_cache.what_if"):
+            monkeypatch.setattr(f"pages.{module}.CONTINUED", 2)
+
+
+@pytest.fixture
+def frames(page: Page) -> list[object]:
+    """The messages that the page sends over its connection, from now on."""
+    sent: list[object] = []
+
+    def keep(frame: object) -> None:
+        sent.append(frame)
+
+    page.on("websocket", lambda connection: connection.on("framesent", keep))
+    return sent

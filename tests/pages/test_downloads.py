@@ -1,0 +1,113 @@
+"""Every file of every view can be made in both languages, when it is asked for: after the run that offered it."""
+
+from __future__ import annotations
+
+import csv
+import io
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.testing.v1 import AppTest
+
+from tests.pages.shown import complete
+from tests.ui.driving import components, no_failure, open_app, payload
+from ui.frame import ENTRIES
+from ui.i18n import LANGUAGES
+
+VIEWS = [
+    ("heads", {}),
+    ("heads", {"other": "L2H1", "layer": "3", "head": "7"}),
+    ("cell", {}),
+    *(
+        ("positions", {"positions": view})
+        for view in ("rotation", "difference", "frequencies", "distance", "what_if", "others")
+    ),
+    ("next_token", {}),
+    ("next_token", {"compare": "1"}),
+    ("film", {"length": "2"}),
+    *(("kv_cache", {"kv": view}) for view in ("race", "bytes", "what_if")),
+    *(("masks", {"masks": view}) for view in ("gallery", "model", "sweep")),
+    ("masks", {"mask": "dual_chunk"}),
+    *(("sharing", {"sharing": view}) for view in ("model", "counts")),
+    ("edit_heads", {"edits": "ScaledHead(6,5,0.0)"}),
+    *(("edit_heads", {"heads": view}) for view in ("effects", "patching")),
+]
+
+
+@pytest.fixture
+def files(monkeypatch) -> dict[str, Any]:
+    """What the menu offers: file name → what makes it. Every menu is open."""
+    kept: dict[str, Any] = {}
+    closed = DeltaGenerator.popover
+
+    def keep(_label: str, data: Any, name: str, _mime: str, **_options: Any) -> None:
+        kept[name] = data
+
+    def popover(self: DeltaGenerator, *args: Any, **options: Any) -> Any:
+        menu = closed(self, *args, **options)
+        menu.open = True
+        return menu
+
+    monkeypatch.setattr(st, "download_button", keep)
+    monkeypatch.setattr(DeltaGenerator, "popover", popover)
+    return kept
+
+
+@pytest.mark.parametrize("page, address", VIEWS, ids=str)
+def test_every_file_of_a_view_can_be_made_in_both_languages(files, page, address):
+    app = complete(open_app(page=f"pages/{page}/page.py", **address))
+    for language in LANGUAGES:
+        files.clear()
+        app.button_group(key="choice_lang").set_value(language)
+        app.run()
+        no_failure(app)
+        with ThreadPoolExecutor(1) as outside:  # as Streamlit does: no run, no session
+            whole = {name: outside.submit(make).result() for name, make in files.items()}
+        more = {name: whole.pop(name) for name in [*whole] if name.startswith("all-heads")}
+        made = {name.rpartition(".")[2]: content for name, content in whole.items()}
+        assert made.keys() >= {"html", "csv", "npz"}
+        assert ("svg" in made) == ("save_picture" in components(app))
+        read(made, language)
+        if page == "heads":
+            read_all_heads(app, more)
+        (snippet,) = (one.value for one in app.code if one.language == "python")
+        compile(snippet, "snippet", "exec")
+
+
+def read(made: dict[str, bytes], language: str) -> None:
+    """Each file is of its kind and says what it is of; the page is in this language."""
+    caption = str(np.load(io.BytesIO(made["npz"]), allow_pickle=False)["caption"])
+    assert caption.startswith("default · llama · float32 · ")
+    assert made["csv"].decode("utf-8-sig").startswith("# default · llama · float32 · ")
+    page = made["html"].decode("utf-8").lower()
+    assert page.startswith("<!doctype html>")
+    assert any(f"<html lang={mark}{language}{mark}" in page for mark in "'\"")
+    if "svg" in made:
+        assert ElementTree.fromstring(made["svg"]).tag.endswith("svg")
+
+
+def read_all_heads(app: AppTest, more: dict[str, bytes]) -> None:
+    """Every head's metrics and thumbnails, as the page has them."""
+    _meta, shown = payload(app, "head_grid")
+    numbers = np.load(io.BytesIO(more["all-heads.npz"]), allow_pickle=False)
+    np.testing.assert_array_equal(numbers["thumbnails"], shown["thumbnails"])
+    np.testing.assert_array_equal(numbers["keep"], shown["keep"])
+    np.testing.assert_array_equal(numbers["previous"], shown["metric"])
+    said, *lines = more["all-heads.csv"].decode("utf-8-sig").splitlines()
+    assert "all heads" in said
+    assert "The dog chased the squirrel because it" in said
+    header, *rows = csv.reader(lines)
+    column = header.index("previous (share)")
+    assert [float(row[column]) for row in rows] == pytest.approx(shown["metric"].ravel(), rel=1e-6)
+    assert [row[0] for row in rows[6:10]] == ["L0H6", "L0H7", "L1H0", "L1H1"]
+    drawn = ElementTree.fromstring(more["all-heads.svg"])
+    assert sum(node.tag.endswith("image") for node in drawn.iter()) == len(rows) == shown["metric"].size
+
+
+def test_every_page_is_looked_at():
+    assert {entry.file for entry in ENTRIES} == {f"pages/{page}/page.py" for page, _address in VIEWS}

@@ -1,0 +1,62 @@
+"""The open head: which a page picks where none is asked for, and which is the session's from then on."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.pages.visiting import CAPITAL
+from tests.ui.driving import no_failure, open_app, payload, send, type_text
+
+PICKED = {"layer": "7", "head": "5"}  # on the default text
+
+
+def place(app):
+    return {name: app.query_params[name] for name in ("layer", "head")}
+
+
+@pytest.mark.parametrize("page, key", [("cell", "cell"), ("positions", "positions")])
+def test_menus_move_from_the_head_that_the_page_picked(page, key):
+    app = open_app(page=f"pages/{page}/page.py")
+    assert place(app) == PICKED
+    app.selectbox(key=f"{key}_head").set_value(2).run()
+    no_failure(app)
+    assert place(app) == {"layer": "7", "head": "2"}
+    assert app.selectbox(key=f"{key}_head").value == 2
+    app.selectbox(key=f"{key}_layer").set_value(3).run()
+    assert place(app) == {"layer": "3", "head": "2"}
+
+
+def test_a_click_on_a_curve_opens_a_head_of_the_layer_that_is_shown():
+    app = open_app(page="pages/positions/page.py", positions="distance")
+    send(app, "score_sweep", "head", 0)
+    meta, _arrays = payload(app, "score_sweep")
+    assert (meta["layer"], meta["head"]) == (7, 0)
+    assert place(app) == {"layer": "7", "head": "0"}
+
+
+def test_a_head_that_was_picked_is_picked_anew_for_another_text_and_one_that_was_chosen_stays():
+    app = type_text(open_app(), CAPITAL)
+    anew = place(app)
+    assert anew != PICKED
+    send(app, "head_grid", "head", [1, 2])
+    type_text(app, "The Shawshank")
+    assert place(app) == {"layer": "1", "head": "2"}
+    assert place(open_app(text=CAPITAL)) == anew
+
+
+@pytest.mark.parametrize("edits", ["KeepLast(2,1)", "ScaledHead(6,5,0.0);ScaledHead(4,4,3.0)"])
+@pytest.mark.parametrize("page", ["masks", "heads", "cell", "film"])
+def test_the_head_that_pages_pick_is_the_same_whether_they_show_the_edited_model_or_not(page, edits):
+    app = open_app(page=f"pages/{page}/page.py", edits=edits, everywhere="1")
+    no_failure(app)
+    assert place(app) == PICKED
+
+
+def test_a_head_of_the_address_stays_with_another_text():
+    assert place(type_text(open_app(layer="2", head="2"), CAPITAL)) == {"layer": "2", "head": "2"}
+
+
+def test_the_film_shows_the_head_that_other_pages_open():
+    app = open_app(page="pages/film/page.py")
+    no_failure(app)
+    assert payload(app, "film")[0]["view"]["head"] == [int(part) for part in place(app).values()]

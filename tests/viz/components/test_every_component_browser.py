@@ -1,0 +1,72 @@
+"""What holds for every component: it fits a phone, its pictures have names, and it ends when it leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.viz.components import made_positions as made
+from tests.viz.components import shim
+from tests.viz.components.clock import wait
+from tests.viz.components.test_cell_steps import cell
+from tests.viz.components.test_film import film
+from tests.viz.components.test_head_grid import grid
+from tests.viz.components.test_head_groups import groups
+from tests.viz.components.test_head_map import head_map
+from tests.viz.components.test_layer_head_map import cells
+from tests.viz.components.test_mask_gallery import gallery
+from tests.viz.components.test_sampling_bench import bench
+from tests.viz.components.test_token_lines import lines
+from tests.viz.components.test_token_strip import strip
+from tests.viz.components.test_token_tree import PROMPT, Node, tree
+from viz.components.cell_steps import cell_steps
+from viz.components.film import film as film_component
+from viz.components.head_grid import head_grid as grid_component
+from viz.components.head_groups import head_groups
+from viz.components.head_map import head_map as map_component
+from viz.components.layer_head_map import layer_head_map
+from viz.components.mask_gallery import mask_gallery
+from viz.components.rotation import position_schemes, rotation, score_shift, score_split, score_sweep
+from viz.components.sampling_bench import sampling_bench
+from viz.components.token_lines import token_lines
+from viz.components.token_strip import token_strip
+from viz.components.token_tree import token_tree
+
+pytestmark = pytest.mark.browser
+
+COMPONENTS = [
+    (cell_steps.SOURCE, lambda: cell_steps.payload(**cell())),
+    (film_component.SOURCE, film),
+    (grid_component.SOURCE, grid),
+    (head_groups.SOURCE, groups),
+    (map_component.SOURCE, head_map),
+    (layer_head_map.SOURCE, cells),
+    (mask_gallery.SOURCE, gallery),
+    (rotation.SOURCE, made.turning),
+    (score_shift.SOURCE, made.shifting),
+    (score_split.SOURCE, made.splitting),
+    (score_sweep.SOURCE, made.sweeping),
+    (position_schemes.SOURCE, made.comparing),
+    (sampling_bench.SOURCE, bench),
+    (token_lines.SOURCE, lines),
+    (token_strip.SOURCE, strip),
+    (token_tree.SOURCE, lambda: tree([PROMPT, Node("1", "·ran", 0)])),
+]
+
+
+@pytest.mark.parametrize("source, make", COMPONENTS, ids=lambda value: getattr(value, "name", ""))
+def test_it_fits_a_phone_takes_new_data_in_place_and_ends_when_it_leaves(mount, source, make):
+    page = mount(source, make(), width=390, height=844)
+    root = page.locator(f".{source.name.replace('_', '-')}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert root.locator("canvas[tabindex], canvas[role=img]").evaluate_all("all => all.every(one => one.ariaLabel)")
+    assert root.locator("img, script").count() == 0  # some of these tokens look like markup
+    parts = root.locator("*").count()
+    page.evaluate("data => window.send(...data)", [source.name, shim.encoded(make())])
+    assert root.locator("*").count() == parts  # in the place of what was there
+    wait(page, 100)
+    painted = root.get_attribute("data-painted")
+    page.evaluate("name => window.disposers[name]()", source.name)
+    page.set_viewport_size({"width": 800, "height": 844})
+    wait(page, 100)
+    assert root.get_attribute("data-painted") == painted
+    assert root.evaluate("root => root.atlas") is None

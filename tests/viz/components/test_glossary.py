@@ -1,0 +1,125 @@
+"""The glossary explains a word where it stands, anywhere on the page, and lists all of them for the keyboard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.viz.components.clock import wait
+from ui.i18n import catalog
+from viz.components.glossary.glossary import SOURCE, TEXTS, payload, terms_in
+from viz.components.glossary.terms import TERMS
+
+TEXT = """
+<p id="own">The entropy of a head is 2 bits; the headline is no head, subheads are none.</p>
+<p><bdi id="read">entropy</bdi> <textarea>softmax</textarea> <span class="chip">lse</span></p>
+<p id="zh">熵很低</p>
+<button id="press">perplexity</button><div id="host"></div>
+"""
+MEANINGS = {term.names[0]: term.meaning for term in TERMS}
+
+
+def test_in_chinese_a_term_has_its_chinese_and_its_english_names():
+    named = {term.names[-1]: term for term in terms_in(catalog("zh").gettext)}
+    assert named["entropy"].names == ("熵 entropy", "熵", "entropy")
+    assert named["entropy"].meaning != MEANINGS["entropy"]
+    assert all(any("\u4e00" <= sign <= "\u9fff" for sign in term.meaning) for term in named.values())
+
+
+def test_no_two_terms_have_one_name_in_english():
+    names = [name.lower() for term in TERMS for name in term.names]
+    assert len(set(names)) == len(names)
+
+
+@pytest.fixture
+def glossary(mount: Any) -> Any:
+    page = mount(SOURCE, payload(terms=terms_in(lambda text: text), texts=TEXTS))
+    page.evaluate(
+        """html => {
+            document.body.insertAdjacentHTML("afterbegin", html)
+            const root = document.getElementById("host").attachShadow({ mode: "open" })
+            root.innerHTML = "<p>its <b>logit</b></p>"
+        }""",
+        TEXT,
+    )
+    return page
+
+
+def rest_on(page: Any, word: str, within: str = "#own") -> None:
+    """Lay the pointer on the middle of a word."""
+    x, y = page.evaluate(
+        """([selector, word]) => {
+            const inside = document.getElementById("host").shadowRoot.querySelector("b")
+            const node = selector === "host" ? inside : document.querySelector(selector)
+            const text = [...node.childNodes].find(one => one.data?.includes(word))
+            const range = document.createRange()
+            range.setStart(text, text.data.indexOf(word))
+            range.setEnd(text, text.data.indexOf(word) + word.length)
+            const box = range.getBoundingClientRect()
+            return [box.x + box.width / 2, box.y + box.height / 2]
+        }""",
+        [within, word],
+    )
+    page.mouse.move(x, y)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("word, within, term", [("entropy", "#own", "entropy"), ("logit", "host", "logit")])
+def test_a_word_that_the_pointer_rests_on_is_explained_until_it_leaves(glossary, word, within, term):
+    note = glossary.locator(".glossary .note")
+    rest_on(glossary, word, within)
+    expect(note.locator("p")).to_have_text(MEANINGS[term])
+    expect(note).to_be_visible()
+    glossary.mouse.move(700, 700)
+    expect(note).to_be_hidden()
+    rest_on(glossary, word, within)
+    expect(note).to_be_visible()
+    glossary.keyboard.press("Escape")
+    expect(note).to_be_hidden()
+
+
+@pytest.mark.browser
+def test_a_picture_stands_beside_the_words_where_one_helps(glossary):
+    rest_on(glossary, "head")
+    expect(glossary.locator(".glossary .note svg rect").first).to_be_visible()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("word, within", [("entropy", "#read"), ("headline", "#own"), ("subheads", "#own")])
+def test_what_the_reader_wrote_and_longer_words_are_left_alone(glossary, word, within):
+    rest_on(glossary, word, within)
+    wait(glossary, 600)
+    expect(glossary.locator(".glossary .note")).to_be_hidden()
+
+
+@pytest.mark.browser
+def test_each_word_is_marked_once_the_first_time_it_stands_there(glossary):
+    glossary.wait_for_function("CSS.highlights.get('atlas-terms')?.size > 0")
+    marked = glossary.evaluate("[...CSS.highlights.get('atlas-terms')].map(range => range.toString())")
+    assert sorted(marked) == ["bits", "entropy", "head", "logit", "perplexity"]
+
+
+@pytest.mark.browser
+def test_the_list_is_reached_by_keyboard_holds_every_term_and_closes(glossary):
+    button, page_list = glossary.locator(".glossary .open"), glossary.locator(".glossary .list")
+    button.focus()
+    glossary.keyboard.press("Enter")
+    expect(page_list).to_be_visible()
+    assert page_list.locator("h3").all_inner_texts() == [term.names[0] for term in TERMS]
+    glossary.keyboard.press("Escape")
+    expect(page_list).to_be_hidden()
+    expect(button).to_be_focused()
+
+
+@pytest.mark.browser
+def test_it_leaves_nothing_behind(glossary):
+    glossary.wait_for_function("CSS.highlights.get('atlas-terms')?.size > 0")
+    glossary.evaluate("window.disposers.glossary()")
+    rest_on(glossary, "entropy")
+    wait(glossary, 600)
+    assert glossary.evaluate("[CSS.highlights.has('atlas-terms'), document.querySelectorAll('.note').length]") == [
+        False,
+        0,
+    ]

@@ -1,0 +1,59 @@
+"""``python -m tests.walk``: long walks by hand; every step is printed, and what stumbled is said at the end."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from tests.browser import FLAGS, find_chromium, running_app
+from tests.walk.walk import SIZES, Stumbled, Walk
+from ui.i18n import LANGUAGES
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="make walk")
+    options.add_argument("--seed", type=int, default=random.randrange(10_000))
+    options.add_argument("--steps", type=int, default=100)
+    options.add_argument("--language", choices=(*LANGUAGES, "all"), default="all")
+    options.add_argument("--size", choices=(*SIZES, "all"), default="all")
+    options.add_argument("--walks", type=int, default=1, help="so many seeds, one after the other")
+    given = options.parse_args()
+    stumbled = 0
+    for seed in range(given.seed, given.seed + given.walks):
+        for language in LANGUAGES if given.language == "all" else (given.language,):
+            for size in SIZES if given.size == "all" else (given.size,):
+                stumbled += not _walk(seed, given.steps, language, size)
+    _say(f"walks that stumbled: {stumbled}")
+    return min(stumbled, 1)
+
+
+def _walk(seed: int, steps: int, language: str, size: str) -> bool:
+    _say(f"== SEED={seed} STEPS={steps} LANGUAGE={language} SIZE={size}")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_app(Path(folder) / "log.txt") as server,
+        sync_playwright() as playwright,
+    ):
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        try:
+            Walk(browser, server, seed, language, size, say=_say).run(steps)
+        except Stumbled as error:
+            _say(f"STUMBLED: {error}")
+            return False
+        finally:
+            browser.close()
+    return True
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

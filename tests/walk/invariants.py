@@ -1,0 +1,140 @@
+"""What must hold after every step, on every page: no error that the step did not earn, and one story on the screen."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Page
+
+from tests.walk.steps import Control, Step, controls
+from ui.frame import ENTRIES
+from ui.i18n import LANGUAGES, catalog
+from ui.session import DEFAULT_TEXT
+
+# Sentences in a yellow box that a walk may meet, as the sources have them; anything else in one is a failure. Blue
+# boxes inform, red ones are never earned.
+EARNED = (
+    "“{text}” is {count} tokens: {pieces}.",
+    "“{text}” is not a list of pairs of query and key, such as 7, 2; 7, 3",
+    "This change cannot be made: {reason}.",
+    "There is no {what} {value}: this model and text have {count}, counted from 0.",
+    "The tokenizer of this model comes without a chat template.",
+    "The text is empty.",
+)
+HEAD = re.compile(r"^L(\d+)H(\d+)(?=$|[:：\s])")
+ANY_HEAD = re.compile(r"L\d+H\d+")
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def address_of(page: Page) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlsplit(page.url).query, keep_blank_values=True).items()}
+
+
+def broken(page: Page, step: Step) -> list[str]:
+    """What does not hold, in words."""
+    shown = page.evaluate(LOOK)
+    parts = address_of(page)
+    return [
+        *_errors(shown),
+        *_titles(page, shown, parts),
+        *_heads(shown, parts),
+        *_shares(shown),
+        *_shows(page, step),
+    ]
+
+
+LOOK = """() => ({
+    alerts: walk.alerts(),
+    exceptions: walk.exceptions(),
+    title: walk.texts(".atlas-title")[0] ?? "",
+    languages: walk.checked("choice_lang"),
+    text: document.querySelector(".st-key-text_box textarea")?.value,
+    heads: [...walk.texts(".atlas-head b"), ...walk.labels("canvas[role=img]")],
+    selects: walk.selects(),
+    tables: walk.rows("table.atlas-next:not(.change)"),
+    bars: [walk.labels(".cell-steps [role=option]")],
+})"""
+
+
+def _errors(shown: dict[str, Any]) -> list[str]:
+    found = [f"a traceback: {text}" for text in shown["exceptions"]]
+    return found + [
+        f"{kind} that no step earned: {text}"
+        for kind, text in shown["alerts"]
+        if kind == "Error" or (kind == "Warning" and not any(earned.search(text) for earned in _earned()))
+    ]
+
+
+def _earned() -> list[re.Pattern[str]]:
+    words = [catalog(language).gettext(sentence) for language in LANGUAGES for sentence in EARNED]
+    return [re.compile(re.sub(r"\\{\w+\\}", ".*", re.escape(one))) for one in words]
+
+
+def _titles(page: Page, shown: dict[str, Any], parts: dict[str, str]) -> list[str]:
+    found: list[str] = []
+    entry = next((one for one in ENTRIES if one.address == urlsplit(page.url).path.strip("/")), None)
+    language = parts.get("lang", "en")
+    if entry is not None and not shown["title"].startswith(catalog(language).gettext(entry.title)):
+        found.append(f"the title is {shown['title']!r} at {page.url}")
+    if shown["languages"] and shown["languages"] != [LANGUAGES[language]]:
+        found.append(f"the language chosen is {shown['languages']}, the address says {language}")
+    if shown["text"] is not None and shown["text"] != parts.get("text", DEFAULT_TEXT):
+        found.append(f"the box holds {shown['text']!r}, the address {parts.get('text', DEFAULT_TEXT)!r}")
+    return found
+
+
+def _heads(shown: dict[str, Any], parts: dict[str, str]) -> list[str]:
+    """Captions, pictures, menus and address name one head."""
+    of_one = [text for text in shown["heads"] if len(set(ANY_HEAD.findall(text))) == 1]  # not of every head of a layer
+    named = {(int(a), int(b)) for a, b in (found.groups() for found in map(HEAD.match, of_one) if found)}
+    menus = {
+        key.rsplit("_", 1)[1]: int(NUMBER.findall(value)[0])
+        for key, value in shown["selects"]
+        if _names_a_place(key, value)
+    }
+    if not named and not menus:
+        return []
+    if "layer" not in parts or "head" not in parts:
+        return [f"the page shows {sorted(named) or menus}, the address names no head"]
+    here = int(parts["layer"]), int(parts["head"])
+    if min(here) < 0:  # counted from the end
+        return []
+    found = [f"the page shows {sorted(named)}, the address says {here}"] if named - {here} else []
+    said = dict(zip(("layer", "head"), here, strict=True))
+    return found + [
+        f"the menu {name} says {value}, the address {said}" for name, value in menus.items() if value != said[name]
+    ]
+
+
+def _names_a_place(key: str, value: str) -> bool:
+    return key.endswith(("_layer", "_head")) and bool(NUMBER.search(value))
+
+
+def _shares(shown: dict[str, Any]) -> list[str]:
+    """Rows of a whole distribution add up to 100 %, as far as rounding goes; what is below 0.1 % counts as nothing."""
+    found: list[str] = []
+    for rows in (*shown["tables"], *shown["bars"]):
+        numbers = [float(NUMBER.findall(row)[-1]) for row in rows if "%" in row]
+        if numbers and len(numbers) == len(rows) and abs(sum(numbers) - 100) > 0.1 * len(numbers) + 0.3:
+            found.append(f"{sum(numbers):.1f} % in all: {rows}")
+    return found
+
+
+def _shows(page: Page, step: Step) -> list[str]:
+    """A control shows what was chosen in it."""
+    control = step.control
+    if control is None or step.shows is None:
+        return []
+    for one in controls(page):
+        if (one.kind, one.key, one.name) == (control.kind, control.key, control.name) and _same_option(one, control):
+            value = page.evaluate("index => walk.value(index)", one.index)
+            if value is not None and value.split() != step.shows.split():
+                return [f"{control} shows {value!r} after {step.words}"]
+            break
+    return []
+
+
+def _same_option(one: Control, control: Control) -> bool:
+    return control.kind != "choose" or one.option == control.option

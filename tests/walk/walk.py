@@ -1,0 +1,155 @@
+"""A seeded random walk over the pages in a real browser: every step is checked, and its address opened anew."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Browser, BrowserContext, Error, Page
+from playwright.sync_api import TimeoutError as Late
+
+from tests.browser import PATIENCE, Server, Watch
+from tests.walk.invariants import broken
+from tests.walk.steps import Step, take_step
+from ui.frame import ENTRIES
+
+SCRIPT = Path(__file__).with_name("walk.js")
+SIZES = {"desk": (1440, 900), "phone": (390, 844)}
+AT_WORK = 12_000  # ms to wait for work that goes on while it is looked at; then it is walked over
+AT_REST = """patience => {
+    if (!window.walk) return false
+    window.waiting ??= performance.now()
+    const long = performance.now() - window.waiting > patience
+    const there = walk.atRest() && !walk.working() || long && (walk.ticking() || walk.working() && walk.atRest())
+    if (there) window.waiting = undefined
+    return there
+}"""
+
+# What an address does not hold. Of each: the widget or component, and the part of its lines that may differ.
+NOT_HELD = (
+    (re.compile(""), re.compile(r"\d[\d.]* (s|ms|秒|毫秒)\b.*")),
+    (re.compile("^film_width$"), re.compile("value: .*")),  # how many beams a search would have
+)
+
+MEASURED = re.compile(r"^race")  # its times, and with them the ticks of its axes
+
+
+class Stumbled(AssertionError):
+    """Something did not hold; the message says what, after which step, and how to get there again."""
+
+
+@dataclass
+class Walk:
+    """One reader in one browser. ``say`` hears every step."""
+
+    browser: Browser
+    server: Server
+    seed: int
+    language: str = "en"
+    size: str = "desk"
+    say: Callable[[str], None] = lambda _line: None
+    steps: list[str] = field(default_factory=list[str])
+    watch: Watch = field(default_factory=Watch)
+    logged: int = 0  # bytes of the server's log that were there before
+
+    def run(self, count: int, *, anew_every: int = 3) -> None:
+        """Walk so many steps; every few of them, and at the end, the address is opened in a fresh browser."""
+        rng = random.Random(f"{self.seed} {self.language} {self.size}")
+        self.logged = len(self.server.log.read_bytes())
+        context = self._context()
+        try:
+            page = context.new_page()
+            entry = rng.choice(ENTRIES)
+            asked = "" if self.language == "en" else f"?lang={self.language}"
+            page.goto(f"{self.server.url}/{entry.address}{asked}")
+            self._done(page, Step(f"open /{entry.address}"))
+            for number in range(1, count + 1):
+                self._done(page, self._step(page, rng))
+                if number % anew_every == 0 or number == count:
+                    self._open_anew(page, context)
+        finally:
+            context.close()
+
+    def _context(self, storage: object = None) -> BrowserContext:
+        width, height = SIZES[self.size]
+        context = self.browser.new_context(
+            viewport={"width": width, "height": height}, locale="en-US", storage_state=storage, accept_downloads=True
+        )
+        context.add_init_script(path=SCRIPT)
+        context.set_default_timeout(PATIENCE)
+        self.watch.follow(context)
+        return context
+
+    def _step(self, page: Page, rng: random.Random) -> Step:
+        try:
+            return take_step(page, rng)
+        except (Error, AssertionError) as error:
+            self._stumble(page, [f"the step failed: {error}"])
+            raise
+
+    def _done(self, page: Page, step: Step) -> None:
+        self.steps.append(step.words)
+        self.say(f"{len(self.steps) - 1:4d}  {step.words}")
+        problems = broken(page, step) if self._rest(page) else []
+        problems += [*self.watch.errors, *(f"asked outside: {url}" for url in self.watch.outside)]
+        log = self.server.log.read_bytes()[self.logged :].decode(errors="replace")
+        if problems or "Traceback (most recent call last)" in log:
+            problems.append(f"the server's log:\n{log[-3000:]}")
+        if problems:
+            self._stumble(page, problems)
+
+    def _rest(self, page: Page) -> bool:
+        """Wait until the page is at rest; False where work goes on that is looked at meanwhile, such as a race."""
+        try:
+            page.wait_for_function(AT_REST, arg=AT_WORK, timeout=2 * PATIENCE, polling=60)
+        except Late:
+            self._stumble(page, ["the page does not come to rest"])
+        return page.evaluate("walk.atRest() && !walk.working()")
+
+    def _open_anew(self, page: Page, context: BrowserContext) -> None:
+        """Another browser that knows nothing but the address shows the same."""
+        self._close_menu(page)
+        if not self._rest(page):
+            return
+        fresh = self._context(context.storage_state())
+        try:
+            other = fresh.new_page()
+            other.goto(page.url)
+            if not self._rest(other):
+                return
+            mine, theirs = _lines(page), _lines(other)
+        finally:
+            fresh.close()
+        if mine != theirs:
+            lost = [*(Counter(mine) - Counter(theirs)).elements()][:12]
+            found = [*(Counter(theirs) - Counter(mine)).elements()][:12]
+            self._stumble(
+                page, [f"a fresh browser shows something else at {page.url}\n  here:  {lost}\n  there: {found}"]
+            )
+
+    def _close_menu(self, page: Page) -> None:
+        page.keyboard.press("Escape")
+        page.mouse.move(1, 1)
+        self._rest(page)
+
+    def _stumble(self, page: Page, problems: list[str]) -> None:
+        again = f"make walk SEED={self.seed} STEPS={len(self.steps) - 1} LANGUAGE={self.language} SIZE={self.size}"
+        path = "\n".join(f"{number:4d}  {words}" for number, words in enumerate(self.steps))
+        raise Stumbled("\n".join([*problems, f"at {page.url}", f"again: {again}", path]))
+
+
+def _lines(page: Page) -> list[tuple[str, str]]:
+    page.mouse.move(1, 1)
+    lines = [(where, what) for where, what in page.evaluate("walk.snapshot()")]
+    return [(where, _held(where, what)) for where, what in lines if not MEASURED.search(where)]
+
+
+def _held(where: str, what: str) -> str:
+    for place, part in NOT_HELD:
+        if place.search(where):
+            what = part.sub("…", what)
+    return what

@@ -1,0 +1,8 @@
+"""What Streamlit runs for every look at the app: navigation and page config. In a folder of its own, see app.py."""
+
+import streamlit as st
+
+from ui.frame import navigation, run_framed
+
+st.set_page_config(page_title="Attention Atlas", layout="wide", initial_sidebar_state="auto")
+run_framed(navigation())

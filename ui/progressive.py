@@ -1,0 +1,48 @@
+"""Work that goes on while it is looked at: what is there is drawn, and again every moment, until it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from jobs.pull import TICK, Pull
+from ui import session
+from ui.i18n import _
+from ui.wording import plain, sentence
+
+
+def progressive(work: Pull[Any], draw: Callable[[], None]) -> None:
+    """Draw as far as the work is; the whole page runs again when it ends, or when a click in it looked elsewhere."""
+    shown = st.fragment(_look, run_every=TICK) if work.running else _look
+    shown(work, draw, here=session.place(), within=iter([True]))
+
+
+def _look(work: Pull[Any], draw: Callable[[], None], *, here: session.Place, within: Iterator[bool]) -> None:
+    """One look. Never run the page again ``within`` its own run: Streamlit (1.67) drops what that has not sent yet."""
+    ticked = not next(within, False)
+    if ticked and (not work.running or session.place() != here):
+        st.rerun()
+    if work.error is not None:
+        st.warning(plain(sentence(work.error)))
+    draw()
+    if work.running:
+        work.pull()  # last: what is drawn does not look stale while it waits
+        if ticked and not work.running:
+            st.rerun()
+
+
+def show_progress(work: Pull[Any], total: int, words: str, *, key: str) -> None:
+    """How far it is (``words`` with done and total in it), and the buttons that stop it and let it go on."""
+    done = len(work.items)
+    said = words.format(done=done, total=total)
+    with st.container(key=key, horizontal=True, vertical_alignment="center", gap="small"):
+        if work.running:
+            st.progress(done / max(1, total), text=said)
+            st.button(_("stop"), key=f"{key}_stop", on_click=work.stop)
+            return
+        st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="content")
+        if done < total:
+            st.button(_("go on"), key=f"{key}_start", on_click=work.start)

@@ -1,0 +1,68 @@
+// What is written above and under the axis, and said of it.
+
+import { element } from "../shared/dom.js"
+import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
+import { MASKED, place } from "./axis_layout.js"
+import { bytesText, labelAt } from "./frames.js"
+
+export function drawWords(axis, { reel, meta, at }, frame) {
+  const { texts, view } = meta
+  const head = `L${view.head[0]}H${view.head[1]}`
+  const query = isolate(frame.label)
+  const parts = [element("b", { textContent: fill(texts.looks, { head, label: query }) })]
+  if (view.heads.length) {
+    const layers = new Set(view.heads.map(([layer]) => layer))
+    const whole = view.heads.length === view.total
+    const words = { count: view.heads.length, total: view.total, layer: [...layers][0] }
+    parts.push(element("span", { textContent: fill(whole ? texts.heads : texts.heads_layer, words) }))
+  }
+  axis.heading.replaceChildren(...parts)
+  const most = frame.row.reduce((best, value, i) => (value > (frame.row[best] || 0) ? i : best), 0)
+  const share = (value) => formatNumber(value, "percent", texts)
+  const key = isolate(labelAt(reel, most * view.bin))
+  const summary = fill(texts.summary, { head, query, weight: share(frame.row[most] || 0), key })
+  const hovered = axis.hover && hoverWords(axis, reel, meta, frame)
+  axis.caption.textContent = hovered || summary
+  if (axis.canvas.getAttribute("aria-label") !== summary) axis.canvas.setAttribute("aria-label", summary)
+  axis.canvas.style.cursor = axis.hover && place(axis, axis.hover.x, axis.hover.y)?.part === "strip" ? "pointer" : ""
+  if (at !== axis.announced) axis.announce(summary)
+  axis.announced = at
+  axis.cache.textContent = cacheWords(reel, meta, frame)
+}
+
+function cacheWords(reel, { cache, view, texts }, frame) {
+  const count = frame.position + 1
+  const sum = fill(texts.cache, { count: wholeNumber(count), bytes: bytesText(count * cache.bytes) })
+  const words = [sum]
+  if (cache.shape) {
+    const [layers, heads, depth, size] = cache.shape
+    words[0] += ` = ${fill(texts.formula, { layers, heads, depth, size, tokens: wholeNumber(count) })}`
+  }
+  if (view.bin > 1) words.push(fill(texts.pooled, { count: view.bin }))
+  if (cache.pooled > 1) words.push(fill(texts.pooled_rows, { count: cache.pooled }))
+  return words.join(". ")
+}
+
+function hoverWords(axis, reel, { view, texts }, frame) {
+  const found = place(axis, axis.hover.x, axis.hover.y)
+  if (!found || found.column >= frame.row.length) return ""
+  const { part, column, row } = found
+  const key = isolate(labelAt(reel, Math.min(column * view.bin, frame.position)))
+  const query = isolate(frame.label)
+  if (part === "k" || part === "v") {
+    const values = reel[part][column]
+    if (!values) return ""
+    const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => formatNumber(value, "plain", texts))
+    return fill(texts.vector, { name: part.toUpperCase(), label: key, count: values.length, low, high })
+  }
+  let weight = frame.row[column]
+  let head = view.head
+  if (part === "strip") {
+    head = view.heads[row] ?? head
+    const value = frame.strip[row * frame.row.length + column]
+    weight = value === MASKED ? NaN : value / 254
+  }
+  const template = Number.isNaN(weight) ? texts.masked : texts.look
+  const words = fill(template, { query, key, weight: formatNumber(weight, "percent", texts) })
+  return `L${head[0]}H${head[1]}: ${words}`
+}

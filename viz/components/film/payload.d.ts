@@ -1,0 +1,70 @@
+// What film.py packs.
+
+import type { Bytes, Floats, Life, Palette, Texts } from "../shared/types"
+
+export interface Meta {
+  film: string
+  start: number
+  prompt: { labels: string[]; units: [label: string, start: number, special: boolean][] } | null
+  prefill: [tokens: number, seconds: number] | null
+  frames: Frame[]
+  /** Columns of each frame's attention row. */
+  widths: number[]
+  cache: { first: number; pooled: number; bytes: number; shape: [number, number, number, number] | null }
+  view: { head: [layer: number, head: number]; heads: [layer: number, head: number][]; total: number; bin: number; group: number }
+  vocab: number
+  limit: number
+  /** Why it does not go on; empty while it may. */
+  stop: string
+  at: number
+  goal: number
+  answered: number
+  alive: boolean
+  labels: Record<string, string>
+  texts: Texts
+  palette: Palette
+}
+
+export interface Frame {
+  token: number | null
+  label: string
+  special: boolean
+  position: number
+  how: string
+  probability: number | null
+  rank: number | null
+  entropy: number
+  /** Whether the settings make another distribution of it than the model's own; `final…` belong to that. */
+  changed: boolean
+  final: number | null
+  finalRank: number | null
+  finalEntropy: number
+  finalRest: number
+  uniform: number | null
+  seconds: number | null
+  nKept: number
+  keptMass: number
+  tokens: number[]
+  probabilities: number[]
+  finals: number[]
+  kept: boolean[]
+}
+
+export interface Arrays {
+  rows: Floats
+  strips: Bytes
+  k: Floats
+  v: Floats
+}
+
+export interface State extends Life {
+  meta: Meta
+  reel: any
+  at: any
+  speed: any
+  playing: any
+  asking: any
+  resting: number
+  /** Where the host was last told that the reader stays. */
+  told: string
+}

@@ -1,0 +1,173 @@
+import { element, svg } from "../shared/dom.js"
+import { markPainted, mounted } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+import { textsIn, wordAt, wordsIn } from "./page_text.js"
+import { termsByName, wordsOf } from "./words.js"
+/** @import { Host, Root } from "../shared/types" */
+/** @import { Meta, State, Term } from "./payload" */
+
+const REST = 350 // ms that the pointer rests on a word before it is explained
+const SETTLE = 600 // ms without a change of the page before its words are marked
+const HIGHLIGHT = "atlas-terms"
+const INTERACTIVE = "button, a, label, summary, [role=button], [role=radio], [role=tab], [role=switch], [role=slider]"
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".glossary", { create, receive, draw, end })
+}
+
+/**
+ * @param {Root} root
+ * @param {AbortSignal} signal
+ */
+function create(root, signal) {
+  const open = element("button", { type: "button", className: "open" })
+  const list = element("dialog", { className: "list" })
+  const note = element("div", { className: "note", role: "tooltip", popover: "manual" })
+  const state = /** @type {any} */ ({ open, list, note, resting: 0, marking: 0 })
+  open.addEventListener("click", () => list.showModal())
+  list.addEventListener("click", (event) => event.target === list && list.close())
+  document.addEventListener("pointermove", (event) => rest(state, event), { signal, passive: true })
+  document.addEventListener("pointerup", (event) => tap(state, event), { signal })
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide(state), { signal })
+  document.addEventListener("scroll", () => hide(state), { signal, capture: true, passive: true })
+  const observer = new MutationObserver(() => markSoon(state))
+  observer.observe(document.body, { subtree: true, childList: true, characterData: true })
+  signal.addEventListener("abort", () => observer.disconnect())
+  return state
+}
+
+/**
+ * @param {State} state
+ * @param {{ meta: Meta }} payload
+ */
+function receive(state, { meta }) {
+  state.meta = meta
+  state.byName = termsByName(meta.terms)
+  state.words = wordsOf([...state.byName.keys()])
+}
+
+/** @param {State} state */
+function draw(state) {
+  const { root, open, list, note, meta } = state
+  readTheme(root)
+  open.textContent = meta.texts.open
+  const close = element("button", { type: "button", className: "close", textContent: meta.texts.close })
+  close.addEventListener("click", () => list.close())
+  list.setAttribute("aria-label", meta.texts.open)
+  list.replaceChildren(element("h2", { textContent: meta.texts.open }), ...meta.terms.map(entry), close)
+  if (!open.isConnected) root.replaceChildren(open, list, note)
+  markSoon(state)
+  markPainted(root)
+}
+
+/** @param {State} state */
+function end(state) {
+  clearTimeout(state.resting)
+  clearTimeout(state.marking)
+  CSS.highlights?.delete(HIGHLIGHT)
+}
+
+/** @param {Term} term */
+function entry({ names, meaning, picture }) {
+  const parts = [element("h3", { textContent: names[0] }), element("p", { textContent: meaning })]
+  if (picture.length) parts.push(/** @type {any} */ (svg("svg", { viewBox: "0 0 120 60", "aria-hidden": "true" }, ...picture.map(([tag, attributes]) => svg(tag, attributes)))))
+  return element("section", {}, ...parts)
+}
+
+// -- one word ---------------------------------------------------------------------------------------------------------
+
+/**
+ * @param {State} state
+ * @param {PointerEvent} event
+ */
+function rest(state, event) {
+  clearTimeout(state.resting)
+  if (event.pointerType === "touch" || event.buttons || state.list.open) return
+  const path = event.composedPath() // later the event has none
+  state.resting = setTimeout(() => explain(state, path, event), state.note.matches(":popover-open") ? 60 : REST)
+}
+
+// A finger cannot rest on a word: it taps, and what a tap does already it goes on doing.
+/**
+ * @param {State} state
+ * @param {PointerEvent} event
+ */
+function tap(state, event) {
+  if (event.pointerType !== "touch") return
+  const path = event.composedPath()
+  if (path.some((one) => one instanceof Element && one.matches(INTERACTIVE))) return
+  explain(state, path, event)
+}
+
+/**
+ * @param {State} state
+ * @param {EventTarget[]} path
+ * @param {PointerEvent} event
+ */
+function explain(state, path, { clientX, clientY }) {
+  if (path.includes(state.note)) return
+  const found = wordAt(path[0], state.words, clientX, clientY)
+  const term = found && state.byName.get(found.name)
+  if (!term) return hide(state)
+  show(state, term, found.range.getBoundingClientRect())
+}
+
+/**
+ * @param {State} state
+ * @param {Term} term
+ * @param {DOMRect} box
+ */
+function show({ note, root }, term, box) {
+  readTheme(root)
+  note.replaceChildren(entry(term))
+  note.showPopover()
+  const { width, height } = note.getBoundingClientRect()
+  note.style.left = `${Math.max(8, Math.min(box.left, innerWidth - width - 8))}px`
+  note.style.top = `${box.bottom + 6 + height <= innerHeight ? box.bottom + 6 : Math.max(8, box.top - height - 6)}px`
+}
+
+/** @param {State} state */
+function hide({ note, resting }) {
+  clearTimeout(resting)
+  if (note.matches(":popover-open")) note.hidePopover()
+}
+
+// -- the words of the page --------------------------------------------------------------------------------------------
+
+/** @param {State} state */
+function markSoon(state) {
+  clearTimeout(state.marking)
+  state.marking = setTimeout(() => mark(state), SETTLE)
+}
+
+// A dotted line under each word the first time it stands on the page; the document itself is left as it is.
+/** @param {State} state */
+function mark(state) {
+  if (!CSS.highlights) return
+  const seen = new Set()
+  const ranges = []
+  for (const text of textsIn(document.querySelector("[data-testid=stMain]") ?? document.body)) {
+    for (const { name, range } of wordsIn(text, state.words)) {
+      const term = state.byName.get(name)
+      if (!term || seen.has(term) || !range.getClientRects().length) continue
+      seen.add(term)
+      ranges.push(range)
+      dotted(/** @type {any} */ (text.getRootNode()))
+    }
+  }
+  CSS.highlights.set(HIGHLIGHT, new Highlight(...ranges))
+}
+
+/** @type {CSSStyleSheet | undefined} */
+let line
+
+// How such a word looks; each shadow root needs to be told.
+/** @param {Document | ShadowRoot} root */
+function dotted(root) {
+  if (!line) {
+    line = new CSSStyleSheet()
+    line.replaceSync(`::highlight(${HIGHLIGHT}) { text-decoration: underline dotted; text-decoration-thickness: 1px; text-underline-offset: 3px }`)
+  }
+  if (!root.adoptedStyleSheets.includes(line)) root.adoptedStyleSheets = [...root.adoptedStyleSheets, line]
+}

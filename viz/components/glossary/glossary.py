@@ -1,0 +1,48 @@
+"""The glossary: a word of the field is explained where it stands, and all of them in one list.
+
+It looks at the whole page, shadow roots included, so no view needs to know of it: what the pointer rests on is looked
+up, and the first time a word stands on the page it has a dotted line. The list is what a keyboard reaches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from viz.components.glossary.terms import TERMS, Term
+from viz.components.packing import pack
+from viz.components.source import read_source
+
+N_ = str
+
+TEXTS: dict[str, str] = {"open": N_("Glossary"), "close": N_("Close")}
+
+SOURCE = read_source(Path(__file__).parent, "glossary", '<div class="glossary"></div>\n')
+
+_BOTH = re.compile(r"([^\x00-\x7f]+) ([A-Za-z ]+)")  # a word and its English name
+
+
+def terms_in(translate: Callable[[str], str]) -> tuple[Term, ...]:
+    """The terms in a language, with their English names: on the screen stands "熵 entropy", or either."""
+    return tuple(map(partial(_translated, translate), TERMS))
+
+
+def _translated(translate: Callable[[str], str], term: Term) -> Term:
+    names: list[str] = []
+    for name in term.names:
+        here = translate(name)
+        both = _BOTH.fullmatch(here)
+        names += [here, *(both.groups() if both else ()), name]
+    return replace(term, names=tuple(dict.fromkeys(names)), meaning=translate(term.meaning))
+
+
+def payload(*, terms: Sequence[Term], texts: Mapping[str, str]) -> bytes:
+    """`terms` in the reader's language, in the order of the list."""
+    listed = [
+        {"names": list(term.names), "meaning": term.meaning, "picture": [[tag, parts] for tag, parts in term.picture]}
+        for term in terms
+    ]
+    return pack({"terms": listed, "texts": dict(texts)}, {})

@@ -1,0 +1,54 @@
+// The text of the whole page around the glossary, in the document and in the shadow roots of other components.
+
+// The reader's own text, code, numbers of tables and what is typed or chosen is not the page's own words.
+const NOT_OURS = "textarea, input, select, code, pre, bdi, script, style, table, .chip, .label, [role=option], [role=listbox], [role=treeitem], [contenteditable], [data-testid=stTextArea], [data-testid=stDataFrame], .glossary"
+const LONGEST = 600 // characters of a text that is looked through
+
+/** @type {(node: Node) => boolean} */
+export function isOurs(node) {
+  for (let one = node.parentElement; one; one = one.parentElement ?? /** @type {ShadowRoot} */ (one.getRootNode()).host?.parentElement) {
+    if (one.matches(NOT_OURS)) return false
+  }
+  return true
+}
+
+/** @type {(root: Node) => Generator<Text>} */
+export function* textsIn(root) {
+  for (const child of root.childNodes) {
+    if (child instanceof Text) {
+      if (child.data.length <= LONGEST && child.data.trim()) yield child
+    } else if (child instanceof Element) {
+      if (child.matches(NOT_OURS)) continue
+      if (child.shadowRoot) yield* textsIn(child.shadowRoot)
+      yield* textsIn(child)
+    }
+  }
+}
+
+/**
+ * @typedef {{ name: string, range: Range }} Found
+ * @type {(text: Text, words: RegExp) => Generator<Found>}
+ */
+export function* wordsIn(text, words) {
+  for (const found of text.data.matchAll(words)) {
+    const range = document.createRange()
+    range.setStart(text, found.index)
+    range.setEnd(text, found.index + found[0].length)
+    yield { name: found[0].toLowerCase(), range }
+  }
+}
+
+// The word of ours at this point of the screen, in the innermost element there.
+/** @type {(target: EventTarget, words: RegExp, x: number, y: number) => Found | null} */
+export function wordAt(target, words, x, y) {
+  if (!(target instanceof Element)) return null
+  for (const text of target.childNodes) {
+    if (!(text instanceof Text) || text.data.length > LONGEST || !isOurs(text)) continue
+    for (const found of wordsIn(text, words)) {
+      for (const box of found.range.getClientRects()) {
+        if (x >= box.left && x <= box.right && y >= box.top && y <= box.bottom) return found
+      }
+    }
+  }
+  return null
+}

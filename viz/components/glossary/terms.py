@@ -1,0 +1,300 @@
+"""The words of this field that stand on the pages, each explained in a sentence or two for who meets it first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+N_ = str  # marks a text for Babel without translating it here
+Shape = tuple[str, dict[str, str]]  # an SVG element and its attributes, on a picture of 120 × 60
+
+
+@dataclass(frozen=True)
+class Term:
+    """``names`` are its spellings on the screen, the first its own; ``picture`` shows what words say badly."""
+
+    names: tuple[str, ...]
+    meaning: str
+    picture: tuple[Shape, ...] = ()
+
+
+def _rect(x: float, y: float, width: float, height: float, kind: str) -> Shape:
+    return "rect", {"x": f"{x:g}", "y": f"{y:g}", "width": f"{width:g}", "height": f"{height:g}", "class": kind}
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Shape:
+    return "line", {"x1": f"{x1:g}", "y1": f"{y1:g}", "x2": f"{x2:g}", "y2": f"{y2:g}", "class": kind}
+
+
+def _triangle(kinds: Sequence[str]) -> tuple[Shape, ...]:
+    """Five rows that look at ever more columns; ``kinds`` are the cells of the last row, the others are faint."""
+    cells = [_rect(35 + 10 * k, 5 + 10 * q, 9, 9, "faint") for q in range(4) for k in range(q + 1)]
+    return (*cells, *(_rect(35 + 10 * k, 45, 9, 9, kind) for k, kind in enumerate(kinds)))
+
+
+_LOOK = _triangle(("faint", "strong", "faint", "faint", "faint"))
+_HIDDEN = tuple(_rect(35 + 10 * k, 5 + 10 * q, 9, 9, "out") for q in range(5) for k in range(q + 1, 5))
+_MASK = (*_triangle(("faint",) * 5), *_HIDDEN)
+_BARS = tuple(_rect(20 + 18 * i, 50 - height, 12, height, "strong") for i, height in enumerate((5, 42, 3, 12, 1)))
+_TURN = (
+    ("circle", {"cx": "60", "cy": "30", "r": "24", "class": "ring"}),
+    _line(60, 30, 84, 30, "faint-line"),
+    _line(60, 30, 77, 13, "query-line"),
+)
+_GROUP = (
+    *(_rect(14 + 24 * i, 8, 18, 12, "query") for i in range(4)),
+    *(_rect(26 + 48 * i, 40, 18, 12, "key") for i in range(2)),
+    *(_line(23 + 24 * i, 20, 35 + 48 * (i // 2), 40, "faint-line") for i in range(4)),
+)
+_STREAM = (
+    _line(8, 45, 112, 45, "key-line"),
+    *(_rect(24 + 40 * i, 10, 24, 16, "faint") for i in range(2)),
+    *(_line(30 + 40 * i, 45, 30 + 40 * i, 26, "faint-line") for i in range(2)),
+    *(_line(42 + 40 * i, 26, 42 + 40 * i, 45, "query-line") for i in range(2)),
+)
+
+TERMS = (
+    Term(
+        (N_("token"), N_("tokens")),
+        N_(
+            "A piece of text that the model reads as one: a word, a part of one, a single sign. It "
+            "never sees letters, only the numbers of tokens."
+        ),
+    ),
+    Term(
+        ("⟨bos⟩",),
+        N_(
+            "“Beginning of sequence”: a special token before the text. Heads that find nothing to look at often "
+            "look at it."
+        ),
+    ),
+    Term(
+        ("⟨eos⟩",),
+        N_("“End of sequence”: the special token by which the model says that the text ends here."),
+    ),
+    Term(
+        (N_("layer"), N_("layers")),
+        N_(
+            "One step of the model. Each reads what the one before left at every token, adds "
+            "something to it and hands it on; L0 is the first."
+        ),
+    ),
+    Term(
+        (N_("head"), N_("heads")),
+        N_(
+            "One of several small attentions that work side by side in a layer, each with its own "
+            "queries, keys and values. L7H5 is head 5 of layer 7."
+        ),
+        _LOOK,
+    ),
+    Term(
+        (N_("attention"),),
+        N_(
+            "How a token takes in others: it asks all it may see, and mixes what they answer, each with its "
+            "share. The shares add up to 100 %."
+        ),
+        _LOOK,
+    ),
+    Term(
+        (N_("query"), N_("queries")),
+        N_(
+            "What a token looks for: a list of numbers that a head makes of it. It is compared "
+            "with the keys of the tokens it may see."
+        ),
+        _LOOK,
+    ),
+    Term(
+        (N_("key"), N_("keys")),
+        N_(
+            "What a token offers to be found by: a list of numbers that a head makes of it, to be "
+            "compared with queries."
+        ),
+    ),
+    Term(
+        (N_("value"), N_("values")),
+        N_(
+            "What a token hands over when it is looked at: a list of numbers. A head adds the "
+            "values up, each times its weight."
+        ),
+    ),
+    Term(
+        (N_("score"), N_("scores")),
+        N_(
+            "How well a query and a key fit: their numbers multiplied one by one and added up, "
+            "divided by √d. Softmax turns the scores of a row into weights."
+        ),
+    ),
+    Term(
+        ("softmax",),
+        N_(
+            "Turns any numbers into shares that add up to 100 %: each becomes e to its power, divided by the sum "
+            "of all. A little more becomes a lot more."
+        ),
+        _BARS,
+    ),
+    Term(
+        (N_("weight"), N_("weights")),
+        N_("The share of its attention that a token gives another; the weights of a row add up to 100 %."),
+    ),
+    Term(
+        ("lse",),
+        N_(
+            "Log-sum-exp: the logarithm of the sum under the softmax. score − lse is the logarithm of the weight, "
+            "so one number a row is enough to get all its weights back."
+        ),
+    ),
+    Term(
+        ("logit", "logits"),
+        N_(
+            "The model's raw number for a token as the next one. Softmax makes probabilities of "
+            "them; a difference of 1 is a factor of 2.7."
+        ),
+    ),
+    Term(
+        (N_("entropy"),),
+        N_(
+            "How spread out shares are, in bits: 0 when all is on one, 1 as for a fair coin, 3 as for eight equal ones."
+        ),
+    ),
+    Term(
+        (N_("bits"),),
+        N_(
+            "The unit of entropy: so many yes-or-no questions are left open on average. 2 bits are four equally "
+            "likely cases."
+        ),
+    ),
+    Term(
+        (N_("nats"),),
+        N_("The same as bits but with e instead of 2: 1 nat is 1.44 bits."),
+    ),
+    Term(
+        ("KL",),
+        N_(
+            "Kullback–Leibler divergence: how far one distribution is from another. 0 when they are equal; it "
+            "grows where what was likely became unlikely."
+        ),
+    ),
+    Term(
+        (N_("perplexity"),),
+        N_(
+            "Among how many equally likely tokens the model seems to choose on average; the lower, the better it "
+            "foretells the text."
+        ),
+    ),
+    Term(
+        (N_("residual"), N_("residual stream")),
+        N_(
+            "The list of numbers that runs through all layers at each token. Heads and "
+            "the other parts only read it and add to it."
+        ),
+        _STREAM,
+    ),
+    Term(
+        ("RoPE",),
+        N_(
+            "Rotary position embedding: before they are compared, queries and keys are turned by an angle that "
+            "grows with their position, so that a score depends on the distance."
+        ),
+        _TURN,
+    ),
+    Term(
+        ("θ",),
+        N_(
+            "The angle in radians by which one pair of numbers is turned from one position to the next: large for "
+            "the fast pairs, tiny for the slow ones."
+        ),
+        _TURN,
+    ),
+    Term(
+        ("GQA",),
+        N_(
+            "Grouped-query attention: several query heads share one head of keys and values, so that the cache is "
+            "smaller."
+        ),
+        _GROUP,
+    ),
+    Term(
+        ("MQA",),
+        N_("Multi-query attention: all query heads share a single head of keys and values."),
+    ),
+    Term(
+        ("MHA",),
+        N_("Multi-head attention: each query head has keys and values of its own."),
+    ),
+    Term(
+        (N_("kv head"), N_("kv heads")),
+        N_("A head of keys and values; several query heads may share it."),
+        _GROUP,
+    ),
+    Term(
+        (N_("KV cache"),),
+        N_("Keys and values of the tokens read so far, kept so that the next token need not make them anew."),
+    ),
+    Term(
+        (N_("prefill"),),
+        N_("Reading the whole prompt at once, before the first token is generated."),
+    ),
+    Term(
+        (N_("masked"), N_("mask")),
+        N_("Not to be seen: a text is foretold from left to right, so a token may not look at those after it."),
+        _MASK,
+    ),
+    Term(
+        (N_("sink"), N_("sinks")),
+        N_(
+            "A place to put attention that is not needed, mostly the first token; what it hands over counts for little."
+        ),
+    ),
+    Term(
+        (N_("temperature"),),
+        N_(
+            "Divides the logits before softmax: below 1 the likely becomes likelier, above 1 all becomes more "
+            "even, 0 always takes the likeliest."
+        ),
+    ),
+    Term(
+        ("top-p",),
+        N_("Keep the likeliest tokens that together reach the share p, and draw among these."),
+    ),
+    Term(
+        ("top-k",),
+        N_("Keep the k likeliest tokens, and draw among these."),
+    ),
+    Term(
+        ("min-p",),
+        N_("Drop every token whose probability is below this share of the likeliest one's."),
+    ),
+    Term(
+        (N_("seed"),),
+        N_("The number that the random draws begin with: the same seed draws the same tokens again."),
+    ),
+    Term(
+        (N_("beam search"), N_("beams")),
+        N_(
+            "Follow several continuations at once and keep the likeliest whole ones, instead of "
+            "choosing token by token."
+        ),
+    ),
+    Term(
+        (N_("induction"),),
+        N_(
+            "A head that finds the earlier place of the token at hand and looks at what came after it there: so "
+            "the model goes on with a pattern it has seen once."
+        ),
+    ),
+    Term(
+        (N_("ablated"),),
+        N_("Switched off: what the head passes on is set to zero, to see what the model loses."),
+    ),
+    Term(
+        (N_("patching"), N_("patched")),
+        N_(
+            "Put what one text left inside the model in the place of another's, to see which part "
+            "carries the difference."
+        ),
+    ),
+    Term(
+        ("float32", "bfloat16"),
+        N_("How many digits the model computes with: float32 about seven, bfloat16 between two and three."),
+    ),
+)

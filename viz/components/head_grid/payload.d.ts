@@ -1,0 +1,42 @@
+// What head_grid.py packs.
+
+import type { Bytes, Floats, Ints, Life, Palette, Texts } from "../shared/types"
+
+export interface Meta {
+  mode: "maps" | "metric"
+  layer_has_weights: boolean[]
+  selected: Head
+  compare: Head | null
+  /** Neighbouring heads that share one key and value head. */
+  groups: number
+  low: number
+  high: number
+  number: string
+  max_height: number
+  texts: Texts
+  palette: Palette
+}
+
+export type Head = [layer: number, head: number]
+
+export interface Arrays {
+  /** [layers, heads, n, n], 0..255 */
+  thumbnails: Bytes
+  /** [layers, n, n] */
+  keep: Bytes
+  /** [layers, heads] */
+  metric: Floats
+  /** Heads as layer × heads + head, best first. */
+  order?: Ints
+}
+
+export interface State extends Life {
+  meta: Meta
+  thumbnails: Bytes
+  keep: Bytes
+  metric: Floats
+  order: Ints | null
+  selected: Head
+  compared: Head | null
+  hovered: Head | null
+}

@@ -1,0 +1,43 @@
+// What head_map.py packs.
+
+import type { Floats, Life, Palette, Texts } from "../shared/types"
+
+export interface Meta {
+  /** [first query, one past the last, first key, one past the last] of the tile, in units. */
+  window: [number, number, number, number]
+  total: [queries: number, keys: number]
+  row_labels: string[]
+  col_labels: string[]
+  scale: "sequential" | "diverging"
+  low: number
+  high: number
+  log: boolean
+  clipped: [below: boolean, above: boolean]
+  has_masked: boolean
+  /** A cell, a row alone, or nothing. */
+  selected: [query: number, key: number | null] | null
+  /** Units in one pixel. */
+  pool: [queries: number, keys: number]
+  number: string
+  max_height: number
+  /** A click is told apart from the keyboard's moves. */
+  press: boolean
+  texts: Texts
+  palette: Palette
+}
+
+export interface Arrays {
+  values: Floats
+  overview?: Floats
+}
+
+export interface State extends Life {
+  meta: Meta
+  layout: any
+  view: any
+  zoom: any
+  values: Floats
+  overview: Floats | null
+  selected: Meta["selected"]
+  hovered: [query: number, key: number] | null
+}

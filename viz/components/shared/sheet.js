@@ -1,0 +1,110 @@
+// A canvas of cells in a box that scrolls, one of which is chosen: by a click, or by arrows once it has the focus.
+//
+// A component says what its cells are: {choice: the name of the chosen cell in its state and in its choices; hit(state,
+// x, y), the cell under a point of the sheet, or null; neighbour(state, [down, right]), the next cell that can be
+// chosen; boxOf(state, cell), its edges without the labels before it, or null; describe(state, cell); refresh(state)}.
+
+import { chosen } from "./choice.js"
+import { element } from "./dom.js"
+import { plainKey, tell } from "./shell.js"
+/** @import { Cells, Life } from "./types" */
+
+const BAR = 12 // pixels of a scroll bar
+const RESTS = 150 // milliseconds without another arrow key before the host is told
+
+/** @type {Record<string, [down: number, right: number]>} */
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+
+export function makeSheet() {
+  const canvas = element("canvas", { tabIndex: 0, role: "img" })
+  const sheet = element("div", { className: "sheet" }, canvas)
+  return { canvas, sheet, scroller: element("div", { className: "scroller" }, sheet) }
+}
+
+// The layout that `layOut` makes for the width there is, and the box as high as it may be.
+/** @type {<Layout extends { width: number, height: number }>(state: Life, layOut: (width: number) => Layout) => Layout} */
+export function fitSheet(state, layOut) {
+  const { root, meta, sheet, scroller } = state
+  const whole = layOut(root.clientWidth)
+  const tall = whole.height > meta.max_height + 0.5
+  const layout = tall ? layOut(root.clientWidth - BAR) : whole
+  state.viewWidth = root.clientWidth - (tall ? BAR : 0)
+  state.viewHeight = Math.min(layout.height, meta.max_height)
+  Object.assign(scroller.style, {
+    height: `${Math.ceil(state.viewHeight)}px`,
+    overflowX: layout.width > state.viewWidth ? "auto" : "hidden",
+    overflowY: tall ? "auto" : "hidden",
+  })
+  Object.assign(sheet.style, { width: `${layout.width}px`, height: `${layout.height}px` })
+  return layout
+}
+
+/** @type {(state: any, cells: Cells) => void} */
+export function listenToCells(state, cells) {
+  const { canvas, scroller } = state
+  const under = (event) => {
+    const box = canvas.getBoundingClientRect()
+    return cells.hit(state, event.clientX - box.left + scroller.scrollLeft, event.clientY - box.top + scroller.scrollTop)
+  }
+  const hover = (found) => {
+    if (String(found) === String(state.hovered)) return
+    state.hovered = found
+    canvas.style.cursor = found ? "pointer" : "default"
+    if (found) state.announce(cells.describe(state, found))
+    cells.refresh(state)
+  }
+  canvas.addEventListener("pointermove", (event) => event.pointerType !== "touch" && hover(under(event)))
+  canvas.addEventListener("pointerleave", () => hover(null))
+  canvas.addEventListener("click", (event) => {
+    const found = under(event)
+    if (found) choose(state, cells, found, 0)
+  })
+  canvas.addEventListener("keydown", (event) => onKey(state, cells, event))
+  scroller.addEventListener("scroll", () => cells.refresh(state), { passive: true })
+}
+
+/** @type {(state: any, cells: Cells, event: KeyboardEvent) => void} */
+function onKey(state, cells, event) {
+  if (!plainKey(event)) return
+  const step = STEPS[event.key]
+  const now = state[cells.choice]
+  if (event.key === "Enter" && now) choose(state, cells, now, 0)
+  else if (event.key === "Escape") {
+    state.hovered = null
+    cells.refresh(state)
+  } else if (step) {
+    const next = cells.neighbour(state, step)
+    if (next) choose(state, cells, next, RESTS)
+  } else return
+  event.preventDefault()
+}
+
+// Draw the choice at once and tell the host after `wait` milliseconds.
+/** @type {(state: any, cells: Cells, cell: number[], wait: number) => void} */
+function choose(state, cells, cell, wait) {
+  Object.assign(state, { [cells.choice]: cell, hovered: null })
+  chosen(state, cells.choice, cell)
+  tell(state, "head", cell, wait)
+  keepInSight(state, cells)
+  state.announce(cells.describe(state, cell))
+  cells.refresh(state)
+}
+
+// Scroll to the chosen cell, once for each: the reader may scroll away from it.
+/** @type {(state: any, cells: Cells) => void} */
+export function showChosen(state, cells) {
+  if (state[cells.choice] && state.kept !== String(state[cells.choice])) keepInSight(state, cells)
+}
+
+/** @type {(state: any, cells: Cells) => void} */
+function keepInSight(state, cells) {
+  const { scroller, viewWidth, viewHeight } = state
+  const cell = state[cells.choice]
+  state.kept = String(cell)
+  const box = cells.boxOf(state, cell)
+  if (!box) return
+  if (box.top < scroller.scrollTop) scroller.scrollTop = box.top
+  else if (box.bottom > scroller.scrollTop + viewHeight) scroller.scrollTop = box.bottom - viewHeight
+  if (box.left < scroller.scrollLeft) scroller.scrollLeft = box.left
+  else if (box.right > scroller.scrollLeft + viewWidth) scroller.scrollLeft = box.right - viewWidth
+}

@@ -1,0 +1,121 @@
+// The life of a component: made once per root, told new data, drawn anew when its width or theme changes, taken away.
+
+import { unpack } from "./packing.js"
+/** @import { Component, Host, Life, Root } from "./types" */
+
+// What a component's default export does with what the host gives it. The parts of a component:
+//
+// `create(root, signal)` builds its elements and returns its state; listeners on the root itself take the signal.
+// `receive(state, {meta, arrays}, data)` takes over new data, `draw(state)` draws them at the width there is, and
+// `end(state)` stops what else the component has running.
+//
+// The state is found again when the host calls with new data. The host runs the cleanup of the last call only, when
+// the component leaves: so every call returns the same one.
+/** @type {(host: Host, selector: string, component: Component) => () => void} */
+export function mounted({ data, parentElement, setTriggerValue }, selector, component) {
+  const root = /** @type {Root} */ (parentElement.querySelector(selector))
+  const state = (root.atlas ??= begun(root, component))
+  state.send = setTriggerValue
+  state.again = () => {
+    component.receive(state, unpack(data), data)
+    component.draw(state)
+  }
+  state.again()
+  return state.dispose
+}
+
+/** @type {(root: Root, component: Component) => Life} */
+function begun(root, { create, draw, end = () => {} }) {
+  const life = new AbortController()
+  const state = create(root, life.signal)
+  const repaint = () => draw(state)
+  const stop = watchLayout(root, repaint)
+  const dispose = () => {
+    stop()
+    life.abort()
+    end(state)
+    state.announce?.stop()
+    clearTimeout(state.asking)
+    clearTimeout(state.believing)
+    cancelAnimationFrame(state.frame)
+    root.replaceChildren()
+    delete root.atlas
+  }
+  return Object.assign(state, { root, repaint, dispose })
+}
+
+// Tell the host, at once or when nothing else was told for `wait` milliseconds: a held key asks once, when it rests.
+/** @type {(state: Life, name: string, value: unknown, wait?: number) => void} */
+export function tell(state, name, value, wait = 0) {
+  clearTimeout(state.asking)
+  state.asking = 0
+  if (!wait) return state.send(name, value)
+  state.asking = setTimeout(() => {
+    state.asking = 0
+    state.send(name, value)
+  }, wait)
+}
+
+// Draw with the next frame, all of it or what `paint` does.
+/** @type {(state: Life, paint?: () => void) => void} */
+export function later(state, paint = state.repaint) {
+  cancelAnimationFrame(state.frame)
+  state.frame = requestAnimationFrame(paint)
+}
+
+// Call `repaint` (at most once a frame) when the width, the theme of a page of our own or the pixel ratio changes.
+// Returns a function that stops it.
+/** @type {(root: Root, repaint: () => void) => () => void} */
+function watchLayout(root, repaint) {
+  let frame = 0
+  let [width, ratio] = [root.clientWidth, devicePixelRatio]
+  const soon = () => {
+    cancelAnimationFrame(frame)
+    frame = requestAnimationFrame(repaint)
+  }
+  const observer = new ResizeObserver(() => {
+    if (root.clientWidth === width && devicePixelRatio === ratio) return
+    ;[width, ratio] = [root.clientWidth, devicePixelRatio]
+    soon()
+  })
+  observer.observe(root)
+  const scheme = matchMedia("(prefers-color-scheme: dark)")
+  scheme.addEventListener("change", soon)
+  return () => {
+    cancelAnimationFrame(frame)
+    observer.disconnect()
+    scheme.removeEventListener("change", soon)
+  }
+}
+
+// A painted picture is countable from outside: tests and benchmarks wait for this number to grow.
+/** @type {(root: Root) => void} */
+export function markPainted(root) {
+  root.dataset.painted = String(Number(root.dataset.painted ?? 0) + 1)
+}
+
+// Put the latest text into an aria-live element, at most once every `pause` milliseconds.
+/**
+ * @param {HTMLElement} element
+ * @param {number} pause
+ */
+export function announcer(element, pause = 400) {
+  let [timer, last] = [0, 0]
+  let waiting = /** @type {string | null} */ (null)
+  const say = () => {
+    timer = 0
+    last = performance.now()
+    if (waiting !== null && element.textContent !== waiting) element.textContent = waiting
+    waiting = null
+  }
+  const announce = (/** @type {string} */ text) => {
+    waiting = text
+    if (!timer) timer = setTimeout(say, Math.max(0, pause - (performance.now() - last)))
+  }
+  announce.stop = () => clearTimeout(timer)
+  return announce
+}
+
+// A key pressed alone, without one of those that belong to the browser.
+/** @type {(event: KeyboardEvent) => boolean} */
+export const plainKey = (event) => !(event.ctrlKey || event.metaKey || event.altKey)

@@ -1,0 +1,84 @@
+// What every component is given, and what shell.js adds to the state that it makes of it.
+
+export type RGB = [number, number, number]
+export type Ramp = [t: number, r: number, g: number, b: number][]
+type Sides<Color> = { light: Color; dark: Color }
+
+/** color.py */
+export interface Palette {
+  sequential: Sides<Ramp>
+  diverging: Sides<Ramp>
+  masked: Sides<RGB>
+  query: Sides<RGB>
+  key: Sides<RGB>
+  value: Sides<RGB>
+  compare: Sides<RGB>
+}
+
+/** theme.js; what comes from the palette is there for components that have one. */
+export interface Theme {
+  dark: boolean
+  background: RGB
+  text: RGB
+  quiet: RGB
+  rule: RGB
+  secondary: RGB
+  primary: RGB
+  font: string
+  query: RGB
+  key: RGB
+  value: RGB
+  compare: RGB
+  masked: RGB
+  sequential: Ramp
+  diverging: Ramp
+}
+
+/** TEXTS of a component's Python module, translated. */
+export type Texts = Record<string, string>
+
+/** "percent" or "plain": how formatNumber writes a value. */
+export type NumberKind = string
+
+/** Arrays of packing.py, each with its shape. */
+export type Floats = Float32Array & { shape: number[] }
+export type Bytes = Uint8Array & { shape: number[] }
+export type Ints = Int32Array & { shape: number[] }
+
+/** What a component's default export is called with, by Streamlit or standalone.js. */
+export interface Host {
+  data: Uint8Array
+  parentElement: ParentNode
+  setTriggerValue: (name: string, value: unknown) => void
+}
+
+export type Root = HTMLElement & { atlas?: any }
+
+/** What shell.js and choice.js keep in a component's state, beside the component's own parts. */
+export interface Life {
+  root: Root
+  theme: Theme
+  send: Host["setTriggerValue"]
+  repaint: () => void
+  again: () => void
+  dispose: () => void
+  [part: string]: any
+}
+
+/** The parts of a component, see shell.js. */
+export interface Component {
+  create: (root: Root, signal: AbortSignal) => any
+  receive: (state: any, payload: { meta: any; arrays: any }, data: Uint8Array) => void
+  draw: (state: any) => void
+  end?: (state: any) => void
+}
+
+/** What sheet.js asks a component about its cells, see there. */
+export interface Cells {
+  choice: string
+  hit: (state: any, x: number, y: number) => number[] | null
+  neighbour: (state: any, step: [down: number, right: number]) => number[] | null
+  boxOf: (state: any, cell: any) => { left: number; top: number; right: number; bottom: number } | null
+  describe: (state: any, cell: any) => string
+  refresh: (state: any) => void
+}

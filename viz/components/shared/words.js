@@ -1,0 +1,48 @@
+// Templates, tokens and numbers as words.
+
+/** @import { Texts } from "./types" */
+
+// "{query} looks {value}" with {query: "·it", value: "91 %"}; a name without a value stays as it is written.
+/** @type {(template: string | undefined, values: Record<string, unknown>) => string} */
+export function fill(template, values) {
+  return String(template ?? "").replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole))
+}
+
+// Direction marks around a token keep a right-to-left one from reordering what is drawn beside it.
+/** @type {(text: string) => string} */
+export const isolate = (text) => `\u2068${text}\u2069`
+
+const GROUPED = new Intl.NumberFormat("en-US")
+
+// "4,096": thousands are written in one way everywhere.
+/** @type {(count: number) => string} */
+export const wholeNumber = (count) => GROUPED.format(count)
+
+// A weight as a percentage with about two significant digits; another number with about three. A true minus sign.
+/** @type {(value: number, number: string, texts?: Texts) => string} */
+export function formatNumber(value, number, texts) {
+  if (!Number.isFinite(value)) return texts?.undefined ?? "–"
+  if (number !== "percent") return formatPlain(value)
+  const percent = value * 100
+  const size = Math.abs(percent)
+  const digits = size >= 9.95 || size === 0 ? percent.toFixed(0) : size >= 0.05 ? percent.toFixed(1) : percent.toPrecision(1)
+  return fill(texts?.percent ?? "{number} %", { number: tidy(digits) })
+}
+
+// The same where there is no room for it, without its sign: whole percent, or one digit.
+/** @type {(value: number, number: string) => string} */
+export function formatShort(value, number) {
+  if (number !== "percent") return formatPlain(Number(value.toPrecision(1)))
+  return value > 0 && value < 0.005 ? "<1" : tidy((100 * value).toFixed(0))
+}
+
+/** @type {(value: number) => string} */
+export function formatPlain(value) {
+  const size = Math.abs(value)
+  if (size === 0) return "0"
+  if (size >= 1e5 || size < 1e-3) return tidy(value.toExponential(1))
+  return tidy(size >= 100 ? value.toFixed(0) : size >= 10 ? value.toFixed(1) : value.toFixed(size >= 0.1 ? 2 : 3))
+}
+
+/** @type {(digits: string) => string} */
+export const tidy = (digits) => digits.replace("-", "−").replace(/e\+?(−|-)?(\d+)/, (_, sign, power) => `e${sign ? "−" : ""}${power}`)

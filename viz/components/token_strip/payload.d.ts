@@ -1,0 +1,28 @@
+// What token_strip.py packs.
+
+import type { Bytes, Floats, Ints, Life, Palette, Texts } from "../shared/types"
+
+export interface Meta {
+  labels: string[]
+  /** Labels of a chip's tokens where there are several. */
+  parts: string[][]
+  values: string[]
+  selected: number | null
+  looked_at: number | null
+  texts: Texts
+  palette: Palette
+}
+
+export interface Arrays {
+  positions: Ints
+  counts: Ints
+  special: Bytes
+  metric: Floats
+}
+
+export interface State extends Life {
+  meta: Meta
+  box: any
+  arrays: Arrays
+  selected: number | null
+}

@@ -1,0 +1,53 @@
+// What token_tree.py packs.
+
+import type { Bytes, Floats, Ints, Life, Palette, Texts } from "../shared/types"
+
+export interface Meta {
+  ids: string[]
+  labels: string[]
+  chosen: (string | null)[]
+  /** Names of branches, by the index of the node they end in. */
+  names: Record<string, string[]>
+  opened: string
+  n_branches: number
+  max_height: number
+  texts: Texts
+  palette: Palette
+}
+
+export interface Node {
+  i: number
+  id: string
+  label: string
+  chosen: string | null
+  names: string[]
+  parent: Node | null
+  children: Node[]
+  depth: number
+  row: number
+  logProb: number
+  total: number
+  dropped: boolean
+  ended: boolean
+}
+
+export interface Arrays {
+  parents: Ints
+  rows: Floats
+  log_probs: Floats
+  totals: Floats
+  dropped: Bytes
+  ended: Bytes
+}
+
+export interface State extends Life {
+  meta: Meta
+  at: any
+  scroller: any
+  arrays: Arrays
+  nodes: Node[]
+  openNode: Node
+  hover: Node | null
+  focused: Node | null
+  expanded: Set<string>
+}

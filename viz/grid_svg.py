@@ -1,0 +1,63 @@
+"""Every head as a thumbnail in one self-contained SVG: rows are layers, columns are heads.
+
+For files and prints; on the screen the head_grid component draws the same. Knows nothing about models.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from viz.color import sequential
+from viz.svg import FONT, MARGIN, document, element, text
+
+LARGEST, SMALLEST = 72, 16  # pixels of a thumbnail's side
+GAP = 4  # between two of them
+SIDE = 900  # of the whole picture, roughly
+
+
+def grid_svg(
+    thumbnails: NDArray[np.uint8],
+    keep: NDArray[np.uint8],
+    *,
+    title: str,
+    caption: str,
+) -> str:
+    """The grid as SVG; darkest is 255 in `thumbnails` [layers, heads, n, n], masked is 0 in `keep` [layers, n, n]."""
+    layers, heads = thumbnails.shape[:2]
+    size = min(LARGEST, max(SMALLEST, SIDE // max(layers, heads, 1)))
+    pitch, left, top = size + GAP, MARGIN + 34, MARGIN + 46
+    body = [
+        _thumbnail(np.where(keep[layer] > 0, thumbnails[layer, head] / 255, np.nan), left + head * pitch, y, size)
+        for layer in range(layers)
+        for y in [top + layer * pitch]
+        for head in range(heads)
+    ]
+    every = math.ceil(2.4 * FONT / pitch)
+    names = [
+        text(f"L{layer}", "quiet", x=left - 6, y=top + layer * pitch + size / 2 + 4, text_anchor="end")
+        for layer in range(layers)
+    ]
+    names += [
+        text(f"H{head}", "quiet", x=left + head * pitch + size / 2, y=top - 6, text_anchor="middle")
+        for head in range(0, heads, every)
+    ]
+    width = max(420.0, left + heads * pitch + MARGIN)
+    return document([*body, *names], width=width, below=top + layers * pitch + 18, title=title, caption=caption)
+
+
+def _thumbnail(values: np.ndarray, x: float, y: float, size: float) -> str:
+    """One picture; enlarged here, for not every reader of SVG knows image-rendering."""
+    factor = max(1, math.ceil(2 * size / len(values)))
+    picture = Image.fromarray(np.ascontiguousarray(sequential(values)[..., :3]))
+    data = io.BytesIO()
+    picture.resize((picture.width * factor, picture.height * factor), Image.Resampling.NEAREST).save(
+        data, format="PNG", optimize=True
+    )
+    address = f"data:image/png;base64,{base64.b64encode(data.getvalue()).decode('ascii')}"
+    return element("image", x=x, y=y, width=size, height=size, style="image-rendering:pixelated", href=address)

@@ -1,0 +1,92 @@
+"""The one writer of SVG documents, for files and prints: strings escaped, and what all figures share written once.
+
+A document carries its own colours and refers to nothing outside itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from viz.token_text import escaped, shortened, wrapped
+
+MARGIN = 20
+FONT = 12  # of words; those in `quiet` have 11, the title 15
+LINE = 16  # from one line of the caption to the next
+
+
+@dataclass(frozen=True)
+class Ink:
+    """The colours of a document that are not of its data."""
+
+    background: str
+    text: str
+    quiet: str
+    rule: str
+
+
+LIGHT = Ink(background="#fcfcfa", text="#1a1c22", quiet="#6c6d71", rule="#d9d9d4")
+DARK = Ink(background="#14151a", text="#e6e6e1", quiet="#9d9d9b", rule="#3b3c40")
+
+
+def element(name: str, *children: str, **attributes: str | float) -> str:
+    """One element; its children are markup already. `text_anchor=` is the attribute text-anchor, `class_=` class.
+
+    Numbers keep six digits; an attribute that is "" is left out.
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escaped(value) if isinstance(value, str) else f"{value:g}"}"'
+        for key, value in attributes.items()
+        if value != ""
+    )
+    return f"<{name}{written}>{''.join(children)}</{name}>" if children else f"<{name}{written}/>"
+
+
+def text(words: str, kind: str = "", **attributes: str | float) -> str:
+    """A line of words, which are escaped here; `kind` is a class of the style sheet: quiet, bold, removed, …."""
+    return element("text", escaped(words), class_=kind, **attributes)
+
+
+def label(words: str, ems: float) -> str:
+    """A token cut to a width, between direction marks: it must not reorder what stands beside it."""
+    return f"\u2068{shortened(words, ems)}\u2069"
+
+
+def rgb(color: Sequence[float]) -> str:
+    """A colour of the palette as an attribute."""
+    red, green, blue = color
+    return f"rgb({red},{green},{blue})"
+
+
+def caption_lines(caption: str, width: float) -> list[str]:
+    """The caption as the lines that fit a document of this width."""
+    return [line for part in caption.splitlines() for line in wrapped(part, (width - 2 * MARGIN) / 11)]
+
+
+def document(
+    body: Iterable[str], *, width: float, below: float, title: str, caption: str, ink: Ink = LIGHT, room: float = MARGIN
+) -> str:
+    """The whole file: title at the top, `body`, and from `below` on the caption, with `room` under it."""
+    lines = caption_lines(caption, width)
+    height = round(below + LINE * len(lines) + room, 1)
+    parts = [
+        element("title", escaped(title)),
+        element("desc", escaped(caption)),
+        element("style", _style(ink)),
+        element("rect", width="100%", height="100%", fill=ink.background),
+        text(title, "title", x=MARGIN, y=MARGIN + 14) if title else "",
+        *body,
+        *(text(line, "quiet", x=MARGIN, y=below + LINE * i) for i, line in enumerate(lines)),
+    ]
+    size = {"width": width, "height": height, "viewBox": f"0 0 {width:g} {height:g}"}
+    return element("svg", *parts, xmlns="http://www.w3.org/2000/svg", **size, role="img") + "\n"
+
+
+def _style(ink: Ink) -> str:
+    return (
+        f"text{{font:{FONT}px system-ui,-apple-system,'Segoe UI','Noto Sans',sans-serif;fill:{ink.text}}}"
+        f".quiet,.quiet text{{fill:{ink.quiet}}}.quiet,.quiet text,.axis text{{font-size:11px}}"
+        ".title{font-size:15px;font-weight:600}.bold{font-weight:600}.chosen{font-weight:650}"
+        f".removed{{fill:{ink.quiet};text-decoration:line-through}}"
+        f".thin{{stroke:{ink.quiet};stroke-opacity:.35;stroke-width:.5}}"
+    )
