@@ -62,10 +62,10 @@ class App:
 
 
 @contextmanager
-def running_app(watch: Watch) -> Generator[App]:
-    """The app as a user starts it."""
+def running_app(watch: Watch, script: str = "app.py") -> Generator[App]:
+    """The app as a user starts it, or another script."""
     port = free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
+    command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}", "--server.headless=true"]
     left_out = ("HF_HUB_OFFLINE", "PYTHONDONTWRITEBYTECODE")  # a user's shell has neither
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
     with tempfile.TemporaryFile() as log:

@@ -38,11 +38,11 @@ def sharing_weights(model: LlamaForCausalLM) -> LlamaForCausalLM:
     return other.eval().requires_grad_(False)
 
 
-def word_tokenizer() -> PreTrainedTokenizerFast:
+def word_tokenizer(longest: int = LONGEST) -> PreTrainedTokenizerFast:
     """Token n is the word "n", and nothing is added: :func:`text` of T words gives T tokens."""
     tokenizer = Tokenizer(models.WordLevel({str(n): n for n in range(VOCAB)}, unk_token="0"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=LONGEST)
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=longest)
 
 
 def text(n_tokens: int, seed: int = 0) -> str:

@@ -7,18 +7,14 @@ from collections.abc import Callable
 from statistics import median
 from typing import Any
 
-import numpy as np
 import torch
 
-from analysis.head_grid import head_grid
-from analysis.head_map import Reading, head_map
 from benchmarks import _llama
 from benchmarks._table import print_table
+from inline.show import Kind, show
 from model_runner import Capture, CaptureRequest
-from model_runner.local import LocalRunner
-from viz.components.head_grid import head_grid as grid_component
-from viz.components.head_map import head_map as map_component
-from viz.export import standalone_html
+from model_runner.kept import Kept
+from model_runner.local.runner import LocalRunner
 
 N_TOKENS = 128
 ROUNDS = 5
@@ -27,16 +23,17 @@ ROUNDS = 5
 def compare_pictures() -> None:
     """Print the table; without BertViz, our rows alone."""
     words = _llama.text(N_TOKENS)
-    runner = LocalRunner(_llama.random_llama(), _llama.word_tokenizer(), name="random Llama", cache_bytes=0)
+    runner = LocalRunner(_llama.random_llama(), _llama.word_tokenizer(), name="random Llama", kept=Kept(0))
 
     def capture() -> Capture:
         return runner.capture(CaptureRequest(text=words))
 
     captured = capture()
     ours = [
-        ("ours: a capture, then every head as a thumbnail and one head's map", lambda: _opened(capture())),
-        ("ours: another head, from the same capture", lambda: [_map(captured, 3, 7)]),
-        ("ours: one head's map as HTML that opens offline", lambda: [_html(captured)]),
+        ("ours: a capture, then every head and one head's map in a notebook", lambda: _cells(capture(), "grid", "map")),
+        ("ours: every head of the same capture", lambda: _cells(captured, "grid")),
+        ("ours: another head's map", lambda: _cells(captured, "map")),
+        ("ours: its lines", lambda: _cells(captured, "lines")),
     ]
     rows = [_row(name, draw) for name, draw in ours]
     rows += [_row(name, draw) for name, draw in _bertviz(words)]
@@ -52,49 +49,9 @@ def _row(name: str, draw: Callable[[], list[bytes]]) -> list[str]:
     return [name, f"{median(times) * 1000:,.0f} ms", f"{size / 1e6:,.2f} MB"]
 
 
-def _opened(capture: Capture) -> list[bytes]:
-    return [_grid(capture), _map(capture, 0, 0)]
-
-
-def _grid(capture: Capture) -> bytes:
-    grid = head_grid(capture)
-    return grid_component.payload(
-        thumbnails=grid.thumbnails,
-        keep=grid.keep,
-        metric=grid.metrics["entropy"],
-        mode="maps",
-        order=None,
-        layer_has_weights=grid.has_weights,
-        selected=(0, 0),
-        compare=None,
-        groups=1,
-        texts={},
-    )
-
-
-def _map(capture: Capture, layer: int, head: int) -> bytes:
-    view = head_map(capture, layer, head, reading=Reading())
-    labels = [unit.label for unit in view.units]
-    window = view.window
-    return map_component.payload(
-        values=view.values.astype(np.float32),
-        window=(window.q0, window.q1, window.k0, window.k1),
-        total=(len(labels), len(labels)),
-        row_labels=labels,
-        col_labels=labels,
-        scale="sequential",
-        low=0.0,
-        high=1.0,
-        log=False,
-        selected=None,
-        pool=view.pool,
-        number="percent",
-        texts={},
-    )
-
-
-def _html(capture: Capture) -> bytes:
-    return standalone_html(map_component.SOURCE, _map(capture, 0, 0), title="L0H0", caption="", lang="en")
+def _cells(capture: Capture, *kinds: Kind) -> list[bytes]:
+    """The output of a notebook's cell for each of these pictures of one head; it opens offline."""
+    return [show(capture, 3, 7, kind=kind).html.encode() for kind in kinds]
 
 
 def _bertviz(words: str) -> list[tuple[str, Callable[[], list[bytes]]]]:

@@ -26,7 +26,8 @@ from benchmarks import _llama
 from benchmarks._pictures import compare_pictures
 from benchmarks._table import Target, machine, print_table
 from model_runner import CaptureRequest
-from model_runner.local import LocalRunner
+from model_runner.kept import Kept
+from model_runner.local.runner import LocalRunner
 
 LENGTHS = (256, 1024, 2048)
 TIME, MEMORY = Target(1.15, "×"), Target(0.2, "×")
@@ -64,7 +65,7 @@ def _print_times(seconds: float) -> None:
 def _times(runner: LocalRunner, plain: LlamaForCausalLM, n_tokens: int, seconds: float) -> list[str]:
     """Medians over turns of the three ways; the target holds for the trunk alone, which is what a capture runs."""
     words = _llama.text(n_tokens)
-    ids = runner.tokenizer(words, return_tensors="pt").input_ids
+    ids = runner.engine.tokenizer(words, return_tensors="pt")["input_ids"]
     ways: tuple[Callable[[], object], ...] = (
         lambda: plain.model(input_ids=ids, use_cache=False),
         lambda: plain(input_ids=ids, use_cache=False, logits_to_keep=1),
@@ -98,7 +99,7 @@ def _clocked(way: Callable[[], object]) -> tuple[float, float]:
 
 
 def _runner(model: LlamaForCausalLM) -> LocalRunner:
-    return LocalRunner(model, _llama.word_tokenizer(), name="random Llama", cache_bytes=0)  # nothing is found again
+    return LocalRunner(model, _llama.word_tokenizer(), name="random Llama", kept=Kept(0))  # nothing is found again
 
 
 # -- memory -----------------------------------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ def _peak(way: str, n_tokens: int) -> int:
         model, tokenizer = _llama.random_llama("eager").model, _llama.word_tokenizer()
 
         def forward(words: str) -> object:
-            ids = tokenizer(words, return_tensors="pt").input_ids
+            ids = tokenizer(words, return_tensors="pt")["input_ids"]
             return model(input_ids=ids, use_cache=False, output_attentions=True)
 
     with torch.no_grad():

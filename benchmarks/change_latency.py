@@ -132,7 +132,7 @@ def _edits(browser: Browser, watch: Watch, app: App, count: int) -> list[float]:
 
 def _choose_another(page: Page) -> None:
     """Open the list of amounts and go one further, up to the key that chooses it."""
-    box = page.locator(".st-key-choice_amount_restart input")
+    box = page.locator(".st-key-positions-restart input")
     box.click()
     page.keyboard.press("ArrowDown")
     page.wait_for_timeout(200)

@@ -28,8 +28,9 @@ from transformers import AutoModelForCausalLM
 from benchmarks import _llama
 from benchmarks._table import Target, machine, print_table
 from model_runner import GenerateRequest, load_runner
-from model_runner.loading import DEFAULT, DEFAULT_FOLDER
-from model_runner.local import LocalRunner
+from model_runner.kept import Kept
+from model_runner.local.loading import DEFAULT, DEFAULT_FOLDER
+from model_runner.local.runner import LocalRunner
 
 PROMPT, NEW = 48, 100  # tokens
 STEPS = 500  # for the memory
@@ -67,7 +68,7 @@ def _pair(name: str) -> Pair:
     if name == "random":
         model = _llama.random_llama()
         plain = _llama.sharing_weights(model)
-        runner = LocalRunner(model, _llama.word_tokenizer(), name="random Llama", cache_bytes=0)
+        runner = LocalRunner(model, _llama.word_tokenizer(), name="random Llama", kept=Kept(0))
         text = _llama.text(PROMPT)
     else:
         loaded = load_runner(DEFAULT, device="cpu")
@@ -75,7 +76,7 @@ def _pair(name: str) -> Pair:
         runner = loaded
         plain = AutoModelForCausalLM.from_pretrained(DEFAULT_FOLDER, dtype=torch.float32).eval()
         text = "The dog chased the cat because it was "
-    runner.model.generation_config.eos_token_id = plain.generation_config.eos_token_id = None  # never stop early
+    runner.engine.model.generation_config.eos_token_id = plain.generation_config.eos_token_id = None  # never stop early
     return Pair(name, runner, plain, text)
 
 
@@ -106,7 +107,7 @@ def _times(name: str, seconds: float) -> list[str]:
 
 
 def _prompt(pair: Pair) -> list[int]:
-    return pair.runner.tokenizer(pair.text).input_ids
+    return pair.runner.engine.tokenizer(pair.text)["input_ids"]
 
 
 def _clocked(way: Callable[[], object]) -> tuple[float, float]:

@@ -22,9 +22,10 @@ from transformers import AutoModelForCausalLM
 
 from benchmarks._table import Target, machine, print_table
 from model_runner import Capture, CaptureRequest, load_runner
-from model_runner.head_effects import ablations
-from model_runner.loading import DEFAULT, DEFAULT_FOLDER
-from model_runner.runner import Runner
+from model_runner.local.head_effects import ablations
+from model_runner.local.loading import DEFAULT, DEFAULT_FOLDER
+from model_runner.local.rerun import rerun_of
+from model_runner.local.runner import LocalRunner
 
 N_TOKENS = 64
 SENTENCE = "The dog chased the squirrel because it was hungry. "
@@ -61,7 +62,7 @@ def main() -> None:
     print(f"{machine()}, torch {torch.__version__} with {options.threads} thread(s).")
 
 
-def _of_length(runner: Runner, n_tokens: int) -> Capture:
+def _of_length(runner: LocalRunner, n_tokens: int) -> Capture:
     """A text cut to so many tokens."""
     text = SENTENCE * n_tokens
     capture = runner.capture(CaptureRequest(text=text[: 6 * n_tokens]))
@@ -71,8 +72,8 @@ def _of_length(runner: Runner, n_tokens: int) -> Capture:
     return capture
 
 
-def _ablated(runner: Runner, capture: Capture, layer: int, target: int) -> torch.Tensor:
-    return runner.rerun(capture, lambda rerun: ablations(rerun, layer, target)).result()
+def _ablated(runner: LocalRunner, capture: Capture, layer: int, target: int) -> torch.Tensor:
+    return ablations(rerun_of(runner.engine, capture.request), layer, target)
 
 
 def _forwards(plain: Any, ids: torch.Tensor, count: int, **settings: Any) -> None:

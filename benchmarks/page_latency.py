@@ -3,7 +3,8 @@
     python -m benchmarks.page_latency [--starts 3] [--clicks 21] [--texts 9]
 
 Start: from spawning `streamlit run` to the picture, with the browser already open. Click and text: from the input event
-to the end of the frame in which the new picture is drawn. No request of the page, and no connection of the server, may
+to the end of the frame in which the new picture is drawn. The floor is the same click on bare Streamlit with one canvas
+(_floor_app.py), on this machine in the same run. No request of the page, and no connection of the server, may
 leave this machine.
 """
 
@@ -20,13 +21,18 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks._app import PAUSE, opened_page, running_app, settle
 from benchmarks._table import Target, machine, print_table
-from model_runner.loading import DEFAULT_FOLDER
+from model_runner.local.loading import DEFAULT_FOLDER
 from tests.browser import CHROMIUM, FLAGS, Watch
+from viz.components.head_grid import head_grid
+from viz.components.head_map import head_map
+from viz.components.token_lines import token_lines
+from viz.components.token_strip import token_strip
 
 FRAME, HEADS = Target(3, " s"), Target(8, " s")
-CLICK = {128: Target(150, " ms"), 1024: Target(250, " ms")}
+CLICK = {128: Target(100, " ms"), 1024: Target(150, " ms")}
 TEXT = Target(700, " ms")
 TEXT_TOKENS = 50
+COMPONENTS = (head_map.SOURCE, head_grid.SOURCE, token_lines.SOURCE, token_strip.SOURCE)  # of the page Heads
 WORDS = "the cat that my old friend found was asleep when we came home and nobody knew why it had left its fire".split()  # noqa: SIM905  # read as prose
 
 
@@ -43,6 +49,7 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         starts = [_start(browser, watch) for _ in range(options.starts + 1)][1:]  # the first reads files from disk
+        floor = _floor(browser, watch, options.clicks)
         clicks = {n: _clicks(browser, watch, n, options.clicks) for n in CLICK}
         texts = _texts(browser, watch, options.texts)
         version = browser.version
@@ -51,7 +58,18 @@ def main() -> None:
     rows = [
         _row(f"start → frame, median of {len(starts)}", frames, FRAME, 2),
         _row(f"start → first heads, median of {len(starts)}", heads, HEADS, 2),
-        *(_row(f"click → other head, T = {n}, median of {len(clicks[n])}", clicks[n], CLICK[n], 0) for n in CLICK),
+        [
+            "click → bare Streamlit and one canvas, median",
+            f"{median(floor):.0f} ms",
+            f"{max(floor):.0f} ms",
+            "",
+            "floor",
+        ],
+        *(
+            _row(f"click → other head, T = {n}, median of {len(clicks[n][0])}", clicks[n][0], CLICK[n], 0)
+            for n in CLICK
+        ),
+        *([f"messages a click, T = {n}", *_traffic(clicks[n])] for n in CLICK),
         _row(f"new text of {TEXT_TOKENS} tokens → heads, median of {len(texts)}", texts, TEXT, 0),
         [f"of {len(watch.requests)} requests, left this machine", str(len(watch.outside)), "", "0", _none(watch)],
     ]
@@ -64,6 +82,18 @@ def main() -> None:
 def _row(what: str, values: tuple[float, ...] | list[float], target: Target, digits: int) -> list[str]:
     middle, slowest = (f"{value:.{digits}f}{target.unit}" for value in (median(values), max(values)))
     return [what, middle, slowest, str(target), target.verdict(median(values))]
+
+
+def _traffic(clicks: tuple[list[float], list[int]]) -> list[str]:
+    """How many messages answer a click, how large they are together, and what part of them is components' scripts."""
+    count, sizes = len(clicks[0]), clicks[1]
+    scripts = sum(len(one.js) + len(one.css) for one in COMPONENTS)
+    return [
+        f"{len(sizes) / count:.0f}",
+        f"{sum(sizes) / count / 1000:.0f} KB",
+        "",
+        f"{scripts / 1000:.0f} KB of scripts",
+    ]
 
 
 def _none(watch: Watch) -> str:
@@ -79,14 +109,34 @@ def _start(browser: Browser, watch: Watch) -> tuple[float, float]:
         return frame - app.spawned, heads - app.spawned
 
 
-def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> list[float]:
-    """Milliseconds from a click on another head to its map."""
-    shuffled, found = random.Random(n_tokens), list[float]()
+def _floor(browser: Browser, watch: Watch, count: int) -> list[float]:
+    """Milliseconds from a click to another canvas, where there is nothing else."""
+    found = list[float]()
+    with running_app(watch, "benchmarks/_floor_app.py") as app, opened_page(browser, watch) as page:
+        app.open(page)
+        page.locator(".head-map[data-painted] canvas").wait_for()
+        for turn in range(1, count + 3):  # two to warm up
+            settle(page)
+            page.evaluate("name => void probe.head(name)", f"L0H{turn}")
+            page.locator(".head-map canvas").click()
+            took = page.evaluate("probe.answer")
+            if turn > 2:
+                found.append(took)
+    print(f"  floor: {[round(ms) for ms in found]}", file=sys.stderr)
+    return found
+
+
+def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> tuple[list[float], list[int]]:
+    """Milliseconds from a click on another head to its map; bytes of each message that the server answered with."""
+    shuffled, found, received = random.Random(n_tokens), list[float](), list[int]()
     with running_app(watch) as app, opened_page(browser, watch) as page:
+        page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
         app.open(page, f"/?text={quote(_text(n_tokens, 0))}")
         page.evaluate("probe.opened('heads')")
         for turn in range(count + 2):  # two to warm up
             settle(page)
+            if turn == 2:
+                received.clear()
             name = _point_at_another_head(page, shuffled)
             page.evaluate("name => void probe.head(name)", name)
             page.mouse.down()
@@ -94,8 +144,9 @@ def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> list[f
             took = page.evaluate("probe.answer")
             if turn >= 2:
                 found.append(took)
+        settle(page)
     print(f"  clicks at {n_tokens}: {[round(ms) for ms in found]}", file=sys.stderr)
-    return found
+    return found, received
 
 
 def _point_at_another_head(page: Page, shuffled: random.Random) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import json
 import shutil
 import sys
 from pathlib import Path
@@ -22,7 +23,9 @@ from playwright.sync_api import Page, sync_playwright
 
 import viz.components
 from benchmarks._table import machine, print_table
+from model_runner.transforms import TRANSFORMS
 from tests.browser import CHROMIUM, FLAGS
+from viz.components.source import one_module
 
 STAGES = Path(viz.components.__file__ or "").parent / "sampling_bench" / "stages.js"
 SIZES = (50_257, 151_936)  # GPT-2's vocabulary and Qwen's
@@ -40,7 +43,7 @@ DRAG = """([count, change]) => new Promise((resolve) => {
     if (starts.length > count) return resolve([starts, spent])
     const began = performance.now()
     const t = (1 - Math.cos((starts.length / count) * 2 * Math.PI)) / 2 // there and back
-    const stages = computeStages(logits, { ...settings, ...move(t) }, previous, memory)
+    const stages = computeStages(logits, { ...settings, ...move(t) }, previous, transforms, memory)
     window.seen = stages.at(-1).probabilities[0]
     spent.push(performance.now() - began)
     requestAnimationFrame(frame)
@@ -68,7 +71,8 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         page = browser.new_page()
         page.set_content("<!doctype html><title>stages</title>")
-        page.add_script_tag(content=f"{STAGES.read_text(encoding='utf-8')}\n{SETTINGS}")
+        table = json.dumps({name: row.described(max(SIZES)) for name, row in TRANSFORMS.items()})
+        page.add_script_tag(content=f"{one_module(STAGES)}\nconst transforms = {table}\n{SETTINGS}")
         rows = [_row(page, n_tokens, name, options.frames) for n_tokens in SIZES for name in DRAGS]
         version = browser.version
         browser.close()
