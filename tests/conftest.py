@@ -23,10 +23,15 @@ _BROWSER_FIXTURES = {"browser", "new_page", "page", "static_page", "mount"}
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what uses a browser, and run it last: see tests/browser.py, and quick tests fail first."""
+    """Mark what uses a browser, and run it last: see tests/browser.py, and quick tests fail first.
+
+    It has a second try, as Playwright's own runner gives: three browsers and their servers on two cores now and then
+    miss a moment. The first failure is printed whole all the same; one that returns is looked into.
+    """
     for item in items:
         if _BROWSER_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.flaky(reruns=1))
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
@@ -51,3 +56,12 @@ def pytest_runtest_makereport(
             words = " · ".join(page.inner_text("body").split("\n"))
             report.sections.append(("the page", f"{page.url}\n{words[:WORTH_READING]}"))
     return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print what a second try made good."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"passed or failed at a second try, after this: {report.nodeid}")
+        terminalreporter.line(str(report.longreprtext))
+        for name, words in report.sections:
+            terminalreporter.line(f"{name}: {words}")
