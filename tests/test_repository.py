@@ -156,28 +156,27 @@ def test_the_commands_exist_and_make_alone_lists_them():
     assert {"run", "test", "check", "lint", "bench", "messages"} <= targets()
 
 
-def test_a_python_that_is_too_old_gets_one_clear_sentence(tmp_path):
-    old = tmp_path / "python3"
-    old.write_text('#!/bin/sh\n[ "$1" = -V ] && { echo Python 3.9.2; exit; }\nexit 1\n')
-    old.chmod(0o755)
-    result = make("python", f"PYTHON={old}")
+OLD = '#!/bin/sh\n[ "$1" = -V ] && { echo Python 3.9.2; exit; }\nexit 1\n'
+BARE = '#!/bin/sh\ncase "$2" in *ensurepip*) exit 1;; esac\nexit 0\n'
+
+
+@pytest.mark.parametrize(
+    "script, said",
+    [
+        (OLD, "Attention Atlas needs Python 3.11 or newer; '{python}' is Python 3.9.2."),
+        (None, "Attention Atlas needs Python 3.11 or newer, and there is no '{python}'"),
+        (BARE, "apt-get install python3-venv"),
+    ],
+    ids=["too old", "not there", "without venv"],
+)
+def test_a_python_that_will_not_do_gets_one_clear_sentence(script, said, tmp_path):
+    python = tmp_path / "python3"
+    if script is not None:
+        python.write_text(script)
+        python.chmod(0o755)
+    result = make("python", f"PYTHON={python}")
     assert result.returncode != 0
-    assert result.stdout.startswith(f"Attention Atlas needs Python 3.11 or newer; '{old}' is Python 3.9.2.")
-
-
-def test_a_python_that_is_not_there_gets_one_clear_sentence():
-    result = make("python", "PYTHON=/nowhere/python3")
-    assert result.returncode != 0
-    assert result.stdout.startswith("Attention Atlas needs Python 3.11 or newer, and there is no '/nowhere/python3'")
-
-
-def test_a_python_without_venv_gets_the_package_that_has_it(tmp_path):
-    bare = tmp_path / "python3"
-    bare.write_text('#!/bin/sh\ncase "$2" in *ensurepip*) exit 1;; esac\nexit 0\n')
-    bare.chmod(0o755)
-    result = make("python", f"PYTHON={bare}")
-    assert result.returncode != 0
-    assert "apt-get install python3-venv" in result.stdout
+    assert said.format(python=python) in result.stdout
 
 
 def test_without_a_registry_make_lint_says_what_is_missing(tmp_path):

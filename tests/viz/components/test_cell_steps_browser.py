@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from tests.viz.components import shim
 from tests.viz.components.clock import settle
@@ -97,13 +98,17 @@ def test_the_formulas_add_up_to_the_digits_shown(show, key):
     assert round(sum(numbers(left)), 6) == numbers(right)[0]
 
 
+def pointed_at(page, part, strip, dimension, d):
+    """What the part says while the pointer is on this dimension of a strip."""
+    box = page.locator(f"{part} {strip}").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * (dimension + 0.5) / d, box["y"] + 5)
+    expect(page.locator(f"{part} .readout")).to_contain_text(f"dimension {dimension}")
+    return page.locator(f"{part} .readout").inner_text()
+
+
 def test_pointing_at_a_dimension_shows_its_product(show):
     page, given = show(), cell()
-    box = page.locator(".product canvas").bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 3.5 / D, box["y"] + 20)
-    text = page.locator(".product .readout")
-    page.wait_for_function("text => text.textContent.includes('dimension 3')", arg=text.element_handle())
-    _, q, k, product = numbers(text.inner_text())
+    _, q, k, product = numbers(pointed_at(page, ".product", "canvas", 3, D))
     assert (q, k) == pytest.approx((given["q"][3], given["keys"].k[2][3]), abs=0.5001e-3)
     assert product == pytest.approx(q * k, abs=0.5001e-3)
 
@@ -175,11 +180,7 @@ def test_keys_that_are_not_drawn_are_counted_and_summed(show):
 
 def test_the_values_mixed_and_the_rest_add_up_to_the_output(show):
     page, given = show(), cell()
-    box = page.locator(".values .output canvas").bounding_box()
-    page.mouse.move(box["x"] + box["width"] * 2.5 / D_VALUE, box["y"] + 5)
-    readout = page.locator(".values .readout")
-    page.wait_for_function("text => text.textContent.includes('dimension 2')", arg=readout.element_handle())
-    left, right = readout.inner_text().removeprefix("dimension 2:").split("=")
+    left, right = pointed_at(page, ".values", ".output canvas", 2, D_VALUE).removeprefix("dimension 2:").split("=")
     assert round(sum(numbers(left)), 6) == numbers(right)[0] == pytest.approx(given["mixed"][2], abs=1e-3)
     lengths = page.locator(".values .strip-row .amount").all_inner_texts()
     assert float(lengths[-1]) == pytest.approx(np.linalg.norm(given["mixed"]), abs=1e-3)
