@@ -44,7 +44,7 @@ def test_the_questions_say_what_their_names_promise() -> None:
         assert any(first.startswith(second) and first.count(" ") >= 7 for first, second in rounds)
 
 
-@pytest.mark.table
+@pytest.mark.long
 def test_the_command_prints_the_tables_of_the_card(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
