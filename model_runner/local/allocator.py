@@ -10,8 +10,8 @@ from __future__ import annotations
 import ctypes
 import sys
 
-KEPT = 128 << 20  # bytes that may lie free at the end of a heap; the temporaries of a layer at 2,048 × 768 are 80 MB
-IN_HEAP = 32 << 20  # bytes up to which memory comes from a heap; the most that glibc allows
+KEPT = 128 << 20  # bytes that may lie free at the end of a heap
+IN_HEAP = 4 << 20  # bytes up to which memory comes from a heap; larger gaps in it would be filled with smaller things
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # malloc.h
 SETTINGS = ((M_MMAP_THRESHOLD, IN_HEAP), (M_TRIM_THRESHOLD, KEPT), (M_ARENA_MAX, 1))  # one heap for threads to come
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from model_runner import memory
 from model_runner.capture import Capture
@@ -20,6 +20,7 @@ from model_runner.kept import Kept
 from model_runner.local.anatomy import describe, examine
 from model_runner.local.arena import ALIGNMENT, Arena
 from model_runner.local.attribution import DirectPath, prove
+from model_runner.local.by_rows import by_rows, is_long, row_wise_parts
 from model_runner.local.cache import CaptureCache
 from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
 from model_runner.local.generation import Generation, prove_continuation, view
@@ -66,6 +67,7 @@ class Engine:
         self._spare = SpareBlock()
         self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
         self._path: DirectPath | None = None  # proven when it is first asked for
+        self._row_wise: tuple[nn.Module, ...] | None = None  # tried when the first long text comes
         self._rules: dict[str, MaskRule] | None = None  # proven when the first text is continued
 
     # -- one text -----------------------------------------------------------------------------------------------------
@@ -102,8 +104,9 @@ class Engine:
         arena = self._arena(len(writer.tokens))
         recording = Recording(self.anatomy.names, keep=arena.keep, edit=self.edit(request))
         residuals: list[Tensor] = []
-        layers = self.anatomy.layers
-        with torch.no_grad(), watched(layers, lambda _, x: residuals.append(arena.keep(x))), active(recording):
+        layers, parts = self.anatomy.layers, self._in_blocks(len(writer.tokens))
+        stream = watched(layers, lambda _, x: residuals.append(arena.keep(x)))
+        with torch.no_grad(), stream, by_rows(parts), active(recording):
             ids = torch.tensor([[token.id for token in writer.tokens]], device=self.model.device)
             output = self.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
         records = recording.records
@@ -117,6 +120,16 @@ class Engine:
             asked=self._asked,
             written=writer.text_of(len(writer.tokens)),
         )
+
+    def _in_blocks(self, n_tokens: int) -> tuple[nn.Module, ...]:
+        """The parts of the model that take the rows of so long a text in blocks."""
+        if not is_long(n_tokens):
+            return ()
+        if self._row_wise is None:
+            anatomy = self.anatomy
+            attention = frozenset(self.model.get_submodule(name) for name in anatomy.attention.values())
+            self._row_wise = row_wise_parts(self.model, anatomy.layers, attention)
+        return self._row_wise
 
     # -- a text that grows --------------------------------------------------------------------------------------------
 

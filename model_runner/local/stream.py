@@ -15,46 +15,49 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 Take = Callable[[int, Float[Tensor, "tokens d_model"]], None]
+Forward = Callable[..., Any]
+
+
+@contextlib.contextmanager
+def standing_in(modules: Sequence[nn.Module], instead: Callable[[int, Forward], Forward]) -> Generator[None]:
+    """Each module runs what ``instead`` makes of its place among them and the forward that it has."""
+    before = [vars(module).get("forward") for module in modules]  # none: usually it is the class that has it
+    for place, module in enumerate(modules):
+        vars(module)["forward"] = instead(place, module.forward)
+    try:
+        yield
+    finally:
+        for module, own in zip(modules, before, strict=True):
+            del vars(module)["forward"]
+            if own is not None:
+                vars(module)["forward"] = own
 
 
 @contextlib.contextmanager
 def watched(layers: Sequence[nn.Module], take: Take) -> Generator[None]:
     """``take(i, stream)`` is given what enters layer i, and, with the number of layers for i, what leaves the last."""
     last = len(layers) - 1
-    before = [vars(layer).get("forward") for layer in layers]  # none: usually it is the class that has it
-    for place, layer in enumerate(layers):
-        vars(layer)["forward"] = _giving(layer.forward, take, place, place == last)
-    try:
+    with standing_in(layers, lambda place, forward: _giving(forward, take, place, place == last)):
         yield
-    finally:
-        for layer, own in zip(layers, before, strict=True):
-            _restore(layer, own)
 
 
 @contextlib.contextmanager
 def outputs_of(module: nn.Module) -> Generator[list[Any]]:
     """The outputs of the module, one for each time it runs."""
     outputs: list[Any] = []
-    own, before = module.forward, vars(module).get("forward")
 
-    def giving(*args: Any, **kwargs: Any) -> Any:
-        outputs.append(own(*args, **kwargs))
-        return outputs[-1]
+    def instead(_: int, forward: Forward) -> Forward:
+        def giving(*args: Any, **kwargs: Any) -> Any:
+            outputs.append(forward(*args, **kwargs))
+            return outputs[-1]
 
-    vars(module)["forward"] = giving
-    try:
+        return giving
+
+    with standing_in([module], instead):
         yield outputs
-    finally:
-        _restore(module, before)
 
 
-def _restore(module: nn.Module, before: Callable[..., Any] | None) -> None:
-    del vars(module)["forward"]
-    if before is not None:
-        vars(module)["forward"] = before
-
-
-def _giving(forward: Callable[..., Any], take: Take, place: int, is_last: bool) -> Callable[..., Any]:
+def _giving(forward: Forward, take: Take, place: int, is_last: bool) -> Forward:
     def giving(*args: Any, **kwargs: Any) -> Any:
         hidden = args[0] if args else kwargs["hidden_states"]
         take(place, hidden[0])

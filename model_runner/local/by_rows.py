@@ -1,0 +1,70 @@
+"""The feed-forward parts of a long text's forward, a block of rows at a time: no row of them knows of another.
+
+What such a part holds on its way is several times as wide as the stream: of all rows at once it is the largest
+temporary of a forward (benchmarks/capture_cost.py). Which parts of a layer they are is tried with a few rows, whatever
+their names.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from model_runner.local.plain_forward import run, same
+from model_runner.local.stream import Forward, standing_in
+
+ROWS = 256  # a block
+TRIED = 6  # rows
+
+
+def is_long(n_tokens: int) -> bool:
+    """Whether blocks are worth it: what is held on the way of a shorter text is small beside the model."""
+    return n_tokens > 2 * ROWS
+
+
+@contextlib.contextmanager
+def by_rows(parts: Sequence[nn.Module]) -> Generator[None]:
+    """While this lasts these parts of a model take their rows in blocks."""
+    with standing_in(parts, lambda _, forward: _in_blocks(forward, ROWS)):
+        yield
+
+
+def row_wise_parts(model: Any, layers: Sequence[nn.Module], attention: frozenset[nn.Module]) -> tuple[nn.Module, ...]:
+    """The parts of its layers that have a matrix and no attention, and whose rows do not depend on each other."""
+    parts = [part for layer in layers for part in layer.children() if _is_candidate(part, attention)]
+    seen: dict[nn.Module, tuple[tuple[Any, ...], Any]] = {}
+    hooks = [part.register_forward_hook(lambda part, given, made: seen.update({part: (given, made)})) for part in parts]
+    try:
+        run(model, torch.arange(TRIED, device=model.device)[None])
+    finally:
+        for hook in hooks:
+            hook.remove()
+    with torch.no_grad():
+        return tuple(part for part in parts if part in seen and _is_row_wise(part, *seen[part]))
+
+
+def _is_candidate(part: nn.Module, attention: frozenset[nn.Module]) -> bool:
+    return attention.isdisjoint(part.modules()) and any(weight.dim() > 1 for weight in part.parameters())
+
+
+def _is_row_wise(part: nn.Module, given: tuple[Any, ...], made: Any) -> bool:
+    """One tensor of rows in, one out, and each half gives what it gave together with the other."""
+    if len(given) != 1 or not all(torch.is_tensor(one) and one.shape[:2] == (1, TRIED) for one in (given[0], made)):
+        return False
+    return same(_in_blocks(part.forward, TRIED // 2)(given[0]), made)
+
+
+def _in_blocks(forward: Forward, rows: int) -> Forward:
+    def whole(hidden: Tensor) -> Tensor:
+        first = forward(hidden[:, :rows])
+        made = first.new_empty(*hidden.shape[:2], *first.shape[2:])
+        made[:, :rows] = first
+        for start in range(rows, hidden.shape[1], rows):
+            made[:, start : start + rows] = forward(hidden[:, start : start + rows])
+        return made
+
+    return whole
