@@ -54,6 +54,7 @@ def _settled(opened: PageContext) -> Film:
         film.go_on_with(opened.runner, prompt)
     if new:
         film.goal = held.steps
+        film.searching = int(held.beams)
         film.go(sampling, forced(len(prompt.logits(-1))), at=held.at)
     else:
         film.change(sampling)

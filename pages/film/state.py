@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from jobs.film import Film
 from ui.i18n import _
@@ -18,7 +18,10 @@ LONGEST = 500  # tokens
 
 @dataclass(frozen=True)
 class FilmState:
-    """``forced`` has pairs of a generated token's number, from 0, and its id; ``frame`` None is the newest."""
+    """``forced`` has pairs of a generated token's number, from 0, and its id; ``frame`` None is the newest.
+
+    ``beams`` is the width of the search whose beams are in the tree, 0 where there was none.
+    """
 
     SCOPE: ClassVar[str] = "film"
 
@@ -27,6 +30,7 @@ class FilmState:
     forced: tuple[tuple[int, int], ...] = setting((), N_("forced tokens"), least=0, most=10**7)
     steps: int = setting(1, N_("number of generated tokens"), least=0, most=LONGEST)
     frame: int | None = setting(None, N_("frame"), least=0, most=LONGEST)
+    beams: Literal["0", "2", "3", "4", "5"] = setting("0", N_("number of beams"))
 
     @property
     def at(self) -> int:

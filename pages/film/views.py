@@ -25,11 +25,12 @@ from jobs.film import Film
 from model_runner import Capture, GenerateRequest
 from model_runner.edits import Int8Cache, KeepLast, SharedKeys
 from model_runner.questions import Beams
-from pages.film.state import remember
+from pages.film.state import FilmState, remember, state
 from ui import cached, session
 from ui.components import leave_for, mount
 from ui.i18n import _
 from ui.page import PageContext, guarded, translated
+from ui.state import keep
 from viz.components.film import film as picture
 from viz.components.token_tree import token_tree as tree_picture
 
@@ -214,7 +215,8 @@ def _show_actions(film: Film) -> None:
             on_click=_open_in_heads,
             args=(film,),
         )
-        st.selectbox(_("Beams"), WIDTHS, key="film_width", label_visibility="collapsed", width=76)
+        known = WIDTHS.index(int(state().beams)) if state().beams != "0" else 0
+        st.selectbox(_("Beams"), WIDTHS, known, key="film_width", label_visibility="collapsed", width=76)
         st.button(_("Beam search"), key="film_beams", on_click=lambda: _search(film), disabled=film.room == 0)
 
 
@@ -226,6 +228,7 @@ def _open_in_heads(film: Film) -> None:
 
 def _search(film: Film) -> None:
     film.searching = int(st.session_state["film_width"])
+    keep(FilmState, beams=str(film.searching))
 
 
 def _show_tree(film: Film) -> None:

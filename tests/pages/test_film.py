@@ -270,6 +270,9 @@ def test_beams_join_the_tree_and_one_of_them_opens():
     no_failure(app)
     tree = payload(app, "token_tree")[0]
     assert tree["n_branches"] > 3
+    assert app.query_params["film.beams"] == "3"
+    again = payload(more(open_app(page=PAGE, length="4", **{"film.beams": "3"}), 2), "token_tree")[0]
+    assert (again["ids"], again["n_branches"]) == (tree["ids"], tree["n_branches"])
     best = next(node for i, node in enumerate(tree["ids"]) if "beam 1" in tree["names"].get(str(i), []))
     send(app, "token_tree", "node", best)
     no_failure(app)
