@@ -128,7 +128,8 @@ class Engine:
         if self._row_wise is None:
             anatomy = self.anatomy
             attention = frozenset(self.model.get_submodule(name) for name in anatomy.attention.values())
-            self._row_wise = row_wise_parts(self.model, anatomy.layers, attention)
+            layers = [anatomy.layers[layer] for layer in sorted(anatomy.attention)]
+            self._row_wise = row_wise_parts(self.model, layers, attention)
         return self._row_wise
 
     # -- a text that grows --------------------------------------------------------------------------------------------
