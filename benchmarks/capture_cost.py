@@ -45,12 +45,9 @@ def main() -> None:
         torch.set_num_threads(options.threads[0])
         print(_peak(options.peak, LENGTHS[-1]))
         return
-    model = _llama.random_llama()
-    plain, runner = _llama.sharing_weights(model), _runner(model)
     for threads in options.threads:
         torch.set_num_threads(threads)
-        _print_times(runner, plain, options.seconds)
-    del model, plain, runner
+        _print_times(options.seconds)
     _print_memory(options.threads)
     compare_pictures()
     print(f"{machine()}, torch {torch.__version__}.")
@@ -59,7 +56,9 @@ def main() -> None:
 # -- time -------------------------------------------------------------------------------------------------------------
 
 
-def _print_times(runner: LocalRunner, plain: LlamaForCausalLM, seconds: float) -> None:
+def _print_times(seconds: float) -> None:
+    model = _llama.random_llama()
+    plain, runner = _llama.sharing_weights(model), _runner(model)  # its thread takes so many as are set when it starts
     rows = [_times(runner, plain, n_tokens, seconds) for n_tokens in LENGTHS]
     head = ["T", "turns", "plain, trunk", "plain, with logits", "capture", "÷ trunk", "÷ with logits", "CPU ÷ trunk"]
     print_table(f"Time of a capture, {torch.get_num_threads()} thread(s)", [*head, "target", ""], rows)
