@@ -10,8 +10,12 @@ import streamlit as st
 
 from jobs.pull import TICK, Pull
 from ui import session
+from ui.components import mount
 from ui.i18n import _
 from ui.wording import plain, sentence
+from viz.chart import Chart
+from viz.components.chart import chart as growing
+from viz.curves import CONFIG, figure
 
 
 def progressive(work: Pull[Any], draw: Callable[[], None]) -> None:
@@ -36,13 +40,20 @@ def _look(work: Pull[Any], draw: Callable[[], None], *, here: session.Place, wit
 
 def show_progress(work: Pull[Any], total: int, words: str, *, key: str) -> None:
     """How far it is (``words`` with done and total in it), and the buttons that stop it and let it go on."""
-    done = len(work.items)
-    said = words.format(done=done, total=total)
+    said = words.format(done=len(work.items), total=total)
     with st.container(key=key, horizontal=True, vertical_alignment="center", gap="small"):
         if work.running:
-            st.progress(done / max(1, total), text=said)
+            st.progress(len(work.items) / max(1, total), text=said)
             st.button(_("stop"), key=f"{key}_stop", on_click=work.stop)
             return
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="content")
-        if done < total:
+        if len(work.items) < total:
             st.button(_("go on"), key=f"{key}_start", on_click=work.start)
+
+
+def show_chart(chart: Chart, *, key: str, alt: str, still: bool) -> None:
+    """Plotly's once it stays as it is; before, one changed in place: Streamlit (1.67) mounts Plotly's anew ever."""
+    if still:
+        st.plotly_chart(figure(chart), key=key, config=CONFIG, alt=alt)
+    else:
+        mount(growing.SOURCE, growing.payload(chart, label=alt), key=f"{key}_growing", on={})

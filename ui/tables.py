@@ -39,7 +39,6 @@ def show_tables(tables: Callable[[], dict[str, pd.DataFrame]]) -> None:
         for heading, table in tables().items():
             st.caption(heading)
             if max(table.shape) <= LARGEST_PLAIN:
-                shown = table.map(plain_number)
-                st.table(shown.rename(index=plain, columns=plain))  # st.table reads Markdown, st.dataframe does not
+                st.table(table.map(plain_number).rename(index=plain, columns=plain))  # which reads Markdown
             else:
                 st.dataframe(table)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from ui.components import mount
 from ui.i18n import _, in_this_language, language
 from ui.page import PageContext, translated
 from ui.tables import show_tables
-from viz import curves
 from viz.components.save_picture import save_picture
 from viz.components.source import Source
 from viz.export import csv_bytes, npz_bytes, standalone_html
@@ -124,8 +122,3 @@ def arrays_of(view: View) -> Arrays:
 def component_page(source: Source, payload: bytes) -> Callable[[str, str, str], bytes]:
     """The standalone page of one component."""
     return lambda title, words, language: standalone_html(source, payload, title=title, caption=words, lang=language)
-
-
-def figures_page(figures: Callable[[], Sequence[Any]]) -> Callable[[str, str, str], bytes]:
-    """The standalone page of Plotly figures, made when it is asked for."""
-    return lambda title, words, language: curves.standalone(figures(), title=title, caption=words, lang=language)

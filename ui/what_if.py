@@ -41,10 +41,7 @@ def show_maps(opened: PageContext, after: Capture, *, clicked: Clicked | None = 
     if not check.ok:
         raise EditNotPossible(reason=N_("the changed layer's output is not explained by its weights"))
     drift = float(drift_of(opened.capture, after)[opened.layer, opened.head])
-    headings = [
-        _("before"),
-        _("after: {share} of its attention elsewhere").format(share=number(drift, "share")),
-    ]
+    headings = [_("before"), _("after: {share} of its attention elsewhere").format(share=number(drift, "share"))]
     left, right = st.columns(2)
     with left:
         show_map(opened, headings[0], "map_before", clicked=clicked)

@@ -1,6 +1,6 @@
-"""Lines and bars over a few numbers, as Plotly figures whose colours the page's theme gives.
+"""Charts as Plotly figures whose colours the page's theme gives.
 
-Knows nothing of models. A figure is meant for ``st.plotly_chart``, whose theme colours the series in their order; alone
+A figure is meant for ``st.plotly_chart``, whose theme colours the series in their order; alone
 it becomes a page that opens offline, with colours of its own.
 """
 
@@ -8,25 +8,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from string import Template
 from typing import Any
 
 import plotly.graph_objects as go
 import plotly.io as pio
 
+from viz.chart import Bars, Chart, Lines
 from viz.token_text import escaped
 
 # Streamlit (1.67) puts the colours of theme.chartCategoricalColors, light or dark, in the place of these.
 SERIES = ("#000001", "#000002", "#000003", "#000004")
 ALONE = ("#5151A7", "#C46400", "#00976F", "#6B6E78")  # the same colours in a file of its own
+QUIET = "rgba(128, 128, 128, 0.9)"  # reads on both themes
 CONFIG: dict[str, Any] = {
     "displaylogo": False,
     "modeBarButtons": [["toImage"]],
     "toImageButtonOptions": {"format": "svg"},
     "scrollZoom": False,
 }
-ROOM = 1.4  # for the words after the longest bar
 MARGIN = {"l": 8, "r": 12, "t": 26, "b": 8}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
 PAGE = Template(
@@ -36,93 +36,17 @@ PAGE = Template(
 )
 
 
-@dataclass(frozen=True)
-class Line:
-    """One series; ``dash`` as Plotly names it. ``points`` marks every value."""
-
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    dash: str = "solid"
-    points: bool = False
+def figure(chart: Chart) -> go.Figure:
+    """The chart as Plotly draws it."""
+    return _bars(chart) if isinstance(chart, Bars) else _lines(chart)
 
 
-def lines(
-    series: Sequence[Line],
-    *,
-    x_title: str,
-    y_title: str,
-    x_range: tuple[float, float] | None = None,
-    log_x: bool = False,
-    log_y: bool = False,
-    height: int = 300,
-    marker: tuple[float, str] | None = None,
-    level: tuple[float, str] | None = None,
-) -> go.Figure:
-    """Lines over a common axis. ``marker`` is a place on it with its words, ``level`` a value, drawn across."""
-    figure = go.Figure()
-    for line in series:
-        mode = "lines+markers" if line.points else "lines"
-        figure.add_scatter(
-            x=list(line.x), y=list(line.y), name=line.name, mode=mode, line={"dash": line.dash, "width": 2.2},
-            marker={"size": 5}, hovertemplate="%{y:.4~g}",
-        )  # fmt: skip
-    figure.update_xaxes(title=x_title, type="log" if log_x else "linear", range=_range(x_range, log=log_x))
-    figure.update_yaxes(title=y_title, type="log" if log_y else "linear", rangemode="normal" if log_y else "tozero")
-    if log_x:
-        figure.update_xaxes(dtick=1)
-    if log_y:
-        figure.update_yaxes(dtick=1)
-    if marker is not None:
-        figure.add_vline(x=marker[0], line={"dash": "dot", "width": 1.4, "color": SERIES[3]})
-        figure.add_annotation(
-            x=_place(marker[0], log=log_x), y=1, yref="paper", text=marker[1], showarrow=False, xanchor="left",
-            yanchor="top", xshift=4,
-        )  # fmt: skip
-    if level is not None:
-        figure.add_hline(y=level[0], line={"dash": "dot", "width": 1.2, "color": SERIES[3]})
-        figure.add_annotation(
-            x=1, xref="paper", y=_place(level[0], log=log_y), text=level[1], showarrow=False, xanchor="right",
-            yanchor="bottom",
-        )  # fmt: skip
-    return _set(figure, height=height, hovermode="x unified")
-
-
-def bars(
-    labels: Sequence[str],
-    values: Sequence[float | None],
-    words: Sequence[str],
-    *,
-    colors: Sequence[int] = (),
-    height: int = 300,
-) -> go.Figure:
-    """Horizontal bars, the first on top, each with its words; None has words but no bar.
-
-    ``colors`` numbers each bar's colour among the theme's series; all are the first where it is empty.
-    """
-    places = list(range(len(labels)))
-    shown = [place for place in places if values[place] is not None]
-    figure = go.Figure()
-    figure.add_bar(
-        y=shown, x=[values[place] for place in shown], orientation="h", width=0.62, showlegend=False,
-        text=[words[place] for place in shown], textposition="outside", cliponaxis=False,
-        marker={"color": [SERIES[colors[place] if colors else 0] for place in shown]}, hoverinfo="skip",
-    )  # fmt: skip
-    for place in places:
-        if values[place] is None:
-            figure.add_annotation(x=0, xref="paper", y=place, text=words[place], showarrow=False, xanchor="left")
-    longest = max((value for value in values if value is not None), default=1.0)
-    span = [len(labels) - 0.5, -0.5]
-    figure.update_yaxes(tickvals=places, ticktext=list(labels), range=span, showgrid=False, zeroline=False)
-    figure.update_xaxes(range=[0, ROOM * longest], showticklabels=False, showgrid=False, zeroline=False)
-    return _set(figure, height=height, margin=MARGIN | {"t": 0})
-
-
-def standalone(figures: Sequence[go.Figure], *, title: str, caption: str, lang: str) -> bytes:
-    """One HTML file with these figures that opens offline: Plotly's script is part of it."""
+def standalone(charts: Sequence[Chart], *, title: str, caption: str, lang: str) -> bytes:
+    """One HTML file with these charts that opens offline: Plotly's script is part of it."""
     parts = []
-    for number, figure in enumerate(figures):
-        text = str(figure.to_json())
+    for number, chart in enumerate(charts):
+        parts += [f"<h2 style='font-size:1rem'>{_heading(chart)}</h2>"] if chart.heading else []
+        text = str(figure(chart).to_json())
         for name, color in zip(SERIES, ALONE, strict=True):
             text = text.replace(name, color)
         alone = pio.from_json(text)
@@ -131,6 +55,60 @@ def standalone(figures: Sequence[go.Figure], *, title: str, caption: str, lang: 
     words = "<br>".join(escaped(line) for line in caption.splitlines())
     page = PAGE.substitute(lang=escaped(lang), title=escaped(title), font=FONT, figures="".join(parts), caption=words)
     return page.encode("utf-8")
+
+
+def _lines(chart: Lines) -> go.Figure:
+    drawn = go.Figure()
+    for line in chart.series:
+        color = {"color": QUIET} if line.quiet else {}
+        drawn.add_scatter(
+            x=list(line.x), y=list(line.y), name=line.name, mode="lines+markers" if line.points else "lines",
+            line={"dash": line.dash, "width": 2.2, **color}, marker={"size": 5}, hovertemplate="%{y:.4~g}",
+        )  # fmt: skip
+    log_x, log_y = chart.log_x, chart.log_y
+    drawn.update_xaxes(title=chart.x_title, type="log" if log_x else "linear", range=_range(chart.x_range, log=log_x))
+    drawn.update_yaxes(
+        title=chart.y_title, type="log" if log_y else "linear", rangemode="normal" if log_y else "tozero"
+    )
+    if log_x:
+        drawn.update_xaxes(dtick=1, exponentformat="SI")
+    if log_y:
+        drawn.update_yaxes(dtick=1, exponentformat="SI")  # G, not B for billion
+    if chart.ticks:
+        drawn.update_xaxes(tickmode="array", tickvals=list(chart.ticks))
+    if chart.marker is not None:
+        at, words = chart.marker
+        drawn.add_vline(x=at, line={"dash": "dot", "width": 1.4, "color": SERIES[3]})
+        drawn.add_annotation(
+            x=_place(at, log=log_x), y=1, yref="paper", text=words, showarrow=False, xanchor="left", yanchor="top",
+            xshift=4,
+        )  # fmt: skip
+    if chart.level is not None:
+        at, words = chart.level
+        drawn.add_hline(y=at, line={"dash": "dot", "width": 1.2, "color": SERIES[3]})
+        drawn.add_annotation(
+            x=1, xref="paper", y=_place(at, log=log_y), text=words, showarrow=False, xanchor="right", yanchor="bottom"
+        )
+    return _set(drawn, height=chart.height, hovermode="x unified")
+
+
+def _bars(chart: Bars) -> go.Figure:
+    values, words, colors = chart.values, chart.words, chart.colors
+    places = list(range(len(chart.labels)))
+    shown = [place for place in places if values[place] is not None]
+    drawn = go.Figure()
+    drawn.add_bar(
+        y=shown, x=[values[place] for place in shown], orientation="h", width=0.62, showlegend=False,
+        text=[words[place] for place in shown], textposition="outside", cliponaxis=False,
+        marker={"color": [SERIES[colors[place] if colors else 0] for place in shown]}, hoverinfo="skip",
+    )  # fmt: skip
+    for place in places:
+        if values[place] is None:
+            drawn.add_annotation(x=0, xref="paper", y=place, text=words[place], showarrow=False, xanchor="left")
+    span = [len(places) - 0.5, -0.5]
+    drawn.update_yaxes(tickvals=places, ticktext=list(chart.labels), range=span, showgrid=False, zeroline=False)
+    drawn.update_xaxes(range=[0, chart.span], showticklabels=False, showgrid=False, zeroline=False)
+    return _set(drawn, height=chart.height, margin=MARGIN | {"t": 0})
 
 
 def _range(span: tuple[float, float] | None, *, log: bool) -> list[float] | None:
@@ -143,7 +121,11 @@ def _place(value: float, *, log: bool) -> float:
     return math.log10(value) if log else value
 
 
-def _set(figure: go.Figure, *, height: int, **options: Any) -> go.Figure:
+def _heading(chart: Chart) -> str:
+    return escaped(f"{chart.heading} · {chart.note}" if chart.note else chart.heading)
+
+
+def _set(drawn: go.Figure, *, height: int, **options: Any) -> go.Figure:
     legend = {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "xanchor": "left"}
-    figure.update_layout({"height": height, "margin": MARGIN, "colorway": list(SERIES), "legend": legend, **options})
-    return figure
+    drawn.update_layout({"height": height, "margin": MARGIN, "colorway": list(SERIES), "legend": legend, **options})
+    return drawn

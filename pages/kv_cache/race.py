@@ -15,10 +15,12 @@ from ui import session
 from ui.controls import pick
 from ui.i18n import _
 from ui.page import PageContext
-from ui.progressive import progressive
-from ui.view import View, figures_page
+from ui.progressive import progressive, show_chart
+from ui.view import View
+from viz.chart import Bars, Chart, Line, Lines
+from viz.chart_svg import charts_svg
 from viz.continuations import Way, continuations
-from viz.curves import CONFIG, Line, bars, lines
+from viz.curves import standalone
 
 STEPS_SHOWN = 5  # the rate drawn at a step is the median of so many
 QUOTED = (4.45, 33.4)  # seconds with and without: Alammar & Grootendorst 2024, 100 tokens of Phi-3-mini on a T4
@@ -62,9 +64,10 @@ def show_race(opened: PageContext, run: RaceRun) -> View:
     return View(
         name="kv-race",
         title=_("The race"),
-        what=f"greedy continuation with and without the cache, on {opened.runner.info.device}",
+        what=f"greedy continuation with and without the cache, on {opened.runner.info.device}; the book's times quoted",
         tables=lambda: race_tables(run),
-        page=figures_page(lambda: race_figures(run)),
+        page=lambda title, words, lang: standalone(race_charts(run), title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(race_charts(run), title=title, caption=words),
         code="\nfrom model_runner import GenerateRequest, Sampling\n\n"
         f"race = runner.race({run.request!r})\n"
         "steps = list(race)  # one token of both lanes each\n"
@@ -75,40 +78,44 @@ def show_race(opened: PageContext, run: RaceRun) -> View:
 
 
 def _show(opened: PageContext, run: RaceRun) -> None:
-    names = (_("Tokens per second"), _("Attention multiply-adds of each step"))
-    notes = (_("measured; median of {count} steps").format(count=STEPS_SHOWN), _("counted; masked cells left out"))
-    for column, figure, name, note, key in zip(
-        st.columns(2, gap="medium"), race_figures(run), names, notes, ("race_speed", "race_work"), strict=True
-    ):
+    speed, work, times = race_charts(run)
+    for column, chart, key in zip(st.columns(2, gap="medium"), (speed, work), ("race_speed", "race_work"), strict=True):
         with column:
-            st.html(f"<div class='atlas-head'><b>{name}</b><span>{note}</span></div>")
-            st.plotly_chart(figure, key=key, config=CONFIG, alt=f"{name}. {_summary(run)}")
+            _show_chart(run, chart, key)
     left, right = st.columns([0.6, 0.4], gap="medium")
     with left:
         _show_texts(run)
     with right:
-        _show_times(opened, run)
+        _show_chart(run, times, "race_times")
+        _say_whose(opened, run)
 
 
-def race_figures(run: RaceRun) -> tuple[object, object]:
-    """Tokens per second, and multiply-adds, of each step so far; of all steps before the race."""
+def _show_chart(run: RaceRun, chart: Chart, key: str) -> None:
+    st.html(f"<div class='atlas-head'><b>{chart.heading}</b><span>{chart.note}</span></div>")
+    show_chart(chart, key=key, alt=f"{chart.heading}. {_summary(run)}", still=not run.running)
+
+
+def race_charts(run: RaceRun) -> tuple[Chart, Chart, Chart]:
+    """Tokens per second, and multiply-adds, of each step so far, of all steps before the race; and the times."""
     names = (_("with the cache"), _("without"))
     steps = np.arange(1, len(run.items) + 1)
     rates = [_rates([getattr(step, name) for step in run.items]) for name in ("cached_seconds", "uncached_seconds")]
-    speed = lines(
-        [Line(name, steps.tolist(), rate) for name, rate in zip(names, rates, strict=True)],
+    speed = Lines(
+        series=[Line(name, steps.tolist(), rate) for name, rate in zip(names, rates, strict=True)],
         x_title=_("step"), y_title=_("tokens / s"), x_range=(0, run.length), height=330,
+        heading=_("Tokens per second"), note=_("measured; median of {count} steps").format(count=STEPS_SHOWN),
     )  # fmt: skip
     shown = len(run.items) or run.length
     steps = np.arange(1, shown + 1)
-    work = lines(
-        [
+    work = Lines(
+        series=[
             Line(name, steps.tolist(), counts[:shown].tolist())
             for name, counts in zip(names, (run.work.cached, run.work.uncached), strict=True)
         ],
         x_title=_("step"), y_title=_("multiply-adds"), x_range=(0, run.length), log_y=True, height=330,
+        heading=_("Attention multiply-adds of each step"), note=_("counted; masked cells left out"),
     )  # fmt: skip
-    return speed, work
+    return speed, work, _times(run)
 
 
 def _rates(seconds: list[float]) -> list[float]:
@@ -148,12 +155,10 @@ def _summary(run: RaceRun) -> str:
     return words.format(count=count, with_cache=f"{fast:.2f}", without=f"{slow:.2f}", ratio=f"{slow / fast:.1f}")
 
 
-def _show_times(opened: PageContext, run: RaceRun) -> None:
+def _times(run: RaceRun) -> Bars:
     """This machine's times, and the book's beside them; each pair as shares of its own time without the cache."""
     fast, slow = run.seconds
-    heading, beside = _("Time"), _("as a share of the time without the cache")
-    st.html(f"<div class='atlas-head'><b>{heading}</b><span>{beside}</span></div>")
-    labels, shares, words = [], [], []
+    labels, shares, words = list[str](), list[float](), list[str]()
     rows = [(_("here, with"), fast, slow), (_("here, without"), slow, slow)] if run.items else []
     rows += [(_("book, with"), QUOTED[0], QUOTED[1]), (_("book, without"), QUOTED[1], QUOTED[1])]
     for label, seconds, whole in rows:
@@ -163,8 +168,14 @@ def _show_times(opened: PageContext, run: RaceRun) -> None:
             seconds=f"{seconds:.3g}", ratio=f"{whole / seconds:.1f}"
         )
         words.append(ratio if seconds < whole else _("{seconds} s").format(seconds=f"{seconds:.3g}"))
-    figure = bars(labels, shares, words, colors=[place % 2 for place in range(len(labels))], height=150)
-    st.plotly_chart(figure, key="race_times", config=CONFIG, alt=f"{heading}. {_summary(run)}")
+    return Bars(
+        labels=labels, values=shares, words=words, colors=[place % 2 for place in range(len(labels))], height=150,
+        heading=_("Time"), note=_("as a share of the time without the cache"),
+    )  # fmt: skip
+
+
+def _say_whose(opened: PageContext, run: RaceRun) -> None:
+    """What was measured here, and what is quoted."""
     quoted = _(
         "Book: quoted, not measured here: 100 tokens of Phi-3-mini on a T4 (Alammar & Grootendorst 2024, Hands-On "
         "Large Language Models). Times vary: its own notebook, run again, shows {with_cache} s and {without} s."

@@ -17,9 +17,11 @@ from ui.cached_layers import cached_layers
 from ui.controls import steps
 from ui.i18n import _
 from ui.page import PageContext
-from ui.view import View, figures_page
+from ui.view import View
 from ui.wording import plain
-from viz.curves import CONFIG, bars
+from viz.chart import Bars
+from viz.chart_svg import charts_svg
+from viz.curves import CONFIG, figure, standalone
 
 GREY = 3  # among the theme's colours of series
 
@@ -48,12 +50,14 @@ def show_sizes(opened: PageContext, held: Sizes) -> View:
     with right:
         _show_published()
     n_heads, tokens = opened.runner.info.n_heads, int(state().published)
+    charts = (sharing_chart(held, n_heads), published_chart(tokens))
     return View(
         name="kv-bytes",
         title=_("Its bytes"),
         what=f"bytes of keys and values; of known models at {tokens} tokens",
         tables=lambda: sizes_tables(held, n_heads, tokens),
-        page=figures_page(lambda: [sharing_figure(held, n_heads), published_figure(tokens)]),
+        page=lambda title, words, lang: standalone(charts, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(charts, title=title, caption=words),
         code="\nfrom model_runner.questions import CacheLayers\n\n"
         "layers = runner.submit(CacheLayers(capture.request)).result()\n"
         "measured = sum(layer.n_bytes for layer in layers)",
@@ -75,9 +79,9 @@ def _show_own(opened: PageContext, held: Sizes) -> None:
         more = _("Layers without softmax attention hold {states} bytes more, however long the text.")
         words += " · " + more.format(states=f"{found.states:,}")
     st.caption(plain(words))
-    name = _("If its {heads} query heads shared otherwise").format(heads=info.n_heads)
-    st.html(f"<div class='atlas-head'><b>{name}</b></div>")
-    st.plotly_chart(sharing_figure(held, info.n_heads), key="kv_sharing", config=CONFIG, alt=name)
+    chart = sharing_chart(held, info.n_heads)
+    st.html(f"<div class='atlas-head'><b>{chart.heading}</b></div>")
+    st.plotly_chart(figure(chart), key="kv_sharing", config=CONFIG, alt=chart.heading)
     per_token = readable(found.measured / count)
     note = _("Each token more takes {size} in this model ({dtype}).").format(size=per_token, dtype=info.dtype)
     if any(layer.window is not None for layer in held.layers):
@@ -100,23 +104,24 @@ def formula(found: CacheBytes) -> str:
     return _("{product}\n= {total} bytes").format(product=made, total=f"{found.formula:,}")
 
 
-def sharing_figure(held: Sizes, n_heads: int) -> object:
+def sharing_chart(held: Sizes, n_heads: int) -> Bars:
     """One bar for each number of key/value heads."""
     labels = [f"{one.kind(n_heads)} · {one.kv_heads}" if one.kv_heads else one.kind(n_heads) for one in held.sharing]
     own = _("this model")
     words = [f"{readable(one.n_bytes)} · {own}" if one.own else readable(one.n_bytes) for one in held.sharing]
     values = [one.n_bytes for one in held.sharing]
     colors = [0 if one.own else GREY for one in held.sharing]
-    return bars(labels, values, words, colors=colors, height=30 + 34 * len(labels))
+    name = _("If its {heads} query heads shared otherwise").format(heads=n_heads)
+    height = 30 + 34 * len(labels)
+    return Bars(labels=labels, values=values, words=words, colors=colors, height=height, heading=name)
 
 
 def _show_published() -> None:
     tokens = int(state().published)
-    heading = _("Well-known models at {tokens} tokens").format(tokens=f"{tokens:,}")
-    note = _("published configurations, 2 bytes a number")
-    st.html(f"<div class='atlas-head'><b>{heading}</b><span>{note}</span></div>")
+    chart = published_chart(tokens)
+    st.html(f"<div class='atlas-head'><b>{chart.heading}</b><span>{chart.note}</span></div>")
     steps(KvCacheState, "published", str(tokens), {str(length): f"{length:,}" for length in LENGTHS})
-    st.plotly_chart(published_figure(tokens), key="kv_published", config=CONFIG, alt=f"{heading}, {note}")
+    st.plotly_chart(figure(chart), key="kv_published", config=CONFIG, alt=f"{chart.heading}, {chart.note}")
     st.caption(
         plain(
             _(
@@ -127,7 +132,7 @@ def _show_published() -> None:
     )
 
 
-def published_figure(tokens: int) -> object:
+def published_chart(tokens: int) -> Bars:
     """One bar a model; where its context is shorter, words and no bar."""
     labels = [f"{one.hub_id.split('/')[1]} · {one.sharing}" for one in PUBLISHED]
     fits = [tokens <= one.context for one in PUBLISHED]
@@ -138,7 +143,14 @@ def published_figure(tokens: int) -> object:
         else _("its context ends at {context} tokens").format(context=f"{one.context:,}")
         for one, fit in zip(PUBLISHED, fits, strict=True)
     ]
-    return bars(labels, values, words, height=400)
+    return Bars(
+        labels=labels,
+        values=values,
+        words=words,
+        height=400,
+        heading=_("Well-known models at {tokens} tokens").format(tokens=f"{tokens:,}"),
+        note=_("published configurations, 2 bytes a number"),
+    )
 
 
 def sizes_tables(held: Sizes, n_heads: int, tokens: int) -> dict[str, pd.DataFrame]:

@@ -21,12 +21,14 @@ from ui.controls import choose, pick, slider
 from ui.edit_list import show_everywhere
 from ui.i18n import _
 from ui.page import PageContext, edited, guarded
-from ui.progressive import progressive, show_progress
-from ui.view import View, figures_page
+from ui.progressive import progressive, show_chart, show_progress
+from ui.view import View
 from ui.what_if import show_change
 from ui.wording import equal_up_to, error_size
+from viz.chart import Line, Lines
+from viz.chart_svg import charts_svg
 from viz.continuations import Way, continuations
-from viz.curves import CONFIG, Line, lines
+from viz.curves import standalone
 
 CONTINUED = 20  # tokens of the greedy continuations
 
@@ -63,7 +65,8 @@ def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> View:
         title=_("What if it forgets"),
         what=f"KL(next token with the full cache ‖ with {trial.edits!r}), nats",
         tables=lambda: what_if_tables(opened, curve),
-        page=figures_page(lambda: [curve_figure(curve, trial)]),
+        page=lambda title, words, lang: standalone([curve_chart(curve, trial)], title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg([curve_chart(curve, trial)], title=title, caption=words),
         code=what_if_code(opened, trial),
     )
 
@@ -83,18 +86,17 @@ def what_if_code(opened: PageContext, trial: Trial) -> str:
 
 
 def _show_curve(curve: Curve, trial: Trial) -> None:
-    name = _("How far the next token moves")
-    note = _("KL from the full cache, in nats")
+    chart, note = curve_chart(curve, trial), _("KL from the full cache, in nats")
     tried = (len(curve.trials) - 1) // 2
     if tried < curve.longest:
         note += " · " + _("{count} of {total} windows").format(count=tried, total=curve.longest)
-    st.html(f"<div class='atlas-head'><b>{name}</b><span>{note}</span></div>")
-    st.plotly_chart(curve_figure(curve, trial), key="kv_curve", config=CONFIG, alt=name)
+    st.html(f"<div class='atlas-head'><b>{chart.heading}</b><span>{note}</span></div>")
+    show_chart(chart, key="kv_curve", alt=chart.heading, still=not curve.running)
     if curve.running or len(curve.items) < len(curve.trials):
         show_progress(curve, len(curve.trials), _("{done} of {total} forwards"), key="curve")
 
 
-def curve_figure(curve: Curve, trial: Trial) -> object:
+def curve_chart(curve: Curve, trial: Trial) -> Lines:
     """KL against W without sinks and with them; the place asked for is marked, and the level of int8."""
     every = sorted({trial.window for trial in curve.trials if trial.window is not None})
     names = (_("the last W"), _("first {count} + last W").format(count=curve.sinks))
@@ -105,8 +107,8 @@ def curve_figure(curve: Curve, trial: Trial) -> object:
         series.append(Line(name, places, [one.kl for one in found], points=len(every) <= MOST_WINDOWS))
     rounded = curve.of(Trial(None, 0))
     marker = None if trial.window is None else (float(trial.window), f"W = {trial.window}")
-    return lines(
-        series,
+    return Lines(
+        series=series,
         x_title=_("W, the newest token included"),
         y_title=_("KL, nats"),
         x_range=(0.9, 1.1 * every[-1]),
@@ -114,6 +116,8 @@ def curve_figure(curve: Curve, trial: Trial) -> object:
         marker=marker,
         level=None if rounded is None else (rounded, _("int8: {kl}").format(kl=error_size(rounded))),
         height=380,
+        heading=_("How far the next token moves"),
+        note=_("KL from the full cache, in nats"),
     )
 
 

@@ -13,15 +13,17 @@ from model_runner.edits import Masked
 from pages.masks.gallery import CURVE, Gallery
 from pages.masks.on_model import OnModel
 from pages.masks.state import LABELS
-from pages.masks.sweep import SweepView, sweep_figure
+from pages.masks.sweep import SweepView, sweep_chart
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.tables import labelled
-from ui.view import View, component_page, figures_page
+from ui.view import View, component_page
 from ui.what_if import output_name
 from viz import figure_svg
+from viz.chart_svg import charts_svg
 from viz.components.head_grid import head_grid as grid_component
 from viz.components.mask_gallery import mask_gallery
+from viz.curves import standalone
 from viz.export import map_svg
 
 CHANGED = (
@@ -193,14 +195,15 @@ def _sweep_values(view: SweepView) -> np.ndarray:
 
 def sweep_view(opened: PageContext, view: SweepView) -> View:
     """Every point of the chart."""
-    figure = sweep_figure(view.points, view.full, view.n_tokens, height=520)
+    charts = [sweep_chart(view)]
     rows = [name_of(point.trial) for point in view.points]
     return View(
         name="mask-sweep",
         title=_("perplexity of the text"),
         what=f"perplexity of the text under patterns on all layers; full attention {view.full:.6g}",
         tables=lambda: _sweep_table(view),
-        page=figures_page(lambda: [figure]),
+        page=lambda title, words, lang: standalone(charts, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(charts, title=title, caption=words),
         arrays={"points": _sweep_values(view), "trials": np.array(rows, dtype=np.str_)},
         code=sweep_snippet(opened, view),
     )

@@ -38,8 +38,9 @@ from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.state import change
 from ui.wording import joined, number
+from viz.chart import Line, Lines
 from viz.components.mask_gallery import mask_gallery
-from viz.curves import CONFIG, Line, lines
+from viz.curves import CONFIG, figure
 
 LENGTHS = (1_024, 8_192, 131_072)
 CURVE = tuple(2**power for power in range(6, 18))
@@ -189,17 +190,17 @@ def _show_cost(
         Line(_("full"), CURVE, [cost(full, n).multiply_adds for n in CURVE], dash="dot"),
         Line(_(choice.label), CURVE, [cost(pattern, n).multiply_adds for n in CURVE]),
     ]
-    figure = lines(
-        curves if choice.name != full.name else curves[:1],
+    chart = Lines(
+        series=curves if choice.name != full.name else curves[:1],
         x_title=_("tokens"),
         y_title=_("multiply-adds of attention"),
         log_x=True,
         log_y=True,
         height=225 if len(choice.parameters) < 3 else 180,  # many sliders leave less room above the fold
     )
-    figure.update_yaxes(dtick=3, exponentformat="SI")  # as in the table: T, not B for billion
-    figure.update_xaxes(exponentformat="SI")
-    st.plotly_chart(figure, key="mask_cost", config=CONFIG)
+    drawn: Any = figure(chart)
+    drawn.update_yaxes(dtick=3)
+    st.plotly_chart(drawn, key="mask_cost", config=CONFIG)
     return costs
 
 

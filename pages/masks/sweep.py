@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from weakref import ref
 
 import streamlit as st
@@ -15,10 +14,9 @@ from jobs.mask_sweep import Point, Sweep
 from ui import session
 from ui.i18n import _
 from ui.page import PageContext
-from ui.progressive import progressive, show_progress
-from viz.curves import CONFIG, Line, lines
+from ui.progressive import progressive, show_chart, show_progress
+from viz.chart import Line, Lines
 
-LEVEL = "rgba(128, 128, 128, 0.9)"  # reads on both themes
 DASHES = {"window": "solid", "sinks": "solid", "dilated": "dash", "strided": "dot"}
 
 
@@ -51,27 +49,25 @@ def show_sweep(opened: PageContext) -> SweepView | None:
 
 def _show_chart(sweep: Sweep, full: float) -> None:
     show_progress(sweep, len(sweep.trials), _("{done} of {total} forwards"), key="sweep")
-    figure = sweep_figure(tuple(sweep.items), full, sweep.n_tokens, height=540)
-    st.plotly_chart(figure, key="mask_sweep", config=CONFIG)
+    chart = sweep_chart(SweepView(tuple(sweep.items), full, sweep.n_tokens))
+    show_chart(chart, key="mask_sweep", alt=chart.y_title, still=not sweep.running)
 
 
-def sweep_figure(points: tuple[Point, ...], full: float, n_tokens: int, *, height: int) -> Any:
-    """A line for each pattern over the size of the window that keeps as many cells; a Plotly figure."""
-    words = _("full attention: {value}").format(value=f"{full:.3g}")
+def sweep_chart(view: SweepView) -> Lines:
+    """A line for each pattern over the size of the window that keeps as many cells."""
+    words = _("full attention: {value}").format(value=f"{view.full:.3g}")
     curves: list[Line] = []
     for name in SWEPT:
-        own = sorted((point.trial.size, point.perplexity) for point in points if point.trial.pattern == name)
+        own = sorted((point.trial.size, point.perplexity) for point in view.points if point.trial.pattern == name)
         places, values = [size for size, _value in own], [value for _size, value in own]
         curves.append(Line(_(BY_NAME[name].label), places, values, dash=DASHES[name], points=True))
-    curves.append(Line(words, [1, n_tokens], [full, full], dash="dashdot"))
-    figure: Any = lines(
-        curves,
+    curves.append(Line(words, [1, view.n_tokens], [view.full, view.full], dash="dashdot", quiet=True))
+    return Lines(
+        series=curves,
         x_title=_("window size: keys, the query itself included; the other patterns keep about as many cells"),
         y_title=_("perplexity of the text"),
         log_x=True,
         log_y=True,
-        height=height,
+        ticks=sizes(view.n_tokens),
+        height=540,
     )
-    figure.data[-1].line.color = LEVEL
-    figure.update_xaxes(tickmode="array", tickvals=list(sizes(n_tokens)))
-    return figure

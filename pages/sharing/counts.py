@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 from weakref import ref
 
 import streamlit as st
@@ -18,9 +17,9 @@ from pages.sharing.picture import Shares, kind, show_picture
 from ui import session
 from ui.i18n import _
 from ui.page import PageContext
-from ui.progressive import progressive, show_progress
+from ui.progressive import progressive, show_chart, show_progress
 from ui.what_if import output_name
-from viz.curves import CONFIG, bars
+from viz.chart import Bars
 
 GREY = 3  # among the theme's colours of series
 
@@ -68,8 +67,9 @@ def _show_charts(held: Counts, view: CountsView) -> None:
     shown = charts(view)
     for place, chart in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
         with place:
-            st.html(f"<div class='atlas-head'><b>{chart.heading}</b> <span>{chart.note}</span></div>")
-            st.plotly_chart(chart.figure, key=f"sharing_{chart.name}", config=CONFIG, alt=chart.heading)
+            drawn = chart.drawn
+            st.html(f"<div class='atlas-head'><b>{drawn.heading}</b> <span>{drawn.note}</span></div>")
+            show_chart(drawn, key=f"sharing_{chart.name}", alt=drawn.heading, still=not held.running)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,10 +77,8 @@ class Chart:
     """One of the charts; ``values`` by number of heads, NaN where still to come."""
 
     name: str
-    heading: str
-    note: str
     values: tuple[float, ...]
-    figure: Any
+    drawn: Bars
 
 
 def charts(view: CountsView) -> list[Chart]:
@@ -108,5 +106,13 @@ def _chart(
     known = [None if math.isnan(value) else value for value in values]
     said = ["–" if math.isnan(value) else word for value, word in zip(values, words, strict=True)]
     colors = [0 if count == view.shares.chosen else GREY for count in counts]
-    figure = bars([view.label(count) for count in counts], known, said, colors=colors, height=30 + 34 * len(counts))
-    return Chart(name, heading, note, tuple(values), figure)
+    drawn = Bars(
+        labels=[view.label(count) for count in counts],
+        values=known,
+        words=said,
+        colors=colors,
+        height=30 + 34 * len(counts),
+        heading=heading,
+        note=note,
+    )
+    return Chart(name, tuple(values), drawn)

@@ -12,10 +12,12 @@ from pages.sharing.on_model import Shared, top_of
 from pages.sharing.picture import Shares
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.view import View, component_page, figures_page
+from ui.view import View, component_page
 from ui.what_if import output_name
 from viz import figure_svg
+from viz.chart_svg import charts_svg
 from viz.components.head_grid import head_grid as grid_component
+from viz.curves import standalone
 from viz.export import map_svg
 
 CHANGED = "\nfrom dataclasses import replace\n\nfrom model_runner.edits import SharedKeys\n"
@@ -115,8 +117,9 @@ def _model_code(found: Shared) -> str:
 def counts_view(view: CountsView) -> View:
     """Every bar of the charts."""
     shown = charts(view)
+    drawn = [chart.drawn for chart in shown]
     rows = [view.label(count) for count in view.shares.counts]
-    columns = [f"{chart.heading} · {chart.note}" for chart in shown]
+    columns = [f"{chart.drawn.heading} · {chart.drawn.note}" for chart in shown]
     values = np.array([chart.values for chart in shown]).T
     title = _("Every number of key/value heads")
     return View(
@@ -124,7 +127,8 @@ def counts_view(view: CountsView) -> View:
         title=title,
         what=f"keys and values averaged to fewer heads in every layer, not trained: {' | '.join(columns)}",
         tables=lambda: {title: pd.DataFrame(values, index=rows, columns=columns)},
-        page=figures_page(lambda: [chart.figure for chart in shown]),
+        page=lambda title, words, lang: standalone(drawn, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(drawn, title=title, caption=words),
         arrays={"values": values, "columns": np.array(columns), "rows": np.array(rows)},
         code=_counts_code(view),
     )

@@ -27,7 +27,7 @@ def complete(app: AppTest) -> AppTest:
                 break
             asked = {"film": film["film"], "have": have, "wanted": film["goal"] + 1 - have, "ask": film["answered"] + 1}
             send(app, "film", "more", asked)
-        elif app.get("progress"):
+        elif app.get("progress") or "chart" in components(app):
             app.run()
         else:
             break

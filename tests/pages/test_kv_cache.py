@@ -40,7 +40,7 @@ def test_the_race_runs_by_itself_and_ends_with_equal_tokens_their_count_and_the_
 
 
 def test_the_books_times_are_quoted_as_such():
-    app = opened()
+    app = raced(opened(race_length="50"))
     words = figure(app, "race_times")["data"][0]["text"]
     assert [word.split(" s")[0] for word in words[-2:]] == [f"{seconds:.3g}" for seconds in QUOTED]
     assert any("quoted, not measured here" in caption.value for caption in app.caption)

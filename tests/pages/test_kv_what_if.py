@@ -47,6 +47,7 @@ def test_the_slider_moves_the_marker_the_next_token_and_the_text():
     app.slider(key="kv_cache.keep").set_value(2).run()
     no_failure(app)
     assert app.query_params["kv_cache.keep"] == "2"
+    until(app, lambda app: not button(app, "curve_stop"))
     assert figure(app, "kv_curve")["layout"]["shapes"][0]["x0"] == 2
     edits = (KeepLast(2, 1),)
     kl = kl_nats(logits(), logits(*edits))

@@ -228,6 +228,9 @@ def test_the_charts_are_given_away_with_the_code_that_makes_them(offered):
     assert "GQA" in take.html
     arrays = take.arrays
     np.testing.assert_array_equal(arrays["values"], table)
+    bars = re.findall(r'<rect [^>]*width="([\d.]+)"[^>]*class="bar ', take.svg)
+    widths = np.array([float(width) for width in bars]).reshape(3, 3).T
+    np.testing.assert_allclose(widths / widths.max(axis=0), table / table.max(axis=0), atol=1e-4)
     names: dict[str, Any] = {}
     exec(compile(take.snippet, "snippet", "exec"), names)
     np.testing.assert_allclose(np.transpose([names["kl"], names["perplexities"]]), table.to_numpy()[:, :2], rtol=1e-6)

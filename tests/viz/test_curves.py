@@ -7,22 +7,30 @@ from typing import Any
 
 import pytest
 
-from viz.curves import ALONE, SERIES, Line, bars, lines, standalone
+from viz.chart import Bars, Line, Lines
+from viz.curves import ALONE, SERIES, figure, standalone
+
+ONE = Bars(labels=["<b>"], values=[1.0], words=["one"])
+
+
+def chart(**options: Any) -> Lines:
+    series = [Line("one", [1, 2, 3], [5, 6, 7]), Line("two", [1, 2], [0.5, 0.25], points=True)]
+    return Lines(series=series, x_title="step", y_title="tokens / s", **options)
 
 
 def line_figure(**options: Any) -> Any:
-    series = [Line("one", [1, 2, 3], [5, 6, 7]), Line("two", [1, 2], [0.5, 0.25], points=True)]
-    return lines(series, x_title="step", y_title="tokens / s", **options)
+    return figure(chart(**options))
 
 
 def test_lines_hold_their_numbers_and_both_axes_their_words():
-    figure = line_figure()
-    assert [(trace.name, list(trace.x), list(trace.y)) for trace in figure.data] == [
+    drawn = line_figure()
+    assert [(trace.name, list(trace.x), list(trace.y)) for trace in drawn.data] == [
         ("one", [1, 2, 3], [5, 6, 7]),
         ("two", [1, 2], [0.5, 0.25]),
     ]
-    assert [trace.mode for trace in figure.data] == ["lines", "lines+markers"]
-    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("step", "tokens / s")
+    assert [trace.mode for trace in drawn.data] == ["lines", "lines+markers"]
+    assert [trace.line.color for trace in line_figure().data] == [None, None]
+    assert (drawn.layout.xaxis.title.text, drawn.layout.yaxis.title.text) == ("step", "tokens / s")
 
 
 def test_axes_are_linear_from_zero_or_logarithmic():
@@ -32,46 +40,49 @@ def test_axes_are_linear_from_zero_or_logarithmic():
 
 
 def test_a_marker_and_a_level_stand_at_their_values_with_their_words():
-    figure = line_figure(marker=(2.0, "W = 2"), level=(0.3, "int8"))
-    upright, across = figure.layout.shapes
+    drawn = line_figure(marker=(2.0, "W = 2"), level=(0.3, "int8"))
+    upright, across = drawn.layout.shapes
     assert (upright.x0, upright.x1) == (2, 2)
     assert (across.y0, across.y1) == (0.3, 0.3)
-    assert {note.text for note in figure.layout.annotations} == {"W = 2", "int8"}
+    assert {note.text for note in drawn.layout.annotations} == {"W = 2", "int8"}
 
 
 def test_on_a_logarithmic_axis_the_words_stand_where_their_lines_do():
-    figure = line_figure(log_x=True, log_y=True, x_range=(1, 1000), marker=(100.0, "W = 100"), level=(0.01, "int8"))
-    upright, across = figure.layout.shapes
+    drawn = line_figure(log_x=True, log_y=True, x_range=(1, 1000), marker=(100.0, "W = 100"), level=(0.01, "int8"))
+    upright, across = drawn.layout.shapes
     assert (upright.x0, across.y0) == (100, 0.01)
-    words = {note.text: note for note in figure.layout.annotations}
+    words = {note.text: note for note in drawn.layout.annotations}
     assert (words["W = 100"].x, words["int8"].y) == (
         2,
         -2,
     )  # Plotly takes a shape's place as it is, a text's as a power
-    assert list(figure.layout.xaxis.range) == [0, 3]
+    assert list(drawn.layout.xaxis.range) == [0, 3]
 
 
 def test_bars_go_from_the_top_in_the_given_order():
-    figure: Any = bars(["a", "b", "c"], [3.0, None, 1.0], ["three", "none", "one"], colors=[0, 0, 3])
-    trace = figure.data[0]
+    drawn: Any = figure(
+        Bars(labels=["a", "b", "c"], values=[3.0, None, 1.0], words=["three", "none", "one"], colors=[0, 0, 3])
+    )
+    trace = drawn.data[0]
     assert (list(trace.y), list(trace.x), list(trace.text)) == ([0, 2], [3.0, 1.0], ["three", "one"])
     assert list(trace.marker.color) == [SERIES[0], SERIES[3]]
-    assert list(figure.layout.yaxis.ticktext) == ["a", "b", "c"]
-    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]  # the first on top
-    assert [(note.text, note.y) for note in figure.layout.annotations] == [("none", 1)]
+    assert list(drawn.layout.yaxis.ticktext) == ["a", "b", "c"]
+    assert drawn.layout.yaxis.range[0] > drawn.layout.yaxis.range[1]  # the first on top
+    assert [(note.text, note.y) for note in drawn.layout.annotations] == [("none", 1)]
 
 
-@pytest.mark.parametrize("make", [line_figure, lambda: bars(["a"], [1.0], ["one"])])
+@pytest.mark.parametrize("make", [line_figure, lambda: figure(ONE)])
 def test_colours_are_places_that_the_theme_fills(make):
     assert tuple(make().layout.colorway) == SERIES
 
 
 def test_a_page_of_its_own_has_its_colours_its_words_escaped_and_one_script():
-    page = standalone([line_figure(), bars(["<b>"], [1.0], ["one"])], title="<i>T", caption="a\n<b>", lang="zh")
+    page = standalone([chart(heading="<u>H", note="n"), ONE], title="<i>T", caption="a\n<b>", lang="zh")
     text = page.decode()
     assert "lang='zh'" in text
     assert "<title>&lt;i&gt;T</title>" in text
     assert "a<br>&lt;b&gt;" in text
+    assert "&lt;u&gt;H · n</h2>" in text
     assert all(color not in text.split("</script>")[-3] for color in SERIES)
     assert ALONE[0] in text
     assert not re.search(r"<(script|link)[^>]*\b(src|href)=", text)

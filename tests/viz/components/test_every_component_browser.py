@@ -18,7 +18,9 @@ from tests.viz.components.test_sampling_bench import bench
 from tests.viz.components.test_token_lines import lines
 from tests.viz.components.test_token_strip import strip
 from tests.viz.components.test_token_tree import PROMPT, Node, tree
+from tests.viz.test_chart_svg import lines as chart_of_lines
 from viz.components.cell_steps import cell_steps
+from viz.components.chart import chart
 from viz.components.film import film as film_component
 from viz.components.head_grid import head_grid as grid_component
 from viz.components.head_groups import head_groups
@@ -35,6 +37,7 @@ pytestmark = pytest.mark.browser
 
 COMPONENTS = [
     (cell_steps.SOURCE, lambda: cell_steps.payload(**cell())),
+    (chart.SOURCE, lambda: chart.payload(chart_of_lines(), label="one")),
     (film_component.SOURCE, film),
     (grid_component.SOURCE, grid),
     (head_groups.SOURCE, groups),

@@ -1,0 +1,67 @@
+"""What a chart shows: where values stand on its axes, and which of them are named."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from viz.chart import Axis, Bars, Line, Lines, axes_of, tick_words
+
+
+def chart(x=(1, 2, 3), y=(5.0, 6.0, 7.0), **options):
+    return Lines(series=[Line("one", x, y)], x_title="", y_title="", **options)
+
+
+@pytest.mark.parametrize(
+    "axis, ticks",
+    [
+        (Axis(0, 100), [0, 20, 40, 60, 80, 100]),
+        (Axis(0, 7.35), [0, 2, 4, 6]),
+        (Axis(0.9, 8.8), [2, 4, 6, 8]),
+        (Axis(0, 0.003), [0, 0.0005, 0.001, 0.0015, 0.002, 0.0025, 0.003]),
+        (Axis(8, 3e6, log=True), [10, 100, 1000, 1e4, 1e5, 1e6]),
+        (Axis(12, 70, log=True), [20, 50]),
+        (Axis(22, 41, log=True), [25, 30, 35, 40]),
+        (Axis(1, 1e12, log=True), [1, 100, 1e4, 1e6, 1e8, 1e10, 1e12]),
+    ],
+)
+def test_ticks_are_few_round_values_between_the_ends(axis, ticks):
+    assert axis.ticks() == pytest.approx(ticks)
+
+
+def test_linear_values_begin_at_zero_and_logarithmic_ones_where_they_are():
+    assert axes_of(chart())[1] == Axis(0, pytest.approx(7.35))
+    assert axes_of(chart(log_y=True))[1] == Axis(pytest.approx(5 / 1.2), pytest.approx(8.4), log=True)
+    assert axes_of(chart(y=(-2.0, 1.0, 3.0)))[1].low == -2
+
+
+def test_a_level_is_within_the_axis():
+    assert axes_of(chart(level=(20.0, "")))[1].high == pytest.approx(21)
+
+
+@pytest.mark.parametrize("values", [(), (math.nan,) * 3, (0.0, 0.0, 0.0), (4.0, 4.0, 4.0)])
+@pytest.mark.parametrize("log", [False, True])
+def test_an_axis_of_no_values_or_one_has_two_ends_all_the_same(values, log):
+    for axis in axes_of(chart(x=values, y=values, log_x=log, log_y=log)):
+        assert axis.low < axis.high
+        assert axis.ticks()
+
+
+def test_what_a_logarithm_has_no_place_for_has_none():
+    assert Axis(1, 100, log=True).share(10) == pytest.approx(0.5)
+    assert math.isnan(Axis(1, 100, log=True).share(0))
+    assert math.isnan(Axis(0, 100).share(math.nan))
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    [(0, "0"), (0.0005, "0.0005"), (1000, "1000"), (10_000, "10k"), (1e6, "1M"), (2.5e9, "2.5G"), (-3, "−3")],
+)
+def test_ticks_are_written_as_plotly_writes_them(value, words):
+    assert tick_words(value) == words
+
+
+@pytest.mark.parametrize("values, span", [([2.0, None], 2.8), ([None], 1.4), ([0.0], 1.4)])
+def test_bars_leave_room_for_their_words(values, span):
+    assert Bars(labels=[""] * len(values), values=values, words=[""] * len(values)).span == pytest.approx(span)

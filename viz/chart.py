@@ -1,0 +1,131 @@
+"""What a chart shows, as data: lines over an axis, or horizontal bars. Plotly's figure and the SVG are made of it.
+
+Knows nothing of models, and draws nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+ROOM = 1.4  # for the words after the longest bar
+
+
+@dataclass(frozen=True)
+class Line:
+    """One series; ``dash`` as Plotly names it. ``points`` marks every value; ``quiet`` is the colour of no series."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    dash: str = "solid"
+    points: bool = False
+    quiet: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines:
+    """Lines over a common axis. ``marker`` is a place on it with its words, ``level`` a value, drawn across.
+
+    ``ticks`` are the places named on the horizontal axis, where they are not round numbers.
+    """
+
+    series: Sequence[Line]
+    x_title: str
+    y_title: str
+    x_range: tuple[float, float] | None = None
+    log_x: bool = False
+    log_y: bool = False
+    ticks: Sequence[float] = ()
+    marker: tuple[float, str] | None = None
+    level: tuple[float, str] | None = None
+    height: int = 300
+    heading: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bars:
+    """Horizontal bars, the first on top, each with its words; None has words but no bar.
+
+    ``colors`` numbers each bar's colour among the theme's series; all are the first where it is empty.
+    """
+
+    labels: Sequence[str]
+    values: Sequence[float | None]
+    words: Sequence[str]
+    colors: Sequence[int] = ()
+    height: int = 300
+    heading: str = ""
+    note: str = ""
+
+    @property
+    def span(self) -> float:
+        """The value at the end of the axis, beyond the longest bar."""
+        return ROOM * (max((value for value in self.values if value is not None), default=1.0) or 1.0)
+
+
+Chart: TypeAlias = Lines | Bars
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Where values are on it: 0 at ``low``, 1 at ``high``."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def share(self, value: float) -> float:
+        """0..1 between its ends; NaN for what a logarithm has no place for."""
+        low, high, at = (_logarithm(one) if self.log else one for one in (self.low, self.high, value))
+        return (at - low) / (high - low)
+
+    def ticks(self, most: int = 6) -> list[float]:
+        """Round values, about as many; of a logarithmic axis powers of ten, or what is between where there are few."""
+        if not self.log:
+            return _round_values(self.low, self.high, most)
+        first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
+        if last - first < 1:
+            found = [n * 10.0**power for power in range(first - 1, last + 1) for n in (1, 2, 5)]
+            found = [value for value in found if self.low <= value <= self.high]
+            return found if len(found) > 1 else _round_values(self.low, self.high, most)
+        return [10.0**power for power in range(first, last + 1, math.ceil((last - first + 1) / (most + 1)))]
+
+
+def axes_of(chart: Lines) -> tuple[Axis, Axis]:
+    """The horizontal and the vertical axis: all that is drawn has its place on them."""
+    xs = chart.x_range or _ends([one for line in chart.series for one in line.x], log=chart.log_x)
+    ys = [one for line in chart.series for one in line.y] + ([chart.level[0]] if chart.level else [])
+    low, high = _ends(ys, log=chart.log_y)
+    if chart.log_y:
+        return Axis(*xs, chart.log_x), Axis(low / 1.2, high * 1.2, log=True)
+    return Axis(*xs, chart.log_x), Axis(min(0.0, low), 1.05 * high if high > 0 else 1.0)
+
+
+def tick_words(value: float) -> str:
+    """As Plotly writes it: 50, 0.2, 10k, 3M."""
+    for power, suffix in ((12, "T"), (9, "G"), (6, "M"), (3, "k")):
+        if abs(value) >= 10_000 and abs(value) >= 10**power:
+            return f"{value / 10**power:g}{suffix}"
+    return f"{value:g}".replace("-", "\u2212")
+
+
+def _ends(values: Sequence[float], *, log: bool) -> tuple[float, float]:
+    """The least and the largest that can be drawn; apart, also where there is one or none."""
+    drawn = [value for value in values if math.isfinite(value) and (value > 0 or not log)]
+    low, high = min(drawn, default=1.0 if log else 0.0), max(drawn, default=10.0 if log else 1.0)
+    return (low, high) if low < high else (low, 10 * low if log else low + 1)
+
+
+def _logarithm(value: float) -> float:
+    return math.log10(value) if value > 0 else math.nan
+
+
+def _round_values(low: float, high: float, most: int) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten between the two."""
+    power = 10.0 ** math.floor(math.log10((high - low) / most))
+    step = next(n * power for n in (1, 2, 5, 10) if n * power * most >= (high - low) * (1 - 1e-9))
+    return [n * step for n in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
