@@ -3,11 +3,12 @@
 from pages.masks.export import gallery_view, model_view, sweep_view
 from pages.masks.gallery import show_gallery
 from pages.masks.on_model import show_on_model
+from pages.masks.reading import explain
 from pages.masks.state import MasksState, state
 from pages.masks.sweep import show_sweep
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import guarded, open_page, show_badge, show_reading, show_strip
+from ui.page import guarded, open_page, show_badge, show_strip
 from ui.view import offer
 
 opened = open_page(plain_model=True)
@@ -31,14 +32,5 @@ def draw() -> None:
         offer(opened, gallery_view(opened, show_gallery(opened)))
 
 
-show_reading(
-    [
-        _("A mask says which keys a query may look at; hidden cells get no weight, and the others share all of it."),
-        _("Few cells make long texts cheap: a window costs as much for every token, full attention more with each."),
-        _("What one layer hides, several can pass on: a token hears of far ones through those in between."),
-    ],
-    formula="weights = softmax(scores + mask),  mask = 0 or −∞\nwindow of w, L layers: reach = L · (w − 1)",
-    source="Child et al. 2019, arXiv:1904.10509; Beltagy et al. 2020, arXiv:2004.05150",
-    attempt=_("Make the window small and let it grow: in how many layers does the last token hear of the first?"),
-)
+explain(view)
 guarded(draw)

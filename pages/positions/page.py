@@ -7,13 +7,14 @@ from analysis.positions import turned
 from model_runner.errors import NotRecoverable
 from pages.positions.others import show_others
 from pages.positions.places import show_head, show_row_strip
+from pages.positions.reading import explain
 from pages.positions.rotation import show_rotation, show_shift
 from pages.positions.scores import show_split, show_sweep
 from pages.positions.state import PositionsState, View, state
 from pages.positions.what_if import show_what_if
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import guarded, open_page, settle, show_badge, show_reading
+from ui.page import guarded, open_page, settle, show_badge
 from ui.view import offer
 from ui.wording import error_size, plain, sentence
 
@@ -71,13 +72,4 @@ elif view == "distance":
 else:
     guarded(lambda: show_what_if(opened))
 
-show_reading(
-    [
-        _("Every two numbers of a query or key make a vector in a plane; at position m each is turned by m times θ."),
-        _("The fast pairs tell neighbours apart, the slow ones hardly turn, so their product is almost content alone."),
-        _("A score then depends on the difference of two positions only: move both, and nothing changes."),
-    ],
-    formula="q′ = R(m·θ) q,  k′ = R(n·θ) k\nq′ · k′ = Σ |qᵢ||kᵢ| cos(φᵢ + (m − n)·θᵢ)",
-    source="Su et al. 2021, arXiv:2104.09864",
-    attempt=_("Drag the position to the end of the context and see which pairs have hardly moved."),
-)
+explain(view, layout)

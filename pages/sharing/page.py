@@ -7,10 +7,11 @@ import streamlit as st
 from pages.sharing.counts import show_counts
 from pages.sharing.export import counts_view, model_view
 from pages.sharing.on_model import show_on_model
+from pages.sharing.reading import explain
 from pages.sharing.state import SharingState, state
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import guarded, open_page, show_badge, show_reading, show_strip
+from ui.page import guarded, open_page, show_badge, show_strip
 from ui.view import offer
 
 opened = open_page(plain_model=True)
@@ -37,14 +38,5 @@ def draw() -> None:
             offer(opened, model_view(opened, found))
 
 
-show_reading(
-    [
-        _("Every query head asks for itself, but several can read the same keys and values: the cache gets smaller."),
-        _("Each head its own is multi-head (MHA), one for all is multi-query (MQA), one a group grouped-query (GQA)."),
-        _("Here neighbours share the mean of theirs, at once and in every layer; click a way to share, or a head."),
-    ],
-    formula="k_shared = mean of k over a group,  v_shared = mean of v\ncache = 2 · layers · kv_heads · d_head · tokens",
-    source="Shazeer 2019, arXiv:1911.02150; Ainslie et al. 2023, arXiv:2305.13245",
-    attempt=_("Average to a single key/value head: which layers drift most, and is the next token still the same?"),
-)
+explain(opened, view)
 guarded(draw)

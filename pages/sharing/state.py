@@ -11,6 +11,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 MOST = 10**6  # heads; no number is larger
 
+View = Literal["model", "counts"]
 Drift = Literal["attention", "output"]
 
 
@@ -20,7 +21,7 @@ class SharingState:
 
     SCOPE: ClassVar[str] = "sharing"
 
-    view: Literal["model", "counts"] = setting("model", N_("view"))
+    view: View = setting("model", N_("view"))
     kv_heads: int | None = setting(None, N_("key/value heads"), least=-MOST, most=MOST)
     drift: Drift = setting("attention", N_("drift"))
 

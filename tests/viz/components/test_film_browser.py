@@ -13,6 +13,7 @@ pytestmark = pytest.mark.browser
 
 STYLE = "section{max-width:1120px}"
 STEP = ".film .step"
+PLAIN = [frame(i, strip=None) for i in range(3)]  # of one head alone
 
 
 def facts(page):
@@ -84,6 +85,30 @@ def test_a_frame_says_how_its_token_was_chosen(mount):
     assert widths[0] / widths[1] == pytest.approx(0.625 / 0.375, rel=0.02)
     assert widths[2] == 0
     assert page.locator(".status").inner_text() == "prefill 3 tokens in 34 ms · decode 10 ms a token"
+
+
+def test_a_frame_says_what_was_before_its_token_and_what_is_after_it(mount):
+    page = mount(SOURCE, film(3, at=2), style=STYLE)
+    said = [plain(page.locator(f"{half} .when").inner_text()) for half in (".choice", ".axis")]
+    assert said == [
+        TEXTS["when_chosen"].format(label="·w2", before="·w1"),
+        TEXTS["when_looks"].format(label="·w2"),
+    ]
+    page.locator(".film .start").click()  # of the prompt, what it expects comes from how it looks
+    said = [plain(page.locator(f"{half} .when").inner_text()) for half in (".choice", ".axis")]
+    assert said == [TEXTS["when_open"], TEXTS["when_looks_first"]]
+
+
+def test_the_legend_says_what_rows_columns_and_colours_are(mount):
+    page = mount(SOURCE, film(3, at=2), style=STYLE)
+    heads, cache = (page.locator(f".legend .{part}") for part in ("of-heads", "of-cache"))
+    assert heads.locator("span").all_inner_texts() == [TEXTS["legend_heads"].format(head="L0H1"), TEXTS["legend_open"]]
+    most = "10.0"  # of the made numbers, in K as in V
+    words = TEXTS["legend_cache"].format(head="L0H1", k=most, v=most, label="·w2")
+    assert plain(cache.inner_text()) == words
+    more(page, film(3, at=2, film="two", alive=False, view=View(head=(0, 1), heads=[], n_heads=2, bin=1), frames=PLAIN))
+    assert heads.count() == 0
+    assert cache.count() == 1
 
 
 def test_the_cache_grows_by_a_column_and_its_bytes_with_it(mount):

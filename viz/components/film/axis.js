@@ -19,9 +19,13 @@ export function createAxis(root, act) {
   const canvas = element("canvas", { role: "img", tabIndex: 0 })
   const caption = element("p", { className: "note caption" })
   const cache = element("p", { className: "note cache" })
+  const when = element("p", { className: "note when" })
+  const legend = element("div", { className: "legend" })
   const live = element("div", { className: "spoken", "aria-live": "polite" })
-  const box = element("div", { className: "axis" }, heading, canvas, caption, cache, live)
-  const axis = /** @type {any} */ ({ box, heading, canvas, caption, cache, live, hover: null, pictures: {}, painted: {}, layout: null })
+  const box = element("div", { className: "axis" }, heading, when, canvas, caption, legend, cache, live)
+  const axis = /** @type {any} */ ({
+    box, heading, when, canvas, caption, legend, cache, live, hover: null, pictures: {}, painted: {}, most: {}, layout: null,
+  })
   axis.announce = announcer(live)
   canvas.addEventListener("pointermove", (event) => {
     axis.hover = { x: event.offsetX, y: event.offsetY }
@@ -123,6 +127,7 @@ function drawCache(context, axis, { parts, left, cell }, reel, name, now, theme)
   const canvas = pictureOf(axis, name)
   if (axis.painted[name] !== key) {
     const most = Math.max(1e-9, ...columns.map((column) => column.reduce((m, x) => Math.max(m, Math.abs(x)), 0)))
+    axis.most[name] = most
     const colors = ramp(theme.diverging)
     paintPixels(canvas, columns.length, depth, (i) => {
       const value = columns[i % columns.length][Math.floor(i / columns.length)]

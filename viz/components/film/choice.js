@@ -8,6 +8,7 @@ import { labelAt } from "./frames.js"
 
 export function createChoice(act) {
   const heading = element("div", { className: "heading" })
+  const when = element("p", { className: "note when" })
   const list = element("div", { className: "candidates", role: "group" })
   const rest = element("div", { className: "others" })
   const named = element("p", { className: "note named" })
@@ -18,8 +19,8 @@ export function createChoice(act) {
     const row = closest(event, "[data-token]")
     if (row && !row.hasAttribute("disabled")) act("force", Number(row.dataset.token))
   })
-  const box = element("div", { className: "choice" }, heading, list, rest, named, kept, hint)
-  return { box, heading, list, rest, named, kept, hint, rows }
+  const box = element("div", { className: "choice" }, heading, when, list, rest, named, kept, hint)
+  return { box, heading, when, list, rest, named, kept, hint, rows }
 }
 
 function candidateRow() {

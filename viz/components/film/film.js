@@ -10,6 +10,7 @@ import { createAxis, drawAxis } from "./axis.js"
 import { createChips, drawChips } from "./chips.js"
 import { createChoice, drawChoice } from "./choice.js"
 import { emptyReel, lastFrame, merge } from "./frames.js"
+import { drawLegend, drawWhen } from "./legend.js"
 import { createTransport, drawTransport } from "./transport.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./payload" */
@@ -195,6 +196,8 @@ function draw(state) {
   drawChips(state.chips, state, theme)
   drawChoice(state.choice, state)
   drawAxis(state.axis, state, theme)
+  drawLegend(state.axis, state, theme)
+  drawWhen(state)
   Object.assign(root.dataset, {
     film: reel.film, frame: String(state.at), frames: String(reel.frames.length), playing: String(state.playing),
   })

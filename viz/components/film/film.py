@@ -73,6 +73,21 @@ TEXTS: dict[str, str] = {
     "formula": N_("2 · {layers} layers · {heads} kv heads · {depth} numbers · {tokens} tokens · {size} bytes"),
     "pooled": N_("Each column is {count} tokens, the largest value of them."),
     "pooled_rows": N_("Each row of the cache is {count} dimensions, the largest value of them."),
+    "when_open": N_("Before: nothing is chosen yet, this is what the model expects."),
+    "when_chosen": N_("Before {label} stood there: how it was chosen, from what the model expected after {before}."),
+    "when_looks": N_("After it: {label} is in the text now and looks back, for the token that is to come next."),
+    "when_looks_first": N_(
+        "The prompt’s last token looks back; such looks, of all heads, make what the model expects."
+    ),
+    "legend_heads": N_(
+        "Rows are heads, in the order of the layers, columns the tokens they look at: the stronger the colour, the "
+        "larger the share; grey is masked. Framed: {head}."
+    ),
+    "legend_open": N_("Click a row to open its head."),
+    "legend_cache": N_(
+        "K and V of {head}: columns are tokens, rows dimensions; red is above zero, blue below, strongest at ±{k} in "
+        "K, at ±{v} in V. Framed: what {label} adds."
+    ),
     "look": N_("{query} looks {weight} at {key}"),
     "masked": N_("{query} cannot look at {key}: masked"),
     "vector": N_("{name} of {label}: {count} numbers from {low} to {high}"),

@@ -1,0 +1,57 @@
+"""What "Read this picture" says: of each view its own text, its formula and something to try."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.ui.driving import no_failure, open_app
+
+VIEWS = {
+    "positions": ("rotation", "difference", "frequencies", "distance", "what_if", "others"),
+    "masks": ("gallery", "model", "sweep"),
+    "sharing": ("model", "counts"),
+    "kv_cache": ("race", "bytes", "what_if"),
+    "edit_heads": ("edit", "effects", "patching"),
+}
+
+
+def reading(page: str, view: str = "", **address: str) -> list[str]:
+    """The paragraphs of the open explanation, what to try last, without the escapes of Markdown."""
+    place = {f"{page}.view": view} if view else {}
+    app = open_app(page=f"pages/{page}/page.py", **place, **address)
+    return explained(app)
+
+
+def explained(app: AppTest) -> list[str]:
+    app.session_state["read"] = True
+    app.run()
+    no_failure(app)
+    shown = [element.value.replace("\\", "") for element in app.markdown]
+    *sentences, attempt = shown[-2:]
+    assert attempt.startswith("**Try this** ")
+    return [*"\n\n".join(sentences).split("\n\n"), attempt]
+
+
+@pytest.mark.parametrize("page", VIEWS)
+def test_each_view_has_an_explanation_of_its_own(page: str):
+    said = [paragraph for view in VIEWS[page] for paragraph in reading(page, view)]
+    assert len(said) == len(set(said)) >= 3 * len(VIEWS[page])
+
+
+def test_a_model_without_rotation_is_explained_by_the_ways_it_could_know_positions(folder_of):
+    first, *_rest = reading("positions", model=folder_of("gpt2"))
+    assert first.startswith("Five ways to tell a model where its tokens stand")
+
+
+@pytest.mark.parametrize("view", ["model", "counts"])
+def test_a_model_with_nothing_left_to_share_is_not_asked_to_share(folder_of, view: str):
+    assert "open another at the left" in reading("sharing", view, model=folder_of("gpt-bigcode"), text="some text")[-1]
+
+
+@pytest.mark.parametrize("model, rest", [("", False), ("phi", True)])
+def test_the_formula_of_a_score_has_a_rest_where_not_all_is_turned(folder_of, model: str, rest: bool):
+    place = {"positions.view": "frequencies"} | ({"model": folder_of(model)} if model else {})
+    app = open_app(page="pages/positions/page.py", **place)
+    explained(app)
+    assert ("+ rest" in app.code[-1].value) is rest
