@@ -218,6 +218,7 @@ def _show_moved(opened: PageContext, drift: np.ndarray) -> None:
         open=(opened.layer, opened.head),
         texts=translated(layer_head_map.TEXTS),
         max_height=210,
+        shows="map_before",
         group=group_size(opened.capture, opened.layer),
     )
     mount(layer_head_map.SOURCE, payload, key="edit_moved", on={"head": _open})

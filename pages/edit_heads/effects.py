@@ -142,7 +142,8 @@ def _show(opened: PageContext, effects: Effects, layers: Pull[LayerEffects]) -> 
         _show_ranking(opened, effects, layers)
     with right:
         _show_problems(layers)
-        _show_open(opened, effects)
+        with st.container(key="effect_open"):
+            _show_open(opened, effects)
         _show_agreement(effects)
 
 
@@ -165,6 +166,7 @@ def payload_of(opened: PageContext, answer: Answer, values: np.ndarray) -> bytes
         texts=translated(layer_head_map.TEXTS) | own,
         notes={layer: no_weights for layer in range(len(values)) if not opened.capture.has_weights(layer)},
         max_height=MAP_HEIGHT,
+        shows="effect_open",
         group=group_size(opened.capture, opened.layer),
     )
 

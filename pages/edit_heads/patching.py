@@ -121,7 +121,8 @@ def _show(opened: PageContext, patches: Patches, rows: Rows) -> None:
         mount(layer_head_map.SOURCE, payload_of(opened, patches), key="patch_map", on={"head": _open(setting)})
         st.html(f"<p class='atlas-caption'>{_map_words(opened, setting)}</p>")
     with right:
-        _show_cell(opened, setting, found)
+        with st.container(key="patch_cell"):
+            _show_cell(opened, setting, found)
         _show_next(opened, setting)
 
 
@@ -146,6 +147,7 @@ def payload_of(opened: PageContext, patches: Patches) -> bytes:
         notes={row: no_weights for row in range(setting.n_rows) if row not in setting.rows},
         whole=found.way,
         max_height=MAP_HEIGHT,
+        shows="patch_cell",
         group=group_size(opened.capture, opened.layer) if setting.kind == "heads" else 1,
         group_axis="rows",
     )

@@ -240,8 +240,9 @@ def _show_tree(film: Film) -> None:
         return
     tree = token_tree(branches, film.runner.token_text, path=film.take.ids, prompt=film.prompt.tokens[-1].text)
     words = translated(tree_picture.TEXTS)
-    data = tree_picture.payload(nodes=tree.nodes, n_branches=tree.n_branches, opened=tree.opened, texts=words)
-
+    data = tree_picture.payload(
+        nodes=tree.nodes, n_branches=tree.n_branches, opened=tree.opened, texts=words, shows="film"
+    )
     mount(tree_picture.SOURCE, data, key="film_tree", on={"node": lambda node: film.follow(ids_of(node))})
 
 

@@ -32,6 +32,7 @@ def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, other: Othe
         metric_range=(0.0, 1.0) if share else None,
         number="percent" if share else "plain",
         max_height=430,
+        shows="map_heading",
     )
     mount(grid_component.SOURCE, payload, key="head_grid", on={"head": _open_head})
 

@@ -153,6 +153,7 @@ def _show_cut(opened: PageContext, cut: np.ndarray) -> bytes:
         metric_range=(0.0, 1.0),
         number="percent",
         max_height=250,
+        shows="map_before",
     )
     mount(grid_component.SOURCE, payload, key="mask_cut", on={"head": _open_head})
     return payload

@@ -140,6 +140,7 @@ def _show_drift(opened: PageContext, drift: np.ndarray, meaning: str) -> bytes:
         metric_range=(0.0, top_of(drift)),
         number="percent",
         max_height=230,
+        shows="map_before",
     )
     mount(grid_component.SOURCE, payload, key="sharing_drift", on={"head": _open_head})
     return payload

@@ -57,6 +57,7 @@ def show_picture(opened: PageContext) -> Shares:
         ways=[head_groups.Way(one, kind(one, n_heads), _size(opened.capture, cache, one)) for one in every],
         possible=counts,
         texts=translated(head_groups.TEXTS),
+        shows="map_before",
     )
 
     def open_head(head: int | None) -> None:

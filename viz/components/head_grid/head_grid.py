@@ -43,6 +43,7 @@ def payload(
     metric_range: tuple[float, float] | None = None,
     number: Literal["percent", "plain"] = "plain",
     max_height: int = 520,
+    shows: str = "",
 ) -> bytes:
     """The packed grid. The component sends `head`: [layer, head].
 
@@ -50,7 +51,8 @@ def payload(
     `metric` [layers, heads] sets the strength of a frame (maps) or of the cell (metric) between the two ends of
     `metric_range`, by default 0 (or the smallest, if negative) and the largest; NaN is not defined. `order` lists flat
     indices layer * heads + head, best first, and may leave heads out; None keeps the rows by layer. `groups` is the
-    number of neighbouring heads that share one key and value head.
+    number of neighbouring heads that share one key and value head. `shows` is the key of the part of the page that a
+    click changes: on a narrow screen the page scrolls to it.
 
     Texts: `summary`, `head` ("{head} · {metric} {value}"), `metric`, `undefined`, `no_weights`, and `percent`
     ("{number} %") where numbers are percentages; `shared` ("{heads} share …") is said of the selected head's group,
@@ -80,6 +82,7 @@ def payload(
         "high": float(high),
         "number": number,
         "max_height": max_height,
+        "shows": shows,
         "texts": dict(texts),
         "palette": palette(),
     }

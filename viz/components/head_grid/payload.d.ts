@@ -13,6 +13,8 @@ export interface Meta {
   high: number
   number: string
   max_height: number
+  /** The key of the part of the page that a choice changes, or "". */
+  shows: string
   texts: Texts
   palette: Palette
 }

@@ -1,5 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
+import { bringIntoView, partOf } from "../shared/in_view.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
@@ -125,6 +126,7 @@ function open(state, head, wait) {
   state.hovered = null
   chosen(state, "head", head)
   tell(state, "head", head, wait)
+  if (!wait) bringIntoView(partOf(state.meta.shows))
   state.announce(readsOf(state, state.pooled, head))
   draw(state)
 }

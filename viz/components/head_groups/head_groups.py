@@ -53,11 +53,13 @@ def payload(
     ways: Sequence[Way],
     possible: Sequence[int],
     texts: Mapping[str, str],
+    shows: str = "",
 ) -> bytes:
     """Query heads of a layer, `own` key/value heads, averaged to `pooled` of them; neighbours share.
 
     `ways` are drawn small, to choose from; only those in `possible` can be chosen. ValueError where heads cannot be
-    shared out evenly.
+    shared out evenly. `shows` is the key of the part of the page that the open head changes: on a narrow screen a click
+    on a head scrolls to it.
     """
     if n_heads % own or own % pooled or any(n_heads % way.kv_heads for way in ways):
         raise ValueError(f"{n_heads} query heads, {own} key/value heads, {pooled} of them left, ways {list(ways)}")
@@ -69,6 +71,7 @@ def payload(
         "head": head,
         "ways": [asdict(way) for way in ways],
         "possible": [int(count) for count in possible],
+        "shows": shows,
         "texts": dict(texts),
         "palette": palette(),
     }

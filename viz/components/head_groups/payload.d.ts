@@ -12,6 +12,8 @@ export interface Meta {
   head: number
   ways: { kv_heads: number; name: string; note: string }[]
   possible: number[]
+  /** The key of the part of the page that a choice changes, or "". */
+  shows: string
   texts: Texts
   palette: Palette
 }

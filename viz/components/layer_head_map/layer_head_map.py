@@ -46,16 +46,18 @@ def payload(
     max_height: int = 360,
     group: int = 1,
     group_axis: Literal["rows", "columns"] = "columns",
+    shows: str = "",
 ) -> bytes:
     """The packed map of `values` [rows, columns], NaN where there is none. It sends `head`: [row, column] of a click.
 
-    A signed scale runs from blue over the background's tone, which is exactly 0, to red; the larger of |low| and |high|
-    counts for both signs. A sequential one runs from `low` to `high`. Values beyond are clipped, and the bar says so.
+    A signed scale runs from blue over the background's tone, which is exactly 0, to red, the larger of |low| and |high|
+    at both ends. A sequential one runs from `low` to `high`. Values beyond are clipped, and the bar says so.
     Without labels rows are L0, L1, … and columns H0, H1, …; given column labels are slanted where they do not fit.
     `open` is outlined. `notes` are rows that have no cells but this text, and cannot be clicked.
 
     Of heads along `group_axis`, `group` neighbours share one key and value head: they stand together under one line,
-    and the open head's group is marked; unless each head has its own, or all share one.
+    and the open head's group is marked; unless each head has its own, or all share one. On a narrow screen a click
+    scrolls to the part of the page with the key `shows`.
 
     Texts: as `TEXTS`. `cell`, and `missing` for one without a number, may use {row}, {column}, {value}, {row_index},
     {column_index} and, as a percentage of `whole`, {share}; `summary`, what a screen reader is told of the map, may use
@@ -65,9 +67,7 @@ def payload(
     for labels, count in ((row_labels, rows), (column_labels, columns)):
         if labels is not None and len(labels) != count:
             raise ValueError(f"{len(labels)} labels for {count} rows or columns of {rows} × {columns} values")
-    if scale == "signed":
-        high = max(abs(low), abs(high))
-        low = -high
+    low, high = _ends(scale, low, high)
     arrays: dict[str, NDArray[Any]] = {"values": values.astype(np.float32)}
     meta = {
         "title": title,
@@ -84,10 +84,17 @@ def payload(
         "max_height": max_height,
         "group": int(group),
         "group_axis": group_axis,
+        "shows": shows,
         "texts": dict(texts),
         "palette": palette(),
     }
     return pack(meta, arrays)
+
+
+def _ends(scale: str, low: float, high: float) -> tuple[float, float]:
+    """The ends of the colours: of a signed scale the larger size, on both sides."""
+    largest = max(abs(low), abs(high))
+    return (-largest, largest) if scale == "signed" else (low, high)
 
 
 def _clipped(values: NDArray[np.floating], low: float, high: float) -> list[bool]:

@@ -21,6 +21,8 @@ export interface Meta {
   max_height: number
   group: number
   group_axis: "rows" | "columns"
+  /** The key of the part of the page that a choice changes, or "". */
+  shows: string
   texts: Texts
   palette: Palette
 }

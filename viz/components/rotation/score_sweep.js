@@ -1,6 +1,7 @@
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
+import { bringIntoView } from "../shared/in_view.js"
 import { clamp, extent, padded } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
 import { css, mix, readTheme } from "../shared/theme.js"
@@ -181,6 +182,7 @@ function open(state, head) {
   state.head = head
   chosen(state, "head", head)
   tell(state, "head", head)
+  bringIntoView(state.large)
   later(state)
 }
 

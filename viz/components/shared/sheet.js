@@ -6,6 +6,7 @@
 
 import { chosen } from "./choice.js"
 import { element } from "./dom.js"
+import { bringIntoView, partOf } from "./in_view.js"
 import { plainKey, tell } from "./shell.js"
 /** @import { Cells, Life } from "./types" */
 
@@ -85,6 +86,7 @@ function choose(state, cells, cell, wait) {
   Object.assign(state, { [cells.choice]: cell, hovered: null })
   chosen(state, cells.choice, cell)
   tell(state, "head", cell, wait)
+  if (!wait) bringIntoView(partOf(state.meta.shows)) // arrows look around: the map of heads stays
   keepInSight(state, cells)
   state.announce(cells.describe(state, cell))
   cells.refresh(state)

@@ -11,6 +11,8 @@ export interface Meta {
   opened: string
   n_branches: number
   max_height: number
+  /** The key of the part of the page that a choice changes, or "". */
+  shows: string
   texts: Texts
   palette: Palette
 }

@@ -1,5 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
+import { bringIntoView, partOf } from "../shared/in_view.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { chipNode, counted, describe, drawLegend, edgeNode, moreNode, nameNode } from "./drawing.js"
@@ -87,6 +88,7 @@ function open(state, node) {
   openLocally(state, node.id)
   chosen(state, "opened", node.id)
   tell(state, "node", node.id)
+  bringIntoView(partOf(state.meta.shows))
   state.reveal = true
   draw(state)
 }

@@ -69,13 +69,14 @@ def payload(
     opened: str,
     texts: Mapping[str, str],
     max_height: int = 360,
+    shows: str = "",
 ) -> bytes:
     """The nodes, parents before children, as ``analysis.token_tree.token_tree`` gives them.
 
     ``y`` is a row (rows are drawn from 0 down, halves allowed), ``log_prob`` and ``total`` are natural logarithms.
     ``opened`` is the id of the node that is emphasised with all tokens before it. A long run without a branch is drawn
     by its ends and what is around the open node. Higher than ``max_height`` pixels, and wider than its place, the tree
-    scrolls inside itself.
+    scrolls inside itself. On a narrow screen a click scrolls to the part of the page with the key ``shows``.
     """
     if not nodes or nodes[0].parent != -1:
         raise ValueError("a tree begins with its prompt, a node without a parent")
@@ -90,6 +91,7 @@ def payload(
         "opened": opened,
         "n_branches": n_branches,
         "max_height": max_height,
+        "shows": shows,
         "texts": dict(texts),
         "palette": palette(),
     }
