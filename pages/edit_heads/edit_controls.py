@@ -13,7 +13,7 @@ from model_runner import RunnerError
 from model_runner.edit_list import Cell, same_thing, with_edit
 from model_runner.edits import Blocked, Edit, MeanHead, Places, ScaledHead, SharpenedHead, SwappedHeads, check_cells
 from model_runner.errors import EditNotPossible, NoSuchPlace, Reason
-from pages.edit_heads.state import Change, EditHeadsState, Where, state
+from pages.edit_heads.state import MOST_TYPED, Change, EditHeadsState, Where, state
 from ui import edit_list, session
 from ui.controls import choose, pick
 from ui.i18n import _
@@ -99,10 +99,19 @@ def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Calla
     if kind == "block":
         wheres: dict[Where, str] = {"head": _("in this head"), "layer": _("in its layer"), "all": _("in all layers")}
         pick(EditHeadsState, "where", state().where, wheres, width=150)
-        typed = st.text_input(
-            _("Cells"), key="edit_cells", placeholder=_("query, key; …"), label_visibility="collapsed", width=140
+        cells = state().cells
+        key = holding(address_of(EditHeadsState, "cells"), cells)
+        st.text_input(
+            _("Cells"),
+            cells,
+            key=key,
+            max_chars=MOST_TYPED,
+            placeholder=_("query, key; …"),
+            label_visibility="collapsed",
+            width=140,
+            on_change=lambda: change(EditHeadsState, cells=st.session_state[key]),
         )
-        return lambda: _blocked(opened, st.session_state.get("edit_cells", typed))
+        return lambda: _blocked(opened, st.session_state.get(key, cells))
     make = ScaledHead if kind == "scale" else SharpenedHead
     name, words = ("factor", _("factor")) if kind == "scale" else ("temperature", _("temperature"))
     value = _slider(name, words, edits, lambda amount: make(layer, head, amount))

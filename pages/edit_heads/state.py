@@ -12,6 +12,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 MOST_PLACES = 10**6  # no layer or head is beyond it
 MOST_CHARACTERS = 1500  # of the second text: what an address holds
+MOST_TYPED = 500  # of cells to hide, as pairs
 SUGGESTED = "\0"  # the second text is the page's own choice, which an emptied box is not
 
 View = Literal["edit", "effects", "patching"]
@@ -35,6 +36,7 @@ class EditHeadsState:
     temperature: float = setting(0.5, N_("temperature"), least=0.1, most=4.0)
     other: int | None = setting(None, N_("head"), least=0, most=MOST_PLACES)
     where: Where = setting("head", N_("where"))
+    cells: str = setting("", N_("Cells"), longest=MOST_TYPED)
     token: str = setting("", N_("token"))
     patched: Kind = setting("residual", N_("what is patched"))
     way: Way = setting("into", N_("from where to where"))

@@ -59,7 +59,7 @@ def test_what_is_no_edit_in_the_address_is_said_and_the_others_stay(nonsense):
 )
 def test_cells_that_cannot_be_hidden_are_one_sentence_and_the_list_stays(typed, sentence):
     app = open_app(page=PAGE, edit="block", edits=written((ScaledHead(2, 2, 0.0),)), **HERE)
-    app.text_input(key="edit_cells").set_value(typed)
+    app.text_input(key="edit_heads.cells").set_value(typed)
     add(app)
     assert sentences(app) == [sentence]
     assert chips(app) == ["L2H2 ablated"]
