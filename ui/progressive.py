@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from html import escape
 from typing import Any
 
@@ -21,7 +22,8 @@ from viz.curves import CONFIG, figure
 def progressive(work: Pull[Any], draw: Callable[[], None]) -> None:
     """Draw as far as the work is; the whole page runs again when it ends, or when a click in it looked elsewhere."""
     shown = st.fragment(_look, run_every=TICK) if work.running else _look
-    shown(work, draw, here=session.place(), within=iter([True]))
+    with nullcontext() if work.running else st.container():  # as a fragment has: or all in it would be mounted anew
+        shown(work, draw, here=session.place(), within=iter([True]))
 
 
 def _look(work: Pull[Any], draw: Callable[[], None], *, here: session.Place, within: Iterator[bool]) -> None:

@@ -25,9 +25,7 @@ def plain_number(value: float) -> str:
     """A whole number in full, another with four digits, without a power of ten where it can be; nothing for NaN."""
     if np.isnan(value):
         return ""
-    if abs(value) >= 1000 or value == round(value):
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
 
 
 def show_tables(tables: Callable[[], dict[str, pd.DataFrame]]) -> None:

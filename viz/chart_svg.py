@@ -177,7 +177,7 @@ def _path(chart: Lines, place: int, plot: Plot, x_axis: Axis, y_axis: Axis) -> s
         path += f"{'L' if begun else 'M'}{plot.point(*at)}"
         dots += f"M{plot.point(*at)}h0"
         begun = True
-    look = _stroke(line, color_of(chart, place))
+    look = _stroke(line, color_of(chart, place), fluid=plot.fluid)
     drawn = element("path", d=path, **look) if path else ""
     if not (dots and line.points):
         return drawn
@@ -199,12 +199,12 @@ def _bars(chart: Bars, plot: Plot) -> Iterator[str]:
         yield text(words, x=plot.x(share), dx=6 if share else 2, y=plot.y(middle), dy=4)
 
 
-def _stroke(line: Line, color: int) -> dict[str, str | float]:
+def _stroke(line: Line, color: int, *, fluid: bool = False) -> dict[str, str | float]:
     """How a line is drawn; its class brings the screen's colours, light and dark."""
     return {
         "class_": f"line s{color}", "color": _COLORS[color], "stroke": "currentColor", "fill": "none",
         "stroke_width": 2.2, "stroke_dasharray": DASHES[line.dash], "stroke_linejoin": "round",
-        "stroke_linecap": "round", "vector_effect": "non-scaling-stroke",
+        "stroke_linecap": "round", "vector_effect": "non-scaling-stroke" if fluid else "",
     }  # fmt: skip  # one idea a line
 
 

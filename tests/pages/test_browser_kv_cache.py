@@ -5,11 +5,31 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from tests.pages.visiting import PATIENCE, eventually, visit
+from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
 
 pytestmark = pytest.mark.browser
 
 VIEWS = {"race": ".st-key-race_times", "bytes": ".st-key-kv_published", "what_if": ".st-key-kv_curve"}
+
+# Every chart that comes into the page: its place, its kind, and how many of that place there are then.
+MOUNTED = """
+const kinds = { growing: "[class*=_growing]", plotly: ".stPlotlyChart" }
+const placeOf = (node) => {
+  for (; node; node = node.parentElement) {
+    const key = /st-key-((?:race|kv|mask|sharing)_[a-z]+?)(?:_growing)?(?: |$)/.exec(node.className)
+    if (key) return key[1]
+  }
+}
+const there = (place) => [...document.querySelectorAll(Object.values(kinds))].filter((one) => placeOf(one) === place)
+window.mounted = []
+new MutationObserver((changes) => {
+  for (const added of changes.flatMap((change) => [...change.addedNodes])) {
+    if (!added.isConnected || added.nodeType !== Node.ELEMENT_NODE) continue
+    for (const [kind, selector] of Object.entries(kinds))
+      for (const one of [added, ...added.querySelectorAll("*")])
+        if (one.matches(selector)) mounted.push([placeOf(one), kind, there(placeOf(one)).length])
+  }
+}).observe(document, { childList: true, subtree: true })"""
 
 
 def test_the_race_is_seen_to_run_and_ends_with_equal_tokens(server, page):
@@ -18,6 +38,26 @@ def test_the_race_is_seen_to_run_and_ends_with_equal_tokens(server, page):
     expect(page.get_by_role("button", name="Race again")).to_be_visible(timeout=PATIENCE)
     expect(page.locator(".st-key-race_speed .scatterlayer .trace")).to_have_count(2)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "path, address, places",
+    [
+        ("kv_cache", {"race_length": "50"}, ["race_speed", "race_times", "race_work"]),
+        ("kv_cache", {"kv": "what_if"}, ["kv_curve"]),
+        ("masks", {"masks": "sweep"}, ["mask_sweep"]),
+        ("sharing", {"sharing": "counts"}, ["sharing_bytes", "sharing_kl", "sharing_perplexity"]),
+    ],
+)
+def test_a_chart_that_grows_is_mounted_once_and_once_more_when_it_rests(server, page, path, address, places):
+    page.add_init_script(MOUNTED)
+    visit(page, server, path, **address)
+    wanted = [*((place, "growing", 1) for place in places), *((place, "plotly", 1) for place in places)]
+    eventually(page, lambda: page.locator(".js-plotly-plot").count(), lambda count: count == len(places))
+    wait_for_rest(page)
+    page.wait_for_timeout(500)  # longer than from one look to the next
+    found = sorted(map(tuple, page.evaluate("mounted")), key=lambda one: (one[1], one[0]))
+    assert found == wanted
 
 
 @pytest.mark.parametrize("view", VIEWS)

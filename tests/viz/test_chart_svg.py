@@ -80,6 +80,11 @@ def test_a_line_is_broken_where_a_number_is_still_to_come():
     assert (path.count("M"), path.count("L")) == (2, 0)
 
 
+def test_only_where_the_plot_is_stretched_its_strokes_are_not():
+    assert "non-scaling-stroke" not in charts_svg([lines()], title="", caption="")  # a PNG is drawn at twice the size
+    assert "non-scaling-stroke" in screen_svg(lines())
+
+
 def test_bars_are_as_long_as_their_numbers_and_carry_their_words():
     root = parsed(BARS)
     long, short = (one for one in root.iter(f"{SVG}rect") if (one.get("class") or "").startswith("bar"))
