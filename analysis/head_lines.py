@@ -26,6 +26,11 @@ class HeadLines:
         """Whether this position is drawn."""
         return token is not None and 0 <= token - self.start < len(self.labels)
 
+    def looks_most_at(self, key: int) -> int:
+        """The position of the query that gives this key, one that is drawn, the most of the first head's attention."""
+        column = self.weights[0, :, key - self.start]
+        return self.start + int(np.nan_to_num(column, nan=-1.0).argmax())
+
 
 def head_lines(
     capture: Capture, heads: Sequence[tuple[int, int]], query: int | None = None, *, hide_first: bool = False

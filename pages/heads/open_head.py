@@ -82,7 +82,18 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
         weights=view.weights,
         head_labels=[f"L{layer}H{head}" for layer, head in heads],
         selected=opened.query if view.holds(opened.query) else None,
+        looked_at=opened.key if view.holds(opened.key) else None,
         texts=translated(token_lines.TEXTS),
         max_height=520,
     )
-    mount(token_lines.SOURCE, payload, key="token_lines", on={"query": lambda q: session.move(query=q, key=None)})
+
+    def pin(cell: list[int | None]) -> None:
+        query, key = cell
+        if query is None:
+            query = session.place().query  # of a long text the pinned one may be elsewhere
+        if query is None and key is not None:
+            query = view.looks_most_at(key)
+        session.move(query=None if query is None else query % len(opened.capture.tokens), key=key)
+
+    on = {"query": lambda q: session.move(query=q, key=None), "cell": pin}
+    mount(token_lines.SOURCE, payload, key="token_lines", on=on)

@@ -23,6 +23,14 @@ def test_the_weights_are_those_of_neighbouring_tokens(n_tokens, query, start):
     assert (view.start, view.labels) == (start, tuple(token.text for token in capture.tokens[span]))
 
 
+@pytest.mark.parametrize("n_tokens, key", [(10, 2), (200, 150)])
+def test_the_query_that_looks_at_a_key_most_is_a_position_of_the_text(n_tokens, key):
+    capture = made_capture(causal_noise(n_tokens, heads=2))
+    view = head_lines(capture, [(0, 1), (0, 0)])
+    column = as_float64(capture.weights(0, 1))[view.start :, key]
+    assert view.looks_most_at(key) == view.start + int(np.nan_to_num(column, nan=-1).argmax())
+
+
 @pytest.mark.parametrize("n_tokens, query", [(10, 3), (200, 100)])
 def test_without_the_first_token_they_are_the_map_of_the_same_reading(n_tokens, query):
     capture = made_capture(causal_noise(n_tokens))

@@ -81,6 +81,24 @@ def test_clicks_open_heads_and_pin_tokens_and_cells_and_another_browser_shows_th
     assert address(other.url) == address(page.url)
 
 
+def test_a_key_of_the_lines_is_pinned_by_a_click_and_by_enter_as_a_cell_of_the_map_is(page, server):
+    wait_for_heads(visit(page, server, layer="3", head="7", query="5"))
+    pinned = page.locator(".token-lines .key.pinned")
+    page.locator(".token-lines .key[data-position='3']").click()
+    expect(pinned).to_have_attribute("data-position", "3")
+    expect(page.locator(".atlas-caption .atlas-k")).to_have_text("·chased (3)")
+    expect(page.locator(".head-map")).to_have_attribute("data-selected", "5,3")
+    expect_address(page, query="5", key="3")
+    page.locator(".token-lines .scroller").focus()
+    page.mouse.move(2, 2)
+    for key in ("ArrowRight", "ArrowUp", "Enter"):  # from the pinned query to the key beside it, and to the one before
+        page.keyboard.press(key)
+    expect(page.locator(".atlas-caption .atlas-k")).to_have_text("·the (4)")
+    expect_address(page, query="5", key="4")
+    click_cell(page, 6, 1, 8)
+    expect(pinned).to_have_attribute("data-position", "1")  # and what the map pins is pinned here
+
+
 def test_the_map_of_a_clicked_head_comes_before_the_page(page, server):
     sizes: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))

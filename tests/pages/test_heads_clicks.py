@@ -65,6 +65,24 @@ def test_a_token_can_be_released(component, event):
     assert place(app) == (3, 7, None, None)
 
 
+@pytest.mark.parametrize("query, pinned", [("", None), ("5", 5), ("5", 4)])
+def test_a_click_on_a_key_of_the_lines_pins_the_cell_as_a_click_on_the_map_does(query, pinned):
+    app = open_app(**HERE, **({"query": query} if query else {}))
+    app = send(app, "token_lines", "cell", [pinned, 2])  # without a query: the one that the session has
+    seen = len(weights()) - 1 if pinned is None else pinned
+    assert app.query_params == {**HERE, "query": str(seen), "key": "2"}
+    assert payload(app, "head_map")[0]["selected"] == [seen, 2]
+    lines = payload(app, "token_lines")[0]
+    assert (lines["selected"], lines["looked_at"]) == (seen, 2)
+    app = send(app, "token_lines", "cell", [seen, None])
+    assert place(app) == (3, 7, seen, None)
+
+
+def test_a_key_without_a_pinned_query_takes_the_one_that_looks_at_it_most():
+    app = send(open_app(query="none", **HERE), "token_lines", "cell", [None, 2])
+    assert place(app) == (3, 7, int(weights()[:, 2].argmax()), 2)
+
+
 def test_the_same_click_counts_again_after_another():
     app = open_app(**HERE)
     for cell in ([5, 2], [4, 1], [5, 2]):

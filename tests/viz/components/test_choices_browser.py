@@ -112,6 +112,11 @@ CHOICES = [
         "query", "pinned", (1, 2, 4), ("ArrowDown", "ArrowDown"), 3, ".scroller",
     ),
     Choice(
+        token_lines.SOURCE, lambda cell: lines(selected=cell[0], looked_at=cell[1]),
+        lambda page, cell: page.locator(f".token-lines [data-side='key'][data-row='{cell[1]}']").click(),
+        "cell", "cell", ((4, 2), (4, 1), (4, 3)), kept=".scroller",
+    ),
+    Choice(
         token_strip.SOURCE, lambda token: strip(selected=token), on(".token-strip [data-chip='{}']"),
         "token", "selected", (1, 2, 3), ("ArrowRight", "ArrowRight", "ArrowRight"), 4, ".chip.selected",
     ),

@@ -184,3 +184,15 @@ def test_the_heads_that_share_keys_and_values_with_the_selected_one_are_marked_a
 def test_nothing_is_marked_where_every_head_has_its_own_or_all_share_one(mount, groups):
     page = mount(SOURCE, grid(groups=groups, texts=TEXTS | {"shared": "{heads} share k and v"}))
     assert page.locator(".caption").text_content() == "L1H2 · previous token 8.0 %"
+
+
+def test_the_legend_says_what_the_frames_of_the_maps_are(mount):
+    words = TEXTS | {"frame": "{metric}: faint {low}, strong {high}", "metric": "sink"}
+    page = mount(SOURCE, grid(texts=words, metric_range=(0.0, 1.0), number="percent"))
+    legend = page.locator(".legend")
+    assert legend.inner_text() == "sink: faint 0 %, strong 100 %"
+    colors = legend.locator("i").evaluate_all("marks => marks.map(mark => getComputedStyle(mark).borderTopColor)")
+    primary = tuple(int(shim.LIGHT["--st-primary-color"][i : i + 2], 16) for i in (1, 3, 5))
+    assert (len(set(colors)), colors[-1]) == (3, "rgb({}, {}, {})".format(*primary))
+    page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(texts=words, mode="metric")))
+    assert not legend.is_visible()  # its numbers stand in its cells

@@ -4,10 +4,10 @@ import { element } from "../shared/dom.js"
 import { wordOf } from "../shared/pixels.js"
 import { fitSheet, listenToCells, makeSheet, showChosen } from "../shared/sheet.js"
 import { announcer, mounted } from "../shared/shell.js"
-import { ramp, readTheme } from "../shared/theme.js"
+import { css, ramp, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, wholeNumber } from "../shared/words.js"
 import { headAt, headsBelow, hit, layOut, matesOf, slotOf, squareOf } from "./layout.js"
-import { paint } from "./paint.js"
+import { FRAMED, frameColor, paint } from "./paint.js"
 /** @import { Cells, Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./payload" */
 
@@ -21,8 +21,9 @@ function createGrid(root) {
   const caption = element("div", { className: "caption" })
   const live = element("div", { className: "spoken", "aria-live": "polite" })
   const more = element("div", { className: "more" })
-  root.replaceChildren(parts.scroller, more, caption, live)
-  const state = /** @type {any} */ ({ ...parts, root, more, caption, still: document.createElement("canvas"), hovered: null, version: 0 })
+  const legend = element("div", { className: "legend" })
+  root.replaceChildren(parts.scroller, more, caption, legend, live)
+  const state = /** @type {any} */ ({ ...parts, root, more, caption, legend, still: document.createElement("canvas"), hovered: null, version: 0 })
   state.announce = announcer(live)
   listenToCells(state, CELLS)
   return state
@@ -53,7 +54,23 @@ function draw(state) {
   state.masked = wordOf(theme.masked)
   state.version++
   showChosen(state, CELLS)
+  drawLegend(state)
   refresh(state)
+}
+
+// What the frames of the small maps say; the smallest maps have none, and a cell of numbers says its own.
+/** @param {State} state */
+function drawLegend({ legend, layout, theme, meta }) {
+  const { texts, number, low, high, mode } = meta
+  legend.hidden = mode !== "maps" || layout.pitch < FRAMED || !texts.frame
+  const [from, to] = [low, high].map((value) => formatNumber(value, number, texts))
+  const frames = [0, 0.5, 1].map((strength) => {
+    const frame = element("i")
+    frame.style.borderColor = css(frameColor(theme, strength))
+    return frame
+  })
+  const words = element("span", { textContent: fill(texts.frame, { metric: texts.metric ?? "", low: from, high: to }) })
+  legend.replaceChildren(...frames, words)
 }
 
 function refresh(state) {

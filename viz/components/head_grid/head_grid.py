@@ -23,6 +23,7 @@ TEXTS: dict[str, str] = {
     "percent": N_("{number} %"),
     "shared": N_("{heads} share k and v"),
     "more": N_("↓ {count} more heads"),
+    "frame": N_("Thin frame: {metric}, faint at {low}, strong at {high}. Thick: the open head."),
 }
 
 SOURCE = read_source(Path(__file__).parent, "head_grid", '<div class="head-grid">\n</div>')
@@ -56,7 +57,7 @@ def payload(
 
     Texts: `summary`, `head` ("{head} · {metric} {value}"), `metric`, `undefined`, `no_weights`, and `percent`
     ("{number} %") where numbers are percentages; `shared` ("{heads} share …") is said of the selected head's group,
-    `more` ("{count} …") of the heads below those in view.
+    `more` ("{count} …") of the heads below those in view, `frame` ("{metric} … {low} … {high}") of the frames of maps.
     """
     layers, heads, n, _ = thumbnails.shape
     if keep.shape != (layers, n, n) or metric.shape != (layers, heads) or len(layer_has_weights) != layers:

@@ -11,6 +11,11 @@ import { headAt, matesOf, slotOf, squareOf } from "./layout.js"
 /** @import { RGB } from "../shared/types" */
 /** @import { Head, State } from "./payload" */
 
+export const FRAMED = 18 // a smaller cell has no frame
+
+// The frame of a small map, for a metric of this strength between 0 and 1.
+export const frameColor = (theme, strength) => mix(theme.rule, theme.primary, strength)
+
 export function paint(state) {
   const { canvas, scroller, layout } = state
   const [width, height] = [Math.min(layout.width, state.viewWidth), Math.min(layout.height, state.viewHeight)]
@@ -137,10 +142,10 @@ function paintCell(context, state, row, column) {
   }
   if (meta.mode === "maps" || strength < 0.06) {
     const line = size >= 30 ? 1.5 : 1
-    context.strokeStyle = css(meta.mode === "maps" ? mix(theme.rule, theme.primary, strength) : theme.rule)
+    context.strokeStyle = css(meta.mode === "maps" ? frameColor(theme, strength) : theme.rule)
     context.lineWidth = line
     const inset = (layout.pad * 2 + line) / 4
-    if (size >= 18) context.strokeRect(x + inset, y + inset, size - 2 * inset, size - 2 * inset)
+    if (size >= FRAMED) context.strokeRect(x + inset, y + inset, size - 2 * inset, size - 2 * inset)
   }
   if (!state.order) return
   context.font = `11px ${theme.font}`

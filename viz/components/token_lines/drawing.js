@@ -67,7 +67,7 @@ function rowNode(state, side, row, label) {
   const edge = query ? at.place + labelWidth : at.right + at.gap
   const hit = svg("rect", { x, y, width, height: at.row, fill: "transparent" })
   const tint = svg("rect", { class: "tint", x: edge - (query ? labelWidth + 4 : 4), y: y + 1.5, width: labelWidth + 8, height: at.row - 3, rx: 3, fill: "none" })
-  const frame = svg("rect", { class: "frame", x: edge - labelWidth - 5, y: y + 1.5, width: labelWidth + 10, height: at.row - 3, rx: 3 })
+  const frame = svg("rect", { class: "frame", x: edge - (query ? labelWidth + 5 : 5), y: y + 1.5, width: labelWidth + (query ? 10 : 6), height: at.row - 3, rx: 3 })
   const text = svg("text", { x: edge, y: baseline, "text-anchor": query ? "end" : "start" })
   text.textContent = isolate(fitText(measuring(fontOf(state.theme)), label, labelWidth + 1))
   const placeX = query ? 2 : at.compact ? at.width - 2 : edge + labelWidth + 8
@@ -77,8 +77,7 @@ function rowNode(state, side, row, label) {
   const title = svg("title", {})
   title.textContent = `${isolate(label)} · ${position}`
   const group = svg("g", { class: `row ${side}`, "data-side": side, "data-row": row, "data-position": position }, title, hit, tint)
-  if (query) group.append(frame)
-  group.append(text, place)
+  group.append(frame, text, place)
   return group
 }
 

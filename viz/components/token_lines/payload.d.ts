@@ -9,6 +9,7 @@ export interface Meta {
   key_offset: number
   head_labels: string[]
   selected: number | null
+  looked_at: number | null
   threshold: number
   cut: boolean
   max_rows: number
@@ -30,6 +31,7 @@ export interface State extends Life {
   scroller: any
   weights: Floats
   pinned: number | null
+  lookedAt: number | null
   hover: Row | null
   held: Row | null
 }

@@ -22,23 +22,24 @@ export default function (host) {
 function receive(state, { meta, arrays }) {
   const before = state.meta
   const sameRows = before && meta.query_offset === before.query_offset && meta.queries.length === before.queries.length
-  if (!sameRows) forget(state, "pinned")
+  if (!sameRows) for (const name of ["pinned", "lookedAt"]) forget(state, name)
   if (!sameRows || meta.keys.length !== before.keys.length) state.hover = state.held = null
   Object.assign(state, { meta, weights: arrays.weights })
   const pinned = state.pinned
   state.pinned = reconcile(state, "pinned", meta.selected)
+  state.lookedAt = reconcile(state, "lookedAt", meta.looked_at)
   if (state.pinned !== pinned) state.reveal = true
 }
 
 // `hover` and `held` are {side: "query" | "key", row}: under the pointer or keyboard, and tapped on a key (a touch
-// screen has no hover). `pinned` is a position, as the server knows it.
+// screen has no hover). `pinned`, a query, and `lookedAt`, a key, are positions, as the server knows them.
 function create(root) {
   const titles = element("div", { className: "titles", "aria-hidden": "true" })
   const scroller = element("div", { className: "scroller", tabIndex: 0, role: "img" })
   const legend = element("div", { className: "legend" })
   const spoken = element("div", { className: "spoken", "aria-live": "polite" })
   root.append(titles, scroller, legend, spoken)
-  const state = /** @type {any} */ ({ titles, scroller, legend, meta: null, pinned: null, hover: null, held: null, reveal: true })
+  const state = /** @type {any} */ ({ titles, scroller, legend, meta: null, pinned: null, lookedAt: null, hover: null, held: null, reveal: true })
   state.announce = announcer(spoken)
   scroller.addEventListener("pointerover", (event) => onPointer(state, event))
   scroller.addEventListener("pointerleave", () => setHover(state, null))
@@ -90,6 +91,7 @@ function paintActive(state) {
   const shown = active && `${active.side} ${active.row + (byQuery ? meta.query_offset : meta.key_offset)}`
   root.dataset.active = shown ?? ""
   root.dataset.pinned = state.pinned === null ? "" : String(state.pinned)
+  root.dataset.cell = [state.pinned, state.lookedAt].join()
   root.dataset.lines = String(active ? state.active.childElementCount : state.all.childElementCount)
   if (active && state.hover) state.announce(sentence(state, active))
   markPainted(root)
@@ -109,7 +111,7 @@ function paintRow(state, node, active) {
   tint.setAttribute("fill", own ? css(color, 0.14) : most > 0 ? css(color, 0.3 * most) : "none")
   node.classList.toggle("active", own)
   node.classList.toggle("faded", other && !(most >= meta.threshold))
-  node.classList.toggle("pinned", side === "query" && Number(node.dataset.position) === state.pinned)
+  node.classList.toggle("pinned", Number(node.dataset.position) === (side === "query" ? state.pinned : state.lookedAt))
   for (const amount of node.querySelectorAll(".amount")) amount.remove()
   node.querySelector(".place").toggleAttribute("hidden", side === "key" && at.compact && Number.isFinite(weights[0]))
   if (side === "key" && other) node.append(...weights.map((weight, head) => amountNode(state, row, weight, head)))
@@ -174,15 +176,27 @@ function onPointer(state, event) {
 function onClick(state, event) {
   const row = rowOf(event)
   if (row?.side === "query") return pin(state, row.row + state.meta.query_offset)
-  state.held = row && !(state.held?.row === row.row) ? row : null
+  state.held = row && event.pointerType !== "mouse" && !(state.held?.row === row.row) ? row : null
+  if (row) pinKey(state, row.row + state.meta.key_offset)
+  else paintActive(state)
+}
+
+// A second pin of the same key releases it. What the query is goes with it: that may not have been told so far.
+/** @param {State} state */
+function pinKey(state, position, { toggle = true } = {}) {
+  state.lookedAt = toggle && position === state.lookedAt ? null : position
+  chosen(state, "lookedAt", state.lookedAt)
+  tell(state, "cell", [state.pinned, state.lookedAt])
   paintActive(state)
 }
 
-// A second pin of the same query releases it.
+// A second pin of the same query releases it. It has no key: that was the other query's.
 function pin(state, position, { toggle = true, delay = 0 } = {}) {
   state.held = null
   state.pinned = toggle && position === state.pinned ? null : position
+  state.lookedAt = null
   chosen(state, "pinned", state.pinned)
+  chosen(state, "lookedAt", null)
   tell(state, "query", state.pinned, delay)
   paintActive(state)
 }
@@ -208,7 +222,8 @@ function onKey(state, event) {
     if (row.side === "query" && event.key !== "ArrowLeft") pin(state, row.row + meta.query_offset, { toggle: false, delay: SEND_AFTER })
     else paintActive(state)
   } else if (event.key === "Enter" || event.key === " ") {
-    if (here.side === "query" && here.row >= 0) pin(state, here.row + meta.query_offset, { toggle: false })
+    if (here.side === "key") pinKey(state, here.row + meta.key_offset, { toggle: false })
+    else if (here.row >= 0) pin(state, here.row + meta.query_offset, { toggle: false })
   } else if (event.key === "Escape") {
     state.hover = null
     pin(state, null, { toggle: false })

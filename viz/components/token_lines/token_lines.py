@@ -1,6 +1,7 @@
 """One or two heads as lines between two columns of tokens: who looks, on the left, and who is looked at.
 
-Sends the state "query": the pinned query's position, or None when it is released.
+Sends the state "query": the pinned query's position, or None when it is released; and "cell", [query, key], for a key
+that is pinned or, None, released: the query is the pinned one, None where none of those drawn is.
 """
 
 from __future__ import annotations
@@ -44,11 +45,13 @@ def payload(
     head_labels: Sequence[str],
     selected: int | None,
     texts: Mapping[str, str],
+    looked_at: int | None = None,
     max_height: int = 560,
 ) -> bytes:
     """The lines of `weights` [heads, queries, keys], 0..1, NaN where masked; one or two heads.
 
-    `query_offset` and `key_offset` are the positions of the first label of each column, `selected` is a position.
+    `query_offset` and `key_offset` are the positions of the first label of each column; `selected`, the pinned query,
+    and `looked_at`, the pinned key, are positions.
     At most 96 rows of each column are drawn, the first ones, and the figure says when that cut something.
     """
     expected = (len(head_labels), len(queries), len(keys))
@@ -61,6 +64,7 @@ def payload(
         "key_offset": key_offset,
         "head_labels": list(head_labels),
         "selected": selected,
+        "looked_at": looked_at,
         "threshold": THRESHOLD,
         "cut": max(len(queries), len(keys)) > MAX_ROWS,
         "max_rows": MAX_ROWS,
