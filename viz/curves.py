@@ -7,6 +7,7 @@ it becomes a page that opens offline, with colours of its own.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from string import Template
@@ -27,6 +28,7 @@ CONFIG: dict[str, Any] = {
     "scrollZoom": False,
 }
 ROOM = 1.4  # for the words after the longest bar
+LOW = 240  # pixels: up to this height the words beside an axis take two lines
 MARGIN = {"l": 8, "r": 12, "t": 26, "b": 8}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
 PAGE = Template(
@@ -68,7 +70,11 @@ def lines(
             marker={"size": 5}, hovertemplate="%{y:.4~g}",
         )  # fmt: skip
     figure.update_xaxes(title=x_title, type="log" if log_x else "linear", range=_range(x_range, log=log_x))
-    figure.update_yaxes(title=y_title, type="log" if log_y else "linear", rangemode="normal" if log_y else "tozero")
+    figure.update_yaxes(
+        title=y_title if height > LOW else "<br>".join(textwrap.wrap(y_title, 16)),
+        type="log" if log_y else "linear",
+        rangemode="normal" if log_y else "tozero",
+    )
     if log_x:
         figure.update_xaxes(dtick=1)
     if log_y:

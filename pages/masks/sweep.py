@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 from weakref import ref
@@ -64,9 +65,10 @@ def sweep_figure(points: tuple[Point, ...], full: float, n_tokens: int, *, heigh
         places, values = [size for size, _value in own], [value for _size, value in own]
         curves.append(Line(_(BY_NAME[name].label), places, values, dash=DASHES[name], points=True))
     curves.append(Line(words, [1, n_tokens], [full, full], dash="dashdot"))
+    title = _("window size: keys, the query itself included; the other patterns keep about as many cells")
     figure: Any = lines(
         curves,
-        x_title=_("window size: keys, the query itself included; the other patterns keep about as many cells"),
+        x_title=re.sub("([;；]) ?", r"\1<br>", title),  # on a phone there is no room for both in a line
         y_title=_("perplexity of the text"),
         log_x=True,
         log_y=True,
