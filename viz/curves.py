@@ -7,6 +7,8 @@ it becomes a page that opens offline, with colours of its own.
 from __future__ import annotations
 
 import math
+import re
+import textwrap
 from collections.abc import Sequence
 from string import Template
 from typing import Any
@@ -27,6 +29,7 @@ CONFIG: dict[str, Any] = {
     "toImageButtonOptions": {"format": "svg"},
     "scrollZoom": False,
 }
+LOW = 240  # pixels: up to this height the words beside an axis take two lines
 MARGIN = {"l": 8, "r": 12, "t": 26, "b": 8}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
 PAGE = Template(
@@ -66,10 +69,10 @@ def _lines(chart: Lines) -> go.Figure:
             line={"dash": line.dash, "width": 2.2, **color}, marker={"size": 5}, hovertemplate="%{y:.4~g}",
         )  # fmt: skip
     log_x, log_y = chart.log_x, chart.log_y
-    drawn.update_xaxes(title=chart.x_title, type="log" if log_x else "linear", range=_range(chart.x_range, log=log_x))
-    drawn.update_yaxes(
-        title=chart.y_title, type="log" if log_y else "linear", rangemode="normal" if log_y else "tozero"
-    )
+    below = re.sub("([;；]) ?", r"\1<br>", chart.x_title)  # on a phone there is no room for two clauses in a line
+    beside = chart.y_title if chart.height > LOW else "<br>".join(textwrap.wrap(chart.y_title, 16))
+    drawn.update_xaxes(title=below, type="log" if log_x else "linear", range=_range(chart.x_range, log=log_x))
+    drawn.update_yaxes(title=beside, type="log" if log_y else "linear", rangemode="normal" if log_y else "tozero")
     if log_x:
         drawn.update_xaxes(dtick=1, exponentformat="SI")
     if log_y:

@@ -2,21 +2,132 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page
+from typing import Any
 
-from tests.pages.visiting import eventually, visit, wait_for_heads, wait_for_rest
+import pytest
+from playwright.sync_api import Locator, Page, ViewportSize
 
-PHONE = {"width": 390, "height": 844}
+from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_heads, wait_for_rest
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+ENLARGED: ViewportSize = {"width": 720, "height": 450}  # a laptop's window at 200 %
+PROJECTOR: ViewportSize = {"width": 1280, "height": 720}
+LAPTOP: ViewportSize = {"width": 1440, "height": 900}
+LARGE: ViewportSize = {"width": 1920, "height": 1080}
+
+# page → its views, each with its picture: whole on a projector, larger on a large screen
+VIEWS: dict[str, dict[str, str]] = {
+    "": {"layer=6&head=5": ".head-map", "layer=7&head=1&heads.other=L3H7": ".head-map"},
+    "cell": {"layer=6&head=5": ".cell-steps"},
+    "positions": {
+        "layer=6&head=5": ".rotation",
+        "positions.view=difference": ".score-shift",
+        "positions.view=frequencies": ".score-split",
+        "positions.view=distance": ".score-sweep",
+        "positions.view=what_if": ".head-map",
+        "positions.view=others": ".position-schemes .pictures",
+    },
+    "next_token": {"": ".sampling-bench", "next_token.compare=1&next_token.draws=100": ".sampling-bench"},
+    "film": {"film.length=8&film.steps=6&film.frame=2": ".film"},
+    "kv_cache": {
+        "kv_cache.view=bytes": ".st-key-kv_published .main-svg",
+        "kv_cache.length=50": ".st-key-race_work .main-svg",
+        "kv_cache.view=what_if": ".st-key-kv_curve .main-svg",
+    },
+    "masks": {
+        "masks.pattern=bigbird": ".mask-gallery",
+        "masks.view=model&masks.pattern=window": ".head-map",
+        "masks.view=sweep": ".st-key-mask_sweep .main-svg",
+    },
+    "sharing": {"layer=6&head=5": ".head-map", "sharing.view=counts": ".head-groups"},
+    "edit_heads": {
+        "edits=ScaledHead(6,5,0.0)&layer=6&head=5": ".head-map",
+        "edit_heads.view=effects": ".layer-head-map",
+        "edit_heads.view=patching&query=6": ".layer-head-map",
+    },
+}
+LOOKS = [  # the first view of each page, and all the others where there is time
+    pytest.param(path, address, picture, marks=[pytest.mark.long] if number else [], id=f"{path or 'heads'}-{number}")
+    for path, views in VIEWS.items()
+    for number, (address, picture) in enumerate(views.items())
+]
+SIDEWAYS = """() => Math.max(...[document.scrollingElement, document.querySelector('[data-testid=stMain]')]
+  .map((box) => box.scrollWidth - box.clientWidth))"""
+# every two neighbouring columns of a row of which one is printed over the other
+OVERLAPS = """() => [...document.querySelectorAll('[data-testid=stHorizontalBlock]')].flatMap((row) => {
+  const columns = [...row.children].filter((one) => one.matches('[data-testid=stColumn]'))
+  const ends = columns.map((one) => ({ box: one.getBoundingClientRect(), over: one.scrollWidth - one.clientWidth }))
+  const meets = (left, right) => left.box.bottom > right.box.top && left.box.right + left.over > right.box.left + 1
+  return ends.slice(1).filter((right, i) => meets(ends[i], right))
+}).length"""
+
+
+def resize(page: Page, size: ViewportSize) -> None:
+    """Another window, and figures that are drawn for it."""
+    page.set_viewport_size(size)
+    page.wait_for_timeout(250)  # a frame for the layout, one for the figures, and Plotly's own rest
+
+
+def boxes(picture: Locator) -> list[Any]:
+    found = [one.bounding_box() for one in picture.all()]
+    return [box for box in found if box is not None]
+
+
+def low_end(picture: Locator) -> float:
+    return max(box["y"] + box["height"] for box in boxes(picture))
+
+
+def size_of(picture: Locator) -> tuple[float, float]:
+    first = boxes(picture)[0]
+    return first["width"], first["height"]
 
 
 def top_of(part: Locator) -> float:
-    box = part.bounding_box()
-    assert box is not None
-    return box["y"]
+    return boxes(part)[0]["y"]
 
 
 def scrolled(page: Page) -> float:
     return page.get_by_test_id("stMain").evaluate("(main) => main.scrollTop")
+
+
+@pytest.mark.parametrize("path, address, picture", LOOKS)
+def test_the_picture_is_whole_on_a_projector_and_grows_and_nothing_scrolls_sideways(
+    new_page, server, path, address, picture
+):
+    page = new_page(viewport=PROJECTOR)
+    page.goto(f"{server.url}/{path}?{address}")
+    shown = page.locator(picture)
+    shown.first.wait_for(timeout=PATIENCE)
+    page.locator(".theme-switch[data-painted]").wait_for(timeout=PATIENCE)
+    wait_for_rest(page)
+    eventually(page, lambda: low_end(shown), lambda end: end <= PROJECTOR["height"])
+    resize(page, LAPTOP)
+    usual = size_of(shown)
+    resize(page, LARGE)
+    eventually(page, lambda: size_of(shown), lambda size: size[0] > 1.1 * usual[0] and size[1] > 1.1 * usual[1])
+    assert low_end(shown) <= LARGE["height"]
+    for narrow in (ENLARGED, PHONE):
+        resize(page, narrow)
+        eventually(page, lambda: page.evaluate(SIDEWAYS), lambda pixels: pixels == 0)
+    resize(page, ENLARGED)
+    assert page.evaluate(OVERLAPS) == 0
+
+
+def test_words_of_a_figure_are_as_much_larger_as_the_screen_is_and_a_click_meets_its_cell(new_page, server):
+    page = new_page(viewport=LARGE)
+    wait_for_heads(visit(page, server, layer="6", head="5"))
+    head_map = page.locator(".head-map")
+    zoom = head_map.evaluate("(root) => root.currentCSSZoom")
+    assert zoom == pytest.approx(1.2)  # 11 pixels, the smallest, are 13 here
+    canvas = head_map.locator("canvas").first
+    plot = head_map.evaluate("(root) => JSON.parse(root.dataset.geometry)")
+    side = plot["width"] / 8
+    at = [1.2 * (plot["x"] + 2.5 * side), 1.2 * (plot["y"] + 5.5 * side)]
+    canvas.click(position={"x": at[0], "y": at[1]})
+    eventually(page, lambda: head_map.get_attribute("data-selected"), lambda cell: cell == "5,2")
+    assert canvas.evaluate("(canvas) => canvas.width / canvas.getBoundingClientRect().width") == pytest.approx(
+        1, abs=0.01
+    )
 
 
 def test_a_head_that_is_tapped_on_a_phone_comes_into_view(new_page, server):
@@ -34,7 +145,7 @@ def test_a_head_that_is_tapped_on_a_phone_comes_into_view(new_page, server):
     eventually(page, lambda: top_of(heading), lambda top: 0 < top < PHONE["height"] / 2)
     wait_for_rest(page)
     assert 0 < top_of(heading) < PHONE["height"] / 2
-    page.set_viewport_size({"width": 1280, "height": 720})  # where nothing has to be sought
+    resize(page, PROJECTOR)  # where nothing has to be sought
     before = scrolled(page)
     grid.click(position={"x": 100, "y": 100})
     wait_for_rest(page)

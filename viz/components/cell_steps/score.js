@@ -2,6 +2,7 @@
 
 import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
+import { inRoom } from "../shared/room.js"
 import { css, mix } from "../shared/theme.js"
 import { fill } from "../shared/words.js"
 import { CHAIN, decimalsFor, fixed, inner, largest, shownProduct } from "./numbers.js"
@@ -55,7 +56,7 @@ function drawVectors(state, cell) {
   const size = { q: largest(arrays.q), k: largest(cell.k) }
   paintStrip(q.canvas, arrays.q, { size: size.q, color: theme.query, theme, hover })
   paintStrip(k.canvas, cell.k, { size: size.k, color: theme.key, theme, hover })
-  paintBars(bars, cell.product, { color: state.ink, theme, hover, height: 72 })
+  paintBars(bars, cell.product, { color: state.ink, theme, hover, height: inRoom(72) })
   describeStrip(q.canvas, texts, "q", cell.query, arrays.q)
   describeStrip(k.canvas, texts, "k", cell.token, cell.k)
   const decimals = decimalsFor(largest(cell.product))

@@ -3,6 +3,7 @@
 import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { sharpness } from "../shared/room.js"
 import { css, mix } from "../shared/theme.js"
 import { largest } from "./numbers.js"
 
@@ -10,7 +11,7 @@ const BAR_GAP = 4 // columns narrower than this touch each other
 
 // Left and right edge of a column, in CSS pixels on whole device pixels.
 function column(i, count, width) {
-  const ratio = devicePixelRatio || 1
+  const ratio = sharpness()
   const edge = (place) => Math.round((place * width * ratio) / count) / ratio
   const [left, right] = [edge(i), edge(i + 1)]
   return [left, (width / count >= BAR_GAP ? right - 1 / ratio : right) - left]

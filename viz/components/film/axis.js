@@ -5,6 +5,7 @@ import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
 import { paintPixels, wordOf } from "../shared/pixels.js"
+import { pointIn, sharpness } from "../shared/room.js"
 import { announcer } from "../shared/shell.js"
 import { css, mix, ramp, rampColor } from "../shared/theme.js"
 import { isolate } from "../shared/words.js"
@@ -28,7 +29,7 @@ export function createAxis(root, act) {
   })
   axis.announce = announcer(live)
   canvas.addEventListener("pointermove", (event) => {
-    axis.hover = { x: event.offsetX, y: event.offsetY }
+    axis.hover = pointIn(event, canvas)
     act("hover")
   })
   canvas.addEventListener("pointerleave", () => {
@@ -36,7 +37,8 @@ export function createAxis(root, act) {
     act("hover")
   })
   canvas.addEventListener("click", (event) => {
-    const found = place(axis, event.offsetX, event.offsetY)
+    const { x, y } = pointIn(event, canvas)
+    const found = place(axis, x, y)
     if (found?.part === "strip") act("head", axis.heads[found.row])
   })
   return axis
@@ -143,7 +145,7 @@ function drawCache(context, axis, { parts, left, cell }, reel, name, now, theme)
 const pictureOf = (axis, name) => (axis.pictures[name] ??= document.createElement("canvas"))
 
 function drawPicture(context, canvas, [x, y, width, height], shown = canvas.width) {
-  context.imageSmoothingEnabled = height * (devicePixelRatio || 1) < canvas.height
+  context.imageSmoothingEnabled = height * sharpness() < canvas.height
   context.drawImage(canvas, 0, 0, shown, canvas.height, x, y, width, height)
 }
 

@@ -1,6 +1,7 @@
 // Where the parts of the axis stand, in CSS pixels.
 
 import { clamp } from "../shared/numbers.js"
+import { inRoom } from "../shared/room.js"
 import { lastFrame } from "./frames.js"
 /** @import { State } from "./payload" */
 
@@ -25,13 +26,13 @@ export function axisLayout({ reel, meta }, width) {
   const parts = /** @type {Record<string, any>} */ ({ bars: { y, height: BARS } })
   y += BARS + GAP
   if (nHeads) {
-    const row = clamp(STRIP / nHeads, 1, 9)
+    const row = clamp(inRoom(STRIP) / nHeads, 1, inRoom(9))
     parts.strip = { y, height: Math.max(row * nHeads, 8), row }
     y += parts.strip.height + GAP
   }
   for (const name of ["k", "v"]) {
     const depth = reel[name][0]?.length ?? 1
-    parts[name] = { y, height: clamp(depth * 2, 24, nHeads ? Math.max(64, depth) : DEEP) }
+    parts[name] = { y, height: clamp(depth * 2, 24, inRoom(nHeads ? Math.max(64, depth) : DEEP)) }
     y += parts[name].height + (name === "k" ? 5 : 0)
   }
   return { width, height: y + 2, left: GUTTER, cell, columns, bin, slanted, parts }

@@ -2,6 +2,7 @@ import { measuring } from "../shared/canvas.js"
 import { reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { wordOf } from "../shared/pixels.js"
+import { inRoom } from "../shared/room.js"
 import { fitSheet, listenToCells, makeSheet, showChosen } from "../shared/sheet.js"
 import { announcer, mounted } from "../shared/shell.js"
 import { css, ramp, readTheme } from "../shared/theme.js"
@@ -49,7 +50,7 @@ function draw(state) {
   if (!root.clientWidth) return // not shown yet: the observer calls again
   const theme = (state.theme = readTheme(root, meta.palette))
   const measure = (text) => measuring(`11px ${theme.font}`).measureText(text).width
-  state.layout = fitSheet(state, (width) => layOut(state, width, meta.max_height, measure))
+  state.layout = fitSheet(state, (width) => layOut(state, width, inRoom(meta.max_height), measure))
   state.colors = ramp(theme.sequential)
   state.masked = wordOf(theme.masked)
   state.version++

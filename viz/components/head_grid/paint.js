@@ -3,6 +3,7 @@
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
+import { sharpness } from "../shared/room.js"
 import { markPainted } from "../shared/shell.js"
 import { css, inkOn, mix, rampColor } from "../shared/theme.js"
 import { thinning } from "../shared/ticks.js"
@@ -20,7 +21,7 @@ export function paint(state) {
   const { canvas, scroller, layout } = state
   const [width, height] = [Math.min(layout.width, state.viewWidth), Math.min(layout.height, state.viewHeight)]
   const [dx, dy] = [scroller.scrollLeft, scroller.scrollTop]
-  const key = [width, height, dx, dy, devicePixelRatio, state.version].join()
+  const key = [width, height, dx, dy, sharpness(), state.version].join()
   if (state.stillKey !== key) {
     paintStill(state, width, height, dx, dy)
     state.stillKey = key
@@ -80,7 +81,7 @@ function paintStill(state, width, height, dx, dy) {
 // All thumbnails in sight, written straight into the pixels of this screen.
 function paintThumbnails(context, state, first, last, dx, dy) {
   const { canvas } = context
-  const ratio = devicePixelRatio || 1
+  const ratio = sharpness()
   const image = context.createImageData(canvas.width, canvas.height)
   const pixels = new Uint32Array(image.data.buffer)
   const size = Math.max(1, Math.round((state.layout.pitch - 2 * state.layout.pad) * ratio))

@@ -2,6 +2,7 @@
 
 import { svg } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { inRoom } from "../shared/room.js"
 import { thinning } from "../shared/ticks.js"
 import { countsOf, groupOf, readsOf, sizeOf, summaryOf, titleOf } from "./words.js"
 /** @import { State } from "./payload" */
@@ -18,9 +19,9 @@ const BLEED = 4
 function layOut({ meta, narrow, pooled }, width, isPooled) {
   const left = width > 330 ? MARGIN : BLEED
   const pitch = Math.min(PITCH, (width - left - BLEED) / meta.n_heads)
-  const side = clamp(pitch * 0.62, 2, SQUARE)
-  const top = LABEL + 2
-  const rows = [top, top + side + FALL, top + 2 * (side + FALL)]
+  const side = clamp(pitch * 0.62, 2, Math.min(SQUARE, inRoom(SQUARE)))
+  const [top, fall] = [LABEL + 2, inRoom(FALL)]
+  const rows = [top, top + side + fall, top + 2 * (side + fall)]
   const last = pooled < meta.own && (isPooled || !narrow) ? 2 : 1
   return { width, left, pitch, side, rows, height: rows[last] + side + 3, named: left === MARGIN }
 }

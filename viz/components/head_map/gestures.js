@@ -3,6 +3,7 @@
 
 import { focusedBeside } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { pointIn } from "../shared/room.js"
 import { plainKey } from "../shared/shell.js"
 import { keyAt, pixelOf, queryAt } from "./layout.js"
 import { isWhole, panned, zoomed } from "./view.js"
@@ -17,10 +18,7 @@ export function listen(state, act) {
   const touches = new Map() // pointers that are down, by id
   /** @type {{ points: Point[], view: any, moved: boolean, at: Point } | null} */
   let start = null
-  const place = (event) => {
-    const box = canvas.getBoundingClientRect()
-    return { x: event.clientX - box.left, y: event.clientY - box.top }
-  }
+  const place = (event) => pointIn(event, canvas)
   const begin = () => {
     const points = [...touches.values()]
     start = { points, view: state.view, moved: start?.moved ?? false, at: points[0] }

@@ -2,6 +2,7 @@
 
 import { contextOf } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
+import { inRoom, sharpness } from "../shared/room.js"
 import { formatNumber } from "../shared/words.js"
 import { isWhole } from "./view.js"
 /** @import { State } from "./payload" */
@@ -10,7 +11,7 @@ export const LABEL_FONT = 12
 export const SMALL_FONT = 11
 const LARGEST_CELL = 46
 export const LEAN = Math.PI / 3 // key labels lean by 60°
-const NARROW = 500 // below this width the colour bar lies under the plot
+const NARROW = 520 // below this width the colour bar lies under the plot
 
 // Widths of what is written, measured once per data and theme.
 /** @param {State} state */
@@ -52,10 +53,10 @@ export function layOutFigure(state, width) {
   const notes = wrapNotes(state, width - (narrow ? 4 : left))
   const below = 8 + (narrow ? 44 : 0) + notes.length * 17
   const spans = [view.q1 - view.q0, view.k1 - view.k0]
-  const room = [Math.max(60, meta.max_height - top - below), Math.max(60, width - left - right)]
+  const room = [Math.max(60, inRoom(meta.max_height) - top - below), Math.max(60, width - left - right)]
   let cell = Math.min(room[0] / spans[0], room[1] / spans[1])
   if (isWhole(view, meta.total)) cell = Math.min(cell, LARGEST_CELL)
-  const ratio = devicePixelRatio || 1
+  const ratio = sharpness()
   if (!state.moving && cell * ratio >= 12) cell = Math.floor(cell * ratio) / ratio // whole pixels: every cell alike
   const kept = state.moving && state.layout?.plot
   const plot = { x: left, y: top, width: cell * spans[1], height: cell * spans[0] }

@@ -3,6 +3,7 @@
 import { contextOf, sizeCanvas } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
 import { paintPixels, wordOf } from "../shared/pixels.js"
+import { sharpness } from "../shared/room.js"
 import { markPainted } from "../shared/shell.js"
 import { css, ramp } from "../shared/theme.js"
 import { paintAxisWords, paintLabels } from "./labels.js"
@@ -71,7 +72,7 @@ function paintCells(context, state) {
 function drawUnits(context, state, picture, [q0, q1, k0, k1]) {
   const [x, y] = [xOf(state, k0), yOf(state, q0)]
   const [width, height] = [xOf(state, k1) - x, yOf(state, q1) - y]
-  const scale = ((width / picture.width) * devicePixelRatio) || 1
+  const scale = (width / picture.width) * sharpness() || 1
   let source = picture
   context.imageSmoothingEnabled = false
   const times = Math.ceil(scale) + 1
@@ -99,7 +100,7 @@ function paintSeparators(context, state) {
   const { layout, view, meta, theme } = state
   const { plot, cellWidth, cellHeight } = layout
   if (Math.min(cellWidth, cellHeight) < 10 || meta.pool[0] * meta.pool[1] > 1) return
-  const line = 1 / (devicePixelRatio || 1)
+  const line = 1 / sharpness()
   context.fillStyle = css(theme.background, theme.dark ? 0.55 : 0.8)
   for (let key = Math.ceil(view.k0 + 1e-6); key < view.k1; key++) {
     context.fillRect(wholePixel(xOf(state, key)) - line, plot.y, line, plot.height)
@@ -109,7 +110,7 @@ function paintSeparators(context, state) {
   }
 }
 
-const wholePixel = (length) => Math.round(length * (devicePixelRatio || 1)) / (devicePixelRatio || 1)
+const wholePixel = (length) => Math.round(length * sharpness()) / sharpness()
 
 // The pinned row in the queries' blue, the pinned column in the keys' red, cut where they leave the plot.
 function paintPins(context, state) {

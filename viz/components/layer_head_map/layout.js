@@ -1,6 +1,7 @@
 // Where each cell lies. All lengths are CSS pixels of the whole sheet, of which the scroller shows a part.
 
 import { clamp, wholePixels } from "../shared/numbers.js"
+import { inRoom } from "../shared/room.js"
 /** @import { State } from "./payload" */
 
 const LARGEST = 64 // a cell is never larger than this,
@@ -24,7 +25,7 @@ export function layOut({ meta, rows, columns, rowLabels, columnLabels }, width, 
   const overhang = slanted ? Math.ceil(across * Math.cos(SLOPE)) : 0
   const top = (slanted ? Math.ceil(across * Math.sin(SLOPE)) + 12 : 18) + (columnGroup ? GROUP_GAP : 0)
   const byWidth = clamp((width - left - gapsX - overhang - EDGE) / columns, NARROWEST, LARGEST)
-  const byHeight = clamp((meta.max_height - top - gapsY - EDGE) / rows, LOWEST, LARGEST)
+  const byHeight = clamp((inRoom(meta.max_height) - top - gapsY - EDGE) / rows, LOWEST, LARGEST)
   const pitchY = wholePixels(Math.min(byHeight, Math.max(byWidth, LOWEST)))
   const pitchX = wholePixels(Math.min(byWidth, WIDEST * pitchY))
   return {

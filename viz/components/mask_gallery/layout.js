@@ -1,6 +1,7 @@
 // Where the large picture's parts lie, in CSS pixels, and which cell is under a point.
 
 import { contextOf } from "../shared/canvas.js"
+import { inRoom, pointIn, sharpness } from "../shared/room.js"
 /** @import { State } from "./payload" */
 
 export const NARROW_VIEW = 620
@@ -22,17 +23,17 @@ export function layOut(state, rootWidth) {
   const [x, y] = [26 + Math.ceil(widest), 22 + Math.ceil(widest * Math.sin(LEAN))]
   const tail = Math.max(4, Math.ceil(measured[n - 1] * Math.cos(LEAN)) - 6) // what the last label reaches beyond its cell
   const below = narrow ? 8 : 116 // controls, words and legend under the picture
-  const room = Math.min(width - x - tail, Math.max(180, meta.max_height - y - below))
-  const ratio = devicePixelRatio || 1
+  const room = Math.min(width - x - tail, Math.max(180, inRoom(meta.max_height) - y - below))
+  const ratio = sharpness()
   let cell = Math.min(LARGEST_CELL, room / n)
   if (cell * ratio >= 10) cell = Math.floor(cell * ratio) / ratio // whole pixels: every cell alike
   return { x, y, cell, narrow, width, side: cell * n, height: y + cell * n + 6 }
 }
 
 export function cellAt({ layout, canvas, n }, event) {
-  const box = canvas.getBoundingClientRect()
-  const key = Math.floor((event.clientX - box.left - layout.x) / layout.cell)
-  const query = Math.floor((event.clientY - box.top - layout.y) / layout.cell)
+  const { x, y } = pointIn(event, canvas)
+  const key = Math.floor((x - layout.x) / layout.cell)
+  const query = Math.floor((y - layout.y) / layout.cell)
   return query >= 0 && key >= 0 && query < n && key < n ? [query, key] : null
 }
 

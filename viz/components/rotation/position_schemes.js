@@ -2,6 +2,7 @@ import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
 import { extent, padded } from "../shared/numbers.js"
 import { paintPixels, wordOf } from "../shared/pixels.js"
+import { inRoom } from "../shared/room.js"
 import { markPainted, mounted } from "../shared/shell.js"
 import { css, mix, ramp, readTheme } from "../shared/theme.js"
 import { roundTicks } from "../shared/ticks.js"
@@ -63,8 +64,8 @@ function draw(state) {
   state.theme = readTheme(root, meta.palette)
   for (const one of state.cards) {
     const width = one.pictures.clientWidth
-    paintMatrix(state, one, Math.min(width - 4, LARGEST_MATRIX))
-    const beside = root.clientWidth <= ONE_COLUMN ? LARGEST_MATRIX + 18 : 0
+    paintMatrix(state, one, Math.min(width - 4, inRoom(LARGEST_MATRIX)))
+    const beside = root.clientWidth <= ONE_COLUMN ? inRoom(LARGEST_MATRIX) + 18 : 0
     paintCurves(state, one, Math.min(width - beside, 300))
   }
   markPainted(root)
@@ -93,9 +94,10 @@ function paintMatrix({ theme, meta }, { map, matrix }, side) {
 /** @param {SchemesState} state */
 function paintCurves({ theme, meta }, { chart, curves, scheme }, width) {
   const [lines, count] = curves.shape
-  const context = sizeCanvas(chart, width, CURVE_HEIGHT)
+  const height = inRoom(CURVE_HEIGHT)
+  const context = sizeCanvas(chart, width, height)
   context.direction = "ltr"
-  const box = { left: 38, right: width - 6, top: 8, bottom: CURVE_HEIGHT - 32 }
+  const box = { left: 38, right: width - 6, top: 8, bottom: height - 32 }
   const range = padded(extent(curves), 0.06)
   const x = (distance) => box.left + (distance / (count - 1)) * (box.right - box.left)
   const y = (value) => box.bottom - ((value - range[0]) / (range[1] - range[0])) * (box.bottom - box.top)

@@ -1,6 +1,7 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element, hasFocus } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { inRoom, pointIn } from "../shared/room.js"
 import { announcer, later, markPainted, mounted, plainKey } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, formatPlain, isolate, wholeNumber } from "../shared/words.js"
@@ -104,7 +105,7 @@ function render(state) {
   state.own.disabled = state.position === meta.own
   state.play.textContent = state.playing ? "❚❚" : "▶"
   state.play.setAttribute("aria-label", (state.playing ? meta.texts.pause : meta.texts.play) ?? "")
-  paintDials(state, width, width < NARROW_VIEW ? 470 : 340)
+  paintDials(state, width, width < NARROW_VIEW ? 470 : inRoom(340))
   paintWaves(state, width)
   writeWords(state)
   root.dataset.position = String(state.position)
@@ -237,8 +238,8 @@ function listen(state) {
 // Hover looks into a pair, a click keeps it.
 function point(state, canvas, find) {
   const at = (event) => {
-    const box = canvas.getBoundingClientRect()
-    return find(event.clientX - box.left, event.clientY - box.top)
+    const { x, y } = pointIn(event, canvas)
+    return find(x, y)
   }
   const look = (pair) => {
     if (state.pair === pair) return

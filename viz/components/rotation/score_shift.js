@@ -1,6 +1,7 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element, focusedBeside } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { inRoom, pointIn } from "../shared/room.js"
 import { announcer, later, markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, isolate, tidy, wholeNumber } from "../shared/words.js"
@@ -99,7 +100,7 @@ function render(state) {
   for (const button of state.spans.children) button.setAttribute("aria-pressed", String(Number(button.dataset.span) === state.span))
   state.back.disabled = state.m === meta.own[0] && state.n === meta.own[1]
   state.score = scoreAt(state, state.m, state.n)
-  const side = narrow ? Math.min(width, 442) : clamp(Math.round(width * 0.42), 320, 442)
+  const side = narrow ? Math.min(width, 442) : clamp(Math.round(width * 0.42), 320, inRoom(442))
   paintShiftMap(state, side)
   paintShiftCharts(state, narrow ? width : width - side - 28, narrow ? 330 : side)
   writeWords(state)
@@ -186,11 +187,11 @@ function listen(state) {
 // A click on the map puts both where it is pointed, whatever the lock says.
 function onMap(state, event) {
   const { at, window: [m0, n0] } = state
-  const box = state.map.getBoundingClientRect()
+  const { x, y } = pointIn(event, state.map)
   const cell = (place) => clamp(Math.floor(place / at.cell), 0, CELLS - 1)
   const end = state.ends[state.span]
-  state.m = Math.min(end, m0 + cell(event.clientY - box.top - at.top))
-  state.n = Math.min(end, n0 + cell(event.clientX - box.left - at.left))
+  state.m = Math.min(end, m0 + cell(y - at.top))
+  state.n = Math.min(end, n0 + cell(x - at.left))
   soon(state)
   settle(state)
 }

@@ -1,6 +1,7 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { pointIn } from "../shared/room.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { paintSplit } from "./split_paint.js"
@@ -78,8 +79,7 @@ function choose(state, column, delay = 0) {
 
 function placeOf(state, event) {
   const { at, values, positions, canvas } = state
-  const box = canvas.getBoundingClientRect()
-  const [x, y] = [event.clientX - box.left, event.clientY - box.top]
+  const { x, y } = pointIn(event, canvas)
   const row = Math.floor((y - at.top) / at.row)
   const column = Math.floor((x - at.map) / at.column)
   return { pair: row >= 0 && row < values.length ? row : null, column: column >= 0 && column < positions.length && y >= at.top ? column : null }

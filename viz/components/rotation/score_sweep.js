@@ -3,6 +3,7 @@ import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { bringIntoView } from "../shared/in_view.js"
 import { clamp, extent, padded } from "../shared/numbers.js"
+import { inRoom, pointIn } from "../shared/room.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
 import { css, mix, readTheme } from "../shared/theme.js"
 import { roundTicks } from "../shared/ticks.js"
@@ -60,8 +61,8 @@ function draw(state) {
   const narrow = width < NARROW_VIEW
   root.classList.toggle("narrow", narrow)
   const left = narrow ? width : Math.round(width * 0.46)
-  paintLarge(state, left, narrow ? 280 : 430)
-  paintPanels(state, narrow ? width : width - left - 28, narrow ? 420 : 430)
+  paintLarge(state, left, narrow ? 280 : inRoom(430))
+  paintPanels(state, narrow ? width : width - left - 28, narrow ? 420 : inRoom(430))
   const words = headWords(state, state.hovered ?? state.head)
   if (state.readout.textContent !== words) {
     state.readout.textContent = words
@@ -187,9 +188,9 @@ function open(state, head) {
 }
 
 function headAt({ grid, curves, panels }, event) {
-  const box = panels.getBoundingClientRect()
-  const column = Math.floor((event.clientX - box.left) / grid.pitchX)
-  const head = Math.floor((event.clientY - box.top) / grid.pitchY) * grid.columns + column
+  const { x, y } = pointIn(event, panels)
+  const column = Math.floor(x / grid.pitchX)
+  const head = Math.floor(y / grid.pitchY) * grid.columns + column
   return column >= 0 && column < grid.columns && head >= 0 && head < curves.length ? head : null
 }
 
@@ -208,7 +209,7 @@ function listen(state) {
   })
   large.addEventListener("pointermove", (event) => {
     const { box, distances } = state
-    const share = (event.clientX - large.getBoundingClientRect().left - box.left) / (box.right - box.left)
+    const share = (pointIn(event, large).x - box.left) / (box.right - box.left)
     look("distance", distances[clamp(Math.round(share * (distances.length - 1)), 0, distances.length - 1)])
   })
   large.addEventListener("pointerleave", () => look("distance", null))

@@ -2,6 +2,7 @@
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { clamp, extent, padded } from "../shared/numbers.js"
+import { inRoom } from "../shared/room.js"
 import { css, rampColor } from "../shared/theme.js"
 import { stepOf } from "../shared/ticks.js"
 import { fill, formatPlain, isolate, wholeNumber } from "../shared/words.js"
@@ -15,7 +16,7 @@ const WIDEST_KEY = 64
 function layOut(state, width) {
   const rows = state.values.length
   const narrow = width < 640
-  const row = clamp(Math.floor(SPLIT_HEIGHT / rows), 2, 22)
+  const row = clamp(Math.floor(inRoom(SPLIT_HEIGHT) / rows), 2, inRoom(22))
   const label = narrow ? 46 : 96
   const bars = narrow ? Math.round(width * 0.3) : clamp(Math.round(width * 0.3), 160, 340)
   const map = label + bars + (narrow ? 14 : 34)

@@ -2,6 +2,7 @@
 
 import { sizeCanvas } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
+import { inRoom } from "../shared/room.js"
 import { css } from "../shared/theme.js"
 import { fill, formatPlain, wholeNumber } from "../shared/words.js"
 import { disc, rule, SMALL, write } from "./axis.js"
@@ -20,10 +21,11 @@ function waveScale(state, width) {
 
 export function paintWaves(state, width) {
   const { waves, theme, pairs, longest } = state
-  const context = sizeCanvas(waves, width, WAVES_HEIGHT)
+  const height = inRoom(WAVES_HEIGHT)
+  const context = sizeCanvas(waves, width, height)
   context.direction = "ltr"
   const scale = waveScale(state, width)
-  const bottom = WAVES_HEIGHT - WAVES.bottom
+  const bottom = height - WAVES.bottom
   state.waveX = pairs.map((pair) => scale.x(pair.wavelength))
   paintBeyond(context, state, scale, width, bottom)
   paintWaveAxes(context, state, scale, width, bottom)
@@ -65,7 +67,7 @@ function paintWaveAxes(context, { theme, meta, longest }, scale, width, bottom) 
   const turn = scale.x(2 * Math.PI)
   rule(context, css(theme.rule), turn, WAVES.top, turn, bottom + 5, { dash: [2, 3] })
   write(context, theme, "2π", turn, bottom + 17, { align: "center" })
-  write(context, theme, meta.texts.wavelength_axis, (WAVES.left + width - WAVES.right) / 2, WAVES_HEIGHT - 6, { align: "center" })
+  write(context, theme, meta.texts.wavelength_axis, (WAVES.left + width - WAVES.right) / 2, bottom + WAVES.bottom - 6, { align: "center" })
   const most = Math.max(longest.query, longest.key)
   write(context, theme, formatPlain(most), WAVES.left - 6, WAVES.top + 4, { align: "right" })
   write(context, theme, "0", WAVES.left - 6, bottom + 2, { align: "right" })

@@ -6,7 +6,6 @@ import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { benches, bits, chance } from "./settings.js"
 /** @import { State } from "./payload" */
 
-const ROW_HEIGHT = 22 // pixels, also in the style sheet
 const SETTLED = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1] // what a bar of full length can stand for
 
 /** @param {State} state */
@@ -181,7 +180,7 @@ function paintCut(state, bench) {
   const drawn = benches(state).includes(bench) && inOrder && result.kept === stay && stay < state.shown.length
   cut.hidden = !drawn
   if (!drawn) return
-  cut.style.top = `${stay * ROW_HEIGHT}px`
+  cut.style.top = `calc(${stay} * var(--row))`
   cut.textContent = fill(state.meta.texts.stay, { count: wholeNumber(stay) })
 }
 

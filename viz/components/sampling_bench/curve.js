@@ -4,6 +4,7 @@
 import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { inRoom, pointIn } from "../shared/room.js"
 import { css } from "../shared/theme.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
 import { chanceOrRemoved } from "./bars.js"
@@ -28,7 +29,7 @@ export function buildCurve(state) {
 // What does not change while a slider is dragged: where each token falls, and the model's own curve.
 function curveLayout(state) {
   const width = Math.max(180, state.curveWidth)
-  const height = state.narrow ? 130 : 158
+  const height = state.narrow ? 130 : inRoom(158)
   const { order } = state
   if (state.curve?.width === width && state.curve.height === height && state.curve.order === order) return state.curve
   const span = width - CURVE_MARGIN.left - CURVE_MARGIN.right
@@ -178,7 +179,7 @@ function drawGrid(context, at, theme, y, texts) {
 function rankAt(state, event) {
   const at = state.curve
   if (!at) return null
-  const x = event.clientX - state.canvas.getBoundingClientRect().left - at.left
+  const x = pointIn(event, state.canvas).x - at.left
   if (x < -4 || x > at.span + 4) return null
   return clamp(Math.round(state.order.length ** clamp(x / (at.span - 1), 0, 1)) - 1, 0, state.order.length - 1)
 }

@@ -1,5 +1,7 @@
 // Canvases that are sharp on every screen, and text that fits.
 
+import { sharpness } from "./room.js"
+
 // The context of a canvas of ours: none but 2d is ever asked for.
 /** @type {(canvas: HTMLCanvasElement) => CanvasRenderingContext2D} */
 export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"))
@@ -7,7 +9,7 @@ export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (ca
 // Give the canvas this size in CSS pixels, sharp on this screen, and return its cleared context.
 /** @type {(canvas: HTMLCanvasElement, width: number, height: number) => CanvasRenderingContext2D} */
 export function sizeCanvas(canvas, width, height) {
-  const ratio = devicePixelRatio || 1
+  const ratio = sharpness()
   const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)]
   if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h })
   Object.assign(canvas.style, { width: `${width}px`, height: `${height}px` })

@@ -1,11 +1,13 @@
 // Numbers that several modules need.
 
+import { sharpness } from "./room.js"
+
 /** @type {(value: number, low: number, high: number) => number} */
 export const clamp = (value, low, high) => Math.min(high, Math.max(low, value))
 
 // A length in CSS pixels, cut to whole pixels of this screen.
 /** @type {(length: number) => number} */
-export const wholePixels = (length) => Math.floor(length * (devicePixelRatio || 1)) / (devicePixelRatio || 1)
+export const wholePixels = (length) => Math.floor(length * sharpness()) / sharpness()
 
 // Lengthen [low, high] by a share of it on both sides; a single number gets room of its own.
 /** @type {(ends: [number, number], share?: number) => [number, number]} */

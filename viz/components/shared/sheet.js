@@ -7,6 +7,7 @@
 import { chosen } from "./choice.js"
 import { element } from "./dom.js"
 import { bringIntoView, partOf } from "./in_view.js"
+import { inRoom, pointIn } from "./room.js"
 import { plainKey, tell } from "./shell.js"
 /** @import { Cells, Life } from "./types" */
 
@@ -27,10 +28,11 @@ export function makeSheet() {
 export function fitSheet(state, layOut) {
   const { root, meta, sheet, scroller } = state
   const whole = layOut(root.clientWidth)
-  const tall = whole.height > meta.max_height + 0.5
+  const most = inRoom(meta.max_height)
+  const tall = whole.height > most + 0.5
   const layout = tall ? layOut(root.clientWidth - BAR) : whole
   state.viewWidth = root.clientWidth - (tall ? BAR : 0)
-  state.viewHeight = Math.min(layout.height, meta.max_height)
+  state.viewHeight = Math.min(layout.height, most)
   Object.assign(scroller.style, {
     height: `${Math.ceil(state.viewHeight)}px`,
     overflowX: layout.width > state.viewWidth ? "auto" : "hidden",
@@ -44,8 +46,8 @@ export function fitSheet(state, layOut) {
 export function listenToCells(state, cells) {
   const { canvas, scroller } = state
   const under = (event) => {
-    const box = canvas.getBoundingClientRect()
-    return cells.hit(state, event.clientX - box.left + scroller.scrollLeft, event.clientY - box.top + scroller.scrollTop)
+    const { x, y } = pointIn(event, canvas)
+    return cells.hit(state, x + scroller.scrollLeft, y + scroller.scrollTop)
   }
   const hover = (found) => {
     if (String(found) === String(state.hovered)) return

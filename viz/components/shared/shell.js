@@ -1,6 +1,7 @@
 // The life of a component: made once per root, told new data, drawn anew when its width or theme changes, taken away.
 
 import { unpack } from "./packing.js"
+import { takeRoom } from "./room.js"
 /** @import { Component, Host, Life, Root } from "./types" */
 
 // What a component's default export does with what the host gives it. The parts of a component:
@@ -18,7 +19,7 @@ export function mounted({ data, parentElement, setTriggerValue }, selector, comp
   state.send = setTriggerValue
   state.again = () => {
     component.receive(state, unpack(data), data)
-    component.draw(state)
+    state.repaint()
   }
   state.again()
   return state.dispose
@@ -28,7 +29,10 @@ export function mounted({ data, parentElement, setTriggerValue }, selector, comp
 function begun(root, { create, draw, end = () => {} }) {
   const life = new AbortController()
   const state = create(root, life.signal)
-  const repaint = () => draw(state)
+  const repaint = () => {
+    takeRoom(root)
+    draw(state)
+  }
   const stop = watchLayout(root, repaint)
   const dispose = () => {
     stop()
@@ -63,7 +67,8 @@ export function later(state, paint = state.repaint) {
   state.frame = requestAnimationFrame(paint)
 }
 
-// Call `repaint` (at most once a frame) when the width, the theme of a page of our own or the pixel ratio changes.
+// Call `repaint` (at most once a frame) when the width, the room, the theme of a page of our own or the pixel ratio
+// changes.
 // Returns a function that stops it.
 /** @type {(root: Root, repaint: () => void) => () => void} */
 function watchLayout(root, repaint) {
@@ -79,11 +84,14 @@ function watchLayout(root, repaint) {
     soon()
   })
   observer.observe(root)
+  const resized = () => takeRoom(root) && soon()
+  addEventListener("resize", resized)
   const scheme = matchMedia("(prefers-color-scheme: dark)")
   scheme.addEventListener("change", soon)
   return () => {
     cancelAnimationFrame(frame)
     observer.disconnect()
+    removeEventListener("resize", resized)
     scheme.removeEventListener("change", soon)
   }
 }

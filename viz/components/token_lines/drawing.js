@@ -3,6 +3,7 @@
 import { fitText, measuring } from "../shared/canvas.js"
 import { element, svg } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { inRoom } from "../shared/room.js"
 import { css } from "../shared/theme.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
 /** @import { State } from "./payload" */
@@ -28,7 +29,7 @@ export function layout(state, theme) {
   const share = Math.max(40, (width - place - aside) * (!compact ? 0.34 : heads.length > 1 ? 0.31 : 0.35))
   const [queryWidth, keyWidth] = [queries, keys].map((labels) => Math.min(wide(labels), share))
   const rows = Math.max(queries.length, keys.length, 1)
-  const height = clamp((state.meta.max_height - 60) / rows, 20, 26)
+  const height = clamp((inRoom(state.meta.max_height) - 60) / rows, 20, 26)
   const left = place + queryWidth + gap
   const right = width - aside - keyWidth - gap
   return { width, compact, gap, place, column, queryWidth, keyWidth, rows, row: height, left, right }

@@ -1,6 +1,7 @@
 import { chosen, forget, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { inRoom } from "../shared/room.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
@@ -58,7 +59,7 @@ function draw(state) {
   Object.assign(state, { theme, at, colors })
   drawRows(state)
   state.all.replaceChildren(...curves(state, () => true))
-  state.scroller.style.maxHeight = `${meta.max_height - 52}px`
+  state.scroller.style.maxHeight = `${inRoom(meta.max_height) - 52}px`
   state.scroller.setAttribute("aria-label", meta.texts.summary ?? "")
   drawTitles(state)
   drawLegend(state)

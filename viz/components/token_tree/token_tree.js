@@ -1,6 +1,7 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
 import { bringIntoView, partOf } from "../shared/in_view.js"
+import { inRoom } from "../shared/room.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { chipNode, counted, describe, drawLegend, edgeNode, moreNode, nameNode } from "./drawing.js"
@@ -63,7 +64,7 @@ function draw(state) {
   )
   const { scrollLeft, scrollTop } = state.scroller
   state.scroller.replaceChildren(picture)
-  state.scroller.style.maxHeight = `${state.meta.max_height}px`
+  state.scroller.style.maxHeight = `${inRoom(state.meta.max_height)}px`
   Object.assign(state.scroller, { scrollLeft, scrollTop })
   state.scroller.setAttribute("aria-label", counted(state, state.meta.texts.summary))
   drawLegend(state)
