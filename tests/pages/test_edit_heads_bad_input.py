@@ -62,6 +62,7 @@ def test_cells_that_cannot_be_hidden_are_one_sentence_and_the_list_stays(typed, 
     app.text_input(key="edit_heads.cells").set_value(typed)
     add(app)
     assert sentences(app) == [sentence]
+    assert app.query_params.get("edit_heads.cells", "") == typed
     assert chips(app) == ["L2H2 ablated"]
     assert len(maps(app)) == 2
 

@@ -264,7 +264,7 @@ def test_another_text_is_another_film():
 
 
 def test_beams_join_the_tree_and_one_of_them_opens():
-    app = more(open_app(page=PAGE, length="4"), 2)
+    app, asked = more(open_app(page=PAGE, length="4"), 2), Beams(GenerateRequest(DEFAULT_TEXT, 4), 3)
     app.selectbox(key="film_width").set_value(3)
     app.button(key="film_beams").click().run()
     no_failure(app)
@@ -277,8 +277,7 @@ def test_beams_join_the_tree_and_one_of_them_opens():
     send(app, "token_tree", "node", best)
     no_failure(app)
     assert ".".join(map(str, tokens(app))) == best
-    found = load_runner("default").submit(Beams(GenerateRequest(DEFAULT_TEXT, 4), 3)).result()
-    assert tuple(tokens(app)) == found.ranking[0].beam.ids
+    assert tuple(tokens(app)) == load_runner("default").submit(asked).result().ranking[0].beam.ids
 
 
 def test_the_snippet_makes_the_same_tokens():
