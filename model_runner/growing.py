@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
+import threading
 import uuid
 from collections.abc import Callable, Iterator
+from queue import SimpleQueue
 from typing import TypeVar
 
 from model_runner.errors import Cancelled
@@ -45,7 +48,7 @@ def new_run() -> str:
 
 
 def _pulled(asked: Asked, question: Callable[[str, int], Question[A]], session: str | None) -> Iterator[A]:
-    run = new_run()
+    run, ended = new_run(), _ended()
     try:
         for index in itertools.count():
             job = asked.submit(question(run, index), session=session)
@@ -55,5 +58,24 @@ def _pulled(asked: Asked, question: Callable[[str, int], Question[A]], session: 
                 job.cancel()  # nobody waits for it any more, should it still run
             yield answer
     finally:
-        with contextlib.suppress(Cancelled):  # the model was given up, and the run with it
-            asked.submit(EndRun(run))
+        ended.put((asked, run))
+
+
+@functools.cache
+def _ended() -> SimpleQueue[tuple[Asked, str]]:
+    """Where to say that a run has ended; a thread of its own tells who answers.
+
+    An iterator that is dropped ends wherever Python frees it: while that thread holds a lock of the queue of questions,
+    say, for which it would then wait for ever. A SimpleQueue may be put into even there.
+    """
+    ended: SimpleQueue[tuple[Asked, str]] = SimpleQueue()
+
+    def tell() -> None:
+        while True:
+            asked, run = ended.get()
+            with contextlib.suppress(Cancelled):  # the model was given up, and the run with it
+                asked.submit(EndRun(run))
+            del asked  # or the model would not be freed before the next run ends
+
+    threading.Thread(target=tell, name="ended runs", daemon=True).start()
+    return ended

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator
+from concurrent.futures import thread as pools
 from typing import Any
 
 import pytest
@@ -175,3 +178,23 @@ def test_text_and_continuation_together_may_be_too_long(runner: LocalRunner) -> 
     with pytest.raises(SequenceTooLong) as raised:
         runner.capture(CaptureRequest("x", continuation=(65,) * MAX_TOKENS))
     assert raised.value.values["characters"] == 0
+
+
+def test_one_that_is_dropped_while_a_question_is_being_queued_hangs_nobody(runner: LocalRunner) -> None:
+    generation = runner.generate(GenerateRequest(TEXT, 5))
+    next(generation)
+    held = [generation]
+    del generation
+
+    def drop() -> None:
+        with pools._global_shutdown_lock:  # as it is held, of all pools, while one takes a question
+            held.clear()
+
+    dropping = threading.Thread(target=drop, daemon=True)
+    dropping.start()
+    dropping.join(10)
+    assert not dropping.is_alive()
+    assert len(list(runner.generate(GenerateRequest(TEXT, 3)))) == 3
+    deadline = time.monotonic() + 10
+    while runner._answers._runs:  # the one that was dropped is let go, too, soon
+        assert time.monotonic() < deadline
