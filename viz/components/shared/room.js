@@ -9,11 +9,12 @@ const AROUND = 210 // of which this much is not theirs
 const STACKED = 800 // up to this width what stands side by side elsewhere is stacked, and the page scrolls
 
 const given = { zoom: 1, share: 1 }
+/** @type {WeakMap<Root, string>} */
+const taken = new WeakMap() // by every figure: two of a kind may stand on a page
 
-// Take the room there is, and whether it is another than before.
+// Take the room there is, and whether it is another than this figure took before.
 /** @type {(root: Root) => boolean} */
 export function takeRoom(root) {
-  const before = `${given.zoom} ${given.share}`
   const app = document.querySelector(".stApp")
   const wanted = app && "currentCSSZoom" in root ? getComputedStyle(root).getPropertyValue("--atlas-zoom") : ""
   given.zoom = Number(wanted) || 1
@@ -21,7 +22,9 @@ export function takeRoom(root) {
   const free = (innerHeight / given.zoom - AROUND) / (USUAL - AROUND)
   given.share = app && innerWidth > STACKED ? Math.min(1.3, Math.max(0.72, free)) : 1
   root.style.setProperty("--aa-room", String(given.share))
-  return before !== `${given.zoom} ${given.share}`
+  const before = taken.get(root)
+  taken.set(root, `${given.zoom} ${given.share}`)
+  return before !== taken.get(root)
 }
 
 // A height asked for, in the window there is.
