@@ -34,9 +34,9 @@ help:
 run: $(RUN)
 	@$(BIN)/python -m streamlit run app.py $(ARGS)
 
-# Four processes even on two cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
+# Three processes even on two cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
 test: $(DEV) $(JS) chromium
-	PYTHONDONTWRITEBYTECODE= HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 4 -m "not long" $(ARGS)
+	PYTHONDONTWRITEBYTECODE= HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 3 -m "not long" $(ARGS)
 
 long: $(DEV) $(JS) chromium
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 -m long $(ARGS)

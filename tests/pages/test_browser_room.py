@@ -28,7 +28,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "positions.view=others": ".position-schemes .pictures",
     },
     "next_token": {"": ".sampling-bench", "next_token.compare=1&next_token.draws=100": ".sampling-bench"},
-    "film": {"film.length=8&film.steps=6&film.frame=2": ".film"},
+    "film": {"film.length=8&film.steps=6&film.frame=2": ".film .frame canvas"},
     "kv_cache": {
         "kv_cache.view=bytes": ".st-key-kv_published .main-svg",
         "kv_cache.length=50": ".st-key-race_work .main-svg",
@@ -46,8 +46,15 @@ VIEWS: dict[str, dict[str, str]] = {
         "edit_heads.view=patching&query=6": ".layer-head-map",
     },
 }
-LOOKS = [  # the first view of each page, and all the others where there is time
-    pytest.param(path, address, picture, marks=[pytest.mark.long] if number else [], id=f"{path or 'heads'}-{number}")
+OFTEN = ("", "film", "masks")  # pages whose first view is looked at in every run of the tests
+LOOKS = [
+    pytest.param(
+        path,
+        address,
+        picture,
+        marks=[pytest.mark.long] if number or path not in OFTEN else [],
+        id=f"{path or 'heads'}-{number}",
+    )
     for path, views in VIEWS.items()
     for number, (address, picture) in enumerate(views.items())
 ]
