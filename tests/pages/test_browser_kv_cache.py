@@ -44,9 +44,14 @@ def test_the_race_is_seen_to_run_and_ends_with_equal_tokens(server, page):
     "path, address, places",
     [
         ("kv_cache", {"race_length": "50"}, ["race_speed", "race_times", "race_work"]),
-        ("kv_cache", {"kv": "what_if"}, ["kv_curve"]),
+        pytest.param("kv_cache", {"kv": "what_if"}, ["kv_curve"], marks=pytest.mark.long),
         ("masks", {"masks": "sweep"}, ["mask_sweep"]),
-        ("sharing", {"sharing": "counts"}, ["sharing_bytes", "sharing_kl", "sharing_perplexity"]),
+        pytest.param(
+            "sharing",
+            {"sharing": "counts"},
+            ["sharing_bytes", "sharing_kl", "sharing_perplexity"],
+            marks=pytest.mark.long,
+        ),
     ],
 )
 def test_a_chart_that_grows_is_mounted_once_and_once_more_when_it_rests(server, page, path, address, places):
