@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import streamlit as st
 
 from ui import session
-
-A_MOMENT = 3.0  # seconds
 
 V = TypeVar("V")
 
@@ -71,21 +68,22 @@ def holding(key: str, value: object, options: Mapping[Any, str] | None = None) -
     ``options`` (value → words): where their words are others than before, the value is set again, for what a browser
     keeps and sends of a list (Streamlit 1.67) is the words.
 
-    What a run sets gets lost (Streamlit 1.67) when the next one follows before the browser has drawn it, and what the
-    widget shows instead is then taken for the reader's choice. So the value is set again for a moment; and every widget
-    is given it as its default too, for a browser that draws the widget after that.
+    What a run sets gets lost (Streamlit 1.67) where another follows that its browser did not ask for: after a fragment's
+    own run it is set once more. Where the browser asked, it told what it has: a value set again would only undo, on its
+    way to a browser far away, what the reader chooses meanwhile. And every widget is given its value as its default
+    too, for a browser that draws it later.
     """
     otherwise = _reads_otherwise(key, options)  # looked at in every run, to know the words of the one before
     if otherwise or st.session_state.get(key) != value:
-        give(key, value)
-    elif time.monotonic() - session.set_lately().get(key, float("-inf")) < A_MOMENT:
+        give(key, value, once_more=session.in_fragment())
+    elif session.to_set().pop(key, False):
         st.session_state[key] = value
     return key
 
 
-def give(key: str, value: object) -> None:
-    """Have a widget show another value; in a callback, also for the callbacks after it."""
-    session.set_lately()[key] = time.monotonic()
+def give(key: str, value: object, *, once_more: bool = True) -> None:
+    """Have a widget show another value; in a callback, also for the callbacks after it and for the run to come."""
+    session.to_set()[key] = once_more
     st.session_state[key] = value
 
 

@@ -223,9 +223,15 @@ def write_address() -> None:
         st.query_params.from_dict(wanted)
 
 
-def set_lately() -> dict[str, float]:
-    """When a run last gave a widget another value than it had, by the widget's key; seconds of a monotonic clock."""
+def to_set() -> dict[str, bool]:
+    """Whether a widget's value is to be set again when it is drawn next, by the widget's key."""
     return st.session_state.setdefault(_SET, {})
+
+
+def in_fragment() -> bool:
+    """Whether a part of the page runs alone."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def words_of(widget: str) -> Words:

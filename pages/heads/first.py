@@ -13,7 +13,6 @@ from typing import TypeVar
 
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from model_runner import RunnerError
 from model_runner.capture import index
@@ -31,8 +30,7 @@ def draw_first(name: str, draw: Callable[[bool], T]) -> T:
 
     @st.fragment(key=name)
     def part() -> T:
-        context = get_script_run_ctx()
-        alone = context is not None and bool(context.fragment_ids_this_run)
+        alone = session.in_fragment()
         drawn = draw(alone)
         if alone:
             _let_paint()

@@ -60,7 +60,7 @@ PLACES = [
 
 
 @pytest.mark.parametrize("page, address", PLACES, ids=lambda part: part if isinstance(part, str) else "-".join(part))
-def test_what_is_chosen_is_the_default_too(page, address):
+def test_what_is_chosen_is_the_default_too_and_set_once(page, address):
     app = open_app(page=f"pages/{page}/page.py", text=CAPITAL, **address)
     no_failure(app)
     held = [proto for proto in widgets(app) if proto.set_value]
@@ -69,6 +69,10 @@ def test_what_is_chosen_is_the_default_too(page, address):
         shown, fallback = both(proto)
         assert shown == fallback, proto.label
     assert app.text_area(key="text_box").proto.default == CAPITAL
+    app.run()
+    no_failure(app)
+    again = [proto.label for proto in widgets(app) if proto.set_value and not proto.disabled]
+    assert again == []  # it would undo what is chosen meanwhile
 
 
 def test_every_page_is_looked_at():

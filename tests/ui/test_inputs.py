@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
-
-from ui import inputs
 
 
 def script() -> None:
@@ -131,28 +128,36 @@ def test_a_change_counts_in_the_same_run_and_stays_until_the_default_leaves_the_
     assert app.query_params == {}
 
 
-def test_what_a_run_sets_is_set_again_for_a_moment_and_what_the_reader_sets_is_not(monkeypatch):
-    seconds = 0.0
-    monkeypatch.setattr(inputs, "time", SimpleNamespace(monotonic=lambda: seconds))
+def set_widgets(app: AppTest) -> list[str]:
+    """Those whose value the last run set; what that tells a browser undoes what its reader chooses meanwhile."""
+    assert not app.exception
+    return [name for name in WIDGETS if widget(app, name).proto.set_value]
 
-    def is_set(app: AppTest) -> bool:
-        assert not app.exception
-        return widget(app, "shape").proto.set_value
 
-    app = opened(shape="scores")
-    assert is_set(app)
-    seconds = 2.0
-    assert is_set(app.run())
-    seconds = 4.0
-    assert not is_set(app.run())
+def test_a_value_is_set_once_and_what_the_reader_sets_is_not():
+    app = opened(**ELSEWHERE)
+    assert set_widgets(app) == [*WIDGETS]
+    assert set_widgets(app.run()) == []
     widget(app, "shape").set_value("weights")
-    assert not is_set(app.run())
+    assert set_widgets(app.run()) == []
     assert app.session_state["held"]["shape"] == "weights"
+    app.session_state["parts"]["shape"] = "scores"
+    assert set_widgets(app.run()) == ["shape"]
+    assert set_widgets(app.run()) == []
 
 
-def test_a_list_whose_words_are_others_is_set_again(monkeypatch):
-    seconds = iter(range(0, 10**6, 10))  # more than a moment apart
-    monkeypatch.setattr(inputs, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+def test_what_a_fragment_sets_is_set_once_more_by_the_run_that_it_asks_for(monkeypatch):
+    app = opened()
+    app.run()
+    with monkeypatch.context() as alone:
+        alone.setattr("ui.session.in_fragment", lambda: True)
+        app.session_state["parts"]["shape"] = "scores"
+        assert set_widgets(app.run()) == ["shape"]
+    assert set_widgets(app.run()) == ["shape"]
+    assert set_widgets(app.run()) == []
+
+
+def test_a_list_whose_words_are_others_is_set_again():
     app = worded()
     assert all(widget(app, name).proto.set_value for name in LISTS)
     assert widget(app, "shape").proto.raw_values == ["得分"]
