@@ -20,3 +20,8 @@ def token_metric(capture: Capture, layer: int, head: int, metric: Metric) -> Flo
         weights = capture.weights(layer, head, queries=rows)[None]
         blocks.append(metric.of(Rows(weights, torch.arange(rows.start, rows.stop, device=device), token_ids))[0])
     return torch.cat(blocks).cpu().numpy()
+
+
+def largest(values: Float[np.ndarray, "tokens"]) -> float:
+    """The largest of some tokens, such as those of one chip; NaN where the metric is defined for none."""
+    return float(np.nanmax(values)) if np.isfinite(values).any() else float("nan")

@@ -52,6 +52,7 @@ def pick_several(
         placeholder=none,
         on_change=remember,
         label_visibility="collapsed",
+        select_all=False,  # its words are English in every language, and none chosen means all
         width=width,
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui import session
 
@@ -68,15 +69,15 @@ def holding(key: str, value: object, options: Mapping[Any, str] | None = None) -
     ``options`` (value → words): where their words are others than before, the value is set again, for what a browser
     keeps and sends of a list (Streamlit 1.67) is the words.
 
-    What a run sets gets lost (Streamlit 1.67) where another follows that its browser did not ask for: after a fragment's
-    own run it is set once more. Where the browser asked, it told what it has: a value set again would only undo, on its
-    way to a browser far away, what the reader chooses meanwhile. And every widget is given its value as its default
-    too, for a browser that draws it later.
+    What a run sets gets lost (Streamlit 1.67) where another follows before the browser drew it. So it is set again in
+    the run after a fragment's own, and in all that Back and Forward ask for. In no others, for on its way to a browser
+    far away a value undoes what is chosen there meanwhile; but every widget is given it as its default too, for a
+    browser that draws it later.
     """
     otherwise = _reads_otherwise(key, options)  # looked at in every run, to know the words of the one before
     if otherwise or st.session_state.get(key) != value:
-        give(key, value, once_more=session.in_fragment())
-    elif session.to_set().pop(key, False):
+        give(key, value, once_more=in_fragment())
+    elif session.to_set().pop(key, False) or session.moved():
         st.session_state[key] = value
     return key
 
@@ -85,6 +86,11 @@ def give(key: str, value: object, *, once_more: bool = True) -> None:
     """Have a widget show another value; in a callback, also for the callbacks after it and for the run to come."""
     session.to_set()[key] = once_more
     st.session_state[key] = value
+
+
+def in_fragment() -> bool:
+    """Whether a part of the page runs alone."""
+    return bool(getattr(get_script_run_ctx(suppress_warning=True), "fragment_ids_this_run", None))
 
 
 def _reads_otherwise(key: str, options: Mapping[Any, str] | None) -> bool:

@@ -9,12 +9,13 @@ from html import escape
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.cell import strongest_key
 from analysis.stories import first_head
-from analysis.token_metric import token_metric
+from analysis.token_metric import largest, token_metric
 from attention.metrics import Metric
-from model_runner import Capture, Check, Runner, RunnerError
+from model_runner import Capture, Runner, RunnerError
 from model_runner.capture import index
 from model_runner.edit_words import name_of
 from model_runner.edits import Edit, check_cells
@@ -161,8 +162,8 @@ def show_strip(opened: PageContext, metric: Metric | None = None) -> None:
     values = np.full(len(opened.capture.tokens), np.nan)
     if metric is not None:
         values = token_metric(opened.capture, opened.layer, opened.head, metric)
-    of_unit = [_largest(values[unit.tokens]) for unit in units]
-    full = 1.0 if metric is not None and metric.unit == "share" else max(_largest(values), 1e-9)
+    of_unit = [largest(values[unit.tokens]) for unit in units]
+    full = 1.0 if metric is not None and metric.unit == "share" else max(largest(values), 1e-9)
     payload = token_strip.payload(
         labels=[unit.label for unit in units],
         positions=[unit.start for unit in units],
@@ -182,14 +183,18 @@ def show_strip(opened: PageContext, metric: Metric | None = None) -> None:
     )
 
 
-def _largest(values: np.ndarray) -> float:
-    if len(values) == 1:
-        return float(values[0])
-    return float(np.nanmax(values)) if np.isfinite(values).any() else float("nan")
+def show_badge(opened: PageContext) -> DeltaGenerator:
+    """The verified badge of the layer in view, and where it stands. If the check fails, the page says so and ends."""
+    with session.slots()["badge"]:
+        if opened.capture.request.edits:
+            _show_edits(opened.capture.request.edits)
+        place = st.empty()
+    check_again(opened, place)
+    return place
 
 
-def show_badge(opened: PageContext) -> Check:
-    """The verified badge of the layer in view. If the check fails, the page says so and ends: nothing is drawn."""
+def check_again(opened: PageContext, place: DeltaGenerator) -> None:
+    """The badge at its place, of a capture that has grown."""
     check = cached.check(opened.capture, opened.layer)
     values = {"error": error_size(check.max_abs_error), "tolerance": error_size(check.tolerance)}
     count = {"layer": opened.layer, "rows": f"{check.rows:,}", "of": f"{check.of:,}"}
@@ -208,14 +213,10 @@ def show_badge(opened: PageContext) -> Check:
         )
     meaning = meaning.format(**values, **count)
     kind = "ok" if check.ok else "bad"
-    with session.slots()["badge"]:
-        if opened.capture.request.edits:
-            _show_edits(opened.capture.request.edits)
-        st.html(f"<span class='atlas-badge {kind}' title=\"{meaning}\">{text}</span>")
+    place.html(f"<span class='atlas-badge {kind}' title=\"{meaning}\">{text}</span>")
     if not check.ok:
         st.error(plain(sentence(NotVerified(layer=opened.layer, **values))))
         st.stop()
-    return check
 
 
 def _show_edits(edits: tuple[Edit, ...]) -> None:

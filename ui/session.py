@@ -91,7 +91,7 @@ class Words:
 
 def begin() -> bool:
     """Read the address at the first run of a session, and whenever its reader went back or forward: whether it did."""
-    if _ID in st.session_state and not _moved():
+    if _ID in st.session_state and not moved():
         return False
     given = renamed(st.query_params.to_dict())
     st.session_state.setdefault(_ID, uuid.uuid4().hex)
@@ -112,10 +112,9 @@ def begin() -> bool:
     return True
 
 
-def _moved() -> bool:
+def moved() -> bool:
     """Whether Back or Forward of the browser asked for this run: its address is the one gone to (Streamlit 1.67)."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context is not None and context.is_history_navigation
+    return getattr(get_script_run_ctx(suppress_warning=True), "is_history_navigation", False)
 
 
 def take_problems() -> dict[str, str]:
@@ -226,12 +225,6 @@ def write_address() -> None:
 def to_set() -> dict[str, bool]:
     """Whether a widget's value is to be set again when it is drawn next, by the widget's key."""
     return st.session_state.setdefault(_SET, {})
-
-
-def in_fragment() -> bool:
-    """Whether a part of the page runs alone."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def words_of(widget: str) -> Words:

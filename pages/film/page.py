@@ -14,8 +14,8 @@ opened = open_page()
 with st.container(key="film_controls", horizontal=True, vertical_alignment="bottom", gap="small"):
     every_head = show_controls(opened)
 opened, film = open_film(opened)
-show_badge(opened)
-show_film(opened, film, every_head=every_head)
+badge = show_badge(opened)
+show_film(opened, film, badge, every_head=every_head)
 show_reading(
     [
         _("Every frame is one token: left, the likeliest candidates, an outline for the model’s own probability."),

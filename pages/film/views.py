@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.film import (
     Choice,
@@ -29,7 +31,7 @@ from pages.film.state import FilmState, remember, state
 from ui import cached, session
 from ui.components import leave_for, mount
 from ui.i18n import _
-from ui.page import PageContext, guarded, translated
+from ui.page import PageContext, check_again, guarded, translated
 from ui.state import keep
 from viz.components.film import film as picture
 from viz.components.token_tree import token_tree as tree_picture
@@ -52,7 +54,7 @@ COLUMNS = {
 
 
 @st.fragment
-def show_film(opened: PageContext, film: Film, *, every_head: bool) -> None:
+def show_film(opened: PageContext, film: Film, badge: DeltaGenerator, *, every_head: bool) -> None:
     """The picture, the tree and what can be done with the text; runs by itself whenever the picture asks for more."""
     if film.leaving:  # something was clicked that concerns the whole page
         film.leaving = False
@@ -66,12 +68,13 @@ def show_film(opened: PageContext, film: Film, *, every_head: bool) -> None:
     film.wanted = 0
     status.empty()
     remember(film)
-    guarded(lambda: _show_picture(opened, film, every_head=every_head))
+    guarded(lambda: _show_picture(opened, film, badge, every_head=every_head))
     _show_actions(film)
     _show_tree(film)
 
 
-def _show_picture(opened: PageContext, film: Film, *, every_head: bool) -> None:
+def _show_picture(opened: PageContext, film: Film, badge: DeltaGenerator, *, every_head: bool) -> None:
+    check_again(replace(opened, capture=film.capture(lambda: None)), badge)
     data = film_payload(opened, film, every_head=every_head, base=film.base, alive=True, texts=words_of(film))
     on = {
         "more": lambda asked: _heard(film, asked),

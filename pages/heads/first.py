@@ -17,6 +17,7 @@ from streamlit.errors import StreamlitAPIException
 from model_runner import RunnerError
 from model_runner.capture import index
 from ui import session
+from ui.inputs import in_fragment
 from ui.page import PageContext
 
 T = TypeVar("T")
@@ -30,7 +31,7 @@ def draw_first(name: str, draw: Callable[[bool], T]) -> T:
 
     @st.fragment(key=name)
     def part() -> T:
-        alone = session.in_fragment()
+        alone = in_fragment()
         drawn = draw(alone)
         if alone:
             _let_paint()

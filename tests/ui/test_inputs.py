@@ -146,11 +146,18 @@ def test_a_value_is_set_once_and_what_the_reader_sets_is_not():
     assert set_widgets(app.run()) == []
 
 
+def test_who_goes_back_has_every_value_set_for_the_run_before_may_not_have_been_drawn(monkeypatch):
+    app = opened(shape="scores")
+    monkeypatch.setattr("ui.session.moved", lambda: True)
+    app.query_params["shape"] = "scores"
+    assert set_widgets(app.run()) == [*WIDGETS]
+
+
 def test_what_a_fragment_sets_is_set_once_more_by_the_run_that_it_asks_for(monkeypatch):
     app = opened()
     app.run()
     with monkeypatch.context() as alone:
-        alone.setattr("ui.session.in_fragment", lambda: True)
+        alone.setattr("ui.inputs.in_fragment", lambda: True)
         app.session_state["parts"]["shape"] = "scores"
         assert set_widgets(app.run()) == ["shape"]
     assert set_widgets(app.run()) == ["shape"]

@@ -247,11 +247,11 @@ def go_back() -> None:
     address.choose("shape", "scores", "weights")
     session.move(layer=3)
     st.query_params.from_dict({"layer": "1", "head": "2"})
-    moved, session._moved = session._moved, lambda: True
+    moved, session.moved = session.moved, lambda: True
     try:
         session.begin()
     finally:
-        session._moved = moved
+        session.moved = moved
     st.session_state["place"] = session.place()
     st.session_state["the same session"] = st.session_state["session_id"] == known["session_id"]
 

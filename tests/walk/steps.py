@@ -142,9 +142,8 @@ def _slider(page: Page, rng: random.Random, control: Control, spot: Spot) -> Ste
     ]
     for key in keys:
         page.keyboard.press(key)
-    return Step(
-        f"press {' '.join(keys)} on {control}", control, page.evaluate("index => walk.value(index)", control.index)
-    )
+    shows = page.evaluate("index => walk.settled(index)", control.index)
+    return Step(f"press {' '.join(keys)} on {control}", control, shows)
 
 
 def _number(page: Page, rng: random.Random, control: Control, spot: Spot) -> Step:

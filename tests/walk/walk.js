@@ -4,7 +4,7 @@
   const UNANSWERED = 4000 // ms; a part's tick that comes after the page it was in is answered by nothing
   const QUIET = 450 // ms; the longest of our components' and Streamlit's own pauses before they tell something
   const now = () => performance.now()
-  const seen = { mutated: now(), asked: -1, began: -1, ended: -1, ticks: false }
+  const seen = { mutated: now(), asked: -1, began: -1, ended: -1, painted: -1, painting: false, ticks: false }
   const observer = new MutationObserver(() => (seen.mutated = now()))
   const watched = { subtree: true, childList: true, attributes: true, characterData: true }
   observer.observe(document, watched)
@@ -105,7 +105,16 @@
     document.querySelector("[data-testid=stSidebar][aria-expanded=false], [data-testid=stSidebar] textarea") !== null &&
     (seen.began > seen.asked || now() - seen.asked > UNANSWERED) &&
     seen.ended >= seen.began &&
-    now() - Math.max(seen.mutated, seen.ended) > QUIET
+    now() - Math.max(seen.mutated, seen.ended) > QUIET &&
+    painted()
+
+  // A picture draws in the next frame, which a machine with much else to do can keep it waiting for.
+  function painted() {
+    if (seen.painted > seen.mutated) return true
+    if (!seen.painting) requestAnimationFrame(() => requestAnimationFrame(() => Object.assign(seen, { painted: now(), painting: false })))
+    seen.painting = true
+    return false
+  }
 
   // Whether it is a part of the page that runs again and again, while somebody looks at its work.
   const ticking = () => seen.ticks
@@ -116,7 +125,7 @@
 
   // kind → which elements; the first that fits. Nothing here names a page, so a new one is walked as it comes.
   const KINDS = {
-    none: "[data-testid=stToolbar] *, [data-testid=stSelectbox] button, [data-testid=stTooltipIcon] *, [data-testid=stTooltipHoverTarget] *, [data-testid=stElementToolbar] *, .js-plotly-plot *, [data-testid=stDataFrame] *, [disabled], [aria-disabled=true]",
+    none: "[data-testid=stToolbar] *, [data-testid=stSelectbox] button, [data-testid=stMultiSelect] button, [data-testid=stTooltipIcon] *, [data-testid=stTooltipHoverTarget] *, [data-testid=stElementToolbar] *, .js-plotly-plot *, [data-testid=stDataFrame] *, [disabled], [aria-disabled=true]",
     link: "[data-testid=stPageLink] a",
     select: "[data-testid=stSelectbox] [role=combobox], [data-testid=stSelectbox] input",
     multiselect: "[data-testid=stMultiSelect] [role=combobox], [data-testid=stMultiSelect] input",
@@ -196,6 +205,10 @@
     return node.value ?? node.getAttribute("aria-valuenow") ?? null
   }
 
+  // The same when it was drawn: a slider that another holds back shows for a moment where it was pulled.
+  const settled = (index) =>
+    new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(value(index)))))
+
   // The least and the most that a box for numbers takes; without such an end, one far away.
   function bounds(index) {
     const end = (name, far) => {
@@ -269,5 +282,5 @@
 
   const rows = (selector) => all(selector).filter(visible).map((table) => [...table.querySelectorAll("tbody tr")].map(textOf))
 
-  window.walk = { checked, rows, ticking, atRest, working, controls, reach, value, bounds, focus, same, snapshot, alerts, exceptions, selects, texts, labels, textOf }
+  window.walk = { checked, rows, ticking, atRest, working, controls, reach, value, settled, bounds, focus, same, snapshot, alerts, exceptions, selects, texts, labels, textOf }
 })()
