@@ -15,7 +15,7 @@ from model_runner.questions import Beams
 from model_runner.transforms import DEFAULT
 from pages.film.export import code, film_view
 from tests.ui.driving import beside_head, go, html, no_failure, open_app, payload, send, sentences, type_text
-from ui import cached, i18n
+from ui import i18n
 from ui.session import DEFAULT_TEXT
 
 PAGE = "pages/film/page.py"
@@ -90,18 +90,6 @@ def test_the_frames_are_the_generators_steps():
         assert frame["tokens"] == [one.id for one in found.candidates]
         np.testing.assert_allclose(frame["finals"], [one.final for one in found.candidates], rtol=1e-4)
         assert frame["label"] == step.token.text
-
-
-def test_the_badge_checks_all_that_is_shown(monkeypatch):
-    checked: list[int] = []
-    check = cached.check
-    monkeypatch.setattr(
-        cached, "check", lambda capture, layer: checked.append(len(capture.tokens)) or check(capture, layer)
-    )
-    app = open_app(page=PAGE)
-    assert checked[-1] == PROMPT + 1  # one token is always ready
-    more(app, 6)
-    assert checked[-1] == PROMPT + 6
 
 
 def test_a_frame_shows_one_distribution_the_one_of_the_next_token_page():

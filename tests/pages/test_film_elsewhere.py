@@ -1,4 +1,4 @@
-"""What was generated, on the other pages; and what cannot be generated, in one sentence."""
+"""What was generated, in the badge and on the other pages; and what cannot be generated, in one sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ import pytest
 
 from tests.pages.test_film import PAGE, PROMPT, film, ids, more, steps, tokens
 from tests.ui.driving import components, go, html, no_failure, open_app, payload, send, sentences, type_text
+from ui import cached
 from ui.session import DEFAULT_TEXT
+
+
+def test_the_badge_checks_all_that_is_shown(monkeypatch):
+    checked: list[int] = []
+    check = cached.check
+    monkeypatch.setattr(
+        cached, "check", lambda capture, layer: checked.append(len(capture.tokens)) or check(capture, layer)
+    )
+    app = open_app(page=PAGE)
+    assert checked[-1] == PROMPT + 1  # one token is always ready
+    more(app, 6)
+    assert checked[-1] == PROMPT + len(tokens(app)) == PROMPT + 5
 
 
 def test_the_text_opens_in_heads_with_its_generated_tokens_and_they_can_be_dropped():
