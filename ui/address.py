@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Mapping
 
 import streamlit as st
-
-T = TypeVar("T", bound=str)  # the values of a choice, as their Literal
 
 _PARTS, _TOLD = "parts", "told"
 
@@ -25,13 +22,6 @@ def held() -> dict[str, str]:
 def written(name: str) -> str | None:
     """A part as it is written; None at its default."""
     return st.session_state[_PARTS].get(name)
-
-
-def choice(name: str, options: Iterable[T]) -> T:
-    """What was chosen for a control, on any page or by the address; the first option otherwise."""
-    options = list(options)
-    chosen: T = st.session_state[_PARTS].get(name)
-    return chosen if chosen in options else options[0]
 
 
 def choose(name: str, value: str, default: str) -> None:

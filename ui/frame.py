@@ -12,13 +12,13 @@ from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis import text_in_address
+from analysis.examples import EXAMPLES
 from jobs.hosting import listed_models
 from jobs.model_name import CUT
 from jobs.models_offered import good_for, labelled, offered
 from ui import address, session
 from ui.components import mount, show_page
 from ui.engine import import_engine
-from ui.examples import EXAMPLES
 from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
 from ui.inputs import choose_one, give, holding, pick_one

@@ -50,7 +50,11 @@ def settle_language() -> None:
 
 def language() -> str:
     """The chosen language, else the browser's if it is one of ours, else English."""
-    return _OF_THIS_RUN.get() or address.choice(KEY, languages())
+    settled = _OF_THIS_RUN.get()
+    if settled is not None:
+        return settled
+    names, chosen = languages(), address.written(KEY)
+    return chosen if chosen in names else next(iter(names))
 
 
 def languages() -> dict[str, str]:

@@ -230,19 +230,6 @@ def _show_edits(edits: tuple[Edit, ...]) -> None:
         st.button(_("undo"), key="undo_edits", type="tertiary", on_click=session.carry, args=(False,))
 
 
-def show_reading(sentences: list[str], *, formula: str, source: str, attempt: str) -> None:
-    """The explanation of the page, closed by default, and sent only once it is open."""
-    menu = session.slots()["read"].popover(_("Read this picture"), type="tertiary", on_change="rerun", key="read")
-    if not menu.open:
-        return
-    with menu:
-        st.markdown("\n\n".join(map(plain, sentences)))
-        st.code(formula, language=None)
-        st.caption(plain(_("Source: {source}").format(source=source)))
-        invitation = _("Try this")
-        st.markdown(f"**{invitation}** {plain(attempt)}")
-
-
 def guarded(draw: Callable[[], None]) -> None:
     """Draw a part of a page; a failure the user can mend is its sentence, and the other parts stay."""
     with suppress(Cancelled):

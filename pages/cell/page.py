@@ -8,7 +8,8 @@ from pages.cell.state import CellState
 from pages.cell.steps import formula, show_coordinates, show_row_strip, show_steps, steps_payload
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import open_page, settle, show_badge, show_reading
+from ui.page import open_page, settle, show_badge
+from ui.reading import show_reading
 from ui.state import current
 from ui.view import offer
 

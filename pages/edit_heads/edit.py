@@ -24,7 +24,8 @@ from ui import edit_list, session
 from ui.components import mount
 from ui.head_views import DrawnHead
 from ui.i18n import _
-from ui.page import PageContext, edited, show_reading, translated
+from ui.page import PageContext, edited, translated
+from ui.reading import show_reading
 from ui.what_if import Clicked, drift_of, show_change, show_map, show_maps
 from ui.wording import joined, number, plain, sentence
 from viz.components.layer_head_map import layer_head_map

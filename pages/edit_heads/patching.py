@@ -24,8 +24,9 @@ from ui import session
 from ui.components import mount
 from ui.controls import choose, pick
 from ui.i18n import _
-from ui.page import PageContext, show_reading, translated
+from ui.page import PageContext, translated
 from ui.progressive import progressive, show_progress
+from ui.reading import show_reading
 from ui.state import change, refuse
 from ui.wording import number, plain, sentence
 from viz.components.layer_head_map import layer_head_map

@@ -7,7 +7,8 @@ from pages.film.export import film_view
 from pages.film.opening import open_film
 from pages.film.views import show_film
 from ui.i18n import _
-from ui.page import open_page, show_badge, show_reading
+from ui.page import open_page, show_badge
+from ui.reading import show_reading
 from ui.view import offer
 
 opened = open_page()

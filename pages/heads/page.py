@@ -12,7 +12,8 @@ from ui import cached
 from ui.controls import choose, pick, switch
 from ui.head_views import DrawnHead, draw_head, show_map
 from ui.i18n import _
-from ui.page import guarded, open_page, show_badge, show_reading, show_strip
+from ui.page import guarded, open_page, show_badge, show_strip
+from ui.reading import show_reading
 from ui.state import current
 from ui.view import offer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pages.masks.state import View
 from ui.i18n import _
-from ui.page import show_reading
+from ui.reading import show_reading
 
 MASKED = "weights = softmax(scores + mask),  mask = 0 or −∞"
 

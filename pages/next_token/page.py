@@ -7,7 +7,8 @@ from model_runner.transforms import TRANSFORMS
 from pages.next_token.export import next_token_view
 from pages.next_token.views import read_bench, show_bench
 from ui.i18n import _
-from ui.page import open_page, show_badge, show_reading, show_strip
+from ui.page import open_page, show_badge, show_strip
+from ui.reading import show_reading
 from ui.view import offer
 from ui.wording import plain, sentence
 

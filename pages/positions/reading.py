@@ -7,7 +7,7 @@ from attention.position_biases import POSITIONS
 from pages.positions.others import FORMULAS
 from pages.positions.state import View
 from ui.i18n import _
-from ui.page import show_reading
+from ui.reading import show_reading
 
 ROPE = "Su et al. 2021, arXiv:2104.09864"
 

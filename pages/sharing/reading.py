@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pages.sharing.state import View
 from ui.i18n import _
-from ui.page import PageContext, show_reading
+from ui.page import PageContext
+from ui.reading import show_reading
 
 POOLED = "k_shared = mean of k over a group,  v_shared = mean of v"
 SOURCE = "Shazeer 2019, arXiv:1911.02150; Ainslie et al. 2023, arXiv:2305.13245"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 import torch
 
+from analysis.examples import EXAMPLES
 from analysis.opening import opening_head
 from analysis.stories import STORIES, Story, first_head, seen_in
 from model_runner import CaptureRequest
 from tests.analysis.made import causal_noise, embedded, made_capture
-from ui.examples import EXAMPLES
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.looked_at)

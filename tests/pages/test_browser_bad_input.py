@@ -63,7 +63,9 @@ def test_a_text_that_looks_like_markup_is_text_on_every_page_and_in_every_menu(p
     wait_for_heads(visit(page, server, text=HTML))
     assert "".join(page.locator(".token-strip .chip .label").all_inner_texts()[1:]) == HTML.replace(" ", "·")
     page.locator(".head-map canvas").first.hover(position={"x": 200, "y": 200})
-    for menu in ("As tables", "Take it away", "Read this picture"):
+    page.get_by_role("button", name="Read this picture").click()
+    page.locator(".st-key-reading pre").wait_for()
+    for menu in ("As tables", "Take it away"):
         page.get_by_role("button", name=menu).click()
         page.locator("[data-testid=stPopoverBody]").wait_for()
         wait_for_rest(page)  # of the run that fills it

@@ -24,8 +24,7 @@ def reading(page: str, view: str = "", **address: str) -> list[str]:
 
 
 def explained(app: AppTest) -> list[str]:
-    app.session_state["read"] = True
-    app.run()
+    app.button(key="read").click().run()
     no_failure(app)
     shown = [element.value.replace("\\", "") for element in app.markdown]
     *sentences, attempt = shown[-2:]

@@ -92,13 +92,13 @@ def test_widgets_that_a_slow_browser_draws_late_keep_what_was_chosen(server, pag
     page.locator(".atlas-badge.ok").wait_for(timeout=PATIENCE)
     wait_for_rest(page)
     page.get_by_role("button", name="Read this picture").click()
-    page.get_by_test_id("stPopoverBody").wait_for(timeout=PATIENCE)  # a second run, and still none of them is drawn
+    page.locator(".st-key-reading pre").wait_for(timeout=PATIENCE)  # a second run, and still none of them is drawn
     wait_for_rest(page)
     expect(text_box(page)).to_have_count(0)
     eventually(page, lambda: len(held), lambda count: count == 3)
     for route in held:
         route.continue_()
-    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Close", exact=True).click()
     expect(text_box(page)).to_have_value(CAPITAL)
     expect(page.get_by_role("radio", name="scores")).to_be_checked()
     wait_for_heads(page)

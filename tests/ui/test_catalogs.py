@@ -17,10 +17,10 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.pofile import read_po
 
+from analysis.examples import EXAMPLES
 from attention.metrics import METRICS
 from model_runner.errors import PLACES, RunnerError
 from ui import state
-from ui.examples import EXAMPLES
 from ui.frame import ENTRIES
 from ui.i18n import LANGUAGES, LOCALES, catalog
 from ui.page import STAGES

@@ -12,11 +12,11 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
+from analysis.examples import EXAMPLES
 from jobs.models_offered import WELL_KNOWN
 from model_runner import Capture, Check
 from tests.ui.driving import ROOT, beside_head, html, no_failure, open_app, send, sentences, type_text
 from ui import cached, session
-from ui.examples import EXAMPLES
 from ui.frame import ENTRIES
 
 

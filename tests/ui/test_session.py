@@ -198,20 +198,6 @@ def test_moving_changes_only_what_is_named():
     assert app.session_state["place"] == Place(3, 5, None, 4)
 
 
-def test_a_choice_is_the_default_unless_it_is_one_of_the_options():
-    def script() -> None:
-        import streamlit as st
-
-        from ui import address, session
-
-        session.begin()
-        options = ("weights", "scores")
-        st.session_state["found"] = [address.choice(name, options) for name in ("shape", "none", "bad")]
-
-    app = run(script, {"shape": "scores", "bad": "nonsense"})
-    assert app.session_state["found"] == ["scores", "weights", "weights"]
-
-
 def test_a_choice_back_at_its_default_leaves_the_address():
     def script() -> None:
         from ui import address, session
