@@ -126,6 +126,12 @@ class Film:
         self.close()
         self.runner, self.prompt, self._capture = runner, prompt, None
 
+    def keep_to(self, limit: int) -> None:
+        """At most so many tokens from now on; what the open way has beyond them goes, and can be made again."""
+        self.limit = limit
+        if len(self.take.tokens) > self.room:
+            self._switch(self._open, at=self.at)
+
     # -- taking it further --------------------------------------------------------------------------------------------
 
     def pull(self, wanted: int, say: Say) -> None:
@@ -260,7 +266,9 @@ class Film:
         if left != index and len(self.take.ids) <= 1 and not self.take.forced:
             del self.takes[left]  # settings only tried: nothing was generated but the token that is always ready
             index -= left < index
-        self._open, self.at, self.base, self._capture = index, at, 0, None
+        self._open, self.at, self.base, self._capture = index, min(at, self.room), 0, None
+        if len(self.take.tokens) > self.room:
+            self._replace(choices=self.take.choices[: self.room + 1], tokens=self.take.tokens[: self.room], ended=False)
         self.name = _new_name()
 
     def _new_take(self, sampling: Sampling, forced: Mapping[int, int], how: How = "forced") -> Take:

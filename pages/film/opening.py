@@ -48,7 +48,7 @@ def _settled(opened: PageContext) -> Film:
 
     asked = opened.runner.info.name, session.text(), session.chat(), session.carried()
     film = session.jobs().get("film", asked, make)
-    film.limit = held.length
+    film.keep_to(held.length)
     film.base = 0  # the whole page runs: the picture may be a new one
     if film.runner is not opened.runner:
         film.go_on_with(opened.runner, prompt)

@@ -25,6 +25,18 @@ def test_the_badge_checks_all_that_is_shown(monkeypatch):
     assert checked[-1] == PROMPT + len(tokens(app)) == PROMPT + 5
 
 
+def test_a_length_set_lower_cuts_the_film_to_what_its_address_opens():
+    app = more(open_app(page=PAGE, length="6"), 6)
+    app.number_input(key="film.length").set_value(2).run()
+    no_failure(app)
+    assert (tokens(app), film(app)["stop"]) == (ids(2), "limit")
+    again = more(open_app(page=PAGE, **app.query_params), 2)
+    assert tokens(again) == ids(2)
+    assert again.query_params == app.query_params
+    app.number_input(key="film.length").set_value(5).run()
+    assert tokens(more(app, 5)) == ids(5)
+
+
 def test_the_text_opens_in_heads_with_its_generated_tokens_and_they_can_be_dropped():
     app = more(open_app(page=PAGE), 3)
     generated = tokens(app)
