@@ -32,7 +32,7 @@ def box(part: Locator) -> FloatRect:
     return found
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.long), "zh"])
 def test_it_stays_while_what_it_proposes_is_done_and_is_in_the_address(page, server, new_page, language):
     words = catalog(language).gettext
     lang = {} if language == "en" else {"lang": language}
@@ -69,7 +69,7 @@ def test_it_stays_while_what_it_proposes_is_done_and_is_in_the_address(page, ser
 
 
 LOOKS = [
-    pytest.param(path, place, picture, marks=[] if path in ("", "film") and not number else [pytest.mark.long])
+    pytest.param(path, place, picture, marks=[pytest.mark.long] if path or number else [])
     for path, views in VIEWS.items()
     for number, (place, picture) in enumerate(views.items())
 ]
