@@ -77,6 +77,7 @@ def test_a_film_plays_to_its_end_and_again_and_only_where_it_rests_is_told(page,
     expect(page.locator(".film .chip.drawn")).to_have_count(12, timeout=PATIENCE)
 
 
+@pytest.mark.long
 def test_one_step_is_painted_soon(page, server):
     open_film(page, server, length="40", seed="1")  # of seed 0 the model ends after five
     times = page.evaluate(

@@ -65,6 +65,7 @@ def test_a_chart_that_grows_is_mounted_once_and_once_more_when_it_rests(server, 
     assert found == wanted
 
 
+@pytest.mark.long  # test_browser_room.py looks at the same in more windows
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_view_is_whole_at_1440_by_900_and_not_wider_than_a_phone(server, page, view):
     visit(page, server, "kv_cache", kv=view, race_length="50")
