@@ -24,4 +24,6 @@ def token_metric(capture: Capture, layer: int, head: int, metric: Metric) -> Flo
 
 def largest(values: Float[np.ndarray, "tokens"]) -> float:
     """The largest of some tokens, such as those of one chip; NaN where the metric is defined for none."""
+    if len(values) == 1:  # nearly every chip; a long text has thousands
+        return float(values[0])
     return float(np.nanmax(values)) if np.isfinite(values).any() else float("nan")
