@@ -6,7 +6,7 @@ browser still names the old one with it (Streamlit 1.67), which would bring that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -43,17 +43,23 @@ def mount(
 ) -> None:
     """Show a component; ``on`` names what it can send and what to do with the value, before the page runs again."""
 
-    def answer(name: str) -> Callable[[], None]:
-        def heard() -> None:
-            sent = st.session_state.get(key)  # none of a component that is on its way out
-            if not _went_on() and sent is not None:
-                on[name](sent.get(name))
-
-        return heard
+    def hear() -> None:
+        sent = st.session_state.get(key)  # none of a component that is on its way out
+        if not _went_on() and sent is not None:
+            for name, value in _unheard(key, sent["told"]):
+                on[name](value)
 
     component = register(source.name, html=source.html, css=source.css, js=source.js)
-    answers: dict[str, Any] = {f"on_{name}_change": answer(name) for name in on}
-    component(key=key, data=payload, width="content" if narrow else "stretch", **answers)
+    component(key=key, data=payload, width="content" if narrow else "stretch", on_told_change=hear)
+
+
+def _unheard(key: str, told: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What a component tells now and what it told before that never came here; it repeats both, see outbox.js."""
+    by, last = st.session_state.get(f"{key} heard", ("", 0))
+    for event in told["events"]:
+        if told["by"] != by or event["number"] > last:
+            st.session_state[f"{key} heard"] = told["by"], event["number"]
+            yield event["name"], event["value"]
 
 
 def _went_on() -> bool:

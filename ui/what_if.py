@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -63,17 +61,14 @@ def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | 
     st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{heading}</span></div>")
     drawn = draw_head(opened, max_height=MAP_HEIGHT, press=clicked is not None)
     pin = head_views.map_events(drawn.read.view)["cell"]
-    more = {} if clicked is None else {"press": _both(pin, partial(clicked, drawn.read.view))}
-    head_views.show_map(drawn, key, more)
+
+    def press(cell: list[int | None] | None) -> None:
+        pin(cell)
+        if clicked is not None:
+            clicked(drawn.read.view, cell)
+
+    head_views.show_map(drawn, key, {} if clicked is None else {"press": press})
     return drawn
-
-
-def _both(first: Callable[[Any], None], second: Callable[[Any], None]) -> Callable[[Any], None]:
-    def answer(value: Any) -> None:
-        first(value)
-        second(value)
-
-    return answer
 
 
 def change_view(opened: PageContext, changed: DrawnHead) -> View:

@@ -246,7 +246,16 @@ def _show_tree(film: Film) -> None:
     data = tree_picture.payload(
         nodes=tree.nodes, n_branches=tree.n_branches, opened=tree.opened, texts=words, shows="film"
     )
-    mount(tree_picture.SOURCE, data, key="film_tree", on={"node": lambda node: film.follow(ids_of(node))})
+    mount(tree_picture.SOURCE, data, key="film_tree", on={"node": lambda node: _follow(film, ids_of(node))})
+
+
+def _follow(film: Film, ids: tuple[int, ...]) -> None:
+    """Open another way; the controls above the picture show the settings that it was drawn with."""
+    left = film.take.sampling
+    film.follow(ids)
+    if film.take.sampling != left:
+        remember(film)
+        film.leaving = True
 
 
 def _add_beams(film: Film, width: int) -> None:

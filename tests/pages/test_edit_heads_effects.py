@@ -22,7 +22,7 @@ from pages.edit_heads.effect_export import effects_snippet
 from pages.edit_heads.effects import RANKED, Effects, signed
 from tests.pages.expected import capture, runner
 from tests.pages.visiting import PATIENCE, eventually, type_text, visit, wait_for_rest
-from tests.ui.driving import button, components, html, no_failure, open_app, payloads, sentences, until
+from tests.ui.driving import button, components, html, no_failure, open_app, payloads, sentences, tell, until
 from ui.session import DEFAULT_TEXT
 
 PAGE = "pages/edit_heads/page.py"
@@ -146,23 +146,11 @@ def test_a_click_on_any_map_opens_the_head_everywhere():
     app = open_view()
     for which in range(3):
         found = [element for element in app.get("bidi_component") if element.proto.component_name == "layer_head_map"]
-        app = send_to(app, found[which], [2, which])
+        app = tell(app, found[which].proto, "head", [2, which])
         no_failure(app)
         assert (app.query_params["layer"], app.query_params["head"]) == ("2", str(which))
         assert [meta["open"] for meta, _arrays in payloads(app, "layer_head_map")] == [[2, which]] * 3
         assert f"<b>L2H{which}</b>" in html(app)
-
-
-def send_to(app, element, value):
-    """Run the page again as if this one of several components of a name had sent it."""
-    from streamlit.components.v2.bidi_component.main import _make_trigger_id
-    from streamlit.proto.WidgetStates_pb2 import WidgetState
-
-    states = app._tree.get_widget_states()
-    identity = _make_trigger_id(element.proto.id, "events")
-    sent = json.dumps([{"event": "head", "value": value}])
-    states.widgets.append(WidgetState(id=identity, json_trigger_value=sent))
-    return app._run(states)
 
 
 def test_the_search_can_be_stopped_and_goes_on_where_it_was(monkeypatch):

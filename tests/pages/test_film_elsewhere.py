@@ -37,6 +37,18 @@ def test_a_length_set_lower_cuts_the_film_to_what_its_address_opens():
     assert tokens(more(app, 5)) == ids(5)
 
 
+def test_a_branch_of_other_settings_brings_them_back():
+    app = more(open_app(page=PAGE, length="4"), 4)
+    of_seed_0, address = tokens(app), app.query_params.copy()
+    app.number_input(key="sampling.seed").set_value(5).run()
+    assert tokens(more(app, 4)) != of_seed_0
+    assert app.query_params["sampling.seed"] == "5"
+    send(app, "token_tree", "node", ".".join(map(str, of_seed_0)))
+    assert tokens(app) == of_seed_0
+    assert app.number_input(key="sampling.seed").value == 0
+    assert app.query_params == address
+
+
 def test_the_text_opens_in_heads_with_its_generated_tokens_and_they_can_be_dropped():
     app = more(open_app(page=PAGE), 3)
     generated = tokens(app)

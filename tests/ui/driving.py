@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import re
 import time
@@ -25,6 +26,7 @@ KINDS = (
     "multiselect",
 )  # fmt: skip  # of widgets that hold a value
 ROOT = Path(__file__).resolve().parents[2]
+_number = itertools.count(1)  # of what components tell
 PATIENCE = 120  # seconds a run may take; the first one of a process imports the engine and loads the model
 
 # At the first run of every AppTest Streamlit (1.67) looks for components among all packages: half of the time it takes.
@@ -89,9 +91,15 @@ def beside_head(app: AppTest) -> dict[str, str]:
 
 def send(app: AppTest, name: str, event: str, value: Any) -> AppTest:
     """Run the page again as if the component had sent this event."""
+    return tell(app, _proto(app, name), event, value)
+
+
+def tell(app: AppTest, proto: Any, event: str, value: Any) -> AppTest:
+    """The same of the component with this element."""
     states = app._tree.get_widget_states()
-    identity = _make_trigger_id(_proto(app, name).id, "events")
-    states.widgets.append(WidgetState(id=identity, json_trigger_value=json.dumps([{"event": event, "value": value}])))
+    told = {"by": "a test", "events": [{"number": next(_number), "name": event, "value": value}]}
+    sent = json.dumps([{"event": "told", "value": told}])
+    states.widgets.append(WidgetState(id=_make_trigger_id(proto.id, "events"), json_trigger_value=sent))
     return app._run(states)
 
 

@@ -2,6 +2,5 @@
 const parentElement = document.getElementById("figure").attachShadow({ mode: "open" })
 parentElement.append(document.getElementById("component").content.cloneNode(true))
 const data = Uint8Array.from(atob(document.getElementById("payload").textContent), (character) => character.charCodeAt(0))
-const report = (name, value) => parentElement.host.dispatchEvent(new CustomEvent("state", { detail: { name, value } }))
-const mount = () => component({ data, parentElement, setStateValue: report, setTriggerValue: report })
+const mount = () => component({ data, parentElement, setTriggerValue: () => {} })
 mount()

@@ -1,7 +1,7 @@
 """A page that hosts components as Streamlit does, without a server: for browser tests.
 
-`window.calls` collects [component, name, value] of every setTriggerValue (a setStateValue, which our pages do not read,
-appears as "state name"); `window.send(component, base64)` calls the component again with new data, as a rerun does.
+`window.calls` collects [component, name, value] of all that is told; `window.send(component, base64)` calls the
+component again with new data, as a rerun does.
 """
 
 from __future__ import annotations
@@ -40,9 +40,8 @@ for (const { name, html, css, js, data } of parts) {
   shadow.querySelector("style").textContent = css
   const module = await import(URL.createObjectURL(new Blob([js], { type: "text/javascript" })))
   mounts[name] = (data) => {
-    const setTriggerValue = (event, value) => window.calls.push([name, event, value])
-    const setStateValue = (state, value) => window.calls.push([name, `state ${state}`, value])
-    const component = { data: bytes(data), parentElement: shadow, setStateValue, setTriggerValue }
+    const setTriggerValue = (_, told) => window.calls.push([name, told.events.at(-1).name, told.events.at(-1).value])
+    const component = { data: bytes(data), parentElement: shadow, setTriggerValue }
     window.disposers[name] = module.default(component)
   }
   mounts[name](data)

@@ -1,5 +1,6 @@
 // The life of a component: made once per root, told new data, drawn anew when its width or theme changes, taken away.
 
+import { emptyOutbox, post } from "./outbox.js"
 import { unpack } from "./packing.js"
 import { takeRoom } from "./room.js"
 /** @import { Component, Host, Life, Root } from "./types" */
@@ -13,10 +14,11 @@ import { takeRoom } from "./room.js"
 // The state is found again when the host calls with new data. The host runs the cleanup of the last call only, when
 // the component leaves: so every call returns the same one.
 /** @type {(host: Host, selector: string, component: Component) => () => void} */
-export function mounted({ data, parentElement, setTriggerValue }, selector, component) {
+export function mounted(host, selector, component) {
+  const { data, parentElement } = host
   const root = /** @type {Root} */ (parentElement.querySelector(selector))
   const state = (root.atlas ??= begun(root, component))
-  state.send = setTriggerValue
+  state.send = (name, value) => post(state.outbox, host, name, value)
   state.again = () => {
     component.receive(state, unpack(data), data)
     state.repaint()
@@ -45,7 +47,7 @@ function begun(root, { create, draw, end = () => {} }) {
     root.replaceChildren()
     delete root.atlas
   }
-  return Object.assign(state, { root, repaint, dispose })
+  return Object.assign(state, { root, repaint, dispose, outbox: emptyOutbox() })
 }
 
 // Tell the host, at once or when nothing else was told for `wait` milliseconds: a held key asks once, when it rests.

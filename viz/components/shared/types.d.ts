@@ -49,7 +49,18 @@ export type Ints = Int32Array & { shape: number[] }
 export interface Host {
   data: Uint8Array
   parentElement: ParentNode
-  setTriggerValue: (name: string, value: unknown) => void
+  setTriggerValue: (name: "told", value: Told) => void
+}
+
+/** What a component tells: of all it told lately, the newest last, so that the host misses none of it. */
+export interface Told {
+  by: string
+  events: { number: number; name: string; value: unknown; at: number }[]
+}
+
+/** What outbox.js keeps: who tells, how much it told, and the last of it. */
+export interface Outbox extends Told {
+  told: number
 }
 
 export type Root = HTMLElement & { atlas?: any }
@@ -58,7 +69,8 @@ export type Root = HTMLElement & { atlas?: any }
 export interface Life {
   root: Root
   theme: Theme
-  send: Host["setTriggerValue"]
+  outbox: Outbox
+  send: (name: string, value: unknown) => void
   repaint: () => void
   again: () => void
   dispose: () => void
