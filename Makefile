@@ -47,7 +47,7 @@ walk: $(DEV) chromium
 		$(if $(LANGUAGE),--language $(LANGUAGE)) $(if $(SIZE),--size $(SIZE)) $(ARGS)
 
 check: lint
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 -m "not browser and not table and not long" $(ARGS)
+	PYTHONDONTWRITEBYTECODE= HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 -m "not browser and not table and not long" $(ARGS)
 
 lint: $(DEV) $(JS)
 	$(BIN)/ruff check .

@@ -84,6 +84,7 @@ def test_the_lines_of_the_readme_and_of_a_page_give_the_same_numbers_outside_the
     np.testing.assert_array_equal(np.load(tmp_path / "page.npy"), edited.weights(3, 7).numpy())
 
 
+@pytest.mark.table
 def test_what_the_packages_require_is_what_they_import(installed):
     (info,) = importlib.metadata.distributions(path=[str(installed)])
     required = {requirement.partition("==")[0] for requirement in info.requires or ()}

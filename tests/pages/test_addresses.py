@@ -60,6 +60,7 @@ def pictures(app: AppTest, name: str, shape: str) -> Iterator[np.ndarray]:
     yield from (array for one, array in drawn(app) if one == name and "×".join(map(str, array.shape)) == shape)
 
 
+@pytest.mark.table
 @pytest.mark.usefixtures("whole_texts")
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.address)
 def test_an_address_shows_what_it_showed(row):

@@ -56,6 +56,7 @@ def test_a_race_can_be_stopped_and_run_again():
     app.button(key="race_stop").click().run()
 
 
+@pytest.mark.table
 def test_another_text_begins_another_race():
     app = raced(opened(race_length="50"))
     app = type_text(app, "The capital of France is")
@@ -64,6 +65,7 @@ def test_another_text_begins_another_race():
     assert "Paris" in html(app)
 
 
+@pytest.mark.table
 def test_a_race_that_the_context_cuts_short_says_so():
     text = "word " * 2040
     app = opened(text=text, race_length="50")
@@ -158,6 +160,7 @@ def test_a_text_of_one_token_is_enough(view):
     assert sentences(app) == []
 
 
+@pytest.mark.table
 def test_a_text_that_fills_the_context_cannot_race_but_has_its_bytes():
     text = "a" * 5000
     limit = runner().info.max_tokens

@@ -10,6 +10,7 @@ from scripts.check.loading import load
 from scripts.check.quizzes import quizzes, right_answers
 
 
+@pytest.mark.table
 def test_one_forward_judges_like_decoding_token_by_token() -> None:
     model, tokenizer = load(EMBEDDED)
     questions = [question for quiz in quizzes() for question in quiz.questions[3:4]]

@@ -46,6 +46,7 @@ def test_it_is_the_architecture_of_its_card(
     assert config.vocab_size == len(tokenizer)
 
 
+@pytest.mark.table
 def test_its_tokenizer_is_the_one_that_its_seed_makes(tokenizer: PreTrainedTokenizerFast) -> None:
     assert make_tokenizer().backend_tokenizer.to_str() == tokenizer.backend_tokenizer.to_str()
 

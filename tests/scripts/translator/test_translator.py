@@ -29,6 +29,7 @@ def test_what_is_held_out_shares_no_combination_with_what_is_trained_on() -> Non
     assert all(map(held_out, PAIRS))
 
 
+@pytest.mark.table
 def test_words_are_tokens_and_any_other_text_round_trips(tokenizer: PreTrainedTokenizerFast) -> None:
     one_each = 0
     for pair in PAIRS:
