@@ -9,56 +9,27 @@ from __future__ import annotations
 import threading
 import time
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from analysis.film import Choice, Chosen, How, choice
+from analysis.film import Choice, How, choice
 from analysis.token_tree import Branch
 from jobs.film_steps import PATIENCE, Say, Steps
-from model_runner import Capture, CaptureRequest, GenerateRequest, Runner, Sampling, Step, Token
-from model_runner.errors import ContextFull
+from jobs.film_ways import Take, Way
+from model_runner import Capture, CaptureRequest, GenerateRequest, Runner, Sampling, Step
+from model_runner.errors import ContextFull, RunnerError
 from model_runner.kept import weight
 from model_runner.sampling import stages, uniforms
 
 BUDGET = 0.2  # seconds of generating before what is there is shown
 
 
-@dataclass(frozen=True)
-class Take:
-    """One way the text goes on. ``forced`` gives the id of generated token i where it is not drawn.
-
-    ``choices`` has one more than ``tokens``: the first is the moment after the prompt. ``prefill`` is how many tokens
-    were read at once, and the seconds that took. ``ended``: the model ended the text.
-    """
-
-    sampling: Sampling
-    forced: tuple[tuple[int, int], ...]
-    forced_how: How
-    choices: tuple[Choice, ...]
-    tokens: tuple[Token, ...] = ()
-    prefill: tuple[int, float] | None = None
-    ended: bool = False
-
-    @property
-    def ids(self) -> tuple[int, ...]:
-        return tuple(token.id for token in self.tokens)
-
-    @property
-    def log_probabilities(self) -> tuple[float, ...]:
-        return tuple(one.log_probability for one in self.choices if one.log_probability is not None)
-
-    def branch(self) -> Branch:
-        """The way as a branch of the tree."""
-        chosen: tuple[Chosen, ...] = tuple(one.how for one in self.choices if one.how != "prompt")
-        return Branch(self.ids, self.log_probabilities, chosen, ended=self.ended)
-
-
 class Film:
     """What a session generated from one prompt.
 
-    For the screen: ``base`` frames it has, ``wanted`` more it asked for in its ask number ``answered``; a newly opened
-    way, which has another ``name``, opens ``at`` a frame and is fetched up to frame ``goal``. ``leaving``: the whole
-    page is to run again. ``searching``: a beam search of that width was asked for.
+    For the screen: ``base`` frames it has, ``wanted`` more it asked for in its ask number ``answered``, ``idle`` where
+    it asked for none; a newly opened way, which has another ``name``, opens ``at`` a frame. ``leaving``: the whole page
+    is to run again. ``searching``: a beam search of that width was asked for; ``width`` is that of the ``beams``.
     """
 
     resumable = True  # closed, it only lets its generator go: the next pull begins another
@@ -66,8 +37,8 @@ class Film:
     def __init__(self, runner: Runner, prompt: Capture, sampling: Sampling, *, name: str, limit: int) -> None:
         """``prompt`` is the capture of the text alone; ``name`` stands for the session where it asks the runner."""
         self.runner, self.prompt, self.limit = runner, prompt, limit
-        self.base = self.wanted = self.answered = self.at = self.goal = 0
-        self.leaving, self.searching = False, 0
+        self.base = self.wanted = self.answered = self.at = self.searching = self.width = 0
+        self.leaving = self.idle = False
         self.name = _new_name()
         self.beams: list[Branch] = []
         self._session = name
@@ -127,9 +98,11 @@ class Film:
         self.runner, self.prompt, self._capture = runner, prompt, None
 
     def keep_to(self, limit: int) -> None:
-        """At most so many tokens from now on; what the open way has beyond them goes, and can be made again."""
+        """At most so many tokens from now on; what a way has beyond them goes, and can be made again."""
         self.limit = limit
-        if len(self.take.tokens) > self.room:
+        cut = len(self.take.tokens) > self.room
+        self.takes = [take.to(self.room) for take in self.takes]
+        if cut:
             self._switch(self._open, at=self.at)
 
     # -- taking it further --------------------------------------------------------------------------------------------
@@ -217,6 +190,47 @@ class Film:
     def _replace(self, **changes: object) -> None:
         self.takes[self._open] = replace(self.take, **changes)  # type: ignore[arg-type]  # the fields of a Take
 
+    def ways(self) -> tuple[list[Way], int]:
+        """What determines each way, and the number of the open one."""
+        return [take.way for take in self.takes], self._open
+
+    def open(self, ways: Sequence[Way], index: int, *, at: int) -> None:
+        """Hold these ways and no others, each as far as it says, and show number ``index`` at a frame.
+
+        What is not there yet is generated: of the open way when it is pulled, of the others by :meth:`restore`.
+        """
+        known = {replace(take.way, steps=0): take for take in self.takes}
+        self.takes = []
+        for way in ways:
+            take = known.get(replace(way, steps=0)) or self._new_take(way.sampling, dict(way.forced), way.how)
+            self.takes.append(replace(take.to(way.steps), goal=way.steps))
+        self._open = index
+        self._switch(index, at=at)
+
+    @property
+    def pending(self) -> int | None:
+        """The number of the first way beside the open one that is not as far as it is to be."""
+        for i, take in enumerate(self.takes):
+            if i != self._open and not take.ended and len(take.tokens) < min(take.goal, self.room):
+                return i
+        return None
+
+    def restore(self, say: Say) -> None:
+        """Take the other ways further, one after the other, as far as a moment takes. Raises RunnerError."""
+        index = self.pending
+        if index is None:
+            return
+        other = Film(self.runner, self.prompt, self.take.sampling, name=f"{self._session} ways", limit=self.limit)
+        other.takes = [self.takes[index]]
+        try:
+            other.pull(other.take.goal - len(other.take.tokens), say)
+            self.takes[index] = other.take
+        except RunnerError:
+            self.takes[index] = replace(other.take, goal=0)
+            raise
+        finally:
+            other.close()
+
     # -- other ways ---------------------------------------------------------------------------------------------------
 
     def change(self, sampling: Sampling) -> None:
@@ -267,8 +281,6 @@ class Film:
             del self.takes[left]  # settings only tried: nothing was generated but the token that is always ready
             index -= left < index
         self._open, self.at, self.base, self._capture = index, min(at, self.room), 0, None
-        if len(self.take.tokens) > self.room:
-            self._replace(choices=self.take.choices[: self.room + 1], tokens=self.take.tokens[: self.room], ended=False)
         self.name = _new_name()
 
     def _new_take(self, sampling: Sampling, forced: Mapping[int, int], how: How = "forced") -> Take:

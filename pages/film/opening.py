@@ -1,4 +1,6 @@
-"""From the opened page to its film: made anew for another text, settled on the settings, or a sentence why not."""
+"""From the opened page to its film and back: made anew for another text, settled on the address, or a sentence why not;
+and the address of what it shows.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,19 @@ from dataclasses import replace
 import streamlit as st
 
 from jobs.film import Film
+from jobs.film_ways import Way
 from model_runner import Capture, RunnerError
 from model_runner.errors import Cancelled
-from pages.film.state import forced, state
+from pages.film.state import FilmState, forced, newest, state
+from pages.film.ways import with_others, written
 from ui import session
 from ui.i18n import _
 from ui.page import PageContext, show_stage
-from ui.sampling_settings import current
+from ui.sampling_settings import SamplingA, current, values_of
+from ui.state import keep
 from ui.wording import plain, sentence
+
+_ABOUT = "film_about"  # the text and the model that the film was of
 
 
 def open_film(opened: PageContext) -> tuple[PageContext, Film]:
@@ -52,13 +59,35 @@ def _settled(opened: PageContext) -> Film:
     film.base = 0  # the whole page runs: the picture may be a new one
     if film.runner is not opened.runner:
         film.go_on_with(opened.runner, prompt)
-    if new:
-        film.goal = held.steps
-        film.searching = int(held.beams)
-        film.go(sampling, forced(len(prompt.logits(-1))), at=held.at)
+    about = session.text(), session.model()
+    other = st.session_state.get(_ABOUT, about) != about
+    st.session_state[_ABOUT] = about
+    if new and other and not session.moved():  # what the address says is of another text
+        keep(FilmState, forced=(), steps=1, frame=None, beams="0", beam=False, ways="")
+    if new or session.moved():
+        _open_ways(film, len(prompt.logits(-1)))
     else:
         film.change(sampling)
     return film
+
+
+def _open_ways(film: Film, n_vocab: int) -> None:
+    held = state()
+    way = Way(current(), forced(n_vocab), "beam" if held.beam else "forced", held.steps)
+    film.open(*with_others(way, n_vocab), at=held.at)
+    if film.width != int(held.beams):
+        film.beams, film.width, film.searching = [], 0, int(held.beams)
+
+
+def remember(film: Film) -> None:
+    """What determines the film in the address: the open way, how far it went, the frame in view, and the other ways."""
+    ways, index = film.ways()
+    way = ways[index]
+    keep(SamplingA, **values_of(way.sampling))
+    frame = None if film.at == newest(way.steps) else film.at
+    beam = bool(way.forced) and way.how == "beam"
+    keep(FilmState, forced=way.forced, steps=way.steps, frame=frame, beam=beam, ways=written(ways, index))
+    session.write_address()
 
 
 def _prompt_of(opened: PageContext) -> Capture:

@@ -5,22 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from jobs.film import Film
 from ui.i18n import _
-from ui.sampling_settings import SamplingA, values_of
-from ui.session import write_address
-from ui.state import current, keep, refuse, setting
+from ui.state import Unreadable, current, refuse, setting
 
 N_ = str  # marks a text for Babel without translating it here
 
 LONGEST = 500  # tokens
+LONGEST_WAYS = 4000  # characters of an address
 
 
 @dataclass(frozen=True)
 class FilmState:
     """``forced`` has pairs of a generated token's number, from 0, and its id; ``frame`` None is the newest.
 
-    ``beams`` is the width of the search whose beams are in the tree, 0 where there was none.
+    ``beams`` is the width of the search whose beams are in the tree, 0 where there was none; ``beam`` says that the
+    forced tokens are one of them. ``ways`` are the other ways of the tree, as pages/film/ways.py writes them.
     """
 
     SCOPE: ClassVar[str] = "film"
@@ -31,12 +30,13 @@ class FilmState:
     steps: int = setting(1, N_("number of generated tokens"), least=0, most=LONGEST)
     frame: int | None = setting(None, N_("frame"), least=0, most=LONGEST)
     beams: Literal["0", "2", "3", "4", "5"] = setting("0", N_("number of beams"))
+    beam: bool = setting(False, N_("one of the beams"))
+    ways: str = setting("", N_("list of branches"), longest=LONGEST_WAYS)
 
     @property
     def at(self) -> int:
         """The frame to open at: of a film that was not looked at yet, the prompt."""
-        newest = _newest(self.steps)
-        return newest if self.frame is None else min(self.frame, self.steps)
+        return newest(self.steps) if self.frame is None else min(self.frame, self.steps)
 
 
 def state() -> FilmState:
@@ -44,25 +44,25 @@ def state() -> FilmState:
     return current(FilmState)
 
 
-def forced(n_vocab: int) -> dict[int, int]:
-    """Generated token i → its forced id; one that is not there is told, and all are dropped."""
+def forced(n_vocab: int) -> tuple[tuple[int, int], ...]:
+    """The open way's forced tokens, by their number; one that is not there is told, and all are dropped."""
     pairs = state().forced
+    try:
+        checked(pairs, n_vocab)
+    except Unreadable as error:
+        refuse(FilmState, "forced", str(error))
+        return ()
+    return tuple(sorted(dict(pairs).items()))
+
+
+def checked(pairs: tuple[tuple[int, int], ...], n_vocab: int) -> None:
+    """Raises Unreadable, with a sentence, where a film can have no such token."""
     wrong = [f"{index}.{token}" for index, token in pairs if index >= LONGEST or token >= n_vocab]
     if wrong:
         words = _("“{value}” is not a number for {what}.")
-        refuse(FilmState, "forced", words.format(value="-".join(wrong), what=_("forced tokens")))
-        return {}
-    return dict(pairs)
+        raise Unreadable(words.format(value="-".join(wrong), what=_("forced tokens")))
 
 
-def remember(film: Film) -> None:
-    """The open way in the address: its settings, its forced tokens, how far it went, and the frame in view."""
-    take, steps = film.take, len(film.take.ids)
-    keep(SamplingA, **values_of(take.sampling))
-    frame = None if film.at == _newest(steps) else film.at
-    keep(FilmState, forced=take.forced, steps=steps, frame=frame)
-    write_address()
-
-
-def _newest(steps: int) -> int:
+def newest(steps: int) -> int:
+    """The frame that a film of so many tokens opens at."""
     return steps if steps > 1 else 0  # one token is always ready

@@ -27,7 +27,8 @@ from jobs.film import Film
 from model_runner import Capture, GenerateRequest
 from model_runner.edits import Int8Cache, KeepLast, SharedKeys
 from model_runner.questions import Beams
-from pages.film.state import FilmState, remember, state
+from pages.film.opening import remember
+from pages.film.state import FilmState, state
 from ui import cached, session
 from ui.components import leave_for, mount
 from ui.i18n import _
@@ -64,8 +65,8 @@ def show_film(opened: PageContext, film: Film, badge: DeltaGenerator, *, every_h
     def say() -> None:
         status.caption(_("Generating …"))
 
-    guarded(lambda: film.pull(film.wanted, say))
-    film.wanted = 0
+    guarded(lambda: film.restore(say) if film.idle else film.pull(film.wanted, say))
+    film.wanted, film.idle = 0, False
     status.empty()
     remember(film)
     guarded(lambda: _show_picture(opened, film, badge, every_head=every_head))
@@ -89,7 +90,7 @@ def _heard(film: Film, asked: Mapping[str, Any]) -> None:
     """The picture has frames and wants more; of another way it knows nothing."""
     film.answered = asked["ask"]
     film.base = asked["have"] if asked["film"] == film.name else 0
-    film.wanted = asked["wanted"]
+    film.wanted, film.idle = asked["wanted"], not asked["wanted"]
     if asked["film"] == film.name:
         film.at = asked.get("at", film.at)
 
@@ -153,7 +154,8 @@ def film_payload(
         limit=film.room,
         stop=film.stop,
         at=film.at,
-        goal=film.goal,
+        goal=film.take.goal,
+        pending=alive and film.pending is not None,
         answered=film.answered,
         alive=alive,
         labels={token: film.runner.token_text(token) for token in sorted(candidates)},
@@ -266,7 +268,7 @@ def _add_beams(film: Film, width: int) -> None:
     try:
         while not job.wait(0.1):
             status.caption(_("Searching with {width} beams …").format(width=width))
-        film.beams = branches_of(job.result(), name=_("beam {rank}"))
+        film.beams, film.width = branches_of(job.result(), name=_("beam {rank}")), width
     finally:
         job.cancel()
     status.empty()

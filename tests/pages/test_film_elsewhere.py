@@ -46,7 +46,7 @@ def test_a_branch_of_other_settings_brings_them_back():
     send(app, "token_tree", "node", ".".join(map(str, of_seed_0)))
     assert tokens(app) == of_seed_0
     assert app.number_input(key="sampling.seed").value == 0
-    assert app.query_params == address
+    assert app.query_params == address | {"film.ways": "open~~steps.4~seed.5"}
 
 
 def test_the_text_opens_in_heads_with_its_generated_tokens_and_they_can_be_dropped():

@@ -67,6 +67,7 @@ def film(count: int = 5, *, start: int = 0, frames=None, **changes) -> bytes:
         "stop": "",
         "at": 0,
         "goal": 0,
+        "pending": False,
         "answered": 0,
         "alive": True,
         "labels": LABELS,

@@ -73,7 +73,8 @@ function receive(state, { meta, arrays }) {
   if (state.bound !== null) state.at = state.bound // where the film is to open, as soon as it is there
   state.at = clamp(state.at, 0, Math.max(0, lastFrame(reel)))
   if (state.playing) prefetch(state)
-  else if (lastFrame(reel) < meta.goal) ask(state, meta.goal - lastFrame(reel))
+  else if (lastFrame(reel) < meta.goal && mayGoOn(state)) ask(state, meta.goal - lastFrame(reel))
+  else if (meta.pending) ask(state, 0) // the other ways of the address, a moment at a time
 }
 
 /** @param {State} state */

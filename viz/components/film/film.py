@@ -185,6 +185,7 @@ def payload(
     stop: str,
     at: int,
     goal: int,
+    pending: bool,
     answered: int,
     alive: bool,
     labels: Mapping[int, str],
@@ -194,7 +195,7 @@ def payload(
 
     ``prefill`` is how many tokens were read at once, and in how many seconds. ``limit`` is how many tokens the film may
     have, ``stop`` why it has no more ("" while it may go on), ``at`` the frame a new film opens at, ``goal`` up to
-    which one it is fetched unasked, ``answered`` the last ask heard.
+    which one it is fetched unasked, ``answered`` the last ask heard. ``pending``: there is more to make beside it.
     ``labels`` name the candidates. Not ``alive``: a file, where nobody answers.
     """
     _check(frames, cache, view)
@@ -212,6 +213,7 @@ def payload(
         "stop": stop,
         "at": at,
         "goal": goal,
+        "pending": pending,
         "answered": answered,
         "alive": alive,
         "labels": {str(token): label for token, label in labels.items()},

@@ -18,6 +18,7 @@ export interface Meta {
   stop: string
   at: number
   goal: number
+  pending: boolean
   answered: number
   alive: boolean
   labels: Record<string, string>

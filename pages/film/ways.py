@@ -1,0 +1,77 @@
+"""The other ways of a film in the address: what determines each, so that all of the tree can be made again.
+
+One after the other, apart by "~~", in the tree's order: "open" stands for the one that the rest of the address tells
+of, another is its number of tokens, its settings and its forced tokens: steps.6~seed.5~forced.0.1906-3.88.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from jobs.film_ways import Way
+from model_runner.errors import BadSetting
+from model_runner.transforms import DEFAULT, Sampling, with_newer
+from pages.film.state import LONGEST_WAYS, FilmState, checked, state
+from ui.i18n import _
+from ui.sampling_settings import SamplingA, values_of
+from ui.state import Unreadable, fields, read, refuse, write
+from ui.wording import sentence
+
+OPEN = "open"
+MOST = 20  # of a tree that somebody grew; each is generated anew where its address is opened
+
+
+def written(ways: Sequence[Way], index: int) -> str:
+    """These ways, of which number ``index`` is the open one; the oldest are left out of what would be too long."""
+    if len(ways) == 1:
+        return ""
+    parts = [OPEN if i == index else _written(way) for i, way in enumerate(ways)]
+    while len(parts) > MOST or len("~~".join(parts)) > LONGEST_WAYS:
+        del parts[1 if parts[0] == OPEN else 0]
+    return "~~".join(parts)
+
+
+def with_others(opened: Way, n_vocab: int) -> tuple[list[Way], int]:
+    """The ways of the address and the number of the open one; what is none is told, and that one is alone then."""
+    text = state().ways
+    try:
+        ways = [None if part == OPEN else _read(part, n_vocab) for part in text.split("~~")] if text else [None]
+        if ways.count(None) != 1 or len(ways) > MOST:
+            raise Unreadable(_unreadable(text))
+    except Unreadable as error:
+        refuse(FilmState, "ways", str(error))
+        ways = [None]
+    return [way or opened for way in ways], ways.index(None)
+
+
+def _written(way: Way) -> str:
+    usual = values_of(DEFAULT)
+    parts: dict[str, Any] = {"steps": way.steps}
+    parts |= {name: value for name, value in values_of(way.sampling).items() if value != usual[name]}
+    if way.forced:
+        parts["beam" if way.how == "beam" else "forced"] = way.forced
+    return "~".join(f"{name}.{write(value)}" for name, value in parts.items())
+
+
+def _read(text: str, n_vocab: int) -> Way:
+    """Raises Unreadable with a sentence."""
+    parts = {name: value for name, _dot, value in (part.partition(".") for part in text.split("~"))}
+    steps = read(FilmState, "steps", parts.pop("steps", ""))
+    how = "beam" if "beam" in parts else "forced"
+    forced = read(FilmState, "forced", parts.pop(how, "-"))
+    checked(forced, n_vocab)
+    if not parts.keys() <= set(fields(SamplingA)):
+        raise Unreadable(_unreadable(text))
+    values = {name: read(SamplingA, name, value) for name, value in parts.items()}
+    if "order" in values:
+        values["order"] = with_newer(values["order"])
+    try:
+        return Way(Sampling(**values), tuple(sorted(dict(forced).items())), how, steps)
+    except BadSetting as error:
+        raise Unreadable(sentence(error)) from error
+
+
+def _unreadable(text: str) -> str:
+    shown = text if len(text) <= 40 else f"{text[:40]}…"
+    return _("“{value}” is no choice for {what}.").format(value=shown, what=_("list of branches"))

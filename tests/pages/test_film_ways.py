@@ -1,0 +1,126 @@
+"""The ways of a film in the address: all of the tree opens again, and Back takes one step of it back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from streamlit.testing.v1 import AppTest
+
+from jobs.film_ways import Way
+from model_runner import Sampling
+from model_runner.transforms import DEFAULT
+from pages.film.state import LONGEST_WAYS
+from pages.film.ways import MOST, written
+from tests.browser import PATIENCE
+from tests.pages.test_film import PAGE, film, force, ids, more, tokens
+from tests.pages.visiting import address, visit
+from tests.ui.driving import beside_head, no_failure, open_app, payload, send, sentences
+
+
+def tree(app: AppTest) -> dict[str, Any]:
+    return payload(app, "token_tree")[0]
+
+
+def settled(app: AppTest) -> AppTest:
+    """As the picture asks: for the open way first, then for what is still to be made of the others."""
+    name, at = film(app)["film"], film(app)["at"]
+    for ask in range(1, 100):
+        have = len(film(app)["frames"])
+        wanted = 0 if film(app)["stop"] else max(0, film(app)["goal"] + 1 - have)
+        if not wanted and not film(app)["pending"]:
+            break
+        send(app, "film", "more", {"film": name, "have": have, "at": at, "wanted": wanted, "ask": ask})
+    no_failure(app)
+    return app
+
+
+def test_an_address_opens_every_way_of_the_tree_again():
+    app = more(open_app(page=PAGE, length="6"), 6)
+    force(app, 3, film(app)["frames"][3]["tokens"][2])
+    more(app, 5)
+    app.slider(key="sampling.temperature").set_value(0.5).run()
+    more(app, 4)
+    app.selectbox(key="film_width").set_value(2)
+    app.button(key="film_beams").click().run()
+    beam = next(node for i, node in enumerate(tree(app)["ids"]) if "beam 1" in tree(app)["names"].get(str(i), []))
+    send(app, "token_tree", "node", beam)
+    more(app, 6)
+    send(app, "token_tree", "node", ".".join(map(str, ids(4))))  # the first way, which has the order's first place
+    held = app.query_params.copy()
+    assert "open~~" in held["film.ways"]
+    assert "~beam.0." in held["film.ways"]
+
+    again = open_app(page=PAGE, **held)
+    assert film(again)["pending"]
+    assert tree(again)["n_branches"] < tree(app)["n_branches"]
+    settled(again)
+    assert again.query_params == held
+    before, after = tree(app), tree(again)
+    assert {**before, "texts": 0} == {**after, "texts": 0}
+    assert tokens(again) == tokens(app) == ids(6)[: len(tokens(app))]
+
+
+def test_a_way_is_made_again_up_to_a_length_set_lower_alone():
+    app = more(open_app(page=PAGE, length="6"), 6)
+    app.slider(key="sampling.temperature").set_value(0.5).run()
+    more(app, 6)
+    app.number_input(key="film.length").set_value(2).run()
+    assert {len(node.split(".")) for node in tree(app)["ids"]} <= {1, 2}
+    again = settled(open_app(page=PAGE, **app.query_params))
+    assert tree(again)["ids"] == tree(app)["ids"]
+
+
+@pytest.mark.parametrize(
+    "ways, said",
+    [
+        ("abc", "“” is not a number for number of generated tokens."),
+        ("open", ""),
+        ("steps.3", "“steps.3” is no choice for list of branches."),
+        ("open~~open", "“open~~open” is no choice for list of branches."),
+        ("open~~steps.900", "The number of generated tokens is 900; it may be at most 500."),
+        ("open~~steps.3~seed.x", "“x” is not a number for seed."),
+        ("open~~steps.3~colour.1", "“steps.3~colour.1” is no choice for list of branches."),
+        ("open~~steps.3~top_p.7", "Top-p is 7.0; it must be above 0 and at most 1 (off)."),
+        ("open~~steps.3~forced.0.99999", "“0.99999” is not a number for forced tokens."),
+        ("open" + "~~steps.2" * MOST, f"“{('open' + '~~steps.2' * MOST)[:40]}…” is no choice for list of branches."),
+        ("a" * (LONGEST_WAYS + 1), f"The list of branches has more than {LONGEST_WAYS} characters."),
+    ],
+)
+def test_what_is_no_list_of_ways_is_one_sentence(ways, said):
+    app = open_app(page=PAGE, **{"film.ways": ways})
+    no_failure(app)
+    assert sentences(app) == [said] * bool(said)
+    assert tokens(app) == ids(1)
+    assert beside_head(app) == {}
+
+
+def test_of_a_large_tree_the_newest_ways_are_in_the_address():
+    ways = [Way(Sampling(seed=seed), steps=3) for seed in range(MOST + 5)]
+    parts = written(ways, 0).split("~~")
+    assert (parts[0], parts[1], parts[-1], len(parts)) == ("open", "steps.3~seed.6", "steps.3~seed.24", MOST)
+    assert written(ways, len(ways) - 1).split("~~")[-1] == "open"
+    long = [Way(DEFAULT, tuple((i, 4000) for i in range(300)), steps=300) for _ in range(4)]
+    assert 0 < len(written(long, 3)) <= LONGEST_WAYS
+    assert written(ways[:1], 0) == ""
+
+
+def test_back_takes_a_forced_token_back_and_forward_brings_it_again(page, server):
+    visit(page, server, "film", **{"film.length": "8", "sampling.seed": "1", "film.steps": "4"})
+    film_of = page.locator(".film")
+    expect(film_of).to_have_attribute("data-frames", "5", timeout=PATIENCE)
+    expect(film_of).to_have_attribute("data-frame", "4")
+    drawn = page.locator(".film .chip.drawn:not(.ghost)").all_inner_texts()
+    page.locator(".film .candidate:not(.chosen)").first.click()
+    page.wait_for_url(lambda url: "film.forced" in address(url))
+    expect(page.locator(".film .chip.forced")).to_have_count(1)
+    forced = address(page.url)
+    page.go_back()
+    expect(page.locator(".film .chip.forced")).to_have_count(0)
+    expect(film_of).to_have_attribute("data-frame", "4")
+    assert page.locator(".film .chip.drawn:not(.ghost)").all_inner_texts() == drawn
+    assert "film.forced" not in address(page.url)
+    page.go_forward()
+    expect(page.locator(".film .chip.forced")).to_have_count(1)
+    assert address(page.url) == forced
