@@ -1,4 +1,4 @@
-"""What the page Generation film gives away: the film as a page, its numbers, its last frame, and the code behind it."""
+"""What the page Generation film gives away: the film as a page, its numbers, the frame in view, and its code."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def film_view(opened: PageContext, film: Film, *, every_head: bool) -> View:
         what=f"{len(film.take.ids)} generated tokens, {film.take.sampling}",
         tables=lambda: tables_of(opened, film),
         page=page,
-        picture=lambda _title, words: _last_frame(opened, film, words),
+        picture=lambda _title, words: _frame_in_view(opened, film, words),
         code=code(film),
         starts_with_capture=False,
         arrays=lambda: _arrays(opened, film),
@@ -50,17 +50,18 @@ def _arrays(opened: PageContext, film: Film) -> dict[str, np.ndarray]:
     }
 
 
-def _last_frame(opened: PageContext, film: Film, words: str) -> str:
-    frame = frames_of(opened, film, base=len(film.take.choices) - 1, heads=(), bin=1)[-1]
+def _frame_in_view(opened: PageContext, film: Film, words: str) -> str:
+    frame = frames_of(opened, film, base=min(film.at, len(film.take.choices) - 1), heads=(), bin=1)[0]
     tokens = opened.capture.tokens
+    chosen = _("L{layer}H{head}: where {label} looks, and how it was chosen")
+    words_of_prompt = _("L{layer}H{head}: where {label} looks, and what may come after it")
+    title = words_of_prompt if frame.token is None else chosen
     return frame_svg(
         frame,
         labels={token: film.runner.token_text(token) for token in frame.tokens},
         columns=[token.text for token in tokens[: frame.position + 1]],
         n_vocab=len(film.prompt.logits(-1)),
-        title=_("L{layer}H{head}: where {label} looks, and how it was chosen").format(
-            layer=opened.layer, head=opened.head, label=frame.label
-        ),
+        title=title.format(layer=opened.layer, head=opened.head, label=frame.label),
         caption=words,
         texts=words_of(film),
     )

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.pages.test_film import PAGE, PROMPT, film, ids, more, steps, tokens
+from pages.film.export import film_view
+from tests.pages.test_film import PAGE, PROMPT, film, ids, key_of, more, opened, steps, tokens
 from tests.ui.driving import components, go, html, no_failure, open_app, payload, send, sentences, type_text
-from ui import cached
+from ui import cached, i18n
 from ui.session import DEFAULT_TEXT
 
 
@@ -47,6 +48,18 @@ def test_a_branch_of_other_settings_brings_them_back():
     assert tokens(app) == of_seed_0
     assert app.number_input(key="sampling.seed").value == 0
     assert app.query_params == address | {"film.ways": "open~~steps.4~seed.5"}
+
+
+def test_the_saved_picture_is_of_the_frame_in_view(monkeypatch):
+    app = more(open_app(page=PAGE), 4)
+    held = app.session_state["jobs"].get("film", key_of(app), lambda _: None)
+    monkeypatch.setattr(i18n, "language", lambda: "en")
+    title = "where {label} looks, and {what}<"
+    for at, what in ((0, "what may come after it"), (2, "how it was chosen")):
+        send(app, "film", "rest", {"film": film(app)["film"], "have": len(film(app)["frames"]), "at": at})
+        picture = film_view(opened(held), held, every_head=False).picture
+        assert picture is not None
+        assert title.format(label=film(app)["frames"][at]["label"], what=what) in picture("", "")
 
 
 def test_the_text_opens_in_heads_with_its_generated_tokens_and_they_can_be_dropped():

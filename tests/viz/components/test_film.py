@@ -14,6 +14,7 @@ from viz.components.film.frame_svg import frame_svg
 PROMPT = ("⟨bos⟩", "The", "·dog")
 LABELS = {7: "·ran", 8: "·sat", 9: "<b>&"}
 D = 4
+SCALE = ["0 %", "100 %"]  # of the legend
 
 
 def frame(i: int, **changes) -> Frame:
@@ -143,18 +144,19 @@ def test_bars_are_as_long_as_the_probabilities_and_removed_ones_stay():
 
 def test_the_numbers_of_a_frame_are_of_one_distribution_which_is_named():
     words = ["".join(item.itertext()) for item in drawn(frame(2)).iter("{http://www.w3.org/2000/svg}text")]
-    assert [text for text in words if text.endswith(" %")] == ["62.5 %", "37.5 %", "0 %", "0 %"]
+    assert [text for text in words if text.endswith(" %")] == ["62.5 %", "37.5 %", "0 %", "0 %", *SCALE]
     assert TEXTS["after_settings"].format(bits="1.3") + " entropy 0.8 bits" in words
     plain = drawn(frame(2, changed=False, finals=[0.5, 0.3, 0.1], kept=[True] * 3, final_rest=0.1, final_entropy=1.3))
     words = ["".join(item.itertext()) for item in plain.iter("{http://www.w3.org/2000/svg}text")]
-    assert [text for text in words if text.endswith(" %")] == ["50 %", "30 %", "10 %", "10 %"]
+    assert [text for text in words if text.endswith(" %")] == ["50 %", "30 %", "10 %", "10 %", *SCALE]
     assert "4,093 more tokens" in words
     assert TEXTS["own"] + " entropy 1.3 bits" in words
 
 
 def test_the_row_has_a_cell_for_every_token_and_text_is_never_markup():
     svg = drawn(frame(2))
-    assert len(rects(svg)) == 2 * 3 + 5
+    assert len(rects(svg)) == 2 * 3 + 5 + 2  # and the legend: the scale of a cell, and what a grey bar is
+    assert TEXTS["cut"] in ["".join(item.itertext()) for item in svg.iter("{http://www.w3.org/2000/svg}text")]
     words = ["".join(item.itertext()) for item in svg.iter("{http://www.w3.org/2000/svg}text")]
     assert any("<b>&" in text for text in words)
     assert "L0H1 <&>" in words

@@ -17,6 +17,8 @@ from viz.svg import LIGHT, MARGIN, document, element, label, rgb, text
 _WIDTH, _ROW = 760, 22
 _BAR = (190, 330)  # where bars begin, and the longest
 _LABEL_EMS = 11.0
+_REMOVED = "#deded6"
+_RAMP = 120  # pixels of the scale of attention
 
 
 def frame_svg(
@@ -42,8 +44,9 @@ def frame_svg(
         *(_candidate(frame, i, top + _ROW * i, labels, texts) for i in range(len(frame.tokens))),
         *_others(frame, below, n_vocab - len(frame.tokens), texts),
         _cells(frame.row, columns, row_top),
+        *_legend(frame, row_top + 46, texts),
     ]
-    return document(body, width=_WIDTH, below=row_top + 52, title=title, caption=caption)
+    return document(body, width=_WIDTH, below=row_top + 84, title=title, caption=caption)
 
 
 def _candidate(frame: Frame, i: int, y: int, labels: Mapping[int, str], texts: Mapping[str, str]) -> str:
@@ -52,7 +55,7 @@ def _candidate(frame: Frame, i: int, y: int, labels: Mapping[int, str], texts: M
     most = max([*frame.probabilities, *frame.finals, 1e-9])
     left, width = _BAR
     kind = "removed" if not kept else "chosen" if token == frame.token else ""
-    fill = _rgb(6) if kept else "#deded6"
+    fill = _rgb(4) if kept else _REMOVED
     number = texts["percent"].format(number=f"{100 * final:.3g}")
     filled = (final if kept else probability) / most * width
     name = label(labels.get(token, str(token)), _LABEL_EMS)
@@ -61,7 +64,7 @@ def _candidate(frame: Frame, i: int, y: int, labels: Mapping[int, str], texts: M
         [
             text(name, kind, x=left - 8, y=y + 4, text_anchor="end"),
             element("rect", x=left, y=y - 7, width=filled, height=14, fill=fill),
-            element("rect", x=left, y=y - 7, width=outline, height=14, fill="none", stroke=_rgb(5), stroke_width=0.8),
+            element("rect", x=left, y=y - 7, width=outline, height=14, fill="none", stroke=LIGHT.text),
             text(number, "quiet", x=left + width + 10, y=y + 4),
         ]
     )
@@ -96,6 +99,25 @@ def _cells(row: NDArray[np.floating], columns: Sequence[str], top: int) -> str:
             slope = f"translate({x + cell / 2 + 3:.2f} {top - 6}) rotate(-60)"
             parts.append(text(label(columns[i], _LABEL_EMS), transform=slope))
     return "".join(parts)
+
+
+def _legend(frame: Frame, y: float, texts: Mapping[str, str]) -> list[str]:
+    """What the colour of a cell says, from no attention to all of it, and what a grey bar is."""
+    ends = [texts["percent"].format(number=number) for number in (0, 100)]
+    stops = [element("stop", offset=t, stop_color=rgb(color)) for t, *color in palette()["sequential"]["light"]]
+    gradient = element("linearGradient", *stops, id="atlas-share")
+    left = MARGIN + 34
+    parts = [
+        element("defs", gradient),
+        text(ends[0], "quiet", x=left - 6, y=y + 10, text_anchor="end"),
+        element("rect", x=left, y=y, width=_RAMP, height=12, fill="url(#atlas-share)"),
+        text(ends[1], "quiet", x=left + _RAMP + 6, y=y + 10),
+    ]
+    if not all(frame.kept):
+        x = left + _RAMP + 90
+        parts.append(element("rect", x=x, y=y, width=14, height=12, fill=_REMOVED))
+        parts.append(text(texts["cut"], "quiet", x=x + 20, y=y + 10))
+    return parts
 
 
 def _rgb(step: int) -> str:
