@@ -65,7 +65,8 @@ class TreeNode:
 class TokenTree:
     """The nodes, parents before their children and a node's children in the order their branches came.
 
-    ``opened`` is the id of the node at the end of the open path.
+    ``n_branches`` counts the ends: a branch that another one goes on from has none of its own. ``opened`` is the id of
+    the node at the end of the open path.
     """
 
     nodes: tuple[TreeNode, ...]
@@ -79,17 +80,18 @@ def token_tree(
     label: Callable[[int], str],
     *,
     path: Sequence[int] = (),
+    chosen: Sequence[Chosen] = (),
     prompt: str = "",
 ) -> TokenTree:
     """The tree of these branches, each token with the text that ``label`` gives its id, the prompt with ``prompt``.
 
     ``path`` holds the token ids of the open branch; what of it is in the tree lies on one row. Branches share the nodes
-    of their first tokens, and the earlier branch says how those were chosen.
+    of their first tokens, and the earlier branch says how those were chosen, but of the open one ``chosen`` does.
     """
     root = _Grown(id="", token_id=-1, log_prob=0.0, total=0.0, chosen=None)
     for branch in branches:
         _insert(root, branch)
-    _open(root, path)
+    _open(root, path, chosen)
     n_rows = _place(root)
     nodes: list[TreeNode] = []
     stack = [(root, -1, 0)]
@@ -99,7 +101,7 @@ def token_tree(
         stack += [(child, len(nodes), depth + 1) for child in reversed(grown.children.values())]
         nodes.append(_node(grown, text, parent, depth))
     opened = max((node for node in nodes if node.on_path), key=lambda node: node.depth)
-    return TokenTree(tuple(nodes), n_rows, len(branches), opened.id)
+    return TokenTree(tuple(nodes), n_rows, n_rows if branches else 0, opened.id)
 
 
 def ids_of(node_id: str) -> tuple[int, ...]:
@@ -171,14 +173,15 @@ def _insert(root: _Grown, branch: Branch) -> None:
         here.names.append(branch.label)
 
 
-def _open(root: _Grown, path: Sequence[int]) -> None:
+def _open(root: _Grown, path: Sequence[int], chosen: Sequence[Chosen]) -> None:
     here = root
     here.on_path = True
-    for token_id in path:
+    for i, token_id in enumerate(path):
         if token_id not in here.children:
             return
         here = here.children[token_id]
         here.on_path = True
+        here.chosen = chosen[i] if i < len(chosen) else here.chosen
 
 
 def _place(root: _Grown) -> int:

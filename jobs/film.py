@@ -27,9 +27,9 @@ BUDGET = 0.2  # seconds of generating before what is there is shown
 class Film:
     """What a session generated from one prompt.
 
-    For the screen: ``base`` frames it has, ``wanted`` more it asked for in its ask number ``answered``, ``idle`` where
-    it asked for none; a newly opened way, which has another ``name``, opens ``at`` a frame. ``leaving``: the whole page
-    is to run again. ``searching``: a beam search of that width was asked for; ``width`` is that of the ``beams``.
+    For the screen: ``base`` frames it has, ``wanted`` more it asked for in its ask number ``answered``, ``idle`` for
+    none, ``playing``; a newly opened way, of another ``name``, opens ``at`` a frame. ``leaving``: the whole page is to
+    run again. ``searching``: a beam search of that width was asked for; ``width``: that of the ``beams``.
     """
 
     resumable = True  # closed, it only lets its generator go: the next pull begins another
@@ -38,7 +38,7 @@ class Film:
         """``prompt`` is the capture of the text alone; ``name`` stands for the session where it asks the runner."""
         self.runner, self.prompt, self.limit = runner, prompt, limit
         self.base = self.wanted = self.answered = self.at = self.searching = self.width = 0
-        self.leaving = self.idle = False
+        self.leaving = self.idle = self.playing = False
         self.name = _new_name()
         self.beams: list[Branch] = []
         self._session = name
@@ -281,7 +281,7 @@ class Film:
             del self.takes[left]  # settings only tried: nothing was generated but the token that is always ready
             index -= left < index
         self._open, self.at, self.base, self._capture = index, min(at, self.room), 0, None
-        self.name = _new_name()
+        self.name, self.playing = _new_name(), False
 
     def _new_take(self, sampling: Sampling, forced: Mapping[int, int], how: How = "forced") -> Take:
         first = self._choice(self.prompt, self.n_prompt, sampling)

@@ -52,11 +52,11 @@ class PageContext:
     key: int | None
 
 
-def open_page(*, plain_model: bool = False) -> PageContext:
+def open_page(*, plain_model: bool = False, address: bool = True) -> PageContext:
     """The session's text through its model, or, with the edits that it carries over every page, the changed one.
 
-    ``plain_model``: the page compares by itself and begins with the model as it is. On a failure its sentence is shown
-    and the page ends here.
+    ``plain_model``: the page compares by itself and begins with the model as it is. Not ``address``: the page writes
+    that itself, once it knows what it shows. On a failure its sentence is shown and the page ends here.
     """
     try:
         runner = session.runner(session.model(), show_stage)
@@ -77,7 +77,8 @@ def open_page(*, plain_model: bool = False) -> PageContext:
     if plain_model and session.carried():
         words = _("This page begins with the model as it is, without the edits that other pages show.")
         st.html(f"<p class='atlas-caption'>{words}</p>")
-    session.write_address()
+    if address:
+        session.write_address()
     return opened
 
 

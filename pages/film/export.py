@@ -7,13 +7,15 @@ import numpy as np
 from analysis.film import attention_rows
 from jobs.film import Film
 from model_runner.python_lines import imports_of
-from pages.film.views import film_payload, frames_of, tables_of, words_of
+from pages.film.tables import position_in_view, tables_of
+from pages.film.views import film_payload, frames_of, words_of
 from ui.i18n import _
 from ui.page import PageContext
 from ui.view import View
 from viz.components.film import film as picture
 from viz.components.film.frame_svg import frame_svg
 from viz.export import standalone_html
+from viz.token_text import shortened
 
 
 def film_view(opened: PageContext, film: Film, *, every_head: bool) -> View:
@@ -26,8 +28,8 @@ def film_view(opened: PageContext, film: Film, *, every_head: bool) -> View:
 
     return View(
         name="film",
-        title="".join(token.text for token in film.prompt.tokens[-6:]).replace("·", " ").strip(),
-        what=f"{len(film.take.ids)} generated tokens, {film.take.sampling}",
+        title=shortened("".join(token.text for token in film.prompt.tokens if not token.special).replace("·", " "), 40),
+        what=_what(film),
         tables=lambda: tables_of(opened, film),
         page=page,
         picture=lambda _title, words: _frame_in_view(opened, film, words),
@@ -37,8 +39,14 @@ def film_view(opened: PageContext, film: Film, *, every_head: bool) -> View:
     )
 
 
+def _what(film: Film) -> str:
+    take = film.take
+    forced = f", forced {dict(take.forced)}" if take.forced else ""
+    return f"{len(take.ids)} generated tokens, {take.sampling}{forced}, frame {min(film.at, len(take.ids))}"
+
+
 def _arrays(opened: PageContext, film: Film) -> dict[str, np.ndarray]:
-    take, last = film.take, len(opened.capture.tokens) - 1
+    take, query = film.take, position_in_view(film)
     return {
         "prompt_ids": np.array([token.id for token in film.prompt.tokens], dtype=np.int64),
         "ids": np.array(take.ids, dtype=np.int64),
@@ -46,12 +54,12 @@ def _arrays(opened: PageContext, film: Film) -> dict[str, np.ndarray]:
         "entropies": np.array([one.entropy for one in take.choices[1:]], dtype=np.float64),
         "final_probabilities": np.array([one.final for one in take.choices[1:]], dtype=np.float64),
         "final_entropies": np.array([one.final_entropy for one in take.choices[1:]], dtype=np.float64),
-        "attention_row": attention_rows(opened.capture, opened.layer, opened.head, first=last, bin=1)[0],
+        "attention_row": attention_rows(opened.capture, opened.layer, opened.head, first=query, bin=1)[0],
     }
 
 
 def _frame_in_view(opened: PageContext, film: Film, words: str) -> str:
-    frame = frames_of(opened, film, base=min(film.at, len(film.take.choices) - 1), heads=(), bin=1)[0]
+    frame = frames_of(opened, film, base=min(film.at, len(film.take.tokens)), heads=(), bin=1)[0]
     tokens = opened.capture.tokens
     chosen = _("L{layer}H{head}: where {label} looks, and how it was chosen")
     words_of_prompt = _("L{layer}H{head}: where {label} looks, and what may come after it")

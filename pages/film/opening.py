@@ -38,6 +38,7 @@ def open_film(opened: PageContext) -> tuple[PageContext, Film]:
         st.stop()
     except RunnerError as error:
         session.slots()["status"].empty()
+        session.write_address()
         st.warning(plain(sentence(error)))
         st.stop()
     session.slots()["status"].empty()
@@ -55,8 +56,9 @@ def _settled(opened: PageContext) -> Film:
 
     asked = opened.runner.info.name, session.text(), session.chat(), session.carried()
     film = session.jobs().get("film", asked, make)
+    longer = film.limit != held.length
     film.keep_to(held.length)
-    film.base = 0  # the whole page runs: the picture may be a new one
+    film.base, film.playing = 0, False  # the whole page runs: the picture may be a new one
     if film.runner is not opened.runner:
         film.go_on_with(opened.runner, prompt)
     about = session.text(), session.model()
@@ -68,6 +70,9 @@ def _settled(opened: PageContext) -> Film:
         _open_ways(film, len(prompt.logits(-1)))
     else:
         film.change(sampling)
+    beams = int(state().beams)
+    if beams != film.width or longer:  # which are as long as the film may be
+        film.beams, film.width, film.searching = [], 0, beams
     return film
 
 
@@ -75,8 +80,6 @@ def _open_ways(film: Film, n_vocab: int) -> None:
     held = state()
     way = Way(current(), forced(n_vocab), "beam" if held.beam else "forced", held.steps)
     film.open(*with_others(way, n_vocab), at=held.at)
-    if film.width != int(held.beams):
-        film.beams, film.width, film.searching = [], 0, int(held.beams)
 
 
 def remember(film: Film) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -41,17 +40,6 @@ N_ = str  # marks a text for Babel without translating it here
 
 HEADS = Path(__file__).parents[1] / "heads" / "page.py"
 WIDTHS = (2, 3, 4, 5)
-COLUMNS = {
-    N_("id of the token"): "token",
-    N_("the model’s own probability"): "probability",
-    N_("its logarithm"): "log_probability",
-    N_("the model’s own rank"): "rank",
-    N_("the model’s own entropy, bits"): "entropy",
-    N_("probability after your settings"): "final",
-    N_("rank after your settings"): "final_rank",
-    N_("entropy after your settings, bits"): "final_entropy",
-    N_("tokens kept"): "n_kept",
-}  # of the table: a word for each number of a Choice
 
 
 @st.fragment
@@ -68,7 +56,8 @@ def show_film(opened: PageContext, film: Film, badge: DeltaGenerator, *, every_h
     guarded(lambda: film.restore(say) if film.idle else film.pull(film.wanted, say))
     film.wanted, film.idle = 0, False
     status.empty()
-    remember(film)
+    if not film.playing:  # the address has the frame where it stops: one step of Back
+        remember(film)
     guarded(lambda: _show_picture(opened, film, badge, every_head=every_head))
     _show_actions(film)
     _show_tree(film)
@@ -88,7 +77,7 @@ def _show_picture(opened: PageContext, film: Film, badge: DeltaGenerator, *, eve
 
 def _heard(film: Film, asked: Mapping[str, Any]) -> None:
     """The picture has frames and wants more; of another way it knows nothing."""
-    film.answered = asked["ask"]
+    film.answered, film.playing = asked["ask"], asked.get("playing", False)
     film.base = asked["have"] if asked["film"] == film.name else 0
     film.wanted, film.idle = asked["wanted"], not asked["wanted"]
     if asked["film"] == film.name:
@@ -98,7 +87,7 @@ def _heard(film: Film, asked: Mapping[str, Any]) -> None:
 def _rest(film: Film, told: Mapping[str, Any]) -> None:
     """The reader stopped at a frame; the picture has all of them."""
     if told["film"] == film.name:
-        film.base, film.at = told["have"], told["at"]
+        film.base, film.at, film.playing = told["have"], told["at"], False
 
 
 def _look(film: Film, place: list[int]) -> None:
@@ -243,7 +232,8 @@ def _show_tree(film: Film) -> None:
     branches = film.branches()
     if not branches:
         return
-    tree = token_tree(branches, film.runner.token_text, path=film.take.ids, prompt=film.prompt.tokens[-1].text)
+    opened, prompt = film.take.branch(), film.prompt.tokens[-1].text
+    tree = token_tree(branches, film.runner.token_text, path=opened.ids, chosen=opened.chosen, prompt=prompt)
     words = translated(tree_picture.TEXTS)
     data = tree_picture.payload(
         nodes=tree.nodes, n_branches=tree.n_branches, opened=tree.opened, texts=words, shows="film"
@@ -272,22 +262,3 @@ def _add_beams(film: Film, width: int) -> None:
     finally:
         job.cancel()
     status.empty()
-
-
-# -- tables -----------------------------------------------------------------------------------------------------------
-
-
-def tables_of(opened: PageContext, film: Film) -> dict[str, pd.DataFrame]:
-    """Every generated token with its numbers, and where the newest one looks."""
-    take, capture = film.take, film.capture(lambda: None)
-    columns = {_(words): [getattr(one, name) for one in take.choices[1:]] for words, name in COLUMNS.items()}
-    columns[_("milliseconds")] = [np.nan if one.seconds is None else 1000 * one.seconds for one in take.choices[1:]]
-    index = [f"{film.n_prompt + i} {token.text}" for i, token in enumerate(take.tokens)]
-    keys = [f"{i} {token.text}" for i, token in enumerate(capture.tokens)]
-    last = len(keys) - 1
-    row = attention_rows(capture, opened.layer, opened.head, first=last, bin=1)[0]
-    title = f"L{opened.layer}H{opened.head} · {_('Query (looking)')} {last} {capture.tokens[last].text}"
-    return {
-        _("Generated tokens"): pd.DataFrame(columns, index=index, dtype=float),
-        title: pd.DataFrame({_("weight"): row}, index=keys),
-    }

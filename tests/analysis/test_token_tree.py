@@ -51,11 +51,20 @@ def test_no_branch_is_the_prompt_alone() -> None:
     assert (drawn.n_rows, drawn.n_branches, drawn.opened) == (1, 0, "")
 
 
+def test_the_open_branch_says_itself_how_its_tokens_were_chosen() -> None:
+    forced = Branch((1, 2), (-0.1, -0.2), ("forced", "sampled"))
+    drawn = Branch((1, 3), (-0.1, -0.3), ("sampled", "sampled"))
+    how = {node.id: node.chosen for node in token_tree([forced, drawn], str, path=(1, 2)).nodes}
+    assert how == {"": None, "1": "forced", "1.2": "sampled", "1.3": "sampled"}
+    how = {node.id: node.chosen for node in token_tree([forced, drawn], str, path=(1, 3), chosen=drawn.chosen).nodes}
+    assert how == {"": None, "1": "sampled", "1.2": "sampled", "1.3": "sampled"}
+
+
 def test_shared_beginnings_are_shared_nodes() -> None:
     drawn = tree(branch(1, 2, 3), branch(1, 2, 4, 5), branch(1, 2))
     assert sorted(node.id for node in drawn.nodes) == ["", "1", "1.2", "1.2.3", "1.2.4", "1.2.4.5"]
     assert at(drawn, 1, 2, 4).label == "t4"
-    assert drawn.n_branches == 3
+    assert drawn.n_branches == 2  # the third has no end of its own
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pages.film.export import film_view
+from pages.film.tables import tables_of
 from tests.pages.test_film import PAGE, PROMPT, film, ids, key_of, more, opened, steps, tokens
 from tests.ui.driving import components, go, html, no_failure, open_app, payload, send, sentences, type_text
 from ui import cached, i18n
@@ -50,7 +51,7 @@ def test_a_branch_of_other_settings_brings_them_back():
     assert app.query_params == address | {"film.ways": "open~~steps.4~seed.5"}
 
 
-def test_the_saved_picture_is_of_the_frame_in_view(monkeypatch):
+def test_the_saved_picture_and_the_tables_are_of_the_frame_in_view(monkeypatch):
     app = more(open_app(page=PAGE), 4)
     held = app.session_state["jobs"].get("film", key_of(app), lambda _: None)
     monkeypatch.setattr(i18n, "language", lambda: "en")
@@ -60,6 +61,9 @@ def test_the_saved_picture_is_of_the_frame_in_view(monkeypatch):
         picture = film_view(opened(held), held, every_head=False).picture
         assert picture is not None
         assert title.format(label=film(app)["frames"][at]["label"], what=what) in picture("", "")
+        row = list(tables_of(opened(held), held).values())[-1]["weight"]
+        assert len(row) == PROMPT + at == len(film_view(opened(held), held, every_head=False).arrays()["attention_row"])
+        assert float(row.to_numpy().sum()) == pytest.approx(1, abs=1e-4)
 
 
 def test_the_text_opens_in_heads_with_its_generated_tokens_and_they_can_be_dropped():

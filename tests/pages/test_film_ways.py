@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from pages.film.state import LONGEST_WAYS
 from pages.film.ways import MOST, written
 from tests.browser import PATIENCE
 from tests.pages.test_film import PAGE, film, force, ids, more, tokens
-from tests.pages.visiting import address, visit
+from tests.pages.visiting import address, text_box, visit, wait_for_rest
 from tests.ui.driving import beside_head, no_failure, open_app, payload, send, sentences
 
 
@@ -72,6 +73,17 @@ def test_a_way_is_made_again_up_to_a_length_set_lower_alone():
     assert tree(again)["ids"] == tree(app)["ids"]
 
 
+def test_beams_are_as_long_as_the_film_may_be():
+    app = more(open_app(page=PAGE, length="6"), 3)
+    app.selectbox(key="film_width").set_value(2)
+    app.button(key="film_beams").click().run()
+    app.number_input(key="film.length").set_value(3).run()
+    no_failure(app)
+    assert max(len(node.split(".")) for node in tree(app)["ids"]) == 3
+    again = settled(open_app(page=PAGE, **app.query_params))
+    assert tree(again)["ids"] == tree(app)["ids"]
+
+
 @pytest.mark.parametrize(
     "ways, said",
     [
@@ -124,3 +136,38 @@ def test_back_takes_a_forced_token_back_and_forward_brings_it_again(page, server
     page.go_forward()
     expect(page.locator(".film .chip.forced")).to_have_count(1)
     assert address(page.url) == forced
+
+
+def test_what_changes_is_one_step_of_back(page, server):
+    visit(page, server, "film", **{"film.length": "6", "film.steps": "4", "film.frame": "2"})
+    of_film = page.locator(".film")
+    expect(of_film).to_have_attribute("data-frames", "5", timeout=PATIENCE)
+    wait_for_rest(page)
+
+    def shown() -> tuple[list[str], str]:
+        return page.locator(".film .chip.drawn").all_inner_texts(), of_film.get_attribute("data-frame") or ""
+
+    def expect_shown(chips: list[str], frame: str) -> None:
+        expect(page.locator(".film .chip.drawn")).to_have_text(chips)
+        expect(of_film).to_have_attribute("data-frame", frame)
+
+    def changed(change: Callable[[], None], done: Callable[[dict[str, str]], bool]) -> None:
+        url, before, length = page.url, shown(), page.evaluate("history.length")
+        change()
+        page.wait_for_url(lambda url: done(address(url)))
+        wait_for_rest(page)
+        after = shown()
+        assert page.evaluate("history.length") == length + 1
+        page.go_back()
+        page.wait_for_url(url)
+        expect_shown(*before)
+        page.go_forward()
+        page.wait_for_url(lambda url: done(address(url)))
+        expect_shown(*after)
+        wait_for_rest(page)
+
+    seed = page.get_by_label("Seed")
+    changed(lambda: (seed.fill("3"), seed.press("Enter")), lambda held: held.get("sampling.seed") == "3")
+    changed(page.locator(".film .play").click, lambda held: held.get("film.steps") in ("5", "6"))
+    text = text_box(page)
+    changed(lambda: (text.fill("The king"), text.press("Control+Enter")), lambda held: held.get("text") == "The king")

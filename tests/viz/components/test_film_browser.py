@@ -129,11 +129,12 @@ def test_at_the_end_one_step_asks_for_one_token_and_shows_it_when_it_comes(mount
     page = mount(SOURCE, film(2, at=1), style=STYLE)
     page.locator(STEP).click()
     page.locator(STEP).click()  # a second click while the answer is on its way asks nothing more
-    assert calls(page) == [["more", {"film": "one", "have": 2, "at": 1, "wanted": 1, "ask": 1}]]
+    assert calls(page) == [["more", {"film": "one", "have": 2, "at": 1, "wanted": 1, "ask": 1, "playing": False}]]
     assert page.locator(".status").inner_text().endswith("generating …")
     more(page, film(3, start=2, answered=1))
     assert (at(page), facts(page)["frames"]) == (2, "3")
-    assert calls(page)[1:] == [["more", {"film": "one", "have": 3, "at": 2, "wanted": 1, "ask": 2}]]  # one ahead
+    one_ahead = {"film": "one", "have": 3, "at": 2, "wanted": 1, "ask": 2, "playing": False}
+    assert calls(page)[1:] == [["more", one_ahead]]
     more(page, film(4, start=3, answered=2))
     assert at(page) == 2
     page.locator(STEP).click()
@@ -145,7 +146,7 @@ def test_playing_shows_eight_frames_a_second_and_asks_ahead(mount):
     hold(page)
     page.locator(".speed").select_option("8")
     page.locator(".film .play").click()
-    assert calls(page) == [["more", {"film": "one", "have": 2, "at": 0, "wanted": 6, "ask": 1}]]
+    assert calls(page) == [["more", {"film": "one", "have": 2, "at": 0, "wanted": 6, "ask": 1, "playing": True}]]
     more(page, film(9, start=2, answered=1, limit=8, stop="limit"))
     page.clock.run_for(20)  # a tick sees that a frame is due at most one screen refresh late
     for expected in range(1, 9):
@@ -172,7 +173,7 @@ def test_pausing_stops_the_film_at_once_and_what_still_comes_is_kept(mount):
 def test_a_missing_chunk_is_asked_for_again(mount):
     page = mount(SOURCE, film(3), style=STYLE)
     more(page, film(7, start=5))
-    assert calls(page) == [["more", {"film": "one", "have": 3, "at": 0, "wanted": 0, "ask": 1}]]
+    assert calls(page) == [["more", {"film": "one", "have": 3, "at": 0, "wanted": 0, "ask": 1, "playing": False}]]
     more(page, film(7, start=3, answered=1))
     assert facts(page)["frames"] == "7"
 
@@ -210,7 +211,7 @@ def test_another_way_opens_at_its_frame_and_fetches_what_it_had(mount):
     page = mount(SOURCE, film(5, at=3), style=STYLE)
     more(page, film(2, film="two", at=4, goal=4))
     assert at(page) == 1
-    assert calls(page) == [["more", {"film": "two", "have": 2, "at": 4, "wanted": 3, "ask": 1}]]
+    assert calls(page) == [["more", {"film": "two", "have": 2, "at": 4, "wanted": 3, "ask": 1, "playing": False}]]
     more(page, film(5, start=2, film="two", at=4, goal=4, answered=1))
     assert at(page) == 4
 

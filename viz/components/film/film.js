@@ -87,7 +87,8 @@ function ask(state, wanted, have = lastFrame(state.reel) + 1) {
   if (waiting || (wanted > 0 && !mayGoOn(state))) return
   state.asks += 1
   Object.assign(state, { asking: state.asks, askedAt: performance.now() })
-  state.send("more", { film: state.meta?.film ?? null, have, at: state.bound ?? state.at, wanted, ask: state.asks })
+  const { playing, asks } = state
+  state.send("more", { film: state.meta?.film ?? null, have, at: state.bound ?? state.at, wanted, ask: asks, playing })
 }
 
 const prefetch = (state) => {
