@@ -13,6 +13,8 @@ from tests.pages.edit_driving import HERE, PAGE, add, chips, drop, expected_map,
 from tests.pages.expected import ROUNDING
 from tests.ui.driving import html, no_failure, open_app, sentences
 
+pytestmark = pytest.mark.table  # its tests take a second each
+
 
 @pytest.mark.parametrize(
     "edits, sentence, left",
@@ -118,7 +120,6 @@ def test_cells_are_typed_as_pairs(text, cells):
     assert cells_in(text) == cells
 
 
-@pytest.mark.table
 def test_a_layer_without_softmax_attention_is_one_sentence(folder_of):
     without = next(layer for layer, kind in enumerate(FAMILY["jamba"].kinds) if kind != "full")
     app = open_app(page=PAGE, model=folder_of("jamba"), text="some text", edits=f"ScaledHead({without},0,0.0)")

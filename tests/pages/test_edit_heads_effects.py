@@ -25,6 +25,8 @@ from tests.pages.visiting import PATIENCE, eventually, type_text, visit, wait_fo
 from tests.ui.driving import button, components, html, no_failure, open_app, payloads, sentences, tell, until
 from ui.session import DEFAULT_TEXT
 
+pytestmark = pytest.mark.table  # its tests take a second each
+
 PAGE = "pages/edit_heads/page.py"
 INDUCTION = "lamp river seven cloud lamp river seven cloud lamp river seven"
 
@@ -168,7 +170,6 @@ def test_the_search_can_be_stopped_and_goes_on_where_it_was(monkeypatch):
     np.testing.assert_allclose(maps(app)[0], expected(top("A dog and a cat"), "A dog and a cat").lost, atol=1e-5)
 
 
-@pytest.mark.table
 def test_layers_without_attention_are_empty_and_named(folder_of):
     app = open_view(model=folder_of("jamba"), text="some text")
     no_failure(app)

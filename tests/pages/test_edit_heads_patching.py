@@ -31,6 +31,8 @@ from tests.pages.patch_driving import (
 from tests.ui.driving import html, no_failure, open_app, payload, send, sentences
 from ui.session import DEFAULT_TEXT
 
+pytestmark = pytest.mark.table  # its tests take a second each
+
 # -- numbers ----------------------------------------------------------------------------------------------------------
 
 
@@ -157,7 +159,6 @@ def test_a_click_on_a_head_opens_it():
     assert "L3H5" in html(app)
 
 
-@pytest.mark.table
 def test_layers_without_softmax_attention_can_be_patched_but_not_opened(folder_of):
     folder = folder_of("jamba")
     app = opened(model=folder, text="some text", patch_text="same text")

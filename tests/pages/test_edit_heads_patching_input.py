@@ -30,6 +30,8 @@ from tests.ui.driving import components, no_failure, open_app, sentences, until
 from ui import session
 from ui.session import DEFAULT_TEXT
 
+pytestmark = pytest.mark.table  # its tests take a second each
+
 # -- what cannot be ---------------------------------------------------------------------------------------------------
 
 

@@ -10,6 +10,8 @@ import streamlit as st
 from tests.pages.test_models_given_up import PLACES
 from tests.ui.driving import button, no_failure, open_app, sentences
 
+pytestmark = pytest.mark.table  # its tests take a second each
+
 
 @pytest.mark.parametrize("place", PLACES)
 def test_a_page_whose_work_ends_at_the_first_look_is_sent_whole(monkeypatch, place):

@@ -18,6 +18,8 @@ from tests.pages.kv_driving import figure, opened, runner
 from tests.ui.driving import button, html, no_failure, payloads, sentences, type_text, until
 from ui.session import DEFAULT_TEXT
 
+pytestmark = pytest.mark.table  # its tests take a second each
+
 
 def raced(app: AppTest) -> AppTest:
     return until(app, lambda app: button(app, "race_again"))
@@ -56,7 +58,6 @@ def test_a_race_can_be_stopped_and_run_again():
     app.button(key="race_stop").click().run()
 
 
-@pytest.mark.table
 def test_another_text_begins_another_race():
     app = raced(opened(race_length="50"))
     app = type_text(app, "The capital of France is")
@@ -65,7 +66,6 @@ def test_another_text_begins_another_race():
     assert "Paris" in html(app)
 
 
-@pytest.mark.table
 def test_a_race_that_the_context_cuts_short_says_so():
     text = "word " * 2040
     app = opened(text=text, race_length="50")
@@ -160,7 +160,6 @@ def test_a_text_of_one_token_is_enough(view):
     assert sentences(app) == []
 
 
-@pytest.mark.table
 def test_a_text_that_fills_the_context_cannot_race_but_has_its_bytes():
     text = "a" * 5000
     limit = runner().info.max_tokens
@@ -186,7 +185,6 @@ def test_an_encoder_says_that_it_keeps_no_cache(folder_of, view):
     assert app.get("plotly_chart") == []
 
 
-@pytest.mark.table
 @pytest.mark.parametrize("view", ["race", "bytes", "what_if"])
 @pytest.mark.parametrize("name", ["gemma2", "deepseek-v3", "qwen3-next"])  # windows, a latent, layers without a cache
 def test_other_families_are_shown_too(folder_of, name, view):

@@ -22,6 +22,8 @@ from tests.pages.kv_driving import figure, opened, runner
 from tests.ui.driving import button, html, no_failure, sentences, until
 from ui.session import DEFAULT_TEXT
 
+pytestmark = pytest.mark.table  # its tests take a second each
+
 
 def answered(**address: str) -> AppTest:
     return until(opened(kv="what_if", **address), lambda app: not button(app, "curve_stop"))

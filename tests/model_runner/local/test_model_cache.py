@@ -26,6 +26,8 @@ from model_runner.request import CaptureRequest
 from tests.model_runner.folders import save
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
+pytestmark = pytest.mark.table  # its tests take a second each
+
 SOON = 20.0  # seconds after which a test that waits in vain gives up
 Progress = Callable[[str, int, int], None]
 
@@ -226,7 +228,6 @@ def test_a_model_that_was_given_up_answers_that_it_was_cancelled(loader: Loader)
     assert capture.verify(0).ok  # what needs no model is still there
 
 
-@pytest.mark.table
 def test_a_model_that_was_given_up_is_freed(tmp_path: Path) -> None:
     # With the real loader, which freezes what it loaded; and captures, which hold their runner that holds them.
     folders = [str(save(tmp_path / f"model {i}")) for i in range(MOST_MODELS + 1)]

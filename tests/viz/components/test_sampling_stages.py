@@ -26,6 +26,8 @@ from tests.model_runner.test_sampling import PROMPT
 from tests.model_runner.test_sampling_draws import THREEFRY
 from tests.node import NODE
 
+pytestmark = pytest.mark.table  # its tests take a second each
+
 FOLDER = Path(viz.components.__file__ or "").parent / "sampling_bench"
 BRIDGE = """
 import { createInterface } from "node:readline"
