@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from model_runner.local.loading import DEFAULT_FOLDER
@@ -24,6 +25,7 @@ def no_code_ran(page) -> bool:
     return page.evaluate("window.hacked === undefined && document.querySelector('img[src=x]') === null")
 
 
+@pytest.mark.long
 def test_texts_that_cannot_be_read_say_so_and_a_good_one_is_read_again(page, server):
     wait_for_heads(visit(page, server))
     type_text(page, " \n ")
@@ -105,6 +107,7 @@ def choose_model(page, name: str) -> None:
     box.press("Enter")
 
 
+@pytest.mark.long
 def test_models_that_cannot_be_opened_say_why_and_the_embedded_one_comes_back(page, server, tmp_path):
     half = tmp_path / "half"
     pickled = tmp_path / "pickled"

@@ -154,6 +154,7 @@ def test_a_film_that_comes_to_rest_does_not_bring_back_a_reader_who_went_on(page
         expect(page.locator(".st-key-beside_text")).to_contain_text("+ 4 generated tokens")
 
 
+@pytest.mark.long
 def test_a_copied_address_shows_the_same_film(page, server, new_page):
     open_film(page, server, length="10", seed="3", top_p="0.8")
     play_to(page, 9)

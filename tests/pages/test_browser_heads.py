@@ -226,6 +226,7 @@ def test_a_word_is_explained_to_a_tap_in_the_readers_language(new_page, server):
     expect(page.locator(".glossary .note")).to_be_hidden()
 
 
+@pytest.mark.long
 def test_a_page_opened_first_at_its_own_address_has_its_frame(tmp_path, new_page):
     with running_app(tmp_path / "log.txt") as fresh:
         page = visit(new_page(), fresh, "cell", layer="2", head="1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.pages.visiting import (
@@ -71,6 +72,7 @@ def test_back_from_another_page_shows_the_one_before_as_it_was(page, server):
     expect_address(page, layer="1", head="1")
 
 
+@pytest.mark.long
 def test_a_long_text_is_in_a_copied_address(page, new_page, server):
     wait_for_heads(visit(page, server, layer="1", head="1"))
     long = "\n".join(f"{number * number} squirrels and 北京 & <b> +%20" for number in range(40))

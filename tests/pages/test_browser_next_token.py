@@ -70,6 +70,7 @@ def test_dragging_redraws_and_sends_nothing_until_it_is_released(page, server, f
     assert frames
 
 
+@pytest.mark.long
 def test_another_browser_at_the_same_address_shows_the_same_bench(page, server, new_page):
     open_bench(page, server, query="2")
     page.locator("input.compare").check()
