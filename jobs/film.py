@@ -190,6 +190,8 @@ class Film:
     def _replace(self, **changes: object) -> None:
         self.takes[self._open] = replace(self.take, **changes)  # type: ignore[arg-type]  # the fields of a Take
 
+    # -- other ways ---------------------------------------------------------------------------------------------------
+
     def ways(self) -> tuple[list[Way], int]:
         """What determines each way, and the number of the open one."""
         return [take.way for take in self.takes], self._open
@@ -230,8 +232,6 @@ class Film:
             raise
         finally:
             other.close()
-
-    # -- other ways ---------------------------------------------------------------------------------------------------
 
     def change(self, sampling: Sampling) -> None:
         """Other settings: a way of its own from the prompt on; the one so far stays in the tree."""

@@ -221,7 +221,7 @@ def read(kind: type[State], name: str, text: str) -> Any:
 
 def _listed(text: str, options: tuple[str, ...], about: Setting) -> str:
     if text not in options:
-        raise Unreadable(_("“{value}” is no choice for {what}.").format(value=_short(text), what=_(about.label)))
+        raise Unreadable(_("“{value}” is no choice for {what}.").format(value=short(text), what=_(about.label)))
     return text
 
 
@@ -236,9 +236,9 @@ def _whole(text: str, about: Setting, what: str = "") -> int:
     label = what or _(about.label)
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdigit()):
-        raise Unreadable(_("“{value}” is not a number for {what}.").format(value=_short(text), what=label))
+        raise Unreadable(_("“{value}” is not a number for {what}.").format(value=short(text), what=label))
     if len(digits) > about.digits:
-        raise Unreadable(_("“{value}” is too large a number for {what}.").format(value=_short(text), what=label))
+        raise Unreadable(_("“{value}” is too large a number for {what}.").format(value=short(text), what=label))
     return int(_bounded(int(text), about, label))
 
 
@@ -249,7 +249,7 @@ def _real(text: str, about: Setting) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise Unreadable(_("“{value}” is not a number for {what}.").format(value=_short(text), what=label))
+        raise Unreadable(_("“{value}” is not a number for {what}.").format(value=short(text), what=label))
     return _bounded(value, about, label)
 
 
@@ -275,7 +275,7 @@ def _edits(text: str) -> tuple[Any, ...]:
 def _named(text: str, wanted: Any, about: Setting) -> Any:
     parts = text.split("-")
     if len(parts) != len(wanted._fields) or not all(part.isascii() and part.isdigit() for part in parts):
-        raise Unreadable(_("“{value}” is not a number for {what}.").format(value=_short(text), what=_(about.label)))
+        raise Unreadable(_("“{value}” is not a number for {what}.").format(value=short(text), what=_(about.label)))
     return wanted(*(_whole(part, about) for part in parts))
 
 
@@ -292,9 +292,9 @@ def _several(text: str, inner: Any, about: Setting) -> tuple[Any, ...]:
         return tuple(_whole(part, about) for part in parts)
     found = tuple(tuple(_whole(one, about) for one in part.split(".")) for part in parts)
     if {len(one) for one in found} != {len(typing.get_args(inner))}:
-        raise Unreadable(_("“{value}” is not a number for {what}.").format(value=_short(text), what=_(about.label)))
+        raise Unreadable(_("“{value}” is not a number for {what}.").format(value=short(text), what=_(about.label)))
     return found
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"

@@ -28,7 +28,7 @@ def film_view(opened: PageContext, film: Film, *, every_head: bool) -> View:
 
     return View(
         name="film",
-        title=shortened("".join(token.text for token in film.prompt.tokens if not token.special).replace("·", " "), 40),
+        title=shortened(_words(film), 40),
         what=_what(film),
         tables=lambda: tables_of(opened, film),
         page=page,
@@ -37,6 +37,10 @@ def film_view(opened: PageContext, film: Film, *, every_head: bool) -> View:
         starts_with_capture=False,
         arrays=lambda: _arrays(opened, film),
     )
+
+
+def _words(film: Film) -> str:
+    return "".join(token.text for token in film.prompt.tokens if not token.special).replace("·", " ").strip()
 
 
 def _what(film: Film) -> str:

@@ -15,7 +15,7 @@ from model_runner.transforms import DEFAULT, Sampling, with_newer
 from pages.film.state import LONGEST_WAYS, FilmState, checked, state
 from ui.i18n import _
 from ui.sampling_settings import SamplingA, values_of
-from ui.state import Unreadable, fields, read, refuse, write
+from ui.state import Unreadable, fields, read, refuse, short, write
 from ui.wording import sentence
 
 OPEN = "open"
@@ -73,5 +73,4 @@ def _read(text: str, n_vocab: int) -> Way:
 
 
 def _unreadable(text: str) -> str:
-    shown = text if len(text) <= 40 else f"{text[:40]}…"
-    return _("“{value}” is no choice for {what}.").format(value=shown, what=_("list of branches"))
+    return _("“{value}” is no choice for {what}.").format(value=short(text), what=_("list of branches"))
