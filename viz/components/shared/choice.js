@@ -17,7 +17,7 @@ export function reconcile(state, name, fromHost) {
   slot.held = slot.asked !== null && slot.asked !== said && now < slot.until
   if (slot.held) {
     clearTimeout(state.believing)
-    state.believing = setTimeout(state.again, slot.until - now + 1)
+    state.believing = setTimeout(() => state.again(), slot.until - now + 1) // with what the host says by then
   } else Object.assign(slot, { current: fromHost, asked: null })
   return slot.current
 }

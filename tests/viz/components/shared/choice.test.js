@@ -11,10 +11,10 @@ function component(first) {
   mock.timers.enable({ apis: ["setTimeout"] })
   let now = 0
   performance.now = () => now
-  const state = { again: () => hear(state.said) }
+  const state = {}
   const hear = (said) => {
-    state.said = said
-    return (state.drawn = reconcile(state, "head", said))
+    state.again = () => (state.drawn = reconcile(state, "head", said)) // made anew with the data, as in shell.js
+    return state.again()
   }
   const click = (value) => {
     state.drawn = value
@@ -70,6 +70,19 @@ test("a click while another answer is held back counts from its own time", () =>
   wait(1000)
   assert.equal(state.drawn, 2)
   assert.equal(hear(2), 2)
+})
+
+test("what was held back is not brought up again after what the host has said since", () => {
+  const { state, hear, click, wait } = component(1)
+  click(2)
+  click(3)
+  hear(2)
+  hear(3)
+  wait(2500)
+  click(4)
+  assert.equal(hear(4), 4)
+  wait(10_000)
+  assert.equal(state.drawn, 4)
 })
 
 test("a choice survives data that repeat what was said before it", () => {
