@@ -17,7 +17,7 @@ WITH_NODE = PATH="$(NODE)/bin:$$PATH"
 CHROMIUM_PACKAGES := chromium fonts-noto-cjk fonts-noto-color-emoji
 PO := $(wildcard ui/locales/*.po)
 
-.PHONY: help run test long walk check lint format bench messages python chromium
+.PHONY: help run test long walk check quick lint format bench messages python chromium
 .DEFAULT_GOAL := help
 
 help:
@@ -46,7 +46,11 @@ walk: $(DEV) chromium
 	HF_HUB_OFFLINE=1 $(BIN)/python -m tests.walk $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) \
 		$(if $(LANGUAGE),--language $(LANGUAGE)) $(if $(SIZE),--size $(SIZE)) $(ARGS)
 
-check: lint
+# Beside each other: pyright takes a minute of one core alone.
+check: $(DEV) $(JS)
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going lint quick
+
+quick: $(DEV)
 	PYTHONDONTWRITEBYTECODE= HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 -m "not browser and not table and not long" $(ARGS)
 
 lint: $(DEV) $(JS)

@@ -63,8 +63,9 @@ UNPICKLERS = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "m
 
 def sources(*suffixes: str) -> list[str]:
     """Paths, from the root, of our files with these suffixes."""
-    found = (path.relative_to(ROOT) for suffix in suffixes for path in ROOT.rglob(f"*{suffix}"))
-    return sorted(str(path) for path in found if path.parts[0] not in MADE and not path.parts[0].startswith("."))
+    ours = [path for path in ROOT.iterdir() if path.name not in MADE and not path.name.startswith(".")]
+    files = (path for top in ours for path in ([top] if top.is_file() else top.rglob("*")))
+    return sorted(str(path.relative_to(ROOT)) for path in files if path.name.endswith(suffixes))
 
 
 def room_of(path: str) -> str:
