@@ -205,9 +205,19 @@
     return node.value ?? node.getAttribute("aria-valuenow") ?? null
   }
 
-  // The same when it was drawn: a slider that another holds back shows for a moment where it was pulled.
-  const settled = (index) =>
-    new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(value(index)))))
+  // The same when it was drawn: a slider that another holds back shows for a moment where it was pulled, and a film steps
+  // to a frame once that is there.
+  async function settled(index) {
+    const { node } = found[index]
+    const [drawn, began] = [() => new Promise((done) => requestAnimationFrame(done)), now()]
+    const there = async () => {
+      await drawn()
+      if (node.closest("[data-stepping=true]") && now() - began < UNANSWERED) await there()
+    }
+    await there()
+    await drawn()
+    return value(index)
+  }
 
   // The least and the most that a box for numbers takes; without such an end, one far away.
   function bounds(index) {

@@ -202,6 +202,7 @@ function draw(state) {
   drawWhen(state)
   Object.assign(root.dataset, {
     film: reel.film, frame: String(state.at), frames: String(reel.frames.length), playing: String(state.playing),
+    stepping: String(state.stepping), // to a frame that is being made
   })
   markPainted(root)
 }
