@@ -104,6 +104,11 @@ def token_tree(
     return TokenTree(tuple(nodes), n_rows, n_rows if branches else 0, opened.id)
 
 
+def id_of(ids: Sequence[int]) -> str:
+    """The id of the node with these token ids from the prompt to it."""
+    return ".".join(map(str, ids))
+
+
 def ids_of(node_id: str) -> tuple[int, ...]:
     """The token ids from the prompt to the node with this id."""
     return tuple(map(int, node_id.split("."))) if node_id else ()

@@ -21,7 +21,7 @@ from analysis.film import (
     strips,
 )
 from analysis.head_names import group_size
-from analysis.token_tree import branches_of, ids_of, token_tree
+from analysis.token_tree import branches_of, id_of, ids_of, token_tree
 from jobs.film import Film
 from model_runner import Capture, GenerateRequest
 from model_runner.edits import Int8Cache, KeepLast, SharedKeys
@@ -236,7 +236,12 @@ def _show_tree(film: Film) -> None:
     tree = token_tree(branches, film.runner.token_text, path=opened.ids, chosen=opened.chosen, prompt=prompt)
     words = translated(tree_picture.TEXTS)
     data = tree_picture.payload(
-        nodes=tree.nodes, n_branches=tree.n_branches, opened=tree.opened, texts=words, shows="film"
+        nodes=tree.nodes,
+        n_branches=tree.n_branches,
+        opened=tree.opened,
+        frame=id_of(opened.ids[: film.at]),
+        texts=words,
+        shows="film",
     )
     mount(tree_picture.SOURCE, data, key="film_tree", on={"node": lambda node: _follow(film, ids_of(node))})
 

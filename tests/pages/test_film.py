@@ -184,7 +184,7 @@ def test_a_node_of_the_tree_opens_the_other_way_where_it_was():
     send(app, "token_tree", "node", ".".join(map(str, ids(4))))
     no_failure(app)
     assert tokens(app)[:5] == ids(5)
-    assert film(app)["at"] == 4
+    assert (film(app)["at"], payload(app, "token_tree")[0]["frame"]) == (4, ".".join(map(str, ids(4))))
 
 
 def test_other_settings_start_a_new_film_and_the_old_one_stays_a_branch():

@@ -30,8 +30,8 @@ class Node:
 PROMPT = Node("", "the·dog", -1, log_prob=0.0, total=0.0, chosen=None)
 
 
-def tree(nodes: Sequence[Node], *, opened: str = "", n_branches: int = 1, **options: int) -> bytes:
-    return payload(nodes=nodes, n_branches=n_branches, opened=opened, texts=TEXTS, **options)
+def tree(nodes: Sequence[Node], *, opened: str = "", frame: str = "", n_branches: int = 1, **options: int) -> bytes:
+    return payload(nodes=nodes, n_branches=n_branches, opened=opened, frame=frame, texts=TEXTS, **options)
 
 
 def test_the_payload_carries_every_node():
@@ -41,12 +41,12 @@ def test_the_payload_carries_every_node():
         Node("5.7", "·off", 1, chosen="forced", names=("one", "two")),
         Node("5.8", "⟨eos⟩", 1, y=1.0, dropped=True, ended=True),
     ]
-    meta, arrays = unpacked(tree(nodes, opened="5.7", n_branches=3))
+    meta, arrays = unpacked(tree(nodes, opened="5.7", frame="5", n_branches=3))
     assert meta["ids"] == ["", "5", "5.7", "5.8"]
     assert meta["labels"] == ["the·dog", "·ran", "·off", "⟨eos⟩"]
     assert meta["chosen"] == [None, "greedy", "forced", "greedy"]
     assert meta["names"] == {"2": ["one", "two"]}
-    assert (meta["opened"], meta["n_branches"]) == ("5.7", 3)
+    assert (meta["opened"], meta["frame"], meta["n_branches"]) == ("5.7", "5", 3)
     assert arrays["parents"].tolist() == [-1, 0, 1, 1]
     assert arrays["rows"].tolist() == [0.0, 0.5, 0.0, 1.0]
     assert arrays["log_probs"].tolist() == [0.0, -0.25, -0.5, -0.5]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 
 import pytest
 
 from tests.viz.components import shim
+from tests.viz.components.clock import wait
 from tests.viz.components.test_token_tree import PROMPT, Node, tree
 from viz.components.token_tree.token_tree import SOURCE, TEXTS
 
@@ -31,11 +33,11 @@ def small(**changes):
     return tree(NODES, **{"opened": "1.2", "n_branches": 3, **changes})
 
 
-def chain(length, opened=0):
+def chain(length, opened=0, frame=0):
     """A prompt with one long run behind it."""
     ids = [".".join(map(str, range(1, n + 1))) for n in range(length + 1)]
     nodes = [PROMPT, *(Node(ids[n], f"·w{n}", n - 1, log_prob=-0.1, total=-0.1 * n) for n in range(1, length + 1))]
-    return tree(nodes, opened=ids[opened])
+    return tree(nodes, opened=ids[opened], frame=ids[frame])
 
 
 def wide(n_branches, length):
@@ -71,6 +73,11 @@ def caption(page):
 
 def thickness(page, to):
     return float(page.locator(f'.edge[data-to="{to}"]').get_attribute("stroke-width"))
+
+
+def middle(one):
+    box = one.bounding_box()
+    return box["x"] + box["width"] / 2 + 2, box["y"] + box["height"] / 2
 
 
 def boxes(page):
@@ -115,7 +122,15 @@ def test_forced_dropped_and_ended_are_marked_and_explained(mount):
 
 def test_the_legend_explains_only_what_is_there(mount):
     page = mount(SOURCE, chain(3))
-    assert page.locator(".legend span").all_text_contents() == [TEXTS["thickness"], TEXTS["open"]]
+    assert page.locator(".legend span").all_text_contents() == [TEXTS["thickness"], TEXTS["open"], TEXTS["frame"]]
+
+
+def test_the_frame_in_view_is_pointed_at_also_where_a_long_run_hides_it(mount):
+    page = mount(SOURCE, small(frame="1"))
+    assert page.locator(".frame-mark").count() == chip(page, "1").locator(".frame-mark").count() == 1
+    assert chip(page, "1").get_attribute("aria-label").endswith(TEXTS["frame"])
+    page.evaluate("data => window.send('token_tree', data)", shim.encoded(chain(60, opened=30, frame=10)))
+    assert page.locator(".frame-mark").count() == page.locator(".more").first.locator(".frame-mark").count() == 1
 
 
 @pytest.mark.parametrize("data", [small(), chain(60, opened=30), wide(10, 20)], ids=["small", "long", "wide"])
@@ -200,6 +215,17 @@ def test_a_click_marks_the_whole_branch_and_the_prompt_can_be_opened(mount):
     assert sent(page)[1:] == [["token_tree", "node", ""]]
 
 
+def test_a_token_that_slides_under_a_resting_pointer_is_not_looked_at(mount):
+    page = mount(SOURCE, small())
+    chip(page, "1.4").click()
+    turned = [dataclasses.replace(node, y=1.5 - node.y) if node.id in ("1.2", "1.4") else node for node in NODES]
+    page.evaluate("data => window.send('token_tree', data)", shim.encoded(tree(turned, opened="1.4", n_branches=3)))
+    wait(page, 300)
+    assert caption(page).startswith("·away")
+    page.mouse.move(*middle(chip(page, "1.2")), steps=3)
+    assert caption(page).startswith("·off")
+
+
 def test_a_branch_that_is_gone_opens_the_prompt(mount):
     page = mount(SOURCE, small())
     page.evaluate("data => window.send('token_tree', data)", shim.encoded(small(opened="9.9")))
@@ -210,18 +236,8 @@ def test_arrows_walk_along_the_tree_and_enter_opens(mount):
     page = mount(SOURCE, small())
     page.locator(".scroller").focus()
     walked = []
-    for key in (
-        "ArrowRight",
-        "ArrowLeft",
-        "ArrowDown",
-        "ArrowRight",
-        "ArrowDown",
-        "ArrowUp",
-        "Home",
-        "ArrowRight",
-        "ArrowRight",
-    ):
-        page.keyboard.press(key)
+    for way in ["Right", "Left", "Down", "Right", "Down", "Up", "-", "Right", "Right"]:
+        page.keyboard.press("Home" if way == "-" else f"Arrow{way}")
         walked.append(fact(page, "current"))
     assert walked == ["1.2.3", "1.2", "1.4", "1.4.5", "1.4.6", "1.4.5", "", "1", "1.2"]
     assert sent(page) == []

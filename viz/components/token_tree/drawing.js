@@ -32,11 +32,12 @@ export function chipNode({ node, x, y, width, text }, state) {
   const label = svg("text", { x: x + width / 2, y: y + 4.5, "text-anchor": "middle" })
   label.textContent = isolate(text)
   group.append(label)
+  if (node.id === state.meta.frame) group.append(frameMark(x, y, width))
   group.classList.toggle("prompt", node.parent === null)
   group.classList.toggle("path", state.path.has(node))
   group.classList.toggle("opened", node === state.openNode)
   group.classList.toggle("dropped", node.dropped)
-  group.setAttribute("aria-label", describe(state, node))
+  group.setAttribute("aria-label", labelOf(state, node))
   group.setAttribute("aria-selected", String(node === state.openNode))
   return group
 }
@@ -52,8 +53,18 @@ export function moreNode({ hidden, x, y, width, text }, state) {
     class: "more", role: "treeitem", "aria-level": hidden[0].depth + 1, "aria-expanded": "false", "data-hides": hidden[0].id, "aria-label": words,
   }, title, box, label)
   group.classList.toggle("path", state.path.has(hidden.at(-1)))
+  if (hidden.some((node) => node.id === state.meta.frame)) group.append(frameMark(x, y, width))
   return group
 }
+
+// A triangle that points at the node from below.
+function frameMark(x, y, width) {
+  const [middle, top] = [x + width / 2, y + CHIP / 2 + 1]
+  return svg("path", { class: "frame-mark", d: `M${middle},${top}l5,6h-10z` })
+}
+
+const labelOf = (state, node) =>
+  node.id === state.meta.frame ? `${describe(state, node)} · ${state.meta.texts.frame}` : describe(state, node)
 
 export function nameNode({ x, y, text, node }) {
   const name = svg("text", { class: "name", x: x + (node.ended ? 5 : 0), y: y + 4 })
@@ -82,7 +93,7 @@ export function drawLegend({ legend, nodes, meta }) {
   const { texts } = meta
   const has = (test) => nodes.slice(1).some(test)
   const items = []
-  if (nodes.length > 1) items.push(["thickness", texts.thickness], ["open", texts.open])
+  if (nodes.length > 1) items.push(["thickness", texts.thickness], ["open", texts.open], ["frame", texts.frame])
   if (has((node) => node.chosen === "forced")) items.push(["forced", texts.forced])
   if (has((node) => node.dropped)) items.push(["dropped", texts.dropped])
   if (has((node) => node.ended)) items.push(["ended", texts.ended])

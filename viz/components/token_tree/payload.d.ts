@@ -9,6 +9,8 @@ export interface Meta {
   /** Names of branches, by the index of the node they end in. */
   names: Record<string, string[]>
   opened: string
+  /** The id of the node whose frame of the film is in view. */
+  frame: string
   n_branches: number
   max_height: number
   /** The key of the part of the page that a choice changes, or "". */
@@ -51,5 +53,7 @@ export interface State extends Life {
   openNode: Node
   hover: Node | null
   focused: Node | null
+  /** Where the last click was. */
+  clicked: string
   expanded: Set<string>
 }

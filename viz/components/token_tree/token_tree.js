@@ -37,9 +37,9 @@ function create(root) {
   const legend = element("div", { className: "legend" })
   const spoken = element("div", { className: "spoken", "aria-live": "polite" })
   root.append(scroller, caption, legend, spoken)
-  const state = { scroller, caption, legend, hover: null, focused: null, expanded: new Set(), reveal: true }
+  const state = { scroller, caption, legend, clicked: "", hover: null, focused: null, expanded: new Set(), reveal: true }
   state.announce = announcer(spoken)
-  scroller.addEventListener("pointerover", (event) => onPointer(state, event))
+  for (const name of ["pointerover", "pointermove"]) scroller.addEventListener(name, (event) => onPointer(state, event))
   scroller.addEventListener("pointerleave", () => setHover(state, null))
   scroller.addEventListener("click", (event) => onClick(state, event))
   scroller.addEventListener("keydown", (event) => onKey(state, event))
@@ -126,9 +126,12 @@ function reveal({ scroller, at }, node) {
 
 const nodeOf = (state, event) => state.byId.get(closest(event, ".chip")?.dataset.id) ?? null
 
+// A finger taps: see onClick. After a click the tree may slide under a pointer that rests: then nothing is looked at.
 function onPointer(state, event) {
-  if (event.pointerType !== "touch") setHover(state, nodeOf(state, event)) // a finger taps: see onClick
+  if (event.pointerType !== "touch" && String(pointOf(event)) !== state.clicked) setHover(state, nodeOf(state, event))
 }
+
+const pointOf = ({ clientX, clientY }) => [clientX, clientY].map(Math.floor) // a click has whole pixels
 
 function setHover(state, node) {
   if (node === state.hover) return
@@ -154,7 +157,7 @@ function onClick(state, event) {
     expandAround(state, state.byId.get(more.dataset.hides))
     draw(state)
   } else if (node) {
-    state.focused = null
+    Object.assign(state, { focused: null, hover: null, clicked: String(pointOf(event)) })
     open(state, node)
   }
 }

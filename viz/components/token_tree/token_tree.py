@@ -31,6 +31,7 @@ TEXTS: dict[str, str] = {
     "ended": N_("end of text"),
     "thickness": N_("thickness: the model’s own probability"),
     "open": N_("the open branch"),
+    "frame": N_("the frame in view"),
     "percent": N_("{number} %"),
 }
 
@@ -67,6 +68,7 @@ def payload(
     nodes: Sequence[Node],
     n_branches: int,
     opened: str,
+    frame: str,
     texts: Mapping[str, str],
     max_height: int = 360,
     shows: str = "",
@@ -74,9 +76,10 @@ def payload(
     """The nodes, parents before children, as ``analysis.token_tree.token_tree`` gives them.
 
     ``y`` is a row (rows are drawn from 0 down, halves allowed), ``log_prob`` and ``total`` are natural logarithms.
-    ``opened`` is the id of the node that is emphasised with all tokens before it. A long run without a branch is drawn
-    by its ends and what is around the open node. Higher than ``max_height`` pixels, and wider than its place, the tree
-    scrolls inside itself. On a narrow screen a click scrolls to the part of the page with the key ``shows``.
+    ``opened`` is the id of the node that is emphasised with all tokens before it, ``frame`` that of the one in view. A
+    long run without a branch is drawn by its ends and what is around the open node. Higher than ``max_height`` pixels,
+    and wider than its place, the tree scrolls inside itself. On a narrow screen a click scrolls to the part of the page
+    with the key ``shows``.
     """
     if not nodes or nodes[0].parent != -1:
         raise ValueError("a tree begins with its prompt, a node without a parent")
@@ -89,6 +92,7 @@ def payload(
         "chosen": [node.chosen for node in nodes],
         "names": {str(i): list(node.names) for i, node in enumerate(nodes) if node.names},
         "opened": opened,
+        "frame": frame,
         "n_branches": n_branches,
         "max_height": max_height,
         "shows": shows,
