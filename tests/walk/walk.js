@@ -8,6 +8,7 @@
   const observer = new MutationObserver(() => (seen.mutated = now()))
   const watched = { subtree: true, childList: true, attributes: true, characterData: true }
   observer.observe(document, watched)
+  addEventListener("scroll", () => (seen.mutated = now()), { capture: true, passive: true }) // a part is brought into view
   const attach = Element.prototype.attachShadow
   Element.prototype.attachShadow = function (options) {
     const root = attach.call(this, options)
@@ -99,6 +100,8 @@
   const WORKING = "[data-testid=stProgress], [data-testid=stSpinner], .film[data-playing=true]"
   const LOADING = "[data-testid=stSkeleton]" // it fades in, so it is there before it is seen
 
+  const twoFrames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
+
   const atRest = () =>
     document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" &&
     document.querySelector(".atlas-title") !== null &&
@@ -111,7 +114,7 @@
   // A picture draws in the next frame, which a machine with much else to do can keep it waiting for.
   function painted() {
     if (seen.painted > seen.mutated) return true
-    if (!seen.painting) requestAnimationFrame(() => requestAnimationFrame(() => Object.assign(seen, { painted: now(), painting: false })))
+    if (!seen.painting) twoFrames().then(() => Object.assign(seen, { painted: now(), painting: false }))
     seen.painting = true
     return false
   }
@@ -182,10 +185,11 @@
 
   // Where on the screen a control can be clicked, at these shares of its width and height; null where something else
   // lies over it.
-  function reach(index, across, down) {
+  async function reach(index, across, down) {
     const { node } = found[index]
     if (!node.isConnected) return null
     node.scrollIntoView({ block: "center", inline: "nearest" })
+    await twoFrames() // a list closes when its page is still being scrolled
     const box = node.getBoundingClientRect()
     const x = Math.floor(Math.max(box.left, 0) + across * (Math.min(box.right, innerWidth) - Math.max(box.left, 0)))
     const y = Math.floor(Math.max(box.top, 0) + down * (Math.min(box.bottom, innerHeight) - Math.max(box.top, 0)))
@@ -209,13 +213,12 @@
   // to a frame once that is there.
   async function settled(index) {
     const { node } = found[index]
-    const [drawn, began] = [() => new Promise((done) => requestAnimationFrame(done)), now()]
+    const began = now()
     const there = async () => {
-      await drawn()
+      await twoFrames()
       if (node.closest("[data-stepping=true]") && now() - began < UNANSWERED) await there()
     }
     await there()
-    await drawn()
     return value(index)
   }
 
