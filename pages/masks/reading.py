@@ -40,6 +40,8 @@ def _on_model() -> None:
               "all later layers work with what comes of that."),
             _("At the right, what the model then predicts, and how much of its attention every head had on cells that "
               "are now hidden: layers down, heads across."),
+            _("A head may look elsewhere with more than was cut from it: what the layers below give it has changed, "
+              "too."),
         ],
         formula=f"{MASKED}\nattention cut = Σ weight before, over the hidden keys, mean over queries",
         source="Beltagy et al. 2020, arXiv:2004.05150; Xiao et al. 2023, arXiv:2309.17453",
