@@ -29,7 +29,7 @@ from benchmarks import _llama
 from benchmarks._table import Target, machine, print_table
 from model_runner import GenerateRequest, load_runner
 from model_runner.kept import Kept
-from model_runner.local.loading import DEFAULT, DEFAULT_FOLDER
+from model_runner.local.model_folder import DEFAULT, DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
 
 PROMPT, NEW = 48, 100  # tokens

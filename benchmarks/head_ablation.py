@@ -23,7 +23,7 @@ from transformers import AutoModelForCausalLM
 from benchmarks._table import Target, machine, print_table
 from model_runner import Capture, CaptureRequest, load_runner
 from model_runner.local.head_effects import ablations
-from model_runner.local.loading import DEFAULT, DEFAULT_FOLDER
+from model_runner.local.model_folder import DEFAULT, DEFAULT_FOLDER
 from model_runner.local.rerun import rerun_of
 from model_runner.local.runner import LocalRunner
 

@@ -19,7 +19,7 @@ from benchmarks import _llama
 from benchmarks._table import Target, machine, print_table
 from model_runner import CaptureRequest
 from model_runner.kept import Kept
-from model_runner.local.loading import DEFAULT_FOLDER
+from model_runner.local.model_folder import DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
 from model_runner.verification import rows_checked
 

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote
 
 HUB = re.compile(
-    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?:models/)?([^/?#\s]+/[^/?#\s]+)(?:[/?#].*)?", re.I
+    r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/(?:models/)?([^/?#\s]+/[^/?#\s]+)"
+    r"(?:/(?:tree|commit)/([^/?#\s]+))?(?:[/?#].*)?",
+    re.I,
 )
+USUAL = "main"  # the version that a name alone stands for
 CUT = "…"
 LONGEST = 24  # characters that the model box shows
 
 
 def model_named(typed: str) -> str:
-    """The id of a model whose page's address was pasted; anything else as it was typed, without blanks around it."""
+    """The id of a model whose page's address was pasted, with the version if the page is of one (owner/name@v1).
+
+    Anything else is as it was typed, without blanks around it.
+    """
     found = HUB.fullmatch(typed.strip())
-    return found.group(1) if found else typed.strip()
+    if found is None:
+        return typed.strip()
+    name, version = found.groups()
+    return name if version in (None, USUAL) else f"{name}@{unquote(version)}"
 
 
 def fitting(name: str) -> str:

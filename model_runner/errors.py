@@ -92,13 +92,6 @@ class ModelNotListed(RunnerError):
     hint = N_("Choose one of them.")
 
 
-class HubNotAsked(RunnerError):
-    """A model that an address names and nobody chose; the screen asks first."""
-
-    message = N_("The model {name} is not on this machine, and only an address names it.")
-    hint = N_("Have it fetched from the hub if you know where the address is from.")
-
-
 class ModelIncomplete(RunnerError):
     message = N_("The model in {name} is not complete: {reason}.")
     hint = N_("Copy or download it again.")
@@ -112,21 +105,6 @@ class ModelPickled(RunnerError):
 class ModelNameInvalid(RunnerError):
     message = N_("“{name}” is neither a folder nor a model id.")
     hint = N_("A model id looks like owner/name, a folder starts with / or ~.")
-
-
-class ModelNotFound(RunnerError):
-    message = N_("The hub has no model {name}, or it is private.")
-    hint = N_("Check the spelling: owner/name.")
-
-
-class ModelGated(RunnerError):
-    message = N_("The model {name} may only be downloaded after its owner's terms were accepted.")
-    hint = N_("Accept them on its page on the hub, log in with “hf auth login”, and try again.")
-
-
-class HubUnreachable(RunnerError):
-    message = N_("The hub cannot be reached, and {name} is not on this machine yet.")
-    hint = N_("Check the network, or choose the embedded model or a local folder.")
 
 
 class LoadingTooLong(RunnerError):

@@ -16,9 +16,15 @@ def python_start(request: CaptureRequest) -> str:
     given += [f"edits={request.edits!r}"] if request.edits else []
     return (
         "from model_runner import CaptureRequest, load_runner\n" + imports_of(request.edits) + "\n"
-        f"runner = load_runner({request.model!r})\n"
+        f"{runner_line(request)}\n"
         f"capture = runner.capture(CaptureRequest({', '.join(given)}))\n"
     )
+
+
+def runner_line(request: CaptureRequest) -> str:
+    """The line that loads the model of a request, in the version that was asked for."""
+    version = "" if request.revision is None else f", revision={request.revision!r}"
+    return f"runner = load_runner({request.model!r}{version})"
 
 
 def imports_of(edits: Sequence[Edit]) -> str:

@@ -192,7 +192,7 @@ def _model_box() -> None:
     others = (
         _("The models that this server shows.")
         if listed
-        else _("Type any hub id (owner/name) or the path of a local folder. Only then is anything downloaded.")
+        else _("Type any hub id (owner/name, owner/name@version) or a folder’s path. Only then is anything downloaded.")
     )
     pick_one(
         _("Model"),

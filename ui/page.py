@@ -19,7 +19,8 @@ from model_runner import Capture, Runner, RunnerError
 from model_runner.capture import index
 from model_runner.edit_words import name_of
 from model_runner.edits import Edit, check_cells
-from model_runner.errors import Cancelled, HubNotAsked, NoSuchPlace, NotVerified
+from model_runner.errors import Cancelled, NoSuchPlace, NotVerified
+from model_runner.hub_errors import HubNotAsked
 from model_runner.memory import readable
 from ui import cached, edit_list, session
 from ui.components import mount

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub import snapshot_download
+from huggingface_hub import constants, snapshot_download
 from huggingface_hub.errors import (
     DryRunError,
     GatedRepoError,
@@ -20,7 +22,16 @@ from huggingface_hub.errors import (
 from tqdm.auto import tqdm
 
 from model_runner import memory
-from model_runner.errors import HubNotAsked, HubUnreachable, ModelGated, ModelNotFound, ModelPickled, ModelTooLarge
+from model_runner.errors import ModelPickled, ModelTooLarge
+from model_runner.hub_errors import (
+    DiskFull,
+    DownloadBroken,
+    HubNotAsked,
+    HubUnreachable,
+    ModelGated,
+    ModelNotFound,
+    ModelRevisionMissing,
+)
 
 Progress = Callable[[str, int, int], None]  # stage, done, total (bytes; 0 where unknown)
 WANTED = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja", "*.tiktoken")
@@ -29,25 +40,32 @@ WANTED = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja", "*.tiktoken"
 def fetch(name: str, revision: str | None, progress: Progress, *, ask_hub: bool = True) -> Path:
     """The folder of a hub model, downloaded if it is not cached yet; HubNotAsked where that may not be asked for.
 
-    Raises ModelNotFound, ModelGated, HubUnreachable, ModelPickled, and ModelTooLarge before anything is downloaded.
+    Raises ModelNotFound, ModelRevisionMissing, ModelGated, HubUnreachable, ModelPickled, and ModelTooLarge and DiskFull
+    before anything is downloaded; DownloadBroken after that, for the hub's library tries again a few times by itself.
     """
     wanted: dict[str, Any] = {"revision": revision, "allow_patterns": list(WANTED)}
     if not ask_hub:
         return _on_this_machine(name, wanted)
     progress("asking", 0, 0)
+    missing: int | None = None  # bytes to download, once that is known
     try:
-        files = snapshot_download(name, dry_run=True, **wanted)
+        files = snapshot_download(name, dry_run=True, tqdm_class=_reporting(progress), **wanted)
         weights = sum(file.file_size or 0 for file in files if file.filename.endswith(".safetensors"))
         if not weights:
             raise ModelPickled(name=name, file="no .safetensors")
         free = memory.available(torch.device("cpu"))
         if weights > free:
             raise ModelTooLarge(name=name, needed=memory.readable(weights), free=memory.readable(free))
+        missing = sum(file.file_size or 0 for file in files if file.will_download)
+        if missing > _free_on_disk():
+            raise _disk_full(name, missing)
         return Path(snapshot_download(name, tqdm_class=_reporting(progress), **wanted))
     except HFValidationError as error:
         raise ModelNotFound(name=name) from error
     except (OSError, HTTPError, XetDownloadError) as error:  # every failure of the hub's library, its offline mode too
-        return _cached(name, wanted, error)
+        if missing is not None and _is_full(error):
+            raise _disk_full(name, missing) from error
+        return _cached(name, wanted, error, begun=missing is not None)
 
 
 def _on_this_machine(name: str, wanted: dict[str, Any]) -> Path:
@@ -60,17 +78,40 @@ def _on_this_machine(name: str, wanted: dict[str, Any]) -> Path:
     return folder
 
 
-def _cached(name: str, wanted: dict[str, Any], error: Exception) -> Path:
-    """What is on this machine; without it, what the hub said."""
+def _cached(name: str, wanted: dict[str, Any], error: Exception, *, begun: bool) -> Path:
+    """What is on this machine; without it, what the hub said, or that a download which had ``begun`` broke off."""
     try:
         return Path(snapshot_download(name, local_files_only=True, **wanted))
     except OSError:
         cause = error.__cause__ if isinstance(error, DryRunError) else error
         if isinstance(cause, GatedRepoError):
             raise ModelGated(name=name) from error
-        if isinstance(cause, (RepositoryNotFoundError, RevisionNotFoundError)):
+        if isinstance(cause, RevisionNotFoundError):
+            raise ModelRevisionMissing(name=name, revision=wanted["revision"] or constants.DEFAULT_REVISION) from error
+        if isinstance(cause, RepositoryNotFoundError):
             raise ModelNotFound(name=name) from error
+        if begun:
+            raise DownloadBroken(name=name) from error
         raise HubUnreachable(name=name) from error
+
+
+def _free_on_disk() -> int:
+    """Bytes, where the hub's library keeps what it downloads."""
+    place = Path(constants.HF_HUB_CACHE).expanduser().absolute()
+    return shutil.disk_usage(next(folder for folder in (place, *place.parents) if folder.exists())).free
+
+
+def _disk_full(name: str, missing: int) -> DiskFull:
+    return DiskFull(name=name, needed=memory.readable(missing), free=memory.readable(_free_on_disk()))
+
+
+def _is_full(error: BaseException | None) -> bool:
+    """Whether a write found no room: an error of the system, or what a library made of one."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _reporting(progress: Progress) -> type[Any]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -25,9 +23,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 from model_runner import memory
 from model_runner.errors import (
     N_,
-    ModelFolderMissing,
     ModelIncomplete,
-    ModelNameInvalid,
     ModelTooLarge,
     NotCapturable,
     NotCapturableYet,
@@ -43,16 +39,12 @@ from model_runner.local.checkpoint import Checkpoint, inspect_folder
 from model_runner.local.declared import OTHER_SHAPES, Declared, declared, declared_here
 from model_runner.local.guarded_tokenizer import GuardedTokenizer, TemplateApart, apart
 from model_runner.local.harmless import harmless_config, harmless_tokenizer
-from model_runner.local.hub import Progress, fetch
+from model_runner.local.hub import Progress
 from model_runner.local.loading_tokenizer import check_tokenizer, load_tokenizer
+from model_runner.local.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
 from model_runner.local.runner import LocalRunner
 
-DEFAULT = "default"
-CONFIG = "config.json"
 UNKNOWN = N_("it is not a language model that transformers knows")
-DEFAULT_FOLDER = Path(__file__).parents[1] / "default_model"
-EMBEDDED = {DEFAULT: DEFAULT_FOLDER, "translator": DEFAULT_FOLDER.with_name("translator")}
-HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
 BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there but make no model
     ArithmeticError,
     AttributeError,
@@ -84,6 +76,7 @@ def load_runner(
 ) -> LocalRunner:
     """A runner for a name of EMBEDDED, a local folder or a hub id. Raises RunnerError.
 
+    A version of a hub's model is its ``revision``, or stands behind the name: owner/name@version.
     ``device`` "auto" takes cuda, then mps, then cpu. ``dtype`` "auto" is float32 on a CPU and the checkpoint's own
     elsewhere. ``progress`` hears (stage, done, total), in bytes while it downloads. ``make_room`` is called once there
     is a model of that name that can be captured, before free memory is looked at. ``check`` raises to leave off.
@@ -93,7 +86,7 @@ def load_runner(
     (:mod:`model_runner.local.apart`, :mod:`model_runner.local.harmless`). Without ``ask_hub`` a hub id is looked for on
     this machine alone: HubNotAsked says that it is not there. ``kept`` holds captures.
     """
-    name = name.strip()
+    name, revision = versioned(name.strip(), revision)
     try:
         with checked(check):
 
@@ -101,7 +94,7 @@ def load_runner(
                 check()
                 progress(stage, done, total)
 
-            folder = _folder_of(name, revision, report, ask_hub)
+            folder = folder_of(name, revision, report, ask_hub=ask_hub)
             loading = _Loading(name, inspect_folder(folder), guarded and name not in EMBEDDED, report, check)
             return loading.runner(revision, device, dtype, make_room, kept)
     except (RunnerError, KeyboardInterrupt, SystemExit):
@@ -181,31 +174,6 @@ class _Loading:
         own = str(config.get("dtype") or config.get("torch_dtype") or "float32")
         chosen = dtype if dtype != "auto" else ("float32" if place.type == "cpu" else own)
         return getattr(torch, chosen.removeprefix("torch."))
-
-
-def _folder_of(name: str, revision: str | None, progress: Progress, ask_hub: bool) -> Path:
-    if name in EMBEDDED:
-        return EMBEDDED[name]
-    as_path = name.startswith(("/", "~", ".")) or "\\" in name
-    try:
-        folder = Path(name).expanduser()
-        is_folder = folder.is_dir()
-    except (OSError, RuntimeError, ValueError) as error:  # a name too long; the home of a user who does not exist
-        raise (ModelFolderMissing if as_path else ModelNameInvalid)(name=name) from error
-    if name and (is_folder or as_path):
-        if not _has_config(folder):  # one sentence, whether there is such a folder or not
-            raise ModelFolderMissing(name=name)
-        return folder
-    if not HUB_ID.fullmatch(name):
-        raise ModelNameInvalid(name=name)
-    return fetch(name, revision, progress, ask_hub=ask_hub)
-
-
-def _has_config(folder: Path) -> bool:
-    try:
-        return (folder / CONFIG).is_file() and os.access(folder / CONFIG, os.R_OK)
-    except (OSError, ValueError):
-        return False
 
 
 def _best_device() -> str:

@@ -84,7 +84,7 @@ def show_effects(opened: PageContext) -> Effects | None:
         target = _ask_target(opened)
         words = _("Red: the head is for this token; blue: against it. Click a cell to open its head on every page.")
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
-    search: Search = session.jobs().get("effects", opened.runner.info.name, Search)
+    search: Search = session.jobs().get("effects", session.model(), Search)
     layers = search.aim(opened.runner, opened.capture, target)
     progressive(layers, lambda: _show(opened, _effects(opened, target, layers), layers))
     return _effects(opened, target, layers)

@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis.film import attention_rows
 from jobs.film import Film
-from model_runner.python_lines import imports_of
+from model_runner.python_lines import imports_of, runner_line
 from pages.film.tables import position_in_view, tables_of
 from pages.film.views import film_payload, frames_of, words_of
 from ui.i18n import _
@@ -87,7 +87,7 @@ def code(film: Film) -> str:
         [
             "from model_runner import CaptureRequest, GenerateRequest, Sampling, load_runner\n"
             + imports_of(request.edits),
-            f"runner = load_runner({request.model!r})",
+            runner_line(request),
             f"text, forced = {request.text!r}, {dict(take.forced)!r}  # generated token → its forced id",
             f"sampling, ids = {take.sampling}, ()",
             f"while len(ids) < {len(take.ids)}:",

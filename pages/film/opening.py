@@ -54,7 +54,7 @@ def _settled(opened: PageContext) -> Film:
         new.append(Film(opened.runner, prompt, sampling, name=name, limit=held.length))
         return new[0]
 
-    asked = opened.runner.info.name, session.text(), session.chat(), session.carried()
+    asked = session.model(), session.text(), session.chat(), session.carried()
     film = session.jobs().get("film", asked, make)
     longer = film.limit != held.length
     film.keep_to(held.length)

@@ -19,7 +19,15 @@ def test_a_pasted_address_names_its_model(typed):
 
 
 @pytest.mark.parametrize(
-    "typed", ["owner/name", "/home/me/huggingface.co/a/b", "default", "https://example.org/a/b", ""]
+    "typed, version",
+    [("tree/v1.0", "v1.0"), ("tree/refs%2Fpr%2F3/folder", "refs/pr/3"), ("commit/0123abc?x=1", "0123abc")],
+)
+def test_a_pasted_address_of_a_version_names_it(typed, version):
+    assert model_named(f"https://huggingface.co/owner/name/{typed}") == f"owner/name@{version}"
+
+
+@pytest.mark.parametrize(
+    "typed", ["owner/name", "owner/name@v1", "/home/me/huggingface.co/a/b", "default", "https://example.org/a/b", ""]
 )
 def test_anything_else_is_as_it_was_typed(typed):
     assert model_named(f" {typed} ") == typed

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from jobs.models_offered import EMBEDDED, WELL_KNOWN, good_for, labelled, offered
-from model_runner.local import loading
+from model_runner.local import model_folder
 
 
 def test_every_embedded_model_is_listed_and_none_that_is_not_there():
-    assert list(EMBEDDED) == list(loading.EMBEDDED)
-    assert all((folder / "README.md").is_file() for folder in loading.EMBEDDED.values())
+    assert list(EMBEDDED) == list(model_folder.EMBEDDED)
+    assert all((folder / "README.md").is_file() for folder in model_folder.EMBEDDED.values())
 
 
 def test_embedded_models_come_first_then_the_open_one_then_well_known_ones():

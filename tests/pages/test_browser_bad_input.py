@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from model_runner.local.loading import DEFAULT_FOLDER
+from model_runner.local.model_folder import DEFAULT_FOLDER
 from tests.pages.visiting import (
     expect_address,
     expect_sentence,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file
 
-from model_runner.local.loading import EMBEDDED
+from model_runner.local.model_folder import EMBEDDED
 from model_runner.trained_positions import T5_BIAS
 from tests.ui.driving import beside_head, html, no_failure, open_app, payload, sentences
 

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from model_runner.errors import ModelFolderMissing, ModelIncomplete, ModelPickled
 from model_runner.local.checkpoint import inspect_folder
-from model_runner.local.loading import DEFAULT_FOLDER
+from model_runner.local.model_folder import DEFAULT_FOLDER
 from tests.model_runner.folders import CONFIG, INDEX, WEIGHTS, change_config, load, write_weights
 from tests.model_runner.tiny import tiny
 

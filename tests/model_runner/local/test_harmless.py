@@ -17,7 +17,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_N
 
 from model_runner.local.checkpoint import inspect_folder
 from model_runner.local.harmless import LARGEST, MOST, PATTERNS, PLAIN_FAMILIES, harmless_config, harmless_tokenizer
-from model_runner.local.loading import DEFAULT_FOLDER
+from model_runner.local.model_folder import DEFAULT_FOLDER
 from tests.model_runner.folders import change_config
 
 TOKENIZER, SETTINGS = "tokenizer.json", "tokenizer_config.json"

@@ -15,7 +15,8 @@ import torch
 from huggingface_hub import constants, errors
 
 from model_runner import memory
-from model_runner.errors import HubUnreachable, ModelGated, ModelNotFound, ModelPickled, ModelTooLarge, RunnerError
+from model_runner.errors import ModelPickled, ModelTooLarge, RunnerError
+from model_runner.hub_errors import DownloadBroken, HubUnreachable, ModelGated, ModelNotFound, ModelRevisionMissing
 from model_runner.local import hub
 from model_runner.local.hub import fetch
 
@@ -111,7 +112,7 @@ ANSWERS: dict[str, tuple[int, type[errors.HfHubHTTPError], type[RunnerError], st
         "The hub has no model owner/model, or it is private",
     ),
     "private": (401, errors.RepositoryNotFoundError, ModelNotFound, "Check the spelling: owner/name."),
-    "no such revision": (404, errors.RevisionNotFoundError, ModelNotFound, "The hub has no model owner/model"),
+    "no such revision": (404, errors.RevisionNotFoundError, ModelRevisionMissing, "but no version main of it"),
     "gated": (403, errors.GatedRepoError, ModelGated, "may only be downloaded after its owner's terms were accepted"),
     "in trouble": (503, errors.HfHubHTTPError, HubUnreachable, "The hub cannot be reached"),
 }
@@ -161,7 +162,9 @@ class Hub:
         if wanted.get("local_files_only"):
             raise errors.LocalEntryNotFoundError("nothing here")
         if wanted.get("dry_run"):
-            return [SimpleNamespace(filename=name, file_size=size) for name, size in self.files.items()]
+            return [
+                SimpleNamespace(filename=name, file_size=size, will_download=True) for name, size in self.files.items()
+            ]
         self.downloads += 1
         wanted["tqdm_class"](desc="Fetching", total=len(self.files), unit="it").update(1)  # files, not bytes
         # As huggingface_hub 2.4 does: bars whose totals grow while files begin, and may lag behind their bytes.
@@ -245,7 +248,7 @@ def _http(name: str) -> Raised:
 )
 def test_a_download_that_breaks_off_is_a_sentence(error: BaseException, online: Hub) -> None:
     online.failing = error
-    assert "The hub cannot be reached" in _said(HubUnreachable)
+    assert "The download of owner/model broke off" in _said(DownloadBroken)
 
 
 def test_a_model_may_be_gated_although_its_files_are_listed(online: Hub) -> None:

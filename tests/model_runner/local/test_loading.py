@@ -14,7 +14,6 @@ from transformers import AutoConfig, AutoModel, AutoModelForCausalLM, AutoModelF
 
 from model_runner import memory
 from model_runner.errors import (
-    HubUnreachable,
     ModelFolderMissing,
     ModelNameInvalid,
     ModelTooLarge,
@@ -22,7 +21,8 @@ from model_runner.errors import (
     NoLogits,
     OutOfMemory,
 )
-from model_runner.local import loading
+from model_runner.hub_errors import HubUnreachable
+from model_runner.local import loading, model_folder
 from model_runner.local.loading import load_runner
 from tests.model_runner.folders import WEIGHTS, change_config, change_weights, load, refused, save, touch_nothing
 from tests.model_runner.tiny import tiny
@@ -85,7 +85,7 @@ def test_a_hub_id_loads_from_where_the_hub_s_library_put_it(folder: Path, monkey
         asked.append((name, revision))
         return folder
 
-    monkeypatch.setattr(loading, "fetch", fetch)
+    monkeypatch.setattr(model_folder, "fetch", fetch)
     info = load_runner("owner/some-model_1.5", revision="v2", device="cpu").info
     assert asked == [("owner/some-model_1.5", "v2")]
     assert (info.name, info.revision) == ("owner/some-model_1.5", "v2")
@@ -197,7 +197,7 @@ def test_an_id_that_is_not_here_is_asked_of_the_hub(monkeypatch: pytest.MonkeyPa
     def fetch(name: str, revision: str | None, progress: object, **_: object) -> NoReturn:
         raise HubUnreachable(name=name)
 
-    monkeypatch.setattr(loading, "fetch", fetch)
+    monkeypatch.setattr(model_folder, "fetch", fetch)
     with pytest.raises(HubUnreachable, match="The hub cannot be reached, and owner/name is not on this machine yet"):
         load_runner("owner/name")
 

@@ -1,0 +1,54 @@
+"""From a model's name, and the version of it that is asked for, to a folder on this machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from model_runner.errors import ModelFolderMissing, ModelNameInvalid
+from model_runner.local.hub import Progress, fetch
+
+DEFAULT = "default"
+CONFIG = "config.json"
+DEFAULT_FOLDER = Path(__file__).parents[1] / "default_model"
+EMBEDDED = {DEFAULT: DEFAULT_FOLDER, "translator": DEFAULT_FOLDER.with_name("translator")}
+HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
+VERSION = re.compile(r"(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_./-]*")  # a branch, a tag or a commit
+
+
+def versioned(name: str, revision: str | None) -> tuple[str, str | None]:
+    """A hub id and the version of it that is asked for, where the name holds both: owner/name@version.
+
+    A folder may have an @ in its name.
+    """
+    hub_id, mark, version = name.partition("@")
+    if revision is None and mark and HUB_ID.fullmatch(hub_id) and not os.path.isdir(name):
+        return hub_id, version
+    return name, revision
+
+
+def folder_of(name: str, revision: str | None, progress: Progress, *, ask_hub: bool) -> Path:
+    """Of an embedded model, a local folder, or what the hub's library has or downloads. Raises RunnerError."""
+    if name in EMBEDDED:
+        return EMBEDDED[name]
+    as_path = name.startswith(("/", "~", ".")) or "\\" in name
+    try:
+        folder = Path(name).expanduser()
+        is_folder = folder.is_dir()
+    except (OSError, RuntimeError, ValueError) as error:  # a name too long; the home of a user who does not exist
+        raise (ModelFolderMissing if as_path else ModelNameInvalid)(name=name) from error
+    if name and (is_folder or as_path):
+        if not _has_config(folder):  # one sentence, whether there is such a folder or not
+            raise ModelFolderMissing(name=name)
+        return folder
+    if not HUB_ID.fullmatch(name) or not (revision is None or VERSION.fullmatch(revision)):
+        raise ModelNameInvalid(name=name if revision is None else f"{name}@{revision}")
+    return fetch(name, revision, progress, ask_hub=ask_hub)
+
+
+def _has_config(folder: Path) -> bool:
+    try:
+        return (folder / CONFIG).is_file() and os.access(folder / CONFIG, os.R_OK)
+    except (OSError, ValueError):
+        return False

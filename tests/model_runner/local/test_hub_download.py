@@ -1,0 +1,174 @@
+"""Models downloaded for real, by the hub's own library, from a hub on this machine."""
+
+from __future__ import annotations
+
+import errno
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+import pytest
+import torch
+from huggingface_hub import constants, file_download
+
+from model_runner import CaptureRequest, load_runner
+from model_runner.errors import Cancelled, ModelNameInvalid, RunnerError
+from model_runner.hub_errors import DiskFull, DownloadBroken, ModelGated, ModelNotFound, ModelRevisionMissing
+from tests.hub_server import LocalHub, local_hub
+from tests.model_runner.tiny import byte_tokenizer, tiny
+
+NAME = "someone/tiny-llama"
+WEIGHTS = "model.safetensors"
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Two versions of a model, the second with other weights."""
+    made: dict[str, Path] = {}
+    for version, heads in (("main", 4), ("v1.0", 2)):
+        folder = made[f"{NAME}@{version}"] = tmp_path_factory.mktemp("model")
+        tiny("llama", num_attention_heads=heads)().save_pretrained(folder)
+        byte_tokenizer().save_pretrained(folder)
+    return made
+
+
+@pytest.fixture
+def hub(folders: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalHub]:
+    """The hub that the library believes to be the only one, and an empty cache."""
+    with local_hub() as hub:
+        hub.models = dict(folders)
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+        monkeypatch.setattr(constants, "ENDPOINT", hub.url)
+        template = hub.url + "/{repo_id}/resolve/{revision}/{filename}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(file_download, "HUGGINGFACE_CO_URL_TEMPLATE", template, raising=False)
+        monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", 8192)  # bytes written at once; 10 MB, usually
+        no_pause = SimpleNamespace(sleep=lambda _: None)  # between its attempts
+        monkeypatch.setattr("huggingface_hub.file_download.time", no_pause)
+        yield hub
+
+
+def _said(error: type[RunnerError], name: str = NAME, **options: Any) -> str:
+    with pytest.raises(error) as raised:
+        load_runner(name, device="cpu", **options)
+    return str(raised.value)
+
+
+def test_a_model_of_the_hub_is_the_model_that_was_put_there(hub: LocalHub, folders: dict[str, Path]) -> None:
+    heard: list[tuple[str, int, int]] = []
+    runner = load_runner(NAME, device="cpu", progress=lambda *stage: heard.append(stage), guarded=True)
+    here = load_runner(str(folders[f"{NAME}@main"]), device="cpu")
+    assert (runner.info.name, runner.info.revision) == (NAME, None)
+    request = CaptureRequest("The hub and the folder agree.")
+    assert torch.equal(runner.capture(request).logits(-1), here.capture(request).logits(-1))
+    size = (folders[f"{NAME}@main"] / WEIGHTS).stat().st_size
+    assert max(done for stage, done, _ in heard if stage == "downloading") >= size
+    asked = len(hub.asked)
+    load_runner(NAME, device="cpu")
+    assert not [path for method, path, _ in hub.asked[asked:] if method == "GET" and WEIGHTS in path]
+
+
+@pytest.mark.parametrize("asked", [(f"{NAME}@v1.0", None), (NAME, "v1.0")], ids=["behind the name", "by itself"])
+def test_a_version_is_the_one_that_is_asked_for(hub: LocalHub, asked: tuple[str, str | None]) -> None:
+    runner = load_runner(asked[0], revision=asked[1], device="cpu")
+    assert (runner.info.name, runner.info.revision) == (NAME, "v1.0")
+    assert runner.capture(CaptureRequest("v1.0")).record(0).q.shape[0] == 2
+    assert load_runner(NAME, device="cpu").capture(CaptureRequest("main")).record(0).q.shape[0] == 4
+
+
+def test_a_commit_is_a_version(hub: LocalHub) -> None:
+    commit = hub.sha(NAME, "v1.0")
+    assert load_runner(f"{NAME}@{commit}", device="cpu").info.revision == commit
+
+
+def test_a_download_that_is_cut_off_goes_on_where_it_was(hub: LocalHub) -> None:
+    hub.cuts[WEIGHTS] = [70_000, 10_000]
+    load_runner(NAME, device="cpu")
+    ranges = [given for method, path, given in hub.asked if method == "GET" and path.endswith(WEIGHTS)]
+    assert ranges[0] is None
+    assert len(ranges) == 3
+    starts = [int(str(given).removeprefix("bytes=").rstrip("-")) for given in ranges[1:]]
+    assert 0 < starts[0] <= 70_000
+    assert starts[0] < starts[1] <= 80_000
+
+
+def test_a_download_that_breaks_off_says_so_and_can_be_tried_again(hub: LocalHub, tmp_path: Path) -> None:
+    hub.cuts[WEIGHTS] = [0] * 20
+    assert _said(DownloadBroken).startswith(f"The download of {NAME} broke off. Try again")
+    assert not list(tmp_path.rglob("*.incomplete"))
+    hub.cuts.clear()
+    asked = len(hub.asked)
+    load_runner(NAME, device="cpu")
+    fetched = [
+        path.rpartition("/")[2] for method, path, _ in hub.asked[asked:] if method == "GET" and "resolve" in path
+    ]
+    assert WEIGHTS in fetched
+    assert "config.json" not in fetched  # it had arrived whole
+
+
+@pytest.mark.parametrize(
+    "name, error, sentence",
+    [
+        ("someone/nothing", ModelNotFound, "The hub has no model someone/nothing, or it is private."),
+        (f"{NAME}@v9", ModelRevisionMissing, f"The hub has the model {NAME}, but no version v9 of it."),
+        (f"{NAME}@../../x", ModelNameInvalid, f"“{NAME}@../../x” is neither a folder nor a model id."),
+        (f"{NAME}@", ModelNameInvalid, f"“{NAME}@” is neither"),
+    ],
+)
+def test_what_the_hub_does_not_have_is_one_sentence(
+    hub: LocalHub, name: str, error: type[RunnerError], sentence: str
+) -> None:
+    assert sentence in _said(error, name)
+
+
+def test_a_gated_model_says_whose_terms_are_to_be_accepted(hub: LocalHub) -> None:
+    hub.gated.add(NAME)
+    assert "may only be downloaded after its owner's terms were accepted" in _said(ModelGated)
+
+
+def test_a_disk_without_room_is_said_before_the_download(hub: LocalHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
+    said = _said(DiskFull)
+    assert said.startswith(f"There is no room on the disk for {NAME}:")
+    assert "1,000 bytes are free" in said
+    assert not [path for method, path, _ in hub.asked if method == "GET" and "resolve" in path]
+
+
+def test_a_disk_that_fills_up_meanwhile_is_said(hub: LocalHub, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(file_download, "http_get", full)
+    assert _said(DiskFull).startswith("There is no room on the disk")
+
+
+def test_a_download_that_is_given_up_ends_and_leaves_nothing_half(hub: LocalHub, tmp_path: Path) -> None:
+    hub.slow = threading.Event()
+    left = threading.Event()
+
+    def check() -> None:
+        if left.is_set():
+            raise Cancelled
+
+    ended: list[BaseException] = []
+
+    def load() -> None:
+        try:
+            load_runner(NAME, device="cpu", check=check)
+        except RunnerError as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=load)
+    thread.start()
+    while not any("resolve" in path and method == "GET" for method, path, _ in hub.asked):
+        time.sleep(0.01)
+    left.set()
+    hub.slow.set()
+    thread.join(20)
+    assert [type(error) for error in ended] == [Cancelled]
+    assert not list(tmp_path.rglob("*.incomplete"))
