@@ -15,14 +15,18 @@ CUT = "…"
 LONGEST = 24  # characters that the model box shows
 
 
-def model_named(typed: str) -> str:
+def model_named(typed: str, opened: str = "") -> str:
     """The id of a model whose page's address was pasted, with the version if the page is of one (owner/name@v1).
 
-    Anything else is as it was typed, without blanks around it.
+    A version alone (@v1) is one of the model that is ``opened``: of a name with something typed behind it, Streamlit's
+    box (1.67) tells what was typed alone. Anything else is as it was typed, without blanks around it.
     """
-    found = HUB.fullmatch(typed.strip())
+    typed = typed.strip()
+    if typed.startswith("@"):
+        return opened.partition("@")[0] + typed
+    found = HUB.fullmatch(typed)
     if found is None:
-        return typed.strip()
+        return typed
     name, version = found.groups()
     return name if version in (None, USUAL) else f"{name}@{unquote(version)}"
 

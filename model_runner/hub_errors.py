@@ -21,7 +21,7 @@ class ModelNotFound(RunnerError):
 
 class ModelRevisionMissing(RunnerError):
     message = N_("The hub has the model {name}, but no version {revision} of it.")
-    hint = N_("A version is a branch, a tag or a commit, written behind the name: {name}@main.")
+    hint = N_("A version is a branch, a tag or a commit, written behind the name: owner/name@version.")
 
 
 class ModelGated(RunnerError):

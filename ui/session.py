@@ -167,7 +167,7 @@ def model() -> str:
 
 def set_model(value: str) -> None:
     """Look with another model, by its id, folder or page's address: its layers and tokens are others."""
-    value = model_named(value) or DEFAULT_MODEL
+    value = model_named(value, model()) or DEFAULT_MODEL
     fetch_model(value)
     if value != model():
         st.session_state[_MODEL] = value

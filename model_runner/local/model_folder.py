@@ -30,7 +30,7 @@ def versioned(name: str, revision: str | None) -> tuple[str, str | None]:
 
 def folder_of(name: str, revision: str | None, progress: Progress, *, ask_hub: bool) -> Path:
     """Of an embedded model, a local folder, or what the hub's library has or downloads. Raises RunnerError."""
-    if name in EMBEDDED:
+    if name in EMBEDDED and revision is None:
         return EMBEDDED[name]
     as_path = name.startswith(("/", "~", ".")) or "\\" in name
     try:
@@ -38,11 +38,14 @@ def folder_of(name: str, revision: str | None, progress: Progress, *, ask_hub: b
         is_folder = folder.is_dir()
     except (OSError, RuntimeError, ValueError) as error:  # a name too long; the home of a user who does not exist
         raise (ModelFolderMissing if as_path else ModelNameInvalid)(name=name) from error
-    if name and (is_folder or as_path):
+    here = is_folder or as_path or name in EMBEDDED
+    if revision is not None and (here or not VERSION.fullmatch(revision)):
+        raise ModelNameInvalid(name=f"{name}@{revision}")  # only the hub has versions
+    if name and here:
         if not _has_config(folder):  # one sentence, whether there is such a folder or not
             raise ModelFolderMissing(name=name)
         return folder
-    if not HUB_ID.fullmatch(name) or not (revision is None or VERSION.fullmatch(revision)):
+    if not HUB_ID.fullmatch(name):
         raise ModelNameInvalid(name=name if revision is None else f"{name}@{revision}")
     return fetch(name, revision, progress, ask_hub=ask_hub)
 

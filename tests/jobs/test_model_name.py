@@ -33,6 +33,10 @@ def test_anything_else_is_as_it_was_typed(typed):
     assert model_named(f" {typed} ") == typed
 
 
+def test_a_version_alone_is_one_of_the_open_model():
+    assert model_named("@v2", "owner/name") == model_named(" @v2", "owner/name@v1") == "owner/name@v2"
+
+
 def test_a_long_folder_shows_its_end():
     assert fitting("/home/someone/of/somewhere/models/bert-tiny") == "…/models/bert-tiny"
     assert fitting("HuggingFaceTB/SmolLM2-135M-Instruct") == "HuggingFaceTB/SmolLM2-135M-Instruct"

@@ -118,12 +118,18 @@ def test_a_download_that_breaks_off_says_so_and_can_be_tried_again(hub: LocalHub
         (f"{NAME}@v9", ModelRevisionMissing, f"The hub has the model {NAME}, but no version v9 of it."),
         (f"{NAME}@../../x", ModelNameInvalid, f"“{NAME}@../../x” is neither a folder nor a model id."),
         (f"{NAME}@", ModelNameInvalid, f"“{NAME}@” is neither"),
+        ("default@v1", ModelNameInvalid, "“default@v1” is neither"),
     ],
 )
 def test_what_the_hub_does_not_have_is_one_sentence(
     hub: LocalHub, name: str, error: type[RunnerError], sentence: str
 ) -> None:
     assert sentence in _said(error, name)
+
+
+def test_a_folder_has_no_versions(folders: dict[str, Path]) -> None:
+    folder = str(folders[f"{NAME}@main"])
+    assert f"“{folder}@v1” is neither" in _said(ModelNameInvalid, folder, revision="v1")
 
 
 def test_a_gated_model_says_whose_terms_are_to_be_accepted(hub: LocalHub) -> None:
