@@ -11,8 +11,9 @@ import { takeRoom } from "./room.js"
 // `receive(state, {meta, arrays}, data)` takes over new data, `draw(state)` draws them at the width there is, and
 // `end(state)` stops what else the component has running.
 //
-// The state is found again when the host calls with new data. The host runs the cleanup of the last call only, when
-// the component leaves: so every call returns the same one.
+// The state is found again when the host calls with new data. The host runs the cleanup of the last call when the
+// component leaves; Streamlit (1.67) also that of a call which newer data overtook while the module was loaded, and that
+// after the newer call has drawn. So only the newest call's ends the component.
 /** @type {(host: Host, selector: string, component: Component) => () => void} */
 export function mounted(host, selector, component) {
   const { data, parentElement } = host
@@ -24,7 +25,10 @@ export function mounted(host, selector, component) {
     state.repaint()
   }
   state.again()
-  return state.dispose
+  const call = ++state.calls
+  return () => {
+    if (call === state.calls) state.dispose()
+  }
 }
 
 /** @type {(root: Root, component: Component) => Life} */
@@ -47,7 +51,7 @@ function begun(root, { create, draw, end = () => {} }) {
     root.replaceChildren()
     delete root.atlas
   }
-  return Object.assign(state, { root, repaint, dispose, outbox: emptyOutbox() })
+  return Object.assign(state, { root, repaint, dispose, calls: 0, outbox: emptyOutbox() })
 }
 
 // Tell the host, at once or when nothing else was told for `wait` milliseconds: a held key asks once, when it rests.

@@ -74,6 +74,8 @@ export interface Life {
   repaint: () => void
   again: () => void
   dispose: () => void
+  /** How often the host called. */
+  calls: number
   [part: string]: any
 }
 
