@@ -66,16 +66,29 @@ def test_it_fits_a_phone_takes_new_data_in_place_and_ends_when_it_leaves(mount, 
     parts = root.locator("*").count()
     page.evaluate("data => window.send(...data)", [source.name, shim.encoded(make())])
     assert root.locator("*").count() == parts  # in the place of what was there
-    # Of a call that newer data overtook, Streamlit (1.67) runs the cleanup when the newer call has drawn already.
-    page.evaluate(
-        "([name, data]) => { const overtaken = window.disposers[name]; window.send(name, data); overtaken() }",
-        [source.name, shim.encoded(make())],
-    )
-    assert root.locator("*").count() == parts
+    # Of a call that newer data overtook, Streamlit (1.67) runs the cleanup when the newer call has drawn already,
+    for overtaken in (
+        "const overtaken = window.disposers[name]; window.send(name, data); overtaken()",
+        "window.send(name, data); window.disposers[name]()",  # or that of one which came later than the newer,
+        "window.disposers[name](); window.send(name, data)",  # or before the newer call.
+    ):
+        page.evaluate(f"([name, data]) => {{ {overtaken} }}", [source.name, shim.encoded(make())])
+        assert root.locator("*").count() == parts
     wait(page, 100)
     painted = root.get_attribute("data-painted")
-    page.evaluate("name => window.disposers[name]()", source.name)
+    gone = root.element_handle()
+    page.evaluate("name => { document.body.replaceChildren(); window.disposers[name]() }", source.name)
     page.set_viewport_size({"width": 800, "height": 844})
     wait(page, 100)
-    assert root.get_attribute("data-painted") == painted
-    assert root.evaluate("root => root.atlas") is None
+    assert gone.evaluate("root => [root.dataset.painted, root.atlas, root.childElementCount]") == [painted, None, 0]
+
+
+def test_of_two_calls_that_came_in_the_wrong_order_the_newer_is_drawn(mount):
+    """Streamlit (1.67) waits for the module in each call, and only then the overtaken one hears that it is."""
+    page = mount(token_strip.SOURCE, strip(), width=390, height=844)
+    newer, older = shim.encoded(strip(selected=2)), shim.encoded(strip(selected=0))
+    page.evaluate("([n, o]) => { window.send('token_strip', n); window.send('token_strip', o) }", [newer, older])
+    selected = page.locator(".token-strip .chip.selected")
+    assert selected.get_attribute("data-chip") == "0"
+    page.evaluate("window.disposers.token_strip()")
+    assert selected.get_attribute("data-chip") == "2"

@@ -12,22 +12,28 @@ import { takeRoom } from "./room.js"
 // `end(state)` stops what else the component has running.
 //
 // The state is found again when the host calls with new data. The host runs the cleanup of the last call when the
-// component leaves; Streamlit (1.67) also that of a call which newer data overtook while the module was loaded, and that
-// after the newer call has drawn. So only the newest call's ends the component.
+// component has left the page. Streamlit (1.67) also runs that of a call which newer data overtook while the module was
+// loaded: before the newer call, after it, or after the overtaken call came late. Then the newer one is drawn again.
 /** @type {(host: Host, selector: string, component: Component) => () => void} */
 export function mounted(host, selector, component) {
   const { data, parentElement } = host
   const root = /** @type {Root} */ (parentElement.querySelector(selector))
   const state = (root.atlas ??= begun(root, component))
-  state.send = (name, value) => post(state.outbox, host, name, value)
-  state.again = () => {
-    component.receive(state, unpack(data), data)
-    state.repaint()
+  const call = () => {
+    state.send = (name, value) => post(state.outbox, host, name, value)
+    state.again = () => {
+      component.receive(state, unpack(data), data)
+      state.repaint()
+    }
+    state.again()
   }
-  state.again()
-  const call = ++state.calls
+  state.calls = [...state.calls.slice(-2), call]
+  call()
   return () => {
-    if (call === state.calls) state.dispose()
+    if (!root.isConnected) return state.dispose()
+    const late = state.calls.at(-1) === call
+    state.calls = state.calls.filter((other) => other !== call)
+    if (late) state.calls.at(-1)?.()
   }
 }
 
@@ -51,7 +57,7 @@ function begun(root, { create, draw, end = () => {} }) {
     root.replaceChildren()
     delete root.atlas
   }
-  return Object.assign(state, { root, repaint, dispose, calls: 0, outbox: emptyOutbox() })
+  return Object.assign(state, { root, repaint, dispose, calls: [], outbox: emptyOutbox() })
 }
 
 // Tell the host, at once or when nothing else was told for `wait` milliseconds: a held key asks once, when it rests.

@@ -74,8 +74,8 @@ export interface Life {
   repaint: () => void
   again: () => void
   dispose: () => void
-  /** How often the host called. */
-  calls: number
+  /** The host's last calls, the one that is drawn last; each draws its data again. */
+  calls: (() => void)[]
   [part: string]: any
 }
 
