@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 MOST_AT_ONCE = 64 << 10  # bytes
+HEADER = "bytes=0-100000"  # of a file of weights, as the hub's library (2.4) asks for it
 
 
 @dataclass
@@ -30,6 +31,12 @@ class LocalHub:
     def sha(self, name: str, version: str) -> str:
         """The commit of a version, as the hub names it."""
         return hashlib.sha1(f"{name}@{version}".encode(), usedforsecurity=False).hexdigest()
+
+    def fetched(self, file: str, model: str = "") -> list[str | None]:
+        """The parts of a model's, or any model's, file that were fetched, but for looks at its header."""
+        asked = [(path, given) for method, path, given in self.asked if method == "GET"]
+        parts = [given for path, given in asked if path.startswith(model) and path.endswith(f"/{file}")]
+        return [part for part in parts if part != HEADER]
 
     def find(self, name: str, version: str) -> tuple[str, Path] | None:
         """The commit and the folder of a version, by its name or its commit."""
@@ -122,23 +129,25 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(404, "EntryNotFound")
             return
         data = file.read_bytes()
-        start = int(self.headers["Range"].removeprefix("bytes=").partition("-")[0]) if "Range" in self.headers else 0
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(data) - 1}/{len(data)}")
-        self.send_header("Content-Length", str(len(data) - start))
+        first, _, last = self.headers.get("Range", "bytes=0-").removeprefix("bytes=").partition("-")
+        start, stop = int(first), min(int(last) + 1 if last else len(data), len(data))
+        self.send_response(206 if stop - start < len(data) else 200)
+        if stop - start < len(data):
+            self.send_header("Content-Range", f"bytes {start}-{stop - 1}/{len(data)}")
+        self.send_header("Content-Length", str(stop - start))
         self.send_header("ETag", f'"{hashlib.sha256(data).hexdigest()}"')
         self.send_header("X-Repo-Commit", sha)
         self.send_header("Accept-Ranges", "bytes")
         self.end_headers()
         if body:
-            self._send(file.name, data[start:])
+            self._send(file.name, data[start:stop])
 
     def _send(self, name: str, data: bytes) -> None:
+        look = self.headers.get("Range") == HEADER
         cuts = self.served.cuts.get(name)
-        most = cuts.pop(0) if cuts else len(data)
+        most = cuts.pop(0) if cuts and not look else len(data)
         for at in range(0, min(most, len(data)), MOST_AT_ONCE):
-            if at and self.served.slow is not None:
+            if at and self.served.slow is not None and not look:
                 self.served.slow.wait()
             self.wfile.write(data[at : min(at + MOST_AT_ONCE, most)])
         if most < len(data):

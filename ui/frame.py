@@ -135,7 +135,7 @@ def _draw_head(entry: Entry) -> None:
         for name in ("badge", "read", "tables", "take"):
             slots[name] = st.container(key=f"slot_{name}", width="content")
     slots["status"] = st.empty()
-    slots["stop"], slots["stoppable"] = st.empty(), True
+    slots["stop"], slots["stoppable"], slots["preview"] = st.empty(), True, st.empty()
     slots["told"], slots["said"] = st.empty(), {}
     if "torch" not in sys.modules:
         slots["status"].progress(0.0, text=_("Starting the engine …"))

@@ -15,6 +15,7 @@ from analysis.cell import strongest_key
 from analysis.stories import first_head
 from analysis.token_metric import largest, token_metric
 from attention.metrics import Metric
+from jobs.model_preview import in_words
 from model_runner import Capture, Runner, RunnerError
 from model_runner.capture import index
 from model_runner.edit_words import name_of
@@ -22,6 +23,7 @@ from model_runner.edits import Edit, check_cells
 from model_runner.errors import Cancelled, NoSuchPlace, NotVerified
 from model_runner.hub_errors import HubNotAsked
 from model_runner.memory import readable
+from model_runner.preview import ModelPreview
 from ui import cached, edit_list, session
 from ui.components import mount
 from ui.i18n import _
@@ -60,9 +62,10 @@ def open_page(*, plain_model: bool = False, address: bool = True) -> PageContext
     that itself, once it knows what it shows. On a failure its sentence is shown and the page ends here.
     """
     try:
-        runner = session.runner(session.model(), show_stage)
+        runner = session.runner(session.model(), show_stage, _show_preview)
         capture = session.capture(runner, show_stage, edit_list.held() if session.carried() and not plain_model else ())
         opened = _resolve(runner, capture)
+        session.slots()["preview"].empty()
     except Cancelled:
         st.stop()
     except RunnerError as error:
@@ -107,6 +110,11 @@ def show_stage(stage: str, done: int, total: int) -> None:
         slots["stoppable"] = False  # it is there once a run
         default = (session.DEFAULT_MODEL,)
         slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=default)
+
+
+def _show_preview(preview: ModelPreview) -> None:
+    """What the model is going to be, from its configuration alone; where it cannot be loaded, this stays."""
+    session.slots()["preview"].html(f"<p class='atlas-caption'>{escape(in_words(preview, _))}</p>")
 
 
 def _loaded() -> None:

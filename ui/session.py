@@ -15,11 +15,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis import text_in_address
+from analysis.aliases import renamed
 from jobs.hosting import listed_models, memory_setting
 from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
 from ui import address
-from ui.aliases import renamed
 from ui.i18n import _
 from ui.state import address_of, change, default_of, fields, setting, write
 from ui.state import held as held_of
@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from model_runner.edits import Edit
     from model_runner.kept import Kept
     from model_runner.local.model_cache import ModelCache
+    from model_runner.preview import ModelPreview
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -261,9 +262,9 @@ def kept() -> Kept:
     return model_cache().kept
 
 
-def runner(name: str, say: Callable[[str, int, int], None]) -> Runner:
-    """The runner of a model, loaded first if need be; ``say`` hears the progress. Raises RunnerError."""
-    return model_cache().runner(name, say, ask_hub=name in st.session_state.get(_CHOSEN, ()))
+def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[ModelPreview], None]) -> Runner:
+    """Of a model, loaded first if need be: ``say`` hears how far, ``show`` what it will be. Raises RunnerError."""
+    return model_cache().runner(name, say, show, ask_hub=name in st.session_state.get(_CHOSEN, ()))
 
 
 def capture(

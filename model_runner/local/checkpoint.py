@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from model_runner.errors import N_, ModelFolderMissing, ModelIncomplete, ModelPickled, Reason
-from model_runner.local.folder_files import MISSING, check_counts, read_header, read_object
+from model_runner.local.folder_files import CONFIG, MISSING, check_counts, read_header, read_object
 
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
@@ -18,11 +18,12 @@ MOST_FILES = 2000  # of weights
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A complete folder: its configuration, and the shape of each of its weights, by name."""
+    """A complete folder: its configuration, and the shape of each of its weights, by name, and the files' bytes."""
 
     folder: Path
     config: dict[str, Any]
     shapes: dict[str, tuple[int, ...]]
+    n_bytes: int
 
     @property
     def n_parameters(self) -> int:
@@ -34,20 +35,27 @@ def inspect_folder(folder: Path) -> Checkpoint:
     try:
         if not folder.is_dir():
             raise ModelFolderMissing(name=str(folder))
-        config = read_object(folder, "config.json")
-        if not config.get("model_type"):
-            raise ModelIncomplete(name=str(folder), reason=N_("config.json names no model_type"))
-        check_counts(folder, config)
+        config = read_config(folder)
         for name in ALSO_READ:
             if (folder / name).exists():
                 read_object(folder, name)
         shapes: dict[str, tuple[int, ...]] = {}
-        for file in _weight_files(folder):
+        files = _weight_files(folder)
+        for file in files:
             shapes |= read_header(folder, file)
-        return Checkpoint(folder, config, shapes)
+        return Checkpoint(folder, config, shapes, sum(file.stat().st_size for file in files))
     except OSError as error:  # no permission, a broken disk, a name too long
         reason = Reason(N_("{file} cannot be read ({why})"), {"file": error.filename or folder, "why": error.strerror})
         raise ModelIncomplete(name=str(folder), reason=reason) from error
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What config.json says, if that is a model's. Raises ModelIncomplete."""
+    config = read_object(folder, CONFIG)
+    if not config.get("model_type"):
+        raise ModelIncomplete(name=str(folder), reason=N_("config.json names no model_type"))
+    check_counts(folder, config)
+    return config
 
 
 def _weight_files(folder: Path) -> list[Path]:

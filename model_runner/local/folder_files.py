@@ -11,6 +11,7 @@ from typing import Any
 
 from model_runner.errors import N_, ModelIncomplete, Reason
 
+CONFIG = "config.json"
 MISSING = N_("{file} is missing")
 NO_HEADER = N_("{file} has no readable header")
 MOST_JSON = 16 << 20  # bytes of a JSON file or a header; those of the largest published models have 9 million

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import errno
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub import constants, snapshot_download
+from huggingface_hub import HfApi, constants, snapshot_download
 from huggingface_hub.errors import (
     DryRunError,
     GatedRepoError,
@@ -17,6 +18,7 @@ from huggingface_hub.errors import (
     HTTPError,  # pyright: ignore[reportPrivateImportUsage]  # of whichever HTTP library this version of the hub's uses
     RepositoryNotFoundError,
     RevisionNotFoundError,
+    SafetensorsParsingError,
     XetDownloadError,
 )
 from tqdm.auto import tqdm
@@ -32,16 +34,21 @@ from model_runner.hub_errors import (
     ModelNotFound,
     ModelRevisionMissing,
 )
+from model_runner.local.checkpoint import read_config
+from model_runner.local.folder_files import CONFIG
+from model_runner.local.previewing import Weights
 
 Progress = Callable[[str, int, int], None]  # stage, done, total (bytes; 0 where unknown)
+Look = Callable[[Mapping[str, Any], Weights], None]  # at config.json, before any of the weights is downloaded
 WANTED = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja", "*.tiktoken")
 
 
-def fetch(name: str, revision: str | None, progress: Progress, *, ask_hub: bool = True) -> Path:
+def fetch(name: str, revision: str | None, progress: Progress, look: Look, *, ask_hub: bool = True) -> Path:
     """The folder of a hub model, downloaded if it is not cached yet; HubNotAsked where that may not be asked for.
 
-    Raises ModelNotFound, ModelRevisionMissing, ModelGated, HubUnreachable, ModelPickled, and ModelTooLarge and DiskFull
-    before anything is downloaded; DownloadBroken after that, for the hub's library tries again a few times by itself.
+    Raises ModelNotFound, ModelRevisionMissing, ModelGated, HubUnreachable, ModelPickled, and before any of the weights
+    is downloaded ModelTooLarge, DiskFull and what ``look`` raises; DownloadBroken after that, for the hub's library
+    tries again a few times by itself.
     """
     wanted: dict[str, Any] = {"revision": revision, "allow_patterns": list(WANTED)}
     if not ask_hub:
@@ -50,13 +57,18 @@ def fetch(name: str, revision: str | None, progress: Progress, *, ask_hub: bool 
     missing: int | None = None  # bytes to download, once that is known
     try:
         files = snapshot_download(name, dry_run=True, tqdm_class=_reporting(progress), **wanted)
-        weights = sum(file.file_size or 0 for file in files if file.filename.endswith(".safetensors"))
+        sizes = {file.filename: file.file_size or 0 for file in files if file.filename.endswith(".safetensors")}
+        weights = sum(sizes.values())
         if not weights:
             raise ModelPickled(name=name, file="no .safetensors")
         free = memory.available(torch.device("cpu"))
         if weights > free:
             raise ModelTooLarge(name=name, needed=memory.readable(weights), free=memory.readable(free))
         missing = sum(file.file_size or 0 for file in files if file.will_download)
+        if missing and any(file.filename == CONFIG for file in files):  # without one it is incomplete, as is said later
+            config: dict[str, Any] = {"revision": revision, "allow_patterns": [CONFIG]}
+            folder = Path(snapshot_download(name, tqdm_class=_reporting(lambda *_: None), **config))
+            look(read_config(folder), Weights(weights, _parameters(name, revision, sizes), missing))
         if missing > _free_on_disk():
             raise _disk_full(name, missing)
         return Path(snapshot_download(name, tqdm_class=_reporting(progress), **wanted))
@@ -68,31 +80,47 @@ def fetch(name: str, revision: str | None, progress: Progress, *, ask_hub: bool 
         return _cached(name, wanted, error, begun=missing is not None)
 
 
+def _parameters(name: str, revision: str | None, sizes: dict[str, int]) -> int | None:
+    """How many numbers files of these sizes hold: as the first one's header counts them; in the others, in proportion.
+
+    Their dtype is not always the one that config.json names.
+    """
+    first = min(sizes)
+    with suppress(SafetensorsParsingError, OSError, HTTPError):  # then it is only not known
+        api = HfApi(endpoint=constants.ENDPOINT)
+        counted = api.parse_safetensors_file_metadata(name, first, revision=revision).parameter_count
+        return round(sum(counted.values()) * sum(sizes.values()) / sizes[first]) if sizes[first] else None
+    return None
+
+
 def _on_this_machine(name: str, wanted: dict[str, Any]) -> Path:
-    try:
+    if folder := _held(name, wanted):
+        return folder
+    raise HubNotAsked(name=name)
+
+
+def _held(name: str, wanted: dict[str, Any]) -> Path | None:
+    """The model's folder on this machine, if there is more than the configuration that a preview needs."""
+    with suppress(OSError, HFValidationError):
         folder = Path(snapshot_download(name, local_files_only=True, **wanted))
-    except (OSError, HFValidationError) as error:
-        raise HubNotAsked(name=name) from error
-    if not any(folder.glob("*.safetensors")):
-        raise HubNotAsked(name=name)
-    return folder
+        return folder if any(folder.glob("*.safetensors")) else None
+    return None
 
 
 def _cached(name: str, wanted: dict[str, Any], error: Exception, *, begun: bool) -> Path:
     """What is on this machine; without it, what the hub said, or that a download which had ``begun`` broke off."""
-    try:
-        return Path(snapshot_download(name, local_files_only=True, **wanted))
-    except OSError:
-        cause = error.__cause__ if isinstance(error, DryRunError) else error
-        if isinstance(cause, GatedRepoError):
-            raise ModelGated(name=name) from error
-        if isinstance(cause, RevisionNotFoundError):
-            raise ModelRevisionMissing(name=name, revision=wanted["revision"] or constants.DEFAULT_REVISION) from error
-        if isinstance(cause, RepositoryNotFoundError):
-            raise ModelNotFound(name=name) from error
-        if begun:
-            raise DownloadBroken(name=name) from error
-        raise HubUnreachable(name=name) from error
+    if folder := _held(name, wanted):
+        return folder
+    cause = error.__cause__ if isinstance(error, DryRunError) else error
+    if isinstance(cause, GatedRepoError):
+        raise ModelGated(name=name) from error
+    if isinstance(cause, RevisionNotFoundError):
+        raise ModelRevisionMissing(name=name, revision=wanted["revision"] or constants.DEFAULT_REVISION) from error
+    if isinstance(cause, RepositoryNotFoundError):
+        raise ModelNotFound(name=name) from error
+    if begun:
+        raise DownloadBroken(name=name) from error
+    raise HubUnreachable(name=name) from error
 
 
 def _free_on_disk() -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,7 +42,9 @@ from model_runner.local.harmless import harmless_config, harmless_tokenizer
 from model_runner.local.hub import Progress
 from model_runner.local.loading_tokenizer import check_tokenizer, load_tokenizer
 from model_runner.local.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
+from model_runner.local.previewing import Weights, preview_of, stored_dtype
 from model_runner.local.runner import LocalRunner
+from model_runner.preview import ModelPreview
 
 UNKNOWN = N_("it is not a language model that transformers knows")
 BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there but make no model
@@ -68,6 +70,7 @@ def load_runner(
     device: Device = "auto",
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto",
     progress: Progress = lambda *_: None,
+    preview: Callable[[ModelPreview], None] = lambda _: None,
     make_room: Callable[[], None] = lambda: None,
     check: Callable[[], None] = lambda: None,
     guarded: bool = False,
@@ -78,8 +81,9 @@ def load_runner(
 
     A version of a hub's model is its ``revision``, or stands behind the name: owner/name@version.
     ``device`` "auto" takes cuda, then mps, then cpu. ``dtype`` "auto" is float32 on a CPU and the checkpoint's own
-    elsewhere. ``progress`` hears (stage, done, total), in bytes while it downloads. ``make_room`` is called once there
-    is a model of that name that can be captured, before free memory is looked at. ``check`` raises to leave off.
+    elsewhere. ``progress`` hears (stage, done, total), in bytes while it downloads; ``preview`` what the model is going
+    to be, before any of its weights is downloaded or read. ``make_room`` is called once there is a model of that name
+    that can be captured, before free memory is looked at. ``check`` raises to leave off.
 
     ``guarded``: anybody may have made the folder. The model of its config.json is made without memory for weights
     first; that, and its tokenizer, have a process with limits unless they are plainly harmless
@@ -87,6 +91,12 @@ def load_runner(
     this machine alone: HubNotAsked says that it is not there. ``kept`` holds captures.
     """
     name, revision = versioned(name.strip(), revision)
+    place = torch.device(_best_device() if device == "auto" else device)
+
+    def look(config: Mapping[str, Any], weights: Weights) -> None:
+        preview(preview_of(name, config, weights, dtype=_dtype(config, dtype, place), device=place))
+        _auto_class(name, config)  # what cannot be captured is not downloaded
+
     try:
         with checked(check):
 
@@ -94,9 +104,10 @@ def load_runner(
                 check()
                 progress(stage, done, total)
 
-            folder = folder_of(name, revision, report, ask_hub=ask_hub)
-            loading = _Loading(name, inspect_folder(folder), guarded and name not in EMBEDDED, report, check)
-            return loading.runner(revision, device, dtype, make_room, kept)
+            checkpoint = inspect_folder(folder_of(name, revision, report, look, ask_hub=ask_hub))
+            look(checkpoint.config, Weights(checkpoint.n_bytes, checkpoint.n_parameters))
+            loading = _Loading(name, checkpoint, guarded and name not in EMBEDDED, report, check)
+            return loading.runner(revision, place, _dtype(checkpoint.config, dtype, place), make_room, kept)
     except (RunnerError, KeyboardInterrupt, SystemExit):
         raise
     except torch.OutOfMemoryError as error:
@@ -114,17 +125,20 @@ class _Loading:
         self, name: str, checkpoint: Checkpoint, guarded: bool, progress: Progress, check: Callable[[], None]
     ) -> None:
         self.name, self.checkpoint, self.guarded, self.progress, self.check = name, checkpoint, guarded, progress, check
-        self.auto = _auto_class(name, checkpoint)
+        self.auto = _auto_class(name, checkpoint.config)
 
     def runner(
-        self, revision: str | None, device: Device, dtype: str, make_room: Callable[[], None], kept: Kept | None
+        self,
+        revision: str | None,
+        place: torch.device,
+        number: torch.dtype,
+        make_room: Callable[[], None],
+        kept: Kept | None,
     ) -> LocalRunner:
         """In stages, each of which may find what ends it. Raises RunnerError."""
-        place = torch.device(_best_device() if device == "auto" else device)
         guarded, found = self._guarded() if self.guarded else (None, None)
         config = _config(self.name, self.checkpoint.folder)
         make_room()
-        number = self._dtype(dtype, place)
         _check_memory(self.name, self.checkpoint, found, number, place)
         self.progress("loading", 0, 0)
         tokenizer = self._tokenizer() if guarded is None else guarded
@@ -169,11 +183,11 @@ class _Loading:
             tokenizer.apply_chat_template = TemplateApart(self.name, self.checkpoint.folder)
         return tokenizer
 
-    def _dtype(self, dtype: str, place: torch.device) -> torch.dtype:
-        config = self.checkpoint.config
-        own = str(config.get("dtype") or config.get("torch_dtype") or "float32")
-        chosen = dtype if dtype != "auto" else ("float32" if place.type == "cpu" else own)
-        return getattr(torch, chosen.removeprefix("torch."))
+
+def _dtype(config: Mapping[str, Any], asked: str, place: torch.device) -> torch.dtype:
+    if asked != "auto":
+        return getattr(torch, asked)
+    return torch.float32 if place.type == "cpu" else stored_dtype(config)
 
 
 def _best_device() -> str:
@@ -192,17 +206,16 @@ def _check_memory(
         raise ModelTooLarge(name=name, needed=memory.readable(needed), free=memory.readable(free))
 
 
-def _auto_class(name: str, checkpoint: Checkpoint) -> Any:
+def _auto_class(name: str, config: Mapping[str, Any]) -> Any:
     """Which of transformers' classes reads this family."""
-    family, listed = str(checkpoint.config["model_type"]), checkpoint.config.get("architectures")
+    family, listed = str(config.get("model_type")), config.get("architectures")
     if family not in CONFIG_MAPPING:
         raise NotCapturable(name=name, family=family, reason=UNKNOWN)
     usual = getattr(CONFIG_MAPPING[family], "is_encoder_decoder", False)
     architectures = [str(item) for item in listed] if isinstance(listed, list) else []
     causal = any("ForCausalLM" in item or "LMHead" in item for item in architectures)
-    if (
-        checkpoint.config.get("is_encoder_decoder", usual) and not causal
-    ):  # its class for causal models would read the decoder alone
+    # The class for causal models of an encoder–decoder would read the decoder alone.
+    if config.get("is_encoder_decoder", usual) and not causal:
         refused = NotCapturableYet if name in EMBEDDED else NotCapturable
         raise refused(name=name, family=family, reason=ENCODER_DECODER)
     if family in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not (causal and family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):

@@ -16,6 +16,7 @@ from model_runner.errors import Cancelled, LoadingTooLong, ModelNotListed
 from model_runner.kept import Kept
 from model_runner.local.loading import load_runner
 from model_runner.local.runner import LocalRunner
+from model_runner.preview import ModelPreview
 
 MOST_MODELS = 2
 MOST_LOADINGS = 4  # at the same time; their weights one after the other, since each counts the memory that is free
@@ -28,6 +29,7 @@ class Loading:
     """A model on its way: ``progress`` is (stage, done, total), bytes while it downloads. ``asked``: when last."""
 
     progress: tuple[str, int, int] = ("waiting", 0, 0)
+    preview: ModelPreview | None = None
     future: Future[LocalRunner] = field(init=False)
     asked: float = field(default_factory=time.monotonic)
     until: float = float("inf")
@@ -35,6 +37,9 @@ class Loading:
     def report(self, stage: str, done: int, total: int) -> None:
         self.progress = (stage, done, total)
         self.until = time.monotonic() + LONGEST if stage in ("loading", "preparing") else float("inf")
+
+    def look(self, preview: ModelPreview) -> None:
+        self.preview = preview
 
     def wait(self, seconds: float) -> bool:
         """Whether loading ended, well or not, within this time. It goes on while this is asked again and again."""
@@ -92,12 +97,27 @@ class ModelCache:
             self._held.move_to_end(name)
             return loading
 
-    def runner(self, name: str, say: Callable[[str, int, int], None], *, ask_hub: bool = True) -> LocalRunner:
-        """The model, waited for; ``say`` hears how far it is, ten times a second. Raises RunnerError."""
+    def runner(
+        self,
+        name: str,
+        say: Callable[[str, int, int], None],
+        show: Callable[[ModelPreview], None] = lambda _: None,
+        *,
+        ask_hub: bool = True,
+    ) -> LocalRunner:
+        """The model, waited for; ``say`` hears how far it is, ten times a second. Raises RunnerError.
+
+        ``show`` gets its preview, as soon as there is one and where it cannot be loaded; none of one that is loaded.
+        """
         while True:
-            loading = self.open(name, ask_hub=ask_hub)
+            loading, shown = self.open(name, ask_hub=ask_hub), None
             while not loading.wait(0.1):
                 say(*loading.progress)
+                if loading.preview is not None and loading.preview != shown:
+                    shown = loading.preview
+                    show(shown)
+            if loading.preview is not None and loading.future.exception() is not None:
+                show(loading.preview)
             try:
                 return loading.result()
             except Cancelled:  # at the very moment at which this one began to wait for what others had left
@@ -116,6 +136,7 @@ class ModelCache:
             return load_runner(
                 name,
                 progress=loading.report,
+                preview=loading.look,
                 make_room=make_room,
                 check=loading.check,
                 guarded=self._listed is None,

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 
 from model_runner.errors import ModelFolderMissing, ModelNameInvalid
-from model_runner.local.hub import Progress, fetch
+from model_runner.local.folder_files import CONFIG
+from model_runner.local.hub import Look, Progress, fetch
 
 DEFAULT = "default"
-CONFIG = "config.json"
 DEFAULT_FOLDER = Path(__file__).parents[1] / "default_model"
 EMBEDDED = {DEFAULT: DEFAULT_FOLDER, "translator": DEFAULT_FOLDER.with_name("translator")}
 HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
@@ -28,8 +28,11 @@ def versioned(name: str, revision: str | None) -> tuple[str, str | None]:
     return name, revision
 
 
-def folder_of(name: str, revision: str | None, progress: Progress, *, ask_hub: bool) -> Path:
-    """Of an embedded model, a local folder, or what the hub's library has or downloads. Raises RunnerError."""
+def folder_of(name: str, revision: str | None, progress: Progress, look: Look, *, ask_hub: bool) -> Path:
+    """Of an embedded model, a local folder, or what the hub's library has or downloads. Raises RunnerError.
+
+    ``look`` is shown the configuration before weights are downloaded, and raises to leave them.
+    """
     if name in EMBEDDED and revision is None:
         return EMBEDDED[name]
     as_path = name.startswith(("/", "~", ".")) or "\\" in name
@@ -47,7 +50,7 @@ def folder_of(name: str, revision: str | None, progress: Progress, *, ask_hub: b
         return folder
     if not HUB_ID.fullmatch(name):
         raise ModelNameInvalid(name=name if revision is None else f"{name}@{revision}")
-    return fetch(name, revision, progress, ask_hub=ask_hub)
+    return fetch(name, revision, progress, look, ask_hub=ask_hub)
 
 
 def _has_config(folder: Path) -> bool:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 import pytest
 from playwright.sync_api import expect
 
+from model_runner.local.model_folder import EMBEDDED
 from tests.browser import running_app
 from tests.hub_server import local_hub
 from tests.model_runner.tiny import byte_tokenizer, tiny
 from tests.pages.visiting import expect_address, expect_sentence, visit, wait_for_heads
 
 NAME = "someone/tiny-llama"
+PREVIEW = re.compile(r"^llama · \d+ parameters · float32 · 3 layers × 4 heads .* to download$")
 
 
 def choose(page, name):
@@ -26,7 +29,8 @@ def test_a_version_of_a_model_is_fetched_shown_and_left_while_it_is_on_its_way(n
     tiny("llama")().save_pretrained(folder)
     byte_tokenizer().save_pretrained(folder)
     with local_hub() as hub:
-        hub.models = {f"{NAME}@v1.0": folder, "someone/gated@main": folder}
+        translator = EMBEDDED["translator"]
+        hub.models = {f"{NAME}@v1.0": folder, "someone/gated@main": folder, "someone/t5@main": translator}
         hub.gated = {"someone/gated"}
         hub.slow = threading.Event()
         online = {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path / "home")}
@@ -39,14 +43,23 @@ def test_a_version_of_a_model_is_fetched_shown_and_left_while_it_is_on_its_way(n
             expect_sentence(page, "may only be downloaded after its owner's terms were accepted")
             choose(page, f"https://huggingface.co/{NAME}/tree/v1.0")
             expect(page.get_by_text("Downloading the model …").first).to_be_visible()
+            expect(page.get_by_text(PREVIEW)).to_be_visible()  # before it is here
             choose(page, "Embedded small Llama")  # not waited for
             wait_for_heads(page)
             hub.slow.set()
             choose(page, f"{NAME}@v1.0")
             expect(page.locator(".token-strip .chip .label")).to_have_text(["a", "b", "c"])
             wait_for_heads(page)
+            expect(page.get_by_text(PREVIEW)).to_have_count(0)
             expect_address(page, model=f"{NAME}@v1.0", text="abc")
             page.get_by_role("radio", name="简体中文").click()
+            choose(page, "someone/t5")  # refused by its configuration alone, which says what it is
+            expect(
+                page.get_by_text(re.compile(r"^t5 · .* 百万个参数 · float32 · 4 层 × 4 个头 · .*需下载"))
+            ).to_be_visible()
+            assert not hub.fetched("model.safetensors", "someone/t5")
+            choose(page, f"{NAME}@v1.0")
+            wait_for_heads(page)
             page.locator(".st-key-model_box input").press("End")
             page.keyboard.type("@v2")
             page.keyboard.press("Enter")

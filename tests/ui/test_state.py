@@ -8,8 +8,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 import pytest
 
+from analysis.aliases import PARTS, STARTS, renamed
 from ui import edit_list, i18n, sampling_settings, session, state
-from ui.aliases import PARTS, STARTS, renamed
 from ui.state import EMPTY, NONE, Unreadable, read, setting, write
 
 

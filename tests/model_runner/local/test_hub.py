@@ -19,6 +19,7 @@ from model_runner.errors import ModelPickled, ModelTooLarge, RunnerError
 from model_runner.hub_errors import DownloadBroken, HubUnreachable, ModelGated, ModelNotFound, ModelRevisionMissing
 from model_runner.local import hub
 from model_runner.local.hub import fetch
+from model_runner.local.previewing import Weights
 
 NAME = "owner/model"
 SHA = "0123456789012345678901234567890123456789"
@@ -45,7 +46,7 @@ def _ignore(*_: object) -> None:
 
 def _said(error: type[RunnerError], name: str = NAME) -> str:
     with pytest.raises(error) as raised:
-        fetch(name, None, _ignore)
+        fetch(name, None, _ignore, _ignore)
     return str(raised.value)
 
 
@@ -55,6 +56,7 @@ def _put_in(cache: Path, revision: str = "main") -> Path:
     folder = place / "snapshots" / SHA
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")
+    (folder / "model.safetensors").touch()
     (place / "refs").mkdir()
     (place / "refs" / revision).write_text(SHA)
     return folder
@@ -92,14 +94,14 @@ def test_a_model_that_was_downloaded_before_needs_no_network(
 ) -> None:
     folder = _put_in(cache)
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
-    assert fetch(NAME, None, _ignore).resolve() == folder.resolve()
+    assert fetch(NAME, None, _ignore, _ignore).resolve() == folder.resolve()
 
 
 def test_a_revision_that_was_not_downloaded_is_not_replaced_by_another(cache: Path) -> None:
     folder = _put_in(cache, revision="v1")
-    assert fetch(NAME, "v1", _ignore).resolve() == folder.resolve()
+    assert fetch(NAME, "v1", _ignore, _ignore).resolve() == folder.resolve()
     with pytest.raises(HubUnreachable):
-        fetch(NAME, "v2", _ignore)
+        fetch(NAME, "v2", _ignore, _ignore)
 
 
 # -- what the hub answers ---------------------------------------------------------------------------------------------
@@ -135,7 +137,7 @@ def test_a_model_on_this_machine_is_used_whatever_the_hub_says_now(
 ) -> None:
     folder = _put_in(cache)
     _hub_says(monkeypatch, _answer(503, errors.HfHubHTTPError))
-    assert fetch(NAME, None, _ignore).resolve() == folder.resolve()
+    assert fetch(NAME, None, _ignore, _ignore).resolve() == folder.resolve()
 
 
 @pytest.mark.parametrize("name", ["-", "-a/b", "a..b/c", "none/such--x", "x.git", "a" * 97])
@@ -152,10 +154,16 @@ class Hub:
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.folder = folder
         self.files = {"config.json": 50, "model-1.safetensors": 600, "model-2.safetensors": 400}
-        self.downloads = 0
+        self.downloads, self.unreadable = 0, False
         self.failing: BaseException | None = None
         self.asked: list[dict[str, Any]] = []
         monkeypatch.setattr(hub, "snapshot_download", self)
+        monkeypatch.setattr(huggingface_hub.HfApi, "parse_safetensors_file_metadata", self.header)
+
+    def header(self, *_: object, **__: object) -> Any:
+        if self.unreadable:
+            raise errors.SafetensorsParsingError("no header")
+        return SimpleNamespace(parameter_count={"F16": 200, "F32": 50})  # of the first file's 600 bytes
 
     def __call__(self, name: str, **wanted: Any) -> Any:
         self.asked.append({"name": name, **wanted})
@@ -165,6 +173,10 @@ class Hub:
             return [
                 SimpleNamespace(filename=name, file_size=size, will_download=True) for name, size in self.files.items()
             ]
+        if wanted["allow_patterns"] == ["config.json"]:
+            self.folder.mkdir(exist_ok=True)
+            (self.folder / "config.json").write_text('{"model_type": "llama", "dtype": "bfloat16"}')
+            return str(self.folder)
         self.downloads += 1
         wanted["tqdm_class"](desc="Fetching", total=len(self.files), unit="it").update(1)  # files, not bytes
         # As huggingface_hub 2.4 does: bars whose totals grow while files begin, and may lag behind their bytes.
@@ -185,7 +197,7 @@ def online(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
 
 def test_a_download_tells_its_bytes_and_gives_the_folder(online: Hub, capfd: pytest.CaptureFixture[str]) -> None:
     heard: list[tuple[str, int, int]] = []
-    assert fetch(NAME, "v1", lambda *stage: heard.append(stage)) == online.folder
+    assert fetch(NAME, "v1", lambda *stage: heard.append(stage), _ignore) == online.folder
     assert heard[0] == ("asking", 0, 0)
     assert heard[1] == ("downloading", 25, 50)
     assert {stage for stage, _, _ in heard[1:]} == {"downloading"}
@@ -197,8 +209,16 @@ def test_a_download_tells_its_bytes_and_gives_the_folder(online: Hub, capfd: pyt
     assert {asked["revision"] for asked in online.asked} == {"v1"}
 
 
+def test_of_several_files_the_numbers_are_told_by_the_first_ones_header(online: Hub) -> None:
+    told: list[Weights] = []
+    fetch(NAME, None, _ignore, lambda _config, weights: told.append(weights))
+    online.unreadable = True
+    fetch(NAME, None, _ignore, lambda _config, weights: told.append(weights))
+    assert told == [Weights(1000, round(250 * 1000 / 600), missing=1050), Weights(1000, None, missing=1050)]
+
+
 def test_only_files_that_are_safe_to_open_are_downloaded(online: Hub) -> None:
-    fetch(NAME, None, _ignore)
+    fetch(NAME, None, _ignore, _ignore)
     patterns = online.asked[-1]["allow_patterns"]
     assert "*.safetensors" in patterns
     assert not {"*", "*.bin", "*.pt", "*.pth", "*.ckpt", "*.py", "*.h5", "*.msgpack"} & set(patterns)
@@ -220,7 +240,7 @@ def test_a_model_that_does_not_fit_into_memory_is_refused_before_the_download(
     assert "owner/model needs about 1,000 bytes of memory, but only 999 bytes are free" in _said(ModelTooLarge)
     assert online.downloads == 0
     online.files["model-2.safetensors"] = 399
-    fetch(NAME, None, _ignore)
+    fetch(NAME, None, _ignore, _ignore)
     assert online.downloads == 1
 
 
@@ -228,7 +248,7 @@ def test_files_whose_size_the_hub_does_not_tell_do_no_harm(online: Hub) -> None:
     online.files["model-2.safetensors"] = None  # type: ignore[assignment]  # as the hub's type allows
     online.failing = KeyboardInterrupt()  # far enough: the sizes were added up
     with pytest.raises(KeyboardInterrupt):
-        fetch(NAME, None, _ignore)
+        fetch(NAME, None, _ignore, _ignore)
 
 
 def _http(name: str) -> Raised:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import math
 import shutil
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NoReturn
@@ -14,10 +16,20 @@ from typing import Any, NoReturn
 import pytest
 import torch
 from huggingface_hub import constants, file_download
+from safetensors import safe_open
 
 from model_runner import CaptureRequest, load_runner
-from model_runner.errors import Cancelled, ModelNameInvalid, RunnerError
-from model_runner.hub_errors import DiskFull, DownloadBroken, ModelGated, ModelNotFound, ModelRevisionMissing
+from model_runner.errors import Cancelled, ModelNameInvalid, NotCapturable, RunnerError
+from model_runner.hub_errors import (
+    DiskFull,
+    DownloadBroken,
+    HubNotAsked,
+    ModelGated,
+    ModelNotFound,
+    ModelRevisionMissing,
+)
+from model_runner.local.model_folder import EMBEDDED
+from model_runner.preview import ModelPreview
 from tests.hub_server import LocalHub, local_hub
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
@@ -68,9 +80,9 @@ def test_a_model_of_the_hub_is_the_model_that_was_put_there(hub: LocalHub, folde
     assert torch.equal(runner.capture(request).logits(-1), here.capture(request).logits(-1))
     size = (folders[f"{NAME}@main"] / WEIGHTS).stat().st_size
     assert max(done for stage, done, _ in heard if stage == "downloading") >= size
-    asked = len(hub.asked)
+    fetched = len(hub.fetched(WEIGHTS))
     load_runner(NAME, device="cpu")
-    assert not [path for method, path, _ in hub.asked[asked:] if method == "GET" and WEIGHTS in path]
+    assert len(hub.fetched(WEIGHTS)) == fetched
 
 
 @pytest.mark.parametrize("asked", [(f"{NAME}@v1.0", None), (NAME, "v1.0")], ids=["behind the name", "by itself"])
@@ -89,7 +101,7 @@ def test_a_commit_is_a_version(hub: LocalHub) -> None:
 def test_a_download_that_is_cut_off_goes_on_where_it_was(hub: LocalHub) -> None:
     hub.cuts[WEIGHTS] = [70_000, 10_000]
     load_runner(NAME, device="cpu")
-    ranges = [given for method, path, given in hub.asked if method == "GET" and path.endswith(WEIGHTS)]
+    ranges = hub.fetched(WEIGHTS)
     assert ranges[0] is None
     assert len(ranges) == 3
     starts = [int(str(given).removeprefix("bytes=").rstrip("-")) for given in ranges[1:]]
@@ -142,7 +154,7 @@ def test_a_disk_without_room_is_said_before_the_download(hub: LocalHub, monkeypa
     said = _said(DiskFull)
     assert said.startswith(f"There is no room on the disk for {NAME}:")
     assert "1,000 bytes are free" in said
-    assert not [path for method, path, _ in hub.asked if method == "GET" and "resolve" in path]
+    assert not hub.fetched(WEIGHTS)
 
 
 def test_a_disk_that_fills_up_meanwhile_is_said(hub: LocalHub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,3 +190,34 @@ def test_a_download_that_is_given_up_ends_and_leaves_nothing_half(hub: LocalHub,
     thread.join(20)
     assert [type(error) for error in ended] == [Cancelled]
     assert not list(tmp_path.rglob("*.incomplete"))
+
+
+def test_what_it_is_going_to_be_is_told_before_its_weights_are_downloaded(hub: LocalHub) -> None:
+    asked: list[bool] = []
+    heard: list[ModelPreview] = []
+
+    def hear(preview: ModelPreview) -> None:
+        heard.append(preview)
+        asked.append(bool(hub.fetched(WEIGHTS)))
+
+    info = load_runner(NAME, device="cpu", preview=hear).info
+    before, here = heard
+    assert asked == [False, True]
+    assert (before.family, before.n_layers, before.n_heads) == ("llama", info.n_layers, info.n_heads)
+    assert before == replace(here, missing=before.missing, free=before.free)
+    assert before.missing > before.needed
+    assert here.missing == 0
+
+
+def test_what_cannot_be_captured_is_not_downloaded(hub: LocalHub, tmp_path: Path) -> None:
+    folder = tmp_path / "translator"
+    shutil.copytree(EMBEDDED["translator"], folder)
+    hub.models["someone/translator@main"] = folder
+    heard: list[ModelPreview] = []
+    assert "it is an encoder–decoder" in _said(NotCapturable, "someone/translator", preview=heard.append)
+    (preview,) = heard
+    with safe_open(folder / WEIGHTS, "pt") as file:  # of float16, whatever config.json says
+        shapes = [file.get_slice(key).get_shape() for key in file.keys()]  # noqa: SIM118  # it is no dict
+    assert preview.n_parameters == sum(map(math.prod, shapes))
+    assert not hub.fetched(WEIGHTS)
+    assert "is not on this machine" in _said(HubNotAsked, "someone/translator", ask_hub=False)

@@ -81,7 +81,7 @@ def test_a_home_is_found(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_hub_id_loads_from_where_the_hub_s_library_put_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[str, str | None]] = []
 
-    def fetch(name: str, revision: str | None, progress: object, **_: object) -> Path:
+    def fetch(name: str, revision: str | None, *_: object, **__: object) -> Path:
         asked.append((name, revision))
         return folder
 
@@ -194,7 +194,7 @@ def test_code_and_files_that_a_configuration_names_are_not_used(folder: Path) ->
 
 
 def test_an_id_that_is_not_here_is_asked_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fetch(name: str, revision: str | None, progress: object, **_: object) -> NoReturn:
+    def fetch(name: str, revision: str | None, *_: object, **__: object) -> NoReturn:
         raise HubUnreachable(name=name)
 
     monkeypatch.setattr(model_folder, "fetch", fetch)

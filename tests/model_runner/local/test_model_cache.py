@@ -6,10 +6,12 @@ import gc
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from model_runner.errors import (
     Cancelled,
@@ -21,6 +23,7 @@ from model_runner.errors import (
 )
 from model_runner.local import model_cache as module
 from model_runner.local.model_cache import MOST_LOADINGS, MOST_MODELS, Loading, ModelCache
+from model_runner.local.previewing import Weights, preview_of
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.folders import save
@@ -30,6 +33,9 @@ pytestmark = pytest.mark.table  # its tests take a second each
 
 SOON = 20.0  # seconds after which a test that waits in vain gives up
 Progress = Callable[[str, int, int], None]
+
+
+PREVIEW = preview_of("a", {"model_type": "llama"}, Weights(4000, 1000), dtype=torch.float32, device=torch.device("cpu"))
 
 
 class Loader:
@@ -43,9 +49,17 @@ class Loader:
         self.go.set()
 
     def __call__(
-        self, name: str, *, progress: Progress, make_room: Callable[[], None], check: Callable[[], None], **_: Any
+        self,
+        name: str,
+        *,
+        progress: Progress,
+        preview: Callable[[Any], None],
+        make_room: Callable[[], None],
+        check: Callable[[], None],
+        **_: Any,
     ) -> LocalRunner:
         self.asked.append(name)
+        preview(PREVIEW if name != "bad" else replace(PREVIEW, name="bad"))
         while self.cancelling:
             check()
         progress("downloading", 5, 10)
@@ -107,6 +121,24 @@ def test_a_loading_tells_its_stages_in_order(tmp_path: Path) -> None:
         patch.setattr(module, "Loading", Listening)
         ModelCache().open(str(save(tmp_path / "model"))).result()
     assert heard == ["checking", "loading", "preparing"]
+
+
+def test_what_it_is_going_to_be_is_shown_while_it_loads_and_where_it_cannot_be_loaded(loader: Loader) -> None:
+    cache, shown = ModelCache(), list[Any]()
+
+    def say(*_: object) -> None:
+        if shown:
+            loader.go.set()
+
+    loader.go.clear()
+    cache.runner("a", say, shown.append)
+    assert shown == [PREVIEW]
+    cache.runner("a", say, shown.append)
+    assert len(shown) == 1  # it is there: its numbers are seen on every page
+    loader.failing.add("bad")
+    with pytest.raises(ModelFolderMissing):
+        cache.runner("bad", say, shown.append)
+    assert shown[-1].name == "bad"
 
 
 def test_a_failure_is_told_to_all_who_wait_and_can_be_tried_again(loader: Loader) -> None:

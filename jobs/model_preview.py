@@ -1,0 +1,40 @@
+"""What a model is going to be, in a line of words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from model_runner.memory import readable
+from model_runner.preview import ModelPreview
+
+N_ = str  # marks a text for Babel without translating it here
+
+COUNTS = (
+    (1e9, N_("{count} billion parameters")),
+    (1e6, N_("{count} million parameters")),
+    (1, N_("{count} parameters")),
+)
+
+
+def in_words(preview: ModelPreview, say: Callable[[str], str]) -> str:
+    """Its family, size, layers, heads, context and memory, as far as they are known; ``say`` translates."""
+    return " · ".join(_parts(preview, say))
+
+
+def _parts(preview: ModelPreview, say: Callable[[str], str]) -> Iterator[str]:
+    yield preview.family
+    if preview.n_parameters is not None:
+        unit, words = next((one for one in COUNTS if preview.n_parameters >= 0.9995 * one[0]), COUNTS[-1])
+        yield say(words).format(count=f"{preview.n_parameters / unit:.3g}" if unit > 1 else preview.n_parameters)
+    yield preview.dtype
+    layers, heads, kv_heads = preview.n_layers, preview.n_heads, preview.n_kv_heads
+    if layers is not None and heads is not None:
+        yield say(N_("{layers} layers × {heads} heads")).format(layers=layers, heads=heads)
+        if kv_heads is not None and kv_heads != heads:
+            yield say(N_("{count} kv heads")).format(count=kv_heads)
+    if preview.max_tokens is not None:
+        yield say(N_("up to {count} tokens")).format(count=f"{preview.max_tokens:,}")
+    words = N_("needs {needed} of {free} free memory on {device}")
+    yield say(words).format(needed=readable(preview.needed), free=readable(preview.free), device=preview.device)
+    if preview.missing:
+        yield say(N_("{size} to download")).format(size=readable(preview.missing))
