@@ -187,6 +187,7 @@ def test_every_row_that_is_done_in_full_is_broken_below() -> None:
     assert [section.name for section in sections()] == list(BROKEN)
 
 
+@pytest.mark.long
 def test_the_examples_are_added_as_written_and_their_tests_pass(added) -> None:
     found = told({section.name: section.tests for section in added[1]}, added[0])
     if wrong := [f"{test}\n{text}" for _passed, failed in found.values() for test, text in failed.items()]:

@@ -64,7 +64,7 @@ def test_every_file_of_the_packages_is_installed_and_nothing_of_the_app(installe
     assert modules == set(PACKAGES)
 
 
-@pytest.mark.table
+@pytest.mark.long
 def test_the_lines_of_the_readme_and_of_a_page_give_the_same_numbers_outside_the_repository(installed, tmp_path):
     runner = load_runner()
     request = CaptureRequest(text="The dog chased it", model="default", edits=(KeepLast(2, sinks=1),))

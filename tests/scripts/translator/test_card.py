@@ -98,7 +98,7 @@ def test_what_the_card_says_of_single_sentences(
     assert translate(model, tokenizer, [source]) == [said]
 
 
-@pytest.mark.table
+@pytest.mark.long
 def test_the_command_prints_the_tables_of_the_card(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--check", str(FOLDER)])
     printed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("|")]
