@@ -82,25 +82,25 @@ class Passages:
             self.packed[part] = [found for text in chosen if len(found := sentences(text)) > 1]
 
     def draw(self, rng: Random) -> Example:
-        """One pair: in half of the cases the second passage is not the next one, but from another text.
+        """One pair: in half of the cases the second passage is not the next one, but from any text of its language.
 
-        Where a text is a list of facts, in which any fact may come next, the other text is of another kind.
+        Where a text is a list of facts, in which any fact may come next, that text is of another kind. Of one that
+        tells something the passages are longer, so that who it tells of is mostly named in both.
         """
         language = rng.choice(LANGUAGES)
         weights = [weight for weight, *_ in language]
-        index = rng.choices(range(len(language)), weights)[0]
-        _, source, tells = language[index]
+        _, source, tells = rng.choices(language, weights)[0]
+        least = 2 if tells else 1
         here = self._text(source, rng)
         start = rng.randrange(len(here) - 1)
-        middle = min(start + rng.randint(1, 2), len(here) - 1)
-        first, second = here[start:middle], here[middle : middle + rng.randint(1, 2)]
+        middle = min(start + rng.randint(least, 2), len(here) - 1)
+        first, second = here[start:middle], here[middle : middle + rng.randint(least, 2)]
         follows = rng.random() < 0.5
         if not follows:
-            if not tells:
-                source = rng.choice([other for _, other, _ in language if other is not source])
-            other = self._text(source, rng)
+            others = [0 if other is source and not tells else weight for weight, other, _ in language]
+            other = self._text(rng.choices(language, others)[0][1], rng)
             at = rng.randrange(len(other))
-            second = other[at : at + rng.randint(1, 2)]
+            second = other[at : at + rng.randint(least, 2)]
         return Example("".join(first).strip(), "".join(second).strip(), follows)
 
     def _text(self, source: Source, rng: Random) -> list[str]:

@@ -37,7 +37,7 @@ def write_folder(
             "is_local": None,
             "local_files_only": None,
             "backend": None,
-            "model_input_names": ["input_ids", "attention_mask"],
+            "model_input_names": list(tokenizer.model_input_names),
         },
     )
     (folder / "training.json").write_text(json.dumps(facts, indent=2) + "\n")
