@@ -1,4 +1,4 @@
-"""Which head a page opens on when nobody chose one: the one whose last token looks hardest at something of its own."""
+"""Where a page opens when nobody chose a place: a token, and the head in which it looks hardest at one of its own."""
 
 from __future__ import annotations
 
@@ -12,31 +12,36 @@ from attention import softmax
 from model_runner.capture import ROWS, Capture
 
 
-def last_rows(capture: Capture) -> Iterator[tuple[int, Float[Tensor, "heads keys"]]]:
-    """The weights of the last query, of every layer that has weights, with its number."""
-    n_tokens = len(capture.tokens)
-    last, every_key = slice(n_tokens - 1, n_tokens), slice(0, n_tokens)
+def opening_query(capture: Capture) -> int:
+    """The last token, which the next one is made of; in the text of an encoder the first word that it is to guess."""
+    return next((i for i, token in enumerate(capture.tokens) if token.hidden), len(capture.tokens) - 1)
+
+
+def opening_rows(capture: Capture) -> Iterator[tuple[int, Float[Tensor, "heads keys"]]]:
+    """The weights of the opening query, of every layer that has weights, with its number."""
+    query = opening_query(capture)
+    row, every_key = slice(query, query + 1), slice(0, len(capture.tokens))
     for layer in range(capture.n_layers):
         if capture.has_weights(layer):
             record = capture.record(layer)
             heads = slice(0, record.q.shape[0])
             yield (
                 layer,
-                softmax.weights(record.scores(heads, last, every_key), record.log_sum_exp(heads, last, ROWS))[:, 0],
+                softmax.weights(record.scores(heads, row, every_key), record.log_sum_exp(heads, row, ROWS))[:, 0],
             )
 
 
 def opening_head(capture: Capture) -> tuple[int, int]:
-    """The head whose last query puts the most weight on one key that is neither special, previous nor itself.
+    """The head whose opening query puts the most weight on one key that is neither special, beside it nor itself.
 
-    Those three are where most heads look anyway. Where a text has no other token, every key counts. O(heads × keys).
+    Those are where most heads look anyway. Where a text has no other token, every key counts. O(heads × keys).
     """
-    n_tokens = len(capture.tokens)
-    dull = [token.special or i >= n_tokens - 2 for i, token in enumerate(capture.tokens)]
+    query = opening_query(capture)
+    dull = [token.special or abs(i - query) <= 1 for i, token in enumerate(capture.tokens)]
     if all(dull):
-        dull = [False] * n_tokens
+        dull = [False] * len(dull)
     best, place = -1.0, (0, 0)
-    for layer, rows in last_rows(capture):
+    for layer, rows in opening_rows(capture):
         peaks = rows.masked_fill(torch.tensor(dull, device=rows.device), 0.0).amax(-1)
         if best < 0 or float(peaks.max()) > best:
             best, place = float(peaks.max()), (layer, int(peaks.argmax()))

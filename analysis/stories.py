@@ -1,4 +1,4 @@
-"""Texts with something to see in them: what their last token looks at, and the head of this model that looks there."""
+"""Texts with something to see in them: what one token looks at, and the head of this model that looks there."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from analysis.opening import last_rows, opening_head
+from analysis.opening import opening_head, opening_query, opening_rows
 from model_runner.capture import Capture
 
 N_ = str  # marks a text for Babel without translating it here
@@ -82,11 +82,11 @@ def seen_in(capture: Capture) -> Seen | None:
         i for i, token in enumerate(capture.tokens) if not token.special and token.start < end and token.end > start
     ]
     best: Seen | None = None
-    for layer, rows in last_rows(capture):
+    for layer, rows in opening_rows(capture):
         weight, place = torch.max(rows[:, keys].flatten(), 0)
         if float(weight) >= CLEAR and (best is None or float(weight) > best.weight):
             head, key = divmod(int(place), len(keys))
-            best = Seen(story, layer, head, len(capture.tokens) - 1, keys[key], float(weight))
+            best = Seen(story, layer, head, opening_query(capture), keys[key], float(weight))
     return best
 
 

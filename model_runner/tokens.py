@@ -14,7 +14,8 @@ class Token:
     """One token: ``text`` is for display (a leading space is ``·``), ``start`` and ``end`` count characters.
 
     The bytes of one character that was split cover that same character and show as ``⟨F0⟩``. A token that stands for
-    no characters of the text (``⟨bos⟩``) is ``special`` and has ``start == end``.
+    no characters of the text (``⟨bos⟩``) is ``special`` and has ``start == end``. ``hidden``: it stands for a word that
+    an encoder is to guess (``⟨MASK⟩``).
     """
 
     id: int
@@ -22,6 +23,7 @@ class Token:
     start: int
     end: int
     special: bool = False
+    hidden: bool = False
 
 
 def visible(text: str) -> str:

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.cell import strongest_key
+from analysis.opening import opening_query
 from analysis.stories import first_head
 from analysis.token_metric import largest, token_metric
 from attention.metrics import Metric
@@ -146,13 +147,13 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     for name in ("query", "key"):
         positions[name] = None
         try:
-            value = getattr(place, name)
+            value = getattr(place, name) if (name, place.query) != ("query", -1) else opening_query(capture)
             positions[name] = None if value is None else index("position", value, len(capture.tokens))
         except NoSuchPlace as error:
             problems.append(sentence(error))
             if name == "query":
                 session.move(query=-1)
-                positions[name] = len(capture.tokens) - 1
+                positions[name] = opening_query(capture)
             else:
                 session.move(key=None)
     try:

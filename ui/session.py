@@ -57,7 +57,7 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a session looks. ``layer`` None: the page picks a head. ``query`` -1: the last token; None: none pinned."""
+    """Where a session looks. ``layer`` None: the page picks a head. ``query`` -1: the text's own; None: no token."""
 
     SCOPE: ClassVar[str] = ""
 

@@ -81,6 +81,7 @@ def _facts(tokenizer: Any) -> dict[str, Any]:
         "pieces": list(pieces.items()),
         "length": len(tokenizer),
         "special": [int(one) for one in tokenizer.all_special_ids],
+        "mask": tokenizer.mask_token_id,
         "decoder": "" if backend is None else str(backend.decoder),
         "chat": bool(tokenizer.chat_template),
         "longest": int(longest) if 0 < longest < 2**63 else None,

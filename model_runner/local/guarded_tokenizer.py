@@ -45,6 +45,7 @@ class GuardedTokenizer:
         self._pieces: dict[int, str] = {}
         self._length = 0
         self.all_special_ids: list[int] = []
+        self.mask_token_id: int | None = None
         self.model_max_length: int | None = None
         self.chat_template = False  # whether there is one
         self.backend_tokenizer = SimpleNamespace(decoder="")
@@ -60,6 +61,7 @@ class GuardedTokenizer:
         self.is_fast, self.chat_template = facts["is_fast"], facts["chat"]
         self._pieces, self._length, self.all_special_ids = dict(facts["pieces"]), facts["length"], facts["special"]
         self.model_max_length, self.backend_tokenizer.decoder = facts["longest"], facts["decoder"]
+        self.mask_token_id = facts["mask"]
 
     def __call__(self, text: str, *, add_special_tokens: bool = True, **_: Any) -> dict[str, list[Any]]:
         """Ids and spans. Raises TokenizerFails."""

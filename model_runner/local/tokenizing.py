@@ -82,10 +82,10 @@ def longest_start(tokenizer: Tokenizer, text: str, encoded: Encoded, limit: int)
 
 def tokens_of(tokenizer: Tokenizer, encoded: Encoded) -> tuple[Token, ...]:
     """The tokens with their texts for display."""
-    special = set(tokenizer.all_special_ids)
+    special, mask = set(tokenizer.all_special_ids), tokenizer.mask_token_id
     texts = {token_id: display(tokenizer, token_id) for token_id in set(encoded.ids)}
     return tuple(
-        Token(token_id, texts[token_id], start, end, token_id in special)
+        Token(token_id, texts[token_id], start, end, token_id in special, hidden=token_id == mask)
         for token_id, (start, end) in zip(encoded.ids, encoded.spans, strict=True)
     )
 

@@ -6,6 +6,7 @@ from html import escape
 
 from analysis.head_grid import HeadGrid
 from analysis.head_lines import head_lines
+from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
 from analysis.stories import seen_in
 from attention.metrics import Metric
@@ -36,11 +37,14 @@ def definition(metric: Metric) -> str:
 
 def caption(drawn: DrawnHead) -> str:
     """How to read the map, and what it says of the pinned query; HTML."""
-    how = _("Each row is a token looking back; the stronger the colour, the more it looks at the token of that column.")
+    how = _(
+        "Each row is a token looking {where}; the stronger the colour, the more it looks at the token of that column."
+    )
     if drawn.read.reading.what == "scores":
-        how = _("Each row is a token looking back; red cells score high, blue ones low, before the softmax.")
+        how = _("Each row is a token looking {where}; red cells score high, blue ones low, before the softmax.")
     if drawn.read.other is not None:
-        how = _("Each row is a token looking back; the colour is the difference of the two heads.")
+        how = _("Each row is a token looking {where}; the colour is the difference of the two heads.")
+    how = how.format(where=_("both ways") if looks_ahead(drawn.opened.capture) else _("back"))
     return f"<p class='atlas-caption'>{joined(escape(how), _pinned_sentence(drawn))}</p>"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tokenizers import processors
+from tokenizers import AddedToken, processors
 from transformers import PreTrainedTokenizerFast
 
 CLS, SEP, MASK = "[CLS]", "[SEP]", "[MASK]"
@@ -14,7 +14,7 @@ def encoder_tokenizer(folder: Path, *, longest_text: int) -> PreTrainedTokenizer
     """The tokenizer in ``folder``; the old entries keep their ids, the three new ones come last."""
     old = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
     inner = old.backend_tokenizer
-    inner.add_special_tokens([CLS, SEP, MASK])
+    inner.add_special_tokens([CLS, SEP, AddedToken(MASK, special=True, lstrip=True)])  # a word is hidden with its space
     template = processors.TemplateProcessing(
         single=f"{CLS} $A {SEP}",
         pair=f"{CLS} $A {SEP} $B:1 {SEP}:1",

@@ -28,6 +28,7 @@ def made_capture(
     *,
     ids: list[int] | None = None,
     special: Collection[int] = (),
+    hidden: Collection[int] = (),
     text: str | None = None,
     spans: list[tuple[int, int]] | None = None,
     mask: MaskRule = CAUSAL,
@@ -46,7 +47,7 @@ def made_capture(
 
     return Capture(
         request=CaptureRequest(text="x" * n_tokens if text is None else text),
-        tokens=tuple(Token(ids[i], f"t{i}", *spans[i], special=i in special) for i in range(n_tokens)),
+        tokens=tuple(Token(ids[i], f"t{i}", *spans[i], i in special, i in hidden) for i in range(n_tokens)),
         kinds=tuple("linear" if record is None else "full" for record in records),
         records=tuple(records),
         residuals=tuple(torch.zeros(n_tokens, 2) for _ in range(n_layers + 1)),

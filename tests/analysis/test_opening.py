@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 import torch
 
-from analysis.opening import opening_head
+from analysis.opening import opening_head, opening_query
 from model_runner import CaptureRequest
+from model_runner.mask_rule import FULL
 from tests.analysis.made import causal_noise, embedded, made_capture
 
 N = 6
@@ -46,6 +47,20 @@ def test_only_the_last_token_decides() -> None:
     weights[0, 0, -2] = 0
     weights[0, 0, -2, 2] = 1.0
     assert _opening(weights) == (1, 1)
+
+
+def test_a_hidden_word_decides_and_what_stands_beside_it_does_not_count() -> None:
+    weights = torch.full((2, 2, N, N), 1 / N, dtype=torch.float64)
+    weights[0, 0, -1] = torch.tensor([0.0, 0.9, 0.02, 0.02, 0.03, 0.03])  # the last token does not count
+    for layer, head, key in ((0, 1, 1), (0, 0, 2), (1, 0, 3), (1, 1, 5)):
+        row = [0.04] * N
+        row[key] = 0.8 if key != 5 else 0.75
+        row[0] += 1 - sum(row)
+        weights[layer, head, 2] = torch.tensor(row)
+    capture = made_capture(weights, special={0, 2}, hidden={2, 4}, mask=FULL)
+    assert opening_query(capture) == 2
+    assert opening_head(capture) == (1, 1)
+    assert opening_query(made_capture(weights)) == N - 1
 
 
 def test_where_every_token_is_special_previous_or_itself_all_count() -> None:

@@ -225,18 +225,19 @@ def test_no_text_hangs_ends_or_fills_the_server_for_others(
 
 def test_a_guarded_model_says_what_it_says_unguarded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     template("<{{ messages[0].content }}>")(folder)
-    edit("tokenizer_config.json", lambda parts: parts.update(model_max_length="many"))(folder)
+    edit("tokenizer_config.json", lambda parts: parts.update(model_max_length="many", mask_token="q"))(folder)
     harmless = load_runner(str(folder), device="cpu", guarded=True)
     monkeypatch.setattr(loading, "harmless_tokenizer", lambda _: False)
     apart = load_runner(str(folder), device="cpu", guarded=True)
     tokenizer: Any = apart.engine.tokenizer
     process = psutil.Process(tokenizer._process._process.pid)
     plain = load_runner(str(folder), device="cpu")
-    for text in ("hello", "北京 😀 \x00 e\u0301", "a" * 400):
+    for text in ("hello q", "北京 😀 \x00 e\u0301", "a" * 400):
         for chat in (False, True):
             said = [runner.capture(CaptureRequest(text=text, chat=chat)) for runner in (plain, harmless, apart)]
             assert all(one.tokens == said[0].tokens for one in said)
             assert all((one.logits(-1) == said[0].logits(-1)).all() for one in said)
+    assert [token.hidden for token in apart.capture(CaptureRequest(text="aq")).tokens] == [False, True]
     assert plain.info == harmless.info == apart.info
     assert plain.ids_of(" word") == apart.ids_of(" word")
     assert [plain.token_text(i) for i in range(300)] == [apart.token_text(i) for i in range(300)]

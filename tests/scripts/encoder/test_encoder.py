@@ -10,11 +10,12 @@ import pytest
 import torch
 from transformers import PreTrainedTokenizerFast
 
+from model_runner.local.tokenizing import encode, tokens_of
 from scripts.check.__main__ import EMBEDDED
 from scripts.encoder import check
 from scripts.encoder.__main__ import new_model, pretraining_loss
 from scripts.encoder.data import IGNORED, LONGEST, Example, Passages, batch, sentences
-from scripts.encoder.tokenizer import encoder_tokenizer
+from scripts.encoder.tokenizer import MASK, encoder_tokenizer
 
 EXAMPLES = [
     Example("The dog was hungry.", "It wanted to eat.", True),
@@ -43,6 +44,13 @@ def test_it_is_the_default_models_tokenizer_with_three_entries_more(tokenizer: P
     middle = tokens.index("[SEP]") + 1
     assert given["token_type_ids"] == [0] * middle + [1] * (len(tokens) - middle)
     assert tokenizer.decode(given["input_ids"], skip_special_tokens=True) == "The dog小狗"
+
+
+def test_a_word_is_hidden_with_the_space_before_it(tokenizer: PreTrainedTokenizerFast) -> None:
+    shown, hidden = (encode(tokenizer, text) for text in ("a dog ran", f"a {MASK} ran"))
+    assert [token.text for token in tokens_of(tokenizer, hidden)] == ["⟨CLS⟩", "a", "⟨MASK⟩", "·ran", "⟨SEP⟩"]
+    assert [token.hidden for token in tokens_of(tokenizer, hidden)] == [False, False, True, False, False]
+    assert not any(token.hidden for token in tokens_of(tokenizer, shown))
 
 
 def test_a_text_is_its_sentences_one_after_another() -> None:
