@@ -22,3 +22,21 @@ EXAMPLES = (
     Example(N_("Chinese"), "北京是中国的首都，上海是中国最大的城市。"),
     Example(N_("code"), "def add(a, b):\n    return a + b"),
 )
+# Of models that read a text otherwise than to go on with it.
+OF_MODEL = {
+    "encoder": (
+        Example(N_("weekday"), "Monday, Tuesday, [MASK], Thursday."),
+        Example(N_("fact"), "The capital of France is [MASK]."),
+        Example(N_("counting"), "One, two, [MASK], four, five."),
+        Example(N_("Chinese fact"), "法国的首都是[MASK]。"),
+        Example(N_("Chinese name"), "小明把书给了小红，[MASK]说谢谢。"),
+        Example(N_("Chinese poem"), "白日依山尽，[MASK]入海流。"),
+    ),
+}
+
+
+def examples_of(model: str, language: str) -> tuple[Example, ...]:
+    """The texts that this model has something to show of; of one that reads several languages, the reader's first."""
+    if model not in OF_MODEL:
+        return EXAMPLES
+    return tuple(sorted(OF_MODEL[model], key=lambda example: example.text.isascii() == (language == "zh")))

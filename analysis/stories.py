@@ -68,13 +68,30 @@ STORIES = (
 )
 
 
+AFTER = N_("What to see: {query} looks {value} at {key}, which comes after it: an encoder looks both ways.")
+CAPITAL = N_("What to see: {query} looks {value} at {key}, whose capital is hidden.")
+# Of texts with a hidden word, which the embedded encoder tells.
+OF_HIDDEN_WORDS = (
+    Story("Monday, Tuesday, [MASK], Thursday.", "Thursday", AFTER),
+    Story("The capital of France is [MASK].", "France", CAPITAL),
+    Story("One, two, [MASK], four, five.", "four", AFTER),
+    Story("法国的首都是[MASK]。", "法国", CAPITAL),
+    Story(
+        "小明把书给了小红，[MASK]说谢谢。",
+        "小红",
+        N_("What to see: {query} looks {value} at {key}, who was given the book and says thank you."),
+    ),
+    Story("白日依山尽，[MASK]入海流。", "海", AFTER),
+)
+
+
 def seen_in(capture: Capture) -> Seen | None:
     """The story of this text where the model tells it clearly; none of other texts, and of none that goes on.
 
     O(heads × keys).
     """
     request = capture.request
-    story = next((one for one in STORIES if one.text == request.text), None)
+    story = next((one for one in (*STORIES, *OF_HIDDEN_WORDS) if one.text == request.text), None)
     if story is None or request.chat or request.continuation:
         return None
     start, end = story.span

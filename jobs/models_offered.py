@@ -10,6 +10,10 @@ N_ = str  # marks a text for Babel without translating it here
 
 EMBEDDED = {  # name → its label, and what it is good for
     "default": (N_("Embedded small Llama"), N_("every page, on simple English texts")),
+    "encoder": (
+        N_("Embedded encoder"),
+        N_("a hidden word of an English or Chinese text: type [MASK] in its place, and each token looks both ways"),
+    ),
     "translator": (
         N_("Embedded translator"),
         N_("short sentences between English and Chinese, in Python; its attention cannot be captured yet"),

@@ -12,7 +12,7 @@ from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis import text_in_address
-from analysis.examples import EXAMPLES
+from analysis.examples import examples_of
 from jobs.hosting import listed_models
 from jobs.model_name import CUT
 from jobs.models_offered import good_for, labelled, offered
@@ -229,7 +229,7 @@ def _text_box() -> None:
     if session.carried():
         _changed_model()
     with st.container(key="examples", horizontal=True, gap="small"):
-        for number, example in enumerate(EXAMPLES):
+        for number, example in enumerate(examples_of(session.model(), language())):
             st.button(
                 _(example.topic), key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example.text,)
             )

@@ -12,7 +12,7 @@ from model_runner.local.hub import Look, Progress, fetch
 
 DEFAULT = "default"
 DEFAULT_FOLDER = Path(__file__).parents[1] / "default_model"
-EMBEDDED = {DEFAULT: DEFAULT_FOLDER, "translator": DEFAULT_FOLDER.with_name("translator")}
+EMBEDDED = {DEFAULT: DEFAULT_FOLDER, **{name: DEFAULT_FOLDER.with_name(name) for name in ("encoder", "translator")}}
 HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
 VERSION = re.compile(r"(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_./-]*")  # a branch, a tag or a commit
 

@@ -34,7 +34,7 @@ def test_it_says_what_it_is_good_for_and_the_way_back_works(lang):
 
 def test_the_model_box_lists_it_with_what_it_is_good_for():
     box = open_app().selectbox(key="model_box")
-    assert box.options[:2] == ["Embedded small Llama", "Embedded translator"]
+    assert box.options[:3] == ["Embedded small Llama", "Embedded encoder", "Embedded translator"]
     assert "- **Embedded translator** · short sentences between English and Chinese, in Python" in box.help
 
 

@@ -1,0 +1,53 @@
+"""The embedded encoder in the app: texts with hidden words, in which every token looks both ways."""
+
+from __future__ import annotations
+
+import pytest
+
+from analysis.examples import OF_MODEL, examples_of
+from tests.ui.driving import beside_head, html, no_failure, open_app, payload, sentences
+
+PAGES = ("cell", "positions", "masks", "sharing", "edit_heads")  # that have something to show of any model
+GOING_ON = ("next_token", "film", "kv_cache")
+TEXT = OF_MODEL["encoder"][0].text
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_its_examples_come_with_it_in_the_readers_language_first(lang):
+    app = open_app(lang=lang, model="encoder")
+    no_failure(app)
+    first = examples_of("encoder", lang)[0]
+    assert first.text.isascii() is (lang == "en")
+    app.button(key="example_0").click().run()
+    no_failure(app)
+    assert app.text_area(key="text_box").value == first.text
+    assert beside_head(app) == {"lang": lang, "model": "encoder", "text": first.text}
+    assert "⟨MASK⟩" in payload(app, "token_strip")[0]["labels"]
+
+
+def test_it_opens_at_the_hidden_word_and_guesses_it():
+    app = open_app(model="encoder", text=TEXT)
+    no_failure(app)
+    meta, _ = payload(app, "token_strip")
+    assert meta["labels"][meta["selected"]] == "⟨MASK⟩"
+    page = html(app)
+    assert f"Token at {meta['selected']}" in page
+    assert page.index("·Wednesday") < page.index("all other tokens")
+    assert "looking both ways" in page
+    last = open_app(model="encoder", text=TEXT, query=str(len(meta["labels"]) - 1))
+    assert payload(last, "token_strip")[0]["selected"] == len(meta["labels"]) - 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_that_needs_no_next_token_shows_it(page):
+    app = open_app(page=f"pages/{page}/page.py", model="encoder", text=TEXT)
+    no_failure(app)
+    assert "atlas-badge ok" in html(app)
+
+
+@pytest.mark.parametrize("page", GOING_ON)
+def test_the_others_say_why_they_cannot(page):
+    app = open_app(page=f"pages/{page}/page.py", model="encoder", text=TEXT)
+    no_failure(app)
+    (said,) = sentences(app)
+    assert said.startswith("The model encoder (bert) cannot continue a text")
