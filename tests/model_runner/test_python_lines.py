@@ -31,3 +31,9 @@ def test_the_capture_of_the_lines_is_of_the_same_request(given: dict[str, Any]):
 
 def test_a_chat_is_read_as_one():
     assert "text='The dog', chat=True" in python_start(CaptureRequest("The dog", chat=True))
+
+
+def test_the_version_that_was_asked_for_is_loaded() -> None:
+    assert "\nrunner = load_runner('owner/name')\n" in python_start(CaptureRequest("The dog", model="owner/name"))
+    lines = python_start(CaptureRequest("The dog", model="owner/name", revision="v1.0"))
+    assert "\nrunner = load_runner('owner/name', revision='v1.0')\n" in lines
