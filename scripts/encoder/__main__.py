@@ -24,6 +24,7 @@ from scripts.train.small import Plan, train_small
 
 LAYERS, HEADS, D_MODEL, D_FEED_FORWARD, LONGEST_TEXT = 4, 4, 128, 512, 512
 PAIRS_AT_ONCE = 32
+SHIPPED = Path(__file__).parents[2] / "model_runner" / "encoder"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -110,12 +111,10 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m scripts.encoder", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--check", type=Path, help="folder of a trained model: only print its tables")
-    parser.add_argument(
-        "--tokenizer", type=Path, default=Path("build/second_training/tokenizer"), help="default: %(default)s"
-    )
+    parser.add_argument("--tokenizer", type=Path, default=SHIPPED, help="a default model's; default: the encoder's own")
     parser.add_argument("--work", type=Path, default=Path("build/encoder_training"), help="default: %(default)s")
     parser.add_argument("--out", type=Path, default=Path("build/encoder"), help="default: %(default)s")
-    parser.add_argument("--steps", type=int, default=20000, help="default: %(default)s")
+    parser.add_argument("--steps", type=int, default=16000, help="default: %(default)s")
     parser.add_argument("--threads", type=int, default=1, help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=17, help="default: %(default)s")
     return parser

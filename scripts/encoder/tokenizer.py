@@ -11,7 +11,7 @@ CLS, SEP, MASK = "[CLS]", "[SEP]", "[MASK]"
 
 
 def encoder_tokenizer(folder: Path, *, longest_text: int) -> PreTrainedTokenizerFast:
-    """The tokenizer in ``folder``; the old entries keep their ids, the three new ones come last."""
+    """The tokenizer in ``folder``; the old entries keep their ids, the three new ones, if it has none, come last."""
     old = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
     inner = old.backend_tokenizer
     inner.add_special_tokens([CLS, SEP, AddedToken(MASK, special=True, lstrip=True)])  # a word is hidden with its space

@@ -21,6 +21,7 @@ from model_runner.local.runner import LocalRunner
 from scripts.encoder.__main__ import main
 from scripts.encoder.check import accuracy, held_out, looks
 from scripts.encoder.data import Passages, batch
+from scripts.encoder.tokenizer import encoder_tokenizer
 
 FOLDER = EMBEDDED["encoder"]
 CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
@@ -65,6 +66,16 @@ def test_it_is_the_architecture_of_its_card(model: BertForPreTraining, tokenizer
     assert (config.intermediate_size, config.max_position_embeddings) == (512, 512)
     assert f"{len(tokenizer):,} tokens" in CARD
     assert config.vocab_size == len(tokenizer)
+
+
+def test_its_tokenizer_is_made_of_itself_again_and_of_the_default_models(tokenizer: PreTrainedTokenizerFast) -> None:
+    again = encoder_tokenizer(FOLDER, longest_text=512)
+    assert again.backend_tokenizer.to_str() == tokenizer.backend_tokenizer.to_str()
+    default = AutoTokenizer.from_pretrained(EMBEDDED["default"])
+    assert default.get_vocab().items() <= tokenizer.get_vocab().items()
+    text = "床前明月光，疑是地上霜。举头望明月，低头思故乡。白日依山尽，黄河入海流。欲穷千里目，更上一层楼。"
+    assert len(tokenizer.tokenize(text)) <= len(text)  # 48 characters
+    assert tokenizer.decode(tokenizer(text)["input_ids"], skip_special_tokens=True) == text
 
 
 def test_the_card_tells_the_run_as_it_was() -> None:
