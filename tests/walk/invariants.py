@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page
 
+from model_runner.errors import CannotContinue, NotCapturableYet
 from tests.walk.steps import Control, Step, controls
 from ui.frame import ENTRIES
 from ui.i18n import LANGUAGES, catalog
@@ -22,6 +23,8 @@ EARNED = (
     "There is no {what} {value}: this model and text have {count}, counted from 0.",
     "The tokenizer of this model comes without a chat template.",
     "The text is empty.",
+    NotCapturableYet.message,
+    CannotContinue.message,
 )
 HEAD = re.compile(r"^L(\d+)H(\d+)(?=$|[:：\s])")
 ANY_HEAD = re.compile(r"L\d+H\d+")

@@ -33,6 +33,10 @@ AT_REST = """patience => {
 NOT_HELD = (
     (re.compile(""), re.compile(r"\d[\d.]* (s|ms|秒|毫秒)\b.*")),
     (re.compile("^film_width$"), re.compile("value: .*")),  # how many beams a search would have
+    (
+        re.compile(r"^$"),
+        re.compile(r"[\d.]+ [KMGT]?B free memory|空闲 [\d.]+ [KMGT]?B"),
+    ),  # of a model that cannot be loaded
 )
 
 MEASURED = re.compile(r"^race")  # its times, and with them the ticks of its axes
