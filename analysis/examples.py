@@ -40,3 +40,10 @@ def examples_of(model: str, language: str) -> tuple[Example, ...]:
     if model not in OF_MODEL:
         return EXAMPLES
     return tuple(sorted(OF_MODEL[model], key=lambda example: example.text.isascii() == (language == "zh")))
+
+
+def suited(text: str, before: str, now: str, language: str) -> str:
+    """The text for another model: an example of the one before becomes one of its own, any other text stays."""
+    own = [example.text for example in examples_of(now, language)]
+    left = text in [example.text for example in examples_of(before, language)] and text not in own
+    return own[0] if left else text

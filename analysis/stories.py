@@ -98,12 +98,13 @@ def seen_in(capture: Capture) -> Seen | None:
     keys = [
         i for i, token in enumerate(capture.tokens) if not token.special and token.start < end and token.end > start
     ]
+    if len(keys) != 1:  # of tokens that are parts of words nothing is said of the words
+        return None
     best: Seen | None = None
     for layer, rows in opening_rows(capture):
-        weight, place = torch.max(rows[:, keys].flatten(), 0)
+        weight, head = torch.max(rows[:, keys[0]], 0)
         if float(weight) >= CLEAR and (best is None or float(weight) > best.weight):
-            head, key = divmod(int(place), len(keys))
-            best = Seen(story, layer, head, opening_query(capture), keys[key], float(weight))
+            best = Seen(story, layer, int(head), opening_query(capture), keys[0], float(weight))
     return best
 
 

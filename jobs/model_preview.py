@@ -25,7 +25,7 @@ def _parts(preview: ModelPreview, say: Callable[[str], str]) -> Iterator[str]:
     yield preview.family
     if preview.n_parameters is not None:
         unit, words = next((one for one in COUNTS if preview.n_parameters >= 0.9995 * one[0]), COUNTS[-1])
-        yield say(words).format(count=f"{preview.n_parameters / unit:.3g}" if unit > 1 else preview.n_parameters)
+        yield say(words).format(count=f"{preview.n_parameters / unit:.3g}" if unit > 1 else f"{preview.n_parameters:,}")
     yield preview.dtype
     layers, heads, kv_heads = preview.n_layers, preview.n_heads, preview.n_kv_heads
     if layers is not None and heads is not None:

@@ -16,11 +16,12 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis import text_in_address
 from analysis.aliases import renamed
+from analysis.examples import suited
 from jobs.hosting import listed_models, memory_setting
 from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
 from ui import address
-from ui.i18n import _
+from ui.i18n import _, language
 from ui.state import address_of, change, default_of, fields, setting, write
 from ui.state import held as held_of
 from ui.wording import joined, plain
@@ -171,8 +172,8 @@ def set_model(value: str) -> None:
     value = model_named(value, model()) or DEFAULT_MODEL
     fetch_model(value)
     if value != model():
-        st.session_state[_MODEL] = value
-        st.session_state[_PICKED] = False
+        st.session_state[_TEXT] = suited(text(), model(), value, language())
+        st.session_state[_MODEL], st.session_state[_PICKED] = value, False
         change(Place, **asdict(Place()))
         change(Beside, **asdict(Beside()))
 

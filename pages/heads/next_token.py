@@ -17,6 +17,7 @@ def show_next(opened: PageContext) -> None:
     """What the model makes of it: the next token, or, in an encoder, the token at the pinned place."""
     place = output_position(opened.capture, opened.query)
     position = len(opened.capture.tokens) - 1 if place is None else place
+    hidden = place is not None and opened.capture.tokens[place].hidden
     found = next_tokens(opened.capture, position, count=5)
     end, whole = end_of_text(cached.chips(opened.capture), position + 1)
     after = _("after “{text}”") if whole else _("after “… {text}”")
@@ -25,7 +26,7 @@ def show_next(opened: PageContext) -> None:
             [opened.runner.token_text(token) for token in found.ids],
             list(found.probabilities),
             rest=found.rest,
-            heading=output_name(place),
+            heading=_("Hidden word, token {position}").format(position=place) if hidden else output_name(place),
             after=after.format(text=end) if place is None else "",
             texts=translated(TEXTS),
         )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import torch
 
 from analysis.examples import EXAMPLES
 from analysis.opening import opening_head
 from analysis.stories import STORIES, Story, first_head, seen_in
-from model_runner import CaptureRequest
+from model_runner import CaptureRequest, load_runner
 from tests.analysis.made import causal_noise, embedded, made_capture
+from tests.model_runner.folders import save
+from tests.model_runner.tiny import tiny
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.looked_at)
@@ -56,3 +60,10 @@ def test_a_model_that_does_not_tell_it_opens_where_it_looks_hardest(monkeypatch:
     assert seen_in(capture) is None
     assert first_head(capture) == opening_head(capture)
     assert torch.isfinite(capture.weights(*first_head(capture))).all()
+
+
+def test_no_story_is_told_of_parts_of_words(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A model of bytes may look wherever it likes: the d of a dog is no animal."""
+    monkeypatch.setattr("analysis.stories.CLEAR", 0.0)
+    capture = load_runner(str(save(tmp_path / "bytes", tiny("llama")())), device="cpu").capture
+    assert all(seen_in(capture(CaptureRequest(story.text))) is None for story in STORIES)

@@ -41,7 +41,7 @@ def test_what_is_not_known_is_not_said() -> None:
 @pytest.mark.parametrize(
     "n_parameters, words",
     [
-        (999_400, "999400 parameters"),
+        (999_400, "999,400 parameters"),
         (999_600, "1 million parameters"),
         (999_600_000, "1 billion parameters"),
         (70_553_706_496, "70.6 billion parameters"),

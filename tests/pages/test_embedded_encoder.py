@@ -31,7 +31,7 @@ def test_it_opens_at_the_hidden_word_and_guesses_it():
     meta, _ = payload(app, "token_strip")
     assert meta["labels"][meta["selected"]] == "⟨MASK⟩"
     page = html(app)
-    assert f"Token at {meta['selected']}" in page
+    assert f"Hidden word, token {meta['selected']}" in page
     assert page.index("·Wednesday") < page.index("all other tokens")
     assert "looking both ways" in page
     last = open_app(model="encoder", text=TEXT, query=str(len(meta["labels"]) - 1))
@@ -51,3 +51,19 @@ def test_the_others_say_why_they_cannot(page):
     no_failure(app)
     (said,) = sentences(app)
     assert said.startswith("The model encoder (bert) cannot continue a text")
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_an_example_of_the_model_before_becomes_one_of_its_own_and_any_other_text_stays(lang):
+    app = open_app(lang=lang)
+    app.selectbox(key="model_box").set_value("encoder").run()
+    no_failure(app)
+    first = examples_of("encoder", lang)[0].text
+    assert app.text_area(key="text_box").value == first
+    assert beside_head(app) == {"lang": lang, "model": "encoder", "text": first}
+    app.selectbox(key="model_box").set_value("default").run()
+    no_failure(app)
+    assert app.text_area(key="text_box").value == examples_of("default", lang)[0].text
+    app = open_app(lang=lang, text="my own [MASK]")
+    app.selectbox(key="model_box").set_value("encoder").run()
+    assert app.text_area(key="text_box").value == "my own [MASK]"

@@ -81,6 +81,29 @@ def test_a_word_that_the_pointer_rests_on_is_explained_until_it_leaves(glossary,
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("kind", ["a", "button"])
+def test_the_note_of_a_controls_word_lets_what_is_below_be_clicked(glossary, kind):
+    glossary.evaluate(
+        """kind => document.body.insertAdjacentHTML("afterbegin", `<div style="width: 200px">
+            <style>#first, #second { display: block; width: 100% }</style>
+            <${kind} id="first">entropy</${kind}>
+            <${kind} id="second" onclick="this.textContent = 'clicked'">next</${kind}>
+        </div>`)""",
+        kind,
+    )
+    note = glossary.locator(".glossary .note")
+    rest_on(glossary, "entropy", "#first")
+    expect(note).to_be_visible()
+    below, box = glossary.locator("#second").bounding_box(), note.bounding_box()
+    assert (box["x"] >= below["x"] + below["width"]) is (kind == "a")  # a link's note stands beside it
+    glossary.mouse.move(below["x"] + below["width"] / 2, below["y"] + below["height"] / 2)
+    glossary.mouse.down()
+    glossary.mouse.up()
+    expect(glossary.locator("#second")).to_have_text("clicked")
+    expect(note).to_be_hidden()
+
+
+@pytest.mark.browser
 def test_a_picture_stands_beside_the_words_where_one_helps(glossary):
     rest_on(glossary, "head")
     expect(glossary.locator(".glossary .note svg rect").first).to_be_visible()

@@ -110,19 +110,29 @@ function explain(state, path, { clientX, clientY }) {
   const found = wordAt(path[0], state.words, clientX, clientY)
   const term = found && state.byName.get(found.name)
   if (!term) return hide(state)
-  show(state, term, found.range.getBoundingClientRect())
+  const control = path.find((one) => one instanceof Element && one.matches(INTERACTIVE))
+  show(state, term, found.range.getBoundingClientRect(), /** @type {Element | undefined} */ (control))
 }
 
+// The note of a control's word takes no clicks, for what it covers is what is clicked next; a link's stands beside it.
 /**
  * @param {State} state
  * @param {Term} term
  * @param {DOMRect} box
+ * @param {Element} [control]
  */
-function show({ note, root }, term, box) {
+function show({ note, root }, term, box, control) {
   readTheme(root)
   note.replaceChildren(entry(term))
+  note.classList.toggle("passing", control !== undefined)
   note.showPopover()
   const { width, height } = note.getBoundingClientRect()
+  const beside = control?.closest("a")?.getBoundingClientRect()
+  if (beside && beside.right + 8 + width <= innerWidth) {
+    note.style.left = `${beside.right + 8}px`
+    note.style.top = `${Math.max(8, Math.min(beside.top, innerHeight - height - 8))}px`
+    return
+  }
   note.style.left = `${Math.max(8, Math.min(box.left, innerWidth - width - 8))}px`
   note.style.top = `${box.bottom + 6 + height <= innerHeight ? box.bottom + 6 : Math.max(8, box.top - height - 6)}px`
 }
