@@ -11,6 +11,8 @@ PAGES = ("cell", "positions", "masks", "sharing", "edit_heads")  # that have som
 GOING_ON = ("next_token", "film", "kv_cache")
 TEXT = OF_MODEL["encoder"][0].text
 
+pytestmark = pytest.mark.table  # every page
+
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_its_examples_come_with_it_in_the_readers_language_first(lang):

@@ -26,6 +26,8 @@ from scripts.encoder.tokenizer import encoder_tokenizer
 FOLDER = EMBEDDED["encoder"]
 CARD = (FOLDER / "README.md").read_text(encoding="utf-8")
 
+pytestmark = pytest.mark.table  # it reads the books that are held out
+
 
 @pytest.fixture(scope="module")
 def tokenizer() -> PreTrainedTokenizerFast:
