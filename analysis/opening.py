@@ -8,13 +8,16 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from analysis.mask_effect import looks_ahead
 from attention import softmax
 from model_runner.capture import ROWS, Capture
 
 
 def opening_query(capture: Capture) -> int:
     """The last token, which the next one is made of; in the text of an encoder the first word that it is to guess."""
-    return next((i for i, token in enumerate(capture.tokens) if token.hidden), len(capture.tokens) - 1)
+    last = len(capture.tokens) - 1
+    hidden = next((i for i, token in enumerate(capture.tokens) if token.hidden), last)
+    return hidden if hidden != last and looks_ahead(capture) else last
 
 
 def opening_rows(capture: Capture) -> Iterator[tuple[int, Float[Tensor, "heads keys"]]]:

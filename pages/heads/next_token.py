@@ -6,6 +6,7 @@ import streamlit as st
 
 from analysis.comparison import output_position
 from analysis.next_token import end_of_text, next_tokens
+from model_runner import Token
 from ui import cached
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -17,7 +18,6 @@ def show_next(opened: PageContext) -> None:
     """What the model makes of it: the next token, or, in an encoder, the token at the pinned place."""
     place = output_position(opened.capture, opened.query)
     position = len(opened.capture.tokens) - 1 if place is None else place
-    hidden = place is not None and opened.capture.tokens[place].hidden
     found = next_tokens(opened.capture, position, count=5)
     end, whole = end_of_text(cached.chips(opened.capture), position + 1)
     after = _("after “{text}”") if whole else _("after “… {text}”")
@@ -26,8 +26,13 @@ def show_next(opened: PageContext) -> None:
             [opened.runner.token_text(token) for token in found.ids],
             list(found.probabilities),
             rest=found.rest,
-            heading=_("Hidden word, token {position}").format(position=place) if hidden else output_name(place),
-            after=after.format(text=end) if place is None else "",
+            heading=output_name(place),
+            after=after.format(text=end) if place is None else _hidden(opened.capture.tokens[place]),
             texts=translated(TEXTS),
         )
     )
+
+
+def _hidden(token: Token) -> str:
+    """That the token at the pinned place stands for a word to be guessed."""
+    return _("in place of {token}").format(token=token.text) if token.hidden else ""

@@ -61,6 +61,7 @@ def test_a_hidden_word_decides_and_what_stands_beside_it_does_not_count() -> Non
     assert opening_query(capture) == 2
     assert opening_head(capture) == (1, 1)
     assert opening_query(made_capture(weights)) == N - 1
+    assert opening_query(made_capture(weights, hidden={2})) == N - 1  # no encoder: its last token makes the next one
 
 
 def test_where_every_token_is_special_previous_or_itself_all_count() -> None:

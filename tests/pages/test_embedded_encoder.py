@@ -33,7 +33,8 @@ def test_it_opens_at_the_hidden_word_and_guesses_it():
     meta, _ = payload(app, "token_strip")
     assert meta["labels"][meta["selected"]] == "⟨MASK⟩"
     page = html(app)
-    assert f"Hidden word, token {meta['selected']}" in page
+    assert f"Token at {meta['selected']}" in page
+    assert "in place of ⟨MASK⟩" in page
     assert page.index("·Wednesday") < page.index("all other tokens")
     assert "looking both ways" in page
     last = open_app(model="encoder", text=TEXT, query=str(len(meta["labels"]) - 1))
