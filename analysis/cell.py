@@ -35,6 +35,7 @@ class Row:
     weights: Float[np.ndarray, "keys"]
     contributions: Float[np.ndarray, "keys"]
     dots: Float[np.ndarray, "keys"]
+    biases: Float[np.ndarray, "keys"] | None  # added to the scores; None where the model adds none
     lse: float
     sink: float | None
     drawn: Int[np.ndarray, "drawn"]  # positions, rising
@@ -83,6 +84,7 @@ class Cell:
     scaled: float
     softcap: float | None
     capped: float
+    bias: float | None  # added for the distance
     visible: bool
     window: int | None
     score: float  # −inf where masked
@@ -111,7 +113,7 @@ def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
     dot = float(product.sum())
     scaled = dot * record.scale
     capped = scaled if record.softcap is None else record.softcap * math.tanh(scaled / record.softcap)
-    visible = bool(row.keep[key])
+    bias, visible = None if row.biases is None else float(row.biases[key]), bool(row.keep[key])
     mixed, output = row.weights @ values, _float64(record.output[query, head])
     return Cell(
         layer=layer,
@@ -130,9 +132,10 @@ def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
         scaled=scaled,
         softcap=record.softcap,
         capped=capped,
+        bias=bias,
         visible=visible,
         window=record.window,
-        score=capped if visible else -math.inf,
+        score=capped + (bias or 0.0) if visible else -math.inf,
         weight=float(row.weights[key]),
         row=row,
         v=values[key],
@@ -158,7 +161,8 @@ def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
     record, one_query, one_head = capture.record(layer), slice(query, query + 1), slice(head, head + 1)
     weights = _float64(capture.weights(layer, head, queries=one_query)[0])
     q, keys, values = record.q[head, query], record.k[head // record.group], record.v[head // record.group]
-    keep = record.mask.tile(one_query, slice(0, len(keys)), record.q.device, head=head)[0].cpu().numpy()
+    every_key = slice(0, len(keys))
+    keep = record.mask.tile(one_query, every_key, record.q.device, head=head)[0].cpu().numpy()
     lse = float(record.log_sum_exp(one_head, one_query, rows=1)[0, 0])
     drawn = _drawn(weights, keep, key)
     return Row(
@@ -167,6 +171,7 @@ def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
         weights=weights,
         contributions=weights * np.linalg.norm(_float64(values), axis=1),
         dots=_float64(keys) @ _float64(q),
+        biases=None if record.bias is None else _float64(record.bias.tile(one_head, one_query, every_key)[0, 0]),
         lse=lse,
         sink=None if record.sinks is None else math.exp(float(record.sinks[head]) - lse),
         drawn=drawn,

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
+from analysis.joined import first_query, n_looked_at
 from analysis.pooling import even_bins, pool
 from attention.metrics import METRICS, Rows
 from model_runner.capture import ROWS, Capture
@@ -20,7 +21,10 @@ THUMBNAIL_BYTES = 600_000  # of all thumbnails together: what crosses the wire
 
 @dataclass(frozen=True, eq=False)
 class HeadGrid:
-    """Thumbnails hold 255 × the largest weight under each pixel; metrics are means over the queries, NaN undefined."""
+    """Thumbnails hold 255 × the largest weight under each pixel; metrics are means over the queries, NaN undefined.
+
+    Of two joined texts a thumbnail has the rows of the tokens that look and the columns of those that are looked at.
+    """
 
     thumbnails: UInt8[np.ndarray, "layers heads side side"]
     keep: UInt8[np.ndarray, "layers side side"]  # 1 where any cell under the pixel is visible
@@ -35,9 +39,9 @@ class HeadGrid:
 
 def head_grid(capture: Capture) -> HeadGrid:
     """O(layers × heads × tokens²) time, O(heads × rows × tokens) memory."""
-    n_tokens = len(capture.tokens)
+    largest = max(len(capture.tokens) - first_query(capture), n_looked_at(capture))
     shape = (capture.n_layers, capture.n_heads)
-    side = min(n_tokens, LARGEST_THUMBNAIL, max(8, int((THUMBNAIL_BYTES / (shape[0] * shape[1])) ** 0.5)))
+    side = min(largest, LARGEST_THUMBNAIL, max(8, int((THUMBNAIL_BYTES / (shape[0] * shape[1])) ** 0.5)))
     thumbnails = np.zeros((*shape, side, side), np.uint8)
     keep = np.zeros((shape[0], side, side), np.uint8)
     metrics = {metric.name: np.full(shape, np.nan, np.float32) for metric in METRICS}
@@ -58,7 +62,9 @@ def _layer(
     record, n_tokens = capture.record(layer), len(capture.tokens)
     device, n_heads = record.q.device, record.q.shape[0]
     token_ids = torch.tensor([token.id for token in capture.tokens], device=device)
-    pixels = even_bins(n_tokens, side)
+    first, last_key = first_query(capture), n_looked_at(capture)
+    pixels = [slice(part.start + first, part.stop + first) for part in even_bins(n_tokens - first, side)]
+    columns = even_bins(last_key, side)
     bands: list[Tensor] = []
     seen: list[Tensor] = []
     sums = {metric.name: torch.zeros(n_heads, device=device) for metric in METRICS}
@@ -67,17 +73,26 @@ def _layer(
         rows = slice(block[0].start, block[-1].stop)
         weights = capture.layer_weights(layer, rows)
         inside = [slice(part.start - rows.start, part.stop - rows.start) for part in block]
-        bands.append(pool(pool(weights, 1, inside, "max"), 2, pixels, "max"))
+        bands.append(pool(pool(weights, 1, inside, "max"), 2, columns, "max"))
         visible = record.mask.tile(rows, slice(0, n_tokens), device).to(torch.uint8)
-        seen.append(pool(pool(visible, 0, inside, "max"), 1, pixels, "max"))
+        seen.append(pool(pool(visible, 0, inside, "max"), 1, columns, "max"))
         q_idx = torch.arange(rows.start, rows.stop, device=device)
-        for metric in METRICS:
+        for metric in (metric for metric in METRICS if metric.across or not first):
             values = metric.of(Rows(weights, q_idx, token_ids))
             sums[metric.name] += values.nansum(-1)
             counts[metric.name] += (~values.isnan()).sum(-1)
-    thumbnails = (torch.cat(bands, 1) * 255).round().to(torch.uint8)
+    thumbnails = _stretched((torch.cat(bands, 1) * 255).round().to(torch.uint8), side)
     means = {name: (sums[name] / counts[name]).cpu().numpy() for name in sums}
-    return thumbnails.cpu().numpy(), torch.cat(seen).cpu().numpy(), means
+    return thumbnails.cpu().numpy(), _stretched(torch.cat(seen), side).cpu().numpy(), means
+
+
+def _stretched(picture: UInt8[Tensor, "*heads rows columns"], side: int) -> UInt8[Tensor, "*heads side side"]:
+    """A rectangle of at most so many pixels a side as a square, where two texts are not equally long."""
+    for axis in (-2, -1):
+        count = picture.shape[axis]
+        if count != side:
+            picture = picture.index_select(axis, torch.arange(side, device=picture.device) * count // side)
+    return picture
 
 
 def _blocks(pixels: list[slice]) -> Iterator[list[slice]]:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from analysis.first_hidden import weights_without_first
+from analysis.joined import first_query
 from model_runner.capture import Capture
 
 LONGEST = 64  # tokens; of a longer text those around one of them
@@ -16,35 +17,44 @@ LONGEST = 64  # tokens; of a longer text those around one of them
 
 @dataclass(frozen=True, eq=False)
 class HeadLines:
-    """``labels`` are the tokens from position ``start`` on; they look at each other. NaN at a first token hidden."""
+    """Tokens from position ``start`` on look at those from ``key_start`` on. NaN at a first token hidden."""
 
-    weights: Float[np.ndarray, "heads tokens tokens"]
+    weights: Float[np.ndarray, "heads queries keys"]
     labels: tuple[str, ...]
+    key_labels: tuple[str, ...]
     start: int
+    key_start: int
 
     def holds(self, token: int | None) -> bool:
-        """Whether this position is drawn."""
+        """Whether the token at this position is drawn as one that looks."""
         return token is not None and 0 <= token - self.start < len(self.labels)
+
+    def holds_key(self, token: int | None) -> bool:
+        """Whether it is drawn as one that is looked at."""
+        return token is not None and 0 <= token - self.key_start < len(self.key_labels)
 
     def looks_most_at(self, key: int) -> int:
         """The position of the query that gives this key, one that is drawn, the most of the first head's attention."""
-        column = self.weights[0, :, key - self.start]
+        column = self.weights[0, :, key - self.key_start]
         return self.start + int(np.nan_to_num(column, nan=-1.0).argmax())
 
 
 def head_lines(
     capture: Capture, heads: Sequence[tuple[int, int]], query: int | None = None, *, hide_first: bool = False
 ) -> HeadLines:
-    """``heads`` are (layer, head); of a long text the tokens around ``query``, most of them before it, or its end.
+    """``heads`` are (layer, head); of a long text the tokens around ``query``, most of them before it, or its end;
+    of two joined texts those of the second look at the first ones of the first.
 
     ``hide_first`` as in a map's Reading. Raises NoWeights, NoSuchPlace. O(LONGEST × tokens).
     """
-    n_tokens = len(capture.tokens)
+    n_tokens, first = len(capture.tokens), first_query(capture)
     centre = n_tokens - 1 if query is None else query
-    start = max(0, min(centre - LONGEST * 3 // 4, n_tokens - LONGEST))
+    start = max(first, min(centre - LONGEST * 3 // 4, n_tokens - LONGEST))
     span = slice(start, min(n_tokens, start + LONGEST))
+    keys = slice(0, min(first, LONGEST)) if first else span
     read = weights_without_first if hide_first else Capture.weights
-    weights = np.stack([read(capture, *head, queries=span, keys=span).cpu().numpy() for head in heads])
-    if hide_first and start == 0:
+    weights = np.stack([read(capture, *head, queries=span, keys=keys).cpu().numpy() for head in heads])
+    if hide_first and keys.start == 0:
         weights[:, :, 0] = np.nan
-    return HeadLines(weights.astype(np.float32), tuple(token.text for token in capture.tokens[span]), start)
+    labels, key_labels = (tuple(token.text for token in capture.tokens[part]) for part in (span, keys))
+    return HeadLines(weights.astype(np.float32), labels, key_labels, start, keys.start)

@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from analysis.first_hidden import weights_without_first
+from analysis.joined import first_query
 from analysis.pooling import How, fixed_bins, pool
 from analysis.units import Unit, token_units, word_units
 from model_runner.capture import ROWS, Capture
@@ -65,13 +66,28 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class HeadMap:
-    """``values`` is NaN where masked. ``pool`` is (rows, columns) of units per pixel, and ``how`` they were pooled."""
+    """``values`` is NaN where masked. ``pool`` is (rows, columns) of units per pixel, and ``how`` they were pooled.
+
+    ``whole`` is the largest window: all units, but of two joined texts those of the second looking at the first.
+    """
 
     values: Float[np.ndarray, "rows columns"]
     window: Window
+    whole: Window
     units: tuple[Unit, ...]
     pool: tuple[int, int]
     how: Literal["exact", "max", "mean"]
+
+    @property
+    def total(self) -> tuple[int, int]:
+        """How many units look in all, and how many are looked at."""
+        return self.whole.q1 - self.whole.q0, self.whole.k1 - self.whole.k0
+
+    @property
+    def inside(self) -> tuple[int, int, int, int]:
+        """The window counted from the first unit that looks and from the first that is looked at."""
+        window, (q, k) = self.window, (self.whole.q0, self.whole.k0)
+        return window.q0 - q, window.q1 - q, window.k0 - k, window.k1 - k
 
     @property
     def largest(self) -> float:
@@ -89,10 +105,11 @@ class HeadMap:
         return [unit.label for unit in self.units[self.window.k0 : self.window.k1]] if self.how == "exact" else []
 
     def units_at(self, query: int | None, key: int | None) -> tuple[int, int | None] | None:
-        """The units that these tokens lie in; None without a query."""
-        if query is None:
+        """The units that these tokens lie in, counted as ``inside``; None without a query, or where none looks."""
+        if query is None or self._unit_at(query) < self.whole.q0:
             return None
-        return self._unit_at(query), None if key is None else self._unit_at(key)
+        at = None if key is None else self._unit_at(key) - self.whole.k0
+        return self._unit_at(query) - self.whole.q0, at if at is not None and at < self.total[1] else None
 
     def _unit_at(self, token: int) -> int:
         return next(i for i, unit in enumerate(self.units) if token < unit.stop)
@@ -115,13 +132,21 @@ def units_of(capture: Capture, reading: Reading) -> tuple[Unit, ...]:
     return word_units(capture) if reading.words and reading.what != "scores" else token_units(capture)
 
 
-def clip_window(window: Window | None, n_units: int) -> Window:
-    """A window inside the text; all of it for None or a window that is empty or beyond."""
-    whole = Window(0, n_units, 0, n_units)
+def whole_window(capture: Capture, units: tuple[Unit, ...]) -> Window:
+    """All units; of two joined texts those of the second looking at those of the first."""
+    n_units, first = len(units), first_query(capture)
+    if not first:
+        return Window(0, n_units, 0, n_units)
+    apart = next(i for i, unit in enumerate(units) if unit.start >= first)
+    return Window(apart, n_units, 0, apart)
+
+
+def clip_window(window: Window | None, whole: Window) -> Window:
+    """A window inside the text; ``whole`` for None or a window that is empty or beyond."""
     if window is None:
         return whole
-    q0, q1 = max(0, window.q0), min(n_units, window.q1)
-    k0, k1 = max(0, window.k0), min(n_units, window.k1)
+    q0, q1 = max(whole.q0, window.q0), min(whole.q1, window.q1)
+    k0, k1 = max(whole.k0, window.k0), min(whole.k1, window.k1)
     return Window(q0, q1, k0, k1) if q0 < q1 and k0 < k1 else whole
 
 
@@ -139,7 +164,8 @@ def head_map(
     O(window) time, O(ROWS × keys of the window) memory; all keys where the first is hidden.
     """
     units = units_of(capture, reading)
-    window = clip_window(window, len(units))
+    whole = whole_window(capture, units)
+    window = clip_window(window, whole)
     how: How = "mean" if reading.what == "scores" else "max"
     pixel_rows = fixed_bins(window.q1 - window.q0, pixels)
     pixel_columns = fixed_bins(window.k1 - window.k0, pixels)
@@ -152,7 +178,8 @@ def head_map(
         inside = [slice(part.start - rows[0].start, part.stop - rows[0].start) for part in rows]
         blocks.append(_pixels(values, visible, inside, pixel_columns, how))
     per_pixel = (pixel_rows[0].stop, pixel_columns[0].stop)
-    return HeadMap(torch.cat(blocks).cpu().numpy(), window, units, per_pixel, "exact" if per_pixel == (1, 1) else how)
+    pooled = "exact" if per_pixel == (1, 1) else how
+    return HeadMap(torch.cat(blocks).cpu().numpy(), window, whole, units, per_pixel, pooled)
 
 
 def _unit_cells(

@@ -8,16 +8,34 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from analysis.joined import Joined
 from analysis.mask_effect import looks_ahead
 from attention import softmax
 from model_runner.capture import ROWS, Capture
 
 
 def opening_query(capture: Capture) -> int:
-    """The last token, which the next one is made of; in the text of an encoder the first word that it is to guess."""
+    """The last token, which the next one is made of; in the text of an encoder the first word that it is to guess.
+
+    Of what was written looking at another text, the token whose heads agree most on one word of that text.
+    """
     last = len(capture.tokens) - 1
+    if isinstance(capture, Joined):
+        return capture.n_read + int(_looks(capture).mean(dim=0).amax(dim=1).argmax())
     hidden = next((i for i, token in enumerate(capture.tokens) if token.hidden), last)
     return hidden if hidden != last and looks_ahead(capture) else last
+
+
+def _looks(capture: Joined) -> Float[Tensor, "heads queries keys"]:
+    """The weights of what was written on what was read, special tokens left out, of all heads layer by layer."""
+    special = torch.tensor([token.special for token in capture.tokens[: capture.n_read]])
+    span = {"queries": slice(capture.n_read, None), "keys": slice(0, capture.n_read)}
+    every = [
+        capture.weights(layer, head, **span).cpu()
+        for layer in range(capture.n_layers)
+        for head in range(capture.n_heads)
+    ]
+    return torch.stack(every).masked_fill(special, 0.0)
 
 
 def opening_rows(capture: Capture) -> Iterator[tuple[int, Float[Tensor, "heads keys"]]]:
@@ -38,7 +56,12 @@ def opening_head(capture: Capture) -> tuple[int, int]:
     """The head whose opening query puts the most weight on one key that is neither special, beside it nor itself.
 
     Those are where most heads look anyway. Where a text has no other token, every key counts. O(heads × keys).
+
+    Of what was written looking at another text, the head in which most of that text is once looked at hard: the one
+    that goes from word to word. O(cells).
     """
+    if isinstance(capture, Joined):
+        return divmod(int(_looks(capture).amax(dim=1).mean(dim=1).argmax()), capture.n_heads)
     query = opening_query(capture)
     dull = [token.special or abs(i - query) <= 1 for i, token in enumerate(capture.tokens)]
     if all(dull):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
+from analysis.joined import Joined
 from analysis.opening import opening_head, opening_query, opening_rows
 from model_runner.capture import Capture
 
@@ -83,6 +84,16 @@ OF_HIDDEN_WORDS = (
     ),
     Story("白日依山尽，[MASK]入海流。", "海", AFTER),
 )
+NEXT = N_("What to see: {query} looks {value} at {key}, whose translation is written next.")
+# Of the embedded translator, where what it has written looks at what it reads.
+OF_TRANSLATIONS = (
+    Story("The dog chased the cat in the garden yesterday.", "garden", NEXT),
+    Story("The boy writes the expensive letter every week.", "boy", NEXT),
+    Story("The horse put the green poem under the roof this morning.", "poem", NEXT),
+    Story("那匹马今早把那首绿色的诗放在了屋顶下面。", "屋顶", NEXT),
+    Story("那只松鼠每天在房子里写那本书。", "书", NEXT),
+    Story("因为约翰追了亨利，所以一个年轻的女孩借了一面鼓。", "鼓", NEXT),
+)
 
 
 def seen_in(capture: Capture) -> Seen | None:
@@ -91,8 +102,8 @@ def seen_in(capture: Capture) -> Seen | None:
     O(heads × keys).
     """
     request = capture.request
-    story = next((one for one in (*STORIES, *OF_HIDDEN_WORDS) if one.text == request.text), None)
-    if story is None or request.chat or request.continuation:
+    story = next((one for one in (*STORIES, *OF_HIDDEN_WORDS, *OF_TRANSLATIONS) if one.text == request.text), None)
+    if story is None or request.chat or request.continuation or request.attention in ("encoder", "decoder"):
         return None
     start, end = story.span
     keys = [
@@ -100,6 +111,10 @@ def seen_in(capture: Capture) -> Seen | None:
     ]
     if len(keys) != 1:  # of tokens that are parts of words nothing is said of the words
         return None
+    if isinstance(capture, Joined):
+        (layer, head), query = opening_head(capture), opening_query(capture)
+        weight = float(capture.weights(layer, head, queries=slice(query, query + 1))[0, keys[0]])
+        return Seen(story, layer, head, query, keys[0], weight) if weight >= CLEAR else None
     best: Seen | None = None
     for layer, rows in opening_rows(capture):
         weight, head = torch.max(rows[:, keys[0]], 0)

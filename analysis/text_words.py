@@ -16,4 +16,8 @@ def described_text(request: CaptureRequest) -> str:
         parts.append("in the chat template")
     if request.continuation:
         parts.append(f"+ {len(request.continuation)} generated tokens")
+    if request.target is not None:
+        parts.append(f"with “{request.target[:LONGEST]}” written")
+    if request.attention is not None:
+        parts.append(f"· {request.attention} attention")
     return " ".join(parts)

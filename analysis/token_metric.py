@@ -6,16 +6,18 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from analysis.joined import first_query
 from attention.metrics import Metric, Rows
 from model_runner.capture import ROWS, Capture
 
 
 def token_metric(capture: Capture, layer: int, head: int, metric: Metric) -> Float[np.ndarray, "tokens"]:
-    """One value per query, NaN where the metric is not defined; O(ROWS × tokens) memory."""
+    """One value per query, NaN where the metric is not defined or no query is; O(ROWS × tokens) memory."""
+    first = first_query(capture)
     device, n_tokens = capture.q(layer).device, len(capture.tokens)
     token_ids = torch.tensor([token.id for token in capture.tokens], device=device)
-    blocks = []
-    for start in range(0, n_tokens, ROWS):
+    blocks = [torch.full((first,), torch.nan, device=device)]
+    for start in range(first, n_tokens, ROWS):
         rows = slice(start, min(start + ROWS, n_tokens))
         weights = capture.weights(layer, head, queries=rows)[None]
         blocks.append(metric.of(Rows(weights, torch.arange(rows.start, rows.stop, device=device), token_ids))[0])

@@ -58,6 +58,16 @@ class Near:
 
 
 @dataclass(frozen=True)
+class Across:
+    """Of two texts in a row the second, from ``start`` on, sees the first: a decoder's look at what was read."""
+
+    start: int
+
+    def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        return (q_idx >= self.start) & (k_idx < self.start)
+
+
+@dataclass(frozen=True)
 class SameChunk:
     """A query sees the keys of its own chunk of ``size`` positions."""
 

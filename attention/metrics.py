@@ -101,6 +101,7 @@ class Metric:
     definition: str
     unit: str
     source: str
+    across: bool = False  # means something too where one text looks at another
 
 
 METRICS = (
@@ -112,7 +113,7 @@ METRICS = (
     Metric(
         "first", first_token, N_("first token (sink)"),
         N_("share of attention parked on the first token"),
-        "share", "Xiao et al. 2023, arXiv:2309.17453",
+        "share", "Xiao et al. 2023, arXiv:2309.17453", across=True,
     ),
     Metric(
         "current", current_token, N_("current token"),
@@ -132,7 +133,7 @@ METRICS = (
     Metric(
         "entropy", entropy, N_("entropy"),
         N_("how widely a token spreads its attention: 0 bits is one token, more is many"),
-        "bits", "Clark et al. 2019, arXiv:1906.04341",
+        "bits", "Clark et al. 2019, arXiv:1906.04341", across=True,
     ),
     Metric(
         "distance", mean_distance, N_("mean distance"),

@@ -17,11 +17,13 @@ def scores(
     *,
     scale: float,
     softcap: float | None = None,
+    bias: Float[Tensor, "heads queries keys"] | None = None,
     keep: Bool[Tensor, "*heads queries keys"] | None = None,
 ) -> Float[Tensor, "heads queries keys"]:
     """Scaled, soft-capped and masked scores: ``softcap · tanh(q·k · scale / softcap)``, in at least float32.
 
-    −inf where masked. The order scale → soft-cap → mask is Gemma 2's (arXiv:2408.00118, section 2).
+    −inf where masked. The order scale → soft-cap → mask is Gemma 2's (arXiv:2408.00118, section 2); a ``bias`` is
+    added before the mask, as T5 adds its own (arXiv:1910.10683, section 2.1).
     """
     heads, n_queries, d_head = q.shape
     accurate = torch.promote_types(q.dtype, torch.float32)
@@ -30,6 +32,8 @@ def scores(
     raw = raw.mul_(scale)
     if softcap is not None:
         raw = raw.div_(softcap).tanh_().mul_(softcap)
+    if bias is not None:
+        raw = raw.add_(bias)
     if keep is not None:
         raw = raw.masked_fill_(~keep, float("-inf"))
     return raw
@@ -49,9 +53,12 @@ def log_sum_exp(
 def weights(
     scores: Float[Tensor, "heads queries keys"], lse: Float[Tensor, "heads queries"]
 ) -> Float[Tensor, "heads queries keys"]:
-    """``exp(score − lse)``, in 0..1; 0 in rows that see nothing, as scaled_dot_product_attention returns."""
+    """``exp(score − lse)``, in 0..1; 0 in rows that see nothing, as scaled_dot_product_attention returns.
+
+    Scores of a hundred (T5 does not scale them) are known to some 1e-5: where one key has it all, that could pass 1.
+    """
     finite = torch.where(torch.isneginf(lse), torch.zeros_like(lse), lse)
-    return torch.exp(scores - finite[..., None])
+    return torch.exp(scores - finite[..., None]).clamp_(max=1.0)
 
 
 def attend(

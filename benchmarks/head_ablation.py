@@ -22,6 +22,7 @@ from transformers import AutoModelForCausalLM
 
 from benchmarks._table import Target, machine, print_table
 from model_runner import Capture, CaptureRequest, load_runner
+from model_runner.local.engine import Engine
 from model_runner.local.head_effects import ablations
 from model_runner.local.model_folder import DEFAULT, DEFAULT_FOLDER
 from model_runner.local.rerun import rerun_of
@@ -73,6 +74,7 @@ def _of_length(runner: LocalRunner, n_tokens: int) -> Capture:
 
 
 def _ablated(runner: LocalRunner, capture: Capture, layer: int, target: int) -> torch.Tensor:
+    assert isinstance(runner.engine, Engine)
     return ablations(rerun_of(runner.engine, capture.request), layer, target)
 
 

@@ -9,6 +9,7 @@ from analysis.color_scale import scale_of
 from analysis.head_grid import head_grid
 from analysis.head_lines import head_lines
 from analysis.head_map import Reading, head_map
+from analysis.joined import joined
 from analysis.opening import opening_head
 from analysis.strongest_key import strongest_key
 from attention.metrics import METRICS
@@ -42,14 +43,18 @@ def show(
     """The picture, as the value of a notebook's cell.
 
     Without a layer and a head, the one that the app would open. ``query`` and ``key`` are pinned: token positions or
-    None. ``reading`` is the map's; ``metric``, a name of ``attention.metrics``, sets the strength of the grid's frames.
+    None; of a cross-attention those of what is written and of what is read. ``reading`` is the map's; ``metric``, a
+    name of ``attention.metrics``, sets the strength of the grid's frames.
     Raises NoSuchPlace, NoWeights, and NotVerified where the layer's weights do not explain the model's own output.
     """
+    query = None if query is None else index("position", query, len(capture.tokens))
+    key = None if key is None else index("position", key, len(capture.keys))
+    if capture.source is not None:  # a decoder's look at another text: both are drawn in a row
+        query, capture = None if query is None else query + len(capture.keys), joined(capture)
     if layer is None or head is None:
         layer, head = opening_head(capture)
     check = _checked(capture, layer)
     layer, head = layer % capture.n_layers, index("head", head, len(capture.q(layer)))
-    query, key = (None if token is None else index("position", token, len(capture.tokens)) for token in (query, key))
     says = _summary(capture, layer, head, reading, query, key)
     match kind:
         case "map":
@@ -75,12 +80,11 @@ def _map(
     capture: Capture, layer: int, head: int, reading: Reading, query: int | None, key: int | None, summary: str
 ) -> bytes:
     view = head_map(capture, layer, head, reading=reading)
-    window, count = view.window, len(view.units)
     texts = map_component.texts_of(reading.what, mean=view.how == "mean")
     return map_component.payload(
         values=view.values,
-        window=(window.q0, window.q1, window.k0, window.k1),
-        total=(count, count),
+        window=view.inside,
+        total=view.total,
         row_labels=view.row_labels,
         col_labels=view.column_labels,
         **asdict(scale_of(view, reading)),
@@ -95,9 +99,9 @@ def _lines(capture: Capture, layer: int, head: int, reading: Reading, query: int
     view = head_lines(capture, [(layer, head)], query, hide_first=reading.hides_first)
     return token_lines.payload(
         queries=view.labels,
-        keys=view.labels,
+        keys=view.key_labels,
         query_offset=view.start,
-        key_offset=view.start,
+        key_offset=view.key_start,
         weights=view.weights,
         head_labels=[f"L{layer}H{head}"],
         selected=query if view.holds(query) else None,

@@ -2,12 +2,15 @@
 
 Kept are q, k, v and the attention output of every layer, the residual stream and the masks as rules; the storage
 grows with the number of tokens. Weights are computed when asked, exactly: ``exp(score − lse)``.
+
+An encoder–decoder attends three times: its encoder to the text, its decoder to what it has written, and the decoder to
+the text ("cross"), where the keys are another text's than the queries.
 """
 
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from jaxtyping import Float
@@ -15,13 +18,22 @@ from torch import Tensor
 
 from attention import softmax
 from model_runner import verification
-from model_runner.errors import AwayFromModel, NoRotation, NoSuchPlace, NotRecoverable, NoWeights
+from model_runner.errors import (
+    AwayFromModel,
+    NoLogits,
+    NoRotation,
+    NoSuchAttention,
+    NoSuchPlace,
+    NotRecoverable,
+    NoWeights,
+)
 from model_runner.question import Asked, DirectLogits, Logits, Question
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
 from model_runner.tokens import Token
 from model_runner.verification import Check
 
+ATTENTIONS = ("encoder", "decoder", "cross")  # of an encoder–decoder
 FEW = 4  # query rows for which it is not worth knowing the denominators of all
 ROWS = 128  # query rows per block of the lazy computations: O(heads × ROWS × keys) memory
 
@@ -38,8 +50,29 @@ class Capture:
     hidden: Float[Tensor, "tokens d_model"]  # after the final norm: what the output layer reads
     asked: Asked | None = field(default=None, repr=False)  # who has the output layer; None: only known logits
     written: str | None = None  # see ``text``; None: it is the request's
+    source: tuple[Token, ...] | None = None  # see ``keys``; None: the tokens look at one another
+    others: tuple[Capture, ...] = ()  # of the same forward, each of another attention
     _lse: dict[int, Tensor] = field(default_factory=dict, repr=False)
     _logits: dict[int, Tensor] = field(default_factory=dict, repr=False)
+
+    @property
+    def keys(self) -> tuple[Token, ...]:
+        """The tokens that are looked at."""
+        return self.tokens if self.source is None else self.source
+
+    @property
+    def attentions(self) -> tuple[str, ...]:
+        """What can be asked of :meth:`attention`; nothing of a model with one stack of layers."""
+        every = [one.request.attention for one in (self, *self.others)]
+        return tuple(name for name in ATTENTIONS if name in every)
+
+    def attention(self, name: str) -> Capture:
+        """The capture of "encoder", "decoder" or "cross" attention in the same forward. Raises NoSuchAttention."""
+        for one in (self, *self.others):
+            if one.request.attention == name:
+                rest = tuple(other for other in (self, *self.others) if other is not one)
+                return replace(one, others=tuple(replace(other, others=()) for other in rest))
+        raise NoSuchAttention(wanted=name, names=", ".join(self.attentions) or "–")
 
     @property
     def text(self) -> str:
@@ -61,9 +94,12 @@ class Capture:
     @property
     def nbytes(self) -> int:
         """Bytes held by this capture's tensors, what it remembers of earlier questions included."""
-        records = sum(record.nbytes for record in self.records if record is not None)
-        remembered = [*list(self._lse.values()), *list(self._logits.values())]
-        return records + sum(tensor.nbytes for tensor in [self.hidden, *self.residuals, *remembered])
+        every, records, tensors = (self, *self.others), 0, dict[int, Tensor]()
+        for one in every:
+            records += sum(record.nbytes for record in one.records if record is not None)
+            held = [one.hidden, *one.residuals, *list(one._lse.values()), *list(one._logits.values())]
+            tensors |= {id(tensor): tensor for tensor in held}  # a decoder and its cross-attention share some
+        return records + sum(tensor.nbytes for tensor in tensors.values())
 
     def layer_kind(self, layer: int) -> str:
         """What mixes the tokens here: "full", "sliding", "chunked", or, without weights, "linear", "mamba", …"""
@@ -106,7 +142,7 @@ class Capture:
     ) -> Float[Tensor, "queries keys"]:
         """Scores before the softmax: scaled, soft-capped, −inf where masked. O(tile) memory."""
         record, head = self.record(layer), self._head(layer, head)
-        return record.scores(slice(head, head + 1), self._span(queries), self._span(keys))[0]
+        return record.scores(slice(head, head + 1), self._span(queries), self._span(keys, self.keys))[0]
 
     def weights(
         self, layer: int, head: int, *, queries: slice | None = None, keys: slice | None = None
@@ -140,7 +176,7 @@ class Capture:
             lse = record.log_sum_exp(heads, queries, ROWS)  # the other rows' may never be needed
         else:
             lse = self.lse(layer)[:, queries]
-        return softmax.weights(record.scores(heads, queries, self._span(None)), lse)
+        return softmax.weights(record.scores(heads, queries, self._span(None, self.keys)), lse)
 
     def residual(self, layer: int) -> Float[Tensor, "tokens d_model"]:
         """The residual stream entering a layer; ``n_layers`` gives what leaves the last one, before the final norm."""
@@ -190,6 +226,8 @@ class Capture:
         return verification.verify(self.record(layer), lse, ROWS)
 
     def _ask(self, question: Question[Tensor]) -> Tensor:
+        if self.request.attention == "encoder":
+            raise NoLogits(name=f"{self.request.model} (encoder)")
         if self.asked is None:
             raise AwayFromModel()
         return self.asked.submit(question).result()
@@ -208,8 +246,8 @@ class Capture:
     def _head(self, layer: int, head: int) -> int:
         return index("head", head, self.record(layer).q.shape[0])
 
-    def _span(self, positions: slice | None) -> slice:
-        start, stop, step = (positions or slice(None)).indices(len(self.tokens))
+    def _span(self, positions: slice | None, tokens: tuple[Token, ...] | None = None) -> slice:
+        start, stop, step = (positions or slice(None)).indices(len(self.tokens if tokens is None else tokens))
         if step != 1:
             raise ValueError("tiles are contiguous: a slice with a step is not one")
         return slice(start, max(start, stop))

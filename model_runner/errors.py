@@ -127,13 +127,6 @@ class NotCapturable(RunnerError):
     hint = N_("Choose a model whose layers use softmax attention, such as Llama, Qwen, Gemma, GPT-2 or BERT.")
 
 
-class NotCapturableYet(NotCapturable):
-    """Of an embedded model."""
-
-    message = N_("The attention of the embedded translator cannot be captured yet: {reason}.")
-    hint = N_("Meanwhile it translates in Python (see its card), and Positions shows its biases beside another model.")
-
-
 class TokenizerMissing(RunnerError):
     message = N_("The tokenizer of {name} cannot be loaded: {reason}.")
     hint = N_("The folder needs the tokenizer's files, such as tokenizer.json.")
@@ -157,6 +150,16 @@ class NoSuchPlace(RunnerError):
 class NoWeights(RunnerError):
     message = N_("Layer {layer} has no softmax attention ({kind}).")
     hint = N_("Choose another layer.")
+
+
+class NoSuchAttention(RunnerError):
+    message = N_("There is no “{wanted}” attention in this capture, but: {names}.")
+    hint = N_("Only an encoder–decoder has several kinds of attention.")
+
+
+class OneStackOnly(RunnerError):
+    message = N_("{name} is an encoder–decoder, and this is shown of models with one stack of layers alone so far.")
+    hint = N_("Look at it on Heads, Inside a cell or Next token, or choose another model here.")
 
 
 class NotVerified(RunnerError):

@@ -13,6 +13,8 @@ def python_start(request: CaptureRequest) -> str:
     given = [f"text={request.text!r}"]
     given += ["chat=True"] if request.chat else []
     given += [f"continuation={request.continuation!r}"] if request.continuation else []
+    given += [f"target={request.target!r}"] if request.target is not None else []
+    given += [f"attention={request.attention!r}"] if request.attention is not None else []
     given += [f"edits={request.edits!r}"] if request.edits else []
     return (
         "from model_runner import CaptureRequest, load_runner\n" + imports_of(request.edits) + "\n"

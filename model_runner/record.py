@@ -1,4 +1,7 @@
-"""What is kept of one layer's attention: enough to give back any cell, and nothing of size queries × keys."""
+"""What is kept of one layer's attention: enough to give back any cell, and nothing of size queries × keys.
+
+The queries are of the text; the keys are too, or, where a decoder looks at what its encoder has read, of another one.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from torch import Tensor
 from attention import softmax
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
+from model_runner.relative_bias import RelativeBias
 from model_runner.rotary import Rotation
 
 
@@ -30,6 +34,7 @@ class LayerRecord:
     rotation: Rotation | str | None  # None: not rotated; a text: why it cannot be recovered
     eager: bool  # the model's eager function was used, which rounds scores to the model's dtype
     edit: LayerEdit | None = None  # what the request changed here; all but what it does to ``output`` is in the above
+    bias: RelativeBias | None = None  # added to the scores
 
     @property
     def group(self) -> int:
@@ -38,7 +43,8 @@ class LayerRecord:
 
     @property
     def nbytes(self) -> int:
-        return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output))
+        bias = 0 if self.bias is None else self.bias.values.nbytes
+        return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output)) + bias
 
     @property
     def passed_on(self) -> Float[Tensor, "queries heads d_value"]:
@@ -46,13 +52,14 @@ class LayerRecord:
         return self.output if self.edit is None else self.edit.passed_on(self.output[None])[0]
 
     def scores(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"]:
-        """Scaled, soft-capped and masked scores of a tile; slices have bounds, heads are whole groups or one head."""
+        """Scaled, soft-capped, biased and masked scores of a tile; heads are whole groups or one head."""
         first, last = heads.start // self.group, (heads.stop - 1) // self.group
         return softmax.scores(
             self.q[heads, queries],
             self.k[first : last + 1, keys],
             scale=self.scale,
             softcap=self.softcap,
+            bias=None if self.bias is None else self.bias.tile(heads, queries, keys),
             keep=self.mask.tiles(heads, queries, keys, self.q.device),
         )
 

@@ -18,6 +18,11 @@ class CaptureRequest:
     they could fall into other tokens. With ``chat`` the text is the user's turn in the model's own chat template.
     ``edits`` change the forward, see :mod:`model_runner.edits`; without them it is the unmodified model's.
 
+    Of an encoder–decoder ``text`` is what the encoder reads. ``target`` is what the decoder is given to have written so
+    far (teacher forcing), "" for nothing; None: what the model itself writes, greedily, unless there is a
+    ``continuation``. ``attention`` is the one asked for, "encoder", "decoder" or "cross" (None: "decoder"), see
+    :meth:`Capture.attention`. Of other models both are None.
+
     ``model``, ``revision`` and ``dtype`` may be None: the runner that answers fills in its own (see
     ``Capture.request``), and refuses a request that names another.
     """
@@ -29,6 +34,8 @@ class CaptureRequest:
     chat: bool = False
     continuation: tuple[int, ...] = ()
     edits: tuple[Edit, ...] = ()
+    target: str | None = None
+    attention: str | None = None
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class GenerateRequest:
     """A text and how it goes on: at most ``max_new_tokens`` more, drawn by ``sampling`` (greedy unless told otherwise).
 
     The other fields are those of :class:`CaptureRequest`; ``continuation`` holds the tokens forced before the first
-    one is drawn.
+    one is drawn. An encoder–decoder goes on with ``target``, None as "".
     """
 
     text: str
@@ -48,3 +55,5 @@ class GenerateRequest:
     chat: bool = False
     continuation: tuple[int, ...] = ()
     edits: tuple[Edit, ...] = ()
+    target: str | None = None
+    attention: str | None = None

@@ -18,7 +18,7 @@ A = TypeVar("A")
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """The facts of a loaded model; counts of its first attention layer where layers differ."""
+    """The facts of a loaded model; counts of its first attention layer, of its decoder where it has two stacks."""
 
     name: str
     revision: str | None
@@ -31,6 +31,7 @@ class ModelInfo:
     n_parameters: int
     n_vocab: int
     max_tokens: int
+    attentions: tuple[str, ...] = ()  # of an encoder–decoder, as a capture has them
 
 
 class Runner(Protocol):

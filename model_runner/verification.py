@@ -1,9 +1,9 @@
 """Whether what was kept of a layer explains what the model's own attention returned in that same forward.
 
 Two questions are asked. Of every number: is it as near as rounding lets it be? And, where the model's dtype is coarser
-than float32, of the differences together: do they lean the way in which a wrong v, k, soft-cap or sink would push them?
-Roundings are as often up as down, so that their sum is small where each of them may be large, unless rows are alike:
-then the same rounding comes again in each of them.
+than float32, of the differences together: do they lean the way in which a wrong v, k, bias, soft-cap or sink would
+push them? Roundings are as often up as down, so that their sum is small where each of them may be large, unless rows
+are alike: then the same rounding comes again in each of them.
 """
 
 from __future__ import annotations
@@ -139,7 +139,8 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     roundings are independent, seven standard deviations of their sum are less.
     """
     own, exact = torch.finfo(record.q.dtype).eps / 2, torch.finfo(torch.float32).eps
-    scores = record.scores(slice(0, record.q.shape[0]), block, slice(0, record.k.shape[1]))
+    keys = record.k.shape[1]
+    scores = record.scores(slice(0, record.q.shape[0]), block, slice(0, keys))
     lse = softmax.log_sum_exp(scores, record.sinks) if lse is None else lse
     weights = softmax.weights(scores, lse)
     output = record.output[block].transpose(0, 1).float()  # (heads, block, d_value)
@@ -148,6 +149,8 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
 
     longest_k = record.k.float().norm(dim=-1).amax(dim=1).repeat_interleave(record.group)
     dots = record.q[:, block].float().norm(dim=-1) * longest_k[:, None] * record.scale  # (heads, block)
+    if record.bias is not None:
+        dots = dots + record.bias.largest()[:, None]
     mass = softmax.attend(weights, record.v.abs())  # Σw|v|
     sure = 8 * exact * (2 * dots[..., None] + 1) * mass
     allowed = sure + 2 * own * mass + own * output.abs()
@@ -158,7 +161,8 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
         delta = EAGER_ROUNDINGS * own * size * weights
         allowed = allowed + softmax.attend(delta, record.v.abs()) + delta.sum(dim=-1, keepdim=True) * mass
     if own > exact:
-        roundings = _Roundings(record, own, scores, weights, lse, found)
+        bias = None if record.bias is None else record.bias.tile(slice(0, len(record.q)), block, slice(0, keys))
+        roundings = _Roundings(record, own, scores, weights, lse, found, bias)
         allowed = torch.minimum(allowed, OF_A_NUMBER * roundings.of_numbers().sqrt() + sure)
         rows = roundings.rows(error, sure)
     error = error.abs()
@@ -177,6 +181,7 @@ class _Roundings:
     weights: Float[Tensor, "heads block keys"]
     lse: Float[Tensor, "heads block"]
     found: Float[Tensor, "heads block d_value"]
+    bias: Float[Tensor, "heads block keys"] | None
 
     def of_numbers(self) -> Float[Tensor, "heads block d_value"]:
         """Variance of every number of the output. A score off by δ moves it by w · δ · (v − output)."""
@@ -203,10 +208,13 @@ class _Roundings:
         return (self.weights**2 * moved).sum(dim=-1) + numbers, UNIFORM * self.own**2 * self._of_rows() * own**2
 
     def ways(self) -> Iterator[Float[Tensor, "heads block d_value"]]:
-        """Where the output goes when v, k, the soft-cap, or the sinks change in proportion."""
+        """Where the output goes when v, k, the bias, the soft-cap, or the sinks change in proportion."""
         record, slope = self.record, torch.ones((), device=self.found.device)
         yield self.found
         raw = self.scores
+        if self.bias is not None:
+            raw = raw - self.bias
+            yield self._moved(self.bias)
         if record.softcap is not None:
             capped = (self.scores / record.softcap).clamp(-1 + 1e-6, 1 - 1e-6)
             raw, slope = capped.atanh() * record.softcap, 1 - capped**2

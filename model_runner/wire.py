@@ -21,6 +21,7 @@ from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
+from model_runner.relative_bias import RelativeBias
 from model_runner.rotary import Rotation
 from model_runner.runner import ModelInfo
 from model_runner.step import Step
@@ -32,7 +33,7 @@ FORMAT = "attention atlas 1"  # of the one entry in the header that holds the va
 BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 CLASSES: tuple[type[Any], ...] = (
-    Capture, Check, LayerEdit, LayerRecord, MaskRule, ModelInfo, Rotation, Sampling, Step, Token,
+    Capture, Check, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias, Rotation, Sampling, Step, Token,
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,

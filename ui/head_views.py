@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from analysis.color_scale import Scale, scale_of
-from analysis.head_map import HeadMap, Reading, Window, clip_window
+from analysis.head_map import HeadMap, Reading, Window
 from analysis.read_head import WEIGHTS, ReadHead, maps_of, positions, read_head
 from analysis.strongest_key import strongest_key
 from ui import session
@@ -48,19 +48,17 @@ def draw_head(
     read = read_head(*head, reading, other, window=None if held is None else Window(*held))
     view = read.view
     scale = scale_of(view, reading, log=log, compared=other is not None)
-    window, units = view.window, view.units
-    zoomed = window != clip_window(None, len(units))
     texts = map_component.texts_of("difference" if other is not None else reading.what, mean=view.how == "mean")
     payload = map_component.payload(
         values=view.values,
-        window=(window.q0, window.q1, window.k0, window.k1),
-        total=(len(units), len(units)),
+        window=view.inside,
+        total=view.total,
         row_labels=view.row_labels,
         col_labels=view.column_labels,
         **asdict(scale),
         selected=view.units_at(opened.query, opened.key),
         pool=view.pool,
-        overview=read_head(*head, reading, other, pixels=OVERVIEW).view.values if zoomed else None,
+        overview=read_head(*head, reading, other, pixels=OVERVIEW).view.values if view.window != view.whole else None,
         texts=translated(texts) | {"summary": summary(opened, reading), "note": _note(opened, reading, other)},
         max_height=max_height,
         press=press,
@@ -75,17 +73,20 @@ def show_map(drawn: DrawnHead, key: str, on: dict[str, Callable[[Any], None]] | 
 
 def map_events(view: HeadMap) -> dict[str, Callable[[Any], None]]:
     """What a map can send, and what it does to the session's place."""
-    units = view.units
+    units, (q, k) = view.units, (view.whole.q0, view.whole.k0)
 
     def pin(cell: list[int | None] | None) -> None:
         query, key = cell if cell is not None else (None, None)
         session.move(
-            query=None if query is None else units[query].stop - 1, key=None if key is None else units[key].stop - 1
+            query=None if query is None else units[q + query].stop - 1,
+            key=None if key is None else units[k + key].stop - 1,
         )
 
     def zoom(edges: list[int] | None) -> None:
-        whole = edges is None or list(edges) == [0, len(units), 0, len(units)]
-        session.move(window=None if whole or edges is None else session.Window(*map(int, edges)))
+        rows, columns = view.total
+        whole = edges is None or list(edges) == [0, rows, 0, columns]
+        moved = [int(edge) + by for edge, by in zip(edges or [0] * 4, (q, q, k, k), strict=True)]
+        session.move(window=None if whole else session.Window(*moved))
 
     return {"cell": pin, "window": zoom}
 

@@ -12,6 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.cell import strongest_key
+from analysis.joined import first_query
 from analysis.opening import opening_query
 from analysis.stories import first_head
 from analysis.token_metric import largest, token_metric
@@ -21,13 +22,14 @@ from model_runner import Capture, Runner, RunnerError
 from model_runner.capture import index
 from model_runner.edit_words import name_of
 from model_runner.edits import Edit, check_cells
-from model_runner.errors import Cancelled, NoSuchPlace, NotVerified
+from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnly
 from model_runner.hub_errors import HubNotAsked
 from model_runner.memory import readable
 from model_runner.preview import ModelPreview
 from ui import cached, edit_list, session
 from ui.components import mount
 from ui.i18n import _
+from ui.two_texts import choose_attention
 from ui.wording import error_size, joined, number, plain, sentence
 from viz.components.token_strip import token_strip
 
@@ -56,15 +58,20 @@ class PageContext:
     key: int | None
 
 
-def open_page(*, plain_model: bool = False, address: bool = True) -> PageContext:
+def open_page(*, plain_model: bool = False, address: bool = True, two_texts: bool = False) -> PageContext:
     """The session's text through its model, or, with the edits that it carries over every page, the changed one.
 
     ``plain_model``: the page compares by itself and begins with the model as it is. Not ``address``: the page writes
-    that itself, once it knows what it shows. On a failure its sentence is shown and the page ends here.
+    that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. On a failure its
+    sentence is shown and the page ends here.
     """
     try:
         runner = session.runner(session.model(), show_stage, _show_preview)
         capture = session.capture(runner, show_stage, edit_list.held() if session.carried() and not plain_model else ())
+        if capture.attentions:
+            if not two_texts:
+                raise OneStackOnly(name=runner.info.name)
+            capture = choose_attention(capture)
         opened = _resolve(runner, capture)
         session.slots()["preview"].empty()
     except Cancelled:
@@ -149,6 +156,8 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
         try:
             value = getattr(place, name) if (name, place.query) != ("query", -1) else opening_query(capture)
             positions[name] = None if value is None else index("position", value, len(capture.tokens))
+            if name == "query" and value is not None and (positions[name] or 0) < first_query(capture):
+                positions[name] = opening_query(capture)
         except NoSuchPlace as error:
             problems.append(sentence(error))
             if name == "query":
@@ -189,9 +198,14 @@ def show_strip(opened: PageContext, metric: Metric | None = None) -> None:
         looked_at=opened.key,
         texts=translated(token_strip.TEXTS),
     )
-    mount(
-        token_strip.SOURCE, payload, key="token_strip", on={"token": lambda token: session.move(query=token, key=None)}
-    )
+
+    def choose(token: int | None) -> None:
+        if token is not None and token < first_query(opened.capture):
+            session.move(key=token)  # of a text that is only looked at
+        else:
+            session.move(query=token, key=None)
+
+    mount(token_strip.SOURCE, payload, key="token_strip", on={"token": choose})
 
 
 def show_badge(opened: PageContext) -> DeltaGenerator:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -78,6 +78,7 @@ class Beside:
     continuation: tuple[int, ...] = setting((), N_("generated tokens"), least=0, most=FAR)
     chat: bool = setting(False, N_("chat template"))
     everywhere: bool = setting(False, N_("edits on every page"))
+    attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder–decoder
 
 
 @dataclass
@@ -271,13 +272,11 @@ def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[Mode
 def capture(
     runner: Runner, say: Callable[[str, int, int], None], edits: tuple[Edit, ...] = (), *, continued: bool = True
 ) -> Capture:
-    """This session's text through the model, changed by ``edits``; not ``continued``, without its generated tokens.
-
-    Raises RunnerError; cancelled by a newer run.
-    """
+    """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError."""
     from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
-    request = CaptureRequest(text=text(), chat=chat(), continuation=continuation() if continued else (), edits=edits)
+    of = beside().attention if runner.info.attentions else None
+    request = CaptureRequest(text(), chat=chat(), continuation=continuation() * continued, edits=edits, attention=of)
     job = runner.submit(request, session=st.session_state[_ID])
     try:
         while not job.wait(0.1):

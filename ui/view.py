@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.joined import Joined
 from analysis.text_words import described_text
 from model_runner.python_lines import python_start
 from ui import session
@@ -95,7 +96,11 @@ def caption(opened: PageContext, what: str, head: str = "") -> str:
 
 def snippet_of(opened: PageContext, view: View) -> str:
     """The whole lines of Python."""
-    return (python_start(opened.capture.request) if view.starts_with_capture else "") + view.code
+    if not view.starts_with_capture:
+        return view.code
+    two_texts = isinstance(opened.capture, Joined)
+    joining = "\nfrom analysis.joined import joined\n\ncapture = joined(capture)\n" if two_texts else ""
+    return python_start(opened.capture.request) + joining + view.code
 
 
 def csv_of(view: View, words: str) -> bytes:

@@ -18,7 +18,6 @@ from model_runner.runner import ModelInfo
 
 PROBE_TOKENS = 4
 SHORT_TEXT = 16  # tokens that go through the model twice at load: as transformers has it, and recorded
-ENCODER_DECODER = N_("it is an encoder–decoder, and only models with one stack of layers are supported so far")
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3
 
 
@@ -56,8 +55,6 @@ def examine(model: Any, name: str) -> Anatomy:
     def refuse(reason: Reason | str) -> NotCapturable:
         return NotCapturable(name=name, family=family, reason=reason)
 
-    if getattr(model.config, "is_encoder_decoder", False):
-        raise refuse(ENCODER_DECODER)
     if not model._can_set_attn_implementation():
         raise refuse(N_("it does not go through transformers' attention interface"))
     own = text_config(model)
@@ -102,8 +99,8 @@ def examine(model: Any, name: str) -> Anatomy:
     return Anatomy(layers, attention, kinds, names, len(first.q), len(first.k), stored, trunk)
 
 
-def describe(model: Any, tokenizer: Any, anatomy: Anatomy, name: str, revision: str | None) -> ModelInfo:
-    """The facts of this model under this name."""
+def describe(model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str | None) -> ModelInfo:
+    """The facts of this model under this name; ``anatomy`` has its layers and the numbers of its heads."""
     config = text_config(model)
     limits = [getattr(config, "max_position_embeddings", None), tokenizer.model_max_length]
     return ModelInfo(

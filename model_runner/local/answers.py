@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 
 import torch
 
-from model_runner.errors import Cancelled
+from model_runner.errors import N_, Cancelled, NoAttribution, OneStackOnly
 from model_runner.local.beam import search_beams
 from model_runner.local.cancelling import pause
+from model_runner.local.encoder_decoder import EncoderDecoder, Translation
 from model_runner.local.engine import Engine
 from model_runner.local.generation import Generation, end_tokens
 from model_runner.local.head_effects import head_answers, head_patches, residual_patches
@@ -19,7 +20,7 @@ from model_runner.local.kv_trials import cached_layers, line_up, next_logits
 from model_runner.local.position_table import position_table
 from model_runner.local.reading import explained, resolve
 from model_runner.local.rerun import rerun_of
-from model_runner.question import DirectLogits, Logits
+from model_runner.question import DirectLogits, Logits, Question
 from model_runner.questions import (
     Beams,
     CacheLayers,
@@ -34,10 +35,10 @@ from model_runner.questions import (
 )
 from model_runner.request import CaptureRequest, GenerateRequest
 
-Run = TypeVar("Run", Generation, Race)
+Run = TypeVar("Run", Generation, Race, Translation)
 
 
-def resolved(engine: Engine, question: Any) -> Any:
+def resolved(engine: Engine | EncoderDecoder, question: Any) -> Any:
     """The question with every request in it filled in. Raises WrongModel."""
     if isinstance(question, CaptureRequest):
         return resolve(question, engine.info)
@@ -51,14 +52,16 @@ def resolved(engine: Engine, question: Any) -> Any:
 class Answers:
     """Answers for one engine, with the texts that grow: ``session`` is whose they are."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine | EncoderDecoder) -> None:
         self._engine = engine
-        self._runs: dict[str, tuple[str | None, Generation | Race]] = {}
+        self._runs: dict[str, tuple[str | None, Generation | Race | Translation]] = {}
 
     def answer(self, question: Any, session: str | None) -> Any:
         """On the model's thread, the question's requests filled in. Raises RunnerError."""
         engine = self._engine
         pause()
+        if isinstance(engine, EncoderDecoder):
+            return self._of_two(engine, question, session)
         match question:
             case CaptureRequest():
                 return engine.capture(question)
@@ -94,6 +97,25 @@ class Answers:
             case _:
                 raise TypeError(f"{question!r} is no question")
 
+    def _of_two(self, engine: EncoderDecoder, question: Any, session: str | None) -> Any:
+        match question:
+            case CaptureRequest():
+                return engine.capture(question)
+            case NextToken(request, run, index):
+                translation = self._run(run, index, session, lambda: engine.begin(request))
+                return self._step(run, lambda: _token(engine, translation))
+            case EndRun(run):
+                self._runs.pop(run, None)
+                return None
+            case Logits(hidden):
+                return engine.logits(hidden.to(engine.model.device)[None])[0]
+            case DirectLogits():
+                raise NoAttribution(reason=N_("it is an encoder–decoder"))
+            case Question():
+                raise OneStackOnly(name=engine.info.name)
+            case _:
+                raise TypeError(f"{question!r} is no question")
+
     def end_runs(self, session: str) -> None:
         """Let go what grows for this session."""
         for run, (owner, _) in list(self._runs.items()):
@@ -124,7 +146,7 @@ class Answers:
         return made
 
 
-def _token(engine: Engine, generation: Generation) -> Any:
+def _token(engine: Engine | EncoderDecoder, generation: Generation | Translation) -> Any:
     pause()
     with explained(engine.info, len(generation.writer.tokens) + 1):
         return generation.step()

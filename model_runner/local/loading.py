@@ -15,10 +15,16 @@ from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
     PreTrainedConfig,
     PreTrainedTokenizerBase,
 )
-from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
+from transformers.models.auto.modeling_auto import (
+    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES,
+)
 
 from model_runner import memory
 from model_runner.errors import (
@@ -26,14 +32,12 @@ from model_runner.errors import (
     ModelIncomplete,
     ModelTooLarge,
     NotCapturable,
-    NotCapturableYet,
     OutOfMemory,
     Reason,
     RunnerError,
     first_line,
 )
 from model_runner.kept import Kept
-from model_runner.local.anatomy import ENCODER_DECODER
 from model_runner.local.cancelling import checked
 from model_runner.local.checkpoint import Checkpoint, inspect_folder
 from model_runner.local.declared import OTHER_SHAPES, Declared, declared, declared_here
@@ -46,6 +50,7 @@ from model_runner.local.previewing import Weights, preview_of, stored_dtype
 from model_runner.local.runner import LocalRunner
 from model_runner.preview import ModelPreview
 
+HEARS = N_("its encoder reads sound, and only texts can be looked at so far")
 UNKNOWN = N_("it is not a language model that transformers knows")
 BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there but make no model
     ArithmeticError,
@@ -216,8 +221,11 @@ def _auto_class(name: str, config: Mapping[str, Any]) -> Any:
     causal = any("ForCausalLM" in item or "LMHead" in item for item in architectures)
     # The class for causal models of an encoder–decoder would read the decoder alone.
     if config.get("is_encoder_decoder", usual) and not causal:
-        refused = NotCapturableYet if name in EMBEDDED else NotCapturable
-        raise refused(name=name, family=family, reason=ENCODER_DECODER)
+        if family in MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES:
+            raise NotCapturable(name=name, family=family, reason=HEARS)
+        if family in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
+            return AutoModelForSeq2SeqLM
+        raise NotCapturable(name=name, family=family, reason=UNKNOWN)
     if family in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not (causal and family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):
         return AutoModelForMaskedLM
     if family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import replace
 from typing import TypeVar
 
@@ -55,11 +55,16 @@ def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info:
     if max(encoded.ids) >= info.n_vocab:
         raise TokenizerDiffers(token=max(encoded.ids), count=info.n_vocab)
     writer = Writer(tokenizer, encoded)
-    for token_id in request.continuation:
+    append_all(writer, request.continuation, info)
+    return writer
+
+
+def append_all(writer: Writer, ids: Iterable[int], info: ModelInfo) -> None:
+    """These tokens after what is written. Raises NoSuchPlace for one outside the model's vocabulary."""
+    for token_id in ids:
         if not 0 <= token_id < info.n_vocab:
             raise NoSuchPlace(what=N_("token id"), value=token_id, count=info.n_vocab)
         writer.append(token_id)
-    return writer
 
 
 @contextlib.contextmanager

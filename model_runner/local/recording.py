@@ -29,6 +29,7 @@ from model_runner.local.mask_reading import rule_of
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_rotation, watch_rotations
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
+from model_runner.relative_bias import RelativeBias, relative
 
 NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
 ATTENDS_AGAIN = N_("one of its modules attends several times in a forward: layers share it, or it attends in parts")
@@ -74,6 +75,7 @@ class Recording:
     called: set[str] = field(default_factory=set)  # layers that have attended in this forward
     records: dict[str, LayerRecord] = field(default_factory=dict)
     rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
+    biases: list[tuple[Tensor, RelativeBias]] = field(default_factory=list)
     rotary_calls: list[RotaryCall] = field(default_factory=list)
     rotations: list[FoundRotation] = field(default_factory=list)  # of the layers so far, each once
 
@@ -114,6 +116,7 @@ def active(recording: Recording) -> Generator[Recording]:
     finally:
         _ACTIVE.reset(token)
         recording.rules.clear()  # the mask tensors of the forward end here: only their rules are kept
+        recording.biases.clear()
         recording.rotary_calls.clear()
         recording.rotations.clear()
         recording.called.clear()
@@ -207,6 +210,7 @@ def recordable_attention(
             rotation=None,
             eager=eager,
             edit=edit,
+            bias=_bias_of(recording, options.get("position_bias")),
         )
         recording.take(name, seen)
     return output if edit is None else edit.passed_on(output), None
@@ -235,6 +239,21 @@ def _rule_of(recording: Recording, mask: Tensor | None, causal: bool) -> MaskRul
     raise CannotRecord(N_("it passes a mask tensor of its own instead of a rule"))
 
 
+def _bias_of(recording: Recording, bias: Tensor | None) -> RelativeBias | None:
+    """The rule of a bias, found once for all layers that share the tensor; None where it adds nothing."""
+    if bias is None or not bias.any():
+        return None
+    if recording.sink is not None:
+        raise CannotRecord(N_("it adds a bias to its scores, which is not known of a text that grows"))
+    known = next((rule for seen, rule in recording.biases if seen is bias), None)
+    if known is None:
+        known = relative(bias[0])
+        if known is None:
+            raise CannotRecord(N_("it adds a bias to its scores that does not depend on the distance alone"))
+        recording.biases.append((bias, known))
+    return known
+
+
 def _dense(rule: MaskRule, start: int, query: Tensor, key: Tensor) -> Tensor:
     """The rule as the mask tensor of this call, ``[1, 1 or heads, queries, keys]``; the last key is the last query."""
     stop, heads = start + query.shape[2], slice(0, query.shape[1])
@@ -243,7 +262,7 @@ def _dense(rule: MaskRule, start: int, query: Tensor, key: Tensor) -> Tensor:
 
 
 def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
-    for name in ("position_bias", "indices", "block_indices"):
+    for name in ("indices", "block_indices"):
         if options.get(name) is not None:
             raise CannotRecord(Reason(N_("its attention takes {name}, which a capture cannot express"), {"name": name}))
     if query.shape[0] != 1:

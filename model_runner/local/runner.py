@@ -11,6 +11,7 @@ from model_runner.kept import Kept
 from model_runner.kv import RaceStep
 from model_runner.local.answers import Answers, resolved
 from model_runner.local.cancelling import checked
+from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.tokenizing import display
@@ -42,16 +43,12 @@ class LocalRunner:
 
         Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
         """
-        self.engine = Engine(
-            model,
-            tokenizer,
-            self,
-            name=name,
-            revision=revision,
-            device=device,
-            has_head=has_head,
-            kept=kept or Kept(CACHE_BYTES),
-        )
+        of_it: Any = {"name": name, "revision": revision, "device": device, "kept": kept or Kept(CACHE_BYTES)}
+        self.engine: Engine | EncoderDecoder
+        if getattr(model.config, "is_encoder_decoder", False):
+            self.engine = EncoderDecoder(model, tokenizer, self, **of_it)
+        else:
+            self.engine = Engine(model, tokenizer, self, has_head=has_head, **of_it)
         self.info = self.engine.info
         self.worker = Worker(f"model {name}")
         self._answers = Answers(self.engine)

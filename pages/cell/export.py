@@ -58,8 +58,10 @@ def _sums(found: Cell) -> list[str]:
         if found.softcap is None
         else [f"{found.softcap:.4g} · tanh({found.scaled:.4g} / {found.softcap:.4g}) = {found.capped:.4g}"]
     )
+    biased = [] if found.bias is None else [f"{found.capped:.4g} + {found.bias:.4g} = {found.score:.4g}"]
     weight = f"exp({found.score:.4g} − {found.row.lse:.4g}) = {number(found.weight, 'share')}"
-    lines = [f"q · k = {found.dot:.4g}", scaled, *capped, weight if found.visible else _("masked")]
+    visible = [*biased, weight] if found.visible else [_("masked")]
+    lines = [f"q · k = {found.dot:.4g}", scaled, *capped, *visible]
     return [line.replace("-", "−") for line in lines]
 
 

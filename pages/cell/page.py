@@ -13,7 +13,7 @@ from ui.reading import show_reading
 from ui.state import current
 from ui.view import offer
 
-opened, query, key = settle(open_page())
+opened, query, key = settle(open_page(two_texts=True))
 show_badge(opened)
 found = cell(opened.capture, opened.layer, opened.head, query, key)
 held = current(CellState)

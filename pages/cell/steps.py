@@ -98,6 +98,7 @@ def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
             dots=row.dots[row.drawn],
             scores=row.scores[row.drawn],
             weights=row.weights[row.drawn],
+            biases=None if row.biases is None else row.biases[row.drawn],
         ),
         total=len(tokens),
         n_visible=int(row.keep.sum()),

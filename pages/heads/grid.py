@@ -6,6 +6,7 @@ import numpy as np
 
 from analysis.head_grid import HeadGrid
 from analysis.head_names import group_size
+from attention.metrics import Metric
 from pages.heads.first import answer_first
 from pages.heads.state import HeadsState, Other
 from ui import session
@@ -15,9 +16,9 @@ from ui.page import PageContext, translated
 from viz.components.head_grid import head_grid as grid_component
 
 
-def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, other: Other) -> None:
+def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, metric: Metric, other: Other) -> None:
     """Every head of every layer; a click opens one."""
-    metric, share = held.by, held.by.unit == "share"
+    share = metric.unit == "share"
     payload = grid_component.payload(
         thumbnails=grid.thumbnails,
         keep=grid.keep,

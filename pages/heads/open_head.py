@@ -6,6 +6,7 @@ from html import escape
 
 from analysis.head_grid import HeadGrid
 from analysis.head_lines import head_lines
+from analysis.joined import first_query
 from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
 from analysis.stories import seen_in
@@ -44,7 +45,10 @@ def caption(drawn: DrawnHead) -> str:
         how = _("Each row is a token looking {where}; red cells score high, blue ones low, before the softmax.")
     if drawn.read.other is not None:
         how = _("Each row is a token looking {where}; the colour is the difference of the two heads.")
-    how = how.format(where=_("both ways") if looks_ahead(drawn.opened.capture) else _("back"))
+    ahead = _("both ways") if looks_ahead(drawn.opened.capture) else _("back")
+    how = how.format(
+        where=_("at the text that was read, to write the next token") if first_query(drawn.opened.capture) else ahead
+    )
     return f"<p class='atlas-caption'>{joined(escape(how), _pinned_sentence(drawn))}</p>"
 
 
@@ -80,13 +84,13 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
     view = head_lines(opened.capture, heads, opened.query, hide_first=drawn.read.reading.hides_first)
     payload = token_lines.payload(
         queries=view.labels,
-        keys=view.labels,
+        keys=view.key_labels,
         query_offset=view.start,
-        key_offset=view.start,
+        key_offset=view.key_start,
         weights=view.weights,
         head_labels=[f"L{layer}H{head}" for layer, head in heads],
         selected=opened.query if view.holds(opened.query) else None,
-        looked_at=opened.key if view.holds(opened.key) else None,
+        looked_at=opened.key if view.holds_key(opened.key) else None,
         texts=translated(token_lines.TEXTS),
         max_height=520,
     )

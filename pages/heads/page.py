@@ -7,7 +7,7 @@ from pages.heads.export import heads_view
 from pages.heads.first import draw_first, moved
 from pages.heads.grid import show_grid
 from pages.heads.next_token import show_next
-from pages.heads.state import BY_NAME, HeadsState, names_of_heads, other_of
+from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of
 from ui import cached
 from ui.controls import choose, pick, switch
 from ui.head_views import DrawnHead, draw_head, show_map
@@ -17,9 +17,10 @@ from ui.reading import show_reading
 from ui.state import current
 from ui.view import offer
 
-opened = open_page()
+opened = open_page(two_texts=True)
 show_badge(opened)
 held, grid = current(HeadsState), cached.grid(opened.capture)
+by = metric_of(opened, held)
 names = names_of_heads(opened)
 other = other_of(opened, held, names)
 strip = st.container()
@@ -37,7 +38,7 @@ def show_open_head(alone: bool) -> DrawnHead:
         st.html(open_head.caption(drawn))
     unscaled = held.what == "scores"
     with above, st.container(key="map_heading", horizontal=True, vertical_alignment="center", gap="small"):
-        st.html(open_head.heading(here, grid, held.by), width="stretch")
+        st.html(open_head.heading(here, grid, metric_of(here, held)), width="stretch")
         switch(HeadsState, "hide_first", held.hide_first, _("hide first token"), disabled=unscaled)
     with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}
@@ -56,17 +57,18 @@ with right:
     open_head.show_lines(drawn, other)
 
 with strip:
-    show_strip(opened, held.by)
+    show_strip(opened, by)
 
 with left:
     with st.container(key="grid_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        metrics = {name: _(metric.label) for name, metric in BY_NAME.items()}
-        pick(HeadsState, "metric", held.metric, metrics, width=150)
+        metrics = {name: _(metric.label) for name, metric in metrics_of(opened).items()}
+        pick(HeadsState, "metric", by.name, metrics, width=150)
         choose(HeadsState, "grid", held.grid, {"maps": _("maps"), "metric": _("numbers")})
         choose(HeadsState, "order", held.order, {"layer": _("by layer"), "rank": _("ranked")})
-        st.html(open_head.definition(held.by), width="stretch")
-    show_grid(opened, grid, held, other)
-    guarded(lambda: show_next(opened))
+        st.html(open_head.definition(by), width="stretch")
+    show_grid(opened, grid, held, by, other)
+    if opened.capture.request.attention != "encoder":  # which says nothing by itself
+        guarded(lambda: show_next(opened))
 
 show_reading(
     [
@@ -78,4 +80,4 @@ show_reading(
     source="Vaswani et al. 2017, arXiv:1706.03762",
     attempt=_("Pick the induction example, choose the metric “induction”, rank the heads and open the first one."),
 )
-offer(opened, heads_view(drawn, grid, held.by))
+offer(opened, heads_view(drawn, grid, by))

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from analysis.head_map import Reading, What
 from analysis.head_names import head_name
+from analysis.joined import first_query
 from attention.metrics import METRICS, Metric
 from ui.i18n import _
 from ui.page import PageContext
@@ -35,14 +36,21 @@ class HeadsState:
     other: str = setting("", N_("head to compare with"), longest=16)
 
     @property
-    def by(self) -> Metric:
-        """The metric chosen."""
-        return BY_NAME[self.metric]
-
-    @property
     def reading(self) -> Reading:
         """How the open head is read."""
         return Reading(what=self.what, hide_first=self.hide_first, words=self.unit == "words")
+
+
+def metrics_of(opened: PageContext) -> dict[str, Metric]:
+    """By name, those that mean something here: fewer where one text looks at another."""
+    across = first_query(opened.capture) > 0
+    return {name: metric for name, metric in BY_NAME.items() if metric.across or not across}
+
+
+def metric_of(opened: PageContext, held: HeadsState) -> Metric:
+    """The metric chosen, or, where it means nothing, the last that does."""
+    metrics = metrics_of(opened)
+    return metrics.get(held.metric) or list(metrics.values())[-1]
 
 
 def names_of_heads(opened: PageContext) -> dict[str, str]:

@@ -12,7 +12,7 @@ from ui.reading import show_reading
 from ui.view import offer
 from ui.wording import plain, sentence
 
-opened = open_page()
+opened = open_page(two_texts=True)
 show_badge(opened)
 show_strip(opened)
 try:

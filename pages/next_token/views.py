@@ -9,10 +9,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from analysis.joined import first_query
 from analysis.next_token import end_of_text
 from model_runner import Capture
 from model_runner.edits import check_growing
-from model_runner.errors import CannotContinue, RunnerError
+from model_runner.errors import CannotContinue, NoLogits, RunnerError
 from model_runner.sampling import MODEL, Stage, stages
 from model_runner.transforms import DEFAULT, TRANSFORMS, Sampling
 from pages.next_token.state import NextTokenState, state
@@ -91,6 +92,8 @@ def read_bench(opened: PageContext) -> Bench:
     """
     capture, runner = opened.capture, opened.runner
     record = capture.record(opened.layer)
+    if capture.request.attention == "encoder":
+        raise NoLogits(name=f"{runner.info.name} (encoder)")
     if bool(record.mask.tile(slice(0, 1), slice(0, 2), record.q.device)[0, -1]):
         check_growing(capture.request.edits)  # then it is not the model that looks both ways
         raise CannotContinue(name=runner.info.name, family=runner.info.family, reason=BOTH_WAYS)
@@ -106,7 +109,7 @@ def read_bench(opened: PageContext) -> Bench:
     return Bench(
         opened=opened,
         query=query,
-        previous=tuple(token.id for token in capture.tokens[: query + 1]),
+        previous=tuple(token.id for token in capture.tokens[first_query(capture) : query + 1]),
         labels=labels,
         a=current("a"),
         b=current("b"),

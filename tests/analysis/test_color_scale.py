@@ -12,7 +12,8 @@ from analysis.units import Unit
 
 def view(*values: float) -> HeadMap:
     units = tuple(Unit(str(i), i, i + 1, (str(i),)) for i in range(len(values)))
-    return HeadMap(np.array([values], np.float32), Window(0, 1, 0, len(values)), units, (1, 1), "exact")
+    whole = Window(0, 1, 0, len(values))
+    return HeadMap(np.array([values], np.float32), whole, whole, units, (1, 1), "exact")
 
 
 @pytest.mark.parametrize("largest", [0.2, 1.0])

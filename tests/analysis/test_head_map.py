@@ -137,7 +137,7 @@ def test_a_text_of_one_token_without_it_is_empty() -> None:
     ],
 )
 def test_a_window_is_clipped_to_the_text_and_useless_ones_show_it_all(given: Window | None, clipped: Window) -> None:
-    assert clip_window(given, 10) == clipped
+    assert clip_window(given, Window(0, 10, 0, 10)) == clipped
     assert head_map(made_capture(causal_noise(10)), 0, 0, window=given).window == clipped
 
 

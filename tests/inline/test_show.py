@@ -13,7 +13,7 @@ from analysis.head_grid import head_grid
 from analysis.head_map import Reading, head_map
 from analysis.opening import opening_head
 from inline import CellOutput, show
-from model_runner import CaptureRequest
+from model_runner import CaptureRequest, load_runner
 from model_runner.edits import KeepLast
 from model_runner.errors import NoSuchPlace, NotVerified, NoWeights
 from model_runner.local.runner import LocalRunner
@@ -71,6 +71,15 @@ def test_without_a_head_the_one_that_the_app_opens_is_shown(capture):
 
 def test_negative_places_count_from_the_end(capture):
     assert show(capture, -1, -1, query=-2) == show(capture, 7, 7, query=6)
+
+
+def test_a_cross_attention_is_drawn_from_what_is_written_to_what_is_read():
+    cross = load_runner("translator").capture(CaptureRequest("The wolf loves Mary.", attention="cross"))
+    meta, arrays = drawn(show(cross, 3, 1, query=2, key=1))
+    np.testing.assert_allclose(arrays["values"], cross.weights(3, 1), atol=1e-3)
+    assert (meta["selected"], meta["row_labels"]) == ([2, 1], [token.text for token in cross.tokens])
+    for kind in ("lines", "grid"):
+        assert show(cross, kind=kind)
 
 
 def test_its_words_tell_the_pinned_cell(capture):

@@ -1,41 +1,141 @@
-"""The embedded translator in the app: refused for now with its sentence, while Positions shows its biases."""
+"""The embedded translator in the app: three attentions of two texts, and its biases on Positions."""
 
 from __future__ import annotations
+
+import functools
 
 import numpy as np
 import pytest
 from safetensors.torch import load_file
 
+from analysis.examples import OF_MODEL, examples_of
+from analysis.joined import joined
+from analysis.opening import opening_query
+from analysis.stories import seen_in
+from model_runner import CaptureRequest, load_runner
 from model_runner.local.model_folder import EMBEDDED
 from model_runner.trained_positions import T5_BIAS
-from tests.ui.driving import beside_head, html, no_failure, open_app, payload, sentences
+from tests.ui.driving import beside_head, html, no_failure, open_app, payload, send, sentences
 
-SENTENCES = {
-    "en": "The attention of the embedded translator cannot be captured yet: it is an encoder–decoder, and only models "
-    "with one stack of layers are supported so far. Meanwhile it translates in Python (see its card), and Positions "
-    "shows its biases beside another model.",
-    "zh": "暂时无法捕获内置翻译模型的注意力：它是编码器–解码器模型，目前只支持单一层堆叠的模型。"
-    "在此之前，它可以在 Python 中翻译（见其模型卡）；换用其他模型时，“位置”页会一并显示它的位置偏置。",
-}
+TEXT = OF_MODEL["translator"][0].text
+ADDRESS = {"model": "translator", "text": TEXT}
+SHOWN = ("heads", "cell", "next_token")
+REFUSED = ("positions", "film", "kv_cache", "masks", "sharing", "edit_heads")
+
+pytestmark = pytest.mark.table  # every page
 
 
-@pytest.mark.parametrize("lang", SENTENCES)
-def test_it_says_what_it_is_good_for_and_the_way_back_works(lang):
-    app = open_app(lang=lang, text="My own text")
+@functools.cache
+def capture(attention):
+    return load_runner("translator").capture(CaptureRequest(TEXT, attention=attention))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_its_examples_come_with_it_in_the_readers_language_first(lang):
+    app = open_app(lang=lang)
     app.selectbox(key="model_box").set_value("translator").run()
     no_failure(app)
-    assert sentences(app) == [SENTENCES[lang]]
-    assert beside_head(app) == {"lang": lang, "model": "translator", "text": "My own text"}
+    first = examples_of("translator", lang)[0]
+    assert first.text.isascii() is (lang == "en")
+    assert beside_head(app) == {"lang": lang, "model": "translator", "text": first.text}
+    assert "atlas-badge ok" in html(app)
     app.selectbox(key="model_box").set_value("default").run()
     no_failure(app)
-    assert sentences(app) == []
-    assert "atlas-badge ok" in html(app)
+    assert not [one for one in app.segmented_control if one.key == "attention"]
+
+
+def test_it_opens_where_the_word_that_is_written_next_is_looked_at():
+    app = open_app(**ADDRESS)
+    no_failure(app)
+    seen = seen_in(joined(capture("cross")))
+    meta, arrays = payload(app, "head_map")
+    cross = capture("cross")
+    assert (meta["window"], meta["total"]) == (
+        [0, len(cross.tokens), 0, len(cross.keys)],
+        [len(cross.tokens), len(cross.keys)],
+    )
+    assert meta["row_labels"] == [token.text for token in cross.tokens]
+    assert meta["col_labels"] == [token.text for token in cross.keys]
+    assert meta["selected"][0] == seen.query - len(cross.keys)
+    np.testing.assert_allclose(arrays["values"], cross.weights(seen.layer, seen.head), atol=1e-3)
+    assert "whose translation is written next" in html(app)
+    strip, _ = payload(app, "token_strip")
+    assert strip["labels"] == [token.text for token in (*cross.keys, *cross.tokens)]
+
+
+@pytest.mark.parametrize("attention", ["encoder", "decoder"])
+def test_the_other_attentions_are_those_of_the_same_forward_and_the_address_holds_which(attention):
+    app = open_app(**ADDRESS)
+    app.segmented_control(key="attention").set_value(attention).run()
+    no_failure(app)
+    assert beside_head(app)["attention"] == attention
+    meta, arrays = payload(app, "head_map")
+    own = capture(attention)
+    assert meta["row_labels"] == meta["col_labels"] == [token.text for token in own.tokens]
+    copied = open_app(**beside_head(app) | {"layer": "1", "head": "2"})
+    no_failure(copied)
+    _, arrays = payload(copied, "head_map")
+    expected = own.weights(1, 2).numpy()
+    np.testing.assert_allclose(np.nan_to_num(arrays["values"]), expected, atol=1e-3)
+    assert ("all other tokens" in html(app)) == (attention == "decoder")  # an encoder predicts nothing
+
+
+def test_a_click_on_what_was_read_is_the_key_and_on_what_is_written_the_query():
+    app = open_app(**ADDRESS)
+    n_read = len(capture("cross").keys)
+    send(app, "token_strip", "token", n_read + 2)
+    assert beside_head(app)["query"] == str(n_read + 2)
+    send(app, "token_strip", "token", 3)
+    assert (beside_head(app)["query"], beside_head(app)["key"]) == (str(n_read + 2), "3")
+    send(app, "head_map", "cell", [4, 1])
+    assert (beside_head(app)["query"], beside_head(app)["key"]) == (str(n_read + 4), "1")
+    send(app, "head_map", "window", [1, 7, 2, 8])
+    assert beside_head(app)["window"] == f"{n_read + 1}-{n_read + 7}-2-8"
+    assert payload(app, "head_map")[0]["window"] == [1, 7, 2, 8]
+    no_failure(app)
+
+
+@pytest.mark.parametrize("page", SHOWN)
+@pytest.mark.parametrize("attention", ["encoder", "decoder", "cross"])
+def test_the_pages_that_know_two_texts_show_them_with_a_place_that_does_not_exist_too(page, attention):
+    for place in ({}, {"query": "3"}, {"query": "-2", "key": "99"}, {"layer": "9", "head": "9"}):
+        app = open_app(page=f"pages/{page}/page.py", **ADDRESS, attention=attention, **place)
+        no_failure(app)
+        assert "atlas-badge ok" in html(app)
+        if (page, attention) == ("next_token", "encoder"):
+            assert any(one.startswith("The model translator (encoder) comes without") for one in sentences(app))
+
+
+@pytest.mark.parametrize("page", REFUSED)
+def test_the_others_say_that_they_do_not_so_far(page):
+    app = open_app(page=f"pages/{page}/page.py", **ADDRESS)
+    no_failure(app)
+    (said,) = sentences(app)
+    assert said == (
+        "translator is an encoder–decoder, and this is shown of models with one stack of layers alone so far. "
+        "Look at it on Heads, Inside a cell or Next token, or choose another model here."
+    )
+
+
+def test_only_what_is_written_counts_for_the_repetition_penalty():
+    app = open_app(page="pages/next_token/page.py", **ADDRESS)
+    _, arrays = payload(app, "sampling_bench")
+    cross = capture("cross")
+    at = opening_query(joined(cross)) - len(cross.keys)
+    assert arrays["previous"].tolist() == [token.id for token in cross.tokens[: at + 1]]
+
+
+def test_a_text_of_no_sense_to_it_is_translated_all_the_same():
+    for text in ("Hello 👋 世界", "x", "a " * 300):
+        app = open_app(model="translator", text=text)
+        no_failure(app)
+        assert "atlas-badge ok" in html(app)
 
 
 def test_the_model_box_lists_it_with_what_it_is_good_for():
     box = open_app().selectbox(key="model_box")
     assert box.options[:3] == ["Embedded small Llama", "Embedded encoder", "Embedded translator"]
-    assert "- **Embedded translator** · short sentences between English and Chinese, in Python" in box.help
+    assert "- **Embedded translator** · short sentences between English and Chinese" in box.help
 
 
 def test_the_biases_of_t5_are_its_decoders_and_the_page_says_so():

@@ -25,6 +25,8 @@ READINGS = [
     {"unit": "words", "text": "The unhappiest squirrelologist chased it"},
     {"other": "L2H1", "layer": "3", "head": "7"},
     {"window": "1-4-0-3"},
+    {"model": "translator", "text": "The wolf loves Mary."},
+    {"model": "translator", "text": "The wolf loves Mary.", "attention": "encoder", "unit": "words"},
     {"text": 'it\'s "quoted" {x}\n\\n </script> 北京 😀 \x00\u202e'},
 ]
 

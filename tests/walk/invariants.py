@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page
 
-from model_runner.errors import CannotContinue, NotCapturableYet
+from model_runner.errors import CannotContinue, OneStackOnly
 from tests.walk.steps import Control, Step, controls
 from ui.frame import ENTRIES
 from ui.i18n import LANGUAGES, catalog
@@ -23,7 +23,7 @@ EARNED = (
     "There is no {what} {value}: this model and text have {count}, counted from 0.",
     "The tokenizer of this model comes without a chat template.",
     "The text is empty.",
-    NotCapturableYet.message,
+    OneStackOnly.message,
     CannotContinue.message,
 )
 HEAD = re.compile(r"^L(\d+)H(\d+)(?=$|[:：\s])")

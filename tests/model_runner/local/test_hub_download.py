@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import math
 import shutil
 import threading
@@ -210,14 +211,18 @@ def test_what_it_is_going_to_be_is_told_before_its_weights_are_downloaded(hub: L
 
 
 def test_what_cannot_be_captured_is_not_downloaded(hub: LocalHub, tmp_path: Path) -> None:
-    folder = tmp_path / "translator"
+    folder = tmp_path / "hears"
     shutil.copytree(EMBEDDED["translator"], folder)
-    hub.models["someone/translator@main"] = folder
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    sizes = {"encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2, "decoder_attention_heads": 2}
+    written = json.dumps({**config, **sizes, "model_type": "whisper"})
+    (folder / "config.json").write_text(written, "utf-8")
+    hub.models["someone/hears@main"] = folder
     heard: list[ModelPreview] = []
-    assert "it is an encoder–decoder" in _said(NotCapturable, "someone/translator", preview=heard.append)
+    assert "its encoder reads sound" in _said(NotCapturable, "someone/hears", preview=heard.append)
     (preview,) = heard
     with safe_open(folder / WEIGHTS, "pt") as file:  # of float16, whatever config.json says
         shapes = [file.get_slice(key).get_shape() for key in file.keys()]  # noqa: SIM118  # it is no dict
     assert preview.n_parameters == sum(map(math.prod, shapes))
     assert not hub.fetched(WEIGHTS)
-    assert "is not on this machine" in _said(HubNotAsked, "someone/translator", ask_hub=False)
+    assert "is not on this machine" in _said(HubNotAsked, "someone/hears", ask_hub=False)

@@ -16,10 +16,8 @@ from model_runner.errors import (
     ModelPickled,
     NoLogits,
     NotCapturable,
-    NotCapturableYet,
     TokenizerMissing,
 )
-from model_runner.local.loading import load_runner
 from tests.model_runner.cases import FAMILY
 from tests.model_runner.folders import (
     CONFIG,
@@ -50,22 +48,17 @@ def test_a_family_that_is_no_language_model_is_refused(family: str, folder: Path
     assert "it is not a language model that transformers knows" in refused(folder, NotCapturable)
 
 
-@pytest.mark.parametrize(
-    "family",
-    ["t5", "mt5", "m2m_100", "nllb-moe", "led", "marian", "pegasus", "blenderbot", "plbart", "bart", "whisper"],
-)
-def test_an_encoder_decoder_is_refused_with_the_reason(family: str, tmp_path: Path) -> None:
+def test_a_model_that_hears_is_refused_with_the_reason(tmp_path: Path) -> None:
     sizes = {f"{side}_{what}": 2 for side in ("encoder", "decoder") for what in ("layers", "attention_heads")}
-    sizes |= {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 2, "num_heads": 2, "num_experts": 2}
-    sizes |= {"encoder_ffn_dim": 8, "decoder_ffn_dim": 8, "decoder_start_token_id": 0}
-    auto = AutoModelForSpeechSeq2Seq if family == "whisper" else AutoModelForSeq2SeqLM
-    said = refused(save(tmp_path / family, tiny(family, auto, **sizes)()), NotCapturable)
-    assert f"({family}) cannot be captured: it is an encoder–decoder" in said
+    sizes |= {"d_model": 8, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8, "decoder_start_token_id": 0}
+    said = refused(save(tmp_path / "whisper", tiny("whisper", AutoModelForSpeechSeq2Seq, **sizes)()), NotCapturable)
+    assert "(whisper) cannot be captured: its encoder reads sound" in said
 
 
-def test_the_embedded_translator_is_refused_for_now_and_says_what_it_is_good_for() -> None:
-    with pytest.raises(NotCapturableYet, match="embedded translator cannot be captured yet: it is an encoder–decoder"):
-        load_runner("translator")
+def test_an_encoder_decoder_is_loaded_from_its_folder(tmp_path: Path) -> None:
+    sizes = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 2, "num_heads": 2, "decoder_start_token_id": 0}
+    capture = load(save(tmp_path / "t5", tiny("t5", AutoModelForSeq2SeqLM, **sizes)()))
+    assert capture.attentions == ("encoder", "decoder", "cross")
 
 
 def test_the_decoder_alone_is_one_stack(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from transformers import CONFIG_MAPPING
 from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES, MODEL_FOR_MASKED_LM_MAPPING_NAMES
 
 from model_runner import load_runner, memory
-from model_runner.errors import NotCapturable, NotCapturableYet
+from model_runner.errors import NotCapturable
 from model_runner.local.previewing import Weights, preview_of, stored_dtype
 from model_runner.preview import ModelPreview
 from tests.model_runner.tiny import byte_tokenizer, tiny
@@ -81,11 +81,13 @@ def test_a_folder_s_preview_is_what_its_model_turns_out_to_be(kind: str, tmp_pat
     assert 0 < preview.free <= 1.2 * memory.available(CPU)
 
 
-def test_what_cannot_be_captured_is_told_what_it_is_and_refused() -> None:
+def test_what_cannot_be_captured_is_told_what_it_is_and_refused(tmp_path: Path) -> None:
     heard: list[ModelPreview] = []
-    with pytest.raises(NotCapturableYet):
-        load_runner("translator", preview=heard.append)
-    assert [(one.family, one.n_layers) for one in heard] == [("t5", 4)]
+    tiny("mamba")().save_pretrained(tmp_path)
+    byte_tokenizer().save_pretrained(tmp_path)
+    with pytest.raises(NotCapturable):
+        load_runner(str(tmp_path), preview=heard.append)
+    assert [(one.family, one.n_layers) for one in heard] == [("mamba", 3)]
 
 
 def test_memory_is_that_of_the_dtype_it_will_have() -> None:

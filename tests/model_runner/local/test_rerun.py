@@ -12,6 +12,7 @@ from model_runner import CaptureRequest
 from model_runner.edits import ScaledHead
 from model_runner.errors import EditNotPossible, NoAttribution
 from model_runner.local import rerun
+from model_runner.local.engine import Engine
 from model_runner.local.head_effects import ROOM, _parts, ablations, attributions, written_lengths
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
 from tests.model_runner.local.test_head_effects import CAUSAL, CLOSE, log_probs, rerun_of
@@ -106,6 +107,7 @@ def test_what_was_tried_is_kept_by_the_runner_and_a_bfloat16_model_is_compared_w
         same = rerun.rerun_of(runner.engine, plain.request).log_probs(layer, own)
         assert found.isfinite().all()
         assert same.abs().max() == 0.0  # rows without a change in the same batch are rounded alike
+    assert isinstance(runner.engine, Engine)
     assert set(runner.engine.entered) == {(layer, True) for layer in range(N_LAYERS)}
 
 

@@ -26,6 +26,7 @@ TEXTS: dict[str, str] = {
     "product": N_("Multiply pairwise"),
     "scale": N_("Scale"),
     "scale_cap": N_("Scale and soft-cap"),
+    "scale_bias": N_("Scale and bias"),
     "mask": N_("Mask"),
     "softmax": N_("Softmax over the row"),
     "values": N_("Mix the values"),
@@ -65,8 +66,9 @@ TEXTS: dict[str, str] = {
     "f_other_terms": N_("{count} more"),
     "f_root": N_("The longer the vectors, the larger a dot product grows by chance: √{d} undoes that."),
     "f_scale": N_("This model multiplies by a scale of its own, {scale}."),
-    "f_plain": N_("This model does not scale here: its queries arrive scaled."),
+    "f_plain": N_("This model does not scale here: its queries come in the size that it needs."),
     "f_cap": N_("The soft-cap keeps every score between −{cap} and {cap}."),
+    "f_bias": N_("The bias is this head’s number for the distance of the two: this model knows positions by it."),
     "f_visible": N_("{query} may look at {key}: the score stays {score}."),
     "f_masked": N_("{query} may not look at {key}: the score becomes −∞, and its weight exactly 0."),
     "f_lse": N_("lse, the log of Σ exp(score) over the row, makes its weights add up to 1."),
@@ -110,6 +112,7 @@ class Keys:
     dots: NDArray[np.floating]
     scores: NDArray[np.floating]  # −inf where masked
     weights: NDArray[np.floating]
+    biases: NDArray[np.floating] | None = None  # added to the scores
 
 
 def payload(
@@ -177,6 +180,8 @@ def payload(
 def _arrays(keys: Keys) -> dict[str, NDArray[Any]]:
     masked = np.where(np.isneginf(keys.scores), np.nan, keys.scores)
     vectors = {"k": keys.k, "v": keys.v, "dots": keys.dots, "scores": masked, "weights": keys.weights}
+    if keys.biases is not None:
+        vectors["biases"] = keys.biases
     positions = {"positions": np.asarray(keys.positions, dtype=np.int32)}
     return positions | {name: array.astype(np.float32) for name, array in vectors.items()}
 

@@ -43,7 +43,7 @@ export const norm = (values) => Math.sqrt(values.reduce((sum, value) => sum + va
 // The row of a matrix, as a view.
 export const rowOf = (matrix, row) => matrix.subarray(row * matrix.shape[1], (row + 1) * matrix.shape[1])
 
-// Everything the picture says of the chosen key, derived from the packed arrays. dot, scaled, capped, score and exponent
+// Everything the picture says of the chosen key, derived from the packed arrays. dot, scaled, capped, bias, score and exponent
 // are the shown numbers; the weight is the model's.
 /** @param {State} state */
 export function readCell({ meta, arrays, key }) {
@@ -52,11 +52,13 @@ export function readCell({ meta, arrays, key }) {
   const dot = rounded(arrays.dots[at], CHAIN)
   const scaled = rounded(dot * meta.scale, CHAIN)
   const capped = meta.softcap === null ? scaled : rounded(meta.softcap * Math.tanh(scaled / meta.softcap), CHAIN)
+  const bias = arrays.biases ? rounded(arrays.biases[at], CHAIN) : null
+  const score = bias === null ? capped : rounded(capped + bias, CHAIN)
   const visible = !Number.isNaN(arrays.scores[at])
   const lse = rounded(meta.lse ?? 0, CHAIN)
   return {
-    at, k, v, dot, scaled, capped, visible, lse,
-    exponent: rounded(capped - lse, CHAIN),
+    at, k, v, dot, scaled, capped, bias, score, visible, lse,
+    exponent: rounded(score - lse, CHAIN),
     weight: arrays.weights[at],
     product: arrays.q.map((value, i) => value * k[i]),
     token: isolate(meta.labels[at]),

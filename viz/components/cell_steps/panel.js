@@ -34,8 +34,9 @@ const words = (text) => ({ kind: "words", text })
 function chainLines({ meta }, cell) {
   const { texts } = meta
   const scaled = meta.root === null ? `q·k × ${tidyScale(meta.scale)}` : `q·k ÷ √${meta.root}`
+  const capped = meta.softcap === null ? scaled : `cap(${scaled})`
   return [
-    math(`score = ${meta.softcap === null ? scaled : `cap(${scaled})`} = ${cell.visible ? fixed(cell.capped, CHAIN) : "−∞"}`),
+    math(`score = ${capped}${cell.bias === null ? "" : " + bias"} = ${cell.visible ? fixed(cell.score, CHAIN) : "−∞"}`),
     math(`weight = exp(score − lse) = ${percent(cell.weight, texts)}`),
     math("output = Σⱼ weightⱼ · vⱼ"),
     words(texts.open),
@@ -85,6 +86,9 @@ function scaleLines({ meta }, cell) {
   const lines = root === null
     ? [math(`score = q·k × scale = ${dot} × ${factor} = ${scaled}`), words(own)]
     : [math(`score = q·k ÷ √d = ${dot} ÷ √${root} = ${scaled}`), words(fill(texts.f_root, { d: root }))]
+  if (cell.bias !== null) {
+    lines.push(math(`score + bias = ${fixed(cell.capped, CHAIN)}${addend(cell.bias, CHAIN)} = ${fixed(cell.score, CHAIN)}`), words(texts.f_bias))
+  }
   if (softcap === null) return lines
   const formula = `cap · tanh(score ÷ cap) = ${softcap} · tanh(${scaled} ÷ ${softcap}) = ${fixed(cell.capped, CHAIN)}`
   return [...lines, math(formula), words(fill(texts.f_cap, { cap: softcap }))]
@@ -92,7 +96,7 @@ function scaleLines({ meta }, cell) {
 
 /** @param {State} state */
 function maskLines({ meta }, cell) {
-  const score = fixed(cell.capped, CHAIN)
+  const score = fixed(cell.score, CHAIN)
   const values = { query: cell.query, key: cell.token, score }
   return [
     math(cell.visible ? `score = ${score} + 0 = ${score}` : `score = ${score} + (−∞) = −∞`),
@@ -104,7 +108,7 @@ function maskLines({ meta }, cell) {
 function softmaxLines({ meta }, cell) {
   const { texts } = meta
   const lines = [math("weight = exp(score) ÷ Σⱼ exp(scoreⱼ) = exp(score − lse)")]
-  const score = fixed(cell.capped, CHAIN)
+  const score = fixed(cell.score, CHAIN)
   if (cell.visible) lines.push(math(`= exp(${score} − ${inner(cell.lse, CHAIN)}) = exp(${fixed(cell.exponent, CHAIN)})`))
   else lines.push(math("= exp(−∞)"))
   lines.push(math(`= ${cell.weight.toFixed(cell.weight < 0.001 ? 6 : 4)} = ${percent(cell.weight, texts)}`), words(texts.f_lse))

@@ -45,6 +45,8 @@ export interface Arrays {
   /** NaN where masked */
   scores: Floats
   weights: Floats
+  /** Added to the scores, where the model does. */
+  biases?: Floats
   q: Floats
   mixed: Floats
   passed_on?: Floats

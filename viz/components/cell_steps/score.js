@@ -5,7 +5,7 @@ import { element } from "../shared/dom.js"
 import { inRoom } from "../shared/room.js"
 import { css, mix } from "../shared/theme.js"
 import { fill } from "../shared/words.js"
-import { CHAIN, decimalsFor, fixed, inner, largest, shownProduct } from "./numbers.js"
+import { addend, CHAIN, decimalsFor, fixed, inner, largest, shownProduct } from "./numbers.js"
 import { dimensionAt, paintBars, paintStrip, setLabel, stripRow } from "./strips.js"
 /** @import { State } from "./payload" */
 
@@ -32,9 +32,11 @@ export function drawScore(state, cell) {
   const dot = fixed(cell.dot, CHAIN)
   steps[1].result.textContent = fill(texts.sum, { dot })
   const parts = meta.root === null ? `${dot} × ${tidyScale(meta.scale)}` : `${dot} ÷ √${meta.root}`
-  const capped = meta.softcap === null ? "" : ` → ${fixed(cell.capped, CHAIN)}`
-  steps[2].words.textContent = meta.softcap === null ? texts.scale : texts.scale_cap
-  steps[2].result.textContent = `${parts} = ${fixed(cell.scaled, CHAIN)}${capped}`
+  const capped = meta.softcap === null ? "" : ` = ${fixed(cell.scaled, CHAIN)} → ${fixed(cell.capped, CHAIN)}`
+  const biased = cell.bias === null ? "" : addend(cell.bias, CHAIN)
+  const end = meta.softcap === null || biased ? ` = ${fixed(cell.score, CHAIN)}` : ""
+  steps[2].words.textContent = cell.bias !== null ? texts.scale_bias : meta.softcap === null ? texts.scale : texts.scale_cap
+  steps[2].result.textContent = `${parts}${capped}${biased}${end}`
   steps[3].result.textContent = cell.visible ? texts.visible : texts.masked
   drawMask(state, cell)
   Object.assign(state.root.dataset, { dot: String(arrays.dots[cell.at]), dims: String(arrays.q.length) })

@@ -1,0 +1,101 @@
+"""What a decoder looks at across, as one row of tokens: those that are read, then those that are written.
+
+A picture of one text whose tokens look at one another then shows two texts too: the written ones look, the read ones
+are looked at, and every other cell is masked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.masks import Across
+from model_runner.capture import Capture, Check, index
+from model_runner.errors import NoLogits
+from model_runner.mask_rule import MaskRule
+from model_runner.record import LayerRecord
+from model_runner.tokens import Token
+
+
+@dataclass(frozen=True, eq=False)
+class Joined(Capture):
+    """``cross`` is the capture that it was made of; its queries come after its keys, the first at ``n_read``."""
+
+    cross: Capture | None = None
+
+    @property
+    def n_read(self) -> int:
+        return len(self.cross.keys) if self.cross is not None else 0
+
+    def logits(self, position: int) -> Float[Tensor, "vocab"]:
+        """Of a token that is written. Raises NoLogits for one that is read, and as Capture's."""
+        return self._written().logits(self._query(position))
+
+    def direct_logits(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
+        """As Capture's, of a token that is written."""
+        return self._written().direct_logits(layer, head, self._query(position))
+
+    def verify(self, layer: int) -> Check:
+        """Of the rows of the written tokens."""
+        return self._written().verify(layer)
+
+    def _written(self) -> Capture:
+        if self.cross is None:
+            raise NoLogits(name=self.request.model)
+        return self.cross
+
+    def _query(self, position: int) -> int:
+        position = index("position", position, len(self.tokens))
+        if position < self.n_read:
+            raise NoLogits(name=f"{self.request.model} (encoder)")
+        return position - self.n_read
+
+
+def joined(cross: Capture) -> Joined:
+    """The square capture of a rectangular one; O((read + written) × heads × d) memory."""
+    read, n_read = cross.attention("encoder").text, len(cross.keys)
+    text = f"{read}\n{cross.text}"
+    written = [_moved(token, len(read) + 1) for token in cross.tokens]
+    return Joined(
+        request=cross.request,
+        tokens=(*cross.keys, *written),
+        kinds=cross.kinds,
+        records=tuple(None if record is None else _square(record, n_read) for record in cross.records),
+        residuals=(),
+        hidden=cross.hidden,
+        asked=cross.asked,
+        written=text,
+        others=cross.others,
+        cross=cross,
+    )
+
+
+def first_query(capture: Capture) -> int:
+    """The position of the first token that looks: 0, unless two texts are joined."""
+    return capture.n_read if isinstance(capture, Joined) else 0
+
+
+def n_looked_at(capture: Capture) -> int:
+    """How many tokens, from the first on, are looked at: all, unless two texts are joined."""
+    return capture.n_read if isinstance(capture, Joined) else len(capture.tokens)
+
+
+def _moved(token: Token, by: int) -> Token:
+    return replace(token, start=token.start + by, end=token.end + by)
+
+
+def _square(record: LayerRecord, n_read: int) -> LayerRecord:
+    """The record with queries that see nothing before its own, and keys that nobody sees after its own."""
+    n_written, heads = record.q.shape[1], record.q.shape[0]
+    unread = record.q.new_zeros(heads, n_read, record.q.shape[2])
+    return replace(
+        record,
+        q=torch.cat([unread, record.q], dim=1),
+        k=torch.cat([record.k, record.k.new_zeros(len(record.k), n_written, record.k.shape[2])], dim=1),
+        v=torch.cat([record.v, record.v.new_zeros(len(record.v), n_written, record.v.shape[2])], dim=1),
+        output=torch.cat([record.output.new_zeros(n_read, *record.output.shape[1:]), record.output]),
+        mask=MaskRule(Across(n_read)),
+    )

@@ -1,0 +1,243 @@
+"""An encoder–decoder and its tokenizer in this process: what its encoder reads, what its decoder writes.
+
+As :class:`model_runner.local.engine.Engine`, on the one thread that touches the model, for the questions that are asked
+of two texts. A step of generation is a forward over all that is written: the text and each translation are short.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from transformers.modeling_outputs import BaseModelOutput
+
+from model_runner import memory
+from model_runner import sampling as drawing
+from model_runner.capture import ATTENTIONS, Capture
+from model_runner.errors import (
+    N_,
+    BrokenLogits,
+    ContextFull,
+    EditNotPossible,
+    NoSuchAttention,
+    TextExceedsMemory,
+)
+from model_runner.kept import Kept
+from model_runner.local.anatomy import describe
+from model_runner.local.cache import CaptureCache
+from model_runner.local.generation import end_tokens
+from model_runner.local.guarded_tokenizer import Tokenizer
+from model_runner.local.output_layer import output_logits
+from model_runner.local.reading import append_all, explained, write
+from model_runner.local.recording import Recording, active
+from model_runner.local.stream import outputs_of, watched
+from model_runner.local.tokenizing import Encoded, Writer, encode
+from model_runner.local.two_stacks import examine_two, run_two
+from model_runner.question import Asked
+from model_runner.record import LayerRecord
+from model_runner.request import GREEDY, CaptureRequest, GenerateRequest
+from model_runner.step import Step
+
+FREE_RUN = 128  # tokens that a model writes by itself, at most
+
+
+class EncoderDecoder:
+    """Holds an unmodified Hugging Face model. ``asked`` is who its captures ask for logits."""
+
+    def __init__(
+        self,
+        model: Any,
+        tokenizer: Tokenizer,
+        asked: Asked,
+        *,
+        name: str,
+        revision: str | None,
+        device: str | None,
+        kept: Kept,
+    ) -> None:
+        """Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly."""
+        self.model = model.to(device or model.device).eval().requires_grad_(False)
+        self.tokenizer = tokenizer
+        self.anatomy = examine_two(self.model, name)
+        info = describe(self.model, self.tokenizer, self.anatomy, name, revision)
+        self.info = replace(info, attentions=ATTENTIONS)
+        self.cache = CaptureCache(kept)
+        self._asked = asked
+
+    # -- two texts ----------------------------------------------------------------------------------------------------
+
+    def capture(self, request: CaptureRequest) -> Capture:
+        """The attention that the request asks for, the others of the same forward with it. Raises RunnerError."""
+        wanted = request.attention or "decoder"
+        whole = replace(request, attention="decoder")
+        known = self.cache.get(whole)
+        if known is None:
+            source, written = self._texts(request)
+            with explained(self.info, len(source.tokens) + len(written.tokens)):
+                if request.target is None and not request.continuation:
+                    append_all(written, self._free_run(source), self.info)
+                known = self.read(request, source, written)
+            self.cache.put(whole, known)
+        if wanted not in known.attentions:
+            raise NoSuchAttention(wanted=wanted, names=", ".join(known.attentions))
+        return known if wanted == "decoder" else known.attention(wanted)
+
+    def _texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Writer, Writer]:
+        """The tokens of what is read, and of what is already written. Raises RunnerError."""
+        if request.edits:
+            raise EditNotPossible(reason=N_("an encoder–decoder cannot be changed so far"))
+        source = write(self.tokenizer, replace(request, continuation=()), self.info)
+        start = Encoded((self.anatomy.start,), ((0, 0),), "")
+        written = Writer(self.tokenizer, start)
+        given = self._given(request.target) if request.target else ()
+        append_all(written, (*given, *request.continuation), self.info)
+        count = len(source.tokens) + len(written.tokens)
+        if len(written.tokens) > self.info.max_tokens:
+            raise ContextFull(tokens=len(written.tokens), limit=self.info.max_tokens)
+        free, needed = memory.available(self.model.device) // 2, self.anatomy.bytes_per_token * count
+        if needed > free:
+            limit = int(free / self.anatomy.bytes_per_token)
+            readable = {"needed": memory.readable(needed), "free": memory.readable(free)}
+            raise TextExceedsMemory(tokens=count, limit=limit, **readable)
+        return source, written
+
+    def _given(self, target: str) -> tuple[int, ...]:
+        """The ids of a target, without the end that a decoder writes itself."""
+        ids = encode(self.tokenizer, target).ids
+        return ids[:-1] if ids[-1] in end_tokens(self.model) else ids
+
+    def _free_run(self, source: Writer) -> tuple[int, ...]:
+        """What the model writes by itself, greedily: transformers' own generation, up to its end."""
+        ids = self._ids(source)
+        with torch.no_grad():
+            made = self.model.generate(
+                input_ids=ids,
+                attention_mask=torch.ones_like(ids),
+                max_new_tokens=min(FREE_RUN, self.info.max_tokens - 1),
+                num_beams=1,
+                do_sample=False,
+            )
+        written = made[0, 1:].tolist()
+        return tuple(written[:-1] if written and written[-1] in end_tokens(self.model) else written)
+
+    def read(self, request: CaptureRequest, source: Writer, written: Writer) -> Capture:
+        """One forward over both texts, with every layer recorded: the decoder's attention, and the others with it."""
+        recording = Recording(self.anatomy.names)
+        streams: dict[str, list[Tensor]] = {"encoder": [], "decoder": []}
+        encoder, decoder = self.anatomy.encoder, self.anatomy.decoder
+        with (
+            watched(encoder.layers, lambda _, x: streams["encoder"].append(x.clone())),
+            watched(decoder.layers, lambda _, x: streams["decoder"].append(x.clone())),
+            outputs_of(self.anatomy.trunk.module) as last,
+            active(recording),
+        ):
+            output = run_two(self.model, self._ids(source), self._ids(written))
+        read, wrote = tuple(source.tokens), tuple(written.tokens)
+
+        def records(names: tuple[str, ...]) -> tuple[LayerRecord, ...]:
+            return tuple(recording.records[name] for name in names)
+
+        reading = Capture(
+            request=replace(request, attention="encoder"),
+            tokens=read,
+            kinds=("full",) * len(encoder.layers),
+            records=records(encoder.own),
+            residuals=tuple(streams["encoder"]),
+            hidden=output.encoder_last_hidden_state[0].clone(),
+            written=source.text_of(len(read)),
+        )
+        writing = Capture(
+            request=replace(request, attention="decoder"),
+            tokens=wrote,
+            kinds=("full",) * len(decoder.layers),
+            records=records(decoder.own),
+            residuals=tuple(streams["decoder"]),
+            hidden=last[-1].last_hidden_state[0].clone(),
+            asked=self._asked,
+            written=written.text_of(len(wrote)),
+        )
+        across = replace(
+            writing, request=replace(request, attention="cross"), records=records(decoder.cross), source=read, _lse={}
+        )
+        return replace(writing, others=(reading, across))
+
+    def _ids(self, writer: Writer) -> Tensor:
+        return torch.tensor([[token.id for token in writer.tokens]], device=self.model.device)
+
+    # -- a translation that grows -------------------------------------------------------------------------------------
+
+    def begin(self, request: GenerateRequest) -> Translation:
+        """What is there is read when the first token is drawn. Raises RunnerError."""
+        source, written = self._texts(request)
+        count, limit = len(written.tokens), self.info.max_tokens
+        if count == limit:
+            raise ContextFull(tokens=count, limit=limit)
+        return Translation(self, request, source, written, min(limit, count + request.max_new_tokens))
+
+    # -- what the model says ------------------------------------------------------------------------------------------
+
+    def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
+        """What the model's output layer makes of these states of the decoder."""
+        unread = BaseModelOutput(last_hidden_state=hidden)  # type: ignore[arg-type]  # torch's class says FloatTensor
+        return output_logits(self.model, self.anatomy.trunk, hidden, encoder_outputs=unread)
+
+
+@dataclass(eq=False)
+class Translation:
+    """What a decoder writes, a token a step, each a forward over all of it."""
+
+    engine: EncoderDecoder
+    request: GenerateRequest
+    source: Writer
+    writer: Writer
+    capacity: int
+    index: int = 0
+    seconds: float = 0.0
+    capture: Capture | None = field(default=None)
+
+    def step(self) -> Step:
+        """Draw the next token and read all that is written then. Raises BrokenLogits."""
+        began = time.perf_counter()
+        if self.capture is None:
+            self.capture = self._read()
+            self.seconds = time.perf_counter() - began
+            began = time.perf_counter()
+        position = len(self.writer.tokens)
+        logits = self.engine.logits(self.capture.hidden[None, -1:])[0, 0]
+        token = self.writer.append(self._next(logits))
+        self.capture = self._read()
+        ends = token.id in end_tokens(self.engine.model)
+        step = Step(
+            index=self.index,
+            position=position,
+            token=token,
+            logits=logits,
+            sampling=self.request.sampling,
+            seconds=time.perf_counter() - began,
+            prefill_seconds=self.seconds,
+            stop="end" if ends else "" if position + 1 < self.capacity else "limit",
+            capture=self.capture,
+        )
+        self.index += 1
+        return step
+
+    def _read(self) -> Capture:
+        asked, count = self.request, len(self.writer.tokens)
+        named = {name: getattr(asked, name) for name in ("text", "model", "revision", "dtype", "chat", "edits")}
+        request = CaptureRequest(**named, target="", continuation=self.writer.continuation(count))
+        return self.engine.read(request, self.source, self.writer)
+
+    def _next(self, logits: Float[Tensor, "vocab"]) -> int:
+        if replace(self.request.sampling, seed=0) == GREEDY:
+            best = int(logits.argmax())
+            if not math.isfinite(logits[best]):
+                raise BrokenLogits()
+            return best
+        ids = [token.id for token in self.writer.tokens]
+        last = drawing.stages(logits, self.request.sampling, ids)[-1]
+        return drawing.draw(last.probabilities, drawing.uniforms(self.request.sampling.seed, len(ids), 1)[0])

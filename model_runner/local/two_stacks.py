@@ -1,0 +1,146 @@
+"""Where an encoder–decoder keeps its two stacks and its three kinds of attention, found by running a few tokens.
+
+The text that the encoder reads is longer than the one the decoder has written, so the shapes of what an attention is
+given tell which of the three it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from model_runner.errors import N_, NotCapturable, first_line
+from model_runner.local.anatomy import NUMBERED, Trunk
+from model_runner.local.plain_forward import same, text_config, tried
+from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
+from model_runner.record import LayerRecord
+
+SOURCE, TARGET = 7, 5  # tokens of the two texts that go through the model at load
+DOES_NOT_RUN = N_("it does not run on two texts alone ({error})")
+OTHER_PLACES = N_("its attention is not that of one encoder and one decoder, a stack of layers each")
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Layers, and in each the names of its attention modules: of the tokens to one another, and to the source."""
+
+    layers: tuple[nn.Module, ...]
+    own: tuple[str, ...]
+    cross: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TwoStacks:
+    """``start`` is the token that stands before all that the decoder writes."""
+
+    encoder: Stack
+    decoder: Stack
+    names: dict[int, str]  # id of a module -> qualified name
+    start: int
+    n_heads: int
+    n_kv_heads: int
+    bytes_per_token: float  # at most: of a token of either text
+    trunk: Trunk  # its last hidden state is the decoder's
+
+    @property
+    def layers(self) -> tuple[nn.Module, ...]:
+        """Those of the decoder."""
+        return self.decoder.layers
+
+
+def examine_two(model: Any, name: str) -> TwoStacks:
+    """Install the recording and probe the model. Raises NotCapturable with the reason."""
+    try:
+        return _examine(model)
+    except CannotRecord as error:
+        raise NotCapturable(name=name, family=str(model.config.model_type), reason=error.reason) from error
+
+
+def _examine(model: Any) -> TwoStacks:
+    if not model._can_set_attn_implementation():
+        raise CannotRecord(N_("it does not go through transformers' attention interface"))
+    start = start_token(model)
+    n_vocab, device = text_config(model).vocab_size, model.device
+    ids = torch.arange(SOURCE, device=device)[None] % n_vocab
+    written = torch.tensor([[start, *range(TARGET - 1)]], device=device) % n_vocab
+    with tried(DOES_NOT_RUN):
+        plain = run_two(model, ids, written).logits
+        try:
+            install(model)
+        except (NotImplementedError, ImportError) as error:
+            raise CannotRecord(first_line(error)) from error
+    names = {id(module): qualified for qualified, module in model.named_modules()}
+    recording = Recording(names)
+    trunk, output = _trunk(model, ids, written, recording)
+    if not recording.records:
+        raise CannotRecord(N_("none of its layers asks transformers' attention interface for softmax attention"))
+    if not same(output, plain):
+        raise CannotRecord(N_("what it says changes when its attention goes through the one that records"))
+    encoder, decoder = _stacks(model, recording.records)
+    first = recording.records[decoder.own[0]]
+    stream = plain.new_empty(text_config(model).hidden_size).nbytes * (len(encoder.layers) + len(decoder.layers) + 4)
+    stored = sum(record.nbytes for record in recording.records.values()) / TARGET + stream
+    return TwoStacks(encoder, decoder, names, start, len(first.q), len(first.k), stored, trunk)
+
+
+def start_token(model: Any) -> int:
+    """Raises CannotRecord where the model does not say with what its decoder begins."""
+    for settings in (model.generation_config, text_config(model), model.config):
+        for name in ("decoder_start_token_id", "bos_token_id"):
+            if isinstance(found := getattr(settings, name, None), int):
+                return found
+    raise CannotRecord(N_("its configuration does not say with which token the decoder begins"))
+
+
+def run_two(model: Any, ids: Tensor, written: Tensor, **more: Any) -> Any:
+    """One forward over both texts, without a cache."""
+    with torch.no_grad():
+        return model(input_ids=ids, decoder_input_ids=written, use_cache=False, return_dict=True, **more)
+
+
+def _trunk(model: Any, ids: Tensor, written: Tensor, recording: Recording) -> tuple[Trunk, Tensor]:
+    """The last module to finish with the decoder's last hidden state and no logits; and the logits, recorded."""
+    finished: list[tuple[nn.Module, Any]] = []
+
+    def watch(module: nn.Module, _: Any, output: Any) -> None:
+        hidden, logits = (getattr(output, name, None) for name in ("last_hidden_state", "logits"))
+        if torch.is_tensor(hidden) and not torch.is_tensor(logits) and hidden.shape[1] == TARGET:
+            finished.append((module, output))
+
+    hooks = [module.register_forward_hook(watch) for module in model.modules()]
+    try:
+        with active(recording), tried(DOES_NOT_RUN):
+            said = run_two(model, ids, written).logits
+    finally:
+        for hook in hooks:
+            hook.remove()
+    if not finished:
+        raise CannotRecord(N_("its output layer reads something else than the last hidden state"))
+    module, output = finished[-1]
+    return Trunk(module, type(output), has_head=True), said
+
+
+def _stacks(model: Any, records: dict[str, LayerRecord]) -> tuple[Stack, Stack]:
+    """Raises CannotRecord where some layer lacks what the others have."""
+    found: dict[tuple[int, int], dict[str, dict[int, str]]] = {}
+    for qualified, record in records.items():
+        place = NUMBERED.match(qualified)
+        if place is None:
+            raise CannotRecord(OTHER_PLACES)
+        layers = found.setdefault((record.q.shape[1], record.k.shape[1]), {}).setdefault(place[1], {})
+        if layers.setdefault(int(place[2]), qualified) != qualified:
+            raise CannotRecord(ATTENDS_AGAIN)
+    kinds = [found.get(shape, {}) for shape in ((SOURCE, SOURCE), (TARGET, TARGET), (TARGET, SOURCE))]
+    if len(found) != 3 or any(len(stacks) != 1 for stacks in kinds):
+        raise CannotRecord(OTHER_PLACES)
+    (encoder, reads), (decoder, writes), (crosses, looks) = (next(iter(stacks.items())) for stacks in kinds)
+    modules = [tuple(model.get_submodule(stack)) for stack in (encoder, decoder)]
+    whole = [list(range(len(stack))) for stack in modules]
+    if decoder != crosses or [sorted(layers) for layers in (reads, writes, looks)] != [*whole, whole[1]]:
+        raise CannotRecord(OTHER_PLACES)
+    read, written = modules
+    named = [tuple(layers[layer] for layer in sorted(layers)) for layers in (reads, writes, looks)]
+    return Stack(read, named[0], ()), Stack(written, named[1], named[2])

@@ -1,0 +1,35 @@
+"""A bias that is added to the scores and depends on the distance alone: T5's (Raffel et al. 2019, arXiv:1910.10683)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class RelativeBias:
+    """``values[h, d]`` is what head h adds where the key stands ``d + first`` places after the query."""
+
+    values: Float[Tensor, "heads distances"]
+    first: int
+
+    def tile(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"]:
+        """In float32; O(tile) memory. Slices have bounds."""
+        device = self.values.device
+        away = torch.arange(keys.start, keys.stop, device=device)
+        away = away - torch.arange(queries.start, queries.stop, device=device)[:, None] - self.first
+        return self.values[heads].float()[:, away]
+
+    def largest(self) -> Float[Tensor, "heads"]:
+        """The largest size of each head's, float32."""
+        return self.values.float().abs().amax(dim=-1)
+
+
+def relative(bias: Float[Tensor, "heads queries keys"]) -> RelativeBias | None:
+    """The rule of a whole table of biases, which begins at the first query and the first key; None: they have none."""
+    found = RelativeBias(torch.cat([bias[:, :, 0].flip(1), bias[:, 0, 1:]], dim=1), 1 - bias.shape[1])
+    heads, queries, keys = (slice(0, size) for size in bias.shape)
+    return found if torch.equal(found.tile(heads, queries, keys), bias.float()) else None
