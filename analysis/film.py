@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Float, UInt8
 from torch import Tensor
 
+from analysis.joined import Joined
 from attention import softmax
 from model_runner.capture import ROWS, Capture
 from model_runner.record import LayerRecord
@@ -194,14 +195,23 @@ class CacheColumns:
 def cache_columns(capture: Capture, layer: int, head: int, *, first: int, bin: int) -> CacheColumns:
     """What the head's cache holds for the tokens from position ``first`` on, the whole columns they stand in.
 
+    An encoder–decoder has two caches: of what it reads, which stays, and of what it writes.
     Where several tokens share a column, or several dimensions a number, the one of the largest size is kept.
     """
     record = capture.record(layer)
     kv_head, column = head // record.group, first // bin
-    tensors = [tensor[kv_head, column * bin :] for tensor in (record.k, record.v)]
+    tensors = [tensor[kv_head, column * bin :] for tensor in _cached(capture, layer, record)]
     pooled = math.ceil(max(tensor.shape[1] for tensor in tensors) / CACHE_ROWS)
     k, v = (_largest(_largest(_array(tensor), bin, axis=0), pooled, axis=1) for tensor in tensors)
     return CacheColumns(column, pooled, k, v)
+
+
+def _cached(capture: Capture, layer: int, record: LayerRecord) -> tuple[Tensor, Tensor]:
+    """Keys and values in the cache: of two texts those looked at across, then those of the written tokens' own."""
+    if not isinstance(capture, Joined) or capture.cross is None:
+        return record.k, record.v
+    across, own = capture.cross.record(layer), capture.attention("decoder").record(layer)
+    return torch.cat([across.k, own.k], dim=1), torch.cat([across.v, own.v], dim=1)
 
 
 def _array(tensor: Tensor) -> Float[np.ndarray, "tokens d"]:

@@ -73,6 +73,11 @@ def joined(cross: Capture) -> Joined:
     )
 
 
+def as_drawn(capture: Capture) -> Capture:
+    """A capture as pictures take it: joined where one text looks at another."""
+    return capture if capture.source is None else joined(capture)
+
+
 def first_query(capture: Capture) -> int:
     """The position of the first token that looks: 0, unless two texts are joined."""
     return capture.n_read if isinstance(capture, Joined) else 0

@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.film import Choice, How, choice
+from analysis.joined import as_drawn, first_query
 from analysis.token_tree import Branch
 from jobs.film_steps import PATIENCE, Say, Steps
 from jobs.film_ways import Take, Way
-from model_runner import Capture, CaptureRequest, GenerateRequest, Runner, Sampling, Step
+from model_runner import Capture, GenerateRequest, Runner, Sampling, Step
 from model_runner.errors import ContextFull, RunnerError
 from model_runner.kept import weight
 from model_runner.sampling import stages, uniforms
@@ -125,14 +126,9 @@ class Film:
         if run:
             self._force(tuple(run), say)
             return
-        request = GenerateRequest(
-            self.prompt.request.text,
-            max_new_tokens=max(1, self.room - len(take.ids)),
-            sampling=take.sampling,
-            chat=self.prompt.request.chat,
-            continuation=take.ids,
-            edits=self.prompt.request.edits,
-        )
+        asked = {name: getattr(self.prompt.request, name) for name in ("text", "chat", "edits", "target", "attention")}
+        room = max(1, self.room - len(take.ids))
+        request = GenerateRequest(**asked, max_new_tokens=room, sampling=take.sampling, continuation=take.ids)
         step = self._steps.next(self.runner, request, say)
         if step is None:  # the generator's own limit; a longer one was set since
             self.close()
@@ -145,16 +141,16 @@ class Film:
         uniform = None if greedy else uniforms(take.sampling.seed, step.position, 1)[0]
         how: How = "greedy" if greedy else "sampled"
         chosen = choice(step.stages, step.token.id, how, uniform=uniform, seconds=step.seconds)
-        prefill = take.prefill
+        prefill, of = take.prefill, self.prompt.request.attention
         if step.index == 0:
-            prefill = (step.position, step.prefill_seconds)
+            prefill = (first_query(self.prompt) + step.position, step.prefill_seconds)
         self._replace(
             choices=(*take.choices, chosen),
             tokens=(*take.tokens, step.token),
             prefill=prefill,
             ended=step.stop == "end",
         )
-        self._capture = step.capture
+        self._capture = step.capture if of is None else as_drawn(step.capture.attention(of))
 
     def _force(self, run: tuple[int, ...], say: Say) -> None:
         """The open way with these tokens after it: one forward reads them all."""
@@ -170,13 +166,11 @@ class Film:
         self._capture = capture
 
     def _read(self, ids: tuple[int, ...], say: Say) -> Capture:
-        asked = self.prompt.request
-        request = CaptureRequest(asked.text, chat=asked.chat, continuation=ids, edits=asked.edits)
-        job = self.runner.submit(request, session=self._session)
+        job = self.runner.submit(replace(self.prompt.request, continuation=ids), session=self._session)
         try:
             while not job.wait(PATIENCE):
                 say()
-            return job.result()
+            return as_drawn(job.result())
         finally:
             job.cancel()
 
@@ -184,7 +178,7 @@ class Film:
         self, capture: Capture, position: int, sampling: Sampling, *, token: int | None = None, how: How = "prompt"
     ) -> Choice:
         """What was to be chosen for a position, by the logits before it."""
-        previous = [one.id for one in capture.tokens[:position]]
+        previous = [one.id for one in capture.tokens[first_query(capture) : position]]
         return choice(stages(capture.logits(position - 1), sampling, previous), token, how)
 
     def _replace(self, **changes: object) -> None:

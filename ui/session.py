@@ -79,6 +79,7 @@ class Beside:
     chat: bool = setting(False, N_("chat template"))
     everywhere: bool = setting(False, N_("edits on every page"))
     attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder–decoder
+    target: str = setting("", N_("what is written"), longest=2000)  # by it; nothing: what it writes itself
 
 
 @dataclass
@@ -156,10 +157,11 @@ def text() -> str:
 
 
 def set_text(value: str) -> None:
-    """Read another text: positions of the old one mean nothing in it."""
+    """Read another text: positions of the old one mean nothing in it, nor does what was written of it."""
     if value != text():
         st.session_state[_TEXT] = value
-        continue_with(())
+        change(Beside, continuation=(), target="")
+        move(query=-1, key=None, window=None)
         if st.session_state[_PICKED]:
             move(layer=None, head=None)
 
@@ -175,8 +177,8 @@ def set_model(value: str) -> None:
     if value != model():
         st.session_state[_TEXT] = suited(text(), model(), value, language())
         st.session_state[_MODEL], st.session_state[_PICKED] = value, False
-        change(Place, **asdict(Place()))
-        change(Beside, **asdict(Beside()))
+        for kind in (Place, Beside):
+            change(kind, **asdict(kind()))
 
 
 def fetch_model(name: str) -> None:
@@ -220,8 +222,7 @@ def address_parts() -> dict[str, str]:
 
 def write_address() -> None:
     """Mirror the place in the address."""
-    wanted = address_parts()
-    if st.query_params.to_dict() != wanted:
+    if (wanted := address_parts()) != st.query_params.to_dict():
         st.query_params.from_dict(wanted)
 
 
@@ -275,8 +276,8 @@ def capture(
     """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError."""
     from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
-    of = beside().attention if runner.info.attentions else None
-    request = CaptureRequest(text(), chat=chat(), continuation=continuation() * continued, edits=edits, attention=of)
+    two = {"attention": beside().attention, "target": beside().target or None} if runner.info.attentions else {}
+    request = CaptureRequest(text(), chat=chat(), continuation=continuation() * continued, edits=edits, **two)
     job = runner.submit(request, session=st.session_state[_ID])
     try:
         while not job.wait(0.1):

@@ -1,29 +1,40 @@
-"""Which of an encoder–decoder's three attentions is looked at, and the two texts as one row of tokens."""
+"""Which of an encoder–decoder's three attentions is looked at, what it has written, and the two texts as one row."""
 
 from __future__ import annotations
 
-from analysis.joined import joined
+import streamlit as st
+
+from analysis.joined import as_drawn
 from model_runner import Capture
 from ui import cached, session
 from ui.i18n import _
-from ui.inputs import choose_one
+from ui.inputs import choose_one, holding
 from ui.state import change
 
 
 def choose_attention(capture: Capture) -> Capture:
-    """The control, and the capture as pages draw it: of two texts in a row where one looks at the other."""
+    """The controls, and the capture as pages draw it: of two texts in a row where one looks at the other."""
     words = {
         "encoder": _("encoder: the text at itself"),
         "decoder": _("decoder: what is written at itself"),
         "cross": _("cross: what is written at the text"),
     }
-    shown = session.beside().attention
-    choose_one(_("attention"), "attention", words, shown, _look_at)
-    if shown != "cross":
-        return capture
-    return cached.made(("joined", repr(capture.request)), lambda: joined(capture))
+    held = session.beside()
+    with st.container(key="two_texts", horizontal=True, vertical_alignment="center", gap="small"):
+        choose_one(_("attention"), "attention", words, held.attention, lambda one: _look_at(attention=one))
+        st.text_input(
+            _("what is written"),
+            held.target,
+            key=holding("target", held.target),
+            placeholder=_("the model writes this itself: type something else"),
+            on_change=lambda: _look_at(target=st.session_state["target"].strip()),
+            label_visibility="collapsed",
+        )
+    return cached.made(("drawn", repr(capture.request)), lambda: as_drawn(capture))
 
 
-def _look_at(attention: str) -> None:
-    change(session.Beside, attention=attention)
-    session.move(layer=None, head=None, query=-1, key=None, window=None)
+def _look_at(**changes: str) -> None:
+    change(session.Beside, **changes)
+    session.continue_with(())
+    if "attention" in changes:
+        session.move(layer=None, head=None)

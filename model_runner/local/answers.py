@@ -107,6 +107,8 @@ class Answers:
             case EndRun(run):
                 self._runs.pop(run, None)
                 return None
+            case Beams(request, width):
+                return engine.beams(request, width)
             case Logits(hidden):
                 return engine.logits(hidden.to(engine.model.device)[None])[0]
             case DirectLogits():

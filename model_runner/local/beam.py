@@ -35,12 +35,14 @@ def search_beams(
     width: int,
     limit: int,
     ends: Sequence[int],
+    read: Sequence[int] | None = None,
 ) -> BeamSearch:
     """Up to ``limit`` tokens after the prompt, by the model's log-probabilities alone; ``ends`` are end-of-text ids.
 
     The request's sampling has no part in it, nor has anything the model's own generation settings add to the scores.
     Raises BrokenLogits for logits that are not numbers.
-    O(width × tokens) memory for the cache, and one step's log-probabilities.
+    O(width × tokens) memory for the cache, and one step's log-probabilities. Of an encoder–decoder ``read`` is what its
+    encoder reads, and the prompt what is written.
     """
     if limit < 1:
         return BeamSearch(request, width, tuple(prompt), (), ())
@@ -51,16 +53,20 @@ def search_beams(
         do_sample=False,
         max_new_tokens=limit,
         eos_token_id=list(ends) or None,
+        decoder_start_token_id=None if read is None else prompt[0],
         pad_token_id=UNUSED,
         length_penalty=1.0,
         early_stopping=False,
         use_cache=not crosses(rope_switches(model), len(prompt), len(prompt) + limit),
         return_dict_in_generate=True,
     )
-    ids = torch.tensor([list(prompt)], device=model.device)
+    ids, written = torch.tensor([list(prompt)], device=model.device), {}
+    if read is not None:
+        ids, written = torch.tensor([list(read)], device=model.device), {"decoder_input_ids": ids}
     with _without_own_settings(model):
         output = model.generate(
             ids,
+            **written,
             attention_mask=torch.ones_like(ids),  # else a prompt that holds the filling token would be masked there
             generation_config=settings,
             logits_processor=LogitsProcessorList([_Scores(listener)]),

@@ -18,6 +18,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from model_runner import memory
 from model_runner import sampling as drawing
+from model_runner.beams import BeamSearch
 from model_runner.capture import ATTENTIONS, Capture
 from model_runner.errors import (
     N_,
@@ -29,6 +30,7 @@ from model_runner.errors import (
 )
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
+from model_runner.local.beam import search_beams
 from model_runner.local.cache import CaptureCache
 from model_runner.local.generation import end_tokens
 from model_runner.local.guarded_tokenizer import Tokenizer
@@ -178,6 +180,14 @@ class EncoderDecoder:
         if count == limit:
             raise ContextFull(tokens=count, limit=limit)
         return Translation(self, request, source, written, min(limit, count + request.max_new_tokens))
+
+    def beams(self, request: GenerateRequest, width: int) -> BeamSearch:
+        """What may be written, by beam search. Raises RunnerError."""
+        found = self.begin(request)
+        read, prompt = ([token.id for token in writer.tokens] for writer in (found.source, found.writer))
+        limit, ends = found.capacity - len(prompt), sorted(end_tokens(self.model))
+        with explained(self.info, len(read)):
+            return search_beams(self.model, prompt, request, width=width, limit=limit, ends=ends, read=read)
 
     # -- what the model says ------------------------------------------------------------------------------------------
 

@@ -83,6 +83,8 @@ def code(film: Film) -> str:
     """The same tokens over the public API: the generator, begun anew where a token was forced."""
     take, request = film.take, film.prompt.request
     rest = (", chat=True" if request.chat else "") + (f", edits={request.edits!r}" if request.edits else "")
+    if request.attention is not None:
+        rest += f", target={request.target!r}, attention={request.attention!r}"
     return "\n".join(
         [
             "from model_runner import CaptureRequest, GenerateRequest, Sampling, load_runner\n"

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from analysis.joined import as_drawn
 from jobs.film import Film
 from jobs.film_ways import Way
 from model_runner import Capture, RunnerError
@@ -54,7 +55,8 @@ def _settled(opened: PageContext) -> Film:
         new.append(Film(opened.runner, prompt, sampling, name=name, limit=held.length))
         return new[0]
 
-    asked = session.model(), session.text(), session.chat(), session.carried()
+    beside = session.beside()
+    asked = session.model(), session.text(), beside.chat, session.carried(), beside.attention, beside.target
     film = session.jobs().get("film", asked, make)
     longer = film.limit != held.length
     film.keep_to(held.length)
@@ -94,7 +96,13 @@ def remember(film: Film) -> None:
 
 
 def _prompt_of(opened: PageContext) -> Capture:
-    """The text alone: the generated tokens that other pages show are here the film's to make. Raises RunnerError."""
+    """The text alone: the generated tokens that other pages show are here the film's to make. Raises RunnerError.
+
+    Of an encoder–decoder the text that it reads, with nothing written yet but what was typed.
+    """
+    asked = opened.capture.request
+    if opened.capture.attentions:
+        return as_drawn(opened.runner.capture(replace(asked, target=asked.target or "", continuation=())))
     if not opened.capture.request.continuation:
         return opened.capture
     try:

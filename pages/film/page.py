@@ -11,7 +11,7 @@ from ui.page import open_page, show_badge
 from ui.reading import show_reading
 from ui.view import offer
 
-opened = open_page(address=False)  # a setting that changes makes another film: one step of Back
+opened = open_page(address=False, two_texts=True)  # a setting that changes makes another film: one step of Back
 with st.container(key="film_controls", horizontal=True, vertical_alignment="bottom", gap="small"):
     every_head = show_controls(opened)
 opened, film = open_film(opened)

@@ -257,7 +257,9 @@ def _follow(film: Film, ids: tuple[int, ...]) -> None:
 
 def _add_beams(film: Film, width: int) -> None:
     asked = film.prompt.request
-    request = GenerateRequest(asked.text, max_new_tokens=film.room, chat=asked.chat, edits=asked.edits)
+    request = GenerateRequest(
+        asked.text, max_new_tokens=film.room, chat=asked.chat, edits=asked.edits, target=asked.target
+    )
     status = st.empty()
     job = film.runner.submit(Beams(request, width))
     try:

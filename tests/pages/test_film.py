@@ -56,9 +56,9 @@ def force(app: AppTest, frame: int, token: int) -> AppTest:
     return send(app, "film", "force", {"film": film(app)["film"], "frame": frame, "token": token})
 
 
-def key_of(app: AppTest) -> tuple[str, str, bool, str]:
+def key_of(app: AppTest) -> tuple[str, str, bool, str, str, str]:
     """What the session keeps its film by."""
-    return ("default", app.session_state["text"], False, "")
+    return ("default", app.session_state["text"], False, "", "cross", "")
 
 
 def opened(film: Any) -> Any:

@@ -19,8 +19,8 @@ from tests.ui.driving import beside_head, html, no_failure, open_app, payload, s
 
 TEXT = OF_MODEL["translator"][0].text
 ADDRESS = {"model": "translator", "text": TEXT}
-SHOWN = ("heads", "cell", "next_token")
-REFUSED = ("positions", "film", "kv_cache", "masks", "sharing", "edit_heads")
+SHOWN = ("heads", "cell", "next_token", "film")
+REFUSED = ("positions", "kv_cache", "masks", "sharing", "edit_heads")
 
 pytestmark = pytest.mark.table  # every page
 
@@ -80,6 +80,27 @@ def test_the_other_attentions_are_those_of_the_same_forward_and_the_address_hold
     assert ("all other tokens" in html(app)) == (attention == "decoder")  # an encoder predicts nothing
 
 
+def test_what_is_typed_is_what_the_decoder_has_written_and_stays_in_the_address():
+    typed = "那只猫。"
+    app = open_app(**ADDRESS)
+    app.text_input(key="target").set_value(typed).run()
+    no_failure(app)
+    forced = load_runner("translator").capture(CaptureRequest(TEXT, target=typed, attention="cross"))
+    meta, _ = payload(app, "head_map")
+    assert meta["row_labels"] == [token.text for token in forced.tokens] == ["⟨pad⟩", "那", "只", "猫", "。"]
+    assert beside_head(app)["target"] == typed
+    copied = open_app(**beside_head(app) | {"layer": "3", "head": "1"})
+    np.testing.assert_allclose(payload(copied, "head_map")[1]["values"], forced.weights(3, 1), atol=1e-3)
+    app.text_area(key="text_box").set_value("The wolf loves Mary.").run()
+    no_failure(app)
+    assert "target" not in beside_head(app)  # it was another text's
+    assert app.text_input(key="target").value == ""
+    assert payload(app, "head_map")[0]["row_labels"][-1] == "。"
+    film = open_app(page="pages/film/page.py", **ADDRESS, target="那只", temperature="0")
+    no_failure(film)
+    assert payload(film, "film")[0]["frames"][1]["label"] == "狗"
+
+
 def test_a_click_on_what_was_read_is_the_key_and_on_what_is_written_the_query():
     app = open_app(**ADDRESS)
     n_read = len(capture("cross").keys)
@@ -101,8 +122,9 @@ def test_the_pages_that_know_two_texts_show_them_with_a_place_that_does_not_exis
     for place in ({}, {"query": "3"}, {"query": "-2", "key": "99"}, {"layer": "9", "head": "9"}):
         app = open_app(page=f"pages/{page}/page.py", **ADDRESS, attention=attention, **place)
         no_failure(app)
-        assert "atlas-badge ok" in html(app)
-        if (page, attention) == ("next_token", "encoder"):
+        says_nothing = page in ("next_token", "film") and attention == "encoder"
+        assert "atlas-badge ok" in html(app) or says_nothing
+        if says_nothing:
             assert any(one.startswith("The model translator (encoder) comes without") for one in sentences(app))
 
 
@@ -113,8 +135,35 @@ def test_the_others_say_that_they_do_not_so_far(page):
     (said,) = sentences(app)
     assert said == (
         "translator is an encoder–decoder, and this is shown of models with one stack of layers alone so far. "
-        "Look at it on Heads, Inside a cell or Next token, or choose another model here."
+        "Look at it on Heads, Inside a cell, Next token or the film, or choose another model here."
     )
+
+
+@pytest.mark.parametrize("attention", ["decoder", "cross"])
+def test_the_film_writes_the_translation_token_by_token_and_shows_where_each_looks(attention):
+    app = open_app(
+        page="pages/film/page.py", **ADDRESS, attention=attention, layer="3", head="1", **{"film.temperature": "0"}
+    )
+    for ask in range(1, 20):
+        meta, _ = payload(app, "film")
+        if meta["stop"]:
+            break
+        send(app, "film", "more", {"film": meta["film"], "have": 0, "wanted": 4, "ask": ask})
+    no_failure(app)
+    meta, arrays = payload(app, "film")
+    own = capture(attention)
+    wanted = [token.text for token in own.tokens]
+    assert [frame["label"] for frame in meta["frames"]] == [*wanted, "⟨/s⟩"]
+    assert meta["stop"] == "end"
+    rows = np.split(arrays["rows"], np.cumsum(meta["widths"])[:-1])
+    n_read = len(own.keys) if attention == "cross" else 0
+    for at in (0, 5):
+        expected = own.weights(3, 1)[at].numpy()[: n_read or at + 1]
+        np.testing.assert_allclose(rows[at][: len(expected)], expected, atol=1e-3)
+        assert not n_read or np.isnan(rows[at][n_read:]).all()
+    keys = [own.k(3)[1], capture("decoder").k(3)[1]] if attention == "cross" else [own.k(3)[1]]
+    expected = np.concatenate([key.numpy() for key in keys])
+    np.testing.assert_allclose(arrays["k"][: len(expected)], expected[: len(arrays["k"])], atol=1e-4)
 
 
 def test_only_what_is_written_counts_for_the_repetition_penalty():

@@ -25,7 +25,7 @@ from model_runner.errors import (
 )
 from model_runner.local.loading import _auto_class
 from model_runner.local.runner import LocalRunner
-from model_runner.questions import CacheLayers
+from model_runner.questions import Beams, CacheLayers
 from model_runner.request import GREEDY
 from model_runner.transforms import Sampling
 from model_runner.verification import verify
@@ -204,6 +204,34 @@ def test_every_step_of_a_generation_is_the_capture_of_what_is_written(sampling):
         torch.testing.assert_close(step.logits, own.logits(step.position - 1), atol=1e-5, rtol=0)
     if sampling == GREEDY:
         assert all(step.rank == 1 for step in steps)
+
+
+@pytest.mark.parametrize("name", ["t5", "marian"])
+def test_beams_are_those_of_transformers_own_search(name):
+    held, model = runner(name), FAMILIES[name]()
+    found = held.submit(Beams(GenerateRequest(SOURCE, 8), 3)).result()
+    given = torch.tensor([ids_of(SOURCE)])
+    with torch.no_grad():
+        theirs = model.generate(
+            input_ids=given,
+            attention_mask=torch.ones_like(given),
+            max_new_tokens=8,
+            num_beams=3,
+            num_return_sequences=3,
+            do_sample=False,
+            length_penalty=1.0,
+            early_stopping=False,
+            return_dict_in_generate=True,
+            output_scores=True,
+        )
+    rows = [row[1:] for row in theirs.sequences.tolist()]
+    for final, row, score in zip(found.ranking, rows, theirs.sequences_scores.tolist(), strict=True):
+        assert list(final.beam.ids) == row[: len(final.beam.ids)]
+        assert final.score == pytest.approx(score, abs=1e-4)
+    best = found.ranking[0].beam
+    forced = held.capture(CaptureRequest(SOURCE, target="", continuation=best.ids))
+    for at, log_prob in enumerate(best.log_probs):
+        assert log_prob == pytest.approx(float(torch.log_softmax(forced.logits(at), 0)[best.ids[at]]), abs=1e-4)
 
 
 def test_it_comes_back_from_bytes():
