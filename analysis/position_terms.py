@@ -18,6 +18,7 @@ from analysis.positions import Turned
 from attention import position_biases as biases
 from attention import rotary
 from model_runner.capture import Capture
+from model_runner.record import LayerRecord
 from model_runner.trained_positions import T5_REACH, trained_positions
 
 N_POSITIONS = 64  # of each picture
@@ -29,8 +30,8 @@ class PositionTerm:
     """Rows of ``matrix`` are queries; NaN where a causal scheme does not look. ``curves`` are one line a head, or one.
 
     A matrix of a scheme with heads is that of head 0. ``size`` is what the scheme was drawn for: dimensions
-    (sinusoidal), vectors of the table (learned), buckets (T5), heads (ALiBi), pairs (RoPE). ``own`` says whether
-    learned numbers and frequencies are the loaded model's.
+    (sinusoidal), vectors of the table (learned), buckets, or of the model's own biases tokens (T5), heads (ALiBi),
+    pairs (RoPE). ``own`` says whether learned numbers and frequencies are the loaded model's.
     """
 
     matrix: Float[np.ndarray, "positions positions"]
@@ -54,18 +55,13 @@ def position_terms(
     theta = rotary.frequencies(BASE, d_head) if layout is None else torch.from_numpy(layout.theta)
     slopes, later = biases.alibi_slopes(n_heads), grid < 0
     learned = biases.learned_term((trained.learned if table is None else table)[:N_POSITIONS])
-    near = min(N_POSITIONS, T5_REACH)
-    bias = biases.t5_bias(grid[:near, :near], trained.t5_bias, bidirectional=False)[0]
     return {
         "sinusoidal": _term(biases.sinusoidal_term(grid, width), biases.sinusoidal_term(distances, width)[None], width),
         "learned": _term(
             learned, biases.mean_by_distance(learned)[None], len(trained.learned if table is None else table),
             own=table is not None,
         ),
-        "t5": _term(
-            bias.masked_fill(later[:near, :near], torch.nan),
-            biases.t5_bias(distances[:near], trained.t5_bias, bidirectional=False), len(trained.t5_bias), own=False,
-        ),
+        "t5": _relative(capture.record(layer)),
         "alibi": _term(
             biases.alibi(grid, slopes[:1])[0].masked_fill(later, torch.nan), biases.alibi(distances, slopes), n_heads
         ),
@@ -74,6 +70,20 @@ def position_terms(
             own=layout is not None,
         ),
     }  # fmt: skip  # one scheme a paragraph
+
+
+def _relative(record: LayerRecord) -> PositionTerm:
+    """The layer's own biases as far as the text reaches, or, where it adds none, those of the embedded translator."""
+    if record.bias is not None:
+        near = slice(0, min(N_POSITIONS, record.q.shape[1]))
+        tile = record.bias.tile(slice(0, len(record.q)), near, near).cpu()
+        seen = record.mask.tile(near, near, record.q.device).cpu()
+        curves = record.bias.values[:, -record.bias.first - torch.arange(near.stop)]
+        return _term(tile[0].masked_fill(~seen, torch.nan), curves.cpu(), near.stop)
+    table, near = trained_positions().t5_bias, min(N_POSITIONS, T5_REACH)
+    grid = biases.distance_grid(near)
+    matrix = biases.t5_bias(grid, table, bidirectional=False)[0].masked_fill(grid < 0, torch.nan)
+    return _term(matrix, biases.t5_bias(torch.arange(near), table, bidirectional=False), len(table), own=False)
 
 
 def _term(matrix: Tensor, curves: Tensor, size: int, *, own: bool = True) -> PositionTerm:

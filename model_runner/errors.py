@@ -159,7 +159,7 @@ class NoSuchAttention(RunnerError):
 
 class OneStackOnly(RunnerError):
     message = N_("{name} is an encoder–decoder, and this is shown of models with one stack of layers alone so far.")
-    hint = N_("Look at it on Heads, Inside a cell, Next token or the film, or choose another model here.")
+    hint = N_("Look at it on Heads, Positions, Next token or the film, or choose another model here.")
 
 
 class NotVerified(RunnerError):

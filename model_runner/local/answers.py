@@ -109,6 +109,8 @@ class Answers:
                 return None
             case Beams(request, width):
                 return engine.beams(request, width)
+            case LearnedPositions():
+                return position_table(engine.model.get_encoder(), engine.info.n_vocab // 2)
             case Logits(hidden):
                 return engine.logits(hidden.to(engine.model.device)[None])[0]
             case DirectLogits():

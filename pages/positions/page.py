@@ -18,7 +18,7 @@ from ui.page import guarded, open_page, settle, show_badge
 from ui.view import offer
 from ui.wording import error_size, plain, sentence
 
-opened, query, key = settle(open_page())
+opened, query, key = settle(open_page(two_texts=True))
 show_badge(opened)
 held, strip = state(), st.container()
 try:

@@ -6,12 +6,14 @@ import functools
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import load_file
 
 from analysis.examples import OF_MODEL, examples_of
 from analysis.joined import joined
 from analysis.opening import opening_query
 from analysis.stories import seen_in
+from attention.position_biases import t5_bias
 from model_runner import CaptureRequest, load_runner
 from model_runner.local.model_folder import EMBEDDED
 from model_runner.trained_positions import T5_BIAS
@@ -19,8 +21,8 @@ from tests.ui.driving import beside_head, html, no_failure, open_app, payload, s
 
 TEXT = OF_MODEL["translator"][0].text
 ADDRESS = {"model": "translator", "text": TEXT}
-SHOWN = ("heads", "cell", "next_token", "film")
-REFUSED = ("positions", "kv_cache", "masks", "sharing", "edit_heads")
+SHOWN = ("heads", "cell", "next_token", "film", "positions")
+REFUSED = ("kv_cache", "masks", "sharing", "edit_heads")
 
 pytestmark = pytest.mark.table  # every page
 
@@ -135,7 +137,7 @@ def test_the_others_say_that_they_do_not_so_far(page):
     (said,) = sentences(app)
     assert said == (
         "translator is an encoder–decoder, and this is shown of models with one stack of layers alone so far. "
-        "Look at it on Heads, Inside a cell, Next token or the film, or choose another model here."
+        "Look at it on Heads, Positions, Next token or the film, or choose another model here."
     )
 
 
@@ -185,6 +187,20 @@ def test_the_model_box_lists_it_with_what_it_is_good_for():
     box = open_app().selectbox(key="model_box")
     assert box.options[:3] == ["Embedded small Llama", "Embedded encoder", "Embedded translator"]
     assert "- **Embedded translator** · short sentences between English and Chinese" in box.help
+
+
+@pytest.mark.parametrize("attention", ["encoder", "decoder"])
+def test_positions_shows_its_own_biases(attention):
+    app = open_app(page="pages/positions/page.py", **ADDRESS, attention=attention)
+    no_failure(app)
+    meta, arrays = payload(app, "position_schemes")
+    at = next(i for i, scheme in enumerate(meta["schemes"]) if scheme["name"] == "t5")
+    name = T5_BIAS.replace("decoder", attention)
+    table = load_file(EMBEDDED["translator"] / "model.safetensors")[name].float()
+    count = len(capture(attention).tokens)
+    expected = t5_bias(torch.arange(count), table, bidirectional=attention == "encoder")
+    np.testing.assert_allclose(arrays[f"curves{at}"], expected, atol=1e-3)
+    assert meta["schemes"][at]["note"].startswith(f"This layer’s own biases, a line a head, over the {count} tokens")
 
 
 def test_the_biases_of_t5_are_its_decoders_and_the_page_says_so():
