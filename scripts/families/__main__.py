@@ -1,0 +1,78 @@
+"""Which families can be captured: a small random model of every type that transformers maps, through the capture.
+
+python -m scripts.families                          print the table
+python -m scripts.families --write docs/families.md write it
+python -m scripts.families --only llama,t5          of these alone
+
+Of each it is asked whether it is captured, and whether the weights are those that the model's own eager attention
+returns. Each runs in a process of its own, with limits of time and memory. A random model proves the way through
+transformers' code, not the weights of anybody.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from pathlib import Path
+
+import transformers
+
+from scripts.families.small import families
+from scripts.families.trying import Tried, table, tried
+
+SECONDS, MEMORY = 90, 12 << 30
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line (``arguments``: as in ``sys.argv[1:]``)."""
+    parser = argparse.ArgumentParser(
+        prog="python -m scripts.families", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", type=Path)
+    parser.add_argument("--only", default="")
+    args = parser.parse_args(arguments)
+    only = {name for name in args.only.split(",") if name}
+    found: list[Tried] = []
+    for mapping, family in families():
+        if not only or family in only:
+            began = time.monotonic()
+            found.append(_apart(mapping, family))
+            print(f"{time.monotonic() - began:5.1f} s  {found[-1]}", file=sys.stderr, flush=True)
+    text = "\n".join(table(found, transformers.__version__)) + "\n"
+    if args.write:
+        args.write.write_text(text, "utf-8")
+    else:
+        sys.stdout.write(text)
+
+
+def _apart(mapping: str, family: str) -> Tried:
+    """In a fork: what it may hang, end or fill is its own."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+            os.dup2(nowhere.fileno(), 1)
+            try:
+                os.write(write, json.dumps(tried(mapping, family).__dict__).encode())
+            finally:
+                os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    if not said:
+        return Tried(mapping, family, "not tried", f"it took more than {SECONDS} seconds or {MEMORY >> 30} GiB")
+    return Tried(**json.loads(said))
+
+
+if __name__ == "__main__":
+    main()

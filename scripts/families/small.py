@@ -1,0 +1,119 @@
+"""A random model of any type that transformers knows, as small as its configuration lets it be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from transformers import AutoConfig
+from transformers.models.auto import modeling_auto as auto
+
+WIDTH, HEADS, LAYERS, VOCAB, LONGEST = 32, 4, 4, 264, 512
+LARGEST = 30e6  # parameters of a model that is tried
+SIZES: dict[str, int] = {
+    **dict.fromkeys(("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "word_embed_proj_dim"), WIDTH),
+    **dict.fromkeys(("emb_dim", "entity_emb_size"), WIDTH),
+    **dict.fromkeys(("embedding_size", "d_inner", "encoder_hidden_size", "cross_attention_hidden_size"), WIDTH),
+    **dict.fromkeys(("intermediate_size", "ffn_dim", "encoder_ffn_dim", "decoder_ffn_dim", "d_ff", "n_inner"), 48),
+    **dict.fromkeys(("ffn_hidden_size", "hidden_dim", "dense_intermediate_size", "intermediate_size_mlp"), 48),
+    **dict.fromkeys(("num_hidden_layers", "n_layer", "n_layers", "num_layers", "num_decoder_layers"), LAYERS),
+    **dict.fromkeys(("encoder_layers", "decoder_layers", "num_encoder_layers"), LAYERS),
+    **dict.fromkeys(("num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"), HEADS),
+    **dict.fromkeys(("decoder_attention_heads", "num_encoder_attention_heads", "num_decoder_attention_heads"), HEADS),
+    **dict.fromkeys(("num_key_value_heads", "num_kv_heads", "multi_query_group_num"), 2),
+    **dict.fromkeys(("head_dim", "d_kv", "attention_head_size", "kv_channels", "global_head_dim"), WIDTH // HEADS),
+    **dict.fromkeys(("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts"), 4),
+    **dict.fromkeys(("num_experts_per_tok", "moe_k", "top_k_experts", "moe_topk"), 2),
+    **dict.fromkeys(("moe_intermediate_size", "shared_expert_intermediate_size", "expert_ffn_hidden_size"), 16),
+    **dict.fromkeys(("q_lora_rank", "kv_lora_rank", "index_head_dim"), 16),
+    **dict.fromkeys(("qk_rope_head_dim", "qk_nope_head_dim"), 4),
+    **dict.fromkeys(("n_group", "topk_group", "n_shared_experts", "num_shared_experts"), 1),
+    **dict.fromkeys(
+        ("vocab_size", "decoder_vocab_size", "vocab_size_per_layer_input", "n_words", "entity_vocab_size"), VOCAB
+    ),
+    **dict.fromkeys(("max_position_embeddings", "n_positions", "max_seq_len", "max_sequence_length"), LONGEST),
+    "qk_head_dim": 8,
+    "v_head_dim": 8,
+    "sliding_window": 8,
+    "index_n_heads": 2,
+    "index_topk": 8,
+    "hidden_size_per_layer_input": 8,
+    "num_kv_shared_layers": 0,
+    "image_size": 16,
+    "patch_size": 8,
+}
+MAMBA = {"mamba_n_heads": 8, "mamba_d_head": 8, "mamba_expand": 2}
+OWN: dict[str, dict[str, Any]] = {  # what a family needs besides, for its sizes to fit each other
+    **{family: {"head_dim": WIDTH // HEADS} for family in ("hunyuan_v1_dense", "hunyuan_v1_moe", "ministral")},
+    "granitemoehybrid": MAMBA,
+    "bamba": {**MAMBA, "attn_layer_indices": [1]},
+    "nemotron": {"num_key_value_heads": 2},
+    "esm": {"vocab_size": VOCAB, "mask_token_id": 5, "pad_token_id": 258},
+    "esmc": {"num_key_value_heads": HEADS},
+    "gpt_neo": {"attention_types": [[["global", "local"], LAYERS // 2]]},
+    "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_dt_rank": 4},
+    "mamba2": {"num_heads": 8, "head_dim": 8, "expand": 2},
+    "deepseek_v2": {"topk_method": "greedy"},
+    "zamba": {"layers_block_type": ["mamba", "hybrid"] * (LAYERS // 2), "attention_head_dim": 16},
+    "zamba2": {"layers_block_type": ["mamba", "hybrid"] * (LAYERS // 2), "mamba_ngroups": 1},
+    "reformer": {"axial_pos_embds_dim": [16, 16], "axial_pos_shape": [16, 32]},
+    "xmod": {"default_language": "en_XX"},
+}
+TOKENS = {"bos_token_id": 256, "eos_token_id": 257, "pad_token_id": 258, "decoder_start_token_id": 256}
+MAPPINGS = {
+    "causal": (auto.AutoModelForCausalLM, auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES),
+    "masked": (auto.AutoModelForMaskedLM, auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES),
+    "sequence-to-sequence": (auto.AutoModelForSeq2SeqLM, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES),
+}
+
+
+def families() -> list[tuple[str, str]]:
+    """(mapping, model type) of all language models that transformers maps, each type once: where it is read first.
+
+    As :func:`model_runner.local.loading.load_runner` reads them: an encoder–decoder as such, a type of two mappings as
+    a masked one.
+    """
+    found: dict[str, str] = {}
+    for mapping in ("sequence-to-sequence", "masked", "causal"):
+        for family in MAPPINGS[mapping][1]:
+            found.setdefault(family, mapping)
+    return sorted(((mapping, family) for family, mapping in found.items()), key=lambda one: (one[0], one[1]))
+
+
+def small_model(mapping: str, family: str) -> Any:
+    """In evaluation mode, the same weights at every call. Raises whatever the family's own code does."""
+    config: Any = AutoConfig.for_model(family, **{**_sizes(AutoConfig.for_model(family)), **OWN.get(family, {})})
+    if mapping == "sequence-to-sequence":
+        config.decoder_start_token_id = TOKENS["bos_token_id"]
+    with torch.device("meta"):
+        count = sum(parameter.numel() for parameter in MAPPINGS[mapping][0].from_config(config).parameters())
+    if count > LARGEST:
+        raise NotImplementedError(f"its smallest model of these sizes has {count / 1e6:.0f} million parameters")
+    torch.manual_seed(0)
+    model: Any = MAPPINGS[mapping][0].from_config(config, dtype=torch.float32)
+    generator = torch.Generator().manual_seed(0)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():  # transformers' own start gives nearly uniform attention
+            noise = torch.randn(parameter.shape, generator=generator)
+            if parameter.dim() < 2 or "norm" in name.lower():
+                parameter.add_(0.2 * noise)
+            else:
+                parameter.copy_(1.3 * noise * WIDTH**-0.5)
+    model.tie_weights()
+    return model.eval()
+
+
+def _sizes(config: Any) -> dict[str, Any]:
+    """The sizes that this configuration has, smaller; of a configuration in it too."""
+    found: dict[str, Any] = {}
+    for name, value in config.to_dict().items():
+        inner = vars(config).get(name)
+        if hasattr(inner, "to_dict"):
+            found[name] = _sizes(inner)
+        elif name in TOKENS:
+            found[name] = TOKENS[name]
+        elif name in SIZES and isinstance(value, int) and not isinstance(value, bool):
+            found[name] = min(SIZES[name], value) if value > 0 else value
+    if "kv_lora_rank" in found and "num_key_value_heads" in found:  # latent attention shares none
+        found |= {"num_key_value_heads": HEADS, "head_dim": found["qk_rope_head_dim"]}
+    return found

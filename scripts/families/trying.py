@@ -1,0 +1,119 @@
+"""One family through the capture, and the table of all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from tokenizers import Regex, Tokenizer, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+
+from model_runner.capture import Capture
+from model_runner.errors import NotCapturable, RunnerError, first_line
+from model_runner.local.runner import LocalRunner
+from model_runner.request import CaptureRequest
+from scripts.families.small import LONGEST, small_model
+
+TEXT, WRITTEN = "The quick brown fox", "jumps over"
+CLOSE = 1e-4  # of a weight: eager attention in float32 against ours
+OUTCOMES = ("captured", "captured, without a reference", "wrong", "refused", "not tried")
+
+
+@dataclass(frozen=True)
+class Tried:
+    """``outcome`` is one of OUTCOMES; ``said`` the mechanism and the largest difference of a weight, or the reason."""
+
+    mapping: str
+    family: str
+    outcome: str
+    said: str
+
+
+def letters() -> PreTrainedTokenizerFast:
+    """A token a letter, its code."""
+    tokenizer = Tokenizer(models.WordLevel({chr(code): code for code in range(128)}, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=LONGEST)
+
+
+def tried(mapping: str, family: str) -> Tried:
+    """Its model made, captured, and compared with the model's own eager attention."""
+    try:
+        model, plain = small_model(mapping, family), small_model(mapping, family)
+    except Exception as error:  # noqa: BLE001  # of whatever kind: a configuration of sizes that its family did not expect
+        return Tried(mapping, family, "not tried", f"no small model: {_short(error)}")
+    try:
+        runner = LocalRunner(model, letters(), name=family)
+        target = WRITTEN if runner.info.attentions else None
+        capture = runner.capture(CaptureRequest(TEXT, target=target))
+    except NotCapturable as error:
+        return Tried(mapping, family, "refused", str(error.values["reason"]))
+    except RunnerError as error:
+        return Tried(mapping, family, "refused", str(error))
+    except Exception as error:  # noqa: BLE001
+        return Tried(mapping, family, "wrong", f"an error of ours: {_short(error)}")
+    every = [capture.attention(name) for name in capture.attentions] or [capture]
+    if not all(one.verify(layer).ok for one in every for layer in range(one.n_layers) if one.has_weights(layer)):
+        return Tried(mapping, family, "wrong", "its badge refuses it")
+    mechanism = "eager function" if any(r.eager for one in every for r in one.records if r) else "attention interface"
+    error = _against_eager(plain, every)
+    if error is None:
+        return Tried(mapping, family, "captured, without a reference", mechanism)
+    return Tried(mapping, family, "captured" if error < CLOSE else "wrong", f"{mechanism}, {error:.0e}")
+
+
+@torch.no_grad()
+def _against_eager(model: Any, every: Sequence[Capture]) -> float | None:
+    """The largest difference of a weight; None where the model does not return its own."""
+    ids = torch.tensor([[token.id for token in every[0].tokens]])
+    given: dict[str, Any] = {"input_ids": ids}
+    names = ["attentions"]
+    if len(every) > 1:
+        given["decoder_input_ids"] = torch.tensor([[token.id for token in every[1].tokens]])
+        names = ["encoder_attentions", "decoder_attentions", "cross_attentions"]
+    try:
+        model.set_attn_implementation("eager")
+        output = model(**given, output_attentions=True, use_cache=False, return_dict=True)
+    except Exception:  # noqa: BLE001  # of whatever kind: the model's own code, asked for something it does not do
+        return None
+    worst: float | None = None
+    for capture, name in zip(every, names, strict=True):
+        theirs = [one for one in getattr(output, name, None) or () if torch.is_tensor(one)]
+        layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
+        if len(theirs) != len(layers):
+            return None
+        for layer, weights in zip(layers, theirs, strict=True):
+            ours = capture.layer_weights(layer, slice(0, len(capture.tokens)))
+            if weights[0].shape != ours.shape:
+                return None
+            if float((weights[0].float() - ours).abs().max()) > CLOSE and capture.record(layer).sinks is not None:
+                ours = ours / ours.sum(dim=-1, keepdim=True)  # Granite returns them before the sink takes its share
+            worst = max(worst or 0.0, float((weights[0].float() - ours).abs().max()))
+    return worst
+
+
+def table(found: Sequence[Tried], version: str) -> Iterator[str]:
+    """The lines of docs/families.md."""
+    count = Counter(one.outcome for one in found)
+    captured = count["captured"] + count["captured, without a reference"]
+    yield "# Families"
+    yield ""
+    yield "Written by `python -m scripts.families`: a small random model of every type of language model that"
+    yield f"transformers {version} maps goes through the capture, and its weights are compared with those that its own"
+    yield "eager attention returns. What is refused is refused in the app with the same reason."
+    yield ""
+    yield f"{len(found)} types: {captured} captured and right ({count[OUTCOMES[0]]} against the model's own weights,"
+    yield f"{count[OUTCOMES[1]]} by the badge alone, where the model returns none), {count['wrong']} wrong,"
+    yield f"{count['refused']} refused, {count['not tried']} not tried, for no small model of them could be made."
+    yield ""
+    yield "| family | read as | outcome | mechanism and largest difference of a weight, or the reason |"
+    yield "| --- | --- | --- | --- |"
+    for one in sorted(found, key=lambda one: (OUTCOMES.index(one.outcome), one.mapping, one.family)):
+        yield f"| {one.family} | {one.mapping} | {one.outcome} | {one.said.replace('|', '/')} |"
+
+
+def _short(error: BaseException) -> str:
+    return f"{type(error).__name__}: {first_line(error)}"[:160]
