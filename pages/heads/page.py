@@ -7,13 +7,13 @@ from pages.heads.export import heads_view
 from pages.heads.first import draw_first, moved
 from pages.heads.grid import show_grid
 from pages.heads.next_token import show_next
+from pages.heads.reading import explain
 from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of
 from ui import cached
 from ui.controls import choose, pick, switch
 from ui.head_views import DrawnHead, draw_head, show_map
 from ui.i18n import _
 from ui.page import guarded, open_page, show_badge, show_strip
-from ui.reading import show_reading
 from ui.state import current
 from ui.view import offer
 
@@ -70,14 +70,5 @@ with left:
     if opened.capture.request.attention != "encoder":  # which says nothing by itself
         guarded(lambda: show_next(opened))
 
-show_reading(
-    [
-        _("Each small square is one head: every row is a token that looks, every column a token that is looked at."),
-        _("The stronger the colour, the larger the share of attention; each row adds up to 100 %, and grey is masked."),
-        _("The open head is the same square made large; blue is the pinned query, red the pinned key."),
-    ],
-    formula="weights = softmax(q · kᵀ / √d_head + mask)",
-    source="Vaswani et al. 2017, arXiv:1706.03762",
-    attempt=_("Pick the induction example, choose the metric “induction”, rank the heads and open the first one."),
-)
+explain(opened)
 offer(opened, heads_view(drawn, grid, by))

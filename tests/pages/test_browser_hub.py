@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 import threading
 
 import pytest
@@ -29,8 +31,11 @@ def test_a_version_of_a_model_is_fetched_shown_and_left_while_it_is_on_its_way(n
     tiny("llama")().save_pretrained(folder)
     byte_tokenizer().save_pretrained(folder)
     with local_hub() as hub:
-        translator = EMBEDDED["translator"]
-        hub.models = {f"{NAME}@v1.0": folder, "someone/gated@main": folder, "someone/t5@main": translator}
+        hears = shutil.copytree(EMBEDDED["translator"], tmp_path / "hears")
+        sizes = {f"{side}_{what}": 4 for side in ("encoder", "decoder") for what in ("layers", "attention_heads")}
+        config = json.loads((hears / "config.json").read_text("utf-8")) | sizes | {"model_type": "whisper"}
+        (hears / "config.json").write_text(json.dumps(config), "utf-8")
+        hub.models = {f"{NAME}@v1.0": folder, "someone/gated@main": folder, "someone/hears@main": hears}
         hub.gated = {"someone/gated"}
         hub.slow = threading.Event()
         online = {"HF_ENDPOINT": hub.url, "HF_HUB_OFFLINE": "0", "HF_HOME": str(tmp_path / "home")}
@@ -53,9 +58,11 @@ def test_a_version_of_a_model_is_fetched_shown_and_left_while_it_is_on_its_way(n
             expect(page.get_by_text(PREVIEW)).to_have_count(0)
             expect_address(page, model=f"{NAME}@v1.0", text="abc")
             page.get_by_role("radio", name="简体中文").click()
-            choose(page, "someone/t5")  # refused by its configuration alone, which says what it is
-            expect(page.get_by_text(re.compile(r"^t5 · .*M 参数 · float32 · 4 层 × 4 个头 · .*需下载"))).to_be_visible()
-            assert not hub.fetched("model.safetensors", "someone/t5")
+            choose(page, "someone/hears")  # refused by its configuration alone, which says what it is
+            expect(
+                page.get_by_text(re.compile(r"^whisper · .*M 参数 · float32 · 4 层 × 4 个头 · .*需下载"))
+            ).to_be_visible()
+            assert not hub.fetched("model.safetensors", "someone/hears")
             choose(page, f"{NAME}@v1.0")
             wait_for_heads(page)
             page.locator(".st-key-model_box input").press("End")

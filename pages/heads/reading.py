@@ -1,0 +1,41 @@
+"""How the page Heads is read, by what its model does: going on with a text, filling it in, or translating it."""
+
+from __future__ import annotations
+
+from analysis.joined import first_query
+from analysis.mask_effect import looks_ahead
+from ui.i18n import _
+from ui.page import PageContext
+from ui.reading import show_reading
+
+SOURCE = "Vaswani et al. 2017, arXiv:1706.03762"
+
+
+def explain(opened: PageContext) -> None:
+    """The explanation, and something to try."""
+    across, ahead = first_query(opened.capture) > 0, looks_ahead(opened.capture)
+    squares = _(
+        "Each small square is one head: every row is a token that looks, every column a token that is looked at."
+    )
+    grey = _(
+        "The stronger the colour, the larger the share of attention; each row adds up to 100 %, and grey is masked."
+    )
+    full = _("The stronger the colour, the larger the share of attention; each row adds up to 100 %.")
+    attempt = _("Pick the induction example, choose the metric “induction”, rank the heads and open the first one.")
+    if opened.runner.info.attentions:
+        attempt = _(
+            "Look across in a head of the last layer: from row to row, the columns say in which order the text is "
+            "translated. Then type another translation above."
+        )
+    elif ahead:
+        attempt = _("Pick an example with a hidden word, and find the heads that look at what comes after it.")
+    show_reading(
+        [
+            squares,
+            full if across or ahead else grey,
+            _("The open head is the same square made large; blue is the pinned query, red the pinned key."),
+        ],
+        formula="weights = softmax(q · kᵀ / √d_head + mask)",
+        source=("Bahdanau et al. 2015, arXiv:1409.0473; " if across else "") + SOURCE,
+        attempt=attempt,
+    )
