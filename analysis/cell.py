@@ -15,6 +15,8 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from analysis.head_names import group_size
+from analysis.joined import n_looked_at
+from analysis.score_formula import root_of
 from model_runner.capture import Capture
 from model_runner.errors import Cancelled, RunnerError
 
@@ -107,7 +109,8 @@ def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
     """Positions and heads count from 0. O(keys × d_head). Raises NoWeights, NoSuchPlace."""
     record = capture.record(layer)
     kv_head = head // record.group
-    q, keys, values = _float64(record.q[head, query]), _float64(record.k[kv_head]), _float64(record.v[kv_head])
+    q, read = _float64(record.q[head, query]), slice(0, n_looked_at(capture))
+    keys, values = _float64(record.k[kv_head, read]), _float64(record.v[kv_head, read])
     row = _row(capture, layer, head, query, key)
     product = q * keys[key]
     dot = float(product.sum())
@@ -128,7 +131,7 @@ def cell(capture: Capture, layer: int, head: int, query: int, key: int) -> Cell:
         product=product,
         dot=dot,
         scale=record.scale,
-        root=_root(record.scale),
+        root=root_of(record.scale),
         scaled=scaled,
         softcap=record.softcap,
         capped=capped,
@@ -159,14 +162,15 @@ def strongest_key(capture: Capture, layer: int, head: int, query: int) -> int:
 
 def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
     record, one_query, one_head = capture.record(layer), slice(query, query + 1), slice(head, head + 1)
-    weights = _float64(capture.weights(layer, head, queries=one_query)[0])
-    q, keys, values = record.q[head, query], record.k[head // record.group], record.v[head // record.group]
-    every_key = slice(0, len(keys))
+    every_key = slice(0, n_looked_at(capture))
+    q, kv_head = record.q[head, query], head // record.group
+    keys, values = record.k[kv_head, every_key], record.v[kv_head, every_key]
+    scores = _float64(capture.scores(layer, head, queries=one_query, keys=every_key)[0])
+    weights, lse = _softmax(scores, None if record.sinks is None else float(record.sinks[head]))
     keep = record.mask.tile(one_query, every_key, record.q.device, head=head)[0].cpu().numpy()
-    lse = float(record.log_sum_exp(one_head, one_query, rows=1)[0, 0])
     drawn = _drawn(weights, keep, key)
     return Row(
-        scores=_float64(capture.scores(layer, head, queries=one_query)[0]),
+        scores=scores,
         keep=keep,
         weights=weights,
         contributions=weights * np.linalg.norm(_float64(values), axis=1),
@@ -178,6 +182,16 @@ def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
         k=_float64(keys)[drawn],
         v=_float64(values)[drawn],
     )
+
+
+def _softmax(scores: Float[np.ndarray, "keys"], sink: float | None) -> tuple[Float[np.ndarray, "keys"], float]:
+    """The weights and the log of their denominator, in float64: what is left of them is added up, too."""
+    row = scores if sink is None else np.append(scores, sink)
+    largest = row.max()
+    if np.isneginf(largest):
+        return np.zeros_like(scores), -math.inf
+    lse = float(largest + np.log(np.exp(row - largest).sum()))
+    return np.exp(scores - lse), lse
 
 
 def _drawn(weights: Float[np.ndarray, "keys"], keep: Bool[np.ndarray, "keys"], key: int) -> Int[np.ndarray, "drawn"]:
@@ -211,11 +225,6 @@ def _named(push: Float[Tensor, "vocab"], *, largest: bool) -> tuple[tuple[int, f
     top = push.topk(min(PUSHED, len(push)), largest=largest)
     named = zip(top.indices.tolist(), top.values.tolist(), strict=True)
     return tuple((token, value) for token, value in named if value != 0)  # a silenced head pushes no token
-
-
-def _root(scale: float) -> int | None:
-    d = round(scale**-2)
-    return d if d > 1 and math.isclose(scale, d**-0.5, rel_tol=1e-6) else None
 
 
 def _float64(x: Tensor) -> Float[np.ndarray, "..."]:

@@ -35,7 +35,7 @@ OF_MODEL = {
     "translator": (
         Example(N_("time and place"), "The dog chased the cat in the garden yesterday."),
         Example(N_("habit"), "The boy writes the expensive letter every week."),
-        Example(N_("word order"), "The horse put the green poem under the roof this morning."),
+        Example(N_("word order"), "The monkey put the peach on the bridge last night."),
         Example(N_("Chinese habit"), "那只松鼠每天在房子里写那本书。"),
         Example(N_("Chinese word order"), "那匹马今早把那首绿色的诗放在了屋顶下面。"),
         Example(N_("Chinese reason"), "因为约翰追了亨利，所以一个年轻的女孩借了一面鼓。"),

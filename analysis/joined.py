@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attention.masks import Across
 from model_runner.capture import Capture, Check, index
-from model_runner.errors import NoLogits
+from model_runner.errors import EncoderSaysNothing, OtherText
 from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
 from model_runner.tokens import Token
@@ -31,7 +31,7 @@ class Joined(Capture):
         return len(self.cross.keys) if self.cross is not None else 0
 
     def logits(self, position: int) -> Float[Tensor, "vocab"]:
-        """Of a token that is written. Raises NoLogits for one that is read, and as Capture's."""
+        """Of a token that is written. Raises EncoderSaysNothing for one that is read, and as Capture's."""
         return self._written().logits(self._query(position))
 
     def direct_logits(self, layer: int, head: int, position: int) -> Float[Tensor, "vocab"]:
@@ -44,13 +44,13 @@ class Joined(Capture):
 
     def _written(self) -> Capture:
         if self.cross is None:
-            raise NoLogits(name=self.request.model)
+            raise EncoderSaysNothing()
         return self.cross
 
     def _query(self, position: int) -> int:
         position = index("position", position, len(self.tokens))
         if position < self.n_read:
-            raise NoLogits(name=f"{self.request.model} (encoder)")
+            raise EncoderSaysNothing()
         return position - self.n_read
 
 
@@ -86,6 +86,19 @@ def first_query(capture: Capture) -> int:
 def n_looked_at(capture: Capture) -> int:
     """How many tokens, from the first on, are looked at: all, unless two texts are joined."""
     return capture.n_read if isinstance(capture, Joined) else len(capture.tokens)
+
+
+def check_side(capture: Capture, name: str, position: int | None) -> None:
+    """Raises OtherText for a "query" in the text that is looked at, a "key" in the one that looks, of two joined."""
+    if position is not None and first_query(capture) and (name == "query") == (position < first_query(capture)):
+        raise OtherText(position=position)
+
+
+def side_of(capture: Capture, token: int | None, sets: str = "query") -> dict[str, int | None]:
+    """What a click on a token chooses: ``sets``, but of two joined texts what its text does; None: no token."""
+    if token is not None and first_query(capture):
+        sets = "key" if token < first_query(capture) else "query"
+    return {"key": token} if sets == "key" and token is not None else {"query": token, "key": None}
 
 
 def _moved(token: Token, by: int) -> Token:

@@ -89,7 +89,7 @@ NEXT = N_("What to see: {query} looks {value} at {key}, whose translation is wri
 OF_TRANSLATIONS = (
     Story("The dog chased the cat in the garden yesterday.", "garden", NEXT),
     Story("The boy writes the expensive letter every week.", "boy", NEXT),
-    Story("The horse put the green poem under the roof this morning.", "poem", NEXT),
+    Story("The monkey put the peach on the bridge last night.", "peach", NEXT),
     Story("那匹马今早把那首绿色的诗放在了屋顶下面。", "屋顶", NEXT),
     Story("那只松鼠每天在房子里写那本书。", "书", NEXT),
     Story("因为约翰追了亨利，所以一个年轻的女孩借了一面鼓。", "鼓", NEXT),

@@ -20,7 +20,7 @@ from attention import softmax
 from model_runner import verification
 from model_runner.errors import (
     AwayFromModel,
-    NoLogits,
+    EncoderSaysNothing,
     NoRotation,
     NoSuchAttention,
     NoSuchPlace,
@@ -227,7 +227,7 @@ class Capture:
 
     def _ask(self, question: Question[Tensor]) -> Tensor:
         if self.request.attention == "encoder":
-            raise NoLogits(name=f"{self.request.model} (encoder)")
+            raise EncoderSaysNothing()
         if self.asked is None:
             raise AwayFromModel()
         return self.asked.submit(question).result()

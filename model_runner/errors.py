@@ -157,8 +157,19 @@ class NoSuchAttention(RunnerError):
     hint = N_("Only an encoder–decoder has several kinds of attention.")
 
 
+class OtherText(RunnerError):
+    message = N_(
+        "Only the first of the two texts is looked at, and only the second looks: token {position} is in the other one."
+    )
+
+
+class EncoderSaysNothing(RunnerError):
+    message = N_("An encoder only reads: it predicts no token.")
+    hint = N_("Choose the decoder, or across, and a token that is written.")
+
+
 class OneStackOnly(RunnerError):
-    message = N_("{name} is an encoder–decoder, and this is shown of models with one stack of layers alone so far.")
+    message = N_("So far this is only done for models with one stack of layers; {name} is an encoder–decoder.")
     hint = N_("Look at it on Heads, Positions, Next token or the film, or choose another model here.")
 
 

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.cell import strongest_key
-from analysis.joined import first_query
+from analysis.joined import check_side, side_of
 from analysis.opening import opening_query
 from analysis.stories import first_head
 from analysis.token_metric import largest, token_metric
@@ -22,7 +22,7 @@ from model_runner import Capture, Runner, RunnerError
 from model_runner.capture import index
 from model_runner.edit_words import name_of
 from model_runner.edits import Edit, check_cells
-from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnly
+from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnly, OtherText
 from model_runner.hub_errors import HubNotAsked
 from model_runner.memory import readable
 from model_runner.preview import ModelPreview
@@ -156,15 +156,15 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
         try:
             value = getattr(place, name) if (name, place.query) != ("query", -1) else opening_query(capture)
             positions[name] = None if value is None else index("position", value, len(capture.tokens))
-            if name == "query" and value is not None and (positions[name] or 0) < first_query(capture):
-                positions[name] = opening_query(capture)
-        except NoSuchPlace as error:
+            check_side(capture, name, positions[name])
+        except (NoSuchPlace, OtherText) as error:
             problems.append(sentence(error))
             if name == "query":
                 session.move(query=-1)
                 positions[name] = opening_query(capture)
             else:
                 session.move(key=None)
+                positions[name] = None
     try:
         check_cells(capture.request.edits, len(capture.tokens))
     except NoSuchPlace as error:  # of edits that are carried from another text
@@ -172,7 +172,7 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     if no_head:
         problems.append(_("Showing L{layer}H{head} instead.").format(layer=layer, head=head))
     if problems:
-        st.info(plain(joined(*problems)))
+        st.info(plain(joined(*dict.fromkeys(problems))))
     return PageContext(runner, capture, layer, head, positions["query"], positions["key"])
 
 
@@ -200,10 +200,7 @@ def show_strip(opened: PageContext, metric: Metric | None = None) -> None:
     )
 
     def choose(token: int | None) -> None:
-        if token is not None and token < first_query(opened.capture):
-            session.move(key=token)  # of a text that is only looked at
-        else:
-            session.move(query=token, key=None)
+        session.move(**side_of(opened.capture, token))
 
     mount(token_strip.SOURCE, payload, key="token_strip", on={"token": choose})
 

@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis import text_in_address
 from analysis.aliases import renamed
-from analysis.examples import suited
+from analysis.examples import OF_MODEL, suited
 from jobs.hosting import listed_models, memory_setting
 from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
@@ -109,7 +109,7 @@ def begin() -> bool:
     address.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
     try:
         read = text_in_address.text_of(given)
-        st.session_state[_TEXT] = stays if read is None else read
+        st.session_state[_TEXT] = suited(stays, DEFAULT_MODEL, model(), language()) if read is None else read
     except ValueError:
         st.session_state[_TEXT] = stays
         st.session_state[_PROBLEMS] = {_TEXT: _(UNREADABLE_TEXT)}
@@ -217,7 +217,7 @@ def address_parts() -> dict[str, str]:
     wanted = address.held()
     if model() != DEFAULT_MODEL:
         wanted[_MODEL] = model()
-    return wanted if text() == DEFAULT_TEXT else wanted | text_in_address.parts_of(text())
+    return wanted if text() == DEFAULT_TEXT and model() not in OF_MODEL else wanted | text_in_address.parts_of(text())
 
 
 def write_address() -> None:

@@ -26,7 +26,7 @@ def choose_attention(capture: Capture) -> Capture:
             _("what is written"),
             held.target,
             key=holding("target", held.target),
-            placeholder=_("the model writes this itself: type something else"),
+            placeholder=_("it writes: {text}").format(text=capture.attention("decoder").text),
             on_change=lambda: _look_at(target=st.session_state["target"].strip()),
             label_visibility="collapsed",
         )

@@ -114,7 +114,7 @@ class Answers:
             case Logits(hidden):
                 return engine.logits(hidden.to(engine.model.device)[None])[0]
             case DirectLogits():
-                raise NoAttribution(reason=N_("it is an encoder–decoder"))
+                raise NoAttribution(reason=N_("this is not done for encoder–decoders so far"))
             case Question():
                 raise OneStackOnly(name=engine.info.name)
             case _:

@@ -68,7 +68,7 @@ def _sums(found: Cell) -> list[str]:
 def _tables(opened: PageContext, found: Cell) -> dict[str, pd.DataFrame]:
     """The row of keys and the two vectors, by heading: what the drawings show, to be read."""
     row, title = found.row, f"L{found.layer}H{found.head}"
-    keys = [f"{position} {token.text}" for position, token in enumerate(opened.capture.tokens)]
+    keys = [f"{position} {token.text}" for position, token in enumerate(opened.capture.tokens[: len(row.weights)])]
     columns = {"q·k": row.dots, "score": row.scores, "weight": row.weights, "‖w·v‖": row.contributions}
     return {
         f"{title} · {_('Query (looking)')} {found.query}": pd.DataFrame(columns, index=keys),

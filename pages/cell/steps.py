@@ -7,6 +7,8 @@ import streamlit as st
 
 from analysis.cell import Cell, Push
 from analysis.head_names import head_name
+from analysis.joined import first_query, n_looked_at, side_of
+from analysis.score_formula import score_formula
 from pages.cell.state import CellState
 from ui import cached, session
 from ui.components import mount
@@ -20,14 +22,15 @@ from viz.components.token_strip import token_strip
 
 
 def show_coordinates(opened: PageContext, query: int, key: int) -> None:
-    """Layer, head, query and key; a layer without weights is not offered."""
-    capture, n_tokens = opened.capture, len(opened.capture.tokens)
+    """Layer, head, query and key; a layer without weights is not offered, nor a token that does not look here."""
+    capture = opened.capture
+    first, n_tokens, n_keys = first_query(capture), len(capture.tokens), n_looked_at(capture)
     layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
     _coordinate(_("Layer"), "layer", opened.layer, layers)
     heads = {head: head_name(capture, opened.layer, head)[1:] for head in range(len(capture.q(opened.layer)))}
     _coordinate(_("Head"), "head", opened.head, heads)
-    _coordinate(_("Query (looking)"), "query", query, n_tokens)
-    _coordinate(_("Key (looked at)"), "key", key, n_tokens)
+    _coordinate(_("Query (looking)"), "query", query, range(first, n_tokens))
+    _coordinate(_("Key (looked at)"), "key", key, range(n_keys))
     st.button(
         _("the key looked at most"),
         key="cell_strongest",
@@ -37,17 +40,23 @@ def show_coordinates(opened: PageContext, query: int, key: int) -> None:
     )
 
 
-def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int, str] | int) -> None:
+def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int, str] | range) -> None:
     """One coordinate of the place, from a list, or stepped through where it is one of many positions."""
 
     def move(place: int) -> None:
         session.move(**{name: place})
 
-    if isinstance(options, int):
+    if isinstance(options, range):
         key = holding(f"cell_{name}", value)
-        last = options - 1
         st.number_input(
-            label, 0, last, value, step=1, key=key, on_change=lambda: move(int(st.session_state[key])), width=130
+            label,
+            options[0],
+            options[-1],
+            value,
+            step=1,
+            key=key,
+            on_change=lambda: move(int(st.session_state[key])),
+            width=130,
         )
     else:
         names = options if isinstance(options, dict) else {option: str(option) for option in options}
@@ -58,8 +67,10 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int
 def show_row_strip(opened: PageContext, found: Cell, *, sets: str) -> None:
     """The text coloured by the query's weights; a click sets the query or the key."""
     units = cached.chips(opened.capture)
-    weights = np.array([found.row.weights[unit.tokens].sum() for unit in units])
-    seen = np.array([found.row.keep[unit.tokens].any() for unit in units])
+    rest = len(opened.capture.tokens) - len(found.row.weights)  # of another text, whose tokens are no keys
+    row, keep = (np.pad(values, (0, rest)) for values in (found.row.weights, found.row.keep))
+    weights = np.array([row[unit.tokens].sum() for unit in units])
+    seen = np.array([keep[unit.tokens].any() for unit in units])
     payload = token_strip.payload(
         labels=[unit.label for unit in units],
         positions=[unit.start for unit in units],
@@ -74,10 +85,7 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: str) -> None:
     )
 
     def choose(token: int | None) -> None:
-        if sets == "key" and token is not None:
-            session.move(key=token)
-        else:
-            session.move(query=token, key=None)
+        session.move(**side_of(opened.capture, token, sets))
 
     mount(token_strip.SOURCE, payload, key="token_strip", on={"token": choose})
 
@@ -100,7 +108,7 @@ def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
             weights=row.weights[row.drawn],
             biases=None if row.biases is None else row.biases[row.drawn],
         ),
-        total=len(tokens),
+        total=n_looked_at(opened.capture),
         n_visible=int(row.keep.sum()),
         window=found.window,
         rotated=found.rotated,
@@ -133,7 +141,8 @@ def _push_lists(opened: PageContext, push: Push) -> dict[str, cell_steps.JSON]:
 def formula(found: Cell) -> str:
     """The steps as formulas; what is pushed is the output, or what edits let pass on instead."""
     pushed = "passed on" if found.changed else "output"
-    return f"weight = exp(q · k / √d_head − lse)\noutput = Σ weight · v\npush = W_U · norm(W_O · {pushed})"
+    score = score_formula(found)
+    return f"weight = exp({score} − lse)\noutput = Σ weight · v\npush = W_U · norm(W_O · {pushed})"
 
 
 def show_steps(payload: bytes) -> None:

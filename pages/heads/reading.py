@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from analysis.joined import first_query
 from analysis.mask_effect import looks_ahead
+from analysis.score_formula import score_formula
 from ui.i18n import _
 from ui.page import PageContext
 from ui.reading import show_reading
@@ -13,6 +14,7 @@ SOURCE = "Vaswani et al. 2017, arXiv:1706.03762"
 
 def explain(opened: PageContext) -> None:
     """The explanation, and something to try."""
+    record = opened.capture.record(opened.layer)
     across, ahead = first_query(opened.capture) > 0, looks_ahead(opened.capture)
     squares = _(
         "Each small square is one head: every row is a token that looks, every column a token that is looked at."
@@ -35,7 +37,7 @@ def explain(opened: PageContext) -> None:
             full if across or ahead else grey,
             _("The open head is the same square made large; blue is the pinned query, red the pinned key."),
         ],
-        formula="weights = softmax(q · kᵀ / √d_head + mask)",
+        formula=f"weights = softmax({score_formula(record, 'kᵀ')} + mask)",
         source=("Bahdanau et al. 2015, arXiv:1409.0473; " if across else "") + SOURCE,
         attempt=attempt,
     )

@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 
+from analysis.joined import first_query
 from model_runner.sampling import draw, uniforms
 from model_runner.transforms import DEFAULT, Sampling
 from pages.next_token.views import Bench, bench_payload, tables_of
@@ -52,10 +53,11 @@ def drawn_tokens(bench: Bench, sampling: Sampling) -> list[int]:
 
 def code(bench: Bench) -> str:
     """The lines that give the same numbers."""
+    first = first_query(bench.capture)  # what is only read has been written by nobody
     lines = [
         "\nfrom model_runner.sampling import draw, stages, uniforms\nfrom model_runner.transforms import Sampling\n",
         f"logits = capture.logits({bench.query})",
-        f"previous = [token.id for token in capture.tokens[: {bench.position}]]",
+        f"previous = [token.id for token in capture.tokens[{first or ''}: {bench.position}]]",
     ]
     for name, sampling in bench.settings.items():
         suffix = f"_{name.lower()}" if bench.compare else ""

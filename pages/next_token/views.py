@@ -13,7 +13,7 @@ from analysis.joined import first_query
 from analysis.next_token import end_of_text
 from model_runner import Capture
 from model_runner.edits import check_growing
-from model_runner.errors import CannotContinue, NoLogits, RunnerError
+from model_runner.errors import CannotContinue, EncoderSaysNothing, RunnerError
 from model_runner.sampling import MODEL, Stage, stages
 from model_runner.transforms import DEFAULT, TRANSFORMS, Sampling
 from pages.next_token.state import NextTokenState, state
@@ -93,7 +93,7 @@ def read_bench(opened: PageContext) -> Bench:
     capture, runner = opened.capture, opened.runner
     record = capture.record(opened.layer)
     if capture.request.attention == "encoder":
-        raise NoLogits(name=f"{runner.info.name} (encoder)")
+        raise EncoderSaysNothing()
     if bool(record.mask.tile(slice(0, 1), slice(0, 2), record.q.device)[0, -1]):
         check_growing(capture.request.edits)  # then it is not the model that looks both ways
         raise CannotContinue(name=runner.info.name, family=runner.info.family, reason=BOTH_WAYS)

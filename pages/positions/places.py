@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.head_names import head_name
+from analysis.joined import side_of
 from pages.positions.state import sliders_back
 from ui import cached, session
 from ui.components import mount
@@ -51,7 +52,8 @@ def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: st
     )
 
     def choose(token: int | None) -> None:
-        if sets == "key" and token is not None:
+        chosen = side_of(opened.capture, token, sets)
+        if chosen.keys() == {"key"} and token is not None:
             look_at_key(token)
         else:
             session.move(query=-1 if token is None else token, key=None)

@@ -21,7 +21,7 @@ from analysis.units import word_units
 from attention.metrics import METRICS
 from model_runner import CaptureRequest, load_runner
 from model_runner.capture import Capture
-from model_runner.errors import NoLogits
+from model_runner.errors import EncoderSaysNothing
 
 TEXT = "The dog chased the cat in the garden yesterday."
 
@@ -51,7 +51,7 @@ def test_the_written_tokens_look_at_the_read_ones_and_nothing_else_is_seen():
             assert weights[:n_read].abs().max() == 0 == weights[:, n_read:].abs().max()
         assert whole.verify(layer) == cross.verify(layer)
     torch.testing.assert_close(whole.logits(n_read + 3), cross.logits(3))
-    with pytest.raises(NoLogits):
+    with pytest.raises(EncoderSaysNothing):
         whole.logits(n_read - 1)
 
 
@@ -129,7 +129,7 @@ def test_every_example_opens_where_the_word_that_comes_next_is_looked_at(story):
     assert seen.weight >= 0.9
     assert (seen.layer, seen.head) == first_head(capture) == opening_head(capture)
     assert seen.query == opening_query(capture)
-    pairs = {"garden": "花园", "boy": "男孩", "poem": "首", "屋顶": "·roof", "书": "·book", "鼓": "·drum"}
+    pairs = {"garden": "花园", "boy": "男孩", "peach": "桃子", "屋顶": "·roof", "书": "·book", "鼓": "·drum"}
     assert capture.tokens[seen.query + 1].text == pairs[story.looked_at]
 
 

@@ -127,7 +127,7 @@ def test_the_pages_that_know_two_texts_show_them_with_a_place_that_does_not_exis
         says_nothing = page in ("next_token", "film") and attention == "encoder"
         assert "atlas-badge ok" in html(app) or says_nothing
         if says_nothing:
-            assert any(one.startswith("The model translator (encoder) comes without") for one in sentences(app))
+            assert any(one.startswith("An encoder only reads: it predicts no token.") for one in sentences(app))
 
 
 @pytest.mark.parametrize("page", REFUSED)
@@ -136,7 +136,7 @@ def test_the_others_say_that_they_do_not_so_far(page):
     no_failure(app)
     (said,) = sentences(app)
     assert said == (
-        "translator is an encoder–decoder, and this is shown of models with one stack of layers alone so far. "
+        "So far this is only done for models with one stack of layers; translator is an encoder–decoder. "
         "Look at it on Heads, Positions, Next token or the film, or choose another model here."
     )
 
@@ -174,6 +174,39 @@ def test_only_what_is_written_counts_for_the_repetition_penalty():
     cross = capture("cross")
     at = opening_query(joined(cross)) - len(cross.keys)
     assert arrays["previous"].tolist() == [token.id for token in cross.tokens[: at + 1]]
+
+
+@pytest.mark.parametrize("place", [{"query": "3"}, {"key": "14"}, {"query": "3", "key": "14"}])
+def test_a_token_that_does_not_look_is_no_query_and_one_that_is_not_looked_at_no_key(place):
+    for page in ("heads", "cell", "next_token", "film", "positions"):
+        app = open_app(page=f"pages/{page}/page.py", **ADDRESS, **place)
+        no_failure(app)
+        (said,) = sentences(app) if page != "positions" else sentences(app)[:1]
+        assert said.startswith("Only the first of the two texts is looked at, and only the second looks: token ")
+        assert "key" not in beside_head(app)
+        assert beside_head(app).get("query") != "3"
+
+
+def test_a_cell_across_has_the_keys_that_are_read_and_its_controls_reach_no_others():
+    app = open_app(page="pages/cell/page.py", **ADDRESS)
+    cross = capture("cross")
+    n_read, n_all = len(cross.keys), len(cross.keys) + len(cross.tokens)
+    query, key = (app.number_input(key=f"cell_{name}") for name in ("query", "key"))
+    assert ((query.min, query.max), (key.min, key.max)) == ((n_read, n_all - 1), (0, n_read - 1))
+    meta, arrays = payload(app, "cell_steps")
+    assert (meta["total"], meta["n_visible"], len(arrays["positions"])) == (n_read, n_read, n_read)
+    assert meta["rest"] < 1e-12
+    send(app, "token_strip", "token", 3)  # whatever a click sets: what is read is a key
+    assert (beside_head(app)["key"], payload(app, "cell_steps")[0]["key"]) == ("3", 3)
+    send(app, "token_strip", "token", n_read + 2)
+    assert payload(app, "cell_steps")[0]["query"][1] == n_read + 2
+    no_failure(app)
+
+
+def test_its_address_without_a_text_opens_on_its_own_first_example():
+    assert open_app(model="translator").text_area(key="text_box").value == TEXT
+    app = open_app(model="translator", text="The dog chased the squirrel because it")
+    assert beside_head(app)["text"] == "The dog chased the squirrel because it"  # no copy of it shows another
 
 
 def test_a_text_of_no_sense_to_it_is_translated_all_the_same():

@@ -17,8 +17,8 @@ from model_runner.errors import (
     ContextFull,
     EditNotPossible,
     EmptyText,
+    EncoderSaysNothing,
     NoAttribution,
-    NoLogits,
     NoSuchAttention,
     NotCapturable,
     OneStackOnly,
@@ -260,7 +260,7 @@ def test_what_cannot_be_asked_says_so():
         capture.attention("self")
     with pytest.raises(NoSuchAttention):
         held.capture(CaptureRequest(SOURCE, attention="self"))
-    with pytest.raises(NoLogits):
+    with pytest.raises(EncoderSaysNothing):
         capture.attention("encoder").logits(0)
     with pytest.raises(NoAttribution):
         capture.direct_logits(0, 0, 0)

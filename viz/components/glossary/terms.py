@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
+from viz.components.glossary.pictures import BARS, GROUP, LOOK, MASK, STREAM, TURN, Shape
+
 N_ = str  # marks a text for Babel without translating it here
-Shape = tuple[str, dict[str, str]]  # an SVG element and its attributes, on a picture of 120 × 60
 
 
 @dataclass(frozen=True)
@@ -17,41 +17,6 @@ class Term:
     meaning: str
     picture: tuple[Shape, ...] = ()
 
-
-def _rect(x: float, y: float, width: float, height: float, kind: str) -> Shape:
-    return "rect", {"x": f"{x:g}", "y": f"{y:g}", "width": f"{width:g}", "height": f"{height:g}", "class": kind}
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Shape:
-    return "line", {"x1": f"{x1:g}", "y1": f"{y1:g}", "x2": f"{x2:g}", "y2": f"{y2:g}", "class": kind}
-
-
-def _triangle(kinds: Sequence[str]) -> tuple[Shape, ...]:
-    """Five rows that look at ever more columns; ``kinds`` are the cells of the last row, the others are faint."""
-    cells = [_rect(35 + 10 * k, 5 + 10 * q, 9, 9, "faint") for q in range(4) for k in range(q + 1)]
-    return (*cells, *(_rect(35 + 10 * k, 45, 9, 9, kind) for k, kind in enumerate(kinds)))
-
-
-_LOOK = _triangle(("faint", "strong", "faint", "faint", "faint"))
-_HIDDEN = tuple(_rect(35 + 10 * k, 5 + 10 * q, 9, 9, "out") for q in range(5) for k in range(q + 1, 5))
-_MASK = (*_triangle(("faint",) * 5), *_HIDDEN)
-_BARS = tuple(_rect(20 + 18 * i, 50 - height, 12, height, "strong") for i, height in enumerate((5, 42, 3, 12, 1)))
-_TURN = (
-    ("circle", {"cx": "60", "cy": "30", "r": "24", "class": "ring"}),
-    _line(60, 30, 84, 30, "faint-line"),
-    _line(60, 30, 77, 13, "query-line"),
-)
-_GROUP = (
-    *(_rect(14 + 24 * i, 8, 18, 12, "query") for i in range(4)),
-    *(_rect(26 + 48 * i, 40, 18, 12, "key") for i in range(2)),
-    *(_line(23 + 24 * i, 20, 35 + 48 * (i // 2), 40, "faint-line") for i in range(4)),
-)
-_STREAM = (
-    _line(8, 45, 112, 45, "key-line"),
-    *(_rect(24 + 40 * i, 10, 24, 16, "faint") for i in range(2)),
-    *(_line(30 + 40 * i, 45, 30 + 40 * i, 26, "faint-line") for i in range(2)),
-    *(_line(42 + 40 * i, 26, 42 + 40 * i, 45, "query-line") for i in range(2)),
-)
 
 TERMS = (
     Term(
@@ -85,7 +50,7 @@ TERMS = (
             "One of several small attentions that work side by side in a layer, each with its own "
             "queries, keys and values. L7H5 is head 5 of layer 7."
         ),
-        _LOOK,
+        LOOK,
     ),
     Term(
         (N_("attention"),),
@@ -93,7 +58,7 @@ TERMS = (
             "How a token takes in others: it asks all it may see, and mixes what they answer, each with its "
             "share. The shares add up to 100 %."
         ),
-        _LOOK,
+        LOOK,
     ),
     Term(
         (N_("query"), N_("queries")),
@@ -101,7 +66,7 @@ TERMS = (
             "What a token looks for: a list of numbers that a head makes of it. It is compared "
             "with the keys of the tokens it may see."
         ),
-        _LOOK,
+        LOOK,
     ),
     Term(
         (N_("key"), N_("keys")),
@@ -130,7 +95,7 @@ TERMS = (
             "Turns any numbers into shares that add up to 100 %: each becomes e to its power, divided by the sum "
             "of all. A little more becomes a lot more."
         ),
-        _BARS,
+        BARS,
     ),
     Term(
         (N_("weight"), N_("weights")),
@@ -182,12 +147,31 @@ TERMS = (
         ),
     ),
     Term(
+        (N_("encoder"),),
+        N_("The part of a model that reads a text: each of its tokens looks at all others, before it and after it."),
+    ),
+    Term(
+        (N_("decoder"),),
+        N_("The part of a model that writes: each token looks back, and the next one is made of what it finds."),
+    ),
+    Term(
+        (N_("cross-attention"), N_("cross")),
+        N_(
+            "Attention from one text to another: the queries are of what a decoder writes, the keys and values of what "
+            "its encoder has read."
+        ),
+    ),
+    Term(
+        ("⟨pad⟩", "<pad>"),
+        N_("A token that fills empty places. T5 begins with it whatever it writes: there has to be a first token."),
+    ),
+    Term(
         (N_("residual"), N_("residual stream")),
         N_(
             "The list of numbers that runs through all layers at each token. Heads and "
             "the other parts only read it and add to it."
         ),
-        _STREAM,
+        STREAM,
     ),
     Term(
         ("RoPE",),
@@ -195,7 +179,7 @@ TERMS = (
             "Rotary position embedding: before they are compared, queries and keys are turned by an angle that "
             "grows with their position, so that a score depends on the distance."
         ),
-        _TURN,
+        TURN,
     ),
     Term(
         ("θ",),
@@ -203,7 +187,7 @@ TERMS = (
             "The angle in radians by which one pair of numbers is turned from one position to the next: large for "
             "the fast pairs, tiny for the slow ones."
         ),
-        _TURN,
+        TURN,
     ),
     Term(
         ("GQA",),
@@ -211,7 +195,7 @@ TERMS = (
             "Grouped-query attention: several query heads share one head of keys and values, so that the cache is "
             "smaller."
         ),
-        _GROUP,
+        GROUP,
     ),
     Term(
         ("MQA",),
@@ -224,7 +208,7 @@ TERMS = (
     Term(
         (N_("kv head"), N_("kv heads")),
         N_("A head of keys and values; several query heads may share it."),
-        _GROUP,
+        GROUP,
     ),
     Term(
         (N_("KV cache"),),
@@ -237,7 +221,7 @@ TERMS = (
     Term(
         (N_("masked"), N_("mask")),
         N_("Not to be seen: a text is foretold from left to right, so a token may not look at those after it."),
-        _MASK,
+        MASK,
     ),
     Term(
         (N_("sink"), N_("sinks")),
