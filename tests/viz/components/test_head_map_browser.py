@@ -145,7 +145,18 @@ def test_one_query_over_many_keys_is_a_strip(mount):
     values = np.full((1, 40), 0.025, dtype=np.float32)
     page = mount(SOURCE, head_map(n=40, values=values, window=(0, 1, 0, 40), total=(1, 40), row_labels=["now"]))
     plot = json.loads(facts(page)["geometry"])
-    assert plot["width"] / 40 == pytest.approx(plot["height"])
+    assert plot["width"] / 40 < plot["height"] <= 8 * plot["width"] / 40
+
+
+def test_a_short_text_over_a_long_one_keeps_rows_that_can_be_read(mount):
+    values, rows = np.full((14, 220), 0.005, dtype=np.float32), [f"row {i}" for i in range(14)]
+    columns = [f"{i}" for i in range(220)]
+    page = mount(
+        SOURCE,
+        head_map(n=220, values=values, window=(0, 14, 0, 220), total=(14, 220), row_labels=rows, col_labels=columns),
+    )
+    plot = json.loads(facts(page)["geometry"])
+    assert plot["height"] / 14 >= 10
 
 
 def test_the_canvas_carries_the_summary(mount):

@@ -10,6 +10,7 @@ import { isWhole } from "./view.js"
 export const LABEL_FONT = 12
 export const SMALL_FONT = 11
 const LARGEST_CELL = 46
+const [UNLIKE, MOST_STRETCHED] = [3, 8] // cells are square unless one side has so many times the units of the other
 export const LEAN = Math.PI / 3 // key labels lean by 60°
 const NARROW = 520 // below this width the colour bar lies under the plot
 
@@ -54,12 +55,17 @@ export function layOutFigure(state, width) {
   const below = 8 + (narrow ? 44 : 0) + notes.length * 17
   const spans = [view.q1 - view.q0, view.k1 - view.k0]
   const room = [Math.max(60, inRoom(meta.max_height) - top - below), Math.max(60, width - left - right)]
-  let cell = Math.min(room[0] / spans[0], room[1] / spans[1])
-  if (isWhole(view, meta.total)) cell = Math.min(cell, LARGEST_CELL)
   const ratio = sharpness()
-  if (!state.moving && cell * ratio >= 12) cell = Math.floor(cell * ratio) / ratio // whole pixels: every cell alike
+  const even = Math.min(room[0] / spans[0], room[1] / spans[1])
+  const apart = Math.max(spans[0] / spans[1], spans[1] / spans[0]) > UNLIKE // of two texts: the shorter one gets more room
+  const [high, wide] = spans.map((span, axis) => {
+    let cell = apart ? Math.min(room[axis] / span, MOST_STRETCHED * even) : even
+    if (isWhole(view, meta.total)) cell = Math.min(cell, LARGEST_CELL)
+    if (!state.moving && cell * ratio >= 12) cell = Math.floor(cell * ratio) / ratio // whole pixels: every cell alike
+    return cell
+  })
   const kept = state.moving && state.layout?.plot
-  const plot = { x: left, y: top, width: cell * spans[1], height: cell * spans[0] }
+  const plot = { x: left, y: top, width: wide * spans[1], height: high * spans[0] }
   if (kept) Object.assign(plot, { width: kept.width, height: kept.height, x: kept.x, y: kept.y })
   return {
     width, plot, narrow, most, notes,
