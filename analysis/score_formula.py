@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Protocol, runtime_checkable
 
-from model_runner.record import LayerRecord
 
-if TYPE_CHECKING:
-    from analysis.cell import Cell  # which is made with what is here
+@runtime_checkable
+class Scored(Protocol):
+    """What makes scores: a layer's record, or a cell of it."""
+
+    @property
+    def scale(self) -> float: ...
+    @property
+    def softcap(self) -> float | None: ...
+    @property
+    def bias(self) -> object | None: ...
 
 
 def root_of(scale: float) -> int | None:
@@ -17,13 +24,13 @@ def root_of(scale: float) -> int | None:
     return d if d > 1 and math.isclose(scale, d**-0.5, rel_tol=1e-6) else None
 
 
-def score_formula(record: LayerRecord | Cell, key: str = "k") -> str:
+def score_formula(scored: Scored, key: str = "k") -> str:
     """As ``q · kᵀ / √d_head``, with its own scale, soft-cap and bias; ``key`` is how k is written."""
     product = f"q · {key}"
-    if root_of(record.scale) is not None:
+    if root_of(scored.scale) is not None:
         product += " / √d_head"
-    elif record.scale != 1:
-        product += f" · {record.scale:.4g}"
-    if record.softcap is not None:
+    elif scored.scale != 1:
+        product += f" · {scored.scale:.4g}"
+    if scored.softcap is not None:
         product = f"cap({product})"
-    return product if record.bias is None else f"{product} + bias"
+    return product if scored.bias is None else f"{product} + bias"

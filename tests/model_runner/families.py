@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from transformers import AutoModelForMaskedLM, AutoModelForSeq2SeqLM, PreTrainedModel
+from transformers import AutoModelForMaskedLM, PreTrainedModel
 
 from tests.model_runner.tiny import D_HEAD, D_MODEL, N_HEADS, tiny
 
@@ -238,8 +238,6 @@ REFUSED: tuple[Refused, ...] = (
     Refused("mamba", tiny("mamba"), "no attention at all", NOT_ASKED),
     Refused("git", tiny("git", vision_config={"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}),
             "softmax attention of its own", NOT_ASKED),
-    Refused("t5", tiny("t5", AutoModelForSeq2SeqLM, d_model=D_MODEL, d_kv=D_HEAD, d_ff=48), "an encoder and a decoder",
-            "it is an encoder–decoder"),
     Refused("mpnet", tiny("mpnet", MASKED), "attention of its own, outside the interface", OUTSIDE),
     Refused("bloom", tiny("bloom"), "ALiBi, outside the interface", OUTSIDE),
     Refused("falcon", tiny("falcon"), "outside the interface", OUTSIDE),

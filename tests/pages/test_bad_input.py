@@ -248,12 +248,13 @@ def test_a_family_without_softmax_attention(tmp_path):
     assert "Choose a model whose layers use softmax attention" in said
 
 
-def test_a_family_that_is_no_language_model_of_one_text(tmp_path):
-    from transformers import T5Config, T5ForConditionalGeneration
+def test_a_family_that_hears_instead_of_reading(tmp_path):
+    from transformers import WhisperConfig, WhisperForConditionalGeneration
 
-    config = T5Config(vocab_size=64, d_model=16, d_kv=8, d_ff=16, num_layers=1, num_heads=2)
-    said = told_of(save(tmp_path, T5ForConditionalGeneration(config)))
-    assert "(t5) cannot be captured: it is an encoder–decoder" in said
+    sizes = {f"{side}_{what}": 1 for side in ("encoder", "decoder") for what in ("layers", "attention_heads")}
+    config = WhisperConfig(vocab_size=64, d_model=16, encoder_ffn_dim=16, decoder_ffn_dim=16, pad_token_id=0, **sizes)
+    said = told_of(save(tmp_path, WhisperForConditionalGeneration(config)))
+    assert "(whisper) cannot be captured: its encoder reads sound" in said
 
 
 @every_page
