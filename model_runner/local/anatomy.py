@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from model_runner.runner import ModelInfo
 
 PROBE_TOKENS = 4
 SHORT_TEXT = 16  # tokens that go through the model twice at load: as transformers has it, and recorded
+READS_ELSE = N_("its output layer reads something else than the last hidden state")
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3
 
 
@@ -120,6 +122,18 @@ def describe(model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str 
 
 def _trunk(model: Any, ids: Tensor) -> tuple[Trunk, int, Tensor]:
     """The last module to finish with a last hidden state and no logits, the bytes of one such state, what was said."""
+    with last_states(model) as finished:
+        answer = said(run(model, ids))
+    if not finished:
+        raise CannotRecord(READS_ELSE)
+    module, output = finished[-1]
+    trunk = Trunk(module, type(output), has_head=module is not model)
+    return trunk, output.last_hidden_state[0, 0].nbytes, answer
+
+
+@contextlib.contextmanager
+def last_states(model: nn.Module) -> Generator[list[tuple[nn.Module, Any]]]:
+    """The modules that finish with a last hidden state and no logits, and what each returned, in their order."""
     finished: list[tuple[nn.Module, Any]] = []
 
     def watch(module: nn.Module, _: Any, output: Any) -> None:
@@ -129,15 +143,10 @@ def _trunk(model: Any, ids: Tensor) -> tuple[Trunk, int, Tensor]:
 
     hooks = [module.register_forward_hook(watch) for module in model.modules()]
     try:
-        answer = said(run(model, ids))
+        yield finished
     finally:
         for hook in hooks:
             hook.remove()
-    if not finished:
-        raise CannotRecord(N_("its output layer reads something else than the last hidden state"))
-    module, output = finished[-1]
-    trunk = Trunk(module, type(output), has_head=module is not model)
-    return trunk, output.last_hidden_state[0, 0].nbytes, answer
 
 
 def _masked_windows(model: Any, ids: Tensor, attention: dict[int, str], names: dict[int, str]) -> dict[int, int | None]:

@@ -8,12 +8,11 @@ from typing import Any, TypeVar
 
 import torch
 
-from model_runner.errors import N_, Cancelled, NoAttribution, OneStackOnly
-from model_runner.local.beam import search_beams
+from model_runner.errors import Cancelled, OneStackOnly
 from model_runner.local.cancelling import pause
 from model_runner.local.encoder_decoder import EncoderDecoder, Translation
 from model_runner.local.engine import Engine
-from model_runner.local.generation import Generation, end_tokens
+from model_runner.local.generation import Generation
 from model_runner.local.head_effects import head_answers, head_patches, residual_patches
 from model_runner.local.kv_race import Race
 from model_runner.local.kv_trials import cached_layers, line_up, next_logits
@@ -35,7 +34,7 @@ from model_runner.questions import (
 )
 from model_runner.request import CaptureRequest, GenerateRequest
 
-Run = TypeVar("Run", Generation, Race, Translation)
+Run = TypeVar("Run", bound=Generation | Race | Translation)
 
 
 def resolved(engine: Engine | EncoderDecoder, question: Any) -> Any:
@@ -60,22 +59,37 @@ class Answers:
         """On the model's thread, the question's requests filled in. Raises RunnerError."""
         engine = self._engine
         pause()
-        if isinstance(engine, EncoderDecoder):
-            return self._of_two(engine, question, session)
         match question:
             case CaptureRequest():
                 return engine.capture(question)
             case NextToken(request, run, index):
                 generation = self._run(run, index, session, lambda: engine.begin(request))
                 return self._step(run, lambda: _token(engine, generation))
-            case NextRaceStep(request, run, index):
-                race = self._run(run, index, session, lambda: line_up(engine, request))
-                return self._step(run, lambda: _race_step(engine, race))
             case EndRun(run):
                 self._runs.pop(run, None)
                 return None
             case Beams(request, width):
-                return _beams(engine, request, width)
+                return engine.beams(request, width)
+            case LearnedPositions():
+                return position_table(engine.reads_positions, engine.info.n_vocab // 2)
+            case Logits(hidden):
+                return engine.logits(hidden.to(engine.model.device)[None])[0]
+            case DirectLogits(layer, head, output, stream, hidden):
+                vectors = (vector.to(engine.model.device) for vector in (output, stream, hidden))
+                with torch.no_grad():
+                    return engine.direct_path().logits(layer, head, *vectors)
+            case Question() if isinstance(engine, Engine):
+                return self._of_one_stack(engine, question, session)
+            case Question():
+                raise OneStackOnly(name=engine.info.name)
+            case _:
+                raise TypeError(f"{question!r} is no question")
+
+    def _of_one_stack(self, engine: Engine, question: Question[Any], session: str | None) -> Any:
+        match question:
+            case NextRaceStep(request, run, index):
+                race = self._run(run, index, session, lambda: line_up(engine, request))
+                return self._step(run, lambda: _race_step(engine, race))
             case WhichHeads(request, layer, target):
                 return head_answers(rerun_of(engine, request), layer, target)
             case PatchStream(request, source, layer, tokens):
@@ -86,37 +100,6 @@ class Answers:
                 return cached_layers(engine, request)
             case NextLogits(request):
                 return next_logits(engine, request)
-            case LearnedPositions():
-                return position_table(engine.anatomy.trunk.module, engine.info.n_vocab // 2)
-            case Logits(hidden):
-                return engine.logits(hidden.to(engine.model.device)[None])[0]
-            case DirectLogits(layer, head, output, stream, hidden):
-                vectors = (vector.to(engine.model.device) for vector in (output, stream, hidden))
-                with torch.no_grad():
-                    return engine.direct_path().logits(layer, head, *vectors)
-            case _:
-                raise TypeError(f"{question!r} is no question")
-
-    def _of_two(self, engine: EncoderDecoder, question: Any, session: str | None) -> Any:
-        match question:
-            case CaptureRequest():
-                return engine.capture(question)
-            case NextToken(request, run, index):
-                translation = self._run(run, index, session, lambda: engine.begin(request))
-                return self._step(run, lambda: _token(engine, translation))
-            case EndRun(run):
-                self._runs.pop(run, None)
-                return None
-            case Beams(request, width):
-                return engine.beams(request, width)
-            case LearnedPositions():
-                return position_table(engine.model.get_encoder(), engine.info.n_vocab // 2)
-            case Logits(hidden):
-                return engine.logits(hidden.to(engine.model.device)[None])[0]
-            case DirectLogits():
-                raise NoAttribution(reason=N_("this is not done for encoder–decoders so far"))
-            case Question():
-                raise OneStackOnly(name=engine.info.name)
             case _:
                 raise TypeError(f"{question!r} is no question")
 
@@ -159,11 +142,3 @@ def _token(engine: Engine | EncoderDecoder, generation: Generation | Translation
 def _race_step(engine: Engine, race: Race) -> Any:
     with explained(engine.info, len(race.cached.writer.tokens)):
         return race.step()
-
-
-def _beams(engine: Engine, request: GenerateRequest, width: int) -> Any:
-    writer, capacity = engine.to_continue(request)
-    engine.proven_rules()
-    ids, ends = [token.id for token in writer.tokens], sorted(end_tokens(engine.model))
-    with explained(engine.info, len(ids)):
-        return search_beams(engine.model, ids, request, width=width, limit=capacity - len(ids), ends=ends)

@@ -6,43 +6,40 @@ of two texts. A step of generation is a forward over all that is written: the te
 
 from __future__ import annotations
 
-import math
 import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutput
 
-from model_runner import memory
-from model_runner import sampling as drawing
 from model_runner.beams import BeamSearch
 from model_runner.capture import ATTENTIONS, Capture
 from model_runner.errors import (
     N_,
-    BrokenLogits,
     ContextFull,
     EditNotPossible,
+    NoAttribution,
     NoSuchAttention,
-    TextExceedsMemory,
 )
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
+from model_runner.local.attribution import DirectPath
 from model_runner.local.beam import search_beams
 from model_runner.local.cache import CaptureCache
-from model_runner.local.generation import end_tokens
+from model_runner.local.generation import end_tokens, next_token
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.output_layer import output_logits
-from model_runner.local.reading import append_all, explained, write
+from model_runner.local.reading import append_all, check_memory, explained, write
 from model_runner.local.recording import Recording, active
 from model_runner.local.stream import outputs_of, watched
 from model_runner.local.tokenizing import Encoded, Writer, encode
 from model_runner.local.two_stacks import examine_two, run_two
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
-from model_runner.request import GREEDY, CaptureRequest, GenerateRequest
+from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.step import Step
 
 FREE_RUN = 128  # tokens that a model writes by itself, at most
@@ -101,11 +98,7 @@ class EncoderDecoder:
         count = len(source.tokens) + len(written.tokens)
         if len(written.tokens) > self.info.max_tokens:
             raise ContextFull(tokens=len(written.tokens), limit=self.info.max_tokens)
-        free, needed = memory.available(self.model.device) // 2, self.anatomy.bytes_per_token * count
-        if needed > free:
-            limit = int(free / self.anatomy.bytes_per_token)
-            readable = {"needed": memory.readable(needed), "free": memory.readable(free)}
-            raise TextExceedsMemory(tokens=count, limit=limit, **readable)
+        check_memory(count, self.anatomy.bytes_per_token, self.model.device)
         return source, written
 
     def _given(self, target: str) -> tuple[int, ...]:
@@ -191,6 +184,15 @@ class EncoderDecoder:
 
     # -- what the model says ------------------------------------------------------------------------------------------
 
+    @property
+    def reads_positions(self) -> nn.Module:
+        """The module whose tokens are told their positions; the decoder has a table of its own."""
+        return self.model.get_encoder()
+
+    def direct_path(self) -> DirectPath:
+        """Raises NoAttribution: a head of the encoder reaches the logits by every token that looks at it."""
+        raise NoAttribution(reason=N_("this is not done for encoder–decoders so far"))
+
     def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
         """What the model's output layer makes of these states of the decoder."""
         unread = BaseModelOutput(last_hidden_state=hidden)  # type: ignore[arg-type]  # torch's class says FloatTensor
@@ -219,7 +221,8 @@ class Translation:
             began = time.perf_counter()
         position = len(self.writer.tokens)
         logits = self.engine.logits(self.capture.hidden[None, -1:])[0, 0]
-        token = self.writer.append(self._next(logits))
+        ids = [token.id for token in self.writer.tokens]
+        token = self.writer.append(next_token(logits, self.request.sampling, ids))
         self.capture = self._read()
         ends = token.id in end_tokens(self.engine.model)
         step = Step(
@@ -241,13 +244,3 @@ class Translation:
         named = {name: getattr(asked, name) for name in ("text", "model", "revision", "dtype", "chat", "edits")}
         request = CaptureRequest(**named, target="", continuation=self.writer.continuation(count))
         return self.engine.read(request, self.source, self.writer)
-
-    def _next(self, logits: Float[Tensor, "vocab"]) -> int:
-        if replace(self.request.sampling, seed=0) == GREEDY:
-            best = int(logits.argmax())
-            if not math.isfinite(logits[best]):
-                raise BrokenLogits()
-            return best
-        ids = [token.id for token in self.writer.tokens]
-        last = drawing.stages(logits, self.request.sampling, ids)[-1]
-        return drawing.draw(last.probabilities, drawing.uniforms(self.request.sampling.seed, len(ids), 1)[0])

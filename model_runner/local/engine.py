@@ -12,22 +12,23 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from model_runner import memory
+from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import check_growing
-from model_runner.errors import CannotContinue, ContextFull, NoLogits, TextExceedsMemory
+from model_runner.errors import CannotContinue, ContextFull, NoLogits
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe, examine
 from model_runner.local.arena import ALIGNMENT, Arena
 from model_runner.local.attribution import DirectPath, prove
+from model_runner.local.beam import search_beams
 from model_runner.local.by_rows import by_rows, is_long, row_wise_parts
 from model_runner.local.cache import CaptureCache
 from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
-from model_runner.local.generation import Generation, prove_continuation, view
+from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.output_layer import output_logits
 from model_runner.local.probe_rotation import probe_rotation
-from model_runner.local.reading import explained, write
+from model_runner.local.reading import check_memory, explained, write
 from model_runner.local.recording import CannotRecord, Recording, active
 from model_runner.local.row_cache import row_cache
 from model_runner.local.series import Series
@@ -163,6 +164,14 @@ class Engine:
         self._check_memory(capacity)
         return writer, capacity
 
+    def beams(self, request: GenerateRequest, width: int) -> BeamSearch:
+        """How the text may go on, by beam search. Raises RunnerError."""
+        writer, capacity = self.to_continue(request)
+        self.proven_rules()
+        ids, ends = [token.id for token in writer.tokens], sorted(end_tokens(self.model))
+        with explained(self.info, len(ids)):
+            return search_beams(self.model, ids, request, width=width, limit=capacity - len(ids), ends=ends)
+
     def proven_rules(self) -> dict[str, MaskRule]:
         """The mask rule of every attention layer over all positions. Raises CannotContinue."""
         if self._rules is None:
@@ -188,6 +197,11 @@ class Engine:
         """The same of one position alone."""
         return output_logits(self.model, self.anatomy.trunk, hidden)[0, 0]
 
+    @property
+    def reads_positions(self) -> nn.Module:
+        """The module whose tokens are told their positions."""
+        return self.anatomy.trunk.module
+
     def direct_path(self) -> DirectPath:
         """From every head to the logits, see :mod:`model_runner.local.attribution`; proven at the first call."""
         self.check_head()
@@ -198,14 +212,7 @@ class Engine:
     # -- memory -------------------------------------------------------------------------------------------------------
 
     def _check_memory(self, count: int) -> None:
-        """Raises TextExceedsMemory where what is kept of so many tokens would not fit."""
-        free = memory.available(self.model.device) // 2  # the other half is for the forward's own temporaries
-        needed = self.anatomy.bytes_per_token * count
-        if needed > free:
-            fits = int(free / self.anatomy.bytes_per_token)
-            raise TextExceedsMemory(
-                tokens=count, limit=fits, needed=memory.readable(needed), free=memory.readable(free)
-            )
+        check_memory(count, self.anatomy.bytes_per_token, self.model.device)
 
     def _arena(self, n_tokens: int) -> Arena:
         """Room for all that is kept of so many tokens: four vectors a layer, the stream before and after each."""

@@ -57,14 +57,12 @@ class Generation:
     series: Series = field(init=False)
     recording: Recording = field(init=False)
     switches: tuple[int, ...] = field(init=False)
-    greedy: bool = field(init=False)  # the largest logit, whatever the transforms
     logits: Float[Tensor, "vocab"] = field(init=False)  # after all that has gone through the model
     index: int = 0
     prefill_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         self.ends, self.switches = end_tokens(self.model), rope_switches(self.model)
-        self.greedy = replace(self.sampling, seed=0) == GREEDY
 
     def begin(self) -> None:
         """Prefill: one forward over everything that is there."""
@@ -85,7 +83,8 @@ class Generation:
         """Draw the next token and send it through the model. Raises BrokenLogits."""
         began = time.perf_counter()
         position, logits = len(self.writer.tokens), self.logits
-        token = self.writer.append(self._next())
+        ids = [token.id for token in self.writer.tokens]
+        token = self.writer.append(next_token(logits, self.sampling, ids))
         if crosses(self.switches, position, position + 1):
             self._read()
         else:
@@ -120,16 +119,16 @@ class Generation:
         with watched(self.anatomy.layers, self.series.take_stream), active(self.recording):
             yield
 
-    def _next(self) -> int:
-        """The next token; the same for the same logits, sampling and position, anywhere."""
-        if self.greedy:
-            best = int(self.logits.argmax())
-            if not math.isfinite(self.logits[best]):
-                raise BrokenLogits()
-            return best
-        ids = [token.id for token in self.writer.tokens]
-        last = drawing.stages(self.logits, self.sampling, ids)[-1]
-        return drawing.draw(last.probabilities, drawing.uniforms(self.sampling.seed, len(ids), 1)[0])
+
+def next_token(logits: Float[Tensor, "vocab"], sampling: Sampling, ids: Sequence[int]) -> int:
+    """What follows these tokens; the same for the same logits, sampling and position, anywhere. Raises BrokenLogits."""
+    if replace(sampling, seed=0) == GREEDY:  # the largest logit, whatever the transforms
+        best = int(logits.argmax())
+        if not math.isfinite(logits[best]):
+            raise BrokenLogits()
+        return best
+    last = drawing.stages(logits, sampling, ids)[-1]
+    return drawing.draw(last.probabilities, drawing.uniforms(sampling.seed, len(ids), 1)[0])
 
 
 def view(

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 import torch
 
+from model_runner import memory
 from model_runner.errors import (
     N_,
     NoSuchPlace,
@@ -16,6 +17,7 @@ from model_runner.errors import (
     OutOfMemory,
     Reason,
     SequenceTooLong,
+    TextExceedsMemory,
     TokenizerDiffers,
     WrongModel,
 )
@@ -65,6 +67,15 @@ def append_all(writer: Writer, ids: Iterable[int], info: ModelInfo) -> None:
         if not 0 <= token_id < info.n_vocab:
             raise NoSuchPlace(what=N_("token id"), value=token_id, count=info.n_vocab)
         writer.append(token_id)
+
+
+def check_memory(n_tokens: int, bytes_per_token: float, device: torch.device) -> None:
+    """Raises TextExceedsMemory where what is kept of so many tokens would not fit."""
+    free = memory.available(device) // 2  # the other half is for the forward's own temporaries
+    needed = bytes_per_token * n_tokens
+    if needed > free:
+        sizes = {"needed": memory.readable(needed), "free": memory.readable(free)}
+        raise TextExceedsMemory(tokens=n_tokens, limit=int(free / bytes_per_token), **sizes)
 
 
 @contextlib.contextmanager

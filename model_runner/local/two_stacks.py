@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from model_runner.errors import N_, NotCapturable, first_line
-from model_runner.local.anatomy import NUMBERED, Trunk
+from model_runner.local.anatomy import NUMBERED, READS_ELSE, Trunk, last_states
 from model_runner.local.plain_forward import same, text_config, tried
 from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
 from model_runner.record import LayerRecord
@@ -103,23 +103,12 @@ def run_two(model: Any, ids: Tensor, written: Tensor, **more: Any) -> Any:
 
 def _trunk(model: Any, ids: Tensor, written: Tensor, recording: Recording) -> tuple[Trunk, Tensor]:
     """The last module to finish with the decoder's last hidden state and no logits; and the logits, recorded."""
-    finished: list[tuple[nn.Module, Any]] = []
-
-    def watch(module: nn.Module, _: Any, output: Any) -> None:
-        hidden, logits = (getattr(output, name, None) for name in ("last_hidden_state", "logits"))
-        if torch.is_tensor(hidden) and not torch.is_tensor(logits) and hidden.shape[1] == TARGET:
-            finished.append((module, output))
-
-    hooks = [module.register_forward_hook(watch) for module in model.modules()]
-    try:
-        with active(recording), tried(DOES_NOT_RUN):
-            said = run_two(model, ids, written).logits
-    finally:
-        for hook in hooks:
-            hook.remove()
-    if not finished:
-        raise CannotRecord(N_("its output layer reads something else than the last hidden state"))
-    module, output = finished[-1]
+    with last_states(model) as finished, active(recording), tried(DOES_NOT_RUN):
+        said = run_two(model, ids, written).logits
+    of_decoder = [(module, output) for module, output in finished if output.last_hidden_state.shape[1] == TARGET]
+    if not of_decoder:
+        raise CannotRecord(READS_ELSE)
+    module, output = of_decoder[-1]
     return Trunk(module, type(output), has_head=True), said
 
 

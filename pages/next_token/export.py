@@ -57,7 +57,7 @@ def code(bench: Bench) -> str:
     lines = [
         "\nfrom model_runner.sampling import draw, stages, uniforms\nfrom model_runner.transforms import Sampling\n",
         f"logits = capture.logits({bench.query})",
-        f"previous = [token.id for token in capture.tokens[{first or ''}: {bench.position}]]",
+        f"previous = [token.id for token in capture.tokens[{first or ''}: {bench.query + 1}]]",
     ]
     for name, sampling in bench.settings.items():
         suffix = f"_{name.lower()}" if bench.compare else ""

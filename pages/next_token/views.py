@@ -56,8 +56,8 @@ class Bench:
 
     @property
     def position(self) -> int:
-        """Of the token that is chosen."""
-        return self.query + 1
+        """Of the token that is chosen, in what is written: which random numbers draw it."""
+        return self.query + 1 - first_query(self.capture)
 
     @property
     def capture(self) -> Capture:
@@ -75,13 +75,13 @@ class Bench:
     @property
     def after(self) -> str:
         """The end of the text before the token."""
-        return end_of_text(cached.chips(self.capture), self.position)[0]
+        return end_of_text(cached.chips(self.capture), self.query + 1)[0]
 
     @property
     def texts(self) -> dict[str, str]:
         """The picture's words."""
         texts = translated(picture.TEXTS)
-        whole = end_of_text(cached.chips(self.capture), self.position)[1]
+        whole = end_of_text(cached.chips(self.capture), self.query + 1)[1]
         return texts | {"after": texts["after_all"]} if whole else texts
 
 
@@ -143,7 +143,7 @@ def bench_payload(bench: Bench) -> bytes:
         previous=bench.previous,
         position=bench.position,
         after=bench.after,
-        actual=tokens[bench.position].id if bench.position < len(tokens) else None,
+        actual=tokens[bench.query + 1].id if bench.query + 1 < len(tokens) else None,
         start=picture.Start(_plain(bench.a), _plain(bench.b), bench.compare, bench.draws, bench.find),
         transforms={name: transform.described(len(bench.labels), _) for name, transform in TRANSFORMS.items()},
         texts=bench.texts,

@@ -73,8 +73,8 @@ export function chiSquared(counts, probabilities, n) {
 // score at `low`. `total` is Σ weights, `moment` Σ weights · (score − top). Nothing in it is changed once it is made.
 
 // Sums are made in functions of their own that keep them in an array and return nothing. V8 13.6 compiles a long loop
-// while it runs, and what it and the code after it keep in variables then was an old value in about one process of two
-// thousand on a busy machine: a total wrong by a half. Kept like this it was not in eleven thousand.
+// while it runs, and rarely, on a busy machine, what the loop and the code after it have in variables is then an old
+// value: a total was wrong by a half.
 
 // The run of these tokens with weights of its own, written to `weights`.
 function weighed(ids, scores, low, high, weights) {
