@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +16,11 @@ from analysis.joined import joined
 from analysis.opening import opening_query
 from analysis.stories import seen_in
 from attention.position_biases import t5_bias
-from model_runner import CaptureRequest, load_runner
+from model_runner import CaptureRequest, GenerateRequest, Sampling, load_runner
 from model_runner.local.model_folder import EMBEDDED
 from model_runner.trained_positions import T5_BIAS
+from pages.next_token.export import drawn_tokens
+from pages.next_token.views import Bench
 from tests.ui.driving import beside_head, html, no_failure, open_app, payload, send, sentences
 
 TEXT = OF_MODEL["translator"][0].text
@@ -174,6 +178,19 @@ def test_only_what_is_written_counts_for_the_repetition_penalty():
     cross = capture("cross")
     at = opening_query(joined(cross)) - len(cross.keys)
     assert arrays["previous"].tolist() == [token.id for token in cross.tokens[: at + 1]]
+
+
+@pytest.mark.parametrize("at", [1, 3, 5])
+def test_a_draw_of_next_token_is_the_films_next_token(at):
+    sampling = Sampling(temperature=20.0, seed=5)  # near to even: another random number is another token
+    runner = load_runner("translator")
+    ids = tuple(step.token.id for step in runner.generate(GenerateRequest(TEXT, max_new_tokens=6, sampling=sampling)))
+    read = runner.capture(CaptureRequest(TEXT, target="", continuation=ids[:at], attention="cross"))
+    opened: Any = SimpleNamespace(capture=joined(read), runner=runner)
+    previous = tuple(token.id for token in read.tokens)
+    query = len(opened.capture.tokens) - 1
+    bench = Bench(opened, query, previous, labels=[], a=sampling, b=sampling, compare=False, draws=1, find=None)
+    assert drawn_tokens(bench, sampling) == [ids[at]]
 
 
 @pytest.mark.parametrize("place", [{"query": "3"}, {"key": "14"}])
