@@ -195,6 +195,7 @@ def test_the_examples_are_added_as_written_and_their_tests_pass(added) -> None:
     assert [section for section, (passed, _failed) in found.items() if not passed] == []
 
 
+@pytest.mark.long  # they are linted where they are added
 def test_the_examples_are_in_our_style(added) -> None:
     for command in (["check"], ["format", "--check"]):
         run([sys.executable, "-m", "ruff", *command, "--no-cache", "."], added[0])

@@ -61,6 +61,7 @@ def weights():
     return embedded().capture(CaptureRequest(text=TEXT)).weights(3, 7)
 
 
+@pytest.mark.long  # every figure; test_export_browser.py opens one of each component
 def test_every_figure_of_a_saved_notebook_draws_offline(figures, watch):
     assert [frame.locator("[data-painted]").get_attribute("class") for frame in figures] == [
         "head-map", "head-map", "token-lines", "head-grid",

@@ -120,6 +120,7 @@ def test_cells_are_typed_as_pairs(text, cells):
     assert cells_in(text) == cells
 
 
+@pytest.mark.long  # test_cell.py and test_masks.py have such a model too
 def test_a_layer_without_softmax_attention_is_one_sentence(folder_of):
     without = next(layer for layer, kind in enumerate(FAMILY["jamba"].kinds) if kind != "full")
     app = open_app(page=PAGE, model=folder_of("jamba"), text="some text", edits=f"ScaledHead({without},0,0.0)")

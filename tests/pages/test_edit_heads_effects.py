@@ -170,6 +170,7 @@ def test_the_search_can_be_stopped_and_goes_on_where_it_was(monkeypatch):
     np.testing.assert_allclose(maps(app)[0], expected(top("A dog and a cat"), "A dog and a cat").lost, atol=1e-5)
 
 
+@pytest.mark.long  # test_cell.py and test_masks.py have such a model too
 def test_layers_without_attention_are_empty_and_named(folder_of):
     app = open_view(model=folder_of("jamba"), text="some text")
     no_failure(app)

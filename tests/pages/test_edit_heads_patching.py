@@ -159,6 +159,7 @@ def test_a_click_on_a_head_opens_it():
     assert "L3H5" in html(app)
 
 
+@pytest.mark.long  # test_cell.py and test_masks.py have such a model too
 def test_layers_without_softmax_attention_can_be_patched_but_not_opened(folder_of):
     folder = folder_of("jamba")
     app = opened(model=folder, text="some text", patch_text="same text")

@@ -186,7 +186,9 @@ def test_an_encoder_says_that_it_keeps_no_cache(folder_of, view):
 
 
 @pytest.mark.parametrize("view", ["race", "bytes", "what_if"])
-@pytest.mark.parametrize("name", ["gemma2", "deepseek-v3", "qwen3-next"])  # windows, a latent, layers without a cache
+@pytest.mark.parametrize(
+    "name", ["gemma2", *(pytest.param(name, marks=pytest.mark.long) for name in ("deepseek-v3", "qwen3-next"))]
+)
 def test_other_families_are_shown_too(folder_of, name, view):
     app = opened(model=folder_of(name), kv=view, race_length="50")
     no_failure(app)

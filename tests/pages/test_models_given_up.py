@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import itertools
 import weakref
 
 import pytest
@@ -39,7 +38,14 @@ def ended(app, stop: str):
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("place, stopped", [*itertools.product(PLACES, [False]), ("sweep", True)])
+@pytest.mark.parametrize(
+    "place, stopped",
+    [
+        ("race", False),
+        ("sweep", True),
+        *(pytest.param(place, False, marks=pytest.mark.long) for place in PLACES if place != "race"),
+    ],
+)
 def test_work_that_was_not_done_goes_on_with_the_model_loaded_anew(monkeypatch, place, stopped):
     page, address, stop, start = PLACES[place]
     text = f"{place} {stopped}"  # short, and of this test alone: nothing of it is known yet

@@ -194,7 +194,9 @@ def test_a_layer_with_a_sharpened_head_turns_as_it_did(view, component):
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("family", ["phi", "glm4", "deepseek-v3", "llama-yarn"])
+@pytest.mark.parametrize(
+    "family", ["phi", *(pytest.param(name, marks=pytest.mark.long) for name in ("glm4", "deepseek-v3", "llama-yarn"))]
+)
 def test_other_layouts_are_drawn_in_every_view(folder_of, family):
     app = open_app(page=PAGE, model=folder_of(family))
     for view, component in VIEWS.items():

@@ -129,6 +129,7 @@ def test_an_encoder_has_no_cache_and_no_perplexity_and_is_shared_all_the_same(fo
     assert len(app.get("plotly_chart")) == 1  # the next token's KL
 
 
+@pytest.mark.long  # test_cell.py and test_masks.py have such a model too
 def test_a_latent_is_said_not_to_be_what_is_shared(folder_of):
     app = open_app(page=PAGE, model=folder_of("deepseek-v3"), text="some text", kv_heads="1")
     no_failure(app)
@@ -144,6 +145,7 @@ def test_the_bytes_before_and_after_are_counted_alike_where_the_cache_holds_a_la
     assert f"The cache: {readable(held)} → {readable(held // 2)}, 50 %." in html(app)
 
 
+@pytest.mark.long  # test_cell.py and test_masks.py have such a model too
 def test_layers_without_attention_are_left_out(folder_of):
     app = open_app(page=PAGE, model=folder_of("jamba"), text="some text")
     no_failure(app)
@@ -156,6 +158,7 @@ def test_layers_without_attention_are_left_out(folder_of):
 def finished(app):
     until(app, lambda app: not button(app, "sharing_stop"))
     no_failure(app)
+    assert sentences(app) == []
     return app
 
 
