@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 
@@ -33,3 +33,21 @@ def relative(bias: Float[Tensor, "heads queries keys"]) -> RelativeBias | None:
     found = RelativeBias(torch.cat([bias[:, :, 0].flip(1), bias[:, 0, 1:]], dim=1), 1 - bias.shape[1])
     heads, queries, keys = (slice(0, size) for size in bias.shape)
     return found if torch.equal(found.tile(heads, queries, keys), bias.float()) else None
+
+
+def by_distance(
+    bias: Float[Tensor, "heads tokens tokens"],
+    visible: Bool[Tensor, "heads tokens tokens"],
+    near: Float[Tensor, "heads tokens tokens"],
+) -> RelativeBias | None:
+    """The rule of biases that are known only up to ``near``, and only where a cell is visible; None: they have none."""
+    n = bias.shape[1]
+    away = torch.arange(n, device=bias.device) - torch.arange(n, device=bias.device)[:, None] + n - 1
+    away = away.expand_as(bias).flatten(1)
+    empty = torch.zeros(len(bias), 2 * n - 1, dtype=bias.dtype, device=bias.device)
+    counts = empty.scatter_add(1, away, visible.to(bias.dtype).flatten(1)).clamp(min=1.0)
+    sums = empty.scatter_add(1, away, bias.masked_fill(~visible, 0.0).flatten(1))
+    found = RelativeBias(sums / counts, 1 - n)
+    tokens = slice(0, n)
+    off = (found.tile(slice(0, len(bias)), tokens, tokens) - bias).masked_fill(~visible, 0.0)
+    return found if bool((off.abs() <= near).all()) else None

@@ -138,7 +138,10 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     output once each, and weights × v is summed in float32 on both sides. That is the most there can be; as far as
     roundings are independent, seven standard deviations of their sum are less.
     """
-    own, exact = torch.finfo(record.q.dtype).eps / 2, torch.finfo(torch.float32).eps
+    own = (
+        max(torch.finfo(tensor.dtype).eps for tensor in (record.q, record.v, record.output)) / 2
+    )  # GPT-J's q are float32
+    exact = torch.finfo(torch.float32).eps
     keys = record.k.shape[1]
     scores = record.scores(slice(0, record.q.shape[0]), block, slice(0, keys))
     lse = softmax.log_sum_exp(scores, record.sinks) if lse is None else lse

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from model_runner.errors import N_, NotCapturable, Reason, first_line
 from model_runner.local.cancelling import pause
+from model_runner.local.own_code import prove, watch_own_code
 from model_runner.local.plain_forward import plain_forward, run, said, same, text_config
 from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
 from model_runner.runner import ModelInfo
@@ -35,6 +36,7 @@ class Anatomy:
     n_kv_heads: int
     bytes_per_token: float
     trunk: Trunk
+    own_code: bool = False  # its attention does not ask transformers' interface
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +59,17 @@ def examine(model: Any, name: str) -> Anatomy:
     def refuse(reason: Reason | str) -> NotCapturable:
         return NotCapturable(name=name, family=family, reason=reason)
 
-    if not model._can_set_attn_implementation():
-        raise refuse(N_("it does not go through transformers' attention interface"))
     own = text_config(model)
-    length = min(SHORT_TEXT, getattr(own, "max_position_embeddings", None) or SHORT_TEXT)
+    longest = getattr(own, "max_position_embeddings", None) or 0
+    length = min(SHORT_TEXT, longest) if longest > 0 else SHORT_TEXT  # XLNet says -1: as long as one likes
     ids = torch.arange(length, device=model.device)[None] % own.vocab_size
+    asks = model._can_set_attn_implementation()  # transformers' interface
     try:
         plain = plain_forward(model, ids)
-        install(model)
+        if asks:
+            install(model)
+        else:
+            watch_own_code(model, ids)
     except CannotRecord as error:
         raise refuse(error.reason) from error
     except (ValueError, NotImplementedError, ImportError) as error:
@@ -88,6 +93,11 @@ def examine(model: Any, name: str) -> Anatomy:
     attention = {int(place[2]): qualified for qualified, place in places.items() if place is not None}
     if len(attention) != len(recording.records):
         raise refuse(ATTENDS_AGAIN)
+    if not asks:
+        try:
+            prove(model, ids, recording.records.values(), layers)
+        except CannotRecord as error:
+            raise refuse(error.reason) from error
     for layer, module in enumerate(layers):
         if layer not in attention:  # where attention is, it asks by itself
             module.register_forward_pre_hook(lambda *_: pause())
@@ -98,7 +108,7 @@ def examine(model: Any, name: str) -> Anatomy:
     if getattr(own, "sliding_window", None) and not any(windows.values()):
         windows = _masked_windows(model, ids, attention, names)
     kinds = _kinds(own, len(layers), windows)
-    return Anatomy(layers, attention, kinds, names, len(first.q), len(first.k), stored, trunk)
+    return Anatomy(layers, attention, kinds, names, len(first.q), len(first.k), stored, trunk, own_code=not asks)
 
 
 def describe(model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str | None) -> ModelInfo:

@@ -26,8 +26,8 @@ from model_runner.capture import Capture
 from model_runner.errors import N_, BrokenLogits
 from model_runner.local.anatomy import PROBE_TOKENS, Anatomy
 from model_runner.local.arena import Arena
-from model_runner.local.plain_forward import tried
-from model_runner.local.recording import CannotRecord, Recording, active
+from model_runner.local.plain_forward import run, text_config, tried
+from model_runner.local.recording import GROWING_BIAS, UNKNOWN_MASK, CannotRecord, Recording, active
 from model_runner.local.rope_switch import crosses, rope_switches
 from model_runner.local.row_cache import empty_cache, row_cache
 from model_runner.local.series import Series
@@ -39,6 +39,7 @@ from model_runner.request import GREEDY, CaptureRequest, GenerateRequest
 from model_runner.step import Step
 from model_runner.transforms import Sampling
 
+LONG_PROBE = 512  # tokens, where only a text as long as this shows a window
 NO_CACHE = N_("it does not take the cache of keys and values that is kept here ({error})")
 
 
@@ -170,9 +171,16 @@ def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
         whole = _run(trunk, ids, cache).last_hidden_state[0]
     if all(getattr(layer, "keys", None) is None for layer in cache.layers):
         raise CannotRecord(N_("it keeps no cache of keys and values"))
+    if any(record.bias is not None for record in recording.records.values()):
+        raise CannotRecord(GROWING_BIAS)
+    if anatomy.own_code:  # no rule is named there: a window is seen where a text is longer
+        recording, config = Recording(anatomy.names), text_config(model)
+        longest = getattr(config, "max_position_embeddings", None) or LONG_PROBE
+        with tried(NO_CACHE), active(recording):
+            run(model, torch.arange(min(LONG_PROBE, longest), device=model.device)[None] % config.vocab_size)
     rules = {name: record.mask for name, record in recording.records.items()}
     if any(isinstance(rule.own, Written) for rule in rules.values()):
-        raise CannotRecord(N_("what it masks is not known of a text that grows"))
+        raise CannotRecord(UNKNOWN_MASK)
     if any(rule.tile(slice(0, 1), slice(1, 2), whole.device).any() for rule in rules.values()):
         raise CannotRecord(N_("its attention looks ahead at later tokens"))
     with tried(NO_CACHE):

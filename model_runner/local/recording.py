@@ -12,6 +12,7 @@ import contextvars
 import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, runtime_checkable
 
 import torch
@@ -24,6 +25,7 @@ from attention.masks import window_of
 from model_runner.errors import N_, EditNotPossible, Reason
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.cancelling import pause
+from model_runner.local.eager_rows import eager_by_rows
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.mask_reading import rule_of
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_rotation, watch_rotations
@@ -32,8 +34,9 @@ from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias, relative
 
 NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
+GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
+UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
 ATTENDS_AGAIN = N_("one of its modules attends several times in a forward: layers share it, or it attends in parts")
-EAGER_ROWS = 256  # query rows per block where the model's eager function is used: O(rows × keys) memory
 
 
 class CannotRecord(Exception):
@@ -99,7 +102,7 @@ class Recording:
                 k=self.keep(seen.k),
                 v=self.keep(seen.v),
                 output=self.keep(seen.output),
-                rotation=found.rotation if isinstance(found, FoundRotation) else found,
+                rotation=found.rotation if isinstance(found, FoundRotation) else found or seen.rotation,
             )
         self.rotary_calls.clear()
 
@@ -122,9 +125,19 @@ def active(recording: Recording) -> Generator[Recording]:
         recording.called.clear()
 
 
+def recorded_now() -> Recording | None:
+    """What this context's forward is recorded by."""
+    return _ACTIVE.get()
+
+
+def hear_rotations(model: nn.Module) -> None:
+    """Have the calls of the model's rotary functions kept while a recording is active, process-wide."""
+    watch_rotations(model, _take_rotation, _edit_rotation)
+
+
 def install(model: nn.Module) -> None:
     """Make the model's attention recordable: process-wide for its rotary functions, and for this model's attention."""
-    watch_rotations(model, _take_rotation, _edit_rotation)
+    hear_rotations(model)
     model.set_attn_implementation(NAME)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
 
 
@@ -186,7 +199,8 @@ def recordable_attention(
             if rule.edits:
                 attention_mask = _dense(rule, recording.start, query, key)
     if eager:
-        output = _eager_by_rows(module, query, key, value, attention_mask, causal, scaling, options)
+        eager_function = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **options)
+        output = eager_by_rows(eager_function, query, key, value, attention_mask, CAUSAL if causal else FULL)
     else:
         output = sdpa_attention_forward(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, is_causal=is_causal, **options
@@ -244,7 +258,7 @@ def _bias_of(recording: Recording, bias: Tensor | None) -> RelativeBias | None:
     if bias is None or not bias.any():
         return None
     if recording.sink is not None:
-        raise CannotRecord(N_("it adds a bias to its scores, which is not known of a text that grows"))
+        raise CannotRecord(GROWING_BIAS)
     known = next((rule for seen, rule in recording.biases if seen is bias), None)
     if known is None:
         known = relative(bias[0])
@@ -269,31 +283,12 @@ def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
         raise CannotRecord(N_("it splits one text into a batch of several"))
 
 
-def _eager_by_rows(
-    module: nn.Module,
-    query: Tensor,
-    key: Tensor,
-    value: Tensor,
-    mask: Tensor | None,
-    causal: bool,
-    scaling: float | None,
-    options: dict[str, Any],
-) -> Tensor:
-    """The modeling module's own ``eager_attention_forward``, by rows, which do not depend on each other."""
+def _eager_function(module: nn.Module) -> Callable[..., Any]:
+    """The modeling module's own ``eager_attention_forward``."""
     eager = getattr(sys.modules[type(module).__module__], "eager_attention_forward", None)
     if eager is None:
         raise CannotRecord(N_("it has no attention function that could be called for soft-capped or sink attention"))
-    blocks, every_key, rule = [], slice(0, key.shape[2]), CAUSAL if causal else FULL
-    for start in range(0, query.shape[2], EAGER_ROWS):
-        pause()
-        rows = slice(start, min(start + EAGER_ROWS, query.shape[2]))
-        keep = rule.tile(rows, every_key, query.device)[None, None] if mask is None else mask[:, :, rows]
-        bias = torch.zeros(keep.shape, dtype=query.dtype, device=query.device)
-        bias = bias.masked_fill_(~keep, torch.finfo(query.dtype).min)
-        block = eager(module, query[:, :, rows], key, value, bias, dropout=0.0, scaling=scaling, **options)[0]
-        sees = keep.any(dim=-1).transpose(1, 2)  # a row of nothing but the bias would mix every value, later ones too
-        blocks.append(block if sees.all() else block.masked_fill(~sees[..., None], 0.0))
-    return torch.cat(blocks, dim=1)
+    return eager
 
 
 AttentionInterface.register(NAME, recordable_attention)

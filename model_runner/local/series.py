@@ -151,7 +151,7 @@ class Series:
     def _rotation(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> SharedRotation | None:
         """The layer's rotation, found and tried once for all layers that were given the same cosines."""
         if not calls:
-            return None
+            return SharedRotation(seen.rotation, "", None, None) if isinstance(seen.rotation, str) else None
         last = find_call(calls, seen.q)
         if last is None:
             return SharedRotation(N_("queries are changed again after the rotation"), "", None, None)

@@ -51,6 +51,7 @@ OWN: dict[str, dict[str, Any]] = {  # what a family needs besides, for its sizes
     "esm": {"vocab_size": VOCAB, "mask_token_id": 5, "pad_token_id": 258},
     "esmc": {"num_key_value_heads": HEADS},
     "gpt_neo": {"attention_types": [[["global", "local"], LAYERS // 2]]},
+    **{family: {"rotary_dim": 4} for family in ("gptj", "codegen")},
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_dt_rank": 4},
     "mamba2": {"num_heads": 8, "head_dim": 8, "expand": 2},
     "deepseek_v2": {"topk_method": "greedy"},
@@ -80,8 +81,11 @@ def families() -> list[tuple[str, str]]:
     return sorted(((mapping, family) for family, mapping in found.items()), key=lambda one: (one[0], one[1]))
 
 
-def small_model(mapping: str, family: str) -> Any:
-    """In evaluation mode, the same weights at every call. Raises whatever the family's own code does."""
+def small_model(mapping: str, family: str, **options: Any) -> Any:
+    """In evaluation mode, the same weights at every call; ``options`` are transformers' own.
+
+    Raises whatever the family's own code does.
+    """
     config: Any = AutoConfig.for_model(family, **{**_sizes(AutoConfig.for_model(family)), **OWN.get(family, {})})
     if mapping == "sequence-to-sequence":
         config.decoder_start_token_id = TOKENS["bos_token_id"]
@@ -90,7 +94,7 @@ def small_model(mapping: str, family: str) -> Any:
     if count > LARGEST:
         raise NotImplementedError(f"its smallest model of these sizes has {count / 1e6:.0f} million parameters")
     torch.manual_seed(0)
-    model: Any = MAPPINGS[mapping][0].from_config(config, dtype=torch.float32)
+    model: Any = MAPPINGS[mapping][0].from_config(config, dtype=torch.float32, **options)
     generator = torch.Generator().manual_seed(0)
     with torch.no_grad():
         for name, parameter in model.named_parameters():  # transformers' own start gives nearly uniform attention

@@ -42,7 +42,7 @@ def letters() -> PreTrainedTokenizerFast:
 def tried(mapping: str, family: str) -> Tried:
     """Its model made, captured, and compared with the model's own eager attention."""
     try:
-        model, plain = small_model(mapping, family), small_model(mapping, family)
+        model = small_model(mapping, family)
     except Exception as error:  # noqa: BLE001  # of whatever kind: a configuration of sizes that its family did not expect
         return Tried(mapping, family, "not tried", f"no small model: {_short(error)}")
     try:
@@ -59,14 +59,15 @@ def tried(mapping: str, family: str) -> Tried:
     if not all(one.verify(layer).ok for one in every for layer in range(one.n_layers) if one.has_weights(layer)):
         return Tried(mapping, family, "wrong", "its badge refuses it")
     mechanism = "eager function" if any(r.eager for one in every for r in one.records if r) else "attention interface"
-    error = _against_eager(plain, every)
+    mechanism = mechanism if model._can_set_attn_implementation() else "products of its own code"
+    error = _against_eager(mapping, family, every)
     if error is None:
         return Tried(mapping, family, "captured, without a reference", mechanism)
     return Tried(mapping, family, "captured" if error < CLOSE else "wrong", f"{mechanism}, {error:.0e}")
 
 
 @torch.no_grad()
-def _against_eager(model: Any, every: Sequence[Capture]) -> float | None:
+def _against_eager(mapping: str, family: str, every: Sequence[Capture]) -> float | None:
     """The largest difference of a weight; None where the model does not return its own."""
     ids = torch.tensor([[token.id for token in every[0].tokens]])
     given: dict[str, Any] = {"input_ids": ids}
@@ -75,7 +76,7 @@ def _against_eager(model: Any, every: Sequence[Capture]) -> float | None:
         given["decoder_input_ids"] = torch.tensor([[token.id for token in every[1].tokens]])
         names = ["encoder_attentions", "decoder_attentions", "cross_attentions"]
     try:
-        model.set_attn_implementation("eager")
+        model = small_model(mapping, family, attn_implementation="eager")
         output = model(**given, output_attentions=True, use_cache=False, return_dict=True)
     except Exception:  # noqa: BLE001  # of whatever kind: the model's own code, asked for something it does not do
         return None

@@ -97,6 +97,13 @@ MLA = Projection(
     _mla_k,
 )
 
+GPTJ = _pair("transformer.h.{layer}.attn.q_proj", "transformer.h.{layer}.attn.k_proj")
+FALCON = _fused(
+    "transformer.h.{layer}.self_attention.query_key_value",
+    lambda x: _heads(x[:, :D_MODEL]),
+    lambda x: _heads(x[:, D_MODEL : D_MODEL + D_HEAD]),
+)
+
 GQA = {"num_key_value_heads": 2}
 TYPES = ["sliding_attention", "full_attention", "sliding_attention"]
 ALTERNATING = {"layer_types": TYPES, "sliding_window": WINDOW}
@@ -165,6 +172,7 @@ SINKS = SELF_ATTENTION + "sinks"
 CHUNKED = ("chunked", "chunked", "full")
 AFTER = "queries are changed again after the rotation"
 COMPLEX = "the rotation is not given as a cosine and a sine"
+CHANGED = "its own code changes queries after their projection"
 MASKED = AutoModelForMaskedLM
 
 # fmt: off
@@ -214,6 +222,10 @@ FAMILIES: tuple[Family, ...] = (
     Family("roberta", tiny("roberta", MASKED, max_position_embeddings=800), None, note="positions follow the pad id"),
     Family("distilbert", tiny("distilbert", MASKED, dim=D_MODEL, hidden_dim=48), None, note="no layer index"),
     Family("modernbert", tiny("modernbert", MASKED, local_attention=6, layer_types=TYPES), WQKV, ENDS),
+    Family("gptj", tiny("gptj", rotary_dim=4), GPTJ, not_recoverable=CHANGED, note="attention in code of its own"),
+    Family("gpt-neo", tiny("gpt_neo", num_layers=3, attention_types=[[["local", "global", "local"], 1]],
+                           window_size=WINDOW), None, ENDS, scale=1.0, note="its own code, and windows"),
+    Family("falcon", tiny("falcon", alibi=False, attn_implementation="eager"), FALCON, note="one key head for all"),
     Family("jamba", tiny("jamba", use_mamba_kernels=False, **JAMBA, **GQA), None, MIDDLE, note="1 layer of 2"),
 )
 # fmt: on
@@ -229,7 +241,7 @@ class Refused:
     reason: str
 
 
-OUTSIDE = "it does not go through transformers' attention interface"
+MORE = "its scores hold more than q·k and a bias that depends on the distance alone"
 NOT_ASKED = "none of its layers asks transformers' attention interface for softmax attention"
 AGAIN = "one of its modules attends several times in a forward"
 
@@ -238,10 +250,7 @@ REFUSED: tuple[Refused, ...] = (
     Refused("mamba", tiny("mamba"), "no attention at all", NOT_ASKED),
     Refused("git", tiny("git", vision_config={"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}),
             "softmax attention of its own", NOT_ASKED),
-    Refused("mpnet", tiny("mpnet", MASKED), "attention of its own, outside the interface", OUTSIDE),
-    Refused("bloom", tiny("bloom"), "ALiBi, outside the interface", OUTSIDE),
-    Refused("falcon", tiny("falcon"), "outside the interface", OUTSIDE),
-    Refused("deberta-v2", tiny("deberta-v2", MASKED, **DEBERTA), "disentangled attention", OUTSIDE),
+    Refused("deberta-v2", tiny("deberta-v2", MASKED, **DEBERTA), "disentangled attention", MORE),
     Refused("bigbird-pegasus", tiny("bigbird_pegasus", **BIGBIRD), "its mask is skipped where it counts on it",
             "what it says changes when its attention goes through the one that records"),
     Refused("albert", tiny("albert", MASKED, embedding_size=D_MODEL), "all layers are one", AGAIN),

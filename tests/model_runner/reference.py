@@ -37,7 +37,8 @@ def run_reference(family: Family, model: PreTrainedModel, ids: list[int]) -> Ref
     with torch.no_grad(), _Watch(watched) as seen:
         plain = model(batch, output_hidden_states=True)
         outputs = dict(seen)
-        model.set_attn_implementation("eager")
+        if model._can_set_attn_implementation():  # others attend in one way alone, or are made to
+            model.set_attn_implementation("eager")
         eager = model(batch, output_attentions=True)
     streams = plain.hidden_states[: len(family.kinds)]  # transformers' own last entry comes after the final norm
     # A model with some layers without attention reports only the others.

@@ -13,16 +13,21 @@ from tests.model_runner.cases import FAMILY
 from tests.model_runner.folders import save
 from tests.model_runner.tiny import tiny
 
-WITHOUT_OUTPUT = {"bert-base": tiny("bert", AutoModel), "llama-base": tiny("llama", AutoModel)}
+OTHERS = {  # beside the table of families
+    "bert-base": tiny("bert", AutoModel),
+    "llama-base": tiny("llama", AutoModel),
+    "bloom": tiny("bloom"),
+    "mamba": tiny("mamba"),
+}
 
 
 @pytest.fixture(scope="session")
 def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """The folder of a family's tiny model, or of one WITHOUT_OUTPUT layer, with a tokenizer of bytes, saved once."""
+    """The folder of a family's tiny model, or of one of OTHERS, with a tokenizer of bytes, saved once."""
 
     @functools.cache
     def made(name: str) -> str:
-        build = WITHOUT_OUTPUT[name] if name in WITHOUT_OUTPUT else FAMILY[name].build
+        build = OTHERS[name] if name in OTHERS else FAMILY[name].build
         return str(save(tmp_path_factory.mktemp(name), build()))
 
     return made

@@ -1,0 +1,37 @@
+"""A model's eager attention function, a block of query rows at a time: its rows do not depend on each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from model_runner.local.cancelling import pause
+from model_runner.mask_rule import MaskRule
+
+ROWS = 256  # a block: O(rows × keys) memory
+
+
+def eager_by_rows(
+    eager: Callable[..., Any],
+    query: Float[Tensor, "batch heads queries d_head"],
+    key: Float[Tensor, "batch kv_heads keys d_head"],
+    value: Float[Tensor, "batch kv_heads keys d_value"],
+    mask: Bool[Tensor, "batch one queries keys"] | None,
+    rule: MaskRule,
+) -> Float[Tensor, "batch queries heads d_value"]:
+    """What the function makes of all rows; without a mask it is ``rule``'s."""
+    blocks, every_key = [], slice(0, key.shape[2])
+    for start in range(0, query.shape[2], ROWS):
+        pause()
+        rows = slice(start, min(start + ROWS, query.shape[2]))
+        keep = rule.tile(rows, every_key, query.device)[None, None] if mask is None else mask[:, :, rows]
+        bias = torch.zeros(keep.shape, dtype=query.dtype, device=query.device)
+        bias = bias.masked_fill_(~keep, torch.finfo(query.dtype).min)
+        block = eager(query[:, :, rows], key, value, bias)[0]
+        sees = keep.any(dim=-1).transpose(1, 2)  # a row of nothing but the bias would mix every value, later ones too
+        blocks.append(block if sees.all() else block.masked_fill(~sees[..., None], 0.0))
+    return torch.cat(blocks, dim=1)

@@ -1,0 +1,270 @@
+"""The second way to see attention: in models whose code does not ask transformers' interface, but multiplies by itself.
+
+What is heard of a module is believed where it explains itself: its scores must be one multiple of q·k in all heads,
+and beside it at most a bias that depends on the distance alone. A constant that a whole row of scores has in common
+moves no weight; where a bias is a distance but for that (ALiBi counts from the first key), it is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
+
+from attention.masks import Written, sliding_window, window_of
+from model_runner.errors import N_, EditNotPossible
+from model_runner.local.cancelling import pause
+from model_runner.local.heard_products import Heard, Products
+from model_runner.local.plain_forward import run, tried
+from model_runner.local.recording import (
+    ATTENDS_AGAIN,
+    GROWING_BIAS,
+    UNKNOWN_MASK,
+    CannotRecord,
+    Recording,
+    hear_rotations,
+    recorded_now,
+)
+from model_runner.local.stream import watched
+from model_runner.local.watched_rotary import RotaryCall, find_call
+from model_runner.mask_rule import CAUSAL, FULL, MaskRule
+from model_runner.record import LayerRecord
+from model_runner.relative_bias import RelativeBias, by_distance
+from model_runner.verification import verify
+
+NO_PRODUCTS = N_("it does not go through transformers' attention interface, and no softmax of products is in it")
+MORE_IN_SCORES = N_("its scores hold more than q·k and a bias that depends on the distance alone")
+CHANGED_QUERIES = N_("its own code changes queries after their projection, and that is not read")
+NO_EDITS = N_("its attention does not go through transformers' attention interface, where it could be changed")
+NO_STREAM = N_("its layers do not hand on one stream of tokens")
+ROWS = 64  # of what is verified at a time
+HIDDEN = 1000.0  # below the largest of its row: a weight that is 0 in every dtype
+CLOSE = 8.0  # units of the dtype, of what is multiplied: no rounding of one score is more
+MADE_OF = (nn.Linear, Conv1D, nn.Conv1d)
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a module does with every text: ``rotation`` says where its queries are not just projected."""
+
+    scale: float
+    biased: bool
+    rotation: str | None
+
+
+def watch_own_code(model: Any, ids: Tensor) -> None:
+    """From now on, what these modules multiply is recorded. Raises CannotRecord where that does not explain itself."""
+    stack: list[nn.Module] = []
+    made: list[tuple[tuple[nn.Module, ...], Tensor]] = []
+
+    def enter(module: nn.Module, _: Any) -> None:
+        stack.append(module)
+
+    def leave(module: nn.Module, _: Any, output: Any) -> None:
+        if isinstance(module, MADE_OF) and torch.is_tensor(output):
+            made.append((tuple(stack), output))
+        stack.pop()
+
+    hooks = [module.register_forward_pre_hook(enter) for module in model.modules()]
+    hooks += [module.register_forward_hook(leave, always_call=True) for module in model.modules()]
+    products = Products(lambda: tuple(stack))
+    try:
+        with tried(N_("it does not run on a text alone ({error})")), products:
+            run(model, ids)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    forms: dict[nn.Module, Form] = {}
+    for heard in products.heard:
+        inside = _shared(heard.places)
+        if not inside or inside[-1] in forms:
+            raise CannotRecord(ATTENDS_AGAIN)
+        projected = [output for place, output in made if inside[-1] in place]
+        forms[inside[-1]] = _form(heard, projected)
+    if not forms:
+        raise CannotRecord(NO_PRODUCTS)
+    hear_rotations(model)
+    for module, form in forms.items():
+        _watch(module, form)
+
+
+def prove(model: Any, ids: Tensor, records: Iterable[LayerRecord], layers: Sequence[nn.Module]) -> None:
+    """Raises CannotRecord where what was heard does not give what the model went on with, or its layers no stream."""
+    if not all(verify(record, None, ROWS).ok for record in records):
+        raise CannotRecord(N_("what it multiplies does not explain what its attention returns"))
+    streams: list[Tensor] = []
+    with tried(NO_STREAM), watched(layers, lambda _, stream: streams.append(stream)):
+        run(model, ids)
+    if any(not torch.is_tensor(stream) or len(stream) != ids.shape[1] for stream in streams):
+        raise CannotRecord(NO_STREAM)
+
+
+def _watch(module: nn.Module, form: Form) -> None:
+    open_: list[Products] = []
+
+    def enter(*_: Any) -> None:
+        pause()
+        recording = recorded_now()
+        if recording is not None and recording.edit is not None:
+            raise EditNotPossible(reason=NO_EDITS)
+        if recording is not None and recording.keeps:
+            open_.append(Products())
+            open_[-1].__enter__()
+
+    def leave(module: nn.Module, _: Any, output: Any) -> None:
+        if not open_:
+            return
+        products = open_.pop()
+        products.__exit__(None, None, None)
+        recording = recorded_now()
+        if recording is not None and output is not None:  # None: it ended by an error, which goes on by itself
+            _record(recording, recording.names[id(module)], products.heard, form)
+
+    module.register_forward_pre_hook(enter)
+    module.register_forward_hook(leave, always_call=True)
+
+
+def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form) -> None:
+    recording.enter(name)
+    if len(every) != 1:
+        raise CannotRecord(ATTENDS_AGAIN if every else NO_PRODUCTS)
+    heard, sink, known = every[0], recording.sink, recording.known.get(name)
+    output, visible = heard.output.transpose(0, 1), seen_by(heard.scores)
+    if sink is not None:
+        if form.biased:
+            raise CannotRecord(GROWING_BIAS)
+        if known is not None and not _is_of(known, visible):
+            raise CannotRecord(UNKNOWN_MASK)
+        calls = _calls_of(recording, heard, form)
+        if sink.more(name, heard.q[None], heard.k[None], heard.v[None], output[None], calls):
+            recording.rotary_calls.clear()
+            return
+    rule = known or _rule(visible)
+    seen = LayerRecord(
+        q=heard.q,
+        k=heard.k,
+        v=heard.v,
+        output=output,
+        scale=form.scale,
+        softcap=None,
+        sinks=None,
+        mask=rule,
+        window=window_of(rule.own),
+        rotation=form.rotation,
+        eager=True,
+        bias=_bias(heard, visible, form),
+    )
+    recording.rotary_calls = _calls_of(recording, heard, form)
+    recording.take(name, seen)
+
+
+def _calls_of(recording: Recording, heard: Heard, form: Form) -> list[RotaryCall]:
+    """The calls of a rotary function that turned these queries, where they were turned by one that can be read."""
+    turned = form.rotation is not None and find_call(recording.rotary_calls, heard.q) is not None
+    return recording.rotary_calls if turned else []
+
+
+def seen_by(scores: Tensor) -> Tensor:
+    """Which cells ``[heads, queries, keys]`` may have a weight."""
+    return scores >= scores.amax(dim=-1, keepdim=True) - HIDDEN
+
+
+def _rule(visible: Tensor) -> MaskRule:
+    """The rule of these cells, the same in every head: one that is known, or the cells themselves."""
+    if not (visible == visible[0]).all():
+        raise CannotRecord(N_("its heads are masked each in another way"))
+    reach = int(visible[0].sum(dim=-1).max())
+    rules = (CAUSAL, FULL, MaskRule(sliding_window(reach)))
+    return next((rule for rule in rules if _is_of(rule, visible)), MaskRule(Written.of(visible[0])))
+
+
+def _is_of(rule: MaskRule, visible: Tensor) -> bool:
+    """Whether these cells are the rule's; the last query is the last key."""
+    _, queries, keys = visible.shape
+    return bool((rule.tile(slice(keys - queries, keys), slice(0, keys), visible.device) == visible).all())
+
+
+def _form(heard: Heard, projected: Sequence[Tensor]) -> Form:
+    """What the first text shows: the multiple of q·k, found beside a bias of any size that a distance has."""
+    visible, products, scores = seen_by(heard.scores), heard.products.double(), heard.scores.double()
+    if not bool(torch.diagonal(visible, dim1=1, dim2=2).all()) or visible.shape[1] != visible.shape[2]:
+        raise CannotRecord(MORE_IN_SCORES)
+    raised, by_q = (_from_diagonal(one.masked_fill(~visible, 0.0), visible) for one in (scores, products))
+    off_score, off_q = (_from_means(one, visible) for one in (raised, by_q))
+    scale = _known_number(float((off_score * off_q).sum() / (off_q**2).sum()), heard)
+    unit = _unit(heard, scale)
+    off = (scores - scale * products).masked_fill(~visible, 0.0).abs()
+    form = Form(scale, bool(off.mean() > unit.masked_fill(~visible, 0.0).mean()), _rotation(heard, projected))
+    _bias(heard, visible, form)
+    return form
+
+
+def _bias(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
+    """What the scores hold beside the multiple of q·k. Raises CannotRecord where a distance does not tell it."""
+    rest = (heard.scores.double() - form.scale * heard.products.double()).masked_fill(~visible, 0.0)
+    near = CLOSE * _unit(heard, form.scale)
+    if not form.biased:
+        if bool((rest.abs() <= near).all()):
+            return None
+        raise CannotRecord(MORE_IN_SCORES)
+    for one in (rest, _from_diagonal(rest, visible)):
+        found = by_distance(one, visible, near)
+        if found is not None:
+            return replace(found, values=found.values.float())
+    raise CannotRecord(MORE_IN_SCORES)
+
+
+def _unit(heard: Heard, scale: float) -> Tensor:
+    """One unit of the dtype of every score, and of the lengths that it is the product of."""
+    lengths = heard.q.double().norm(dim=-1)[:, :, None] * heard.k.double().norm(dim=-1).repeat_interleave(
+        len(heard.q) // len(heard.k), dim=0
+    ).unsqueeze(1)
+    return _eps(heard) * (scale * lengths + heard.scores.double().abs())
+
+
+def _eps(heard: Heard) -> float:
+    return max(torch.finfo(dtype).eps for dtype in (heard.scores.dtype, heard.q.dtype))
+
+
+def _from_diagonal(scores: Tensor, visible: Tensor) -> Tensor:
+    """Less what the row has where a token looks at itself."""
+    own = torch.diagonal(scores, dim1=1, dim2=2)[..., None]
+    return (scores - own).masked_fill(~visible, 0.0)
+
+
+def _from_means(scores: Tensor, visible: Tensor) -> Tensor:
+    """Less the mean of a head's cells of the same distance: what a distance alone tells is gone."""
+    n = scores.shape[1]
+    away = torch.arange(n, device=scores.device) - torch.arange(n, device=scores.device)[:, None] + n - 1
+    away = away.expand_as(scores).flatten(1)
+    empty = torch.zeros(len(scores), 2 * n - 1, dtype=scores.dtype, device=scores.device)
+    sums = empty.scatter_add(1, away, scores.flatten(1))
+    counts = empty.scatter_add(1, away, visible.to(scores.dtype).flatten(1)).clamp(min=1.0)
+    return (scores - (sums / counts).gather(1, away).view_as(scores)).masked_fill(~visible, 0.0)
+
+
+def _known_number(scale: float, heard: Heard) -> float:
+    """1 or 1/√d where rounding alone parts them: a forward in a coarse dtype tells it no better."""
+    for number in (1.0, heard.q.shape[-1] ** -0.5):
+        if abs(scale - number) <= 2 * _eps(heard) * number:
+            return number
+    return scale
+
+
+def _rotation(heard: Heard, projected: Sequence[Tensor]) -> str | None:
+    """None where the last token's queries are numbers that a projection of this module made, or √d of them."""
+    last = heard.q[:, -1].flatten().float()
+    for factor in (1.0, heard.q.shape[-1] ** -0.5, heard.q.shape[-1] ** -0.25):
+        if any(bool(torch.isin(last, (made * factor).float().flatten()).all()) for made in projected):
+            return None
+    return CHANGED_QUERIES
+
+
+def _shared(places: Sequence[Sequence[nn.Module]]) -> list[nn.Module]:
+    """The modules, from the outermost on, that all of these calls were made in."""
+    return [at[0] for at in takewhile(lambda at: len(set(at)) == 1, zip(*places))]

@@ -1,0 +1,155 @@
+"""Models whose code does not ask transformers' interface: what is heard of their products, against their weights."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from transformers import AutoModelForMaskedLM
+
+from model_runner.capture import Capture
+from model_runner.edits import ScaledHead
+from model_runner.errors import CannotContinue, EditNotPossible, NotCapturable, NotRecoverable
+from model_runner.local.heard_products import Products
+from model_runner.local.runner import LocalRunner
+from model_runner.request import CaptureRequest, GenerateRequest
+from tests.model_runner.tiny import byte_tokenizer, tiny
+
+TEXT = "the dog chased a squirrel, for it ran"
+EAGER = {"attn_implementation": "eager"}
+XLM = {"emb_dim": 32, "n_words": 259, "n_layers": 3}
+MADE = {
+    "bloom": tiny("bloom"),  # ALiBi by the key's place
+    "mpt": tiny("mpt", d_model=32, n_heads=4, n_layers=3),  # ALiBi from the end
+    "falcon-alibi": tiny("falcon", alibi=True, **EAGER),
+    "mpnet": tiny("mpnet", AutoModelForMaskedLM),  # buckets of distances, learned
+    "roformer": tiny("roformer", AutoModelForMaskedLM),
+    "rembert": tiny("rembert", AutoModelForMaskedLM, input_embedding_size=16, output_embedding_size=16),
+    "xlm": tiny("xlm", AutoModelForMaskedLM, **XLM),
+    "gpt-neox-japanese": tiny("gpt_neox_japanese"),
+    "openai-gpt": tiny("openai-gpt", n_embd=32, n_layer=3, n_head=4, n_positions=600),
+    "xglm": tiny("xglm", d_model=32, attention_heads=4, num_layers=3, ffn_dim=48),
+}
+BIASED = ("bloom", "mpt", "falcon-alibi", "mpnet")
+
+
+@cache
+def runner(name: str) -> LocalRunner:
+    return LocalRunner(MADE[name](), byte_tokenizer(), name=name, device="cpu")
+
+
+@cache
+def capture(name: str) -> Capture:
+    return runner(name).capture(CaptureRequest(TEXT))
+
+
+@cache
+@torch.no_grad()
+def plain(name: str) -> Any:
+    """The model's own weights, logits and streams: one that nothing of ours has touched."""
+    ids = torch.tensor([[token.id for token in capture(name).tokens]])
+    return MADE[name]()(ids, output_attentions=True, output_hidden_states=True, return_dict=True)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_weights_logits_and_streams_are_the_models_own(name: str) -> None:
+    found, own = capture(name), plain(name)
+    assert len(own.attentions) == found.n_layers
+    for layer, weights in enumerate(own.attentions):
+        every = found.layer_weights(layer, slice(0, len(found.tokens)))
+        torch.testing.assert_close(every, weights[0], atol=1e-5, rtol=0)
+        assert float(weights.std()) > 0.003  # even weights would prove nothing
+    for at in (0, -1):
+        torch.testing.assert_close(found.logits(at), own.logits[0, at], atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(found.residual(1), own.hidden_states[1][0], atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_badge_says_so_and_sees_a_hundredth(name: str) -> None:
+    found = capture(name)
+    for layer in range(found.n_layers):
+        assert found.verify(layer).ok
+    record = found.record(1)
+    wrong: list[dict[str, Any]] = [{part: getattr(record, part) * 1.01} for part in ("k", "v", "scale")]
+    if record.bias is not None:
+        wrong.append({"bias": dataclasses.replace(record.bias, values=record.bias.values * 1.01)})
+    for fields in wrong:
+        records = (found.record(0), dataclasses.replace(record, **fields), found.record(2))
+        assert not dataclasses.replace(found, records=records, _lse={}).verify(1).ok, list(fields)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_bias_is_there_where_the_model_has_one(name: str) -> None:
+    record = capture(name).record(1)
+    assert (record.bias is not None) is (name in BIASED)
+    if name in ("bloom", "mpt"):  # 4 heads: slopes 1/4, 1/16, 1/64, 1/256; back by one place costs one of them
+        first = -record.bias.first
+        back = record.bias.values[:, first] - record.bias.values[:, first - 1]
+        torch.testing.assert_close(back, torch.tensor([2**-2, 2**-4, 2**-6, 2**-8]), atol=1e-5, rtol=1e-4)
+
+
+def test_a_rotation_that_is_read_is_undone_and_one_that_is_not_is_said() -> None:
+    found, model = capture("gpt-neox-japanese"), MADE["gpt-neox-japanese"]()
+    projected: list[Tensor] = []
+    hook: Any = lambda _module, _given, made: projected.append(made[0])  # noqa: E731
+    model.get_submodule("gpt_neox_japanese.layers.1.attention.query_key_value").register_forward_hook(hook)
+    with torch.no_grad():
+        model(torch.tensor([[token.id for token in found.tokens]]))
+    q = projected[0].unflatten(-1, (4, 3, 8))[:, :, 0].transpose(0, 1)
+    torch.testing.assert_close(found.q_unrotated(1), q, atol=1e-5, rtol=1e-4)
+    with pytest.raises(NotRecoverable, match="its own code changes queries after their projection"):
+        capture("roformer").q_unrotated(1)
+
+
+@pytest.mark.parametrize("name", ["gpt-neox-japanese", "xglm", "openai-gpt"])
+def test_a_text_goes_on_as_transformers_own_or_it_is_said_why_not(name: str) -> None:
+    request = GenerateRequest(TEXT, max_new_tokens=6)
+    if name == "openai-gpt":
+        with pytest.raises(CannotContinue):
+            list(runner(name).generate(request))
+        return
+    steps = list(runner(name).generate(request))
+    ids = torch.tensor([[token.id for token in capture(name).tokens]])
+    own = MADE[name]().generate(ids, max_new_tokens=6, do_sample=False)
+    assert [step.token.id for step in steps] == own[0, ids.shape[1] :].tolist()
+    last = steps[-1].capture
+    whole = runner(name).capture(last.request)
+    for layer in range(3):
+        assert last.verify(layer).ok
+        torch.testing.assert_close(last.record(layer).q, whole.record(layer).q, atol=1e-4, rtol=1e-4)
+
+
+def test_a_bias_is_not_known_of_a_text_that_grows() -> None:
+    with pytest.raises(CannotContinue, match="it adds a bias to its scores"):
+        list(runner("bloom").generate(GenerateRequest(TEXT, max_new_tokens=2)))
+
+
+def test_an_edit_is_refused_with_the_reason_and_the_next_capture_is_whole() -> None:
+    with pytest.raises(EditNotPossible, match="its attention does not go through transformers' attention interface"):
+        runner("bloom").capture(CaptureRequest(TEXT + "!", edits=(ScaledHead(1, 1, 0.0),)))
+    assert runner("bloom").capture(CaptureRequest(TEXT + "!")).verify(1).ok
+
+
+def test_scores_with_more_in_them_are_refused() -> None:
+    disentangled = tiny("deberta-v2", AutoModelForMaskedLM, relative_attention=True, pos_att_type=["c2p", "p2c"])
+    with pytest.raises(NotCapturable, match="its scores hold more than q·k"):
+        LocalRunner(disentangled(), byte_tokenizer(), name="deberta", device="cpu")
+
+
+def test_only_a_softmax_of_a_product_that_meets_values_is_attention() -> None:
+    q, k, v = torch.randn(3, 1, 2, 5, 4).unbind(0)
+    with Products() as products:
+        torch.matmul(torch.softmax(torch.randn(1, 2, 5, 5), dim=-1), v)  # of no product
+        torch.softmax(q @ k.transpose(2, 3), dim=-1)  # of no values
+        nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        weights = torch.softmax((q @ k.transpose(2, 3)) * 0.3, dim=-1)
+        made = weights @ v
+    whole, written = products.heard
+    torch.testing.assert_close(whole.scores[:, 3, :4], (q @ k.transpose(2, 3))[0, :, 3, :4] / 2)
+    assert whole.scores[:, 3, 4].isneginf().all()
+    assert torch.equal(written.output, made[0])
+    assert torch.equal(written.k, k[0])

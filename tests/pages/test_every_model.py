@@ -1,0 +1,34 @@
+"""Kinds of models × pages: every page shows the model, or says in one sentence why it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ui.driving import html, no_failure, open_app, sentences
+
+PAGES = ("heads", "cell", "positions", "next_token", "film", "kv_cache", "masks", "sharing", "edit_heads")
+NO_CHANGE = "This change cannot be made: its attention does not go through transformers' attention interface"
+NO_ROTATION = "has no rotation: its queries and keys do not depend on positions this way."
+UNREAD = "its own code changes queries after their projection, and that is not read."
+GROWS = "it adds a bias to its scores, which is not known of a text that grows."
+NO_SOFTMAX = "cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
+# model → page → what the one sentence has in it, where there is one; the page named "" stands for all others
+TABLE: dict[str, dict[str, str]] = {
+    "gptj": {"positions": UNREAD, "sharing": NO_CHANGE},
+    "bloom": {"positions": NO_ROTATION, "film": GROWS, "kv_cache": GROWS, "sharing": NO_CHANGE},
+    "jamba": {"positions": NO_ROTATION},
+    "mamba": {"": NO_SOFTMAX},
+}
+
+pytestmark = pytest.mark.table
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name != "gptj")) for name in TABLE])
+def test_a_page_shows_it_or_says_why_not(folder_of, name, page):
+    app = open_app(page=f"pages/{page}/page.py", model=folder_of(name), text="some text here")
+    no_failure(app)
+    said, expected = sentences(app), TABLE[name].get(page, TABLE[name].get(""))
+    assert len(said) == (expected is not None), said
+    assert expected is None or expected in said[0]
+    assert ("atlas-badge ok" in html(app)) is (name != "mamba" and (name, page) != ("bloom", "film"))
