@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import check_growing
-from model_runner.errors import CannotContinue, ContextFull, NoLogits
+from model_runner.errors import N_, CannotContinue, ContextFull, NoAttribution, NoLogits
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe, examine
 from model_runner.local.arena import ALIGNMENT, Arena
@@ -39,6 +39,8 @@ from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import RotationEdit
+
+UNSEEN_WAY = N_("the way from its heads to their output projection is in code of its own")
 
 
 class Engine:
@@ -203,8 +205,13 @@ class Engine:
         return self.anatomy.trunk.module
 
     def direct_path(self) -> DirectPath:
-        """From every head to the logits, see :mod:`model_runner.local.attribution`; proven at the first call."""
+        """From every head to the logits, see :mod:`model_runner.local.attribution`; proven at the first call.
+
+        Raises NoLogits, NoAttribution.
+        """
         self.check_head()
+        if self.anatomy.own_code:
+            raise NoAttribution(reason=UNSEEN_WAY)
         if self._path is None:
             self._path = prove(self.model, self.anatomy, lambda one: self.logits_after(one[None, None]))
         return self._path

@@ -37,7 +37,9 @@ from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias, by_distance
 from model_runner.verification import verify
 
-NO_PRODUCTS = N_("it does not go through transformers' attention interface, and no softmax of products is in it")
+NO_PRODUCTS = N_(
+    "it does not go through transformers' attention interface, and none was recognised in what its own code multiplies"
+)
 MORE_IN_SCORES = N_("its scores hold more than q·k and a bias that depends on the distance alone")
 CHANGED_QUERIES = N_("its own code changes queries after their projection, and that is not read")
 NO_EDITS = N_("its attention does not go through transformers' attention interface, where it could be changed")

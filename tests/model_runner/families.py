@@ -45,6 +45,7 @@ class Family:
     sinks_apart: bool = False  # transformers gives the weights before the sink takes its share
     not_rotated: tuple[int, ...] = ()  # layers without rotation in a family that has one
     not_recoverable: str | None = None  # why q and k before the rotation are refused
+    own_code: bool = False  # its attention does not ask transformers' interface: it is seen, and cannot be edited
     note: str = ""
 
     @property
@@ -222,13 +223,17 @@ FAMILIES: tuple[Family, ...] = (
     Family("roberta", tiny("roberta", MASKED, max_position_embeddings=800), None, note="positions follow the pad id"),
     Family("distilbert", tiny("distilbert", MASKED, dim=D_MODEL, hidden_dim=48), None, note="no layer index"),
     Family("modernbert", tiny("modernbert", MASKED, local_attention=6, layer_types=TYPES), WQKV, ENDS),
-    Family("gptj", tiny("gptj", rotary_dim=4), GPTJ, not_recoverable=CHANGED, note="attention in code of its own"),
+    Family("gptj", tiny("gptj", rotary_dim=4), GPTJ, not_recoverable=CHANGED, own_code=True),
     Family("gpt-neo", tiny("gpt_neo", num_layers=3, attention_types=[[["local", "global", "local"], 1]],
-                           window_size=WINDOW), None, ENDS, scale=1.0, note="its own code, and windows"),
-    Family("falcon", tiny("falcon", alibi=False, attn_implementation="eager"), FALCON, note="one key head for all"),
+                           window_size=WINDOW), None, ENDS, scale=1.0, own_code=True, note="windows"),
+    Family("falcon", tiny("falcon", alibi=False, attn_implementation="eager"), FALCON, own_code=True,
+           note="one key head for all"),
     Family("jamba", tiny("jamba", use_mamba_kernels=False, **JAMBA, **GQA), None, MIDDLE, note="1 layer of 2"),
 )
 # fmt: on
+
+
+EDITABLE = tuple(family for family in FAMILIES if not family.own_code)
 
 
 @dataclass(frozen=True)

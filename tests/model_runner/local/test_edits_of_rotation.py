@@ -12,13 +12,13 @@ from model_runner.errors import EditNotPossible
 from model_runner.local.runner import LocalRunner
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
-from tests.model_runner.families import FAMILIES
+from tests.model_runner.families import EDITABLE
 from tests.model_runner.tiny import D_HEAD, byte_tokenizer, tiny
 
 IDS = byte_tokenizer()(TEXT).input_ids
 TOKENS = len(IDS)
 CLOSE = 1e-5  # float32, see tests/model_runner/cases.py
-ROTATED = [family.name for family in FAMILIES if family.projection is not None and not family.not_recoverable]
+ROTATED = [family.name for family in EDITABLE if family.projection is not None and not family.not_recoverable]
 BASE = 10_000.0
 
 
@@ -127,7 +127,7 @@ def test_a_theta_of_zero_or_nan_is_refused(factor):
         NtkTheta(factor)
 
 
-@pytest.mark.parametrize("name", [family.name for family in FAMILIES if family.not_recoverable])
+@pytest.mark.parametrize("name", [family.name for family in EDITABLE if family.not_recoverable])
 def test_a_rotation_of_another_kind_is_left_alone_and_said(name):
     """Llama 4 multiplies by complex numbers: an edit that would silently change nothing is refused."""
     with pytest.raises(EditNotPossible, match="a cosine and a sine"):

@@ -16,12 +16,12 @@ from model_runner.local.head_effects import ablations, head_patches, residual_pa
 from model_runner.local.rerun import Rerun
 from model_runner.local.runner import LocalRunner
 from tests.model_runner.cases import FAMILY, TEXT, runner_of, shared_runner
-from tests.model_runner.families import FAMILIES
+from tests.model_runner.families import EDITABLE
 from tests.model_runner.tiny import byte_tokenizer
 
 OTHER = TEXT.replace("dog", "cat")
 CLOSE = 1e-4  # nats, float32: logits of size 10 within 1e-5, and a log-sum-exp of them
-CAUSAL = [family.name for family in FAMILIES if family.name not in ("bert", "roberta", "distilbert", "modernbert")]
+CAUSAL = [family.name for family in EDITABLE if family.name not in ("bert", "roberta", "distilbert", "modernbert")]
 
 
 def rerun_of(runner: LocalRunner, capture: Capture) -> Rerun:
