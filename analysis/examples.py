@@ -1,53 +1,58 @@
-"""Example texts by topic, each chosen because some head does something with it that can be seen."""
+"""Example texts, each chosen because the model does something with it that can be seen; see ``analysis/stories.py``."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-N_ = str  # marks a text for Babel without translating it here
-
 
 @dataclass(frozen=True)
 class Example:
+    """``topic`` is its name on the screen, in the text's own language."""
+
     topic: str
     text: str
 
 
 EXAMPLES = (
-    Example(N_("pronoun"), "The dog chased the squirrel because it"),
-    Example(N_("fact"), "The capital of France is"),
-    Example(N_("memory"), "The Shawshank"),
-    Example(N_("induction"), "lamp river seven cloud lamp river seven cloud lamp river seven"),
-    Example(N_("names"), "When Mary and John went to the store, John gave a drink to"),
-    Example(N_("Chinese"), "北京是中国的首都，上海是中国最大的城市。"),
-    Example(N_("code"), "def add(a, b):\n    return a + b"),
+    Example("pronoun", "The dog chased the squirrel because it"),
+    Example("fact", "The capital of France is"),
+    Example("memory", "The Shawshank"),
+    Example("induction", "lamp river seven cloud lamp river seven cloud lamp river seven"),
+    Example("names", "When Mary and John went to the store, John gave a drink to"),
+    Example("sum", "3 + 5 = "),
+    Example("code", "def add(a, b): return a +"),
+    Example("代词", "狗看见了猫，它"),
+    Example("常识", "法国的首都是"),
+    Example("背诵", "床前明月光，"),
+    Example("归纳", "苹果，月亮，老师，苹果，月亮，"),
+    Example("人名", "小明和小红去了商店，小明把一本书送给了"),
+    Example("加法", "3加5等于8。4加2等于"),
 )
 # Of models that read a text otherwise than to go on with it.
 OF_MODEL = {
     "encoder": (
-        Example(N_("weekday"), "Monday, Tuesday, [MASK], Thursday."),
-        Example(N_("fact"), "The capital of France is [MASK]."),
-        Example(N_("counting"), "One, two, [MASK], four, five."),
-        Example(N_("Chinese fact"), "法国的首都是[MASK]。"),
-        Example(N_("Chinese name"), "小明把书给了小红，[MASK]说谢谢。"),
-        Example(N_("Chinese poem"), "白日依山尽，[MASK]入海流。"),
+        Example("weekday", "Monday, Tuesday, [MASK], Thursday."),
+        Example("fact", "The capital of France is [MASK]."),
+        Example("counting", "One, two, [MASK], four, five."),
+        Example("常识", "法国的首都是[MASK]。"),
+        Example("人名", "小明把书给了小红，[MASK]说谢谢。"),
+        Example("古诗", "白日依山尽，[MASK]入海流。"),
     ),
     "translator": (
-        Example(N_("time and place"), "The dog chased the cat in the garden yesterday."),
-        Example(N_("habit"), "The boy writes the expensive letter every week."),
-        Example(N_("word order"), "The monkey put the peach on the bridge last night."),
-        Example(N_("Chinese habit"), "那只松鼠每天在房子里写那本书。"),
-        Example(N_("Chinese word order"), "那匹马今早把那首绿色的诗放在了屋顶下面。"),
-        Example(N_("Chinese reason"), "因为约翰追了亨利，所以一个年轻的女孩借了一面鼓。"),
+        Example("time and place", "The dog chased the cat in the garden yesterday."),
+        Example("habit", "The boy writes the expensive letter every week."),
+        Example("word order", "The monkey put the peach on the bridge last night."),
+        Example("习惯", "那只松鼠每天在房子里写那本书。"),
+        Example("词序", "那匹马今早把那首绿色的诗放在了屋顶下面。"),
+        Example("原因", "因为约翰追了亨利，所以一个年轻的女孩借了一面鼓。"),
     ),
 }
 
 
 def examples_of(model: str, language: str) -> tuple[Example, ...]:
-    """The texts that this model has something to show of; of one that reads several languages, the reader's first."""
-    if model not in OF_MODEL:
-        return EXAMPLES
-    return tuple(sorted(OF_MODEL[model], key=lambda example: example.text.isascii() == (language == "zh")))
+    """The texts that this model has something to show of, those in the reader's language first."""
+    examples = OF_MODEL.get(model, EXAMPLES)
+    return tuple(sorted(examples, key=lambda example: example.text.isascii() == (language == "zh")))
 
 
 def suited(text: str, before: str, now: str, language: str) -> str:

@@ -1,14 +1,17 @@
-"""Texts with something to see in them: what one token looks at, and the head of this model that looks there."""
+"""Texts with something to see in them: what one token looks at and the head that looks there, or what comes next."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
 from analysis.joined import Joined
+from analysis.next_token import next_tokens
 from analysis.opening import opening_head, opening_query, opening_rows
 from model_runner.capture import Capture
+from model_runner.errors import NoLogits
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -45,29 +48,46 @@ class Seen:
     weight: float
 
 
-STORIES = (
-    Story(
-        "The dog chased the squirrel because it",
-        "dog",
-        N_("What to see: {query} looks {value} at {key}, the animal it stands for."),
-    ),
-    Story(
-        "The capital of France is",
-        "France",
-        N_("What to see: {query} looks {value} at {key}, whose capital has to come next."),
-    ),
-    Story(
-        "lamp river seven cloud lamp river seven cloud lamp river seven",
-        "cloud",
-        N_("What to see: {query} looks {value} at {key}, which came after the same word before and comes next again."),
-    ),
-    Story(
-        "When Mary and John went to the store, John gave a drink to",
-        "Mary",
-        N_("What to see: {query} looks {value} at {key}, the one who did not give and so receives."),
-    ),
-)
+@dataclass(frozen=True)
+class Known:
+    """A text that a model goes on with by heart: the next token is the beginning of ``goes_on``."""
 
+    text: str
+    goes_on: str
+
+
+@dataclass(frozen=True)
+class Said:
+    """The most likely next token of a text known by heart, and its probability."""
+
+    token: str
+    probability: float
+
+
+PRONOUN = N_("What to see: {query} looks {value} at {key}, the animal it stands for.")
+COUNTRY = N_("What to see: {query} looks {value} at {key}, whose capital has to come next.")
+AGAIN = N_("What to see: {query} looks {value} at {key}, which came after the same word before and comes next again.")
+RECEIVER = N_("What to see: {query} looks {value} at {key}, the one who did not give and so receives.")
+ADDEND = N_("What to see: {query} looks {value} at {key}, one of the two numbers to add.")
+STORIES = (
+    Story("The dog chased the squirrel because it", "dog", PRONOUN),
+    Story("The capital of France is", "France", COUNTRY),
+    Story("lamp river seven cloud lamp river seven cloud lamp river seven", "cloud", AGAIN),
+    Story("When Mary and John went to the store, John gave a drink to", "Mary", RECEIVER),
+    Story("3 + 5 = ", "3", ADDEND),
+    Story(
+        "def add(a, b): return a +",
+        "b",
+        N_("What to see: {query} looks {value} at {key}, the parameter that has to come next."),
+    ),
+    Story("狗看见了猫，它", "狗", PRONOUN),
+    Story("法国的首都是", "法国", COUNTRY),
+    Story("苹果，月亮，老师，苹果，月亮，", "老师", AGAIN),
+    Story("小明和小红去了商店，小明把一本书送给了", "小红", RECEIVER),
+    Story("3加5等于8。4加2等于", "4", ADDEND),
+)
+KNOWN = (Known("The Shawshank", " Redemption"), Known("床前明月光，", "疑是地上霜"))
+BY_HEART = N_("What to see: after {query} the model gives {next} {value}, for it has read these words many times.")
 
 AFTER = N_("What to see: {query} looks {value} at {key}, which comes after it: an encoder looks both ways.")
 CAPITAL = N_("What to see: {query} looks {value} at {key}, whose capital is hidden.")
@@ -121,6 +141,21 @@ def seen_in(capture: Capture) -> Seen | None:
         if float(weight) >= CLEAR and (best is None or float(weight) > best.weight):
             best = Seen(story, layer, int(head), opening_query(capture), keys[0], float(weight))
     return best
+
+
+def said_in(capture: Capture, token_text: Callable[[int], str]) -> Said | None:
+    """What comes next in this text where the model clearly knows it by heart; ``token_text`` is the runner's."""
+    request = capture.request
+    known = next((one for one in KNOWN if one.text == request.text), None)
+    if known is None or request.chat or request.continuation:
+        return None
+    try:
+        found = next_tokens(capture, count=1)
+    except NoLogits:
+        return None
+    said = Said(token_text(found.ids[0]), found.probabilities[0])
+    follows = known.goes_on.startswith(said.token.replace("·", " "))
+    return said if follows and said.probability >= CLEAR else None
 
 
 def first_head(capture: Capture) -> tuple[int, int]:

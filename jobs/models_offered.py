@@ -9,7 +9,7 @@ from jobs.model_name import fitting
 N_ = str  # marks a text for Babel without translating it here
 
 EMBEDDED = {  # name → its label, and what it is good for
-    "default": (N_("Embedded small Llama"), N_("every page, on simple English texts")),
+    "default": (N_("Embedded small Llama"), N_("every page, on simple texts in English and Chinese")),
     "encoder": (
         N_("Embedded encoder"),
         N_("a hidden word of an English or Chinese text: type [MASK] in its place, and each token looks both ways"),

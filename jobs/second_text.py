@@ -20,6 +20,13 @@ PAIRS = {
     "When Mary and John went to the store, John gave a drink to": (
         "When Sara and John went to the store, John gave a drink to"
     ),
+    "3 + 5 = ": "3 + 4 = ",
+    "def add(a, b): return a +": "def add(a, n): return a +",
+    "狗看见了猫，它": "牛看见了猫，它",
+    "法国的首都是": "英国的首都是",
+    "苹果，月亮，老师，苹果，月亮，": "苹果，月亮，学生，苹果，月亮，",
+    "小明和小红去了商店，小明把一本书送给了": "小明和小丽去了商店，小明把一本书送给了",
+    "3加5等于8。4加2等于": "3加5等于8。4加3等于",
 }  # good seconds to examples: one word is another, and so is the next token
 
 Say = Callable[[], None]

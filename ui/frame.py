@@ -231,7 +231,7 @@ def _text_box() -> None:
     with st.container(key="examples", horizontal=True, gap="small"):
         for number, example in enumerate(examples_of(session.model(), language())):
             st.button(
-                _(example.topic), key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example.text,)
+                example.topic, key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example.text,)
             )
 
 

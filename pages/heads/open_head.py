@@ -9,7 +9,7 @@ from analysis.head_lines import head_lines
 from analysis.joined import first_query
 from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
-from analysis.stories import seen_in
+from analysis.stories import BY_HEART, said_in, seen_in
 from attention.metrics import Metric
 from pages.heads.state import BY_NAME, Other
 from ui import cached, session
@@ -60,11 +60,23 @@ def _pinned_sentence(drawn: DrawnHead) -> str:
         return ""
     query, key, weight = found
     tokens = drawn.opened.capture.tokens
-    return _(_story(drawn, query, key) or N_("Pinned: {query} looks {value} at {key}.")).format(
-        query=f"<span class='atlas-q'><bdi>{escape(tokens[query].text)}</bdi> ({query})</span>",
+    named = f"<span class='atlas-q'><bdi>{escape(tokens[query].text)}</bdi> ({query})</span>"
+    looks = _(_story(drawn, query, key) or N_("Pinned: {query} looks {value} at {key}.")).format(
+        query=named,
         value=f"<b>{escape(number(weight, 'share'))}</b>",
         key=f"<span class='atlas-k'><bdi>{escape(tokens[key].text)}</bdi> ({key})</span>",
     )
+    return joined(looks, _by_heart(drawn.opened, query, named))
+
+
+def _by_heart(opened: PageContext, query: int, named: str) -> str:
+    """What comes after the last token of a text that was chosen because the model knows how it goes on."""
+    capture = opened.capture
+    said = cached.made(("said", repr(capture.request)), lambda: said_in(capture, opened.runner.token_text))
+    if said is None or query != len(capture.tokens) - 1:
+        return ""
+    token, value = escape(said.token), escape(number(said.probability, "share"))
+    return _(BY_HEART).format(query=named, next=f"<b><bdi>{token}</bdi></b>", value=f"<b>{value}</b>")
 
 
 def _story(drawn: DrawnHead, query: int, key: int) -> str:

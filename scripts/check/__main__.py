@@ -2,6 +2,8 @@
 
 python -m scripts.check                                  the embedded model
 python -m scripts.check --model build/default_model      one that was just trained
+python -m scripts.check --corpus build/corpus            what it pays for the documents held out, too
+python -m scripts.check --examples                       only where the application's examples have their story
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from pathlib import Path
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
 from scripts.check.completions import PROMPTS, complete
+from scripts.check.examples import FILE, write_examples
 from scripts.check.heads import head_scores, strongest
+from scripts.check.held_out import ENGLISH, bits_per_byte, held_out
 from scripts.check.loading import load
 from scripts.check.quizzes import quizzes, right_answers
 from scripts.train.tokenizer import special_ids
@@ -29,8 +33,17 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--model", type=Path, default=EMBEDDED, help="folder of the model; default: the embedded one")
     parser.add_argument("--prompt", nargs="*", default=[], help="more prompts to complete")
+    parser.add_argument("--corpus", type=Path, help="folder of the corpus, for the loss on what training held out")
+    parser.add_argument("--examples", action="store_true", help=f"write {FILE} beside the model, and nothing else")
     args = parser.parse_args(arguments)
+    if args.examples:
+        for one in write_examples(args.model):
+            print(one)
+        return
     model, tokenizer = load(args.model)
+    if args.corpus:
+        for line in losses(model, tokenizer, args.corpus):
+            print(line, flush=True)
     for line in report(model, tokenizer, (*PROMPTS, *args.prompt)):
         print(line, flush=True)
 
@@ -52,6 +65,14 @@ def report(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, prompts:
         for how in ("greedy", "sampled"):
             text = complete(model, tokenizer, prompt, sample=how == "sampled")
             yield f"| {how} | {' ⏎ '.join(line.strip() for line in text.splitlines() if line.strip())} |"
+
+
+def losses(model: LlamaForCausalLM, tokenizer: PreTrainedTokenizerFast, corpus: Path) -> Iterator[str]:
+    """The table of bits per byte on held-out English. Raises CorpusError."""
+    yield from ("| held out | bits per byte |", "| --- | --- |")
+    for name in ENGLISH:
+        yield f"| {name} | {bits_per_byte(model, tokenizer, held_out(corpus, name)):.3f} |"
+    yield ""
 
 
 if __name__ == "__main__":

@@ -38,10 +38,18 @@ class Data:
     bos_id: int
     mix: Mapping[str, float]  # share of the training tokens per part
 
-    def batch(self, rng: np.random.Generator, size: int, length: int, repeat_share: float = 0.0) -> torch.Tensor:
+    def batch(
+        self,
+        rng: np.random.Generator,
+        size: int,
+        length: int,
+        repeat_share: float = 0.0,
+        mix: Mapping[str, float] | None = None,
+    ) -> torch.Tensor:
         """``size`` windows drawn according to ``mix``; ``repeat_share`` of them become a repeated scramble."""
-        names = list(self.mix)
-        chosen = rng.choice(len(names), size=size, p=list(self.mix.values()))
+        shares = mix or self.mix
+        names = list(shares)
+        chosen = rng.choice(len(names), size=size, p=list(shares.values()))
         windows = [self.train[names[i]].window(rng, length, self.bos_id) for i in chosen]
         for i in np.flatnonzero(rng.random(size) < repeat_share):
             windows[i] = repeated(rng, windows[i], self.vocab)
@@ -54,7 +62,7 @@ def load_data(settings: Settings) -> tuple[Data, PreTrainedTokenizerFast]:
     Raises CorpusError where a part is missing or shorter than a window, and where the working folder belongs to
     another corpus: its checkpoint speaks another vocabulary.
     """
-    files = {name: _part_file(settings.corpus, name) for name in settings.mix}
+    files = {name: part_file(settings.corpus, name) for name in settings.mix}
     source = {"vocab": settings.shape.vocab} | {name: _digest(file) for name, file in files.items()}
     made_from = settings.work / "corpus.json"
     if not made_from.exists():
@@ -74,7 +82,8 @@ def load_data(settings: Settings) -> tuple[Data, PreTrainedTokenizerFast]:
     return Data(train, valid, len(tokenizer), special_ids(tokenizer)["bos_token_id"], settings.mix), tokenizer
 
 
-def _part_file(corpus: Path, name: str) -> Path:
+def part_file(corpus: Path, name: str) -> Path:
+    """Where a part of the corpus lies. Raises CorpusError."""
     for file in (corpus / f"{name}.txt", corpus / f"{name}.txt.xz"):
         if file.exists():
             return file

@@ -91,7 +91,8 @@ def _steps(run: Run, done: Progress, bar: tqdm[Any]) -> None:
     while (progress := fraction(done, settings)) < 1.0:
         length = settings.long_context if progress >= LONG_FROM else settings.context
         size = max(1, settings.batch_tokens // length)
-        batch = run.data.batch(rng, size, length, settings.repeat_share).to(run.model.device)
+        mix = settings.mix_at_end if progress >= settings.end_from else None
+        batch = run.data.batch(rng, size, length, settings.repeat_share, mix).to(run.model.device)
         loss = _step(run, batch, learning_rate_factor(progress, decay_from=settings.decay_from))
         done.tokens += batch.numel()
         done.steps += 1

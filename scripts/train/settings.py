@@ -24,6 +24,18 @@ BOTH = MappingProxyType(
         "parallel": 0.05,
     }
 )
+# of the last tokens of the second stage, for what is short and has to be exact: facts, opposites, lists
+AT_THE_END = MappingProxyType(
+    {
+        "generated": 0.32,
+        "stories": 0.04,
+        "books": 0.06,
+        "practice": 0.16,
+        "chinese": 0.38,
+        "classics": 0.02,
+        "parallel": 0.02,
+    }
+)
 GROWN_VOCAB = 8192
 
 
@@ -65,6 +77,8 @@ class Settings:
     compile: bool = False  # needs a C++ compiler
     seed: int = 17
     mix: Mapping[str, float] = field(default_factory=lambda: ENGLISH)
+    mix_at_end: Mapping[str, float] | None = None  # of the same parts; None: ``mix`` to the end
+    end_from: float = 1.0  # the part of the run before it
     start: Path | None = None  # a model to go on from; its vocabulary grows to ``shape.vocab``
     decay_from: float = 0.0  # the part of the run before which the learning rate stays up
     shape: Shape = field(default_factory=Shape)
@@ -77,13 +91,15 @@ def second_stage(first: Settings) -> Settings:
         work=Path("build/second_training"),
         out=Path("build/default_model"),
         start=first.out,
-        tokens=30e6,
+        tokens=23e6,
         batch_tokens=8192,
         context=256,
         long_context=512,
         muon_lr=2.5e-3,
         adam_lr=1.5e-3,
         mix=BOTH,
+        mix_at_end=AT_THE_END,
+        end_from=0.91,
         decay_from=0.7,
         shape=replace(first.shape, vocab=GROWN_VOCAB),
     )

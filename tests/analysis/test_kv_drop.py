@@ -57,13 +57,13 @@ def test_texts_part_at_the_first_token_that_differs(first, second, expected):
 
 def test_a_sink_keeps_the_embedded_models_next_token_where_the_window_alone_loses_it():
     runner = load_runner("default")
-    text = "The dog chased the squirrel because it"
+    text = "Monday, Tuesday, Wednesday, Thursday, Friday,"
     full = runner.capture(CaptureRequest(text)).logits(-1)
 
     def moved(trial: Trial) -> float:
         return kl_nats(full, runner.submit(NextLogits(CaptureRequest(text, edits=trial.edits))).result())
 
-    assert moved(Trial(8, 0)) <= 1e-6  # everything is kept
+    assert moved(Trial(16, 0)) <= 1e-6  # everything is kept
     assert moved(Trial(4, 0)) > 1
     assert moved(Trial(4, 1)) < moved(Trial(4, 0)) / 10
     assert moved(Trial(None, 0)) < 0.01

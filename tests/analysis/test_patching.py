@@ -70,7 +70,7 @@ def test_rows_that_are_not_there_yet_are_not_numbers():
 
 
 def test_the_two_tokens_are_the_likeliest_of_either_text():
-    plain, other = capture(TEXT), capture(OTHER)
+    plain, other = capture("The capital of France is"), capture("The capital of Italy is")
     assert contrasting(plain, other) == (int(plain.logits(-1).argmax()), int(other.logits(-1).argmax()))
 
 

@@ -9,7 +9,7 @@ import torch
 
 from analysis.examples import EXAMPLES
 from analysis.opening import opening_head
-from analysis.stories import STORIES, Story, first_head, seen_in
+from analysis.stories import KNOWN, STORIES, Known, Story, first_head, said_in, seen_in
 from model_runner import CaptureRequest, load_runner
 from tests.analysis.made import causal_noise, embedded, made_capture
 from tests.model_runner.folders import save
@@ -21,7 +21,7 @@ def test_the_embedded_model_tells_every_story(story: Story) -> None:
     capture = embedded().capture(CaptureRequest(story.text))
     seen = seen_in(capture)
     assert seen is not None
-    assert seen.weight >= 0.9
+    assert seen.weight >= 0.7
     assert capture.tokens[seen.key].text.strip("·") == story.looked_at
     assert seen.query == len(capture.tokens) - 1
     weights = [[capture.weights(layer, head)[-1] for head in range(8)] for layer in range(capture.n_layers)]
@@ -33,14 +33,32 @@ def test_the_embedded_model_tells_every_story(story: Story) -> None:
     assert first_head(capture) == (seen.layer, seen.head)
 
 
-def test_every_story_is_of_an_example() -> None:
-    assert {story.text for story in STORIES} <= {example.text for example in EXAMPLES}
+def test_every_example_has_a_story_or_is_known_by_heart() -> None:
+    assert [story.text for story in (*STORIES, *KNOWN) if story.text not in {one.text for one in EXAMPLES}] == []
+    assert len(STORIES) + len(KNOWN) == len(EXAMPLES)
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=lambda known: known.text)
+def test_what_is_known_by_heart_is_what_the_model_goes_on_with(known: Known) -> None:
+    runner = embedded()
+    capture = runner.capture(CaptureRequest(known.text))
+    said = said_in(capture, runner.token_text)
+    assert said is not None
+    assert known.goes_on.startswith(said.token.replace("·", " "))
+    assert said.probability == pytest.approx(float(torch.softmax(capture.logits(-1), -1).max()), abs=1e-6)
+    assert said_in(runner.capture(CaptureRequest(known.text + " ")), runner.token_text) is None
+    assert said_in(runner.capture(CaptureRequest(known.text, continuation=(5,))), runner.token_text) is None
+
+
+def test_a_model_that_goes_on_otherwise_knows_nothing_by_heart(tmp_path: Path) -> None:
+    runner = load_runner(str(save(tmp_path / "bytes", tiny("llama")())), device="cpu")
+    assert all(said_in(runner.capture(CaptureRequest(one.text)), runner.token_text) is None for one in KNOWN)
 
 
 def test_the_first_picture_of_all_looks_at_the_dog() -> None:
     seen = seen_in(embedded().capture(CaptureRequest(EXAMPLES[0].text)))
     assert seen is not None
-    assert (seen.layer, seen.head) == (7, 5)
+    assert (seen.layer, seen.head) == (6, 4)
 
 
 @pytest.mark.parametrize(
@@ -66,4 +84,5 @@ def test_no_story_is_told_of_parts_of_words(monkeypatch: pytest.MonkeyPatch, tmp
     """A model of bytes may look wherever it likes: the d of a dog is no animal."""
     monkeypatch.setattr("analysis.stories.CLEAR", 0.0)
     capture = load_runner(str(save(tmp_path / "bytes", tiny("llama")())), device="cpu").capture
-    assert all(seen_in(capture(CaptureRequest(story.text))) is None for story in STORIES)
+    whole = [story for story in STORIES if len(story.looked_at) > 1]  # a digit is a word of one byte
+    assert all(seen_in(capture(CaptureRequest(story.text))) is None for story in whole)

@@ -42,7 +42,7 @@ def test_it_stays_while_what_it_proposes_is_done_and_is_in_the_address(page, ser
     card(page).locator("pre").wait_for(timeout=PATIENCE)
     rest(page)
     before = card(page).inner_text()
-    page.get_by_role("button", name=words("induction"), exact=True).click()
+    page.get_by_role("button", name={"en": "induction", "zh": "归纳"}[language], exact=True).click()
     rest(page)
     click_head(page, 3, 1)
     expect_head(page, "L3H1")

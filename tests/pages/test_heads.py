@@ -41,12 +41,12 @@ def test_the_map_is_the_weights_of_the_open_head(layer, head):
 
 def test_an_example_opens_on_the_head_of_its_story_and_says_what_to_see():
     app = open_app()
-    share = 100 * weights(7, 5)[LAST, 2]
-    assert "<b>L7H5</b>" in html(app)
+    share = 100 * weights(6, 4)[LAST, 2]
+    assert "<b>L6H4</b>" in html(app)
     assert re.search(rf"What to see: .*it.* looks <b>{share:.0f} %</b> at .*dog.*, the animal it stands for", html(app))
     assert "What to see" not in html(choose(app, "hide_first", True))
     assert "What to see" not in html(open_app(**HERE))
-    assert "What to see" not in html(open_app(layer="7", head="5", query="3"))
+    assert "What to see" not in html(open_app(layer="6", head="4", query="3"))
 
 
 def test_another_text_gives_its_own_numbers():

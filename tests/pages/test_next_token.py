@@ -172,7 +172,7 @@ def test_the_first_draw_is_the_films_next_token():
         ({"transforms": "top_k-top_k"}, "The order of the transforms is top_k, top_k"),
         ({"transforms": "top_k-warmth"}, "“warmth” is no choice for order of the transforms."),
         ({"draws": "99999"}, "The number of draws is 99999; it may be at most 10000."),
-        ({"find": "4096"}, "The number of the marked token is 4096; it may be at most 4095."),
+        ({"find": "8192"}, "The number of the marked token is 8192; it may be at most 8191."),
         ({"find": "-1"}, "The number of the marked token is -1; it must be at least 0."),
     ],
     ids=str,
@@ -207,7 +207,7 @@ def test_what_has_no_next_token_says_so(folder_of, given, words):
 
 @pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
 def test_logits_that_are_no_numbers_are_said_and_nothing_is_drawn(monkeypatch, value):
-    monkeypatch.setattr(Capture, "logits", lambda *_: torch.full((4096,), value))
+    monkeypatch.setattr(Capture, "logits", lambda *_: torch.full((8192,), value))
     app = open_app(page=PAGE)
     no_failure(app)
     (said,) = sentences(app)
@@ -277,7 +277,7 @@ def test_the_picture_as_a_file_draws_the_likeliest_tokens(in_english):
         (DEFAULT_TEXT, 7, "after “… squirrel because it”"),
         (DEFAULT_TEXT, 2, "after “The dog”"),
         (DEFAULT_TEXT, 0, "after “⟨bos⟩”"),
-        ("北京", 6, "after “北京”"),
+        ("龘麤", 4, "after “龘麤”"),
     ],
 )
 def test_the_title_ends_the_text_before_the_token(in_english, text, query, words):

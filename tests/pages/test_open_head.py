@@ -7,7 +7,7 @@ import pytest
 from tests.pages.visiting import CAPITAL
 from tests.ui.driving import no_failure, open_app, payload, send, type_text
 
-PICKED = {"layer": "7", "head": "5"}  # on the default text
+PICKED = {"layer": "6", "head": "4"}  # on the default text
 
 
 def place(app):
@@ -20,7 +20,7 @@ def test_menus_move_from_the_head_that_the_page_picked(page, key):
     assert place(app) == PICKED
     app.selectbox(key=f"{key}_head").set_value(2).run()
     no_failure(app)
-    assert place(app) == {"layer": "7", "head": "2"}
+    assert place(app) == {"layer": "6", "head": "2"}
     assert app.selectbox(key=f"{key}_head").value == 2
     app.selectbox(key=f"{key}_layer").set_value(3).run()
     assert place(app) == {"layer": "3", "head": "2"}
@@ -30,8 +30,8 @@ def test_a_click_on_a_curve_opens_a_head_of_the_layer_that_is_shown():
     app = open_app(page="pages/positions/page.py", positions="distance")
     send(app, "score_sweep", "head", 0)
     meta, _arrays = payload(app, "score_sweep")
-    assert (meta["layer"], meta["head"]) == (7, 0)
-    assert place(app) == {"layer": "7", "head": "0"}
+    assert (meta["layer"], meta["head"]) == (6, 0)
+    assert place(app) == {"layer": "6", "head": "0"}
 
 
 def test_a_head_that_was_picked_is_picked_anew_for_another_text_and_one_that_was_chosen_stays():

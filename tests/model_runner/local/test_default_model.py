@@ -70,7 +70,7 @@ def test_it_is_the_architecture_of_its_card(model: Any, tokenizer: Any) -> None:
     assert f"{model.num_parameters() / 1e6:.2f} M parameters" in CARD
     assert (config.num_hidden_layers, config.num_attention_heads, config.num_key_value_heads) == (8, 8, 4)
     assert (config.hidden_size, config.intermediate_size, config.head_dim) == (256, 688, 32)
-    assert len(tokenizer) == config.vocab_size == 4096
+    assert len(tokenizer) == config.vocab_size == 8192
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_the_capital_of_france_is_paris(model: Any, tokenizer: Any) -> None:
 
 def test_the_card_names_the_two_heads_that_the_pages_point_at() -> None:
     assert claims("previous-token")[0] == (3, 7, 1.00)
-    assert claims("induction")[0] == (5, 5, 0.91)
+    assert claims("induction")[0] == (5, 5, 0.94)
 
 
 @pytest.mark.parametrize("layer, head, claimed", claims("previous-token"))

@@ -11,7 +11,7 @@ import torch
 from scripts.check.__main__ import EMBEDDED
 from scripts.train.checkpoint import load_checkpoint, save_checkpoint
 from scripts.train.model import learning_rate_factor, make_optimizers, new_model
-from scripts.train.settings import Shape
+from scripts.train.settings import GROWN_VOCAB, Shape
 from scripts.train.tokenizer import train_tokenizer
 
 TINY = Shape(vocab=300, d_model=16, d_feed_forward=24, layers=2, heads=2, kv_heads=1, longest_text=32)
@@ -37,7 +37,7 @@ def test_the_default_shape_is_the_one_of_the_embedded_model() -> None:
     config = new_model(Shape(), tokenizer).config.to_dict()
     named = set(published) - {"vocab_size", "dtype", "architectures", "transformers_version"}
     assert {key: config[key] for key in named} == {key: published[key] for key in named}
-    assert Shape().vocab == published["vocab_size"]
+    assert published["vocab_size"] == GROWN_VOCAB
 
 
 def test_muon_gets_the_matrices_of_the_layers_and_adam_everything_else() -> None:

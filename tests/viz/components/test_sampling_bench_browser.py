@@ -106,7 +106,7 @@ def test_one_token_always_stays_and_the_page_says_so(mount):
 def test_a_top_k_beyond_the_vocabulary_keeps_every_token_and_says_so(mount):
     page = mount(SOURCE, on_the_model(), style=WIDE)
     type_value(page, "top_k", "9000")
-    assert page.locator(".note").text_content() == "The vocabulary has 4,096 tokens: with top-k 9,000 all of them stay."
+    assert page.locator(".note").text_content() == "The vocabulary has 8,192 tokens: with top-k 9,000 all of them stay."
     np.testing.assert_allclose(final(page), expected(Sampling(top_k=9000)), atol=EXACT)
 
 

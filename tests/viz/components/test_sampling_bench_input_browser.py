@@ -140,7 +140,7 @@ def test_the_summary_tells_what_is_left(mount):
     said = page.locator(".bar-list").get_attribute("aria-label")
     want = expected(Sampling(top_k=2))
     best = int(want.argmax())
-    assert said.startswith("2 of 4,096 tokens can be drawn")
+    assert said.startswith("2 of 8,192 tokens can be drawn")
     assert f"\u2068{labels()[best]}\u2069 {100 * want[best]:.1f} %" in said
 
 
