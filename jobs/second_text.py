@@ -12,7 +12,7 @@ from model_runner.errors import RunnerError
 
 TRIES = 8  # suggestions to read before there is none
 PAIRS = {
-    "The dog chased the squirrel because it": "The dog chased the squirrel while it",
+    "The dog chased the squirrel because it": "The dog chased the book because it",
     "The capital of France is": "The capital of Italy is",
     "lamp river seven cloud lamp river seven cloud lamp river seven": (
         "lamp river seven dog lamp river seven dog lamp river seven"

@@ -40,7 +40,7 @@ ROOMS = {
     "pages": room("attention model_runner analysis viz jobs ui", "streamlit pandas"),
     "app": room("ui", "streamlit starlette"),
     "benchmarks": room("attention model_runner analysis viz inline jobs ui pages app tests benchmarks", None),
-    "scripts": room("attention model_runner scripts", None),
+    "scripts": room("attention model_runner analysis scripts", None),
     "tests": room("attention model_runner analysis viz inline jobs ui pages app benchmarks scripts tests", None),
 }
 MADE = ("build", "node_modules")  # folders that are not ours

@@ -17,7 +17,7 @@ from ui.session import DEFAULT_TEXT
 PAGE = "pages/edit_heads/page.py"
 N = 8  # tokens of the default text
 OTHER = PAIRS[DEFAULT_TEXT]
-DIFFERENT = 6  # where its token is another
+DIFFERENT = 5  # where its token is another
 CLOSE = 1e-4  # logits: rounding of sums of size 20 in float32
 
 

@@ -23,12 +23,12 @@ def test_a_click_on_the_map_is_in_the_address_and_hovering_says_how_far_it_goes(
     root.wait_for(timeout=PATIENCE)
     expect(page.get_by_role("button", name="stop")).to_have_count(0, timeout=PATIENCE)
     canvas = page.locator(".layer-head-map canvas")
-    canvas.hover(position=cell(page, 0, 6))
+    canvas.hover(position=cell(page, 0, 5))
     expect(page.locator(".layer-head-map .caption")).to_contain_text("100 % of the way")
-    canvas.click(position=cell(page, 2, 6))
-    page.wait_for_url(lambda url: "layer=2" in url and "query=6" in url, timeout=PATIENCE)
+    canvas.click(position=cell(page, 2, 5))
+    page.wait_for_url(lambda url: "layer=2" in url and "query=5" in url, timeout=PATIENCE)
     expect(page.locator(".atlas-head b").first).to_have_text("L2")
-    page.locator(".token-strip .chip.selected[data-position='6'], .token-strip [data-position='6']").first.wait_for()
+    page.locator(".token-strip .chip.selected[data-position='5'], .token-strip [data-position='5']").first.wait_for()
 
 
 def test_work_is_stopped_and_goes_on(server, page):

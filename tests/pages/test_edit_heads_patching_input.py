@@ -139,7 +139,7 @@ def test_the_tables_hold_the_map_and_what_it_is_of_the_way(monkeypatch):
     first, second, third = patch_tables(page, found).values()
     np.testing.assert_allclose(first.to_numpy(), values, atol=CLOSE)
     assert (first.to_numpy()[:, :DIFFERENT] == 0).all()  # rounding is no number of the model's
-    assert second.loc["L0", f"{DIFFERENT} ·because"] == pytest.approx(1.0, abs=1e-4)
+    assert second.loc["L0", f"{DIFFERENT} ·squirrel"] == pytest.approx(1.0, abs=1e-4)
     assert third.iloc[:, 0].max() == pytest.approx(float(torch.softmax(capture().logits(-1), -1).max()), rel=1e-5)
 
 
