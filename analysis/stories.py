@@ -58,10 +58,11 @@ class Known:
 
 @dataclass(frozen=True)
 class Said:
-    """The most likely next token of a text known by heart, and its probability."""
+    """The most likely next token of a text known by heart, its probability, and the words that it begins."""
 
     token: str
     probability: float
+    whole: str
 
 
 PRONOUN = N_("What to see: {query} looks {value} at {key}, the animal it stands for.")
@@ -82,12 +83,14 @@ STORIES = (
     ),
     Story("狗看见了猫，它", "狗", PRONOUN),
     Story("法国的首都是", "法国", COUNTRY),
-    Story("苹果，月亮，老师，苹果，月亮，", "老师", AGAIN),
+    Story("春天老师花园医生春天老师花园", "医生", AGAIN),
     Story("小明和小红去了商店，小明把一本书送给了", "小红", RECEIVER),
     Story("3加5等于8。4加2等于", "4", ADDEND),
 )
 KNOWN = (Known("The Shawshank", " Redemption"), Known("床前明月光，", "疑是地上霜"))
-BY_HEART = N_("What to see: after {query} the model gives {next} {value}, for it has read these words many times.")
+BY_HEART = N_(
+    "What to see: after {query} the model gives {next} {value}, the beginning of “{whole}”: it has read this often."
+)
 
 AFTER = N_("What to see: {query} looks {value} at {key}, which comes after it: an encoder looks both ways.")
 CAPITAL = N_("What to see: {query} looks {value} at {key}, whose capital is hidden.")
@@ -153,7 +156,7 @@ def said_in(capture: Capture, token_text: Callable[[int], str]) -> Said | None:
         found = next_tokens(capture, count=1)
     except NoLogits:
         return None
-    said = Said(token_text(found.ids[0]), found.probabilities[0])
+    said = Said(token_text(found.ids[0]), found.probabilities[0], known.goes_on.strip())
     follows = known.goes_on.startswith(said.token.replace("·", " "))
     return said if follows and said.probability >= CLEAR else None
 

@@ -76,7 +76,8 @@ def _by_heart(opened: PageContext, query: int, named: str) -> str:
     if said is None or query != len(capture.tokens) - 1:
         return ""
     token, value = escape(said.token), escape(number(said.probability, "share"))
-    return _(BY_HEART).format(query=named, next=f"<b><bdi>{token}</bdi></b>", value=f"<b>{value}</b>")
+    found = {"next": f"<b><bdi>{token}</bdi></b>", "value": f"<b>{value}</b>", "whole": escape(said.whole)}
+    return _(BY_HEART).format(query=named, **found)
 
 
 def _story(drawn: DrawnHead, query: int, key: int) -> str:
