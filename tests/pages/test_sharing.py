@@ -163,7 +163,11 @@ def finished(app):
 
 
 def test_the_charts_draw_the_models_numbers_for_every_count():
-    app = finished(open_app(page=PAGE, sharing="counts"))
+    app = open_app(page=PAGE, sharing="counts")
+    until(
+        app, lambda app: bool(app.get("plotly_chart")) and not button(app, "sharing_stop")
+    )  # a slow page is still empty
+    no_failure(app)
     figures = [json.loads(chart.proto.spec)["data"][0] for chart in app.get("plotly_chart")]
     kl, left, n_bytes = (values_in(figure["x"]) for figure in figures)
     after = [capture(SharedKeys(count)) for count in (4, 2, 1)]
