@@ -35,19 +35,26 @@ def relative(bias: Float[Tensor, "heads queries keys"]) -> RelativeBias | None:
     return found if torch.equal(found.tile(heads, queries, keys), bias.float()) else None
 
 
+def mean_by_distance(
+    scores: Float[Tensor, "heads tokens tokens"], visible: Bool[Tensor, "heads tokens tokens"]
+) -> RelativeBias:
+    """What each head's visible cells of the same distance have on average; 0 where none is visible."""
+    n = scores.shape[1]
+    away = torch.arange(n, device=scores.device) - torch.arange(n, device=scores.device)[:, None] + n - 1
+    away = away.expand_as(scores).flatten(1)
+    empty = torch.zeros(len(scores), 2 * n - 1, dtype=scores.dtype, device=scores.device)
+    counts = empty.scatter_add(1, away, visible.to(scores.dtype).flatten(1)).clamp(min=1.0)
+    sums = empty.scatter_add(1, away, scores.masked_fill(~visible, 0.0).flatten(1))
+    return RelativeBias(sums / counts, 1 - n)
+
+
 def by_distance(
     bias: Float[Tensor, "heads tokens tokens"],
     visible: Bool[Tensor, "heads tokens tokens"],
     near: Float[Tensor, "heads tokens tokens"],
 ) -> RelativeBias | None:
     """The rule of biases that are known only up to ``near``, and only where a cell is visible; None: they have none."""
-    n = bias.shape[1]
-    away = torch.arange(n, device=bias.device) - torch.arange(n, device=bias.device)[:, None] + n - 1
-    away = away.expand_as(bias).flatten(1)
-    empty = torch.zeros(len(bias), 2 * n - 1, dtype=bias.dtype, device=bias.device)
-    counts = empty.scatter_add(1, away, visible.to(bias.dtype).flatten(1)).clamp(min=1.0)
-    sums = empty.scatter_add(1, away, bias.masked_fill(~visible, 0.0).flatten(1))
-    found = RelativeBias(sums / counts, 1 - n)
-    tokens = slice(0, n)
-    off = (found.tile(slice(0, len(bias)), tokens, tokens) - bias).masked_fill(~visible, 0.0)
+    found = mean_by_distance(bias, visible)
+    heads, queries, keys = (slice(0, size) for size in bias.shape)
+    off = (found.tile(heads, queries, keys) - bias).masked_fill(~visible, 0.0)
     return found if bool((off.abs() <= near).all()) else None

@@ -138,9 +138,8 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     output once each, and weights × v is summed in float32 on both sides. That is the most there can be; as far as
     roundings are independent, seven standard deviations of their sum are less.
     """
-    own = (
-        max(torch.finfo(tensor.dtype).eps for tensor in (record.q, record.v, record.output)) / 2
-    )  # GPT-J's q are float32
+    dtypes = (record.q.dtype, record.v.dtype, record.output.dtype)  # GPT-J's q are float32 beside bfloat16 values
+    own = max(torch.finfo(dtype).eps for dtype in dtypes) / 2
     exact = torch.finfo(torch.float32).eps
     keys = record.k.shape[1]
     scores = record.scores(slice(0, record.q.shape[0]), block, slice(0, keys))

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from model_runner.errors import N_, NotCapturable, Reason, first_line
+from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.cancelling import pause
 from model_runner.local.own_code import prove, watch_own_code
 from model_runner.local.plain_forward import plain_forward, run, said, same, text_config
@@ -54,11 +54,13 @@ class Trunk:
 
 def examine(model: Any, name: str) -> Anatomy:
     """Install the recording and probe the model. Raises NotCapturable with the reason."""
-    family = str(model.config.model_type)
+    try:
+        return _examine(model)
+    except CannotRecord as error:
+        raise NotCapturable(name=name, family=str(model.config.model_type), reason=error.reason) from error
 
-    def refuse(reason: Reason | str) -> NotCapturable:
-        return NotCapturable(name=name, family=family, reason=reason)
 
+def _examine(model: Any) -> Anatomy:
     own = text_config(model)
     longest = getattr(own, "max_position_embeddings", None) or 0
     length = min(SHORT_TEXT, longest) if longest > 0 else SHORT_TEXT  # XLNet says -1: as long as one likes
@@ -70,34 +72,19 @@ def examine(model: Any, name: str) -> Anatomy:
             install(model)
         else:
             watch_own_code(model, ids)
-    except CannotRecord as error:
-        raise refuse(error.reason) from error
     except (ValueError, NotImplementedError, ImportError) as error:
-        raise refuse(first_line(error)) from error
+        raise CannotRecord(first_line(error)) from error
     names = {id(module): qualified for qualified, module in model.named_modules()}
     recording = Recording(names)
-    try:
-        with active(recording):
-            trunk, width, recorded = _trunk(model, ids)
-    except CannotRecord as error:
-        raise refuse(error.reason) from error
+    with active(recording):
+        trunk, width, recorded = _trunk(model, ids)
     if not recording.records:
-        raise refuse(N_("none of its layers asks transformers' attention interface for softmax attention"))
+        raise CannotRecord(N_("none of its layers asks transformers' attention interface for softmax attention"))
     if not same(recorded, plain):
-        raise refuse(N_("what it says changes when its attention goes through the one that records"))
-    places = {qualified: NUMBERED.match(qualified) for qualified in recording.records}
-    stacks = {place[1] for place in places.values() if place is not None}
-    if len(stacks) != 1 or None in places.values():
-        raise refuse(N_("its attention layers are not in one numbered stack"))
-    layers = tuple(model.get_submodule(stacks.pop()))
-    attention = {int(place[2]): qualified for qualified, place in places.items() if place is not None}
-    if len(attention) != len(recording.records):
-        raise refuse(ATTENDS_AGAIN)
+        raise CannotRecord(N_("what it says changes when its attention goes through the one that records"))
+    layers, attention = _stack(model, recording.records)
     if not asks:
-        try:
-            prove(model, ids, recording.records.values(), layers)
-        except CannotRecord as error:
-            raise refuse(error.reason) from error
+        prove(model, ids, recording.records.values(), layers)
     for layer, module in enumerate(layers):
         if layer not in attention:  # where attention is, it asks by itself
             module.register_forward_pre_hook(lambda *_: pause())
@@ -109,6 +96,18 @@ def examine(model: Any, name: str) -> Anatomy:
         windows = _masked_windows(model, ids, attention, names)
     kinds = _kinds(own, len(layers), windows)
     return Anatomy(layers, attention, kinds, names, len(first.q), len(first.k), stored, trunk, own_code=not asks)
+
+
+def _stack(model: Any, records: Mapping[str, Any]) -> tuple[tuple[nn.Module, ...], dict[int, str]]:
+    """The layers, and the name of each one's attention module among those that were recorded."""
+    places = {qualified: NUMBERED.match(qualified) for qualified in records}
+    stacks = {place[1] for place in places.values() if place is not None}
+    if len(stacks) != 1 or None in places.values():
+        raise CannotRecord(N_("its attention layers are not in one numbered stack"))
+    attention = {int(place[2]): qualified for qualified, place in places.items() if place is not None}
+    if len(attention) != len(records):
+        raise CannotRecord(ATTENDS_AGAIN)
+    return tuple(model.get_submodule(stacks.pop())), attention
 
 
 def describe(model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str | None) -> ModelInfo:

@@ -31,6 +31,12 @@ class Heard:
         """q·k ``[heads, queries, keys]``, float32."""
         return self.q.float() @ self.k.float().repeat_interleave(len(self.q) // len(self.k), dim=0).transpose(1, 2)
 
+    def of_head(self, head: int) -> Heard:
+        """What one query head has in it, as the only one."""
+        own, shared = slice(head, head + 1), head // (len(self.q) // len(self.k))
+        k, v = self.k[shared : shared + 1], self.v[head // (len(self.q) // len(self.v)) :][:1]
+        return replace(self, q=self.q[own], k=k, v=v, scores=self.scores[own], output=self.output[own])
+
 
 @dataclass(frozen=True, eq=False)
 class _Softened:

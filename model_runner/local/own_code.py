@@ -34,7 +34,7 @@ from model_runner.local.stream import watched
 from model_runner.local.watched_rotary import RotaryCall, find_call
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
-from model_runner.relative_bias import RelativeBias, by_distance
+from model_runner.relative_bias import RelativeBias, by_distance, mean_by_distance
 from model_runner.verification import verify
 
 NO_PRODUCTS = N_(
@@ -207,7 +207,16 @@ def _form(heard: Heard, projected: Sequence[Tensor]) -> Form:
 
 
 def _bias(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
-    """What the scores hold beside the multiple of q·k. Raises CannotRecord where a distance does not tell it."""
+    """What the scores hold beside the multiple of q·k, a head at a time: a long text has many cells.
+
+    Raises CannotRecord where a distance does not tell it.
+    """
+    found = [_bias_of(heard.of_head(head), visible[head : head + 1], form) for head in range(len(heard.q))]
+    biases = [one for one in found if one is not None]
+    return replace(biases[0], values=torch.cat([one.values for one in biases]).float()) if biases else None
+
+
+def _bias_of(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
     rest = (heard.scores.double() - form.scale * heard.products.double()).masked_fill(~visible, 0.0)
     near = CLOSE * _unit(heard, form.scale)
     if not form.biased:
@@ -217,15 +226,14 @@ def _bias(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
     for one in (rest, _from_diagonal(rest, visible)):
         found = by_distance(one, visible, near)
         if found is not None:
-            return replace(found, values=found.values.float())
+            return found
     raise CannotRecord(MORE_IN_SCORES)
 
 
 def _unit(heard: Heard, scale: float) -> Tensor:
     """One unit of the dtype of every score, and of the lengths that it is the product of."""
-    lengths = heard.q.double().norm(dim=-1)[:, :, None] * heard.k.double().norm(dim=-1).repeat_interleave(
-        len(heard.q) // len(heard.k), dim=0
-    ).unsqueeze(1)
+    keys = heard.k.double().norm(dim=-1).repeat_interleave(len(heard.q) // len(heard.k), dim=0)
+    lengths = heard.q.double().norm(dim=-1)[:, :, None] * keys[:, None]
     return _eps(heard) * (scale * lengths + heard.scores.double().abs())
 
 
@@ -241,13 +249,8 @@ def _from_diagonal(scores: Tensor, visible: Tensor) -> Tensor:
 
 def _from_means(scores: Tensor, visible: Tensor) -> Tensor:
     """Less the mean of a head's cells of the same distance: what a distance alone tells is gone."""
-    n = scores.shape[1]
-    away = torch.arange(n, device=scores.device) - torch.arange(n, device=scores.device)[:, None] + n - 1
-    away = away.expand_as(scores).flatten(1)
-    empty = torch.zeros(len(scores), 2 * n - 1, dtype=scores.dtype, device=scores.device)
-    sums = empty.scatter_add(1, away, scores.flatten(1))
-    counts = empty.scatter_add(1, away, visible.to(scores.dtype).flatten(1)).clamp(min=1.0)
-    return (scores - (sums / counts).gather(1, away).view_as(scores)).masked_fill(~visible, 0.0)
+    heads, queries, keys = (slice(0, size) for size in scores.shape)
+    return (scores - mean_by_distance(scores, visible).tile(heads, queries, keys)).masked_fill(~visible, 0.0)
 
 
 def _known_number(scale: float, heard: Heard) -> float:

@@ -49,6 +49,21 @@ def test_an_example_opens_on_the_head_of_its_story_and_says_what_to_see():
     assert "What to see" not in html(open_app(layer="6", head="4", query="3"))
 
 
+@pytest.mark.parametrize(
+    "text, lang, said",
+    [
+        ("The Shawshank", "en", "gives <b><bdi>{token}</bdi></b> <b>{share} %</b>, the beginning of “Redemption”"),
+        ("床前明月光，", "zh", "模型给 <b><bdi>{token}</bdi></b> 的概率是 <b>{share}%</b>，它是“疑是地上霜”的开头"),
+    ],
+)
+def test_what_is_known_by_heart_is_said_after_the_last_token_alone(text, lang, said):
+    app = open_app(text=text, lang=lang)
+    last = capture(text).logits(-1).softmax(dim=-1)
+    expected = said.format(token=runner().token_text(int(last.argmax())), share=f"{100 * float(last.max()):.0f}")
+    assert expected in html(app)
+    assert "“" not in html(open_app(text=text, lang=lang, query="1")).split("<b>L")[-1]
+
+
 def test_another_text_gives_its_own_numbers():
     text = "The capital of France is"
     app = type_text(open_app(**HERE), text)

@@ -70,6 +70,13 @@ def test_a_batch_mixes_the_parts_by_their_shares(settings: Settings) -> None:
         assert (batch[:, 1] == 100 + i).mean() == pytest.approx(share, abs=0.032)
 
 
+def test_a_batch_of_another_mix_has_its_parts_alone(settings: Settings) -> None:
+    data, _ = load_data(settings)
+    batch = data.batch(np.random.default_rng(0), 40, 32, mix={"stories": 1.0})
+    stories = data.train["stories"].tokens
+    assert all(bytes(window[1:].numpy().astype(np.uint16)) in bytes(stories) for window in batch)
+
+
 def test_the_repeat_share_decides_how_many_windows_repeat(settings: Settings) -> None:
     data, _ = load_data(settings)
     for part in data.train.values():

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from scripts.train import loop
 from scripts.train.checkpoint import Progress
-from scripts.train.data import CorpusError
+from scripts.train.data import CorpusError, Data
 from scripts.train.loop import fraction, train
 from scripts.train.settings import Settings
 
@@ -67,6 +67,20 @@ def test_the_same_settings_train_the_same_weights(settings: Settings, tmp_path: 
     train(short)
     train(dataclasses.replace(short, work=tmp_path / "work 2", out=tmp_path / "out 2"))
     assert (tmp_path / "out/model.safetensors").read_bytes() == (tmp_path / "out 2/model.safetensors").read_bytes()
+
+
+def test_towards_its_end_a_run_reads_the_mix_of_the_end(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    mixes: list[Any] = []
+    batch = Data.batch
+
+    def listening(data: Data, *args: Any) -> torch.Tensor:
+        mixes.append(args[-1])
+        return batch(data, *args)
+
+    monkeypatch.setattr(Data, "batch", listening)
+    at_end = {"stories": 1.0}
+    train(dataclasses.replace(settings, tokens=5_120, mix_at_end=at_end, end_from=0.7))
+    assert mixes == [None] * 7 + [at_end] * 3
 
 
 def test_a_missing_corpus_names_the_command_that_writes_it(settings: Settings, tmp_path: Path) -> None:
