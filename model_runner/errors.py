@@ -112,6 +112,11 @@ class LoadingTooLong(RunnerError):
     hint = N_("Choose a smaller model.")
 
 
+class DeviceMissing(RunnerError):
+    message = N_("This machine has no device “{device}” that torch can compute on.")
+    hint = N_("Choose another device, or “auto”.")
+
+
 class ModelTooLarge(RunnerError):
     message = N_("The model {name} needs about {needed} of memory, but only {free} are free.")
     hint = N_("Close other programs or models, or choose a smaller model.")

@@ -26,7 +26,8 @@ def python_start(request: CaptureRequest) -> str:
 def runner_line(request: CaptureRequest) -> str:
     """The line that loads the model of a request, in the version that was asked for."""
     version = "" if request.revision is None else f", revision={request.revision!r}"
-    return f"runner = load_runner({request.model!r}{version})"
+    dtype = "" if request.dtype is None else f", dtype={request.dtype!r}"  # of "auto" another machine makes another
+    return f"runner = load_runner({request.model!r}{version}{dtype})"
 
 
 def imports_of(edits: Sequence[Edit]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +19,22 @@ from jobs.model_name import CUT
 from jobs.models_offered import good_for, labelled, offered
 from ui import address, session
 from ui.components import mount, show_page
+from ui.controls import choose
 from ui.engine import import_engine
 from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
 from ui.inputs import choose_one, give, holding, pick_one
-from ui.state import change
+from ui.place import Beside
+from ui.state import change, options_of
 from viz.components.glossary import glossary
 from viz.components.theme_switch import theme_switch
 
 N_ = str  # marks a text for Babel without translating it here
 ROOT = Path(__file__).parents[1]
+LOADED_AS = {
+    "device": N_("What computes. “auto” takes a CUDA GPU, then Apple’s (mps), then the processor."),
+    "dtype": N_("The numbers of its weights. “auto”: float32 on a processor, elsewhere as the model was stored."),
+}
 STYLE = Path(__file__).with_name("frame.css")
 
 
@@ -48,73 +55,33 @@ class Entry:
         return ROOT / self.file
 
 
-ENTRIES = (
-    Entry(
-        "pages/heads/page.py", "", N_("Explore"), N_("Heads"),
-        N_("Who looks at whom?"), N_("every head of every layer, on your text"),
-    ),
-    Entry(
-        "pages/cell/page.py", "cell", N_("Explore"), N_("Inside a cell"),
-        N_("Where does one number come from?"), N_("one query, one key, step by step"),
-    ),
-    Entry(
-        "pages/positions/page.py", "positions", N_("Explore"), N_("Positions"),
-        N_("How does it know where?"), N_("queries and keys are turned"),
-    ),
-    Entry(
-        "pages/next_token/page.py", "next_token", N_("Generate"), N_("Next token"),
-        N_("What comes next?"), N_("the whole distribution, and one draw"),
-    ),
-    Entry(
-        "pages/film/page.py", "film", N_("Generate"), N_("Generation film"),
-        N_("How does a text come about?"), N_("token by token"),
-    ),
-    Entry(
-        "pages/kv_cache/page.py", "kv_cache", N_("Generate"), N_("KV cache"),
-        N_("What does the cache save?"), N_("keys and values, kept"),
-    ),
-    Entry(
-        "pages/masks/page.py", "masks", N_("Change it"), N_("Masks"),
-        N_("What if it saw less?"), N_("patterns, their cost, and this model under them"),
-    ),
-    Entry(
-        "pages/sharing/page.py", "sharing", N_("Change it"), N_("Sharing heads"),
-        N_("Who shares what?"), N_("keys and values for several heads"),
-    ),
-    Entry(
-        "pages/edit_heads/page.py", "edit_heads", N_("Change it"), N_("Edit heads"),
-        N_("What does a head do?"), N_("change it, and compare"),
-    ),
-)  # fmt: skip  # one page a paragraph
-
-
-def navigation() -> Page:
+def navigation(entries: Sequence[Entry]) -> Page:
     """The page the address asks for."""
     session.slots()["read"] = session.begin()
     settle_language()
     pages = [
         st.Page(entry.path, title=_(entry.name), url_path=entry.address or None, default=not entry.address)
-        for entry in ENTRIES
+        for entry in entries
     ]
     return st.navigation(pages, position="hidden")
 
 
-def run_framed(page: Page) -> None:
+def run_framed(page: Page, entries: Sequence[Entry]) -> None:
     """The page in its frame. A sidebar that stands as it is comes last: a click in the page is answered first."""
-    entry = next(entry for entry in ENTRIES if entry.address == page.url_path)
+    entry = next(entry for entry in entries if entry.address == page.url_path)
     show_page(entry.path)
     _draw_head(entry)
     slots, shows = session.slots(), _sidebar_shows(page)
     stands = slots.pop("sidebar", None) == shows
     if not stands:
-        _draw_sidebar()
+        _draw_sidebar(entries)
     import_engine()
     with suppress(StopException):  # a page that ends with a sentence keeps its sidebar
         page.run()
     if stands:
-        _draw_sidebar()
+        _draw_sidebar(entries)
     else:
-        _draw_links()
+        _draw_links(entries)
     slots["sidebar"] = shows
 
 
@@ -122,9 +89,9 @@ def _sidebar_shows(page: Page) -> tuple[object, ...]:
     return page.url_path, language(), session.model(), session.text(), session.beside(), session.carried()
 
 
-def _draw_sidebar() -> None:
+def _draw_sidebar(entries: Sequence[Entry]) -> None:
     with st.sidebar:
-        _sidebar()
+        _sidebar(entries)
 
 
 def _draw_head(entry: Entry) -> None:
@@ -141,7 +108,7 @@ def _draw_head(entry: Entry) -> None:
         slots["status"].progress(0.0, text=_("Starting the engine …"))
 
 
-def _sidebar() -> None:
+def _sidebar(entries: Sequence[Entry]) -> None:
     promise = _("see how a transformer attends")
     st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
     _model_box()
@@ -149,14 +116,16 @@ def _sidebar() -> None:
     with st.container(key="navigation", gap=None):
         session.slots()["links"] = st.empty() if session.slots()["read"] else None
         session.slots()["linked"] = None
-        _draw_links()
+        _draw_links(entries)
     with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
         _language_switch()
         words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
-        paths = [f"/{entry.address}" for entry in ENTRIES]
+        paths = [f"/{entry.address}" for entry in entries]
         mount(theme_switch.SOURCE, theme_switch.payload(paths=paths, texts=words, lang=language()), key="theme", on={})
         words = {name: _(text) for name, text in glossary.TEXTS.items()}
         mount(glossary.SOURCE, glossary.payload(terms=glossary.terms_in(_), texts=words), key="glossary", on={})
+        if not listed_models():
+            _loaded_as()
 
 
 def _language_switch() -> None:
@@ -169,7 +138,7 @@ def _language_switch() -> None:
     choose_one(_("Language"), f"choice_{LANGUAGE_KEY}", names, language(), speak)
 
 
-def _draw_links() -> None:
+def _draw_links(entries: Sequence[Entry]) -> None:
     """To every page, with what the address holds; again at the end of a run that read it, without what was replaced.
 
     In any other run they stay as the browser has them: one that is made anew can lose the click on it.
@@ -179,7 +148,7 @@ def _draw_links() -> None:
         return
     slots["linked"] = parts
     with st.container(gap=None) if slots["links"] is None else slots["links"].container(gap=None):
-        for entry in ENTRIES:
+        for entry in entries:
             if entry.section != section:
                 section = entry.section
                 st.html(f"<div class='atlas-section'>{_(section)}</div>")
@@ -205,6 +174,16 @@ def _model_box() -> None:
         help="\n".join([*good_for(names, _), "", others]),
         hidden=False,
     )
+
+
+def _loaded_as() -> None:
+    """The device that computes and the numbers it computes with: of both, what fits the machine unless it is chosen."""
+    held = session.beside()
+    with st.popover(_("device and numbers"), type="tertiary", key="loaded_as"):
+        for name in ("device", "dtype"):
+            st.html(f"<p class='atlas-caption'>{_(LOADED_AS[name])}</p>")
+            words = {option: option for option in options_of(Beside, name)}
+            choose(Beside, name, getattr(held, name), words)
 
 
 def _text_box() -> None:
@@ -256,7 +235,7 @@ def _changed_model() -> None:
 
 def _text_alone() -> None:
     session.continue_with(())
-    change(session.Beside, chat=False)
+    change(Beside, chat=False)
 
 
 def _use_example(text: str) -> None:

@@ -12,7 +12,7 @@ from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.read_head import WEIGHTS, ReadHead, maps_of, positions, read_head
 from analysis.strongest_key import strongest_key
-from ui import session
+from ui import place, session
 from ui.components import mount
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -86,7 +86,7 @@ def map_events(view: HeadMap) -> dict[str, Callable[[Any], None]]:
         rows, columns = view.total
         whole = edges is None or list(edges) == [0, rows, 0, columns]
         moved = [int(edge) + by for edge, by in zip(edges or [0] * 4, (q, q, k, k), strict=True)]
-        session.move(window=None if whole else session.Window(*moved))
+        session.move(window=None if whole else place.Window(*moved))
 
     return {"cell": pin, "window": zoom}
 

@@ -13,6 +13,7 @@ from jobs.pull import TICK, Pull
 from ui import session
 from ui.components import mount
 from ui.i18n import _
+from ui.place import Place
 from ui.wording import plain, sentence
 from viz.chart import Chart
 from viz.components.chart import chart as growing
@@ -26,7 +27,7 @@ def progressive(work: Pull[Any], draw: Callable[[], None]) -> None:
         shown(work, draw, here=session.place(), within=iter([True]))
 
 
-def _look(work: Pull[Any], draw: Callable[[], None], *, here: session.Place, within: Iterator[bool]) -> None:
+def _look(work: Pull[Any], draw: Callable[[], None], *, here: Place, within: Iterator[bool]) -> None:
     """One look. Never run the page again ``within`` its own run: Streamlit (1.67) drops what that has not sent yet."""
     ticked = not next(within, False)
     if ticked and (not work.running or session.place() != here):

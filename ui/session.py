@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -22,7 +22,8 @@ from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
 from ui import address
 from ui.i18n import _, language
-from ui.state import address_of, change, default_of, fields, setting, write
+from ui.place import Beside, Place
+from ui.state import address_of, change, default_of, fields, write
 from ui.state import held as held_of
 from ui.wording import joined, plain
 
@@ -44,42 +45,6 @@ _MODEL, _TEXT, _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS = (
 )  # fmt: skip
 _CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
 EDITS = "edits"  # a part of the address: see ui.edit_list
-FAR = 10**7  # no layer, position or token id is beyond it
-
-
-class Window(NamedTuple):
-    """The part of a map in view: first and last query and key, ends excluded."""
-
-    q0: int
-    q1: int
-    k0: int
-    k1: int
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where a session looks. ``layer`` None: the page picks a head. ``query`` -1: the text's own; None: no token."""
-
-    SCOPE: ClassVar[str] = ""
-
-    layer: int | None = setting(None, N_("layer"), least=-FAR, most=FAR)
-    head: int | None = setting(None, N_("head"), least=-FAR, most=FAR)
-    query: int | None = setting(-1, N_("query"), least=-FAR, most=FAR)
-    key: int | None = setting(None, N_("key"), least=-FAR, most=FAR)
-    window: Window | None = setting(None, N_("window"), least=0, most=FAR)
-
-
-@dataclass(frozen=True)
-class Beside:
-    """What every page reads besides the text: generated tokens after it, its chat template, and edits of the model."""
-
-    SCOPE: ClassVar[str] = ""
-
-    continuation: tuple[int, ...] = setting((), N_("generated tokens"), least=0, most=FAR)
-    chat: bool = setting(False, N_("chat template"))
-    everywhere: bool = setting(False, N_("edits on every page"))
-    attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder–decoder
-    target: str = setting("", N_("what is written"), longest=2000)  # by it; nothing: what it writes itself
 
 
 @dataclass
@@ -267,7 +232,12 @@ def kept() -> Kept:
 
 def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[ModelPreview], None]) -> Runner:
     """Of a model, loaded first if need be: ``say`` hears how far, ``show`` what it will be. Raises RunnerError."""
-    return model_cache().runner(name, say, show, ask_hub=name in st.session_state.get(_CHOSEN, ()))
+    given: Any = {
+        "device": beside().device,
+        "dtype": beside().dtype,
+        "ask_hub": name in st.session_state.get(_CHOSEN, ()),
+    }
+    return model_cache().runner(name, say, show, **given)
 
 
 def capture(

@@ -9,6 +9,7 @@ from model_runner import Capture
 from ui import cached, session
 from ui.i18n import _
 from ui.inputs import choose_one, holding
+from ui.place import Beside
 from ui.state import change
 
 
@@ -34,7 +35,7 @@ def choose_attention(capture: Capture) -> Capture:
 
 
 def _look_at(**changes: str) -> None:
-    change(session.Beside, **changes)
+    change(Beside, **changes)
     session.continue_with(())
     if "attention" in changes:
         session.move(layer=None, head=None)

@@ -29,6 +29,7 @@ from transformers.models.auto.modeling_auto import (
 from model_runner import memory
 from model_runner.errors import (
     N_,
+    DeviceMissing,
     ModelIncomplete,
     ModelTooLarge,
     NotCapturable,
@@ -66,6 +67,7 @@ BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there b
 )
 
 Device = Literal["auto", "cpu", "cuda", "mps"]
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 
 
 def load_runner(
@@ -73,7 +75,7 @@ def load_runner(
     *,
     revision: str | None = None,
     device: Device = "auto",
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = "auto",
+    dtype: Dtype = "auto",
     progress: Progress = lambda *_: None,
     preview: Callable[[ModelPreview], None] = lambda _: None,
     make_room: Callable[[], None] = lambda: None,
@@ -96,7 +98,7 @@ def load_runner(
     this machine alone: HubNotAsked says that it is not there. ``kept`` holds captures.
     """
     name, revision = versioned(name.strip(), revision)
-    place = torch.device(_best_device() if device == "auto" else device)
+    place = torch.device(_best_device() if device == "auto" else _device(device))
 
     def look(config: Mapping[str, Any], weights: Weights) -> None:
         preview(preview_of(name, config, weights, dtype=_dtype(config, dtype, place), device=place))
@@ -193,6 +195,14 @@ def _dtype(config: Mapping[str, Any], asked: str, place: torch.device) -> torch.
     if asked != "auto":
         return getattr(torch, asked)
     return torch.float32 if place.type == "cpu" else stored_dtype(config)
+
+
+def _device(name: str) -> str:
+    """Raises DeviceMissing."""
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if not there.get(name.partition(":")[0], True):
+        raise DeviceMissing(device=name)
+    return name
 
 
 def _best_device() -> str:

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from model_runner import memory
 from model_runner.errors import Cancelled, LoadingTooLong, ModelNotListed
 from model_runner.kept import Kept
-from model_runner.local.loading import load_runner
+from model_runner.local.loading import Device, Dtype, load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.preview import ModelPreview
 
@@ -22,6 +23,14 @@ MOST_MODELS = 2
 MOST_LOADINGS = 4  # at the same time; their weights one after the other, since each counts the memory that is free
 PATIENCE = 10.0  # seconds after which a loading that nobody waits for any more ends
 LONGEST = 1800.0  # seconds of reading weights, and of what follows
+
+
+class Asked(NamedTuple):
+    """What is loaded, and as what; the same model in two dtypes is two."""
+
+    name: str
+    device: Device = "auto"
+    dtype: Dtype = "auto"
 
 
 @dataclass(eq=False)
@@ -79,22 +88,25 @@ class ModelCache:
         self._pool = ThreadPoolExecutor(MOST_LOADINGS, thread_name_prefix="loading")
         self._lock = threading.Lock()
         self._room = threading.Lock()  # held from looking for memory to having taken it
-        self._held: OrderedDict[str, Loading] = OrderedDict()
+        self._held: OrderedDict[Asked, Loading] = OrderedDict()
 
-    def open(self, name: str, *, ask_hub: bool = True) -> Loading:
+    def open(self, name: str, *, device: Device = "auto", dtype: Dtype = "auto", ask_hub: bool = True) -> Loading:
         """The model, loaded, loading or queued; without ``ask_hub`` only one that is on this machine.
+
+        A list of models is of names alone: on such a server every one is as "auto" has it.
 
         Raises ModelNotListed.
         """
         if self._listed is not None and name not in self._listed:
             raise ModelNotListed(names=", ".join(self._listed))
+        asked = Asked(name, device, dtype) if self._listed is None else Asked(name)
         with self._lock:
-            loading = self._held.get(name)
+            loading = self._held.get(asked)
             if loading is None:
                 loading = Loading()
-                loading.future = self._pool.submit(self._load, name, loading, ask_hub)
-                self._held[name] = loading
-            self._held.move_to_end(name)
+                loading.future = self._pool.submit(self._load, asked, loading, ask_hub)
+                self._held[asked] = loading
+            self._held.move_to_end(asked)
             return loading
 
     def runner(
@@ -103,6 +115,8 @@ class ModelCache:
         say: Callable[[str, int, int], None],
         show: Callable[[ModelPreview], None] = lambda _: None,
         *,
+        device: Device = "auto",
+        dtype: Dtype = "auto",
         ask_hub: bool = True,
     ) -> LocalRunner:
         """The model, waited for; ``say`` hears how far it is, ten times a second. Raises RunnerError.
@@ -110,7 +124,7 @@ class ModelCache:
         ``show`` gets its preview, as soon as there is one and where it cannot be loaded; none of one that is loaded.
         """
         while True:
-            loading, shown = self.open(name, ask_hub=ask_hub), None
+            loading, shown = self.open(name, device=device, dtype=dtype, ask_hub=ask_hub), None
             while not loading.wait(0.1):
                 say(*loading.progress)
                 if loading.preview is not None and loading.preview != shown:
@@ -123,7 +137,7 @@ class ModelCache:
             except Cancelled:  # at the very moment at which this one began to wait for what others had left
                 continue
 
-    def _load(self, name: str, loading: Loading, ask_hub: bool) -> LocalRunner:
+    def _load(self, asked: Asked, loading: Loading, ask_hub: bool) -> LocalRunner:
         def make_room() -> None:
             while not self._room.acquire(timeout=0.1):
                 loading.check()
@@ -134,7 +148,9 @@ class ModelCache:
         try:
             loading.check()
             return load_runner(
-                name,
+                asked.name,
+                device=asked.device,
+                dtype=asked.dtype,
                 progress=loading.report,
                 preview=loading.look,
                 make_room=make_room,
@@ -145,8 +161,8 @@ class ModelCache:
             )
         except BaseException:  # its traceback holds what was loaded so far: forgotten at once, not when asked again
             with self._lock:
-                if self._held.get(name) is loading:
-                    del self._held[name]
+                if self._held.get(asked) is loading:
+                    del self._held[asked]
             raise
         finally:
             if held:
@@ -156,8 +172,8 @@ class ModelCache:
         """Give up the oldest loaded models, so that the new one finds its memory free."""
         with self._lock:
             loaded = [key for key, held in self._held.items() if held.future.done()]
-            for name in loaded[: max(0, len(loaded) - MOST_MODELS + 1)]:
-                given_up = self._held.pop(name).future.result()
+            for asked in loaded[: max(0, len(loaded) - MOST_MODELS + 1)]:
+                given_up = self._held.pop(asked).future.result()
                 given_up.worker.close()
                 given_up.engine.cache.clear()
         gc.unfreeze()  # a runner and its captures hold each other, and loading froze them: only now can they be freed

@@ -13,6 +13,7 @@ from ui.components import leave_for
 from ui.controls import number, slider, switch
 from ui.i18n import _
 from ui.page import PageContext
+from ui.place import Beside
 from ui.sampling_settings import SamplingA, current
 
 NEXT_TOKEN = Path(__file__).parents[1] / "next_token" / "page.py"
@@ -29,7 +30,7 @@ def show_controls(opened: PageContext) -> bool:
     _show_seed(sampling)
     switch(FilmState, "one_head", held.one_head, _("one head"))
     no_template = not opened.runner.has_chat_template and not session.chat()
-    switch(session.Beside, "chat", session.chat(), _("chat template"), disabled=no_template)
+    switch(Beside, "chat", session.chat(), _("chat template"), disabled=no_template)
     words = _("Everything that shapes the distribution.")
     # A link would keep the address of when it was drawn: a film that went on since would be another step of Back.
     st.button(

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 from streamlit.testing.v1 import AppTest
 
+from pages.entries import ENTRIES
 from tests.ui.driving import open_app
-from ui.frame import ENTRIES
 
 
 class Heard(logging.Handler):

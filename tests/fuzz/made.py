@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from pages.entries import ENTRIES
 from tests.pages.test_addresses import rows
-from ui.frame import ENTRIES
-from ui.session import Beside, Place
+from ui.place import Beside, Place
 from ui.state import State, address_of, fields
 
 NUMBERS = (

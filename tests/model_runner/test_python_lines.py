@@ -33,6 +33,11 @@ def test_a_chat_is_read_as_one():
     assert "text='The dog', chat=True" in python_start(CaptureRequest("The dog", chat=True))
 
 
+def test_the_dtype_of_the_numbers_is_loaded() -> None:
+    lines = python_start(CaptureRequest("The dog", model="owner/name", dtype="bfloat16"))
+    assert "\nrunner = load_runner('owner/name', dtype='bfloat16')\n" in lines
+
+
 def test_the_version_that_was_asked_for_is_loaded() -> None:
     assert "\nrunner = load_runner('owner/name')\n" in python_start(CaptureRequest("The dog", model="owner/name"))
     lines = python_start(CaptureRequest("The dog", model="owner/name", revision="v1.0"))

@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.entries import ENTRIES
 from tests.pages.shown import complete, drawn, fingerprint, rounding, settings, words
 from tests.ui.driving import no_failure, open_app, sentences
-from ui.frame import ENTRIES
 from ui.i18n import LANGUAGES
 
 TABLE = Path(__file__).with_name("addresses.txt")

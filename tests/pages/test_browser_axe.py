@@ -13,8 +13,8 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from playwright.sync_api import Page, expect
 
+from pages.entries import ENTRIES
 from tests.pages.visiting import PATIENCE, eventually, text_box, wait_for_rest
-from ui.frame import ENTRIES
 
 ROOT = Path(__file__).resolve().parents[2]
 AXE = ROOT / "node_modules/axe-core/axe.min.js"

@@ -14,9 +14,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
+from pages.entries import ENTRIES
 from tests.pages.shown import complete
 from tests.ui.driving import components, no_failure, open_app, payload
-from ui.frame import ENTRIES
 from ui.i18n import LANGUAGES
 
 VIEWS = [

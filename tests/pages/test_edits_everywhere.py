@@ -8,11 +8,11 @@ import pytest
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.edit_text import written
 from model_runner.edits import Blocked, Masked, ScaledHead
+from pages.entries import ENTRIES
 from tests.pages.expected import ROUNDING, masked, runner, weights
 from tests.pages.test_film import more
 from tests.pages.test_film import tokens as film_tokens
 from tests.ui.driving import html, no_failure, open_app, payload, sentences
-from ui.frame import ENTRIES
 from ui.session import DEFAULT_TEXT
 
 EDITS = (Blocked(((7, 0), (7, 3)), (3,), (7,)), ScaledHead(2, 1, 0.0))

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import torch
 
+from model_runner import CaptureRequest, load_runner
 from tests.pages.expected import ROUNDING, capture, masked, runner, weights
-from tests.ui.driving import html, no_failure, open_app, payload, type_text
+from tests.ui.driving import html, no_failure, open_app, payload, sentences, type_text
 
 HERE = {"layer": "3", "head": "7"}
 LAST = 7  # of the default text's eight tokens
@@ -49,6 +50,29 @@ def test_an_example_opens_on_the_head_of_its_story_and_says_what_to_see():
     assert "What to see" not in html(open_app(layer="6", head="4", query="3"))
 
 
+def test_the_model_is_read_in_the_dtype_of_the_address():
+    app = open_app(dtype="bfloat16", **HERE)
+    assert re.search(r"atlas-badge ok.*bfloat16</span>", html(app))
+    _meta, arrays = payload(app, "head_map")
+    coarse = load_runner(dtype="bfloat16").capture(CaptureRequest(capture().request.text)).weights(3, 7)
+    np.testing.assert_allclose(arrays["values"], masked(coarse), atol=ROUNDING)
+    assert np.nanmax(abs(arrays["values"] - masked(weights(3, 7)))) > 2 * ROUNDING
+    app.button_group(key="dtype").set_value("auto").run()
+    assert "dtype" not in app.query_params
+    assert "float32" in html(app)
+
+
+def test_a_device_that_is_not_there_is_said_and_can_be_left(monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    app = open_app(device="cuda")
+    assert sentences(app) == [
+        "This machine has no device “cuda” that torch can compute on. Choose another device, or “auto”."
+    ]
+    app.button_group(key="device").set_value("cpu").run()
+    no_failure(app)
+    assert app.query_params["device"] == "cpu"
+
+
 @pytest.mark.parametrize(
     "text, lang, said",
     [
@@ -61,7 +85,7 @@ def test_what_is_known_by_heart_is_said_after_the_last_token_alone(text, lang, s
     last = capture(text).logits(-1).softmax(dim=-1)
     expected = said.format(token=runner().token_text(int(last.argmax())), share=f"{100 * float(last.max()):.0f}")
     assert expected in html(app)
-    assert "“" not in html(open_app(text=text, lang=lang, query="1")).split("<b>L")[-1]
+    assert expected.split("“")[1] not in html(open_app(text=text, lang=lang, query="1"))
 
 
 def test_another_text_gives_its_own_numbers():

@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from pages.entries import ENTRIES
 from tests.ui.driving import html, no_failure, open_app, sentences, type_text
 from ui import cached
-from ui.frame import ENTRIES
 from ui.i18n import LANGUAGES
 
 pytestmark = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
+from pages.entries import ENTRIES
 from tests.pages.visiting import (
     CAPITAL,
     PATIENCE,
@@ -21,7 +22,6 @@ from tests.pages.visiting import (
     wait_for_rest,
 )
 from tests.ui.driving import both, no_failure, open_app, widgets
-from ui.frame import ENTRIES
 
 EVERYWHERE = {"ButtonGroup", "Selectbox"}  # the language, the model; the text is the default of its box
 OWN = {

@@ -18,8 +18,8 @@ from streamlit.proto.WidgetStates_pb2 import WidgetState
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from pages.entries import ENTRIES
 from tests.viz.components.test_packing import unpacked
-from ui.frame import ENTRIES
 
 KINDS = (
     "button_group", "selectbox", "toggle", "text_area", "text_input", "number_input", "slider", "select_slider",

@@ -19,11 +19,11 @@ from babel.messages.pofile import read_po
 
 from attention.metrics import METRICS
 from model_runner.errors import PLACES, RunnerError
+from pages.entries import ENTRIES
 from ui import state
-from ui.frame import ENTRIES
 from ui.i18n import LANGUAGES, LOCALES, catalog
 from ui.page import STAGES
-from ui.session import Beside, Place
+from ui.place import Beside, Place
 
 ROOT = Path(__file__).resolve().parents[2]
 TRANSLATED = sorted(set(LANGUAGES) - {"en"})

@@ -15,9 +15,9 @@ from streamlit.testing.v1 import AppTest
 from analysis.examples import EXAMPLES
 from jobs.models_offered import WELL_KNOWN
 from model_runner import Capture, Check
+from pages.entries import ENTRIES
 from tests.ui.driving import ROOT, beside_head, html, no_failure, open_app, send, sentences, type_text
 from ui import cached, session
-from ui.frame import ENTRIES
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
@@ -106,6 +106,8 @@ def test_a_server_with_a_list_of_models_offers_and_shows_these_alone(monkeypatch
         assert app.selectbox(key="model_box").options == ["Embedded small Llama", "owner/name"]
         assert "translator" not in app.selectbox(key="model_box").help
         assert not app.selectbox(key="model_box").proto.accept_new_options
+        assert "dtype" not in {group.key for group in app.button_group}
+        assert "· float32</span>" in html(open_app(dtype="bfloat16"))  # one way to load each
         said = {sentences(open_app(model=name))[0] for name in ("/etc", "/etc/nosuch", "~root", "a/b", str(tmp_path))}
         assert said == {"This server shows these models alone: default, owner/name. Choose one of them."}
     finally:

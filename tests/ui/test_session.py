@@ -12,7 +12,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis import text_in_address
-from ui.session import DEFAULT_TEXT, UNREADABLE_TEXT, Place, Window
+from ui.place import Place, Window
+from ui.session import DEFAULT_TEXT, UNREADABLE_TEXT
 
 
 def run(script: Callable[[], None], address: dict[str, Any] | None = None) -> AppTest:

@@ -9,8 +9,8 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Page
 
 from model_runner.errors import CannotContinue, EncoderSaysNothing, OneStackOnly
+from pages.entries import ENTRIES
 from tests.walk.steps import Control, Step, controls
-from ui.frame import ENTRIES
 from ui.i18n import LANGUAGES, catalog
 from ui.session import DEFAULT_TEXT
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from playwright.sync_api import Browser, BrowserContext, Error, Page
 from playwright.sync_api import TimeoutError as Late
 
+from pages.entries import ENTRIES
 from tests.browser import PATIENCE, Server, Watch
 from tests.walk.invariants import broken
 from tests.walk.steps import Step, take_step
-from ui.frame import ENTRIES
 
 SCRIPT = Path(__file__).with_name("walk.js")
 SIZES = {"desk": (1440, 900), "phone": (390, 844)}

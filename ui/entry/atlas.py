@@ -2,7 +2,8 @@
 
 import streamlit as st
 
+from pages.entries import ENTRIES
 from ui.frame import navigation, run_framed
 
 st.set_page_config(page_title="Attention Atlas", layout="wide", initial_sidebar_state="auto")
-run_framed(navigation())
+run_framed(navigation(ENTRIES), ENTRIES)

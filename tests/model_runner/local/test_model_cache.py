@@ -43,6 +43,7 @@ class Loader:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.given: list[tuple[str, str]] = []
         self.failing: set[str] = set()
         self.cancelling = False
         self.begun, self.go = threading.Event(), threading.Event()
@@ -56,9 +57,12 @@ class Loader:
         preview: Callable[[Any], None],
         make_room: Callable[[], None],
         check: Callable[[], None],
+        device: str,
+        dtype: str,
         **_: Any,
     ) -> LocalRunner:
         self.asked.append(name)
+        self.given.append((device, dtype))
         preview(PREVIEW if name != "bad" else replace(PREVIEW, name="bad"))
         while self.cancelling:
             check()
@@ -79,7 +83,7 @@ def loader(monkeypatch: pytest.MonkeyPatch) -> Loader:
 
 
 def _held(cache: ModelCache) -> list[str]:
-    return list(cache._held)
+    return [asked.name for asked in cache._held]
 
 
 def test_a_model_is_loaded_once_and_shared(loader: Loader) -> None:
@@ -89,6 +93,18 @@ def test_a_model_is_loaded_once_and_shared(loader: Loader) -> None:
     assert first.result() is cache.open("a").result()
     assert first.result().info.name == "a"
     assert loader.asked == ["a"]
+
+
+def test_one_model_in_two_dtypes_is_two(loader: Loader) -> None:
+    cache = ModelCache()
+    assert cache.open("a", dtype="bfloat16").result() is not cache.open("a").result()
+    assert loader.given == [("auto", "bfloat16"), ("auto", "auto")]
+
+
+def test_a_listed_model_is_loaded_in_one_way_alone(loader: Loader) -> None:
+    cache = ModelCache(("a",))
+    assert cache.open("a", device="cpu", dtype="float16").result() is cache.open("a").result()
+    assert loader.given == [("auto", "auto")]
 
 
 def test_opening_returns_at_once_and_tells_how_far_loading_is(loader: Loader) -> None:

@@ -1,0 +1,46 @@
+"""The table of the pages, in the order of the sidebar. It is read before any engine is imported."""
+
+from __future__ import annotations
+
+from ui.frame import Entry
+
+N_ = str  # marks a text for Babel without translating it here
+
+ENTRIES = (
+    Entry(
+        "pages/heads/page.py", "", N_("Explore"), N_("Heads"),
+        N_("Who looks at whom?"), N_("every head of every layer, on your text"),
+    ),
+    Entry(
+        "pages/cell/page.py", "cell", N_("Explore"), N_("Inside a cell"),
+        N_("Where does one number come from?"), N_("one query, one key, step by step"),
+    ),
+    Entry(
+        "pages/positions/page.py", "positions", N_("Explore"), N_("Positions"),
+        N_("How does it know where?"), N_("queries and keys are turned"),
+    ),
+    Entry(
+        "pages/next_token/page.py", "next_token", N_("Generate"), N_("Next token"),
+        N_("What comes next?"), N_("the whole distribution, and one draw"),
+    ),
+    Entry(
+        "pages/film/page.py", "film", N_("Generate"), N_("Generation film"),
+        N_("How does a text come about?"), N_("token by token"),
+    ),
+    Entry(
+        "pages/kv_cache/page.py", "kv_cache", N_("Generate"), N_("KV cache"),
+        N_("What does the cache save?"), N_("keys and values, kept"),
+    ),
+    Entry(
+        "pages/masks/page.py", "masks", N_("Change it"), N_("Masks"),
+        N_("What if it saw less?"), N_("patterns, their cost, and this model under them"),
+    ),
+    Entry(
+        "pages/sharing/page.py", "sharing", N_("Change it"), N_("Sharing heads"),
+        N_("Who shares what?"), N_("keys and values for several heads"),
+    ),
+    Entry(
+        "pages/edit_heads/page.py", "edit_heads", N_("Change it"), N_("Edit heads"),
+        N_("What does a head do?"), N_("change it, and compare"),
+    ),
+)  # fmt: skip  # one page a paragraph
