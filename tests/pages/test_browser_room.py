@@ -157,3 +157,21 @@ def test_a_head_that_is_tapped_on_a_phone_comes_into_view(new_page, server):
     grid.click(position={"x": 100, "y": 100})
     wait_for_rest(page)
     assert scrolled(page) == before
+
+
+def test_an_example_or_a_page_that_is_tapped_on_a_phone_is_seen_at_once(new_page, server):
+    page = new_page(viewport=PHONE, has_touch=True)
+    wait_for_heads(visit(page, server, lang="zh"))
+    opens = page.get_by_test_id("stExpandSidebarButton")  # there while the sidebar is closed
+    opens.tap()
+    opens.wait_for(state="hidden", timeout=PATIENCE)
+    page.get_by_role("button", name="常识", exact=True).tap()
+    opens.wait_for(timeout=PATIENCE)
+    said = page.locator(".atlas-caption", has_text="看点")
+    said.wait_for(timeout=PATIENCE)
+    eventually(page, lambda: top_of(said), lambda top: 0 < top < PHONE["height"])
+    opens.tap()
+    opens.wait_for(state="hidden", timeout=PATIENCE)
+    page.get_by_role("link", name="掩码", exact=False).tap()
+    page.locator(".mask-gallery").first.wait_for(timeout=PATIENCE)
+    opens.wait_for(timeout=PATIENCE)

@@ -1,6 +1,7 @@
 import { element } from "../shared/dom.js"
 import { markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
+import { closeSidebarAfterChoice } from "./narrow_sidebar.js"
 import { focusOpenedMenus } from "./opened_menu.js"
 /** @import { Host, Root } from "../shared/types" */
 /** @import { Meta, State } from "./payload" */
@@ -16,6 +17,7 @@ export default function (host) {
  */
 function create(_root, signal) {
   focusOpenedMenus(signal)
+  closeSidebarAfterChoice(signal)
   return {}
 }
 
