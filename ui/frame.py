@@ -76,8 +76,17 @@ def run_framed(page: Page, entries: Sequence[Entry]) -> None:
     if not stands:
         _draw_sidebar(entries)
     import_engine()
-    with suppress(StopException):  # a page that ends with a sentence keeps its sidebar
-        page.run()
+    from model_runner.errors import Cancelled  # torch is imported only after the frame is painted
+
+    try:
+        with suppress(StopException):  # a page that ends with a sentence keeps its sidebar
+            page.run()
+    except Cancelled:  # its model was given up for others meanwhile: loaded anew, once
+        if slots.pop("again", False):
+            raise
+        slots["again"] = True
+        st.rerun()
+    slots.pop("again", None)
     if stands:
         _draw_sidebar(entries)
     else:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from analysis.joined import as_drawn
 from model_runner import Capture
-from ui import cached, session
+from ui import session
 from ui.i18n import _
 from ui.inputs import choose_one, holding
 from ui.place import Beside
@@ -31,7 +31,7 @@ def choose_attention(capture: Capture) -> Capture:
             on_change=lambda: _look_at(target=st.session_state["target"].strip()),
             label_visibility="collapsed",
         )
-    return cached.made(("drawn", repr(capture.request)), lambda: as_drawn(capture))
+    return as_drawn(capture)  # never kept: it holds the runner, which may be given up for another
 
 
 def _look_at(**changes: str) -> None:

@@ -8,6 +8,7 @@ import weakref
 import pytest
 
 from model_runner.errors import Cancelled
+from model_runner.local.model_cache import Asked
 from tests.ui.driving import button, components, no_failure, open_app, sentences, until
 from ui import session
 
@@ -24,7 +25,7 @@ PLACES = {
 
 def give_up(name: str = "default") -> weakref.ref[object]:
     """What the model cache does with the model that was not used for longest."""
-    held = session.model_cache()._held.pop(name).result()
+    held = session.model_cache()._held.pop(Asked(name)).result()
     held.worker.close()
     held.engine.cache.clear()
     return weakref.ref(held)
@@ -77,10 +78,35 @@ def test_a_second_text_that_was_not_read_yet_is_read_by_the_model_loaded_anew(mo
     assert "layer_head_map" in components(app)
 
 
+def test_two_texts_are_drawn_by_the_model_loaded_anew():
+    address = {"model": "translator", "text": "Tom reads the red book.", "query": "10"}
+    app = open_app(page="pages/cell/page.py", **address)
+    no_failure(app)
+    give_up("translator")
+    app.selectbox(key="cell_layer").set_value(1).run()
+    no_failure(app)
+    assert sentences(app) == []
+
+
+def test_a_page_whose_model_is_given_up_while_it_is_drawn_is_drawn_again(monkeypatch):
+    times = []
+
+    def once(*_) -> None:
+        times.append(1)
+        if len(times) == 1:
+            raise Cancelled()
+
+    monkeypatch.setattr("ui.page.show_badge", once)
+    app = open_app(page="pages/cell/page.py")
+    no_failure(app)
+    assert len(times) == 2
+    assert "cell_steps" in components(app)
+
+
 @pytest.mark.table
 @pytest.mark.parametrize("typed", [{}, {"patch_text": "The dog chased the squirrel while she"}])
 def test_the_second_text_keeps_no_model_that_was_given_up(typed):
-    if "default" in session.model_cache()._held:
+    if Asked("default") in session.model_cache()._held:
         give_up()  # other sessions of this process may look with it
     app = ended(open_app(page=EDIT, heads="patching", **typed), "patch_stop")
     old = give_up()
