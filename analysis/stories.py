@@ -75,7 +75,11 @@ STORIES = (
     Story("The capital of France is", "France", COUNTRY),
     Story("lamp river seven cloud lamp river seven cloud lamp river seven", "cloud", AGAIN),
     Story("When Mary and John went to the store, John gave a drink to", "Mary", RECEIVER),
-    Story("3 + 5 = ", "3", ADDEND),
+    Story(
+        "3 + 5 = ",
+        "3",
+        N_("What to see: {query}, the space after “=”, looks {value} at {key}, one of the two numbers to add."),
+    ),
     Story(
         "def add(a, b): return a +",
         "b",

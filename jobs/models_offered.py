@@ -16,7 +16,7 @@ EMBEDDED = {  # name → its label, and what it is good for
     ),
     "translator": (
         N_("Embedded translator"),
-        N_("short sentences between English and Chinese: what it writes looks back at what it reads"),
+        N_("short sentences between English and Chinese of its 250 words: what it writes looks back at what it reads"),
     ),
 }
 WELL_KNOWN = (
