@@ -43,4 +43,8 @@ ENTRIES = (
         "pages/edit_heads/page.py", "edit_heads", N_("Change it"), N_("Edit heads"),
         N_("What does a head do?"), N_("change it, and compare"),
     ),
+    Entry(
+        "pages/families/page.py", "families", N_("Understand"), N_("Families"),
+        N_("Which kind of model is it?"), N_("one text, four ways to look at it"),
+    ),
 )  # fmt: skip  # one page a paragraph

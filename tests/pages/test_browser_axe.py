@@ -60,6 +60,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "edit_heads.view=effects": ".layer-head-map",
         "edit_heads.view=patching&query=6": ".layer-head-map",
     },
+    "families": {"families.family=two": ".head-map", "families.view=known": ".atlas-known"},
 }
 # No colour on its way, and nothing dimmed since a run has yet to draw it again: the race runs on.
 STILL = """*, ::before, ::after { transition: none !important; animation: none !important }

@@ -45,6 +45,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "edit_heads.view=effects": ".layer-head-map",
         "edit_heads.view=patching&query=6": ".layer-head-map",
     },
+    "families": {"families.family=two": ".family-masks", "families.family=prefix": ".head-map"},
 }
 OFTEN = ("", "film", "masks")  # pages whose first view is looked at in every run of the tests
 LOOKS = [

@@ -35,6 +35,7 @@ VIEWS = [
     ("masks", {"mask": "dual_chunk"}),
     *(("sharing", {"sharing": view}) for view in ("model", "counts")),
     ("edit_heads", {"edits": "ScaledHead(6,5,0.0)"}),
+    ("families", {}),
     *(("edit_heads", {"heads": view}) for view in ("effects", "patching")),
 ]
 

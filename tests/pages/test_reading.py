@@ -11,6 +11,7 @@ VIEWS = {
     "positions": ("rotation", "difference", "frequencies", "distance", "what_if", "others"),
     "masks": ("gallery", "model", "sweep"),
     "sharing": ("model", "counts"),
+    "families": ("kinds", "known"),
     "kv_cache": ("race", "bytes", "what_if"),
     "edit_heads": ("edit", "effects", "patching"),
 }

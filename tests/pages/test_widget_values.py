@@ -56,6 +56,7 @@ PLACES = [
     ("edit_heads", {"edit": "swap", "edit_other": "6", "edits": "MeanHead(3,1)", "everywhere": "1"}),
     ("edit_heads", {"heads": "effects", "effect_token": "3554"}),  # the second likeliest
     ("edit_heads", {"heads": "patching"}),
+    ("families", {"families.family": "two", "attention": "decoder", "target": "那只狗。", "families.head": "1.2"}),
 ]
 
 

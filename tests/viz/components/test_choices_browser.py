@@ -15,6 +15,7 @@ from tests.viz.components import test_head_grid_browser as grid_page
 from tests.viz.components import test_layer_head_map_browser as cells_page
 from tests.viz.components.clock import settle, wait
 from tests.viz.components.test_cell_steps import cell
+from tests.viz.components.test_family_masks import kinds
 from tests.viz.components.test_head_grid import grid
 from tests.viz.components.test_head_groups import groups
 from tests.viz.components.test_head_map import head_map
@@ -25,6 +26,7 @@ from tests.viz.components.test_token_lines import lines
 from tests.viz.components.test_token_strip import strip
 from tests.viz.components.test_token_tree_browser import small
 from viz.components.cell_steps import cell_steps
+from viz.components.family_masks import family_masks
 from viz.components.head_grid import head_grid
 from viz.components.head_groups import head_groups
 from viz.components.head_map import head_map as head_map_component
@@ -80,6 +82,10 @@ CHOICES = [
     Choice(
         cell_steps.SOURCE, lambda step: cell_steps.payload(**cell(step=step)), on(".title[data-step='{}']"),
         "step", "open", (2, 5, 7), kept=".bars",
+    ),
+    Choice(
+        family_masks.SOURCE, kinds, on("[data-kind='{}']"), "kind", "selected", ("causal", "encoder", "prefix"),
+        ("ArrowRight", "ArrowRight"), "encoder", "[data-kind=causal]", "[data-kind=causal]",
     ),
     Choice(
         head_grid.SOURCE, lambda head: grid(selected=head, layer_has_weights=[True, True, False, True]),

@@ -8,6 +8,7 @@ from tests.viz.components import made_positions as made
 from tests.viz.components import shim
 from tests.viz.components.clock import wait
 from tests.viz.components.test_cell_steps import cell
+from tests.viz.components.test_family_masks import kinds
 from tests.viz.components.test_film import film
 from tests.viz.components.test_head_grid import grid
 from tests.viz.components.test_head_groups import groups
@@ -21,6 +22,7 @@ from tests.viz.components.test_token_tree import PROMPT, Node, tree
 from tests.viz.test_chart_svg import lines as chart_of_lines
 from viz.components.cell_steps import cell_steps
 from viz.components.chart import chart
+from viz.components.family_masks import family_masks
 from viz.components.film import film as film_component
 from viz.components.head_grid import head_grid as grid_component
 from viz.components.head_groups import head_groups
@@ -38,6 +40,7 @@ pytestmark = pytest.mark.browser
 COMPONENTS = [
     (cell_steps.SOURCE, lambda: cell_steps.payload(**cell())),
     (chart.SOURCE, lambda: chart.payload(chart_of_lines(), label="one")),
+    (family_masks.SOURCE, kinds),
     (film_component.SOURCE, film),
     (grid_component.SOURCE, grid),
     (head_groups.SOURCE, groups),

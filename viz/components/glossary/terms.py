@@ -155,6 +155,20 @@ TERMS = (
         N_("The part of a model that writes: each token looks back, and the next one is made of what it finds."),
     ),
     Term(
+        (N_("causal"),),
+        N_(
+            "Of a model or a mask: a token looks at itself and what came before it, never at what follows. So the "
+            "model can go on with a text."
+        ),
+    ),
+    Term(
+        (N_("teacher forcing"),),
+        N_(
+            "Training a decoder on a text that is given: at each place it has to say the next token of that text and "
+            "is then given that token, whatever it would have said itself. So one forward trains every place."
+        ),
+    ),
+    Term(
         (N_("cross-attention"), N_("cross")),
         N_(
             "Attention from one text to another: the queries are of what a decoder writes, the keys and values of what "

@@ -1,0 +1,144 @@
+"""What each kind says: the next token, the hidden word, or another text with what it was given at each position."""
+
+from __future__ import annotations
+
+import math
+from html import escape
+
+import streamlit as st
+
+from analysis.families import Kind
+from analysis.hidden_word import MARK, words_of
+from analysis.next_token import end_of_text
+from analysis.teacher_forcing import loss
+from analysis.units import character_units
+from jobs.families import Guess, ReadBy
+from pages.families.readings import PREFIX, hidden_word, prefix_length
+from pages.families.state import FamiliesState
+from ui import place, session
+from ui.controls import pick, slider
+from ui.i18n import _
+from ui.inputs import choose_one, holding
+from ui.page import translated
+from ui.state import change
+from ui.what_if import output_name
+from ui.wording import joined, plain
+from viz.distribution import TEXTS, next_token_bars
+from viz.forced_table import TEXTS as FORCED_TEXTS
+from viz.forced_table import Row, forced_table
+
+
+def show_controls(kind: Kind, read: ReadBy, *, own_two: bool) -> None:
+    """What can be asked of this kind; ``own_two``: the two texts' controls stand above already."""
+    if kind == "prefix":
+        n_tokens = len(read.capture.tokens)
+        counts = _("tokens that see each other both ways")
+        words = plain(f"{_(PREFIX.parameters[0].label)} · {counts}")
+        if n_tokens > 1:
+            slider(FamiliesState, "length", prefix_length(n_tokens), (0, n_tokens), words)
+    elif kind == "encoder":
+        _ask_word()
+    elif kind == "two" and not own_two:
+        _ask_target(read)
+
+
+def _ask_word() -> None:
+    """Which word is hidden; none where the text hides one itself."""
+    found, chosen = words_of(session.text()), hidden_word()
+    if chosen is not None and MARK not in session.text():
+        words = {i: _("hidden: {word}").format(word=f"{i} · {word.text}") for i, word in enumerate(found)}
+        pick(FamiliesState, "word", chosen, words)
+
+
+def _ask_target(read: ReadBy) -> None:
+    """What it is given to have written."""
+    held = session.beside().target
+    st.text_input(
+        _("what is written"),
+        held,
+        key=holding("family_target", held),
+        placeholder=_("it writes: {text}").format(text=read.free),
+        on_change=lambda: change(place.Beside, target=st.session_state["family_target"].strip()),
+        label_visibility="collapsed",
+    )
+
+
+def choose_attention() -> None:
+    """Which of the three attentions of two texts is drawn."""
+    names = {"encoder": _("reading"), "decoder": _("writing"), "cross": _("across")}
+    choose_one(_("attention"), "family_attention", names, session.beside().attention, _look_at)
+
+
+def _look_at(attention: str) -> None:
+    change(place.Beside, attention=attention)
+    change(FamiliesState, head=None, query=None, key=None, window=None)
+
+
+def show_answer(kind: Kind, read: ReadBy) -> None:
+    """What the model says of the text."""
+    if kind == "two":
+        _offer_target(read)
+        _show_forced(read)
+    elif read.guess is not None:
+        _show_guess(kind, read, read.guess)
+    if kind == "prefix":
+        words = _("This model learnt to look back only; what it says with another mask shows what it was trained for.")
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    if kind in ("causal", "prefix") and MARK in session.text():
+        words = _("It reads up to the hidden word, since it cannot look beyond.")
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+
+
+def _show_guess(kind: Kind, read: ReadBy, guess: Guess) -> None:
+    token = read.capture.tokens[guess.position]
+    if kind == "encoder":
+        heading = output_name(guess.position)
+        after = _("in place of {token}").format(token=token.text) if token.hidden else ""
+    else:
+        heading = output_name(None)
+        end, whole = end_of_text(character_units(read.capture), guess.position + 1)
+        after = (_("after “{text}”") if whole else _("after “… {text}”")).format(text=end)
+    st.html(
+        next_token_bars(
+            list(guess.labels), list(guess.probabilities), rest=guess.rest, heading=heading, after=after,
+            texts=translated(TEXTS),
+        )
+    )  # fmt: skip
+
+
+def _show_forced(read: ReadBy) -> None:
+    """The target one place later than it has to be said, beside what the model says by itself."""
+    rows = [
+        Row(one.given, one.wanted, _known(one.probability), one.own, one.free, one.wanted != one.own)
+        for one in read.said
+    ]
+    st.html(
+        forced_table(
+            rows,
+            heading=_("Teacher forcing"),
+            beside=_("mean −ln p: {loss} nats").format(loss=f"{loss(read.forced):.3g}"),
+            texts=translated(FORCED_TEXTS),
+        )
+    )
+    words = _("Whatever it would have said, it is given the target’s own word next: so all places train at once.")
+    if not session.beside().target:
+        words = joined(_("Here the target is what it writes by itself."), words)
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+
+
+def _offer_target(read: ReadBy) -> None:
+    """A target to try, or the way back to none."""
+    if session.beside().target:
+        st.button(_("let it write freely"), key="family_free", type="tertiary", on_click=_force, args=("",))
+    elif read.other:
+        label = plain(_("force another word: {text}").format(text=read.other))
+        st.button(label, key="family_force", type="tertiary", on_click=_force, args=(read.other,))
+
+
+def _force(target: str) -> None:
+    change(place.Beside, target=target)
+    change(FamiliesState, query=None, key=None, window=None)
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value

@@ -1,0 +1,74 @@
+"""The four kinds beside each other: whom each token may see, by the masks of their own models; one is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from analysis.families import Kind
+from jobs.families import MODEL_OF
+from jobs.models_offered import EMBEDDED
+from pages.families.readings import OfKind
+from pages.families.state import open_kind
+from ui import session
+from ui.components import mount
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.wording import joined
+from viz.components.family_masks import family_masks
+
+N_ = str  # marks a text for Babel without translating it here
+
+TITLES: dict[Kind, str] = {
+    "causal": N_("Causal"),
+    "prefix": N_("Prefix"),
+    "encoder": N_("Encoder"),
+    "two": N_("Encoder–decoder"),
+}
+USES: dict[Kind, str] = {
+    "causal": N_("To go on with a text: each token sees itself and what came before."),
+    "prefix": N_("To go on with a text whose beginning is read as a whole, both ways."),
+    "encoder": N_("To understand a text: each token sees all of it. It fills gaps, sorts and finds."),
+    "two": N_("To turn a text into another: it reads all of it, and looks back while it writes."),
+}
+WHO: dict[Kind, str] = {
+    "causal": "GPT · Llama · Qwen",
+    "prefix": "GLM · UniLM",
+    "encoder": "BERT · RoBERTa · ModernBERT",
+    "two": "T5 · BART · Marian",
+}
+
+
+def show_cards(opened: PageContext, found: Mapping[Kind, OfKind], chosen: Kind, own: Kind) -> bytes:
+    """The cards as they are drawn; a click opens a kind."""
+    kinds = [
+        family_masks.Kind(
+            name=kind,
+            title=_(TITLES[kind]),
+            use=_(USES[kind]),
+            who=WHO[kind],
+            note=_note(opened, one, own),
+            tokens=one.mask.tokens,
+            cells=one.mask.cells,
+            n_read=one.mask.n_read,
+            cut=one.mask.cut,
+        )
+        for kind, one in found.items()
+    ]
+    payload = family_masks.payload(kinds=kinds, selected=chosen, texts=translated(family_masks.TEXTS))
+
+    def choose(kind: str) -> None:
+        if kind in TITLES:
+            open_kind(next(one for one in TITLES if one == kind))
+
+    mount(family_masks.SOURCE, payload, key="family_masks", on={"kind": choose})
+    return payload
+
+
+def _note(opened: PageContext, one: OfKind, own: Kind) -> str:
+    """Whose mask it is, and where the open model belongs."""
+    name = _(EMBEDDED[MODEL_OF[one.kind]][0])
+    here = _("{name}, its mask changed, not trained so").format(name=name) if one.kind == "prefix" else name
+    parts = [one.problem or _("Here: {model}.").format(model=here)]
+    if own == one.kind and session.model() not in MODEL_OF.values():
+        parts.append(_("The open model is of this kind: {name}.").format(name=opened.runner.info.name))
+    return joined(*parts)

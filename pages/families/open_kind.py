@@ -1,0 +1,163 @@
+"""The kind that is open: a head's map of its own model on this text, beside it that of the model of the visitor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from analysis.color_scale import scale_of
+from analysis.families import Kind
+from analysis.head_map import HeadMap, Window
+from analysis.joined import as_drawn, check_side
+from analysis.opening import opening_query
+from analysis.read_head import WEIGHTS, read_head
+from analysis.stories import first_head
+from jobs.families import MODEL_OF, ReadBy
+from jobs.models_offered import EMBEDDED
+from model_runner import Capture, RunnerError
+from model_runner.capture import index
+from model_runner.runner import ModelInfo
+from pages.families.answers import choose_attention
+from pages.families.readings import OfKind
+from pages.families.sentences import choose_part, in_view, show_shares
+from pages.families.state import FamiliesState, state
+from ui import cached, place, session
+from ui.components import mount
+from ui.controls import pick
+from ui.head_views import DrawnHead, draw_head, show_map, summary
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.state import change, refuse
+from ui.wording import sentence
+from viz.components.head_map import head_map as map_component
+
+HEIGHT = 330  # pixels of a map
+
+
+@dataclass(frozen=True)
+class Away:
+    """What is known of a model that need not be in memory any more."""
+
+    info: ModelInfo
+
+
+def context_of(opened: PageContext, one: OfKind, read: ReadBy, causal: ReadBy | None) -> PageContext:
+    """The kind's capture as it is drawn, with the head and the place that the page holds, or those to open with."""
+    capture, asked = read.capture, session.beside().attention
+    if capture.attentions:
+        across = capture.attention(asked)
+        capture = cached.made(("families", "drawn", repr(across.request)), lambda: as_drawn(across))
+    if session.model() == MODEL_OF[one.kind] and opened.capture.request.attention == capture.request.attention:
+        usual = opened.layer, opened.head
+    else:  # the same head before and after the mask is changed
+        usual = first_head(causal.capture if one.kind == "prefix" and causal is not None else capture)
+    layer, head = _head(capture, usual)
+    query, key = _position(capture, "query"), _position(capture, "key")
+    runner: Any = Away(read.info)
+    return PageContext(runner, capture, layer, head, opening_query(capture) if query is None else query, key)
+
+
+def _head(capture: Capture, usual: tuple[int, int]) -> tuple[int, int]:
+    held = state().head
+    if held is None:
+        return usual
+    try:
+        layer, head = held if len(held) == 2 else usual
+        return index("layer", layer, capture.n_layers), index("head", head, len(capture.q(layer)))
+    except RunnerError as error:
+        refuse(FamiliesState, "head", sentence(error))
+        return usual
+
+
+def _position(capture: Capture, name: str) -> int | None:
+    held: int | None = getattr(state(), name)
+    if held is None:
+        return None
+    try:
+        found = index("position", held, len(capture.tokens))
+        check_side(capture, name, found)
+        return found
+    except RunnerError as error:
+        refuse(FamiliesState, name, sentence(error))
+        return None
+
+
+def show_open(here: PageContext, one: OfKind, *, two_to_choose: bool) -> DrawnHead:
+    """The map under its name, with the head and, of two texts, the attention to choose; a click pins a cell."""
+    model = _(EMBEDDED[MODEL_OF[one.kind]][0])
+    with st.container(key="family_heading", horizontal=True, vertical_alignment="center", gap="small"):
+        capture = here.capture
+        words = {
+            (layer, head): f"L{layer}H{head}"
+            for layer in range(capture.n_layers)
+            if capture.has_weights(layer)
+            for head in range(len(capture.q(layer)))
+        }
+        pick(FamiliesState, "head", (here.layer, here.head), words, width=104)
+        if two_to_choose:
+            choose_attention()
+        if one.kind == "encoder":
+            choose_part(here)
+        st.html(f"<div class='atlas-head'><span>{escape(model)}</span></div>", width="stretch")
+    drawn = _drawn(here, one.kind)
+    mount(map_component.SOURCE, drawn.payload, key="family_map", on=_events(drawn.read.view))
+    st.html(f"<p class='atlas-caption'>{escape(summary(here))}</p>")
+    if one.kind == "encoder":
+        show_shares(here)
+    return drawn
+
+
+def show_own(opened: PageContext) -> None:
+    """The open head of the visitor's own model, of the same kind."""
+    name = escape(_("the open model: {name}").format(name=opened.runner.info.name))
+    head = f"<b>L{opened.layer}H{opened.head}</b> <span>{name}</span>"
+    st.html(f"<div class='atlas-head'>{head}</div>")
+    show_map(draw_head(opened, max_height=HEIGHT), "family_own_map")
+    st.html(f"<p class='atlas-caption'>{escape(summary(opened))}</p>")
+
+
+def _drawn(here: PageContext, kind: Kind) -> DrawnHead:
+    held = state().window
+    window = None if held is None else Window(*held)
+    read = read_head(here.capture, here.layer, here.head, window=window)
+    read = in_view(here, read) if kind == "encoder" else read
+    view, scale = read.view, scale_of(read.view, WEIGHTS)
+    texts = translated(map_component.texts_of("weights", mean=False))
+    payload = map_component.payload(
+        values=view.values,
+        window=view.inside,
+        total=view.total,
+        row_labels=view.row_labels,
+        col_labels=view.column_labels,
+        **asdict(scale),
+        selected=view.units_at(here.query, here.key),
+        pool=view.pool,
+        texts=texts | {"summary": summary(here), "note": ""},
+        max_height=HEIGHT,
+    )
+    return DrawnHead(here, read, scale, payload)
+
+
+def _events(view: HeadMap) -> dict[str, Callable[[Any], None]]:
+    """What the map sends, into the page's state: its tokens are not the open model's."""
+    q, k = view.whole.q0, view.whole.k0
+
+    def pin(cell: list[int | None] | None) -> None:
+        query, key = cell if cell is not None else (None, None)
+        change(
+            FamiliesState,
+            query=None if query is None else view.units[q + query].stop - 1,
+            key=None if key is None else view.units[k + key].stop - 1,
+        )
+
+    def zoom(edges: list[int] | None) -> None:
+        rows, columns = view.total
+        whole = edges is None or list(edges) == [0, rows, 0, columns]
+        moved = [int(edge) + by for edge, by in zip(edges or [0] * 4, (q, q, k, k), strict=True)]
+        change(FamiliesState, window=None if whole else place.Window(*moved))
+
+    return {"cell": pin, "window": zoom}

@@ -1,0 +1,63 @@
+"""Families: the kinds of transformers by who may look at whom, and the same sentence through a model of each."""
+
+import streamlit as st
+
+from analysis.families import kind_of
+from jobs.families import MODEL_OF
+from pages.families.answers import show_answer, show_controls
+from pages.families.cards import show_cards
+from pages.families.export import kind_view
+from pages.families.known import show_known
+from pages.families.open_kind import context_of, show_open, show_own
+from pages.families.reading import explain
+from pages.families.readings import of_every_kind
+from pages.families.state import FamiliesState, state
+from ui import session
+from ui.controls import choose
+from ui.i18n import _
+from ui.page import check_again, guarded, open_page, show_badge
+from ui.view import offer
+from ui.wording import plain
+
+opened = open_page(plain_model=True, two_texts=True)
+view = state().view
+choose(FamiliesState, "view", view, {"kinds": _("the same text through all"), "known": _("well-known models")})
+
+
+def draw() -> None:
+    """The kinds, and the one that is open. Raises RunnerError."""
+    own = "two" if opened.runner.info.attentions else kind_of(opened.capture)
+    held = state().family
+    chosen = own if held == "own" else held
+    found = of_every_kind(opened)
+    show_cards(opened, found, chosen, own)
+    one, causal = found[chosen], found["causal"].read
+    own_beside = own == chosen and session.model() not in MODEL_OF.values()
+    if one.read is None:
+        st.info(plain(one.problem))
+        if own_beside:
+            show_badge(opened)
+            show_own(opened)
+        return
+    here = context_of(opened, one, one.read, causal)
+    with session.slots()["badge"]:
+        check_again(here, st.empty())  # without the edit that makes a prefix model: its card says it
+    widths = [0.34, 0.34, 0.32] if own_beside else [0.54, 0.46]
+    *maps, right = st.columns(widths, gap="medium")
+    with right:
+        show_controls(chosen, one.read, own_two=bool(opened.runner.info.attentions))
+        show_answer(chosen, one.read)
+    with maps[-1]:
+        drawn = show_open(here, one, two_to_choose=chosen == "two" and not opened.runner.info.attentions)
+    if own_beside:
+        with maps[0]:
+            show_own(opened)
+    offer(here, kind_view(drawn, one))
+
+
+explain(view)
+if view == "known":
+    show_badge(opened)
+    show_known()
+else:
+    guarded(draw)

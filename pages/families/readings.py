@@ -1,0 +1,107 @@
+"""The session's text through a model of each kind, one model after the other: what each made of it, or why none did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from analysis.families import FamilyMask, Kind, ruled_mask
+from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_marks, words_of
+from attention.patterns import BY_NAME
+from jobs.families import KINDS, MODEL_OF, ReadBy, read_by, with_a_model
+from jobs.hosting import listed_models
+from model_runner import CaptureRequest, Runner, RunnerError
+from model_runner.edits import Masked
+from model_runner.errors import Cancelled
+from pages.families.state import FamiliesState, state
+from ui import cached, session
+from ui.i18n import _
+from ui.page import STAGES, PageContext
+from ui.state import refuse
+from ui.wording import sentence
+
+PREFIX = BY_NAME["prefix"]
+
+
+@dataclass(frozen=True, eq=False)
+class OfKind:
+    """A kind on this text: what its model ``read``, or the ``problem`` that it did not, with the mask of its rule."""
+
+    kind: Kind
+    mask: FamilyMask
+    read: ReadBy | None
+    problem: str = ""
+
+
+def of_every_kind(opened: PageContext) -> dict[Kind, OfKind]:
+    """Every kind in order; models that are not in memory are loaded one after the other."""
+    found: dict[Kind, OfKind] = {}
+    as_loaded = ("families", session.beside().device, session.beside().dtype)
+    for kind in KINDS:
+        causal = found["causal"].read if "causal" in found else None
+        tokens = opened.capture.tokens if causal is None else causal.capture.tokens
+        try:
+            request = request_of(kind, len(tokens))
+            read = cached.made((*as_loaded, kind, repr(request)), lambda kind=kind, asked=request: _read(kind, asked))
+            found[kind] = OfKind(kind, read.mask, read)
+        except Cancelled:
+            st.stop()
+        except RunnerError as error:
+            mask = ruled_mask(kind, tokens, prefix_length(len(tokens)))
+            found[kind] = OfKind(kind, mask, None, _problem(kind, error))
+    session.slots()["status"].empty()
+    return found
+
+
+def request_of(kind: Kind, n_tokens: int) -> CaptureRequest:
+    """What a kind's model is asked: the text as it can read it; ``n_tokens`` as the causal one counts them."""
+    text, model = session.text(), MODEL_OF[kind]
+    if kind == "encoder":
+        return CaptureRequest(hide(text, hidden_word()), model=model)
+    if kind == "two":
+        target = session.beside().target or None
+        return CaptureRequest(without_marks(text), model=model, target=target, attention="decoder")
+    edits = (Masked(PREFIX.name, (("length", prefix_length(n_tokens)),)),) if kind == "prefix" else ()
+    return CaptureRequest(seen_before(text), model=model, edits=edits)
+
+
+def hidden_word() -> int | None:
+    """The word that is hidden from the encoder; one that the text has not is said and replaced."""
+    text, word = session.text(), state().word
+    count = len(words_of(text))
+    if MARK in text:
+        return None
+    if word is not None and word >= count:
+        words = _("The text has {count} words; there is none with the number {word} to hide.")
+        refuse(FamiliesState, "word", words.format(count=count, word=word))
+        word = None
+    return usual_word(text) if word is None else word
+
+
+def prefix_length(n_tokens: int) -> int:
+    """How many tokens see each other both ways: as chosen, as far as the text has them."""
+    held = state().length
+    return min(n_tokens, PREFIX.parameters[0].usual(n_tokens) if held is None else held)
+
+
+def _read(kind: Kind, request: CaptureRequest) -> ReadBy:
+    return with_a_model(lambda: _runner(MODEL_OF[kind]), lambda runner: read_by(runner, request))
+
+
+def _runner(name: str) -> Runner:
+    """The model, loaded if need be. The open one is asked for before, so that it is not what makes room."""
+    if name != session.model():
+        session.runner(session.model(), _say, lambda _preview: None)
+    return session.runner(name, _say, lambda _preview: None)
+
+
+def _say(stage: str, _done: int, _total: int) -> None:
+    session.slots()["status"].progress(0.0, text=_(STAGES[stage]))
+
+
+def _problem(kind: Kind, error: RunnerError) -> str:
+    listed = listed_models()
+    if listed and MODEL_OF[kind] not in listed:
+        return _("This server shows no model of this kind: only the rule of its mask is drawn.")
+    return sentence(error)

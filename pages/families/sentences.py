@@ -1,0 +1,64 @@
+"""Two sentences that the encoder reads together: the part of its map in view, and where each sentence looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.read_head import ReadHead
+from analysis.segments import Part, part_cells, second_starts, shares
+from pages.families.state import FamiliesState, state
+from ui.controls import choose
+from ui.i18n import _
+from ui.page import PageContext
+from ui.wording import number
+
+N_ = str  # marks a text for Babel without translating it here
+
+PARTS: dict[Part, str] = {
+    "all": N_("all"), "aa": N_("within A"), "ab": "A → B", "ba": "B → A", "bb": N_("within B"),
+}  # fmt: skip  # one line
+
+
+def choose_part(here: PageContext) -> None:
+    """Which sentence looks at which; none to choose where there is one."""
+    if second_starts(here.capture) is not None:
+        choose(FamiliesState, "part", state().part, {part: _(words) for part, words in PARTS.items()})
+
+
+def in_view(here: PageContext, read: ReadHead) -> ReadHead:
+    """The map with every cell that is not of the part masked."""
+    start, part, window = second_starts(here.capture), state().part, read.view.window
+    if start is None or part == "all" or read.view.how != "exact":
+        return read
+    cells = part_cells(len(here.capture.tokens), start, part)[window.q0 : window.q1, window.k0 : window.k1]
+    return replace(read, view=replace(read.view, values=np.where(cells, read.view.values, np.nan).astype(np.float32)))
+
+
+def python_lines(here: PageContext) -> str:
+    """The lines that mask the same cells of ``values``."""
+    start, part = second_starts(here.capture), state().part
+    if start is None or part == "all":
+        return ""
+    return (
+        "\n\nimport numpy as np\n\nfrom analysis.segments import part_cells\n\n"
+        f"cells = part_cells(len(capture.tokens), {start}, {part!r})[window.q0 : window.q1, window.k0 : window.k1]\n"
+        "values = np.where(cells, values, np.nan)"
+    )
+
+
+def show_shares(here: PageContext) -> None:
+    """Where the attention of each sentence goes in this head; without two, how to look at two."""
+    start = second_starts(here.capture)
+    if start is None:
+        words = _("Two sentences with [SEP] between them can be looked at part by part.")
+    else:
+        found = shares(here.capture.weights(here.layer, here.head).cpu().double().numpy(), start)
+        words = _("Of A’s attention {aa} stays in A and {ab} goes to B; of B’s, {ba} goes to A and {bb} stays in B.")
+        names = ("aa", "ab", "ba", "bb")
+        values = {name: number(float(one), "share") for name, one in zip(names, found.ravel(), strict=True)}
+        words = words.format(**values)
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")

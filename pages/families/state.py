@@ -1,0 +1,47 @@
+"""What the page Families holds: its view, the kind that is open, and what is asked and looked at of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from analysis.families import Kind
+from analysis.segments import Part
+from ui.place import FAR, Window
+from ui.state import change, current, setting
+
+N_ = str  # marks a text for Babel without translating it here
+
+View = Literal["kinds", "known"]
+Open = Literal["own", "causal", "prefix", "encoder", "two"]
+
+
+@dataclass(frozen=True)
+class FamiliesState:
+    """``family`` "own" is that of the open model; ``head`` (layer, head), ``query``, ``key`` and ``window`` of its map.
+
+    ``word`` is the one hidden from the encoder, counted from 0, ``part`` of two sentences that which looks and that
+    which is looked at; ``length`` that of the prefix, in tokens.
+    """
+
+    SCOPE: ClassVar[str] = "families"
+
+    view: View = setting("kinds", N_("view"))
+    family: Open = setting("own", N_("kind of model"))
+    head: tuple[int, ...] | None = setting(None, N_("head"), least=0, most=FAR)
+    query: int | None = setting(None, N_("query"), least=0, most=FAR)
+    key: int | None = setting(None, N_("key"), least=0, most=FAR)
+    window: Window | None = setting(None, N_("window"), least=0, most=FAR)
+    word: int | None = setting(None, N_("hidden word"), least=0, most=FAR)
+    part: Part = setting("all", N_("part of two sentences"))
+    length: int | None = setting(None, N_("prefix length"), least=0, most=FAR)
+
+
+def state() -> FamiliesState:
+    """What the page holds now."""
+    return current(FamiliesState)
+
+
+def open_kind(kind: Kind) -> None:
+    """Look at another kind: heads and positions of the one before are none of its model."""
+    change(FamiliesState, family=kind, head=None, query=None, key=None, window=None)

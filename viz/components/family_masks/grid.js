@@ -1,0 +1,72 @@
+// One small grid: a cell for each pair of tokens, the tokens that look at its left where they have room.
+
+import { fitText, sizeCanvas } from "../shared/canvas.js"
+import { inRoom, pointIn } from "../shared/room.js"
+import { css, mix, rampColor } from "../shared/theme.js"
+import { isolate } from "../shared/words.js"
+/** @import { State } from "./payload" */
+
+const SIDE = 144 // the height of a grid
+const LABEL = 10.5 // the least height of a cell beside which its token can be read
+const PART = 52 // the width of the names of two texts
+const LARGEST = 18
+
+// By what a cell is: not seen, at or before the query, after it, across.
+/** @param {State} state */
+export function colorsOf({ theme }) {
+  return [mix(theme.background, theme.masked, 0.55), rampColor(theme.sequential, 0.76), rampColor(theme.sequential, 0.42), theme.compare]
+}
+
+/** @param {State} state */
+export function paintGrid(state, canvas, i) {
+  const { meta, theme, cells } = state
+  const { tokens, n_read: nRead } = meta.kinds[i]
+  const [n, side] = [tokens.length, cells.shape[1]]
+  const high = inRoom(SIDE)
+  const cell = Math.min(LARGEST, high / n)
+  const grid = cell * n
+  const wide = Math.max(grid + PART, Math.min(260, canvas.parentElement.clientWidth - 20))
+  const left = Math.min(wide - grid, Math.max(PART, (wide - grid) / 2 + 20))
+  const context = sizeCanvas(canvas, wide, high)
+  const colors = colorsOf(state)
+  const gap = cell > 4 ? 1 : cell > 2.5 ? 0.5 : 0
+  for (let at = 0; at < n * n; at++) {
+    const [query, key] = [Math.floor(at / n), at % n]
+    context.fillStyle = css(colors[cells[(i * side + query) * side + key]])
+    context.fillRect(left + key * cell, query * cell, cell - gap, cell - gap)
+  }
+  Object.assign(canvas.dataset, { left, cell })
+  context.font = `11px ${theme.font}`
+  context.fillStyle = css(theme.quiet)
+  context.textAlign = "right"
+  context.textBaseline = "middle"
+  if (nRead) paintParts(context, state, { left, cell, n, nRead })
+  else if (cell >= LABEL) {
+    tokens.forEach((token, row) => {
+      context.fillText(isolate(fitText(context, token, left - 6)), left - 5, (row + 0.5) * cell)
+    })
+  }
+  const { hovered } = state
+  if (!hovered || hovered.kind !== i) return
+  context.strokeStyle = css(theme.text)
+  context.lineWidth = 1.5
+  context.strokeRect(left + hovered.key * cell, hovered.query * cell, cell - gap, cell - gap)
+}
+
+// Which rows are of the text that is read, and which of the one that is written; a line between them.
+function paintParts(context, { meta, theme }, { left, cell, n, nRead }) {
+  const { texts } = meta
+  context.fillText(fitText(context, texts.read, left - 6), left - 6, (nRead / 2) * cell)
+  context.fillText(fitText(context, texts.written, left - 6), left - 6, ((nRead + n) / 2) * cell)
+  context.fillStyle = css(theme.quiet)
+  context.fillRect(left, nRead * cell - 0.75, n * cell, 1)
+  context.fillRect(left + nRead * cell - 0.75, 0, 1, n * cell)
+}
+
+// The cell under a pointer, or null beside the grid.
+export function cellUnder(canvas, event, n) {
+  const { x, y } = pointIn(event, canvas)
+  const cell = Number(canvas.dataset.cell)
+  const [query, key] = [Math.floor(y / cell), Math.floor((x - Number(canvas.dataset.left)) / cell)]
+  return query >= 0 && query < n && key >= 0 && key < n ? { query, key } : null
+}
