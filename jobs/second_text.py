@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from analysis.patching import differing, exchanges
-from model_runner import Capture, Runner
+from model_runner import Capture, CaptureRequest, Runner
 from model_runner.errors import RunnerError
 
 TRIES = 8  # suggestions to read before there is none
@@ -66,7 +66,12 @@ def suggestion(runner: Runner, capture: Capture, name: str, say: Say) -> Capture
 
 def read(runner: Runner, capture: Capture, text: str, name: str, say: Say) -> Capture:
     """Another text through the same model, everything else as in this capture. Raises RunnerError."""
-    job = runner.submit(replace(capture.request, text=text), session=name)
+    return asked(runner, replace(capture.request, text=text), name, say)
+
+
+def asked(runner: Runner, request: CaptureRequest, name: str, say: Say) -> Capture:
+    """The capture of a request, waited for; ``say`` is called ten times a second. Raises RunnerError."""
+    job = runner.submit(request, session=name)
     try:
         while not job.wait(0.1):
             say()

@@ -20,6 +20,10 @@ ENTRIES = (
         N_("How does it know where?"), N_("queries and keys are turned"),
     ),
     Entry(
+        "pages/compare/page.py", "compare", N_("Explore"), N_("Compare"),
+        N_("What differs?"), N_("two heads, texts, models or tokenizers"),
+    ),
+    Entry(
         "pages/next_token/page.py", "next_token", N_("Generate"), N_("Next token"),
         N_("What comes next?"), N_("the whole distribution, and one draw"),
     ),

@@ -45,5 +45,7 @@ def test_shares_are_the_mean_mass_and_all_of_it():
     weights = made.weights(1, 2).double().numpy()
     found = shares(weights, start)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)
+    across = [sum(float(weights[q, k]) for k in range(start, len(weights))) for q in range(start)]
+    assert found[0, 1] == pytest.approx(sum(across) / len(across))
     by_hand = [sum(float(weights[q, k]) for k in range(start)) for q in range(start, len(weights))]
     assert found[1, 0] == pytest.approx(sum(by_hand) / len(by_hand))

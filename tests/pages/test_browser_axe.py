@@ -22,6 +22,8 @@ TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
 MORE = ("label-content-name-mismatch", "p-as-heading", "table-fake-caption", "td-has-header")  # rules with no such tag
 
 CHART = ".js-plotly-plot .main-svg"
+KNOWN = ".atlas-known"
+PLAIN = (CHART, ".atlas-paired", ".atlas-aligned", KNOWN)  # no components: nothing says that they are painted
 # page → its views, each with what is painted last; on one of them is every control, chip and table that has colours
 VIEWS: dict[str, dict[str, str]] = {
     "": {
@@ -37,6 +39,12 @@ VIEWS: dict[str, dict[str, str]] = {
         "positions.view=distance&positions.reach=256": ".score-sweep",
         "positions.view=what_if&positions.what_if=theta&positions.theta=4": ".head-map",
         "positions.view=others": ".position-schemes",
+    },
+    "compare": {
+        "compare.text=The+cat+chased+the+squirrel+because+it&layer=6&head=4": ".head-map",
+        "compare.view=metrics": ".atlas-paired",
+        "compare.view=next&compare.model=encoder": ".atlas-paired",
+        "compare.view=tokens&compare.model=encoder": ".atlas-aligned",
     },
     "next_token": {"next_token.compare=1&next_token.draws=100&sampling_b.top_k=5": ".sampling-bench"},
     "film": {
@@ -60,7 +68,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "edit_heads.view=effects": ".layer-head-map",
         "edit_heads.view=patching&query=6": ".layer-head-map",
     },
-    "families": {"families.family=two": ".head-map", "families.view=known": ".atlas-known"},
+    "families": {"families.family=two": ".head-map", "families.view=known": KNOWN},
 }
 # No colour on its way, and nothing dimmed since a run has yet to draw it again: the race runs on.
 STILL = """*, ::before, ::after { transition: none !important; animation: none !important }
@@ -105,7 +113,7 @@ def axe() -> str:
 
 def open_view(page: Page, url: str, painted: str) -> None:
     page.goto(url)
-    page.locator(painted if painted == CHART else f"{painted}[data-painted]").first.wait_for(timeout=PATIENCE)
+    page.locator(painted if painted in PLAIN else f"{painted}[data-painted]").first.wait_for(timeout=PATIENCE)
     page.locator(".theme-switch[data-painted]").wait_for(timeout=PATIENCE)
     wait_for_rest(page)
     page.add_style_tag(content=STILL)

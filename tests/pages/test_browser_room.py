@@ -27,6 +27,12 @@ VIEWS: dict[str, dict[str, str]] = {
         "positions.view=what_if": ".head-map",
         "positions.view=others": ".position-schemes .pictures",
     },
+    "compare": {
+        "layer=6&head=4": ".head-map",
+        "compare.view=metrics": ".atlas-paired",
+        "compare.view=next&compare.model=encoder": ".atlas-paired",
+        "compare.view=tokens&compare.model=encoder": ".atlas-aligned",
+    },
     "next_token": {"": ".sampling-bench", "next_token.compare=1&next_token.draws=100": ".sampling-bench"},
     "film": {"film.length=8&film.steps=6&film.frame=2": ".film .frame canvas"},
     "kv_cache": {

@@ -27,6 +27,7 @@ VIEWS = [
         ("positions", {"positions": view})
         for view in ("rotation", "difference", "frequencies", "distance", "what_if", "others")
     ),
+    *(("compare", {"compare.view": view}) for view in ("maps", "metrics", "next", "tokens")),
     ("next_token", {}),
     ("next_token", {"compare": "1"}),
     ("film", {"length": "2"}),

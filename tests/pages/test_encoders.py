@@ -14,6 +14,7 @@ PLACES = {
     "sharing, all numbers": {"sharing.view": "counts"},
     "edit_heads": {"edits": "ScaledHead(0,0,0.0)"},
     "heads": {},
+    "compare": {"compare.view": "next", "compare.text": "some tent"},
 }
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from pages.entries import ENTRIES
 from tests.ui.driving import html, no_failure, open_app, sentences
 
-PAGES = ("heads", "cell", "positions", "next_token", "film", "kv_cache", "masks", "sharing", "edit_heads", "families")
+PAGES = [entry.file.split("/")[1] for entry in ENTRIES]
 NO_CHANGE = "This change cannot be made: its attention does not go through transformers' attention interface"
 NO_ROTATION = "has no rotation: its queries and keys do not depend on positions this way."
 UNREAD = "its own code changes queries after their projection, and that is not read."

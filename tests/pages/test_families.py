@@ -10,7 +10,6 @@ import pytest
 from analysis.families import family_mask
 from analysis.joined import joined
 from analysis.next_token import next_tokens
-from analysis.segments import second_starts
 from analysis.stories import first_head
 from analysis.teacher_forcing import end_of, loss, teacher_forced
 from model_runner import CaptureRequest, load_runner
@@ -168,21 +167,6 @@ def test_another_word_is_hidden_and_a_text_that_hides_one_itself_is_read_as_it_i
     send(app, "family_masks", "kind", "causal")
     assert payload(app, "head_map")[0]["row_labels"][-1] == ","
     assert "It reads up to the hidden word" in html(app)
-
-
-def test_of_two_sentences_one_part_of_the_map_is_drawn_and_the_other_kinds_read_one_text():
-    pair = "The dog ran home.[SEP]It was [MASK]."
-    app = opened(family="encoder", text=pair, part="ba", head="1.2")
-    no_failure(app)
-    made = capture("encoder", pair)
-    start, weights = second_starts(made), made.weights(1, 2).numpy()
-    values = payload(app, "head_map")[1]["values"]
-    assert np.isfinite(values[start:, :start]).all()
-    assert np.isnan(values[:start]).all()
-    assert np.isnan(values[:, start:]).all()
-    np.testing.assert_allclose(values[start:, :start], weights[start:, :start], atol=1e-3)
-    assert "Of A’s attention" in html(app)
-    assert "SEP" not in "".join(payload(app, "family_masks")[0]["kinds"][0]["tokens"])
 
 
 def test_the_length_of_the_prefix_is_the_masks():

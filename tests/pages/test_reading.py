@@ -9,6 +9,7 @@ from tests.ui.driving import no_failure, open_app
 
 VIEWS = {
     "positions": ("rotation", "difference", "frequencies", "distance", "what_if", "others"),
+    "compare": ("maps", "metrics", "next", "tokens"),
     "masks": ("gallery", "model", "sweep"),
     "sharing": ("model", "counts"),
     "families": ("kinds", "known"),

@@ -26,7 +26,7 @@ from tests.ui.driving import beside_head, html, no_failure, open_app, payload, s
 TEXT = OF_MODEL["translator"][0].text
 ADDRESS = {"model": "translator", "text": TEXT}
 SHOWN = ("heads", "cell", "next_token", "film", "positions")
-REFUSED = ("kv_cache", "masks", "sharing", "edit_heads")
+REFUSED = ("compare", "kv_cache", "masks", "sharing", "edit_heads")
 
 pytestmark = pytest.mark.table  # every page
 

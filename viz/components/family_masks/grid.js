@@ -22,10 +22,11 @@ export function paintGrid(state, canvas, i) {
   const { meta, theme, cells } = state
   const { tokens, n_read: nRead } = meta.kinds[i]
   const [n, side] = [tokens.length, cells.shape[1]]
-  const high = inRoom(SIDE)
+  const room = canvas.parentElement.clientWidth - 20
+  const high = Math.min(inRoom(SIDE), Math.max(60, room - PART))
   const cell = Math.min(LARGEST, high / n)
   const grid = cell * n
-  const wide = Math.max(grid + PART, Math.min(260, canvas.parentElement.clientWidth - 20))
+  const wide = Math.max(grid + PART, Math.min(260, room))
   const left = Math.min(wide - grid, Math.max(PART, (wide - grid) / 2 + 20))
   const context = sizeCanvas(canvas, wide, high)
   const colors = colorsOf(state)

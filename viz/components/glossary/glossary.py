@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from viz.components.glossary.terms import TERMS, Term
+from viz.components.glossary.term import Term
+from viz.components.glossary.terms import TERMS
 from viz.components.packing import pack
 from viz.components.source import read_source
 

@@ -1,0 +1,123 @@
+"""Two heads, each of its own model and text, as maps over common pieces of the texts, and their difference.
+
+Tokens are brought onto the pieces as merged words are: a weight on a piece is the sum over its tokens, the weight of a
+piece that looks is the mean over its tokens. So rows still sum to what they did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from analysis.alignment import Piece, Side, aligned
+from analysis.pooling import pool
+from model_runner.capture import Capture
+from model_runner.tokens import Token, visible
+
+
+@dataclass(frozen=True, eq=False)
+class PieceMap:
+    """``values`` is NaN where masked; row and column i is the piece numbered ``places[i]`` of all pieces, in order."""
+
+    values: Float[np.ndarray, "pieces pieces"]
+    labels: tuple[str, ...]
+    places: tuple[int, ...]
+
+    def at(self, place: int | None) -> int | None:
+        """The row of a piece; None where this map has none."""
+        return None if place is None or place not in self.places else self.places.index(place)
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedHeads:
+    """``difference`` has the rows and columns of ``first``: its values less those of ``second`` on the same pieces.
+
+    It is NaN where one of the two cannot see, and on pieces that the second side does not have.
+
+    ``elsewhere`` is the share of attention that lies elsewhere, mean over the pieces that both have, in 0..1: half the
+    sum of |weight − weight|, where what goes to no such piece counts as one more place. NaN where there is none.
+    """
+
+    pieces: tuple[Piece, ...]
+    first: PieceMap
+    second: PieceMap
+    difference: PieceMap
+    elsewhere: float
+
+    @property
+    def maps(self) -> tuple[PieceMap, PieceMap, PieceMap]:
+        return self.first, self.second, self.difference
+
+    @property
+    def merged(self) -> bool:
+        """Whether somewhere several tokens were brought onto one piece."""
+        return any(len(run) > 1 for piece in self.pieces for run in (piece.a, piece.b) if run is not None)
+
+    @property
+    def n_unshared(self) -> tuple[int, int]:
+        """How many tokens of either side have no counterpart."""
+        return sum(piece.b is None for piece in self.pieces), sum(piece.a is None for piece in self.pieces)
+
+    def place_of(self, token: int | None, side: int = 0) -> int | None:
+        """The piece in which a token of a side lies."""
+        runs = enumerate(piece.of(side) for piece in self.pieces)
+        return None if token is None else next((i for i, run in runs if run is not None and token in run), None)
+
+
+def sides_of(first: Capture, second: Capture) -> tuple[Side, Side]:
+    """The texts and their tokens, as :mod:`analysis.alignment` takes them."""
+    return Side(first.text, first.tokens), Side(second.text, second.tokens)
+
+
+def aligned_heads(
+    first: Capture,
+    head: tuple[int, int],
+    second: Capture,
+    other: tuple[int, int],
+    pieces: tuple[Piece, ...] | None = None,
+) -> AlignedHeads:
+    """``head`` and ``other`` are a layer and a head. O(tokens²) time and memory. Raises NoWeights, NoSuchPlace."""
+    pieces = aligned(*sides_of(first, second)) if pieces is None else pieces
+    one = _piece_map(first, head, pieces, 0)
+    two = _piece_map(second, other, pieces, 1)
+    shared = [i for i, piece in enumerate(pieces) if piece.shared]
+    rows, others = ([side.places.index(i) for i in shared] for side in (one, two))
+    both = one.values[np.ix_(rows, rows)], two.values[np.ix_(others, others)]
+    values = np.full(one.values.shape, np.nan, np.float32)
+    values[np.ix_(rows, rows)] = both[0] - both[1]
+    gap = np.nan_to_num(both[0].astype(np.float64)) - np.nan_to_num(both[1].astype(np.float64))
+    moved = (np.abs(gap).sum(axis=1) + np.abs(gap.sum(axis=1))) / 2
+    elsewhere = float(moved.mean()) if shared else float("nan")
+    return AlignedHeads(pieces, one, two, replace(one, values=values), elsewhere)
+
+
+def on_pieces(weights: Float[Tensor, "queries keys"], runs: Sequence[range]) -> Float[Tensor, "pieces pieces"]:
+    """The sum over the keys of each run, the mean over its queries; runs follow each other from the first token on."""
+    bins = [slice(run.start, run.stop) for run in runs]
+    return pool(pool(weights, 1, bins, "sum"), 0, bins, "mean")
+
+
+def label_of(tokens: Sequence[Token], text: str, run: range) -> str:
+    """One token's own; of several what they stand for, or, where that is nothing, one after the other."""
+    if len(run) == 1:
+        return tokens[run[0]].text
+    written = text[tokens[run[0]].start : tokens[run[-1]].end]
+    return visible(written) if written else "".join(tokens[i].text for i in run)
+
+
+def _piece_map(capture: Capture, head: tuple[int, int], pieces: tuple[Piece, ...], side: int) -> PieceMap:
+    own = [(i, run) for i, run in enumerate(piece.of(side) for piece in pieces) if run is not None]
+    runs = [run for _, run in own]
+    weights = capture.weights(*head).double().cpu()
+    record, every = capture.record(head[0]), slice(0, len(capture.tokens))
+    keep: Bool[Tensor, "queries keys"] = record.mask.tile(every, every, record.q.device, head=head[1]).cpu()
+    bins = [slice(run.start, run.stop) for run in runs]
+    seen = pool(pool(keep.to(torch.uint8), 1, bins, "max"), 0, bins, "max").bool()
+    values = on_pieces(weights, runs).float().masked_fill(~seen, torch.nan)
+    labels = tuple(label_of(capture.tokens, capture.text, run) for run in runs)
+    return PieceMap(values.numpy(), labels, tuple(i for i, _ in own))

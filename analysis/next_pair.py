@@ -1,0 +1,79 @@
+"""What two captures predict, side by side: by token where they share a vocabulary, else by what a token is drawn as."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model_runner.capture import Capture
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class NextPair:
+    """Probabilities of the same tokens on both sides, the likeliest of either among them; by falling ``first``.
+
+    A token that a side's vocabulary does not have is None there. ``kl`` is KL(first ‖ second) over the whole
+    vocabulary, in nats; None where there are two vocabularies.
+    """
+
+    labels: tuple[str, ...]
+    first: tuple[float | None, ...]
+    second: tuple[float | None, ...]
+    kl: float | None
+
+
+def next_pair(
+    captures: tuple[Capture, Capture],
+    positions: tuple[int, int],
+    vocabularies: tuple[Sequence[str], Sequence[str]],
+    *,
+    count: int = 5,
+) -> NextPair:
+    """In float64, after these positions. ``vocabularies`` are each token as it is drawn, by its id. Raises NoLogits.
+
+    Two vocabularies are one where every id is drawn alike. Else tokens that are drawn alike count together.
+    """
+    logs = [
+        torch.log_softmax(capture.logits(position).double().cpu(), dim=-1)
+        for capture, position in zip(captures, positions, strict=True)
+    ]
+    one, two = (_drawn(vocabulary, len(log)) for vocabulary, log in zip(vocabularies, logs, strict=True))
+    if one == two:
+        ids = _union(*(log.topk(min(count, len(log))).indices.tolist() for log in logs))
+        shares = [tuple(log[ids].exp().tolist()) for log in logs]
+        return NextPair(tuple(one[i] for i in ids), shares[0], shares[1], _kl(*logs))
+    sums = [_by_text(words, log) for words, log in zip((one, two), logs, strict=True)]
+    likely = [sorted(shares, key=lambda text: -shares[text])[:count] for shares in sums]
+    labels = _union(*likely)
+    found = [tuple(shares.get(text) for text in labels) for shares in sums]
+    return NextPair(tuple(labels), found[0], found[1], None)
+
+
+def _drawn(vocabulary: Sequence[str], n_logits: int) -> list[str]:
+    """A name for every logit; a model may have more of them than its tokenizer has tokens."""
+    return [*vocabulary[:n_logits], *(f"⟨{i}⟩" for i in range(len(vocabulary), n_logits))]
+
+
+def _union(first: list[T], second: list[T]) -> list[T]:
+    """Each once, in order."""
+    return [*first, *(one for one in second if one not in first)]
+
+
+def _by_text(words: Sequence[str], log: Float[Tensor, "vocab"]) -> dict[str, float]:
+    """The probability of every text, that of the tokens drawn as it together."""
+    found: dict[str, float] = {}
+    for text, share in zip(words, log.exp().tolist(), strict=True):
+        found[text] = found.get(text, 0.0) + share
+    return found
+
+
+def _kl(first: Float[Tensor, "vocab"], second: Float[Tensor, "vocab"]) -> float:
+    seen = first.isfinite()  # a token that was impossible on the first side adds nothing
+    return max(0.0, float((first[seen].exp() * (first[seen] - second[seen])).sum()))

@@ -1,0 +1,188 @@
+"""The views of the page Compare as data: their tables, their files, and the code that gives the same numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+
+from analysis.aligned_heads import PieceMap
+from model_runner.request import CaptureRequest
+from pages.compare.maps import Maps
+from pages.compare.names import names_of
+from pages.compare.numbers import SHOWN, MetricPair, Predictions, metrics_html, next_html
+from pages.compare.tokens import Cuts, counts_table, strips
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.tables import labelled
+from ui.view import View, component_page
+from viz import figure_svg
+from viz.aligned_tokens import aligned_svg
+from viz.chart import Bars
+from viz.chart_svg import charts_svg
+from viz.components.head_map import head_map as map_component
+from viz.export import map_svg
+from viz.plain_page import plain_page
+
+ROW = 24  # pixels of a bar in a file
+
+
+def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> View | None:
+    """The difference as picture and page, all three maps as tables; None where there is no difference."""
+    view, payload = maps.view, maps.payload
+    if payload is None:
+        return None
+    shown = view.difference
+    a, b = _names(opened, other)
+    names = {"A − B": shown, a: view.first, b: view.second}
+    return View(
+        name=f"compare-{_both(opened, other)}",
+        title=_title(opened, other),
+        what=f"weights after softmax, A minus B, on common pieces of the text; {_sides(opened, other)}",
+        tables=lambda: {name: _table(one) for name, one in names.items()},
+        page=component_page(map_component.SOURCE, payload),
+        picture=lambda title, words: map_svg(
+            shown.values, row_labels=list(shown.labels), col_labels=list(shown.labels), title=title, caption=words,
+            texts=translated(figure_svg.TEXTS), **asdict(maps.scales[2]),
+        ),
+        arrays={
+            "difference": shown.values, "a": view.first.values, "b": view.second.values,
+            "elsewhere": np.array(view.elsewhere),
+        },
+        code=_other_lines(opened, other) + "\n".join([
+            "from analysis.aligned_heads import aligned_heads",
+            "",
+            f"view = aligned_heads(capture, {(opened.layer, opened.head)}, other, {(other.layer, other.head)})",
+            "values, a, b = view.difference.values, view.first.values, view.second.values",
+        ]),
+    )  # fmt: skip  # the map's many settings in two lines
+
+
+def metrics_view(opened: PageContext, other: PageContext, found: tuple[MetricPair, ...]) -> View:
+    """Every metric of both heads."""
+    names = _names(opened, other)
+    title, body = _("Every metric of both heads"), metrics_html(found, *names_of(opened, other))
+    rows = {_(one.metric.label): [one.first, one.second, one.first - one.second] for one in found}
+    table = pd.DataFrame(rows.values(), index=list(rows), columns=[*names, "A − B"])
+    charts = [
+        _bars({_(one.metric.label): (one.first, one.second) for one in found if one.metric.unit == unit}, unit)
+        for unit in dict.fromkeys(one.metric.unit for one in found)
+    ]
+    code = [
+        "from analysis.head_grid import head_grid",
+        "",
+        "a, b = head_grid(capture).metrics, head_grid(other).metrics",
+        f"one, two = {(opened.layer, opened.head)}, {(other.layer, other.head)}",
+        "values = {name: (a[name][one], b[name][two]) for name in a}",
+    ]
+    return View(
+        name=f"compare-metrics-{_both(opened, other)}",
+        title=f"{title} · {_title(opened, other)}",
+        what=f"metrics, means over the tokens that look; {_sides(opened, other)}",
+        tables=lambda: {title: table},
+        page=lambda title, words, lang: plain_page(body, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(charts, title=title, caption=words),
+        code=_other_lines(opened, other) + "\n".join(code),
+    )
+
+
+def next_view(opened: PageContext, other: PageContext, found: Predictions) -> View:
+    """Both predictions."""
+    names, pair = names_of(opened, other, heads=False), found.pair
+    title, body = _("What both predict"), next_html(found, *names)
+    columns = [f"A · {names[0]}", f"B · {names[1]}"]
+    table = pd.DataFrame(
+        zip(pair.first, pair.second, strict=True), index=list(pair.labels), columns=columns, dtype=float
+    )
+    chart = _bars(dict(zip(pair.labels, zip(pair.first, pair.second, strict=True), strict=True)), "")
+    positions = ", ".join("-1" if place is None else str(place) for place in found.places)
+    code = [
+        "from analysis.next_pair import next_pair",
+        "",
+        "words = tuple([one.token_text(i) for i in range(one.info.n_vocab)] for one in (runner, other_runner))",
+        f"pair = next_pair((capture, other), ({positions}), words, count={SHOWN})",
+    ]
+    return View(
+        name="compare-next-token",
+        title=f"{title} · {_title(opened, other)}",
+        what=f"probabilities of the same tokens; {_sides(opened, other)}",
+        tables=lambda: {title: table},
+        page=lambda title, words, lang: plain_page(body, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg([chart], title=title, caption=words),
+        arrays={} if pair.kl is None else {"kl": np.array(pair.kl)},
+        code=_other_lines(opened, other) + "\n".join(code),
+    )
+
+
+def tokens_view(opened: PageContext, other: PageContext, found: Cuts) -> View:
+    """Both cuts of the text."""
+    title, body = _("The text as tokens"), strips(found)
+    return View(
+        name="compare-tokens",
+        title=f"{title} · {' · '.join(found.names)}",
+        what=f"tokens over the characters they stand for; {_sides(opened, other)}",
+        tables=lambda: {title: counts_table(found)},
+        page=lambda title, words, lang: plain_page(body, title=title, caption=words, lang=lang),
+        picture=lambda title, words: aligned_svg(found.blocks, names=("A", "B"), title=title, caption=words),
+        code=_other_lines(opened, other) + "\n".join([
+            "from analysis.aligned_heads import sides_of",
+            "from analysis.alignment import aligned",
+            "",
+            "pieces = aligned(*sides_of(capture, other))",
+        ]),
+    )  # fmt: skip
+
+
+def _both(opened: PageContext, other: PageContext) -> str:
+    return f"L{opened.layer}H{opened.head}-L{other.layer}H{other.head}"
+
+
+def _title(opened: PageContext, other: PageContext) -> str:
+    return " − ".join(_names(opened, other))
+
+
+def _names(opened: PageContext, other: PageContext) -> tuple[str, str]:
+    first, second = names_of(opened, other)
+    return f"A · {first}", f"B · {second}"
+
+
+def _sides(opened: PageContext, other: PageContext) -> str:
+    """Of B, what a file does not say of it yet; A is its caption's own."""
+    text = " ".join(other.capture.request.text.split())[:200]
+    return f"B is L{other.layer}H{other.head} of {other.runner.info.name} on “{text}”"
+
+
+def _table(one: PieceMap) -> pd.DataFrame:
+    labels = dict(zip(one.places, one.labels, strict=True))
+    return labelled(one.values, labels, labels)
+
+
+def _bars(rows: dict[str, tuple[float | None, float | None]], unit: str) -> Bars:
+    """Two bars a row, A above B."""
+    known = [
+        (f"{label} · {side}", value, number)
+        for label, values in rows.items()
+        for number, (side, value) in enumerate(zip("AB", values, strict=True))
+    ]
+    values = [None if value is None or np.isnan(value) else value for _label, value, _number in known]
+    words = ["–" if value is None else f"{value:.3g}" for value in values]
+    labels, colors = [label for label, _value, _number in known], [number for _label, _value, number in known]
+    heading = {"share": _("share of attention"), "bits": _("bits"), "tokens": _("tokens")}.get(unit, _("probability"))
+    return Bars(labels=labels, values=values, words=words, colors=colors, height=ROW * len(known), heading=heading)
+
+
+def _other_lines(opened: PageContext, other: PageContext) -> str:
+    """The lines that make B's capture beside A's, which come before them."""
+    request = other.capture.request
+    same = other.runner is opened.runner
+    version = "" if request.revision is None else f", revision={request.revision!r}"
+    load = "runner" if same else f"load_runner({request.model!r}{version})"
+    return f"\nother_runner = {load}\nother = other_runner.capture({_written(request)})\n"
+
+
+def _written(request: CaptureRequest) -> str:
+    given = [f"text={request.text!r}"]
+    given += ["chat=True"] if request.chat else []
+    given += [f"continuation={request.continuation!r}"] if request.continuation else []
+    return f"CaptureRequest({', '.join(given)})"

@@ -1,0 +1,49 @@
+"""What the page Compare calls its two sides, and what it says under their maps."""
+
+from __future__ import annotations
+
+from analysis.aligned_heads import AlignedHeads
+from jobs.models_offered import labelled
+from ui.i18n import _
+from ui.page import PageContext
+from ui.wording import joined
+
+MOST_OF_A_TEXT = 44  # characters, in a name
+
+
+def model_of(side: PageContext) -> str:
+    """Its model as the model box names it, with the version where it was asked for."""
+    info = side.runner.info
+    return next(iter(labelled([info.name], _).values())) + (f" @ {info.revision}" if info.revision else "")
+
+
+def names_of(opened: PageContext, other: PageContext, *, heads: bool = True) -> tuple[str, str]:
+    """Both sides by what tells them apart: head, model, text and edits; never nothing."""
+    sides = opened, other
+    parts: list[list[str]] = [[f"L{side.layer}H{side.head}"] if heads else [] for side in sides]
+    if opened.runner is not other.runner or not heads:
+        parts = [[*part, model_of(side)] for part, side in zip(parts, sides, strict=True)]
+    if opened.capture.text != other.capture.text:
+        parts = [[*part, f"“{_short(side.capture.text)}”"] for part, side in zip(parts, sides, strict=True)]
+    if opened.capture.request.edits:
+        parts[0].append(_("changed by edits"))
+    return " · ".join(parts[0]), " · ".join(parts[1])
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_OF_A_TEXT else f"{line[: MOST_OF_A_TEXT - 1]}…"
+
+
+def note_of(view: AlignedHeads, side: int) -> str:
+    """What was done to the numbers, a part of the figure: side 2 is the difference."""
+    told = []
+    if view.merged:
+        told.append(
+            _("Where the two are cut differently, tokens are brought onto the same characters: summed over those "
+              "looked at, averaged over those looking.")
+        )  # fmt: skip
+    if side == 2 and any(view.n_unshared):
+        words = _("Tokens without a counterpart, of which no difference is drawn: {first} of A, {second} of B.")
+        told.append(words.format(first=view.n_unshared[0], second=view.n_unshared[1]))
+    return joined(*told)

@@ -1,0 +1,166 @@
+"""Two views of the page Compare: every metric of both heads, and what both models predict."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import streamlit as st
+
+from analysis.aligned_heads import sides_of
+from analysis.alignment import aligned
+from analysis.comparison import output_position
+from analysis.mask_effect import looks_ahead
+from analysis.next_pair import NextPair, next_pair
+from analysis.opening import opening_query
+from attention.metrics import METRICS, Metric
+from model_runner import Runner
+from pages.compare.names import names_of
+from ui import cached, session
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.what_if import output_name
+from ui.wording import number
+from viz.distribution import TEXTS, percent
+from viz.paired_bars import Pair, paired_bars
+
+SHOWN = 5  # of either side's likeliest tokens
+STEP = 4000  # tokens of a vocabulary between two looks at the screen
+
+
+@dataclass(frozen=True)
+class MetricPair:
+    """A metric of both heads; NaN where it is not defined."""
+
+    metric: Metric
+    first: float
+    second: float
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """The next token on both sides, or of an encoder the token at ``places``; None there: the next."""
+
+    pair: NextPair
+    places: tuple[int | None, int | None]
+
+
+def show_metrics(opened: PageContext, other: PageContext) -> tuple[MetricPair, ...]:
+    """One row a metric: its definition, both heads, and the difference."""
+    found = metric_pairs(opened, other)
+    st.html(metrics_html(found, *names_of(opened, other)))
+    words = _(
+        "Means over the tokens of each side as it is cut: a finer cut has more and shorter tokens, and so other means."
+    )
+    if opened.runner is not other.runner or opened.capture.text != other.capture.text:
+        st.html(f"<p class='atlas-caption'>{words}</p>")
+    return found
+
+
+def metric_pairs(opened: PageContext, other: PageContext) -> tuple[MetricPair, ...]:
+    grids = [cached.grid(side.capture).metrics for side in (opened, other)]
+    return tuple(
+        MetricPair(
+            metric,
+            float(grids[0][metric.name][opened.layer, opened.head]),
+            float(grids[1][metric.name][other.layer, other.head]),
+        )
+        for metric in METRICS
+    )
+
+
+def metrics_html(found: tuple[MetricPair, ...], first: str, second: str) -> str:
+    """The table; shares are drawn of 100 %, other numbers of the larger of the two."""
+    rows = []
+    for one in found:
+        values = one.first, one.second
+        top = 1.0 if one.metric.unit == "share" else max([value for value in values if value == value], default=0) or 1
+        first_share, second_share = (None if math.isnan(value) else value / top for value in values)
+        words = number(one.first, one.metric.unit), number(one.second, one.metric.unit)
+        rows.append(
+            Pair(_(one.metric.label), first_share, second_share, words, _signed(one), note=_(one.metric.definition))
+        )
+    headings = (_("metric"), f"A · {first}", f"B · {second}", "A − B")
+    return paired_bars(rows, headings=headings, label=_("Every metric of both heads"))
+
+
+def _signed(one: MetricPair) -> str:
+    """The difference with its sign, in the metric's unit."""
+    gap = one.first - one.second
+    if math.isnan(gap):
+        return "–"
+    sign = "+" if gap > 0 else "−" if gap < 0 else ""
+    return sign + number(abs(gap), one.metric.unit)
+
+
+def show_next(opened: PageContext, other: PageContext) -> Predictions:
+    """The likeliest tokens of either side with both probabilities. Raises NoLogits."""
+    places = output_position(opened.capture, opened.query), output_position(other.capture, _query_of_b(opened, other))
+    positions = [
+        len(side.capture.tokens) - 1 if place is None else place
+        for side, place in zip((opened, other), places, strict=True)
+    ]
+    keys = repr(opened.capture.request), repr(other.capture.request)
+    words = vocabulary(opened.runner), vocabulary(other.runner)
+    pair = cached.made(
+        ("next pair", *keys, *positions),
+        lambda: next_pair((opened.capture, other.capture), (positions[0], positions[1]), words, count=SHOWN),
+    )
+    found = Predictions(pair, places)
+    st.html(next_html(found, *names_of(opened, other, heads=False)))
+    same = other.capture is opened.capture
+    words_of = _("Both sides are one model on one text. Choose another text or model for B.") if same else _about(found)
+    st.html(f"<p class='atlas-caption'>{words_of}</p>")
+    return found
+
+
+def _query_of_b(opened: PageContext, other: PageContext) -> int:
+    """The token of B that stands for the same characters as the pinned one; where it has none, its own."""
+    if looks_ahead(other.capture) and opened.query is not None:
+        key = ("pieces", repr(opened.capture.request), repr(other.capture.request))
+        pieces = cached.made(key, lambda: aligned(*sides_of(opened.capture, other.capture)))
+        run = next((piece.b for piece in pieces if piece.a is not None and opened.query in piece.a), None)
+        if run is not None:
+            return run[-1]
+    return opening_query(other.capture)
+
+
+def next_html(found: Predictions, first: str, second: str) -> str:
+    """The table of both distributions."""
+    words, rows = translated(TEXTS), []
+    for label, one, two in zip(found.pair.labels, found.pair.first, found.pair.second, strict=True):
+        missing = _("not in its vocabulary")
+        said = tuple(missing if value is None else percent(value, words["percent"]) for value in (one, two))
+        gap = "" if one is None or two is None else _points(one - two)
+        rows.append(Pair(label, one, two, (said[0], said[1]), gap))
+    names = [f"{side} · {output_name(place)} · " for side, place in zip("AB", found.places, strict=True)]
+    headings = (_("token"), names[0] + first, names[1] + second, "A − B")
+    return paired_bars(rows, headings=headings, label=_("What both predict"))
+
+
+def _points(gap: float) -> str:
+    """A difference of two probabilities in percent, with its sign."""
+    return f"{100 * gap:+.1f}".replace("-", "−") if abs(gap) >= 0.0005 else "0.0"
+
+
+def _about(found: Predictions) -> str:
+    if None in found.places and found.places != (None, None):
+        return _("One side goes on with the text and the other fills a place in it: these are not the same question.")
+    if found.pair.kl is None:
+        return _("Two vocabularies: tokens are put together by what they are drawn as, and there is no KL.")
+    return _("KL(A ‖ B) over the whole vocabulary: {kl} nats.").format(kl=f"{found.pair.kl:.3g}")
+
+
+def vocabulary(runner: Runner) -> tuple[str, ...]:
+    """Every token as it is drawn, by its id; read once."""
+
+    def read() -> tuple[str, ...]:
+        found: list[str] = []
+        while len(found) < runner.info.n_vocab:
+            if found:  # a large one takes seconds, and its reader may leave
+                session.slots()["status"].progress(len(found) / runner.info.n_vocab, text=_("Reading the vocabulary …"))
+            found += map(runner.token_text, range(len(found), min(len(found) + STEP, runner.info.n_vocab)))
+        session.slots()["status"].empty()
+        return tuple(found)
+
+    return cached.made(("vocabulary", runner.info.name, runner.info.revision), read)

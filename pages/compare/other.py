@@ -1,0 +1,165 @@
+"""The second side of the page Compare: its controls; its model, text and head, loaded and checked as the first is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from weakref import ref
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from analysis.head_names import head_name
+from analysis.other_head import other_head
+from analysis.stories import first_head
+from jobs.hosting import listed_models
+from jobs.model_name import CUT, model_named
+from jobs.models_offered import labelled, offered
+from jobs.second_text import Kept, Say, asked
+from model_runner import Capture, CaptureRequest, Runner, RunnerError
+from model_runner.errors import Cancelled, NotVerified, OneStackOnly
+from model_runner.hub_errors import HubNotAsked
+from pages.compare.state import MOST_CHARACTERS, CompareState, state
+from ui import cached, session
+from ui.controls import pick
+from ui.i18n import _
+from ui.inputs import holding, pick_one
+from ui.page import STAGES, PageContext
+from ui.state import address_of, change, refuse
+from ui.wording import error_size, plain, sentence
+
+Head = tuple[int, int]
+
+
+def show_other(opened: PageContext) -> PageContext | None:
+    """The line of controls, and side B; None, and a sentence why, where it cannot be had. The controls stay."""
+    with st.container(key="compare_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html("<b>B</b>", width="content")
+        _model_box()
+        heads = st.container(key="compare_head", width=130)
+        _text_box()
+    try:
+        runner = _runner(opened)
+        capture = _capture(opened, runner)
+        layer, head = _head(opened, runner, capture, heads)
+        check = cached.check(capture, layer)
+        if not check.ok:
+            errors = {"error": error_size(check.max_abs_error), "tolerance": error_size(check.tolerance)}
+            raise NotVerified(layer=layer, **errors)
+        return PageContext(runner, capture, layer, head, None, None)
+    except Cancelled:
+        return None
+    except RunnerError as error:
+        st.warning(plain("B: " + sentence(error)))
+        if isinstance(error, HubNotAsked):
+            words = _("Fetch {name}").format(name=plain(state().model))
+            st.button(words, key="fetch_other", on_click=session.fetch_model, args=(state().model,))
+        return None
+    finally:
+        for place in ("status", "stop"):
+            session.slots()[place].empty()
+
+
+def _model_box() -> None:
+    """As the model box of the sidebar, with the same rules: only what the server lists, where it lists models."""
+    listed, held = listed_models(), state().model
+    names = {"": _("the same model")} | labelled(offered(listed, held or session.model()), _)
+
+    def typed(name: str) -> None:
+        if not name.startswith(CUT):
+            _choose(model_named(name, session.model()))
+
+    key = address_of(CompareState, "model")
+    pick_one(_("model of B"), key, names, held, _choose, typed=None if listed else typed, width=225)
+
+
+def _choose(name: str) -> None:
+    """The reader named it, so the hub may be asked; another model has other heads."""
+    if name:
+        session.fetch_model(name)
+    change(CompareState, model=name, head="")
+
+
+def _text_box() -> None:
+    key = holding(address_of(CompareState, "text"), state().text)
+    st.text_input(
+        _("text of B"),
+        state().text,
+        key=key,
+        max_chars=MOST_CHARACTERS,
+        placeholder=_("the same text"),
+        label_visibility="collapsed",
+        on_change=lambda: change(CompareState, text=st.session_state[key].strip() and st.session_state[key]),
+    )
+
+
+def _runner(opened: PageContext) -> Runner:
+    """Of A where B is of the same model. Raises RunnerError; OneStackOnly for an encoder–decoder."""
+    name = state().model
+    same = name in ("", session.model())
+    runner = opened.runner if same else session.runner(name, _say_loading, lambda _preview: None)
+    if runner.info.attentions:
+        raise OneStackOnly(name=runner.info.name)
+    return runner
+
+
+def request_of(opened: PageContext, runner: Runner, text: str) -> CaptureRequest:
+    """What B is asked for: all that A reads, or ``text``; always of the model as it is, without edits."""
+    own = opened.capture.request
+    if runner is opened.runner:
+        return replace(own, edits=()) if not text else replace(own, text=text, continuation=(), edits=())
+    read = own.text if own.chat or not own.continuation else opened.capture.text
+    return CaptureRequest(text or read, chat=own.chat and runner.has_chat_template)
+
+
+def _capture(opened: PageContext, runner: Runner) -> Capture:
+    request = request_of(opened, runner, state().text)
+    if runner is opened.runner and request == opened.capture.request:
+        return opened.capture
+    key = (ref(runner), request)
+    kept: Kept = session.jobs().get("compare", key, lambda owner: Kept(_look(runner, request, owner)))
+    found = kept.find(_say_reading)
+    if found is None:
+        raise Cancelled()
+    return found
+
+
+def _look(runner: Runner, request: CaptureRequest, owner: str) -> Callable[[Say], Capture]:
+    return lambda say: asked(runner, request, owner, say)
+
+
+def _say_reading() -> None:
+    stage = STAGES["reading"]
+    session.slots()["status"].progress(0.0, text="B · " + _(stage))
+
+
+def _say_loading(stage: str, done: int, total: int) -> None:
+    """What is waited for, and the way back to the same model as A's."""
+    slots = session.slots()
+    slots["status"].progress(done / total if total else 0.0, text="B · " + _(STAGES[stage]))
+    if slots["stoppable"]:
+        slots["stoppable"] = False
+        slots["stop"].button(_("stop loading"), key="stop_other", on_click=_choose, args=("",))
+
+
+def _head(opened: PageContext, runner: Runner, capture: Capture, place: DeltaGenerator) -> Head:
+    """The head of B, chosen in a list at its place; one that the model does not have is said and dropped."""
+    layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
+    heads = {f"L{layer}H{head}": (layer, head) for layer in layers for head in range(len(capture.q(layer)))}
+    held, usual = state().head, _usual_head(opened, runner, capture)
+    if held and held not in heads:
+        refuse(CompareState, "head", _("There is no head {name} to compare with.").format(name=held))
+        held = ""
+    chosen = heads[held] if held else usual
+    with place:
+        names = {name: f"L{layer}{head_name(capture, layer, head)}" for name, (layer, head) in heads.items()}
+        pick(CompareState, "head", f"L{chosen[0]}H{chosen[1]}", names)
+    return chosen
+
+
+def _usual_head(opened: PageContext, runner: Runner, capture: Capture) -> Head:
+    """Of the same text in the same model another head; of another text the same one; of another model its own."""
+    here = opened.layer, opened.head
+    if runner is not opened.runner:
+        return first_head(capture)
+    return other_head(cached.grid(capture), here) if capture is opened.capture else here

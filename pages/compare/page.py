@@ -1,0 +1,54 @@
+"""Compare: what the app looks at, A, beside another head, text, model or tokenizer, B."""
+
+import streamlit as st
+
+from pages.compare.export import maps_view, metrics_view, next_view, tokens_view
+from pages.compare.maps import show_maps
+from pages.compare.numbers import show_metrics, show_next
+from pages.compare.other import show_other
+from pages.compare.reading import explain
+from pages.compare.state import CompareState, state
+from pages.compare.tokens import show_tokens
+from ui.controls import choose
+from ui.i18n import _
+from ui.page import PageContext, guarded, open_page, show_badge, show_strip
+from ui.view import View, offer
+
+opened = open_page()
+show_badge(opened)
+show_strip(opened)
+view = state().view
+with st.container(key="compare_view", horizontal=True, vertical_alignment="center", gap="small"):
+    choose(
+        CompareState,
+        "view",
+        view,
+        {"maps": _("maps"), "metrics": _("metrics"), "next": _("next token"), "tokens": _("tokens")},
+    )
+    words = _("A is what the other pages look at too. B is the same but for what you choose here.")
+    st.html(f"<p class='atlas-caption'>{words}</p>", width="stretch")
+other = show_other(opened)
+
+
+def shown(other: PageContext) -> View | None:
+    """The view that is open, drawn, as data. Raises RunnerError."""
+    if view == "metrics":
+        return metrics_view(opened, other, show_metrics(opened, other))
+    if view == "next":
+        return next_view(opened, other, show_next(opened, other))
+    if view == "tokens":
+        cuts = show_tokens(opened, other)
+        return None if cuts is None else tokens_view(opened, other, cuts)
+    maps = show_maps(opened, other)
+    return None if maps is None else maps_view(opened, other, maps)
+
+
+def draw() -> None:
+    """What there is to see where there is a B, with its tables and files. Raises RunnerError."""
+    found = None if other is None else shown(other)
+    if found is not None:
+        offer(opened, found)
+
+
+explain(view)
+guarded(draw)

@@ -1,0 +1,32 @@
+"""What the page Compare holds: the second side, B, as far as it is not the same as the first, and the open view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ui.state import current, setting
+
+N_ = str  # marks a text for Babel without translating it here
+
+MOST_CHARACTERS = 1500  # of the second text: what an address holds
+MOST_OF_A_NAME = 300  # characters of a model's name, which may be a folder's path
+
+View = Literal["maps", "metrics", "next", "tokens"]
+
+
+@dataclass(frozen=True)
+class CompareState:
+    """Of B; "" for the model and the text of A. ``head`` is a name, as L3H7; for "" the page picks one."""
+
+    SCOPE: ClassVar[str] = "compare"
+
+    view: View = setting("maps", N_("view"))
+    model: str = setting("", N_("model of B"), longest=MOST_OF_A_NAME)
+    text: str = setting("", N_("text of B"), longest=MOST_CHARACTERS)
+    head: str = setting("", N_("head of B"), longest=16)
+
+
+def state() -> CompareState:
+    """What the page holds now."""
+    return current(CompareState)

@@ -1,0 +1,105 @@
+"""The last view of the page Compare: one text in two cuts, or two texts, one token above the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pandas as pd
+import streamlit as st
+
+from analysis.aligned_heads import sides_of
+from analysis.alignment import Piece, aligned
+from model_runner import Capture
+from pages.compare.names import model_of
+from ui import cached
+from ui.i18n import _
+from ui.page import PageContext, translated
+from viz.aligned_tokens import TEXTS, Block, aligned_tokens
+
+MOST_TOKENS = 1000  # of a side: longer ones are no picture
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of a side: tokens that stand for characters, the characters, and special tokens beside them."""
+
+    tokens: int
+    characters: int
+    special: int
+
+    @property
+    def each(self) -> float:
+        """Characters per token; NaN without a token."""
+        return self.characters / self.tokens if self.tokens else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """Both sides' names, counts and pieces as they are drawn."""
+
+    names: tuple[str, str]
+    counts: tuple[Counts, Counts]
+    blocks: tuple[Block, ...]
+
+
+def counts_of(capture: Capture) -> Counts:
+    own = [token for token in capture.tokens if token.end > token.start]
+    characters = {i for token in own for i in range(token.start, token.end)}
+    return Counts(len(own), len(characters), len(capture.tokens) - len(own))
+
+
+def show_tokens(opened: PageContext, other: PageContext) -> Cuts | None:
+    """The strips and the numbers. None, and a sentence, for longer texts."""
+    longest = max(len(side.capture.tokens) for side in (opened, other))
+    if longest > MOST_TOKENS:
+        words = _("Tokens are compared for texts of up to {most} tokens; here one has {count}.")
+        st.info(words.format(most=f"{MOST_TOKENS:,}", count=f"{longest:,}"))
+        return None
+    found = cuts_of(opened, other)
+    st.html(strips(found))
+    st.html(f"<p class='atlas-caption'>{_about(opened, other, found)}</p>")
+    table = counts_table(found)
+    st.table(table.map(lambda value: f"{value:.2f}".removesuffix(".00")))
+    return found
+
+
+def cuts_of(opened: PageContext, other: PageContext) -> Cuts:
+    key = ("cuts", repr(opened.capture.request), repr(other.capture.request))
+    pieces = cached.made(key, lambda: aligned(*sides_of(opened.capture, other.capture)))
+    counts = counts_of(opened.capture), counts_of(other.capture)
+    blocks = tuple(Block(_texts(opened, piece, 0), _texts(other, piece, 1)) for piece in pieces)
+    return Cuts((f"A · {model_of(opened)}", f"B · {model_of(other)}"), counts, blocks)
+
+
+def strips(found: Cuts) -> str:
+    """Both cuts; HTML."""
+    label = _("Both texts, token above token where they stand for the same characters.")
+    return aligned_tokens(found.blocks, names=found.names, label=label, texts=translated(TEXTS))
+
+
+def counts_table(found: Cuts) -> pd.DataFrame:
+    """What either cut takes for its text."""
+    rows = {
+        _("tokens"): [one.tokens for one in found.counts],
+        _("characters"): [one.characters for one in found.counts],
+        _("characters per token"): [one.each for one in found.counts],
+        _("special tokens beside the text"): [one.special for one in found.counts],
+    }
+    return pd.DataFrame(rows.values(), index=list(rows), columns=list(found.names), dtype=float)
+
+
+def _texts(side: PageContext, piece: Piece, number: int) -> tuple[str, ...]:
+    run = piece.of(number)
+    return () if run is None else tuple(side.capture.tokens[i].text for i in run)
+
+
+def _about(opened: PageContext, other: PageContext, found: Cuts) -> str:
+    if opened.runner is other.runner and opened.capture.text == other.capture.text:
+        return _(
+            "Both sides are cut by the same tokenizer. Choose another model for B to see another cut of this text."
+        )
+    kinds = [block.kind for block in found.blocks]
+    words = _(
+        "One token on both sides: {same}. Cut differently (orange): {other}. On one side alone (dashed): {alone}."
+    )
+    return words.format(same=kinds.count("same"), other=kinds.count("other"), alone=kinds.count("alone"))

@@ -1,0 +1,67 @@
+"""Compare: the Python lines of "Take it away" give the numbers that are drawn."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from tests.pages.test_compare import BOOK, PAGE, maps, same
+from tests.ui.driving import html, no_failure, open_app
+
+pytestmark = pytest.mark.table  # each loads its models anew
+
+
+@pytest.fixture
+def open_menus(monkeypatch) -> None:
+    closed = DeltaGenerator.popover
+
+    def popover(self: DeltaGenerator, *args: Any, **options: Any) -> Any:
+        menu = closed(self, *args, **options)
+        menu.open = True
+        return menu
+
+    monkeypatch.setattr(DeltaGenerator, "popover", popover)
+    monkeypatch.setattr(st, "download_button", lambda *_, **__: None)
+
+
+def run(**address: str) -> tuple[Any, dict[str, Any]]:
+    """The page at this address, and what its lines leave."""
+    app = open_app(page=PAGE, **address)
+    no_failure(app)
+    (lines,) = (one.value for one in app.code if one.language == "python")
+    left: dict[str, Any] = {}
+    exec(lines, left)  # which is what a reader does with them
+    return app, left
+
+
+@pytest.mark.usefixtures("open_menus")
+def test_of_maps():
+    app, left = run(**{"compare.model": "encoder", "compare.text": BOOK})
+    for name, (_, values) in zip(("a", "b", "values"), maps(app), strict=True):
+        same(left[name], values)
+
+
+@pytest.mark.usefixtures("open_menus")
+def test_of_metrics():
+    app, left = run(**{"compare.head": "L2H5", "compare.view": "metrics"})
+    a, b = left["values"]["previous"]
+    assert f">{100 * a:.0f} %<" in html(app)
+    assert f">{100 * b:.0f} %<" in html(app)
+
+
+@pytest.mark.usefixtures("open_menus")
+def test_of_next_tokens():
+    app, left = run(**{"compare.text": BOOK, "compare.view": "next"})
+    assert f"{left['pair'].kl:.3g} nats" in html(app)
+    assert left["pair"].first[0] == pytest.approx(np.max(left["pair"].first))
+
+
+@pytest.mark.usefixtures("open_menus")
+def test_of_tokens():
+    app, left = run(text="a [MASK] b", **{"compare.model": "encoder", "compare.view": "tokens"})
+    alone = sum(not piece.shared for piece in left["pieces"])
+    assert f"On one side alone (dashed): {alone}." in html(app)

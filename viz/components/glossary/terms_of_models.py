@@ -1,0 +1,239 @@
+"""What the words for a model and its parts say."""
+
+from __future__ import annotations
+
+from viz.components.glossary.pictures import BARS, GROUP, LOOK, MASK, STREAM, TURN
+from viz.components.glossary.term import Term
+
+N_ = str  # marks a text for Babel without translating it here
+
+OF_MODELS = (
+    Term(
+        (N_("token"), N_("tokens")),
+        N_(
+            "A piece of text that the model reads as one: a word, a part of one, a single sign. It "
+            "never sees letters, only the numbers of tokens."
+        ),
+    ),
+    Term(
+        (N_("tokenizer"), N_("tokenizers")),
+        N_("What cuts a text into tokens before the model reads it; each family of models has its own."),
+    ),
+    Term(
+        ("⟨bos⟩",),
+        N_(
+            "“Beginning of sequence”: a special token before the text. Heads that find nothing to look at often "
+            "look at it."
+        ),
+    ),
+    Term(
+        ("⟨eos⟩",),
+        N_("“End of sequence”: the special token by which the model says that the text ends here."),
+    ),
+    Term(
+        (N_("layer"), N_("layers")),
+        N_(
+            "One step of the model. Each reads what the one before left at every token, adds "
+            "something to it and hands it on; L0 is the first."
+        ),
+    ),
+    Term(
+        (N_("head"), N_("heads")),
+        N_(
+            "One of several small attentions that work side by side in a layer, each with its own "
+            "queries, keys and values. L7H5 is head 5 of layer 7."
+        ),
+        LOOK,
+    ),
+    Term(
+        (N_("attention"),),
+        N_(
+            "How a token takes in others: it asks all it may see, and mixes what they answer, each with its "
+            "share. The shares add up to 100 %."
+        ),
+        LOOK,
+    ),
+    Term(
+        (N_("query"), N_("queries")),
+        N_(
+            "What a token looks for: a list of numbers that a head makes of it. It is compared "
+            "with the keys of the tokens it may see."
+        ),
+        LOOK,
+    ),
+    Term(
+        (N_("key"), N_("keys")),
+        N_(
+            "What a token offers to be found by: a list of numbers that a head makes of it, to be "
+            "compared with queries."
+        ),
+    ),
+    Term(
+        (N_("value"), N_("values")),
+        N_(
+            "What a token hands over when it is looked at: a list of numbers. A head adds the "
+            "values up, each times its weight."
+        ),
+    ),
+    Term(
+        (N_("score"), N_("scores")),
+        N_(
+            "How well a query and a key fit: their numbers multiplied one by one and added up, "
+            "divided by √d. Softmax turns the scores of a row into weights."
+        ),
+    ),
+    Term(
+        ("softmax",),
+        N_(
+            "Turns any numbers into shares that add up to 100 %: each becomes e to its power, divided by the sum "
+            "of all. A little more becomes a lot more."
+        ),
+        BARS,
+    ),
+    Term(
+        (N_("weight"), N_("weights")),
+        N_("The share of its attention that a token gives another; the weights of a row add up to 100 %."),
+    ),
+    Term(
+        ("lse",),
+        N_(
+            "Log-sum-exp: the logarithm of the sum under the softmax. score − lse is the logarithm of the weight, "
+            "so one number a row is enough to get all its weights back."
+        ),
+    ),
+    Term(
+        ("logit", "logits"),
+        N_(
+            "The model's raw number for a token as the next one. Softmax makes probabilities of "
+            "them; a difference of 1 is a factor of 2.7."
+        ),
+    ),
+    Term(
+        (N_("entropy"),),
+        N_(
+            "How spread out shares are, in bits: 0 when all is on one, 1 as for a fair coin, 3 as for eight equal ones."
+        ),
+    ),
+    Term(
+        (N_("bits"),),
+        N_(
+            "The unit of entropy: so many yes-or-no questions are left open on average. 2 bits are four equally "
+            "likely cases."
+        ),
+    ),
+    Term(
+        (N_("nats"),),
+        N_("The same as bits but with e instead of 2: 1 nat is 1.44 bits."),
+    ),
+    Term(
+        ("KL",),
+        N_(
+            "Kullback–Leibler divergence: how far one distribution is from another. 0 when they are equal; it "
+            "grows where what was likely became unlikely."
+        ),
+    ),
+    Term(
+        (N_("perplexity"),),
+        N_(
+            "Among how many equally likely tokens the model seems to choose on average; the lower, the better it "
+            "foretells the text."
+        ),
+    ),
+    Term(
+        (N_("encoder"),),
+        N_("The part of a model that reads a text: each of its tokens looks at all others, before it and after it."),
+    ),
+    Term(
+        (N_("decoder"),),
+        N_("The part of a model that writes: each token looks back, and the next one is made of what it finds."),
+    ),
+    Term(
+        (N_("causal"),),
+        N_(
+            "Of a model or a mask: a token looks at itself and what came before it, never at what follows. So the "
+            "model can go on with a text."
+        ),
+    ),
+    Term(
+        (N_("teacher forcing"),),
+        N_(
+            "Training a decoder on a text that is given: at each place it has to say the next token of that text and "
+            "is then given that token, whatever it would have said itself. So one forward trains every place."
+        ),
+    ),
+    Term(
+        (N_("cross-attention"), N_("cross")),
+        N_(
+            "Attention from one text to another: the queries are of what a decoder writes, the keys and values of what "
+            "its encoder has read."
+        ),
+    ),
+    Term(
+        ("⟨pad⟩", "<pad>"),
+        N_("A token that fills empty places. T5 begins with it whatever it writes: there has to be a first token."),
+    ),
+    Term(
+        (N_("residual"), N_("residual stream")),
+        N_(
+            "The list of numbers that runs through all layers at each token. Heads and "
+            "the other parts only read it and add to it."
+        ),
+        STREAM,
+    ),
+    Term(
+        ("RoPE",),
+        N_(
+            "Rotary position embedding: before they are compared, queries and keys are turned by an angle that "
+            "grows with their position, so that a score depends on the distance."
+        ),
+        TURN,
+    ),
+    Term(
+        ("θ",),
+        N_(
+            "The angle in radians by which one pair of numbers is turned from one position to the next: large for "
+            "the fast pairs, tiny for the slow ones."
+        ),
+        TURN,
+    ),
+    Term(
+        ("GQA",),
+        N_(
+            "Grouped-query attention: several query heads share one head of keys and values, so that the cache is "
+            "smaller."
+        ),
+        GROUP,
+    ),
+    Term(
+        ("MQA",),
+        N_("Multi-query attention: all query heads share a single head of keys and values."),
+    ),
+    Term(
+        ("MHA",),
+        N_("Multi-head attention: each query head has keys and values of its own."),
+    ),
+    Term(
+        (N_("kv head"), N_("kv heads")),
+        N_("A head of keys and values; several query heads may share it."),
+        GROUP,
+    ),
+    Term(
+        (N_("KV cache"),),
+        N_("Keys and values of the tokens read so far, kept so that the next token need not make them anew."),
+    ),
+    Term(
+        (N_("prefill"),),
+        N_("Reading the whole prompt at once, before the first token is generated."),
+    ),
+    Term(
+        (N_("masked"), N_("mask")),
+        N_("Not to be seen: a text is foretold from left to right, so a token may not look at those after it."),
+        MASK,
+    ),
+    Term(
+        (N_("sink"), N_("sinks")),
+        N_(
+            "A place to put attention that is not needed, mostly the first token; what it hands over counts for little."
+        ),
+    ),
+)

@@ -1,0 +1,62 @@
+"""What the words for generating with a model, changing it and learning about it say."""
+
+from __future__ import annotations
+
+from viz.components.glossary.term import Term
+
+N_ = str  # marks a text for Babel without translating it here
+
+OF_USE = (
+    Term(
+        (N_("temperature"),),
+        N_(
+            "Divides the logits before softmax: below 1 the likely becomes likelier, above 1 all becomes more "
+            "even, 0 always takes the likeliest."
+        ),
+    ),
+    Term(
+        ("top-p",),
+        N_("Keep the likeliest tokens that together reach the share p, and draw among these."),
+    ),
+    Term(
+        ("top-k",),
+        N_("Keep the k likeliest tokens, and draw among these."),
+    ),
+    Term(
+        ("min-p",),
+        N_("Drop every token whose probability is below this share of the likeliest one's."),
+    ),
+    Term(
+        (N_("seed"),),
+        N_("The number that the random draws begin with: the same seed draws the same tokens again."),
+    ),
+    Term(
+        (N_("beam search"), N_("beams")),
+        N_(
+            "Follow several continuations at once and keep the likeliest whole ones, instead of "
+            "choosing token by token."
+        ),
+    ),
+    Term(
+        (N_("induction"),),
+        N_(
+            "A head that finds the earlier place of the token at hand and looks at what came after it there: so "
+            "the model goes on with a pattern it has seen once."
+        ),
+    ),
+    Term(
+        (N_("ablated"),),
+        N_("Switched off: what the head passes on is set to zero, to see what the model loses."),
+    ),
+    Term(
+        (N_("patching"), N_("patched")),
+        N_(
+            "Put what one text left inside the model in the place of another's, to see which part "
+            "carries the difference."
+        ),
+    ),
+    Term(
+        ("float32", "bfloat16"),
+        N_("How many digits the model computes with: float32 about seven, bfloat16 between two and three."),
+    ),
+)
