@@ -188,7 +188,7 @@ def _model_box() -> None:
 def _loaded_as() -> None:
     """The device that computes and the numbers it computes with: of both, what fits the machine unless it is chosen."""
     held = session.beside()
-    with st.popover(_("device and numbers"), type="tertiary", key="loaded_as"):
+    with st.popover(_("device"), type="tertiary", key="loaded_as"):
         for name in ("device", "dtype"):
             st.html(f"<p class='atlas-caption'>{_(LOADED_AS[name])}</p>")
             words = {option: option for option in options_of(Beside, name)}
@@ -202,7 +202,7 @@ def _text_box() -> None:
         _("Text"),
         session.text(),
         key=key if first else holding(key, session.text()),
-        height=112,
+        height=80,
         placeholder=_("Type a sentence"),
         help=_("Ctrl+Enter shows it."),
         on_change=lambda: session.set_text(st.session_state[key]),
