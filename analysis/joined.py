@@ -38,6 +38,10 @@ class Joined(Capture):
         """As Capture's, of a token that is written."""
         return self._written().direct_logits(layer, head, self._query(position))
 
+    def head_writes(self, layer: int, position: int) -> Float[Tensor, "heads d_model"]:
+        """As Capture's, of a token that is written."""
+        return self._written().head_writes(layer, self._query(position))
+
     def verify(self, layer: int) -> Check:
         """Of the rows of the written tokens."""
         return self._written().verify(layer)

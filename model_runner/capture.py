@@ -27,7 +27,7 @@ from model_runner.errors import (
     NotRecoverable,
     NoWeights,
 )
-from model_runner.question import Asked, DirectLogits, Logits, Question
+from model_runner.question import Asked, DirectLogits, HeadWrites, Logits, Question
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
 from model_runner.tokens import Token
@@ -215,6 +215,14 @@ class Capture:
         )
         output, stream = self.record(layer).passed_on[position, head], self.residuals[-1][position]
         return self._ask(DirectLogits(layer, head, output, stream, self.hidden[position]))
+
+    def head_writes(self, layer: int, position: int) -> Float[Tensor, "heads d_model"]:
+        """What each head adds to the residual stream at a position, through its part of W_O, float32.
+
+        Together, with W_O's bias, they are what attention adds. Raises NoAttribution, NoWeights.
+        """
+        layer, position = self._layer(layer), index("position", position, len(self.tokens))
+        return self._ask(HeadWrites(layer, self.record(layer).passed_on[position]))
 
     def verify(self, layer: int) -> Check:
         """Recompute this layer's output from the weights and compare it with the model's own, to within rounding.

@@ -45,3 +45,14 @@ class DirectLogits(Question[Tensor]):
     output: Float[Tensor, "d_value"]
     stream: Float[Tensor, "d_model"]
     hidden: Float[Tensor, "d_model"]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadWrites(Question[Tensor]):
+    """What the output projection makes of each head's ``outputs`` at one position, ``[heads, d_model]`` in float32.
+
+    Together, with the projection's bias, they are what attention adds to the stream. Raises NoAttribution.
+    """
+
+    layer: int
+    outputs: Float[Tensor, "heads d_value"]

@@ -38,7 +38,7 @@ CLASSES: tuple[type[Any], ...] = (
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,
     masks.Written, masks.And, masks.Or,
-    question.Logits, question.DirectLogits,
+    question.Logits, question.DirectLogits, question.HeadWrites,
     questions.NextToken, questions.NextRaceStep, questions.EndRun, questions.Beams, questions.WhichHeads,
     questions.PatchStream, questions.PatchHeads, questions.CacheLayers, questions.NextLogits,
     questions.LearnedPositions, questions.HeadAnswers,

@@ -51,4 +51,8 @@ ENTRIES = (
         "pages/families/page.py", "families", N_("Understand"), N_("Families"),
         N_("Which kind of model is it?"), N_("one text, four ways to look at it"),
     ),
+    Entry(
+        "pages/steps/page.py", "steps", N_("Understand"), N_("Step by step"),
+        N_("How is it computed?"), N_("number by number"),
+    ),
 )  # fmt: skip  # one page a paragraph

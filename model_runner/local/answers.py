@@ -19,7 +19,7 @@ from model_runner.local.kv_trials import cached_layers, line_up, next_logits
 from model_runner.local.position_table import position_table
 from model_runner.local.reading import explained, resolve
 from model_runner.local.rerun import rerun_of
-from model_runner.question import DirectLogits, Logits, Question
+from model_runner.question import DirectLogits, HeadWrites, Logits, Question
 from model_runner.questions import (
     Beams,
     CacheLayers,
@@ -78,6 +78,10 @@ class Answers:
                 vectors = (vector.to(engine.model.device) for vector in (output, stream, hidden))
                 with torch.no_grad():
                     return engine.direct_path().logits(layer, head, *vectors)
+            case HeadWrites(layer, outputs):
+                with torch.no_grad():
+                    path, outputs = engine.direct_path(), outputs.to(engine.model.device)
+                    return torch.stack([path.written(layer, head, one) for head, one in enumerate(outputs)])
             case Question() if isinstance(engine, Engine):
                 return self._of_one_stack(engine, question, session)
             case Question():

@@ -21,7 +21,7 @@ from model_runner.edits import (
 from model_runner.errors import AwayFromModel, EditInvalid, NoWeights, Reason, RunnerError, Unreadable
 from model_runner.local.runner import LocalRunner
 from model_runner.positions import layout_of
-from model_runner.question import DirectLogits, Logits, Question
+from model_runner.question import DirectLogits, HeadWrites, Logits, Question
 from model_runner.questions import (
     Beams,
     CacheLayers,
@@ -138,7 +138,7 @@ def questions() -> list[Question[Any]]:
     output, stream, hidden = capture.record(1).passed_on[-1, 2], capture.residual(-1)[-1], capture.hidden[-1]
     return [
         Logits(torch.stack([noise[0], -noise[0]])),
-        DirectLogits(1, 2, output, stream, hidden),
+        DirectLogits(1, 2, output, stream, hidden), HeadWrites(1, capture.record(1).passed_on[-1]),
         Beams(more, 2), WhichHeads(text, 1, 101), PatchStream(text, other, 1, (101, 32)),
         PatchHeads(text, other, 1, 2, (101, 32)), PatchHeads(text, other, 1, None, (101, 32)), CacheLayers(text),
         NextLogits(text), LearnedPositions(), NextToken(more, "a run", 0), NextRaceStep(more, "another", 0),
@@ -151,7 +151,7 @@ def test_every_kind_of_question_is_among_these() -> None:
     assert set(Question.__subclasses__()) <= set(CLASSES)
 
 
-@pytest.mark.parametrize("place", range(14))
+@pytest.mark.parametrize("place", range(15))
 def test_a_question_asked_after_bytes_has_the_same_answer_after_bytes(place: int) -> None:
     question = questions()[place]
     written = to_bytes(question)

@@ -38,6 +38,9 @@ VIEWS = [
     ("edit_heads", {"edits": "ScaledHead(6,5,0.0)"}),
     ("families", {}),
     *(("edit_heads", {"heads": view}) for view in ("effects", "patching")),
+    *(("steps", {"steps.source": source}) for source in ("small", "model")),
+    *(("steps", {"steps.view": view}) for view in ("scale", "length", "softmax", "similarity", "others")),
+    ("steps", {"steps.view": "similarity", "steps.source": "model"}),
 ]
 
 

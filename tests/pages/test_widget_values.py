@@ -58,6 +58,8 @@ PLACES = [
     ("edit_heads", {"heads": "effects", "effect_token": "3554"}),  # the second likeliest
     ("edit_heads", {"heads": "patching"}),
     ("families", {"families.family": "two", "attention": "decoder", "target": "那只狗。", "families.head": "1.2"}),
+    ("steps", {"steps.tokens": "5", "steps.d": "8", "steps.heads": "2", "steps.head": "1", "steps.scaled": "0"}),
+    ("steps", {"steps.view": "softmax", "steps.largest": "20", "steps.dtype": "bfloat16"}),
 ]
 
 

@@ -14,7 +14,7 @@ from model_runner import CaptureRequest, GenerateRequest
 from model_runner.edits import ScaledHead
 from model_runner.errors import Cancelled
 from model_runner.local.runner import LocalRunner
-from model_runner.question import DirectLogits
+from model_runner.question import DirectLogits, HeadWrites
 from model_runner.questions import (
     Beams,
     CacheLayers,
@@ -43,6 +43,7 @@ ONE_FORWARD: dict[str, Any] = {
     "a capture with edits": CaptureRequest(TEXT, edits=(ScaledHead(1, 1),)),
     "logits after a text": NextLogits(CaptureRequest(TEXT)),
     "direct logits": DirectLogits(0, 0, *VECTORS),
+    "what heads write": HeadWrites(0, torch.ones(1, D_HEAD)),
     "learned positions": LearnedPositions(),
 }
 MORE: dict[str, Any] = {

@@ -16,6 +16,7 @@ from tests.viz.components.test_head_map import head_map
 from tests.viz.components.test_layer_head_map import cells
 from tests.viz.components.test_mask_gallery import gallery
 from tests.viz.components.test_sampling_bench import bench
+from tests.viz.components.test_step_by_step import steps
 from tests.viz.components.test_token_lines import lines
 from tests.viz.components.test_token_strip import strip
 from tests.viz.components.test_token_tree import PROMPT, Node, tree
@@ -31,6 +32,7 @@ from viz.components.layer_head_map import layer_head_map
 from viz.components.mask_gallery import mask_gallery
 from viz.components.rotation import position_schemes, rotation, score_shift, score_split, score_sweep
 from viz.components.sampling_bench import sampling_bench
+from viz.components.step_by_step import step_by_step
 from viz.components.token_lines import token_lines
 from viz.components.token_strip import token_strip
 from viz.components.token_tree import token_tree
@@ -53,6 +55,7 @@ COMPONENTS = [
     (score_sweep.SOURCE, made.sweeping),
     (position_schemes.SOURCE, made.comparing),
     (sampling_bench.SOURCE, bench),
+    (step_by_step.SOURCE, steps),
     (token_lines.SOURCE, lines),
     (token_strip.SOURCE, strip),
     (token_tree.SOURCE, lambda: tree([PROMPT, Node("1", "·ran", 0)])),

@@ -59,4 +59,16 @@ OF_USE = (
         ("float32", "bfloat16"),
         N_("How many digits the model computes with: float32 about seven, bfloat16 between two and three."),
     ),
+    Term(
+        (N_("gradient"), N_("gradients")),
+        N_("How much one number moves when another is moved a little. Where it is 0, training learns nothing."),
+    ),
+    Term(
+        (N_("recurrent net"),),
+        N_("A network that reads one token after the other and keeps what it has read in one vector."),
+    ),
+    Term(
+        (N_("convolution"), N_("convolution, dilated")),
+        N_("A layer in which each token hears of a few at fixed distances. Dilated, they grow with every layer."),
+    ),
 )

@@ -1,0 +1,59 @@
+"""Which few tokens and which few dimensions of a head are shown, number by number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from analysis.joined import first_query, n_looked_at
+from model_runner.capture import Capture
+from model_runner.errors import NotRecoverable
+from model_runner.positions import RotaryLayout, layout_of
+
+TOKENS, DIMENSIONS = 6, 8
+
+
+@dataclass(frozen=True)
+class Window:
+    """Rising positions of the tokens that look and of those that are looked at."""
+
+    queries: tuple[int, ...]
+    keys: tuple[int, ...]
+
+
+def window(capture: Capture, layer: int, head: int, query: int) -> Window:
+    """The query with the tokens that it looks at most; where it looks at another text, with those written before it."""
+    n_keys, first = n_looked_at(capture), first_query(capture)
+    weights = capture.weights(layer, head, queries=slice(query, query + 1))[0, :n_keys]
+    order = weights.argsort(descending=True, stable=True).tolist()
+    if first:
+        return Window(tuple(range(max(first, query - TOKENS + 1), query + 1)), tuple(sorted(order[:TOKENS])))
+    others = [key for key in order if key != query][: TOKENS - 1]
+    same = tuple(sorted([query, *others]))
+    return Window(same, same)
+
+
+def rotation_of(capture: Capture, layer: int) -> RotaryLayout | None:
+    """How the layer turns its queries and keys; None where it does not, or not in a way that can be read."""
+    try:
+        return layout_of(capture, layer)
+    except NotRecoverable:  # NoRotation is one
+        return None
+
+
+def largest(sizes: Float[np.ndarray, "d"], units: list[tuple[int, ...]], most: int = DIMENSIONS) -> list[int]:
+    """The dimensions with the largest sizes, at most so many, rising; those of a unit (a pair that turns) together."""
+    found: list[int] = []
+    for unit in sorted(units, key=lambda unit: -sum(sizes[i] for i in unit)):
+        if len(found) + len(unit) <= most:
+            found += unit
+    return sorted(found)
+
+
+def units_of(d_head: int, layout: RotaryLayout | None) -> list[tuple[int, ...]]:
+    """Pairs that turn together, and every other dimension alone."""
+    pairs: Int[np.ndarray, "pairs 2"] = np.empty((0, 2), int) if layout is None else layout.pairs.numpy()
+    turned = {int(i) for i in pairs.ravel()}
+    return [(int(a), int(b)) for a, b in pairs] + [(i,) for i in range(d_head) if i not in turned]

@@ -1,0 +1,86 @@
+"""Four ways to compute a softmax: three in two passes, of which the first overflows, and one in a single pass."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+def naive(scores: Float[Tensor, "keys"]) -> tuple[Float[Tensor, "keys"], Float[Tensor, "keys"]]:
+    """e^s and its shares, in the scores' dtype: ∞ and NaN once e^s is larger than that holds."""
+    powers = scores.exp()
+    return powers, powers / powers.sum()
+
+
+def subtracted(scores: Float[Tensor, "keys"]) -> tuple[Float[Tensor, "keys"], Float[Tensor, "keys"]]:
+    """e^(s − largest) and its shares: no power is larger than 1."""
+    powers = (scores - scores.max()).exp()
+    return powers, powers / powers.sum()
+
+
+def log_softmax(scores: Float[Tensor, "keys"]) -> Float[Tensor, "keys"]:
+    """s − largest − log Σ e^(s − largest): logarithms of weights too small to be told from 0."""
+    below = scores - scores.max()
+    return below - below.exp().sum().log()
+
+
+@dataclass(frozen=True)
+class Read:
+    """After one more score: the largest so far, and the sum of e^(s − largest) so far."""
+
+    largest: float
+    total: float
+
+
+def online(scores: list[float]) -> list[Read]:
+    """One pass: where a larger score comes, the sum so far shrinks by e^(old − new) (Milakov & Gimelshein 2018).
+
+    The weight of a key is e^(s − largest) / total of the last. arXiv:1805.02867; FlashAttention's sums are these.
+    """
+    reads: list[Read] = []
+    largest, total = -math.inf, 0.0
+    for score in scores:
+        new = max(largest, score)
+        shrunk = 0.0 if largest == -math.inf else total * math.exp(largest - new)
+        largest, total = new, shrunk + (0.0 if score == -math.inf else math.exp(score - new))
+        reads.append(Read(largest, total))
+    return reads
+
+
+def overflow_at(dtype: torch.dtype) -> float:
+    """The score above which e^s is ∞ in this dtype."""
+    return math.log(torch.finfo(dtype).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """One row of scores in a dtype by every way; what overflows is ∞, and NaN what is made of it."""
+
+    scores: Float[Tensor, "keys"]
+    powers: Float[Tensor, "keys"]
+    naive: Float[Tensor, "keys"]
+    below: Float[Tensor, "keys"]
+    subtracted: Float[Tensor, "keys"]
+    logs: Float[Tensor, "keys"]
+    reads: tuple[Read, ...]
+    one_pass: Float[Tensor, "keys"]
+
+
+EXAMPLE = (0.5, -0.25, 1.0, 0.25, 0.75, 0.0)  # scores, as shares of the largest
+DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32}
+
+
+def every_way(largest: float, dtype: str) -> Ways:
+    """The example with this largest score; results in float64, so that they can be written down."""
+    scores = (torch.tensor(EXAMPLE, dtype=torch.float64) * largest).to(DTYPES[dtype])
+    powers, shares = naive(scores)
+    below, safe = subtracted(scores)
+    reads = online(scores.double().tolist())
+    one_pass = torch.exp(scores.double() - reads[-1].largest) / reads[-1].total
+    found = scores, powers, shares, below, safe, log_softmax(scores)
+    first, second, third, fourth, fifth, sixth = (part.double() for part in found)
+    return Ways(first, second, third, fourth, fifth, sixth, tuple(reads), one_pass)

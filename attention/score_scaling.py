@@ -1,0 +1,59 @@
+"""Why scores are divided by √d: how large products of random vectors are, and what a softmax of large scores learns.
+
+(Vaswani et al. 2017, section 3.2.1, footnote 4, arXiv:1706.03762.)
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+DIMENSIONS = (2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+PAIRS = 2000  # products that a variance is measured of
+KEYS = 6  # of the row that is shown
+
+
+@functools.lru_cache(maxsize=2)
+def random_products(n: int, *, seed: int = 0) -> Float[Tensor, "n dimensions"]:
+    """q·k of n pairs of vectors of independent normal numbers, for each of ``DIMENSIONS``; kept, for it takes 0.1 s."""
+    draw = torch.Generator().manual_seed(seed)
+    q, k = (torch.randn(n, DIMENSIONS[-1], generator=draw).double() for _ in range(2))
+    return (q * k).cumsum(1)[:, [d - 1 for d in DIMENSIONS]]
+
+
+def variances(products: Float[Tensor, "n dimensions"]) -> Float[Tensor, "dimensions"]:
+    """The measured variance of q·k for each of ``DIMENSIONS``; of exact expectation d."""
+    return products.var(0)
+
+
+def softmax_gradient(weights: Float[Tensor, "keys"]) -> Float[Tensor, "keys keys"]:
+    """diag(y) − yyᵀ: how each weight changes with each score. Rows and columns sum to 0; all is 0 where one has all."""
+    return torch.diag(weights) - torch.outer(weights, weights)
+
+
+def saturation(products: Float[Tensor, "n dimensions"], keys: int, *, scaled: bool) -> Float[Tensor, "dimensions"]:
+    """The mean largest weight of rows of so many keys, for each of ``DIMENSIONS``: 1 where the softmax is saturated."""
+    at = torch.tensor(DIMENSIONS)
+    scores = products[: len(products) // keys * keys] / (at.double().sqrt() if scaled else 1)
+    return torch.softmax(scores.reshape(-1, keys, len(at)), 1).amax(1).mean(0)
+
+
+@dataclass(frozen=True, eq=False)
+class RandomRow:
+    """One query and ``KEYS`` random keys: its products, what they become, and the gradient of the weights by these."""
+
+    products: Float[Tensor, "keys"]
+    scores: Float[Tensor, "keys"]
+    weights: Float[Tensor, "keys"]
+    gradient: Float[Tensor, "keys keys"]
+
+
+def random_row(products: Float[Tensor, "n dimensions"], d: int, factor: float) -> RandomRow:
+    """The first products of d numbers, times ``factor``: 1/√d, 1/temperature, both or neither."""
+    raw = products[:KEYS, DIMENSIONS.index(d)]
+    weights = torch.softmax(raw * factor, 0)
+    return RandomRow(raw, raw * factor, weights, softmax_gradient(weights))

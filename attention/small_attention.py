@@ -1,0 +1,76 @@
+"""Attention with every intermediate matrix kept: small enough to be followed number by number.
+
+From a few tokens' vectors to what a layer adds to them: X → Q, K, V → QKᵀ → ÷√d → mask → softmax → ·V → concat → W_O
+(Vaswani et al. 2017, section 3.2, arXiv:1706.03762).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """What is chosen: the tokens' vectors and the four projections. Head h owns a block of columns of W_Q, W_K, W_V."""
+
+    x: Float[Tensor, "tokens d_model"]
+    w_q: Float[Tensor, "d_model d_model"]
+    w_k: Float[Tensor, "d_model d_model"]
+    w_v: Float[Tensor, "d_model d_model"]
+    w_o: Float[Tensor, "d_model d_model"]
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What follows. ``masked`` is −inf where a query may not look; all else is finite."""
+
+    q: Float[Tensor, "heads tokens d_head"]
+    k: Float[Tensor, "heads tokens d_head"]
+    v: Float[Tensor, "heads tokens d_head"]
+    scores: Float[Tensor, "heads queries keys"]
+    scaled: Float[Tensor, "heads queries keys"]
+    masked: Float[Tensor, "heads queries keys"]
+    weights: Float[Tensor, "heads queries keys"]
+    output: Float[Tensor, "heads queries d_head"]
+    concat: Float[Tensor, "queries d_model"]
+    added: Float[Tensor, "queries d_model"]
+
+
+def small_attention(numbers: Numbers, *, n_heads: int = 1, causal: bool = True, scaled: bool = True) -> Steps:
+    """Every step, each from the one before; ``scaled`` divides by √d_head. ValueError where heads do not share d."""
+    n_tokens, d_model = numbers.x.shape
+    if d_model % n_heads:
+        raise ValueError(f"{d_model} dimensions for {n_heads} heads")
+    q, k, v = (_by_head(numbers.x @ w, n_heads) for w in (numbers.w_q, numbers.w_k, numbers.w_v))
+    scores = q @ k.transpose(-1, -2)
+    divided = scores / math.sqrt(d_model // n_heads) if scaled else scores
+    future = torch.ones(n_tokens, n_tokens, dtype=torch.bool).triu(1)
+    masked = divided.masked_fill(future, -math.inf) if causal else divided
+    exponents = torch.exp(masked - masked.amax(-1, keepdim=True))
+    weights = exponents / exponents.sum(-1, keepdim=True)
+    output = weights @ v
+    concat = output.transpose(0, 1).reshape(n_tokens, d_model)
+    return Steps(q, k, v, scores, divided, masked, weights, output, concat, concat @ numbers.w_o)
+
+
+def usual_numbers(n_tokens: int, d_model: int) -> Numbers:
+    """Numbers to begin with, in halves so that a class can multiply them; the same ones for every size.
+
+    Drawn once: a larger table begins with the smaller one, so that a token more changes none of the others.
+    """
+    drawn = torch.randint(-2, 3, (5, LARGEST, LARGEST), generator=torch.Generator().manual_seed(SEED)).double() / 2
+    x, *weights = (table[:, :d_model] for table in drawn)
+    return Numbers(x[:n_tokens], *(w[:d_model] for w in weights))
+
+
+LARGEST = 8  # tokens, and dimensions
+SEED = 7
+
+
+def _by_head(rows: Float[Tensor, "tokens d_model"], n_heads: int) -> Float[Tensor, "heads tokens d_head"]:
+    return rows.reshape(len(rows), n_heads, -1).transpose(0, 1)

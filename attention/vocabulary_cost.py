@@ -1,0 +1,71 @@
+"""What it costs to give one token its probability out of a vocabulary: all of them, or the way down a tree."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+
+VOCABULARIES = (4_096, 50_257, 151_936)
+CUTOFFS = (2_000, 10_000)  # of the adaptive softmax: frequent, less frequent, rare
+DIVISOR = 4  # each cluster of rarer tokens has vectors a quarter as long as the one before
+
+
+def balanced_depths(n: int) -> list[int]:
+    """How many decisions lead to each of n leaves of a tree that is halved again and again (Morin & Bengio 2005).
+
+    Counted by walking the whole tree.
+    """
+    depths: list[int] = []
+    waiting = [(n, 0)]
+    while waiting:
+        leaves, depth = waiting.pop()
+        if leaves == 1:
+            depths.append(depth)
+        else:
+            waiting += [(leaves // 2, depth + 1), (leaves - leaves // 2, depth + 1)]
+    return depths
+
+
+def mean_depth(n: int) -> float:
+    """The mean of these depths by formula: with L = ⌊log₂ n⌋, L + 2 (n − 2^L) / n."""
+    level = n.bit_length() - 1
+    return level + 2 * (n - 2**level) / n
+
+
+def full_cost(n: int, d: int) -> int:
+    """Multiply-adds of a softmax over all tokens: a product of d numbers for each."""
+    return n * d
+
+
+def tree_cost(n: int, d: int) -> float:
+    """Multiply-adds of a token's way down the balanced tree: a product at every decision; mean over tokens."""
+    return mean_depth(n) * d
+
+
+def zipf(n: int) -> list[float]:
+    """Frequencies of n tokens by rank, ∝ 1 / rank, as those of words roughly are."""
+    total = sum(1 / rank for rank in range(1, n + 1))
+    return [1 / rank / total for rank in range(1, n + 1)]
+
+
+def adaptive_parts(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> tuple[int, list[int]]:
+    """Multiply-adds of the head, and of each cluster, of an adaptive softmax (Grave et al. 2017, arXiv:1609.04309).
+
+    As torch's AdaptiveLogSoftmaxWithLoss has them: a cluster's vectors are first made ``DIVISOR`` times shorter each.
+    """
+    edges = [cutoff for cutoff in cutoffs if cutoff < n] + [n]
+    clusters: list[int] = []
+    for number, (low, high) in enumerate(itertools.pairwise(edges), 1):
+        short = d // DIVISOR**number
+        clusters.append(d * short + short * (high - low))
+    return (edges[0] + len(clusters)) * d, clusters
+
+
+def adaptive_cost(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> float:
+    """The mean over tokens by their frequency: the head always, a cluster where its token is in it."""
+    head, clusters = adaptive_parts(n, d, cutoffs)
+    edges = [cutoff for cutoff in cutoffs if cutoff < n] + [n]
+    shares = zipf(n)
+    rare = [math.fsum(shares[low:high]) for low, high in itertools.pairwise(edges)]
+    return head + math.fsum(share * cost for share, cost in zip(rare, clusters, strict=True))

@@ -1,0 +1,68 @@
+"""Matrices and steps as the component has them: what JSON can hold, and names of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pages.steps.small import events
+from pages.steps.state import state
+from ui.components import mount
+from ui.page import translated
+from viz.chart import Lines
+from viz.components.step_by_step import step_by_step
+from viz.curves import CONFIG, figure
+from viz.matrices_svg import Table
+
+JSON = Any
+
+
+def json_rows(values: np.ndarray) -> list[list[JSON]]:
+    """Numbers as JSON has them: −∞ is None, ∞ and NaN are words."""
+    return [[_one(float(value)) for value in row] for row in values]
+
+
+def _one(value: float) -> JSON:
+    if np.isnan(value):
+        return "NaN"
+    if np.isinf(value):
+        return None if value < 0 else "Infinity"
+    return value
+
+
+def json_matrix(table: Table, *, side: str = "", vector: str = "") -> dict[str, JSON]:
+    """A whole matrix."""
+    return {
+        "name": table.name, "values": json_rows(table.values), "shape": list(table.values.shape), "side": side,
+        "rows": list(table.rows), "columns": list(table.columns), "unit": "share" if table.share else "",
+        "vector": vector,
+    }  # fmt: skip  # a pair a name
+
+
+def show_charts(charts: Sequence[Lines], key: str) -> None:
+    """Each under its heading."""
+    for number, chart in enumerate(charts):
+        st.html(f"<p class='atlas-caption'>{escape(chart.heading)}</p>")
+        st.plotly_chart(figure(chart), key=f"{key}_{number}", config=CONFIG, alt=chart.heading)
+
+
+def show_chain(
+    key: str, matrices: dict[str, dict[str, JSON]], steps: Sequence[dict[str, JSON]], *, usual: str
+) -> bytes:
+    """The steps, the one of the address open, or the ``usual`` one; what was drawn."""
+    held = state()
+    payload = step_by_step.payload(
+        usual=None,
+        edits="",
+        settings={"heads": 1, "head": 0, "causal": True, "scaled": True},
+        chain={"matrices": matrices, "steps": list(steps)},
+        step=held.step if any(step["id"] == held.step for step in steps) else usual,
+        ask=held.ask,
+        texts=translated(step_by_step.TEXTS),
+    )
+    mount(step_by_step.SOURCE, payload, key=key, on=events())
+    return payload

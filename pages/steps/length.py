@@ -1,0 +1,95 @@
+"""What longer rows do: entropy grows with the number of keys, log n scaling, and a fixed gap that is washed out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.row_entropies import row_entropies
+from attention.row_length import LENGTHS, LONGEST_DRAWN, TRAINED, random_entropy, weight_above
+from pages.steps.chains import show_charts
+from pages.steps.state import LARGEST_GAP, SMALLEST_GAP, StepsState, state
+from ui.controls import slider
+from ui.i18n import _
+from ui.page import PageContext
+from ui.view import View
+from viz.chart import Line, Lines
+from viz.chart_svg import charts_svg
+from viz.curves import standalone
+
+
+@dataclass(frozen=True, eq=False)
+class Length:
+    """Both charts, and the gap of the second."""
+
+    charts: tuple[Lines, ...]
+    gap: float
+
+
+def show_length(opened: PageContext) -> Length:
+    """The gap, then entropy and dispersion against the number of keys."""
+    gap, words = state().gap, _("gap between one score and all others")
+    slider(StepsState, "gap", gap, (SMALLEST_GAP, LARGEST_GAP), words, step=0.5, width=320)
+    charts = _entropies(opened), _dispersion(gap)
+    left, right = st.columns(2, gap="medium")
+    for place, chart, name in ((left, charts[0], "entropy"), (right, charts[1], "gap")):
+        with place:
+            show_charts((chart,), f"steps_length_{name}")
+    return Length(charts, gap)
+
+
+def _entropies(opened: PageContext) -> Lines:
+    seen, bits = row_entropies(opened.capture, opened.layer, opened.head)
+    drawn = [n for n in LENGTHS if n <= LONGEST_DRAWN]
+    places = [float(n) for n in drawn]
+    plain, scaled = ([random_entropy(n, log_n=on) for n in drawn] for on in (False, True))
+    return Lines(
+        series=[
+            Line(_("random scores"), places, plain),
+            Line(_("the same times log n ÷ log {n}").format(n=TRAINED), places, scaled),
+            Line(f"L{opened.layer}H{opened.head}", seen.tolist(), bits.tolist(), points=True),
+            Line(_("at most: log₂ n"), places, [math.log2(n) for n in drawn], dash="dot", quiet=True),
+        ],
+        x_title=_("keys that a row sees"), y_title=_("entropy, bits"), log_x=True, height=430,
+        heading=_("Entropy of a row: how many bits it takes to say where it looks"),
+    )  # fmt: skip  # one line a series
+
+
+def _dispersion(gap: float) -> Lines:
+    places, name = [float(n) for n in LENGTHS], _("gap {gap}")
+    single, scaled, double = (
+        [weight_above(one, n, log_n=on) for n in LENGTHS] for one, on in ((gap, False), (gap, True), (2 * gap, False))
+    )
+    return Lines(
+        series=[
+            Line(name.format(gap=f"{gap:g}"), places, single),
+            Line(_("the same times log n ÷ log {n}").format(n=TRAINED), places, scaled),
+            Line(name.format(gap=f"{2 * gap:g}"), places, double, dash="dash"),
+        ],
+        x_title=_("keys that a row sees"), y_title=_("weight of the one key"), log_x=True, height=430,
+        heading=_("One score above all others: its weight as the text grows"),
+    )  # fmt: skip  # one line a series
+
+
+def length_view(opened: PageContext, found: Length) -> View:
+    """Both charts as they are drawn."""
+    layer, head = opened.layer, opened.head
+    return View(
+        name=f"row-length-L{layer}H{head}",
+        title=_("Entropy and length"),
+        what=f"entropy of the head's rows beside random ones, and a gap of {found.gap:g} by formula",
+        tables=lambda: {
+            f"{chart.heading} · {line.name}": pd.DataFrame({chart.y_title: list(line.y)}, [f"{n:g}" for n in line.x])
+            for chart in found.charts for line in chart.series
+        },
+        page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),
+        arrays={"lengths": np.array(LENGTHS)},
+        code="\nfrom analysis.row_entropies import row_entropies\nfrom attention.row_length import weight_above\n\n"
+        f"seen, bits = row_entropies(capture, {layer}, {head})\n"
+        f"weights = [weight_above({found.gap!r}, n, log_n=False) for n in {LENGTHS}]",
+    )  # fmt: skip  # two loops in a line

@@ -1,0 +1,180 @@
+"""The same steps on the open head of the loaded model: a few of its tokens, its own numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.head_names import group_size, head_name
+from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
+from pages.steps.small import events
+from pages.steps.state import state
+from ui import session
+from ui.components import mount
+from ui.i18n import _
+from ui.inputs import pick_one
+from ui.page import PageContext, translated
+from ui.view import View, component_page
+from ui.wording import joined, sentence
+from viz.components.step_by_step import step_by_step
+from viz.matrices_svg import Table, matrices_svg
+
+VECTORS = {"Q": "q", "QR": "q", "K": "k", "KR": "k"}
+
+
+@dataclass(frozen=True, eq=False)
+class OnModel:
+    """What is in view: the chain, of which query, and how it is drawn."""
+
+    chain: StepChain
+    query: int
+    payload: bytes
+
+
+def show_on_model(opened: PageContext, query: int) -> OnModel:
+    """What is shown of the open head, and the steps. Raises RunnerError."""
+    chain = step_chain(opened.capture, opened.layer, opened.head, query)
+    st.html(f"<p class='atlas-caption'>{escape(_said(opened, chain, query))}</p>")
+    held, texts = state(), translated(step_by_step.TEXTS)
+    steps = [step.id for step in chain.steps]
+    payload = step_by_step.payload(
+        usual=None,
+        edits="",
+        settings={"heads": 1, "head": opened.head, "causal": True, "scaled": True},
+        chain=_as_json(opened, chain, query),
+        step=held.step if held.step in steps else "scores",
+        ask=held.ask,
+        texts=texts,
+    )
+    mount(step_by_step.SOURCE, payload, key="step_by_step_model", on=events())
+    return OnModel(chain, query, payload)
+
+
+def show_head(opened: PageContext) -> None:
+    """Layer and head; a layer without weights is not offered."""
+    capture = opened.capture
+    layers = {layer: f"L{layer}" for layer in range(capture.n_layers) if capture.has_weights(layer)}
+    heads = {head: head_name(capture, opened.layer, head) for head in range(len(capture.q(opened.layer)))}
+    for label, name, value, names in (
+        (_("Layer"), "layer", opened.layer, layers), (_("Head"), "head", opened.head, heads)
+    ):  # fmt: skip
+        width = 84 if max(map(len, names.values())) < 6 else 116
+        pick_one(
+            label, f"steps_{name}", names, value, lambda place, name=name: session.move(**{name: place}), width=width
+        )
+
+
+def _said(opened: PageContext, chain: StepChain, query: int) -> str:
+    """What is shown of how much, who shares the keys, and why a step is missing."""
+    capture, layer = opened.capture, opened.layer
+    count, total = len(chain.window.keys), len(capture.tokens)
+    token = f"{capture.tokens[query].text} {query}"
+    said = _("The model’s own numbers: {query} and the tokens that it looks at most, {count} of {total}.")
+    words = [said.format(query=token, count=count, total=total), _("Click a token above for another.")]
+    size = group_size(capture, layer)
+    if size > 1:
+        first = opened.head // size * size
+        heads = ", ".join(f"H{head}" for head in range(first, first + size))
+        words.append(_("{heads} share these keys and values (GQA).").format(heads=heads))
+    if chain.refused is not None:
+        words.append(_("W_O is not shown.") + " " + sentence(chain.refused))
+    return joined(*words)
+
+
+# -- as the component has it ------------------------------------------------------------------------------------------
+
+
+def _as_json(opened: PageContext, chain: StepChain, query: int) -> dict[str, Any]:
+    return {
+        "matrices": {name: _matrix(opened, name, shown) for name, shown in chain.matrices.items()},
+        "steps": [_step(opened, chain, step, query) for step in chain.steps],
+    }
+
+
+def _matrix(opened: PageContext, name: str, shown: Shown) -> dict[str, Any]:
+    masked = np.isneginf(shown.values)
+    values = [
+        [None if off else float(value) for value, off in zip(*row, strict=True)]
+        for row in zip(shown.values, masked, strict=True)
+    ]
+    return {
+        "name": shown.name, "values": values, "shape": list(shown.shape), "side": shown.side,
+        "rows": _names(opened, shown.kinds[0], shown.rows), "columns": _names(opened, shown.kinds[1], shown.columns),
+        "unit": "share" if shown.share else "", "vector": VECTORS.get(name, ""),
+    }  # fmt: skip  # a pair a name
+
+
+def _names(opened: PageContext, kind: str, places: tuple[int, ...]) -> list[str]:
+    if kind == "token":
+        return token_names(opened, places)
+    return [f"L{opened.layer}H{place}" if kind == "head" else str(place) for place in places]
+
+
+def token_names(opened: PageContext, places: tuple[int, ...]) -> list[str]:
+    """Tokens with their positions, which keep equal ones apart."""
+    return [f"{opened.capture.tokens[place].text} {place}" for place in places]
+
+
+def _step(opened: PageContext, chain: StepChain, step: ChainStep, query: int) -> dict[str, Any]:
+    made: dict[str, Any] = {"id": step.id, "kind": step.kind, "result": step.result, "more": list(step.more)}
+    made |= {name: value for name, value in (("left", step.left), ("right", step.right)) if value is not None}
+    made |= {"rest": None if step.rest is None else step.rest.tolist()}
+    made |= {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in step.numbers.items()}
+    note = _note(opened, chain, step.id, query)
+    return made | ({"note": note} if note else {})
+
+
+def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
+    """What is to be said of a step of a model, where it is something else than of small numbers."""
+    token = f"{opened.capture.tokens[query].text} {query}"
+    d_model = chain.matrices["X"].shape[1] if "X" in chain.matrices else 0
+    projected = _("The layer’s norm, then a product with {matrix}: each of these numbers is a sum of {count} products.")
+    notes = {
+        "x": _("The residual stream as it enters layer {layer}: {count} numbers a token, the largest are shown."),
+        "q": projected, "k": projected, "v": projected,
+        "concat": _("Every head’s output at {token}. In the model all stand in one row; here one below the other."),
+        "out": _("W_O turns each head’s output into {count} numbers; their sum is what attention adds at {token}."),
+    }  # fmt: skip  # a step a line
+    written = d_model or chain.matrices["Y"].shape[1] if "Y" in chain.matrices else d_model
+    if step not in notes or (step in "qkv" and not d_model):
+        return ""
+    return notes[step].format(matrix=f"W_{step.upper()}", count=written, layer=opened.layer, token=token)
+
+
+# -- to be taken away -------------------------------------------------------------------------------------------------
+
+
+def model_view(opened: PageContext, found: OnModel) -> View:
+    """Every matrix that is shown, the weights first."""
+    layer, head, query = opened.layer, opened.head, found.query
+    shown = found.chain.matrices
+    order = ["A", *(name for name in shown if name != "A")]
+    tables = [
+        Table(
+            one.name, _names(opened, one.kinds[0], one.rows), _names(opened, one.kinds[1], one.columns), one.values,
+            share=one.share,
+        )
+        for one in shown.values()
+    ]  # fmt: skip  # one table a line
+    frames = dict(zip(shown, tables, strict=True))
+    name = f"L{layer}H{head}"
+    return View(
+        name=f"steps-{name}-{query}",
+        title=name,
+        what=f"the steps of attention at query {query}: tokens {found.chain.window.keys}, the largest dimensions",
+        tables=lambda: {
+            f"{name} · {key}": pd.DataFrame(frames[key].values, list(frames[key].rows), list(frames[key].columns))
+            for key in order
+        },
+        page=component_page(step_by_step.SOURCE, found.payload),
+        picture=lambda title, words: matrices_svg(tables, title=title, caption=words),
+        arrays={key: one.values for key, one in shown.items()},
+        code="\nfrom analysis.step_chain import step_chain\n\n"
+        f"chain = step_chain(capture, {layer}, {head}, {query})\n"
+        "weights = chain.matrices['A'].values  # of tokens chain.window.queries and chain.window.keys",
+    )

@@ -1,0 +1,97 @@
+"""Self-attention beside a recurrent net and a convolution, at the length of this text and the width of this model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from attention.layer_costs import LAYERS, NEAR
+from pages.steps.chains import show_charts
+from ui.i18n import _
+from ui.page import PageContext
+from ui.view import View
+from viz.chart import Line, Lines
+from viz.chart_svg import charts_svg
+from viz.curves import standalone
+
+LENGTHS = tuple(2**power for power in range(1, 18))
+
+
+@dataclass(frozen=True, eq=False)
+class Others:
+    """The table at this length, and two charts over every length."""
+
+    n: int
+    d: int
+    table: pd.DataFrame
+    charts: tuple[Lines, ...]
+
+
+def show_others(opened: PageContext) -> Others:
+    """The table at the left, work and path over the length of the text at the right."""
+    n, d = len(opened.capture.tokens), opened.capture.hidden.shape[-1]
+    table, charts = _table(n, d), _charts(n, d)
+    words = _("One layer over this text, n = {n} tokens of d = {d} numbers").format(n=f"{n:,}", d=f"{d:,}")
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    st.table(_read(table))
+    note = _("Projections are left out, as in the paper’s table. k = 3 tokens for the convolution, r = {r} on "
+             "either side for the window.").format(r=NEAR)  # fmt: skip
+    st.html(f"<p class='atlas-caption'>{escape(note)}</p>")
+    for place, chart, name in zip(st.columns(2, gap="medium"), charts, ("work", "path"), strict=True):
+        with place:
+            show_charts((chart,), f"steps_{name}")
+    return Others(n, d, table, charts)
+
+
+def _columns() -> list[str]:
+    return [_("multiply-adds"), _("steps one after the other"), _("path from the last token to the first")]
+
+
+def _table(n: int, d: int) -> pd.DataFrame:
+    rows = [[layer.work(n, d), layer.sequential(n), layer.path(n)] for layer in LAYERS]
+    return pd.DataFrame(rows, index=[_(layer.label) for layer in LAYERS], columns=_columns())
+
+
+def _read(table: pd.DataFrame) -> pd.DataFrame:
+    """The numbers beside the orders of growth that the paper gives."""
+    orders = pd.DataFrame([layer.orders for layer in LAYERS], index=table.index, columns=table.columns)
+    return table.map(lambda value: f"{value:,}") + "   " + orders
+
+
+def _charts(n: int, d: int) -> tuple[Lines, ...]:
+    places = [float(length) for length in LENGTHS]
+    here = (float(max(2, n)), _("this text"))
+    work = [Line(_(layer.label), places, [float(layer.work(length, d)) for length in LENGTHS]) for layer in LAYERS]
+    # a path of 0, of a text of one token, has no place on a logarithmic axis: all begin with two
+    path = [Line(_(layer.label), places, [float(layer.path(length)) for length in LENGTHS]) for layer in LAYERS]
+    titles = (
+        (work, _("multiply-adds"), _("Work of a layer: self-attention passes the recurrent net at n = d")),
+        (path, _("steps"), _("Steps that lie between the last token and the first")),
+    )
+    return tuple(
+        Lines(series=series, x_title=_("tokens"), y_title=unit, log_x=True, log_y=True, marker=here, height=330,
+              heading=heading)
+        for series, unit, heading in titles
+    )  # fmt: skip  # its settings in two lines
+
+
+def others_view(found: Others) -> View:
+    """The table and the charts."""
+    return View(
+        name=f"layer-types-{found.n}x{found.d}",
+        title=_("Self-attention, recurrent net, convolution"),
+        what=f"counts of one layer over {found.n} tokens of {found.d} numbers, by formula",
+        tables=lambda: {_("One layer over this text"): found.table}
+        | {chart.heading: pd.DataFrame({line.name: list(line.y) for line in chart.series}, [f"{n:,}" for n in LENGTHS])
+           for chart in found.charts},
+        page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),
+        code="from attention.layer_costs import LAYERS, counted_path\n\n"
+        f"n, d = {found.n}, {found.d}\n"
+        "for layer in LAYERS:\n"
+        "    row = layer.work(n, d), layer.sequential(n), layer.path(n), counted_path(layer, n)",
+        starts_with_capture=False,
+    )  # fmt: skip  # a table a chart

@@ -1,0 +1,82 @@
+"""Step by step: attention as it is computed, on small numbers that can be changed, and on the model's own."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.steps.length import length_view, show_length
+from pages.steps.on_model import model_view, show_head, show_on_model
+from pages.steps.others import others_view, show_others
+from pages.steps.reading import explain
+from pages.steps.scale import scale_view, show_scale
+from pages.steps.similarity import show_model_similarity, show_small_similarity, similarity_view
+from pages.steps.small import show_small, small_view
+from pages.steps.softmax import show_softmax, softmax_view
+from pages.steps.state import StepsState, state
+from ui.controls import choose
+from ui.i18n import _
+from ui.page import PageContext, guarded, open_page, settle, show_badge, show_strip
+from ui.view import View, offer
+
+held = state()
+view, of_model = held.view, held.source == "model" and held.view in ("steps", "similarity")
+strip, place = st.container(), st.container()
+with place:
+    controls = st.container(key="steps_views", horizontal=True, vertical_alignment="center", gap="small")
+with controls:
+    choose(
+        StepsState, "view", view,
+        {"steps": _("the steps"), "scale": _("why √d"), "length": _("length"), "softmax": "softmax",
+         "similarity": _("similarity"), "others": "RNN, CNN"},
+    )  # fmt: skip  # a pair a view
+    if view in ("steps", "similarity"):
+        choose(StepsState, "source", held.source, {"small": _("small numbers"), "model": _("this model")})
+
+
+def open_model() -> tuple[PageContext, int]:
+    """The model's text at the head of the page; where it cannot be read, its sentence stands there."""
+    with strip:
+        opened, query, _key = settle(open_page(two_texts=True))
+        show_badge(opened)
+        if of_model:
+            show_strip(opened)
+    return opened, query
+
+
+def show_with_model() -> None:
+    """What is made of the model's own numbers, or of its text. Raises RunnerError."""
+    opened, query = open_model()
+    explain(held.view, of_model=of_model)
+    if of_model or view == "length":
+        with controls:
+            show_head(opened)
+    with place:
+        if view == "length":
+            offer(opened, length_view(opened, show_length(opened)))
+        elif view == "others":
+            offer(opened, others_view(show_others(opened)))
+        elif view == "similarity":
+            offer(opened, similarity_view(show_model_similarity(opened, query)))
+        else:
+            offer(opened, model_view(opened, show_on_model(opened, query)))
+
+
+def show_alone() -> View:
+    """What needs no model."""
+    if view == "scale":
+        return scale_view(show_scale())
+    if view == "softmax":
+        return softmax_view(show_softmax())
+    return similarity_view(show_small_similarity()) if view == "similarity" else small_view(show_small())
+
+
+def show_first() -> None:
+    """What needs no model stands first: it is there while one loads, and where none can be read."""
+    with place:
+        shown = show_alone()
+    explain(held.view, of_model=of_model)
+    opened, _query = open_model()
+    offer(opened, shown)
+
+
+guarded(show_with_model if of_model or view in ("length", "others") else show_first)

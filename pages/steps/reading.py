@@ -1,0 +1,111 @@
+"""How each view of the page Step by step is read."""
+
+from __future__ import annotations
+
+from pages.steps.state import View
+from ui.i18n import _
+from ui.reading import show_reading
+
+ATTENTION = "A = softmax(Q Kᵀ / √d + mask)\noutput = concat(A₀ V₀, A₁ V₁, …) W_O"
+VASWANI = "Vaswani et al. 2017, arXiv:1706.03762"
+
+
+def explain(view: View, *, of_model: bool) -> None:
+    """The explanation of the view that is open."""
+    {"steps": lambda: _steps(of_model=of_model), "scale": _scale, "length": _length, "softmax": _softmax,
+     "similarity": _similarity, "others": _others}[view]()  # fmt: skip  # a pair a view
+
+
+def _steps(*, of_model: bool) -> None:
+    whose = (
+        _("The numbers are the open head’s own: six tokens and eight dimensions of it; what is not shown is in every "
+          "sum as one number. “Small numbers” shows the same with numbers that you can change.")
+        if of_model
+        else _("The numbers are made up to be small, and can be changed: click one of X or of a W and type, or draw "
+               "the slider. “This model” shows the same steps on the open head’s own numbers.")
+    )  # fmt: skip  # one sentence a paragraph
+    show_reading(
+        [
+            _("The line of small pictures is the whole way, from the tokens’ vectors at the left to what attention "
+              "adds to them at the right. One step of it is open below, with its numbers."),
+            _("Point at a number of the last matrix: the row and the column that it is made of light up, and the sum "
+              "is spelled out. “play” does that for one number after the other."),
+            whose,
+        ],
+        formula=ATTENTION,
+        source=VASWANI,
+        attempt=_("Cover the results (“What comes here?”), compute one of them on paper, then click it."),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _scale() -> None:
+    show_reading(
+        [
+            _("A product of two random vectors is a sum of d products: its variance is d, measured at the right. "
+              "Divided by √d it is 1 for every d."),
+            _("Large scores make a softmax that gives nearly all to one key. At the left, its gradient: each cell says "
+              "how one weight moves with one score. Of a saturated row all of it is nearly 0."),
+            _("Temperature is the same knob: scores divided by it."),
+        ],
+        formula="Var(q · k) = d\ny = softmax(q · k / (√d · temperature)),  ∂y/∂s = diag(y) − y yᵀ",
+        source=VASWANI,
+        attempt=_("Switch the division off and draw d to the right: what becomes of the gradient? Now raise the "
+                  "temperature."),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _length() -> None:
+    show_reading(
+        [
+            _("At the left, how widely rows look: entropy in bits, of random scores, of the same with log n scaling, "
+              "and of the rows of the open head."),
+            _("At the right one score stands above all others by a fixed gap. However large the gap, its weight goes "
+              "to 0 with enough keys, unless scores grow with log n."),
+        ],
+        formula="H = −Σ w log₂ w\nw = e^gap / (e^gap + n − 1)\nlog n scaling: scores · log n / log 512",
+        source="Su 2021, kexue.fm/archives/8823; Veličković et al. 2024, arXiv:2410.01104",
+        attempt=_("Draw the gap: at how many keys is its weight a half?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _softmax() -> None:
+    show_reading(
+        [
+            _("The same six scores, by four ways. As it is written, e to a score is soon too large for the dtype: the "
+              "cells become ∞ and NaN. With the largest taken off first, nothing can be."),
+            _("Online, one pass is enough: whenever a larger score comes, the sum so far shrinks."),
+            _("At the right, what one token’s probability costs out of a whole vocabulary, and by trees, which look at "
+              "a part of it."),
+        ],
+        formula="yᵢ = e^(sᵢ − m) / Σ e^(sⱼ − m),  m = max s\nℓ ← ℓ · e^(m − m′) + e^(s − m′)",
+        source="Milakov & Gimelshein 2018, arXiv:1805.02867; Morin & Bengio 2005; Grave et al. 2017, arXiv:1609.04309",
+        attempt=_("Draw the largest score across 11 in float16, and across 88 in bfloat16."),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _similarity() -> None:
+    show_reading(
+        [
+            _("The same queries and keys, measured in several ways; choose one in the line of small pictures."),
+            _("A dot product is ‖q‖ ‖k‖ cos: a key can be looked at because it points the right way, or because it is "
+              "long."),
+        ],
+        formula="q · k = ‖q‖ ‖k‖ cos\nadditive = v · tanh(q W + k U)",
+        source="Bahdanau et al. 2015, arXiv:1409.0473; " + VASWANI,
+        attempt=_("Choose “this model”: which of its keys is longest, and is it the one looked at most?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _others() -> None:
+    show_reading(
+        [
+            _("Three kinds of layers that let tokens hear of one another, and self-attention in a window, at the "
+              "length of your text and the width of this model."),
+            _("A recurrent net takes one token after the other, so its steps wait; news from the first token passes "
+              "through all of them. Self-attention does all at once, in one step."),
+            _("For that its work grows with the square of the length: it is the larger one from n = d on."),
+        ],
+        formula="self-attention 2 n² d,  recurrent 2 n d²,  convolution k n d²",
+        source=VASWANI + ", table 1; van den Oord et al. 2016, arXiv:1609.03499",
+        attempt=_("Type a longer text: when does self-attention work more than the recurrent net?"),
+    )  # fmt: skip  # one sentence a paragraph

@@ -1,0 +1,141 @@
+"""Why √d: how large products of random vectors are, what their softmax is, and what gradient is left of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attention.score_scaling import (
+    DIMENSIONS,
+    KEYS,
+    PAIRS,
+    RandomRow,
+    random_products,
+    random_row,
+    saturation,
+    variances,
+)  # fmt: skip
+from pages.steps.chains import json_matrix, show_chain, show_charts
+from pages.steps.state import COLDEST, HOTTEST, StepsState, state
+from ui.controls import slider, steps, switch
+from ui.i18n import _
+from ui.view import View, component_page
+from viz.chart import Line, Lines
+from viz.components.step_by_step import step_by_step
+from viz.matrices_svg import Table, matrices_svg
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """A random row at the chosen d, and the curves over every d."""
+
+    d: int
+    factor: float
+    row: RandomRow
+    charts: tuple[Lines, ...]
+    payload: bytes
+
+
+def show_scale() -> Scaled:
+    """The knobs, then one row step by step, and beside it the same for every d."""
+    held = state()
+    d = int(held.wide)
+    with st.container(key="steps_knobs", horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(width=250, gap=None):
+            st.html(f"<p class='atlas-caption'>d = {d}</p>")
+            steps(StepsState, "wide", held.wide, {str(one): str(one) for one in DIMENSIONS})
+        span = COLDEST, HOTTEST
+        slider(StepsState, "temperature", held.temperature, span, _("temperature"), step=0.25, width=250)
+        switch(StepsState, "scaled", held.scaled, _("divide by √d"))
+    products = random_products(PAIRS)
+    factor = (1 / math.sqrt(d) if held.scaled else 1.0) / held.temperature
+    row = random_row(products, d, factor)
+    left, right = st.columns([0.62, 0.38], gap="medium")
+    with left:
+        payload = _show_row(row, d, factor, plain=held.temperature == 1, scaled=held.scaled)
+    charts = _charts(
+        variances(products).tolist(), [saturation(products, KEYS, scaled=on).tolist() for on in (False, True)]
+    )
+    with right:
+        show_charts(charts, "steps_scale")
+    return Scaled(d, factor, row, charts, payload)
+
+
+def tables_of(row: RandomRow) -> dict[str, Table]:
+    """What is shown of the row."""
+    keys, names = [f"k{i}" for i in range(KEYS)], ("q",)
+    values = {"S": ("q · k", row.products), "C": ("s", row.scores), "A": ("y = softmax(s)", row.weights)}
+    tables = {id: Table(name, names, keys, one.numpy()[None], share=id == "A") for id, (name, one) in values.items()}
+    ys, ss = [f"y{i}" for i in range(KEYS)], [f"s{i}" for i in range(KEYS)]
+    return tables | {"G": Table("diag(y) − y yᵀ", ys, ss, row.gradient.numpy())}
+
+
+def _show_row(row: RandomRow, d: int, factor: float, *, plain: bool, scaled: bool) -> bytes:
+    matrices = {name: json_matrix(table) for name, table in tables_of(row).items()}
+    chain: list[dict[str, Any]] = [
+        {"id": "products", "kind": "model", "result": "S", "short": "q · k", "title": _("q · k of random vectors"),
+         "note": _("One query and six keys, all their numbers random: each product is a sum of {d}.").format(d=d)},
+        {"id": "scale", "kind": "scale", "left": "S", "result": "C", "factor": factor, "short": "s",
+         "root": d if plain and scaled else None, "title": _("Divided by √d, and by the temperature"),
+         "note": _("Both are one factor on all scores, here {factor}.").format(factor=f"{factor:.4g}")},
+        {"id": "softmax", "kind": "softmax", "left": "C", "result": "A"},
+        {"id": "gradient", "kind": "gradient", "left": "A", "result": "G", "short": _("gradient"),
+         "title": _("The gradient: diag(y) − y yᵀ"),
+         "note": _("How each weight moves with each score. Where one weight is nearly 1, nothing moves, or learns.")},
+    ]  # fmt: skip  # one step a paragraph
+    return show_chain("steps_scale", matrices, chain, usual="gradient")
+
+
+def _charts(measured: list[float], largest: list[list[float]]) -> tuple[Lines, ...]:
+    places = [float(d) for d in DIMENSIONS]
+    divided = [value / d for value, d in zip(measured, places, strict=True)]
+    spread = Lines(
+        series=[
+            Line(_("q · k, measured"), places, measured, points=True),
+            Line(_("divided by √d"), places, divided, points=True),
+            Line(_("d itself"), places, places, dash="dot", quiet=True),
+        ],
+        x_title="d", y_title=_("variance"), log_x=True, log_y=True, ticks=places[::3], height=250,
+        heading=_("The variance of {count} products of random vectors").format(count=f"{PAIRS:,}"),
+    )  # fmt: skip  # the settings in a line
+    saturated = Lines(
+        series=[
+            Line(_("not divided"), places, largest[0], points=True),
+            Line(_("divided by √d"), places, largest[1], points=True),
+        ],
+        x_title="d", y_title=_("largest weight"), log_x=True, ticks=places[::3], height=250,
+        heading=_("The largest of six weights, mean over rows: 1 is a saturated softmax"),
+    )  # fmt: skip  # the settings in a line
+    return spread, saturated
+
+
+def scale_view(found: Scaled) -> View:
+    """The row with its gradient, and the curves."""
+    tables = tables_of(found.row)
+    return View(
+        name=f"why-sqrt-d-{found.d}",
+        title=_("Why √d"),
+        what=f"random vectors of {found.d} numbers, not the model's; scores times {found.factor:.6g}",
+        tables=lambda: {
+            table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns))
+            for table in (tables["G"], tables["S"], tables["C"], tables["A"])
+        }
+        | {chart.heading: pd.DataFrame({line.name: list(line.y) for line in chart.series}, [str(d) for d in DIMENSIONS])
+           for chart in found.charts},
+        page=component_page(step_by_step.SOURCE, found.payload),
+        picture=lambda title, words: matrices_svg(list(tables.values()), title=title, caption=words),
+        arrays={"dimensions": np.array(DIMENSIONS), "gradient": found.row.gradient.numpy()},
+        code="import torch\n\n"
+        "generator = torch.Generator().manual_seed(0)\n"
+        f"q, k = (torch.randn({PAIRS}, {DIMENSIONS[-1]}, generator=generator).double() for _ in range(2))\n"
+        "products = (q * k).cumsum(1)  # column d - 1: q · k of d numbers\n"
+        f"variances = [float(products[:, d - 1].var()) for d in {DIMENSIONS}]\n"
+        f"weights = torch.softmax(products[:{KEYS}, {found.d} - 1] * {found.factor!r}, 0)\n"
+        "gradient = torch.diag(weights) - torch.outer(weights, weights)",
+        starts_with_capture=False,
+    )  # fmt: skip  # two tables of tables

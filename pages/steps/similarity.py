@@ -1,0 +1,188 @@
+"""Similarity: four measures of the same queries and keys, small ones or the open head's own."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.similarities import head_vectors, spread
+from attention.similarity import Additive, Split, additive, split, usual_additive
+from attention.small_attention import small_attention
+from pages.steps.chains import json_matrix, show_chain
+from pages.steps.numbers import changed, numbers_of
+from pages.steps.on_model import token_names
+from pages.steps.state import state
+from ui.i18n import _
+from ui.page import PageContext
+from ui.view import View, component_page
+from viz.components.step_by_step import step_by_step
+from viz.matrices_svg import Table, matrices_svg, written
+
+SHOWN = 8  # dimensions of a model's vectors that are drawn; sums run over all
+
+
+@dataclass(frozen=True, eq=False)
+class Similar:
+    """Every table, and the lines that give them."""
+
+    tables: dict[str, Table]
+    code: str
+    of_model: bool
+    payload: bytes
+
+
+def show_small_similarity() -> Similar:
+    """Q and K of the small numbers, head 0 of one."""
+    held, written_numbers = state(), changed()
+    numbers = numbers_of(held.tokens, held.d, written_numbers)
+    steps = small_attention(numbers)
+    q, k, learned = steps.q[0], steps.k[0], usual_additive(held.d)
+    words = _(
+        "Q and K of the small numbers, as they are in “the steps”; W and v of the additive measure are made up too."
+    )
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    names = [f"q{i}" for i in range(len(q))], [f"k{i}" for i in range(len(k))]
+    code = (
+        "import torch\n\n"
+        f"q = torch.tensor({q.tolist()}, dtype=torch.float64)\nk = torch.tensor({k.tolist()}, dtype=torch.float64)\n"
+    )
+    return _show(q.numpy(), k.numpy(), split(q, k), names, code, (additive(q, k, learned).numpy(), learned))
+
+
+def show_model_similarity(opened: PageContext, query: int) -> Similar:
+    """The open head's own, of a few tokens; over all cells how far lengths and angles go."""
+    capture, layer, head = opened.capture, opened.layer, opened.head
+    found, ends = head_vectors(capture, layer, head, query), spread(capture, layer, head)
+    words = _(
+        "L{layer}H{head}, over all {count} cells of this text: ‖q‖ from {q}, ‖k‖ from {k}, cos from {cos}."
+    ).format(
+        layer=layer, head=head, count=f"{ends.cells:,}", q=_span(ends.q_norm), k=_span(ends.k_norm),
+        cos=_span(ends.cosine),
+    )  # fmt: skip
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    names = token_names(opened, found.window.queries), token_names(opened, found.window.keys)
+    code = (
+        "\nfrom analysis.similarities import head_vectors, spread\n\n"
+        f"found = head_vectors(capture, {layer}, {head}, {query})\nq, k = found.q, found.k\n"
+        f"ends = spread(capture, {layer}, {head})\n"
+    )
+    return _show(found.q.numpy(), found.k.numpy(), split(found.q, found.k), names, code, None)
+
+
+def _span(ends: tuple[float, float]) -> str:
+    return _("{low} to {high}").format(low=written(ends[0]), high=written(ends[1]))
+
+
+def _show(
+    q: np.ndarray, k: np.ndarray, found: Split, names: tuple[list[str], list[str]], code: str,
+    network: tuple[np.ndarray, Additive] | None,
+) -> Similar:  # fmt: skip  # its arguments in two lines
+    d = q.shape[1]
+    across = [str(i) for i in range(min(d, SHOWN))]
+    lengths = found.q_norms.numpy(), found.k_norms.numpy()
+    tables = {
+        "Q": Table("Q", names[0], across, q[:, :SHOWN]), "K": Table("K", names[1], across, k[:, :SHOWN]),
+        "S": Table("Q Kᵀ", *names, q @ k.T), "C": Table("Q Kᵀ ÷ √d", *names, q @ k.T / math.sqrt(d)),
+        "NQ": Table("‖q‖", names[0], ["‖q‖"], lengths[0][:, None]),
+        "NK": Table("‖k‖", names[1], ["‖k‖"], lengths[1][:, None]),
+        "COS": Table("cos", *names, found.cosines.numpy()),
+    }  # fmt: skip  # a pair a name
+    if network is not None:
+        tables["ADD"] = Table("v · tanh(q W + k U)", *names, network[0])
+    payload = show_chain("steps_similarity", _matrices(tables, d), _steps(tables, q, k, network), usual="cosine")
+    lines = "products, norms = q @ k.T, torch.outer(q.norm(dim=1), k.norm(dim=1))\ncosines = products / norms"
+    start = "" if "import torch" in code else "import torch\n"
+    return Similar(tables, code + start + lines, network is None, payload)
+
+
+def _matrices(tables: dict[str, Table], d: int) -> dict[str, Any]:
+    sides = {"Q": "query", "NQ": "query", "K": "key", "NK": "key"}
+    found = {name: json_matrix(table, side=sides.get(name, "")) for name, table in tables.items()}
+    for name in ("Q", "K"):
+        found[name]["shape"] = [len(tables[name].rows), d]
+    return found
+
+
+def _steps(
+    tables: dict[str, Table], q: np.ndarray, k: np.ndarray, network: tuple[np.ndarray, Additive] | None
+) -> list[dict[str, Any]]:
+    d, rows = q.shape[1], len(q)
+    rest = (q[:, SHOWN:] @ k[:, SHOWN:].T).tolist() if d > SHOWN else None
+    ends = [{"matrix": "NQ", "row": "i"}, {"matrix": "NK", "row": "j"}, {"matrix": "COS", "row": "i", "column": "j"}]
+    steps: list[dict[str, Any]] = [
+        {"id": "dot", "kind": "product", "left": "Q", "right": "K", "turned": True, "result": "S", "rest": rest,
+         "more": [d - SHOWN] * rows if rest else [], "of": "dimensions", "short": "q · k", "title": _("Dot product"),
+         "note": _("Large where two vectors point the same way, and where they are long.")},
+        {"id": "scale", "kind": "scale", "left": "S", "result": "C", "factor": 1 / math.sqrt(d), "root": d,
+         "title": _("Scaled dot product"), "note": _("The same order, a smaller size: what transformers use.")},
+        {"id": "cosine", "kind": "told", "parts": ["NQ", "NK", "COS"], "result": "S", "lights": ends,
+         "lines": _cosine_lines(tables), "short": "cos", "title": "q · k = ‖q‖ ‖k‖ cos",
+         "note": _("The cosine is the angle alone, between −1 and 1; the dot product also knows both lengths.")},
+    ]  # fmt: skip  # one step a paragraph
+    if network is not None:
+        steps.append(
+            {"id": "additive", "kind": "told", "parts": ["Q", "K"], "result": "ADD", "short": _("additive"),
+             "lights": [{"matrix": "Q", "row": "i"}, {"matrix": "K", "row": "j"}],
+             "lines": _additive_lines(tables, q, k, network[1]), "title": _("Additive (Bahdanau): a small network"),
+             "note": _("Query and key are added, bent by tanh, and weighed by v: no single matrix product does it.")}
+        )  # fmt: skip  # one step a paragraph
+    return steps
+
+
+def _cosine_lines(tables: dict[str, Table]) -> list[list[list[str]]]:
+    products, cosines = tables["S"].values, tables["COS"].values
+    return [
+        [
+            [
+                f"{_written(tables['NQ'].values[i, 0])} · {_written(tables['NK'].values[j, 0])} · "
+                f"{_written(cosines[i, j])} ≈ {_written(products[i, j])}"
+            ]
+            for j in range(products.shape[1])
+        ]
+        for i in range(products.shape[0])
+    ]
+
+
+def _additive_lines(tables: dict[str, Table], q: np.ndarray, k: np.ndarray, learned: Additive) -> list[list[list[str]]]:
+    asked, offered, v = q @ learned.w_q.numpy(), k @ learned.w_k.numpy(), learned.v.numpy()
+    values = tables["ADD"].values
+    found: list[list[list[str]]] = []
+    for i in range(len(q)):
+        row: list[list[str]] = []
+        for j in range(len(k)):
+            terms = [
+                f"{_written(w)}·tanh({_written(a)} + {_written(b)})"
+                for w, a, b in zip(v, asked[i], offered[j], strict=True)
+            ]
+            row.append([" + ".join(terms), f"≈ {_written(values[i, j])}"])
+        found.append(row)
+    return found
+
+
+def _written(value: float) -> str:
+    """Three decimals, a negative number in brackets."""
+    text = f"{round(float(value), 3) + 0.0:g}".replace("-", "−")
+    return f"({text})" if text.startswith("−") else text
+
+
+def similarity_view(found: Similar) -> View:
+    """Every measure of the cells in view."""
+    order = ["COS", *(name for name in found.tables if name != "COS")]
+    tables = [found.tables[name] for name in order]
+    whose = "the open head's own vectors, as attention saw them" if found.of_model else "small made-up numbers"
+    return View(
+        name="similarity",
+        title=_("Similarity"),
+        what=f"measures of queries and keys: {whose}",
+        tables=lambda: {one.name: pd.DataFrame(one.values, list(one.rows), list(one.columns)) for one in tables},
+        page=component_page(step_by_step.SOURCE, found.payload),
+        picture=lambda title, words: matrices_svg(tables, title=title, caption=words),
+        code=found.code,
+        starts_with_capture=found.of_model,
+    )

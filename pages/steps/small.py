@@ -1,0 +1,161 @@
+"""Attention on a few small numbers that can be changed: the first view of the page Step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from attention.small_attention import Numbers, Steps, small_attention, usual_numbers
+from pages.steps.numbers import changed, numbers_of
+from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, state
+from ui.components import mount
+from ui.controls import pick, switch
+from ui.i18n import _
+from ui.page import translated
+from ui.state import change, refuse
+from ui.view import View, component_page
+from viz.components.step_by_step import step_by_step
+from viz.matrices_svg import Table, matrices_svg
+
+KEPT = ("q", "k", "v", "scores", "weights", "output", "added")  # in the NPZ
+FIRST = {"X": "x", "WQ": "w_q", "WK": "w_k", "WV": "w_v", "WO": "w_o"}
+
+
+@dataclass(frozen=True, eq=False)
+class Small:
+    """What is in view: the numbers, all that follows from them, and how it is drawn."""
+
+    numbers: Numbers
+    steps: Steps
+    heads: int
+    head: int
+    causal: bool
+    scaled: bool
+    payload: bytes
+
+
+def show_small() -> Small:
+    """The sizes, then the steps."""
+    held = state()
+    heads = _heads(held.d, held.heads)
+    head = min(held.head, heads - 1)
+    with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
+        pick(StepsState, "tokens", held.tokens, _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)), width=124)
+        pick(StepsState, "d", held.d, _counted(_("{count} dimensions"), range(SMALLEST_D, LARGEST_D + 1)), width=150)
+        words = _counted(_("{count} heads"), divisors(held.d)) | {1: _("1 head")}
+        pick(StepsState, "heads", heads, words, width=120)
+        if heads > 1:
+            pick(StepsState, "head", head, _counted(_("head {count}"), range(heads)), width=112)
+        switch(StepsState, "causal", held.causal, _("mask"))
+        switch(StepsState, "scaled", held.scaled, _("divide by √d"))
+        words = _("Made up to be small: click a number of X or of a W and type.")
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    written = changed()
+    numbers = numbers_of(held.tokens, held.d, written)
+    steps = small_attention(numbers, n_heads=heads, causal=held.causal, scaled=held.scaled)
+    usual = usual_numbers(held.tokens, held.d)
+    payload = step_by_step.payload(
+        usual={name: getattr(usual, field).tolist() for name, field in FIRST.items()},
+        edits=written,
+        settings={"heads": heads, "head": head, "causal": held.causal, "scaled": held.scaled},
+        chain=None,
+        step=held.step,
+        ask=held.ask,
+        texts=translated(step_by_step.TEXTS),
+    )
+    mount(step_by_step.SOURCE, payload, key="step_by_step", on=events())
+    return Small(numbers, steps, heads, head, held.causal, held.scaled, payload)
+
+
+def events() -> dict[str, Callable[[Any], None]]:
+    """What the steps tell: the one opened, the numbers changed, and whether results are covered."""
+    return {
+        "step": lambda step: change(StepsState, step=str(step)),
+        "numbers": lambda written: change(StepsState, numbers=str(written)),
+        "ask": lambda ask: change(StepsState, ask=bool(ask)),
+    }
+
+
+def divisors(d: int) -> list[int]:
+    """The numbers of heads that share d dimensions evenly, each at least two of them, or all with one."""
+    return [n for n in range(1, d // 2 + 1) if d % n == 0]
+
+
+def _counted(words: str, counts: Iterable[int]) -> dict[int, str]:
+    """3 → "3 tokens"."""
+    return {count: words.format(count=count) for count in counts}
+
+
+def _heads(d: int, wanted: int) -> int:
+    """As many heads as asked for, where they share the dimensions evenly; else one, which is said."""
+    if wanted in divisors(d):
+        return wanted
+    words = _("{d} dimensions cannot be shared out among {heads} heads of at least two; one head is shown.")
+    refuse(StepsState, "heads", words.format(d=d, heads=wanted))
+    return 1
+
+
+# -- to be taken away -------------------------------------------------------------------------------------------------
+
+
+def small_view(found: Small) -> View:
+    """Every matrix of the open head."""
+    tables = tables_of(found)
+    frames = {table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns)) for table in tables}
+    result = frames.pop("A = softmax(S + mask)")
+    n_tokens, d = found.numbers.x.shape
+    return View(
+        name=f"attention-steps-{n_tokens}x{d}",
+        title=_("Attention, step by step"),
+        what=f"small made-up numbers, not the model's: {n_tokens} tokens, d = {d}, head {found.head} of {found.heads}",
+        tables=lambda: {"A = softmax(S + mask)": result, **frames},
+        page=component_page(step_by_step.SOURCE, found.payload),
+        picture=lambda title, words: matrices_svg(tables, title=title, caption=words),
+        arrays={name: getattr(found.steps, name).numpy() for name in KEPT},
+        code=small_code(found),
+        starts_with_capture=False,
+    )  # fmt: skip  # one argument a line
+
+
+def tables_of(found: Small) -> list[Table]:
+    """The matrices in the order in which they come about."""
+    numbers, steps, head = found.numbers, found.steps, found.head
+
+    def of(name: str, values: Any, rows: str, columns: str, *, share: bool = False) -> Table:
+        n_rows, n_columns = values.shape
+        across = [f"{columns}{j}" for j in range(n_columns)]
+        return Table(name, [f"{rows}{i}" for i in range(n_rows)], across, values.numpy(), share=share)
+
+    return [
+        of("X", numbers.x, "x", ""),
+        of("W_Q", numbers.w_q, "", ""), of("W_K", numbers.w_k, "", ""), of("W_V", numbers.w_v, "", ""),
+        of("Q", steps.q[head], "q", ""), of("K", steps.k[head], "k", ""), of("V", steps.v[head], "v", ""),
+        of("Q Kᵀ", steps.scores[head], "q", "k"),
+        of("S = Q Kᵀ ÷ √d" if found.scaled else "S = Q Kᵀ", steps.scaled[head], "q", "k"),
+        of("S + mask", steps.masked[head], "q", "k"),
+        of("A = softmax(S + mask)", steps.weights[head], "q", "k", share=True),
+        of("O = A V", steps.output[head], "o", ""),
+        of("concat", steps.concat, "z", ""), of("W_O", numbers.w_o, "", ""), of("Y = concat W_O", steps.added, "y", ""),
+    ]  # fmt: skip  # a step a line
+
+
+def small_code(found: Small) -> str:
+    """The lines that give the same numbers, with torch alone."""
+    first = "\n".join(
+        f"{name} = torch.tensor({getattr(found.numbers, name).tolist()}, dtype=torch.float64)"
+        for name in FIRST.values()
+    )
+    scale = "" if found.scaled else ", scale=1.0"
+    return (
+        "import torch\nfrom torch.nn.functional import scaled_dot_product_attention\n\n"
+        f"{first}\n\n"
+        f"n_tokens, d, heads = {len(found.numbers.x)}, {found.numbers.x.shape[1]}, {found.heads}\n"
+        "q, k, v = ((x @ w).reshape(n_tokens, heads, d // heads).transpose(0, 1) for w in (w_q, w_k, w_v))\n"
+        f"output = scaled_dot_product_attention(q, k, v, is_causal={found.causal}{scale})\n"
+        "added = output.transpose(0, 1).reshape(n_tokens, d) @ w_o"
+    )

@@ -1,0 +1,158 @@
+"""Softmax done safely: four ways to compute it, where the first overflows, and what a large vocabulary costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from attention.safe_softmax import DTYPES, Ways, every_way, overflow_at
+from attention.vocabulary_cost import VOCABULARIES, adaptive_cost, full_cost, tree_cost
+from pages.steps.chains import json_matrix, show_chain
+from pages.steps.state import HIGHEST, LOWEST, StepsState, state
+from ui.controls import choose, slider
+from ui.i18n import _
+from ui.view import View, component_page
+from viz.components.step_by_step import step_by_step
+from viz.matrices_svg import Table, matrices_svg, written
+from viz.tree_html import tree_html
+
+D = 64  # numbers of a vector, in the costs
+
+
+@dataclass(frozen=True, eq=False)
+class Softmax:
+    """The row by every way, and what vocabularies cost."""
+
+    ways: Ways
+    dtype: str
+    largest: float
+    costs: pd.DataFrame
+    payload: bytes
+
+
+def show_softmax() -> Softmax:
+    """The knobs, the four ways, and beside them the trees."""
+    held = state()
+    with st.container(key="steps_knobs", horizontal=True, vertical_alignment="center", gap="medium"):
+        slider(StepsState, "largest", held.largest, (LOWEST, HIGHEST), _("largest score"), step=1.0, width=320)
+        choose(StepsState, "dtype", held.dtype, {name: name for name in DTYPES})
+        limit = _("e to the score is ∞ in {dtype} above {limit}").format(
+            dtype=held.dtype, limit=f"{overflow_at(DTYPES[held.dtype]):.2f}"
+        )
+        st.html(f"<p class='atlas-caption'>{escape(limit)}</p>")
+    ways = every_way(held.largest, held.dtype)
+    costs = vocabulary_costs()
+    left, right = st.columns([0.64, 0.36], gap="large")
+    with left:
+        payload = _show_ways(ways)
+    with right:
+        st.markdown(f"**{_('What a token’s probability costs')}**")
+        st.table(costs.map(lambda value: f"{value:,.0f}"))
+        words = _("Multiply-adds for one token, vectors of {d} numbers: all products; the way down a tree, the "
+                  "mean over its leaves; and adaptive, the mean over words as frequent as 1 ÷ rank.")  # fmt: skip
+        st.html(f"<p class='atlas-caption'>{escape(words.format(d=D))}</p>")
+        st.html(tree_html(8, 5, _("A small tree: three decisions lead to one of eight tokens.")))
+    return Softmax(ways, held.dtype, held.largest, costs, payload)
+
+
+def vocabulary_costs() -> pd.DataFrame:
+    """Multiply-adds by vocabulary and way."""
+    ways = {_("full softmax"): full_cost, _("tree"): tree_cost, _("adaptive"): adaptive_cost}
+    data = {name: [float(cost(n, D)) for n in VOCABULARIES] for name, cost in ways.items()}
+    return pd.DataFrame(data, index=[f"{n:,}" for n in VOCABULARIES])
+
+
+def tables_of(ways: Ways) -> dict[str, Table]:
+    """Every row that is shown; the scores first."""
+    keys = [f"s{i}" for i in range(len(ways.scores))]
+    rows = {
+        "S": ("s", ways.scores), "E": ("e^s", ways.powers), "N": ("e^s ÷ Σ", ways.naive),
+        "B": ("e^(s − max)", ways.below), "A": ("e^(s − max) ÷ Σ", ways.subtracted), "L": ("log y", ways.logs),
+        "O": ("y", ways.one_pass),
+    }  # fmt: skip  # a pair a name
+    tables = {id: Table(name, ("",), keys, row.numpy()[None], share=id in "NAO") for id, (name, row) in rows.items()}
+    reads = np.array([[read.largest for read in ways.reads], [read.total for read in ways.reads]])
+    return tables | {"R": Table("m, ℓ", ("m", "ℓ"), keys, reads)}
+
+
+def _show_ways(ways: Ways) -> bytes:
+    matrices = {name: json_matrix(table) for name, table in tables_of(ways).items()}
+    top, total = ways.reads[-1].largest, ways.reads[-1].total
+    scores = [written(score) for score in ways.scores.tolist()]
+    whole = [{"matrix": "S"}]
+
+    def said(name: str, lines: list[str]) -> list[list[list[str]]]:
+        values = matrices[name]["values"][0]
+        return [
+            [
+                [line, f"= {value if isinstance(value, str) else f'{value or 0:.6g}'}"]
+                for line, value in zip(lines, values, strict=True)
+            ]
+        ]
+
+    def told(id: str, result: str, short: str, title: str, note: str, **more: Any) -> dict[str, Any]:
+        return {"id": id, "kind": "told", "result": result, "short": short, "title": title, "note": note, **more}
+
+    steps = [
+        told("naive", "N", _("naive"), _("Naive: e to every score, divided by their sum"),
+             _("As it is written. Once one power is ∞, every share is 0 or NaN."),
+             parts=["S", "E"], lights=[{"matrix": "E"}],
+             lines=said("N", [f"e^{s} ÷ (" + " + ".join(f"e^{one}" for one in scores) + ")" for s in scores])),
+        told("safe", "A", _("max-subtracted"), _("Safe: the largest score is taken off first"),
+             _("The same shares, for both sides are divided by e^max. No power is larger than 1."),
+             parts=["S", "B"], lights=[{"matrix": "B"}],
+             lines=said("A", [f"e^({s} − {written(top)}) ÷ {total:.4g}" for s in scores])),
+        told("log", "L", "log-softmax", _("The logarithm of the shares"),
+             _("s − max − log Σ: a share too small for the dtype still has its logarithm."), left="S", lights=whole,
+             lines=said("L", [f"{s} − {written(top)} − log {total:.4g}" for s in scores])),
+        told("online", "R", _("online"), _("Online: one pass, with the largest so far and the sum so far"),
+             _("Where a larger score comes, the sum shrinks by e^(old − new). FlashAttention does this tile by tile."),
+             left="S", lights=[{"matrix": "S", "column": "j"}], lines=_pass(ways)),
+        told("shares", "O", "y", _("The shares after the one pass"), _("e^(s − m) ÷ ℓ, with the last m and ℓ."),
+             parts=["S", "R"], lights=[{"matrix": "R", "column": len(scores) - 1}, {"matrix": "S", "column": "j"}],
+             lines=said("O", [f"e^({s} − {written(top)}) ÷ {total:.4g}" for s in scores])),
+    ]  # fmt: skip  # one step a paragraph
+    return show_chain("steps_softmax", matrices, steps, usual="naive")
+
+
+def _pass(ways: Ways) -> list[list[list[str]]]:
+    """What the one pass does at every score: the largest so far, and the sum so far."""
+    largest: list[list[str]] = []
+    totals: list[list[str]] = []
+    old, total = None, 0.0
+    for score, read in zip(ways.scores.tolist(), ways.reads, strict=True):
+        new = f"e^({written(score)} − {written(read.largest)})"
+        before = "" if old is None else f"max({written(old)}, {written(score)}) = "
+        largest.append([f"m = {before}{written(read.largest)}"])
+        kept = "" if old is None else f"{total:.4g}·e^({written(old)} − {written(read.largest)}) + "
+        totals.append([f"ℓ = {kept}{new} = {read.total:.6g}"])
+        old, total = read.largest, read.total
+    return [largest, totals]
+
+
+def softmax_view(found: Softmax) -> View:
+    """Every way, and the costs."""
+    tables = list(tables_of(found.ways).values())
+    return View(
+        name=f"softmax-{found.dtype}-{found.largest:g}",
+        title=_("Softmax, safely"),
+        what=f"six scores of an example, not the model's, in {found.dtype}, the largest {found.largest:g}",
+        tables=lambda: {
+            **{table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns)) for table in tables},
+            _("What a token’s probability costs"): found.costs,
+        },
+        page=component_page(step_by_step.SOURCE, found.payload),
+        picture=lambda title, words: matrices_svg(tables, title=title, caption=words),
+        code="import torch\n\n"
+        f"scores = torch.tensor({found.ways.scores.tolist()}, dtype=torch.{found.dtype})\n"
+        "naive = scores.exp() / scores.exp().sum()\n"
+        "safe = (scores - scores.max()).exp() / (scores - scores.max()).exp().sum()\n"
+        "logs = torch.log_softmax(scores, 0)\n\n"
+        "from attention.safe_softmax import online\n\nreads = online(scores.tolist())",
+        starts_with_capture=False,
+    )

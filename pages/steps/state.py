@@ -1,0 +1,64 @@
+"""What the page Step by step holds: its view, whose numbers, their sizes and changes, and which step is open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from ui.state import current, setting
+
+N_ = str  # marks a text for Babel without translating it here
+
+MOST_TOKENS, SMALLEST_D, LARGEST_D = 6, 3, 8
+COLDEST, HOTTEST = 0.25, 4.0  # temperatures
+SMALLEST_GAP, LARGEST_GAP = 1.0, 12.0  # between scores
+LOWEST, HIGHEST = 1.0, 120.0  # largest scores
+LONGEST = 4000  # characters of changed numbers: every one of the five matrices, twice over
+
+View = Literal["steps", "scale", "length", "softmax", "similarity", "others"]
+Wide = Literal["2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"]
+Dtype = Literal["float16", "bfloat16", "float32"]
+Source = Literal["small", "model"]
+OTHER_STEPS = (
+    "products",
+    "gradient",
+    "naive",
+    "safe",
+    "log",
+    "online",
+    "shares",
+    "dot",
+    "cosine",
+    "additive",
+    "lengths",
+)
+STEPS = ("x", "q", "k", "v", "rq", "rk", "scores", "scale", "mask", "softmax", "mix", "concat", "out", *OTHER_STEPS)
+
+
+@dataclass(frozen=True)
+class StepsState:
+    """``numbers`` are the small numbers that were changed, as :mod:`pages.steps.numbers` writes them."""
+
+    SCOPE: ClassVar[str] = "steps"
+
+    view: View = setting("steps", N_("view"))
+    source: Source = setting("small", N_("numbers"))
+    tokens: int = setting(4, N_("tokens"), least=1, most=MOST_TOKENS)
+    d: int = setting(4, N_("dimensions"), least=SMALLEST_D, most=LARGEST_D)
+    heads: int = setting(1, N_("heads"), least=1, most=LARGEST_D)
+    head: int = setting(0, N_("head"), least=0, most=LARGEST_D)
+    causal: bool = setting(True, N_("mask"))
+    scaled: bool = setting(True, N_("division by √d"))
+    numbers: str = setting("", N_("changed numbers"), longest=LONGEST)
+    step: str = setting("scores", N_("step"), options=lambda: STEPS)
+    wide: Wide = setting("64", "d")
+    temperature: float = setting(1.0, N_("temperature"), least=COLDEST, most=HOTTEST)
+    gap: float = setting(4.0, N_("gap"), least=SMALLEST_GAP, most=LARGEST_GAP)
+    largest: float = setting(12.0, N_("largest score"), least=LOWEST, most=HIGHEST)
+    dtype: Dtype = setting("float16", N_("dtype"))
+    ask: bool = setting(False, N_("What comes here?"))
+
+
+def state() -> StepsState:
+    """What the page holds now."""
+    return current(StepsState)

@@ -1,0 +1,50 @@
+"""Costs by formula are those that are counted, on torch's own module and on a whole tree."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from attention.vocabulary_cost import (
+    CUTOFFS,
+    DIVISOR,
+    VOCABULARIES,
+    adaptive_cost,
+    adaptive_parts,
+    balanced_depths,
+    full_cost,
+    mean_depth,
+    tree_cost,
+    zipf,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 64, 100, *VOCABULARIES])
+def test_the_mean_depth_is_that_of_every_leaf(n):
+    depths = balanced_depths(n)
+    assert len(depths) == n
+    assert sum(2.0**-depth for depth in depths) == pytest.approx(1)  # Kraft: the tree is whole
+    assert mean_depth(n) == pytest.approx(sum(depths) / n, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [n for n in VOCABULARIES if n < 10**5])
+def test_the_adaptive_parts_are_the_products_of_torchs_module(n):
+    d, cutoffs = 64, [cutoff for cutoff in CUTOFFS if cutoff < n]
+    module = torch.nn.AdaptiveLogSoftmaxWithLoss(d, n, cutoffs, div_value=DIVISOR)
+    head, clusters = adaptive_parts(n, d)
+    assert head == module.head.weight.numel()
+    assert clusters == [sum(weight.numel() for weight in tail.parameters()) for tail in module.tail]
+
+
+def test_the_mean_is_over_tokens_by_their_frequency():
+    n, d = 12_000, 32
+    head, clusters = adaptive_parts(n, d)
+    shares = zipf(n)
+    assert sum(shares) == pytest.approx(1)
+    assert shares[0] == pytest.approx(10 * shares[9])
+    expected = sum(
+        share * (head + (0 if rank < 2_000 else clusters[0] if rank < 10_000 else clusters[1]))
+        for rank, share in enumerate(shares)
+    )
+    assert adaptive_cost(n, d) == pytest.approx(expected, rel=1e-9)
+    assert tree_cost(n, d) < adaptive_cost(n, d) < full_cost(n, d) == n * d

@@ -1,0 +1,146 @@
+"""The page Step by step: its numbers are torch's and the model's, and bad input is one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+from attention.small_attention import small_attention, usual_numbers
+from model_runner import CaptureRequest, load_runner
+from pages.steps.numbers import numbers_of
+from pages.steps.small import Small, small_code, tables_of
+from tests.ui.driving import components, html, no_failure, open_app, payload, send, sentences
+from ui.session import DEFAULT_TEXT
+
+pytestmark = pytest.mark.table
+
+PAGE = "pages/steps/page.py"
+
+
+def test_small_numbers_are_there_and_what_is_changed_is_in_the_address():
+    app = open_app(page=PAGE)
+    no_failure(app)
+    meta, _ = payload(app, "step_by_step")
+    assert meta["usual"]["WQ"] == usual_numbers(4, 4).w_q.tolist()
+    send(app, "step_by_step", "numbers", "X01_1.5")
+    send(app, "step_by_step", "step", "softmax")
+    send(app, "step_by_step", "ask", True)
+    no_failure(app)
+    meta, _ = payload(app, "step_by_step")
+    assert (meta["edits"], meta["step"], meta["ask"]) == ("X01_1.5", "softmax", True)
+    assert {app.query_params[f"steps.{name}"] for name in ("numbers", "step", "ask")} == {"X01_1.5", "softmax", "1"}
+
+
+def test_what_is_taken_away_is_what_torch_computes():
+    numbers = numbers_of(4, 6, "Q00_3~X13_-1.25")
+    found = Small(numbers, small_attention(numbers, n_heads=2), heads=2, head=1, causal=True, scaled=True, payload=b"")
+    lines: dict[str, Any] = {}
+    exec(small_code(found), lines)
+    output = scaled_dot_product_attention(lines["q"], lines["k"], lines["v"], is_causal=True)
+    torch.testing.assert_close(found.steps.output, output, rtol=0, atol=1e-12)
+    torch.testing.assert_close(found.steps.added, lines["added"], rtol=0, atol=1e-12)
+    assert (float(lines["w_q"][0, 0]), float(lines["x"][1, 3])) == (3, -1.25)
+    tables = {table.name: table.values for table in tables_of(found)}
+    assert tables["A = softmax(S + mask)"].sum(1) == pytest.approx(np.ones(4))
+    assert len(tables) == 15
+
+
+@pytest.mark.parametrize("written", ["X01_nan", "X01_inf~X00_1", "X01_1e308", "Z00_1", "X99_1", "X01_1e5", "𝒳", "X01_"])
+def test_numbers_of_an_address_that_are_none_are_said_and_left_out(written):
+    app = open_app(page=PAGE, **{"steps.numbers": written})
+    no_failure(app)
+    (said,) = sentences(app)
+    assert "is no change of a number here" in said
+    assert payload(app, "step_by_step")[0]["edits"] == ("X00_1" if "X00_1" in written else "")
+
+
+def test_heads_that_cannot_share_the_dimensions_are_said():
+    app = open_app(page=PAGE, **{"steps.d": "7", "steps.heads": "2"})
+    no_failure(app)
+    assert sentences(app) == ["7 dimensions cannot be shared out among 2 heads of at least two; one head is shown."]
+
+
+def test_on_the_model_the_weights_are_its_own():
+    app = open_app(page=PAGE, layer="6", head="4", query="7", **{"steps.source": "model"})
+    no_failure(app)
+    chain = payload(app, "step_by_step")[0]["chain"]
+    capture = load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT))
+    places = [int(name.split()[-1]) for name in chain["matrices"]["A"]["rows"]]
+    expected = capture.weights(6, 4)[places][:, places].double().numpy()
+    np.testing.assert_allclose(chain["matrices"]["A"]["values"], expected, atol=2e-5)
+    assert "H4, H5 share these keys and values (GQA)." in html(app)
+    assert {"rq", "rk", "out"} <= {step["id"] for step in chain["steps"]}
+
+
+@pytest.mark.parametrize("address", [{"model": "encoder"}, {"model": "translator"}, {"text": "a"}, {"text": "日本 😀"}])
+def test_every_model_and_text_has_its_steps(address):
+    app = open_app(page=PAGE, **{"steps.source": "model", **address})
+    no_failure(app)
+    assert sentences(app) == []
+    assert "step_by_step" in components(app)
+
+
+@pytest.mark.parametrize("address", [{"text": ""}, pytest.param({"model": "mamba"}, marks=pytest.mark.long)])
+def test_small_numbers_stay_where_no_text_or_model_can_be_read(address, folder_of):
+    address = {name: folder_of(value) if name == "model" else value for name, value in address.items()}
+    app = open_app(page=PAGE, **address)
+    no_failure(app)
+    assert len(sentences(app)) == 1
+    assert "step_by_step" in components(app)
+
+
+@pytest.mark.parametrize("scaled, temperature", [("1", "1"), ("0", "1"), ("1", "2.5")])
+def test_the_gradient_shown_is_autograds(scaled, temperature):
+    address = {"steps.wide": "64", "steps.scaled": scaled, "steps.temperature": temperature}
+    app = open_app(page=PAGE, **{"steps.view": "scale", **address})
+    no_failure(app)
+    matrices = payload(app, "step_by_step")[0]["chain"]["matrices"]
+    factor = (1 / 8 if scaled == "1" else 1) / float(temperature)
+    scores = torch.tensor(matrices["S"]["values"][0], dtype=torch.float64) * factor
+    expected = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, 0), scores)
+    np.testing.assert_allclose(matrices["G"]["values"], expected.numpy(), atol=1e-12)
+
+
+def test_the_naive_softmax_overflows_on_the_page_and_the_safe_one_does_not():
+    app = open_app(page=PAGE, **{"steps.view": "softmax", "steps.largest": "12"})
+    no_failure(app)
+    matrices = payload(app, "step_by_step")[0]["chain"]["matrices"]
+    assert "Infinity" in matrices["E"]["values"][0]
+    assert "NaN" in matrices["N"]["values"][0]
+    assert sum(matrices["A"]["values"][0]) == pytest.approx(1, abs=2e-3)  # float16
+    assert sum(matrices["O"]["values"][0]) == pytest.approx(1)
+
+
+def test_the_split_of_the_models_products_is_theirs():
+    app = open_app(page=PAGE, layer="6", head="4", query="7", **{"steps.view": "similarity", "steps.source": "model"})
+    no_failure(app)
+    matrices = payload(app, "step_by_step")[0]["chain"]["matrices"]
+    values = {name: np.array(one["values"]) for name, one in matrices.items()}
+    np.testing.assert_allclose(values["NQ"] * values["NK"].T * values["COS"], values["S"], atol=1e-9)
+    capture = load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT))
+    places = [int(name.split()[-1]) for name in matrices["S"]["rows"]]
+    q, k = capture.q(6)[4, places].double(), capture.k(6)[2, places].double()
+    np.testing.assert_allclose(values["S"], (q @ k.T).numpy(), atol=1e-9)
+
+
+VIEWS = ["scale", "length", "softmax", "similarity", "others"]
+ODD = [{"model": "encoder"}, {"model": "translator"}, {"text": "a", "lang": "zh"}]
+SOME = [("length", ODD[1]), ("others", ODD[0]), ("length", ODD[2])]  # the rest are looked at by make long
+
+
+@pytest.mark.parametrize(
+    "view, address",
+    [
+        pytest.param(view, address, marks=[] if (view, address) in SOME else [pytest.mark.long])
+        for view in VIEWS
+        for address in ODD
+    ],
+)
+def test_every_view_stands_for_every_model_and_text(view, address):
+    app = open_app(page=PAGE, **{"steps.view": view, **address})
+    no_failure(app)
+    assert sentences(app) == []

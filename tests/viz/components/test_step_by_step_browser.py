@@ -1,0 +1,104 @@
+"""Step by step under mouse, keys and time, in a browser and without a server."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.viz.components import shim
+from tests.viz.components.clock import hold, settle
+from tests.viz.components.test_step_by_step import steps
+from viz.components.step_by_step.step_by_step import SOURCE
+
+pytestmark = pytest.mark.browser
+WIDE = "section{max-width:1100px}"
+
+
+def facts(page):
+    settle(page)
+    return page.locator(".step-by-step").evaluate("root => ({...root.dataset})")
+
+
+def told(page):
+    return [[event, value] for _name, event, value in page.evaluate("window.calls")]
+
+
+def cell(page, row, column):
+    return page.locator(f".result td[data-row='{row}'][data-column='{column}']")
+
+
+def test_pointing_lights_the_row_and_the_column_and_spells_the_sum(mount):
+    page = mount(SOURCE, steps(), style=WIDE)
+    cell(page, 2, 1).hover()
+    settle(page)
+    assert page.locator("[data-matrix=Q] td.lit").evaluate_all("all => all.map(one => one.dataset.row)") == ["2"] * 4
+    assert page.locator("[data-matrix=K] td.lit").evaluate_all("all => all.map(one => one.dataset.column)") == ["1"] * 4
+    expect(page.locator(".sum")).to_contain_text("q₂ · k₁ = ")
+    page.mouse.move(5, 5)
+    expect(page.locator(".sum")).to_have_class("sum empty")
+
+
+def test_a_typed_number_is_in_every_later_matrix_and_what_is_none_is_said(mount):
+    page = mount(SOURCE, steps(step="q"), style=WIDE)
+    before = cell(page, 0, 0).text_content()
+    typed = page.locator("[data-matrix=X] input").first
+    typed.fill("1e308")
+    expect(page.get_by_role("alert")).to_contain_text("“1e308” cannot stand here")
+    assert cell(page, 0, 0).text_content() == before
+    typed.fill("2.5")
+    expect(page.locator(".problem")).to_have_text("")
+    assert cell(page, 0, 0).text_content() != before
+    assert facts(page)["edits"] == "X00_2.5"
+    page.wait_for_function("window.calls.length")
+    assert told(page) == [["numbers", "X00_2.5"]]
+    typed.press("ArrowUp")
+    assert facts(page)["edits"] == "X00_3"
+    page.locator(".slide input").fill("-1.5")
+    assert facts(page)["edits"] == "X00_-1.5"
+    expect(typed).to_have_value("−1.5")
+    page.get_by_role("button", name="the first numbers again").click()
+    assert facts(page)["edits"] == ""
+    assert cell(page, 0, 0).text_content() == before
+
+
+def test_a_covered_cell_is_shown_by_a_click(mount):
+    page = mount(SOURCE, steps(), style=WIDE)
+    shown = cell(page, 1, 1).text_content()
+    page.get_by_role("button", name="What comes here?").click()
+    expect(cell(page, 1, 1)).to_have_text("?")
+    cell(page, 1, 1).hover()
+    expect(page.locator(".sum")).not_to_contain_text(shown)
+    cell(page, 1, 1).click()
+    expect(cell(page, 1, 1)).to_have_text(shown)
+    expect(cell(page, 1, 2)).to_have_text("?")
+    assert told(page) == [["ask", True]]
+    page.get_by_role("button", name="show all numbers").click()
+    expect(cell(page, 1, 2)).not_to_have_text("?")
+
+
+def test_play_goes_through_every_number_and_every_step_and_stops(mount):
+    page = mount(SOURCE, steps(step="mix"), style=WIDE)
+    hold(page)
+    page.get_by_role("button", name="play").click()
+    seen = set()
+    for _ in range(80):
+        page.clock.run_for(320)
+        now = page.locator(".step-by-step").evaluate("root => ({...root.dataset})")
+        seen.add((now["step"], now["at"]))
+    assert {step for step, _at in seen} == {"mix", "concat", "out"}
+    assert len({at for step, at in seen if step == "concat" and at}) == 16
+    expect(page.get_by_role("button", name="play")).to_be_visible()
+    assert ["step", "out"] in told(page)
+
+
+def test_back_and_next_walk_the_steps_in_the_dark_and_on_a_phone(mount):
+    page = mount(SOURCE, steps(), width=390, height=844, theme=shim.DARK)
+    page.get_by_role("button", name="next step").click()
+    assert facts(page)["step"] == "scale"
+    page.get_by_role("button", name="previous step").click()
+    page.get_by_role("button", name="previous step").click()
+    assert facts(page)["step"] == "v"
+    page.locator(".line button").last.click()
+    assert facts(page)["step"] == "out"
+    expect(page.get_by_role("button", name="next step")).to_be_disabled()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

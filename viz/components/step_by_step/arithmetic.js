@@ -1,0 +1,90 @@
+// Attention on a few small numbers, every matrix kept; attention/small_attention.py is the same in torch.
+
+/** @import { Chain, Matrix, Numbers, Rows, Settings, Step } from "./payload" */
+
+/** @type {(a: Rows, b: Rows) => Rows} */
+export const times = (a, b) => a.map((row) => columnsOf(b).map((column) => dot(row, column)))
+
+/** @type {(a: number[], b: number[]) => number} */
+export const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0)
+
+/** @type {(rows: Rows) => Rows} */
+export const columnsOf = (rows) => (rows[0] ?? []).map((_, j) => rows.map((row) => row[j]))
+
+// The weights of a row of scores, −∞ where it may not look; the largest is taken off first, so that none is too large.
+/** @type {(scores: number[]) => number[]} */
+export function softmax(scores) {
+  const top = Math.max(...scores)
+  const exponents = scores.map((score) => Math.exp(score - top))
+  const sum = exponents.reduce((all, one) => all + one, 0)
+  return exponents.map((one) => one / sum)
+}
+
+const cut = (rows, head, size) => rows.map((row) => row.slice(head * size, (head + 1) * size))
+const named = (letter, count) => Array.from({ length: count }, (_, i) => letter + subscript(i))
+const numbered = (count, first = 0) => Array.from({ length: count }, (_, i) => String(i + first))
+
+/** @type {(number: number) => string} */
+export const subscript = (number) => [...String(number)].map((digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]).join("")
+
+// All steps of one head, and of the others what concat needs.
+/** @type {(numbers: Numbers, settings: Settings) => Chain} */
+export function smallChain(numbers, { heads, head, causal, scaled }) {
+  const [tokens, d] = [numbers.X.length, numbers.X[0].length]
+  const size = d / heads
+  const made = Array.from({ length: heads }, (_, h) => oneHead(numbers, h, size, causal, scaled))
+  const own = made[head]
+  const inputs = numbered(d)
+  const dims = numbered(size, head * size)
+  const concat = numbers.X.map((_, i) => made.flatMap((one) => one.O[i]))
+  const of = (letter) => named(letter, tokens)
+  /** @type {Record<string, Matrix>} */
+  const matrices = {
+    X: matrix("X", numbers.X, of("x"), inputs),
+    WQ: matrix("W_Q", own.WQ, inputs, dims, "query"), Q: matrix("Q", own.Q, of("q"), dims, "query"),
+    WK: matrix("W_K", own.WK, inputs, dims, "key"), K: matrix("K", own.K, of("k"), dims, "key"),
+    WV: matrix("W_V", own.WV, inputs, dims, "value"), V: matrix("V", own.V, of("v"), dims, "value"),
+    S: matrix("QKᵀ", own.S, of("q"), of("k")), C: matrix("S", own.C, of("q"), of("k")),
+    M: matrix("S + mask", own.M, of("q"), of("k")), A: matrix("A", own.A, of("q"), of("k"), "", "share"),
+    O: matrix("O", own.O, of("o"), dims, "value"),
+    Z: matrix("concat", concat, of("z"), inputs, "value"),
+    WO: matrix("W_O", numbers.WO, inputs, inputs), Y: matrix("Y", times(concat, numbers.WO), of("y"), inputs),
+  }
+  made.forEach((one, h) => {
+    matrices[`O${h}`] = matrix(heads > 1 ? `O${subscript(h)}` : "O", one.O, of("o"), numbered(size, h * size), "value")
+  })
+  return { matrices, steps: stepsOf(size, heads, causal, scaled) }
+}
+
+/** @type {(name: string, values: Rows, rows: string[], columns: string[], side?: string, unit?: string) => Matrix} */
+const matrix = (name, values, rows, columns, side = "", unit = "") => ({
+  name, values, rows, columns, side, unit, shape: [values.length, (values[0] ?? []).length],
+})
+
+/** @type {(numbers: Numbers, head: number, size: number, causal: boolean, scaled: boolean) => Record<string, Rows>} */
+function oneHead(numbers, head, size, causal, scaled) {
+  const [WQ, WK, WV] = [numbers.WQ, numbers.WK, numbers.WV].map((w) => cut(w, head, size))
+  const [Q, K, V] = [WQ, WK, WV].map((w) => times(numbers.X, w))
+  const S = times(Q, columnsOf(K))
+  const C = S.map((row) => row.map((score) => (scaled ? score / Math.sqrt(size) : score)))
+  const M = C.map((row, i) => row.map((score, j) => (causal && j > i ? -Infinity : score)))
+  const A = M.map(softmax)
+  return { WQ, WK, WV, Q, K, V, S, C, M, A, O: times(A, V) }
+}
+
+/** @type {(size: number, heads: number, causal: boolean, scaled: boolean) => Step[]} */
+function stepsOf(size, heads, causal, scaled) {
+  return [
+    { id: "x", kind: "given", result: "X" },
+    { id: "q", kind: "product", left: "X", right: "WQ", result: "Q" },
+    { id: "k", kind: "product", left: "X", right: "WK", result: "K" },
+    { id: "v", kind: "product", left: "X", right: "WV", result: "V" },
+    { id: "scores", kind: "product", left: "Q", right: "K", turned: true, result: "S" },
+    { id: "scale", kind: "scale", left: "S", result: "C", factor: scaled ? 1 / Math.sqrt(size) : 1, root: scaled ? size : null },
+    { id: "mask", kind: "mask", left: "C", result: "M", causal },
+    { id: "softmax", kind: "softmax", left: "M", result: "A" },
+    { id: "mix", kind: "product", left: "A", right: "V", result: "O" },
+    { id: "concat", kind: "concat", parts: Array.from({ length: heads }, (_, h) => `O${h}`), result: "Z" },
+    { id: "out", kind: "product", left: "Z", right: "WO", result: "Y" },
+  ]
+}

@@ -1,0 +1,32 @@
+// Numbers that the reader changed, as the address holds them: X01_1.5~Q00_-2, the matrix, its row and column, the number.
+
+/** @import { Numbers } from "./payload" */
+
+const LETTERS = { X: "X", Q: "WQ", K: "WK", V: "WV", O: "WO" }
+const EDIT = /^([XQKVO])(\d)(\d)_(-?\d+(?:\.\d+)?(?:e-?\d+)?)$/
+
+/** @type {(edits: string) => [matrix: string, row: number, column: number, value: number][]} */
+const readEdits = (edits) =>
+  edits.split("~").flatMap((edit) => {
+    const found = EDIT.exec(edit)
+    return found ? [[LETTERS[found[1]], Number(found[2]), Number(found[3]), Number(found[4])]] : []
+  })
+
+// The usual numbers with these changes, as far as there are such places.
+/** @type {(usual: Numbers, edits: string) => Numbers} */
+export function withEdits(usual, edits) {
+  const numbers = /** @type {Numbers} */ (Object.fromEntries(Object.entries(usual).map(([name, rows]) => [name, rows.map((row) => [...row])])))
+  for (const [name, row, column, value] of readEdits(edits)) {
+    if (numbers[name][row]?.[column] !== undefined) numbers[name][row][column] = value
+  }
+  return numbers
+}
+
+// The edits with one more; those of places that are not there now, of a longer text, say, are kept.
+/** @type {(edits: string, usual: Numbers, name: string, row: number, column: number, value: number) => string} */
+export function edited(edits, usual, name, row, column, value) {
+  const letter = Object.keys(LETTERS).find((one) => LETTERS[one] === name)
+  const place = `${letter}${row}${column}_`
+  const others = edits.split("~").filter((edit) => edit && !edit.startsWith(place))
+  return [...others, ...(usual[name][row][column] === value ? [] : [`${place}${value}`])].sort().join("~")
+}

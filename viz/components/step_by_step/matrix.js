@@ -1,0 +1,81 @@
+// One matrix as a table: its name and shape, names of its rows and columns, its numbers on their colours.
+
+import { element } from "../shared/dom.js"
+import { css, inkOn, rampColor } from "../shared/theme.js"
+import { fill } from "../shared/words.js"
+import { columnsOf } from "./arithmetic.js"
+import { inCell, written } from "./written.js"
+/** @import { Theme, Texts } from "../shared/types" */
+/** @import { Matrix } from "./payload" */
+
+// A table for a matrix with so many rows and columns; `turned`: rows and columns change places. `edit` makes a cell an
+// input.
+/**
+ * @param {Matrix} matrix
+ * @param {{ id: string, turned?: boolean, edit?: boolean, texts: Texts, result?: boolean }} how
+ */
+export function matrixView(matrix, how) {
+  const { id, turned = false, edit = false, texts, result = false } = how
+  const shown = turned ? transposed(matrix) : matrix
+  const name = element("b", { textContent: turned ? `${matrix.name}ᵀ` : matrix.name })
+  const size = element("span")
+  const head = element("tr", {}, element("td"), ...shown.columns.map((column) => element("th", { scope: "col", title: column, textContent: column })))
+  const cells = shown.values.map((row, i) => row.map((_, j) => {
+    const cell = element("td", { "data-row": i, "data-column": j })
+    if (edit) {
+      const label = fill(texts.cell_name, { matrix: matrix.name, row: shown.rows[i], column: shown.columns[j] })
+      cell.append(element("input", { type: "text", inputmode: "decimal", autocomplete: "off", "aria-label": label }))
+    }
+    return cell
+  }))
+  const rows = cells.map((row, i) => element("tr", {}, element("th", { scope: "row", title: shown.rows[i], textContent: shown.rows[i] }), ...row))
+  const table = element("table", { className: `matrix ${matrix.side} ${result ? "result" : ""}`, "data-matrix": id },
+    element("caption", {}, name, size), element("thead", {}, head), element("tbody", {}, ...rows))
+  return { id, table, cells, turned, size, names: shown.rows, edit, result }
+}
+
+/** @type {(matrix: Matrix) => Matrix} */
+const transposed = (matrix) => ({
+  ...matrix, values: columnsOf(matrix.values), rows: matrix.columns, columns: matrix.rows, shape: [...matrix.shape].reverse(),
+})
+
+// The numbers and colours of now, what is lit, and what is covered.
+/**
+ * @param {any} view
+ * @param {Matrix} matrix
+ * @param {{ theme: Theme, texts: Texts, lit: any[], covered: (i: number, j: number) => boolean, at: number[] | null }} look
+ */
+export function paintMatrix(view, matrix, { theme, texts, lit, covered, at }) {
+  const shown = view.turned ? transposed(matrix) : matrix
+  const most = largestOf(matrix)
+  const part = shown.values.length < shown.shape[0] || (shown.values[0] ?? []).length < shown.shape[1]
+  const counts = { rows: shown.shape[0], columns: shown.shape[1], shown: shown.values.length, across: (shown.values[0] ?? []).length }
+  view.size.textContent = part ? fill(texts.shape_part, counts) : shown.shape.join(" × ")
+  view.cells.forEach((row, i) => row.forEach((cell, j) => {
+    const value = shown.values[i][j]
+    const hidden = view.result && covered(i, j)
+    const color = hidden ? theme.secondary : colorOf(value, matrix, most, theme)
+    cell.style.background = css(color)
+    cell.style.color = css(hidden ? theme.text : inkOn(color))
+    const input = cell.firstElementChild
+    if (input) {
+      const focused = /** @type {ShadowRoot} */ (input.getRootNode()).activeElement === input
+      if (!focused || input.dataset.dragged) input.value = written(value, 6)
+    } else cell.textContent = hidden ? "?" : inCell(value)
+    cell.classList.toggle("covered", hidden)
+    const [r, c] = view.turned ? [j, i] : [i, j]
+    cell.classList.toggle("lit", lit.some((one) => one.matrix === view.id && (one.row ?? r) === r && (one.column ?? c) === c))
+    cell.classList.toggle("at", view.result && at !== null && at[0] === i && at[1] === j)
+  }))
+}
+
+/** @type {(matrix: Matrix) => number} */
+export const largestOf = (matrix) =>
+  Math.max(1e-9, ...matrix.values.flat().filter(Number.isFinite).map(Math.abs))
+
+/** @type {(value: number, matrix: Matrix, most: number, theme: Theme) => import("../shared/types").RGB} */
+export function colorOf(value, matrix, most, theme) {
+  if (!Number.isFinite(value)) return theme.masked
+  if (matrix.unit === "share") return rampColor(theme.sequential, 0.85 * value)
+  return rampColor(theme.diverging, 0.5 + (0.36 * value) / most)
+}

@@ -1,0 +1,40 @@
+// The whole way in one line: what each step makes as a small picture, to choose from.
+
+import { sizeCanvas } from "../shared/canvas.js"
+import { element } from "../shared/dom.js"
+import { css } from "../shared/theme.js"
+import { colorOf, largestOf } from "./matrix.js"
+/** @import { Chain } from "./payload" */
+
+const SIGNS = { x: "X", scale: "÷ √d", softmax: "softmax", mix: "· V", out: "W_O" } // the same in every language
+const CELL = 8 // pixels of a number
+
+/** @type {(chain: Chain, texts: Record<string, string>, choose: (id: string) => void) => { line: HTMLElement, buttons: any[] }} */
+export function overview(chain, texts, choose) {
+  const buttons = chain.steps.map(({ id, result, short, title }) => {
+    const canvas = element("canvas")
+    const name = element("b", { textContent: short ?? SIGNS[id] ?? texts[`short_${id}`] ?? chain.matrices[result].name })
+    const size = element("small")
+    const button = element("button", { type: "button", "data-step": id, title: title ?? texts[`step_${id}`] ?? "" }, element("span", { className: "thumb" }, canvas), name, size)
+    button.addEventListener("click", () => choose(id))
+    return { id, result, button, canvas, size }
+  })
+  return { line: element("div", { className: "line scroller", role: "group", "aria-label": texts.way ?? "" }, ...buttons.map((one) => one.button)), buttons }
+}
+
+export function paintOverview(buttons, chain, open, theme, isCovered) {
+  const order = chain.steps.findIndex((step) => step.id === open)
+  buttons.forEach(({ id, result, button, canvas, size }, index) => {
+    const matrix = chain.matrices[result]
+    const [rows, columns] = [matrix.values.length, matrix.values[0].length]
+    const context = sizeCanvas(canvas, columns * CELL, rows * CELL)
+    const most = largestOf(matrix)
+    matrix.values.forEach((row, i) => row.forEach((value, j) => {
+      context.fillStyle = css(isCovered(id, i, j) ? theme.secondary : colorOf(value, matrix, most, theme))
+      context.fillRect(j * CELL, i * CELL, CELL - 0.5, CELL - 0.5)
+    }))
+    size.textContent = matrix.shape.join(" × ")
+    button.setAttribute("aria-pressed", String(id === open))
+    button.classList.toggle("ahead", index > order)
+  })
+}

@@ -1,0 +1,108 @@
+// What step_by_step.py packs.
+
+import type { Life, Palette, Texts } from "../shared/types"
+
+export type Rows = number[][]
+
+/** The matrices that can be edited. */
+export type Numbers = Record<"X" | "WQ" | "WK" | "WV" | "WO", Rows>
+
+export interface Settings {
+  heads: number
+  head: number
+  causal: boolean
+  scaled: boolean
+}
+
+export interface Matrix {
+  name: string
+  /** −∞ where masked: null in JSON; ∞ and NaN as words. */
+  values: Rows
+  rows: string[]
+  columns: string[]
+  /** query, key, value or "" */
+  side: string
+  /** share: a weight, 0..1 */
+  unit: string
+  /** What a row is called where it is named by a token: q, k. */
+  vector?: string
+  /** Of the whole matrix, of which a part may be shown. */
+  shape: number[]
+}
+
+/** One step: how each number of `result` comes about. */
+export interface Step {
+  id: string
+  /** given, model, product, rotate, scale, mask, softmax, concat, sum, gradient, told */
+  kind: string
+  left?: string
+  right?: string
+  /** The right one stands with its rows as columns. */
+  turned?: boolean
+  parts?: string[]
+  result: string
+  causal?: boolean
+  factor?: number
+  root?: number | null
+  softcap?: number | null
+  bias?: Rows | null
+  /** What is not shown: of a product its sum, of a softmax e to its scores less the row's largest; and how many. */
+  rest?: Rows | null
+  more?: number[] | null
+  /** dimensions, keys, heads: what `more` counts. */
+  of?: string
+  /** Each row's largest score, which may be of a key that is not shown. */
+  top?: number[] | null
+  /** Of a rotation, for each column: its partner, and for each row the cosine and the signed sine. */
+  partner?: number[]
+  cos?: Rows
+  sin?: Rows
+  /** Of a step that the host explains: for each number its lines, and what lights up. */
+  lines?: string[][][]
+  lights?: { matrix: string; row?: number | string; column?: number | string }[]
+  /** Names of its own: of the small picture, the heading, and what is said beside it. */
+  short?: string
+  title?: string
+  note?: string
+}
+
+export interface Chain {
+  matrices: Record<string, Matrix>
+  steps: Step[]
+}
+
+export interface Meta {
+  /** Small numbers, before the reader changed any; null: `chain` is the model's. */
+  usual: Numbers | null
+  /** Those that were changed, see edits.js. */
+  edits: string
+  settings: Settings
+  chain: Chain | null
+  step: string
+  ask: boolean
+  /** The largest number that can be typed. */
+  most: number
+  texts: Texts
+  palette: Palette
+}
+
+/** A number and where it came from. */
+export interface Told {
+  /** Matrix → rows, columns, or one cell that are lit. */
+  lit: { matrix: string; row?: number; column?: number }[]
+  lines: string[]
+}
+
+export interface State extends Life {
+  meta: Meta
+  numbers: Numbers
+  edits: string
+  chain: Chain
+  step: string
+  ask: boolean
+  /** Cells that were covered and clicked: step, row, column. */
+  revealed: Set<string>
+  at: [row: number, column: number] | null
+  /** The timer of play; 0 while it rests. */
+  playing: number
+}

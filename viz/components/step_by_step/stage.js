@@ -1,0 +1,21 @@
+// Which matrices stand on the stage of a step, and what stands between them.
+
+/** @import { Chain, Step } from "./payload" */
+/** @import { Texts } from "../shared/types" */
+
+/** @type {(step: Step, chain: Chain) => { id: string, turned: boolean }[]} */
+export function viewsOf(step, { matrices }) {
+  const before = [step.left, step.right].filter((id) => id !== undefined)
+  return [...(step.parts ?? before), step.result]
+    .filter((id, i, all) => matrices[id] && all.indexOf(id) === i)
+    .map((id) => ({ id, turned: Boolean(step.turned) && id === step.right }))
+}
+
+// The sign in front of a table; none before the first.
+/** @type {(step: Step, index: number, count: number, texts: Texts) => string} */
+export function operatorBefore(step, index, count, texts) {
+  if (index === 0) return ""
+  if (index < count - 1) return { product: "×", concat: "|" }[step.kind] ?? ""
+  if (step.kind === "scale") return step.root ? `÷ √${step.root} =` : "="
+  return { product: "=", concat: "=", sum: "Σ =", mask: "+ mask =", softmax: "softmax", gradient: "→", told: "→", rotate: texts.turning }[step.kind] ?? "="
+}

@@ -1,0 +1,262 @@
+import { chosen, reconcile } from "../shared/choice.js"
+import { closest, element } from "../shared/dom.js"
+import { clamp } from "../shared/numbers.js"
+import { announcer, markPainted, mounted, tell } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+import { smallChain } from "./arithmetic.js"
+import { withEdits } from "./edits.js"
+import { explained } from "./explain.js"
+import { matrixView, paintMatrix } from "./matrix.js"
+import { overview, paintOverview } from "./overview.js"
+import { operatorBefore, viewsOf } from "./stage.js"
+import { listenToTyping } from "./typing.js"
+/** @import { Host } from "../shared/types" */
+/** @import { Chain, Meta, State } from "./payload" */
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".step-by-step", { create, receive, draw, end })
+}
+
+function end(state) {
+  clearTimeout(state.playing)
+  clearTimeout(state.typing)
+}
+
+const CELL_TIME = 420 // milliseconds that play rests on a number,
+const STEP_TIME = 5000 // and at most on a step
+const [NAMES, OPERATOR, NARROWEST] = [96, 52, 32] // pixels: names of rows, a sign with its room, a cell beside others
+const TYPING_TIME = 300 // until the host is told what was typed last
+
+function create(root) {
+  const state = /** @type {any} */ ({ root, frame: 0, asking: 0, playing: 0, typing: 0, at: null, revealed: new Set(), focused: null, act: { editTo, stop } })
+  const button = (name, does) => {
+    const made = element("button", { type: "button", className: name })
+    made.addEventListener("click", does)
+    return made
+  }
+  state.back = button("back", () => goBy(state, -1))
+  state.play = button("play", () => (state.playing ? stop(state) : play(state)))
+  state.next = button("next", () => goBy(state, 1))
+  state.cover = button("ask", () => askWhat(state, !state.ask))
+  state.reset = button("reset", () => editTo(state, ""))
+  state.bar = element("div", { className: "bar" }, state.back, state.play, state.next, state.cover, state.reset)
+  state.way = element("div", { className: "way" })
+  state.title = element("div", { className: "title" })
+  state.stage = element("div", { className: "stage" })
+  state.sum = element("div", { className: "sum", "aria-live": "off" })
+  state.slide = element("input", { type: "range", min: -3, max: 3, step: 0.1 })
+  state.slideName = element("span")
+  state.slideRow = element("label", { className: "slide", hidden: true }, state.slideName, state.slide)
+  state.problem = element("div", { className: "problem", role: "alert" })
+  state.live = element("div", { className: "spoken", "aria-live": "polite" })
+  state.announce = announcer(state.live)
+  root.replaceChildren(state.bar, state.way, state.title, state.stage, state.slideRow, state.problem, state.sum, state.live)
+  listen(state)
+  return state
+}
+
+/**
+ * @param {State} state
+ * @param {{ meta: Meta }} payload
+ */
+function receive(state, { meta }) {
+  state.meta = meta
+  state.edits = reconcile(state, "edits", meta.edits)
+  state.step = reconcile(state, "step", meta.step)
+  state.ask = reconcile(state, "ask", meta.ask)
+  compute(state)
+}
+
+/** @param {State} state */
+function compute(state) {
+  const { meta } = state
+  if (meta.usual) {
+    state.numbers = withEdits(meta.usual, state.edits)
+    state.chain = smallChain(state.numbers, meta.settings)
+  } else if (meta.chain) state.chain = withMasks(meta.chain)
+  if (!state.chain.steps.some((step) => step.id === state.step)) state.step = state.chain.steps[0].id
+}
+
+// JSON has no −∞, ∞ and NaN.
+/** @type {(chain: Chain) => Chain} */
+const withMasks = ({ matrices, steps }) => ({
+  steps,
+  matrices: Object.fromEntries(Object.entries(matrices).map(([name, one]) => [name, { ...one, values: one.values.map((row) => row.map((value) => (value === null ? -Infinity : Number(value)))) }])),
+})
+
+const openStep = (state) => state.chain.steps.find((step) => step.id === state.step)
+
+/** @param {State} state */
+function draw(state) {
+  const { root, meta, chain } = state
+  if (!root.clientWidth) return // not shown yet: the observer calls again
+  state.theme = readTheme(root, meta.palette)
+  const shapes = Object.entries(chain.matrices).map(([name, one]) => [name, one.rows, one.columns, one.name])
+  const made = JSON.stringify([state.step, shapes, meta.texts, chain.steps.map((step) => [step.id, step.title, step.note])])
+  if (state.made !== made) build(state)
+  state.made = made
+  fit(state)
+  refresh(state)
+}
+
+// The tables of the open step, made anew for another step or another shape alone, so that what is typed in stays.
+function build(state) {
+  const { meta, chain } = state
+  const { texts } = meta
+  const step = openStep(state)
+  state.at = null
+  state.focused = null
+  const line = overview(chain, texts, (id) => go(state, id))
+  state.way.replaceChildren(line.line)
+  state.buttons = line.buttons
+  state.views = viewsOf(step, chain).map(({ id, turned }) => matrixView(chain.matrices[id], {
+    id, turned, texts, result: id === step.result, edit: meta.usual !== null && id in state.numbers,
+  }))
+  const parts = state.views.flatMap((view, i) => [element("span", { className: "operator", textContent: operatorBefore(step, i, state.views.length, texts) }), view.table])
+  state.stage.replaceChildren(...parts)
+  const number = chain.steps.indexOf(step) + 1
+  state.title.replaceChildren(element("b", { textContent: `${number}. ${step.title ?? texts[`step_${step.id}`] ?? ""}` }), element("span", { textContent: step.note ?? texts[`about_${step.id}`] ?? "" }))
+}
+
+// Cells as wide as there is room for all tables beside one another, or for one of them on a phone.
+function fit(state) {
+  const names = state.views.map((view) => Math.min(NAMES, 10 + 7.5 * Math.max(...view.names.map((name) => name.length))))
+  const counts = state.views.map((view) => view.cells[0].length + (view.cells[0].length + 4) / 40) // with the lines between
+  const width = state.root.clientWidth
+  const sum = (values) => values.reduce((all, one) => all + one, 0)
+  const beside = (width - sum(names) - (names.length - 1) * OPERATOR) / sum(counts)
+  const alone = Math.min(...names.map((name, i) => (width - name) / counts[i]))
+  const cell = Math.floor(clamp(beside >= NARROWEST ? beside : Math.min(alone, 46), 24, 66))
+  state.root.style.setProperty("--cell", `${cell}px`)
+  state.root.style.setProperty("--digits", `${clamp(cell * 0.31, 9, 15)}px`)
+}
+
+function refresh(state) {
+  const { meta, chain, theme, views } = state
+  const { texts } = meta
+  const step = openStep(state)
+  const told = state.at ? explained(chain, step, state.at[0], state.at[1], texts) : { lit: [], lines: [] }
+  const isCovered = (id, i, j) => state.ask && id === state.step && !state.revealed.has(`${id} ${i} ${j}`)
+  const covered = (i, j) => isCovered(state.step, i, j)
+  for (const view of views) paintMatrix(view, chain.matrices[view.id], { theme, texts, lit: told.lit, covered, at: state.at })
+  paintOverview(state.buttons, chain, state.step, theme, isCovered)
+  const hidden = state.at && covered(state.at[0], state.at[1])
+  const lines = hidden ? [told.lines[0].replace(/ = [^=]*$/, " = ?"), texts.ask_hint] : told.lines
+  state.sum.replaceChildren(...(lines.length ? lines : [texts.hint ?? ""]).map((line) => element("div", { textContent: line })))
+  state.sum.classList.toggle("empty", !lines.length)
+  nameButtons(state)
+  Object.assign(state.root.dataset, { step: state.step, at: state.at ? state.at.join(" ") : "", edits: state.edits, playing: state.playing ? "1" : "" })
+  markPainted(state.root)
+}
+
+function nameButtons(state) {
+  const { texts } = state.meta
+  const order = state.chain.steps.indexOf(openStep(state))
+  const say = (button, words) => {
+    button.textContent = words
+  }
+  say(state.back, `‹ ${texts.back}`)
+  say(state.next, `${texts.next} ›`)
+  say(state.play, state.playing ? texts.stop : texts.play)
+  say(state.cover, state.ask ? texts.show_all : texts.ask)
+  say(state.reset, texts.reset)
+  state.back.disabled = order === 0
+  state.next.disabled = order === state.chain.steps.length - 1
+  state.cover.setAttribute("aria-pressed", String(state.ask))
+  state.reset.hidden = !state.edits || !state.meta.usual
+}
+
+// ---- what the reader does -------------------------------------------------------------------------------------------
+
+function go(state, id) {
+  state.step = id
+  chosen(state, "step", id)
+  tell(state, "step", id, state.playing ? 0 : 150)
+  state.problem.textContent = ""
+  state.slideRow.hidden = true
+  draw(state)
+  const { texts } = state.meta
+  state.announce(`${texts[`step_${id}`] ?? ""} ${texts[`about_${id}`] ?? ""}`)
+  state.buttons.find((one) => one.id === id)?.button.scrollIntoView({ block: "nearest", inline: "nearest" })
+}
+
+function goBy(state, by) {
+  stop(state)
+  const { steps } = state.chain
+  const place = clamp(steps.indexOf(openStep(state)) + by, 0, steps.length - 1)
+  if (steps[place].id !== state.step) go(state, steps[place].id)
+}
+
+function askWhat(state, ask) {
+  state.ask = ask
+  state.revealed.clear()
+  chosen(state, "ask", ask)
+  tell(state, "ask", ask)
+  refresh(state)
+}
+
+function point(state, at) {
+  if (String(at) === String(state.at)) return
+  state.at = at
+  refresh(state)
+}
+
+// Play rests on every number of a step and goes on to the next; at the end it begins anew.
+function play(state) {
+  const { steps } = state.chain
+  if (state.step === steps[steps.length - 1].id) go(state, steps[0].id)
+  const walk = () => {
+    const cells = state.views.find((view) => view.result).cells
+    const [rows, columns] = [cells.length, cells[0].length]
+    const next = state.at ? state.at[0] * columns + state.at[1] + 1 : 0
+    if (next < rows * columns) point(state, [Math.floor(next / columns), next % columns])
+    else {
+      const place = steps.indexOf(openStep(state)) + 1
+      if (place === steps.length) return stop(state)
+      go(state, state.chain.steps[place].id)
+    }
+    state.playing = setTimeout(walk, Math.min(CELL_TIME, STEP_TIME / (rows * columns)))
+    if (state.at === null) refresh(state)
+  }
+  state.playing = setTimeout(walk, 0)
+  refresh(state)
+}
+
+function stop(state) {
+  clearTimeout(state.playing)
+  if (!state.playing) return
+  state.playing = 0
+  refresh(state)
+}
+
+function editTo(state, edits) {
+  state.edits = edits
+  chosen(state, "edits", edits)
+  clearTimeout(state.typing) // a timer of its own: another step that is told meanwhile must not take its place
+  state.typing = setTimeout(() => state.send("numbers", state.edits), TYPING_TIME)
+  compute(state)
+  refresh(state)
+}
+
+/** @param {State} state */
+function listen(state) {
+  const { stage } = state
+  /** @type {(event: Event) => [number, number] | null} */
+  const cellUnder = (event) => {
+    const cell = closest(event, ".result td[data-row]")
+    return cell && [Number(cell.dataset.row), Number(cell.dataset.column)]
+  }
+  stage.addEventListener("pointerover", (event) => event.pointerType !== "touch" && !state.playing && point(state, cellUnder(event)))
+  stage.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && !state.playing && point(state, null))
+  stage.addEventListener("click", (event) => {
+    const at = cellUnder(event)
+    if (!at) return
+    stop(state)
+    if (state.ask) state.revealed.add(`${state.step} ${at[0]} ${at[1]}`)
+    state.at = at
+    refresh(state)
+    state.announce(state.sum.textContent)
+  })
+  listenToTyping(state)
+}

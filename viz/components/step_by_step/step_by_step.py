@@ -1,0 +1,111 @@
+"""Attention step by step: every matrix with its numbers, and of each number the sum that it is.
+
+Small numbers are computed in the browser, so that a typed one is in every later matrix; a model's are sent as they
+are. Sends "step", the one that is open, "numbers", those that were changed, and "ask", whether results are covered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from viz.color import palette
+from viz.components.packing import JSON, pack
+from viz.components.source import read_source
+
+N_ = str  # marks a text for Babel without translating it here
+
+MOST = 1000  # the largest number that can be typed
+
+TEXTS: dict[str, str] = {
+    "way": N_("The steps"),
+    "back": N_("previous step"),
+    "next": N_("next step"),
+    "play": N_("play"),
+    "stop": N_("stop"),
+    "ask": N_("What comes here?"),
+    "show_all": N_("show all numbers"),
+    "ask_hint": N_("What comes here? A click shows it."),
+    "reset": N_("the first numbers again"),
+    "hint": N_("Point at a number of the last matrix: what it is made of lights up, and its sum is here."),
+    "not_number": N_("“{value}” cannot stand here: it takes a number from −{most} to {most}. The one before stays."),
+    "cell_name": N_("{matrix}, row {row}, column {column}"),
+    "shape_part": N_("{rows} × {columns}, {shown} × {across} shown"),
+    "given_cell": N_("Number {column} of {row}. Type another, or use the arrow keys: all that follows changes."),
+    "model_cell": N_("As the model has it."),
+    "more_dimensions": N_("{count} more dimensions"),
+    "more_heads": N_("{count} more heads"),
+    "more_keys": N_("{count} more keys"),
+    "not_scaled": N_("the score stays as it is"),
+    "bias": N_("with what the model adds for the distance"),
+    "hidden_cell": N_("{key} is hidden from {query}: −∞ takes the place of {value}, and its weight will be 0."),
+    "seen_cell": N_("{query} may look at {key}: {value} stays."),
+    "seen_all": N_("No mask: every query may look at every key, {value} stays."),
+    "no_share": N_("What is hidden gets nothing."),
+    "concat_cell": N_("Copied from head {head}: {row} is {value} here."),
+    "not_turned": N_("This dimension is not turned: {value} stays."),
+    "turning": N_("turned"),
+    "short_mask": N_("mask"),
+    "short_concat": N_("concat"),
+    "step_x": N_("X: a vector for each token"),
+    "about_x": N_("A row is a token. All that follows is made of these numbers."),
+    "step_q": N_("Q: what each token asks"),
+    "about_q": N_("Every row of X times W_Q."),
+    "step_k": N_("K: what each token offers to be found by"),
+    "about_k": N_("Every row of X times W_K."),
+    "step_v": N_("V: what each token hands on"),
+    "about_v": N_("Every row of X times W_V."),
+    "step_rq": N_("Q, turned by its position"),
+    "about_rq": N_("RoPE turns pairs of dimensions: the farther along the text, the farther."),
+    "step_rk": N_("K, turned by its position"),
+    "about_rk": N_("The same turn for the keys: a product of both knows only how far apart they are."),
+    "step_scores": N_("Q Kᵀ: every query with every key"),
+    "about_scores": N_("A row of Q times a row of K, one number: how well they match."),
+    "step_scale": N_("÷ √d: scores of a usable size"),
+    "about_scale": N_("A sum of d products grows as √d; divided by it, it stays as large as before."),
+    "step_mask": N_("Mask: nobody looks ahead"),
+    "about_mask": N_("Where a query may not look, the score becomes −∞."),
+    "step_softmax": N_("Softmax: every row becomes shares of 1"),
+    "about_softmax": N_("e to the score, divided by the sum of its row."),
+    "step_mix": N_("A · V: the values, mixed by these shares"),
+    "about_mix": N_("A row of weights times V: what the token takes in."),
+    "short_rq": N_("Q turned"),
+    "short_rk": N_("K turned"),
+    "step_concat": N_("Concat: the heads side by side"),
+    "about_concat": N_("Every head has mixed its own part; here they stand beside one another."),
+    "step_out": N_("· W_O: what attention adds to each token"),
+    "about_out": N_("The last matrix mixes what the heads have found; it is added to the token’s vector."),
+}  # fmt: skip  # a text a line
+
+SOURCE = read_source(Path(__file__).parent, "step_by_step", '<div class="step-by-step">\n</div>')
+
+
+def payload(
+    *,
+    usual: Mapping[str, Sequence[Sequence[float]]] | None,
+    edits: str,
+    settings: Mapping[str, int | bool],
+    chain: Mapping[str, JSON] | None,
+    step: str,
+    ask: bool,
+    texts: Mapping[str, str],
+) -> bytes:
+    """Small numbers (``usual`` by matrix, changed by ``edits``), or a model's ``chain``: its matrices and its steps.
+
+    Of a chain, −∞ is None. ValueError where neither or both are given.
+    """
+    if (usual is None) == (chain is None):
+        raise ValueError("either small numbers or a model's chain")
+    numbers = None if usual is None else {name: [list(row) for row in rows] for name, rows in usual.items()}
+    meta: dict[str, JSON] = {
+        "usual": numbers,
+        "edits": edits,
+        "settings": dict(settings),
+        "chain": None if chain is None else dict(chain),
+        "step": step,
+        "ask": ask,
+        "most": MOST,
+        "texts": dict(texts),
+        "palette": palette(),
+    }
+    return pack(meta, {})

@@ -1,0 +1,67 @@
+// Numbers that are typed, stepped with the arrow keys, or drawn with the slider of the one that has the focus.
+
+import { clamp } from "../shared/numbers.js"
+import { plainKey } from "../shared/shell.js"
+import { fill } from "../shared/words.js"
+import { edited } from "./edits.js"
+import { typed, written } from "./written.js"
+/** @import { State } from "./payload" */
+
+const STEP = 0.5 // of the arrow keys
+
+/** @param {State} state */
+export function listenToTyping(state) {
+  const { stage, slide } = state
+  stage.addEventListener("input", (event) => onTyped(state, event.target))
+  stage.addEventListener("focusin", (event) => showSlide(state, event.target))
+  stage.addEventListener("focusout", (event) => leave(state, event.target))
+  stage.addEventListener("keydown", (event) => onKey(state, event))
+  slide.addEventListener("input", () => state.focused && put(state, state.focused, Number(slide.value)))
+}
+
+function put(state, place, value) {
+  state.act.editTo(state, edited(state.edits, state.meta.usual, place.matrix, place.row, place.column, value))
+}
+
+function onTyped(state, input) {
+  const place = placeOf(input)
+  const value = typed(input.value, state.meta.most)
+  const { texts } = state.meta
+  state.problem.textContent = value === null ? fill(texts.not_number, { value: input.value.slice(0, 24), most: written(state.meta.most) }) : ""
+  input.setAttribute("aria-invalid", String(value === null))
+  if (value !== null) put(state, place, value)
+}
+
+function placeOf(node) {
+  const cell = node.closest("td")
+  return { matrix: node.closest("table").dataset.matrix, row: Number(cell.dataset.row), column: Number(cell.dataset.column) }
+}
+
+// Left with what is no number, a cell shows the one it still has.
+function leave(state, input) {
+  if (!input.matches("input")) return
+  input.setAttribute("aria-invalid", "false")
+  const { matrix, row, column } = placeOf(input)
+  input.value = written(state.numbers[matrix][row][column], 6)
+}
+
+function showSlide(state, input) {
+  if (!input.matches("input")) return
+  state.act.stop(state)
+  state.focused = placeOf(input)
+  const { matrix, row, column } = state.focused
+  state.slideName.textContent = input.getAttribute("aria-label")
+  state.slide.value = String(state.numbers[matrix][row][column])
+  state.slideRow.hidden = false
+}
+
+function onKey(state, event) {
+  const step = { ArrowUp: 1, ArrowDown: -1 }[event.key]
+  if (!step || !plainKey(event) || !event.target.matches("input")) return
+  event.preventDefault()
+  const place = placeOf(event.target)
+  const value = clamp(state.numbers[place.matrix][place.row][place.column] + step * STEP, -state.meta.most, state.meta.most)
+  put(state, place, Number(value.toFixed(6)))
+  event.target.value = written(value, 6)
+  state.slide.value = String(value)
+}

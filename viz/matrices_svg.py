@@ -1,0 +1,83 @@
+"""Matrices with their numbers as self-contained SVG, for files and prints: one after the other, like words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viz.color import diverging, sequential
+from viz.svg import MARGIN, document, element, label, rgb, text
+
+_WIDTH = 1000
+_CELL, _ROW = 46, 22
+_NAMES = 44  # room for the names of rows
+_STRONG = 0.45  # of the colours: the numbers stand on them
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A matrix with the names of its rows and columns; −∞ is masked, ``share`` weights between 0 and 1."""
+
+    name: str
+    rows: Sequence[str]
+    columns: Sequence[str]
+    values: NDArray[np.floating]
+    share: bool = field(default=False, kw_only=True)
+
+    @property
+    def width(self) -> float:
+        return _NAMES + _CELL * len(self.columns)
+
+    @property
+    def height(self) -> float:
+        return 40 + _ROW * len(self.rows)
+
+
+def matrices_svg(tables: Sequence[Table], *, title: str, caption: str) -> str:
+    """From left to right, and on below where there is no room."""
+    x, y, line = float(MARGIN), float(MARGIN + 34), 0.0
+    body: list[str] = []
+    for table in tables:
+        if x > MARGIN and x + table.width > _WIDTH - MARGIN:
+            x, y, line = float(MARGIN), y + line + 14, 0.0
+        body += _table(table, x, y)
+        x, line = x + table.width + 22, max(line, table.height)
+    return document(body, width=_WIDTH, below=y + line + 18, title=title, caption=caption)
+
+
+def _table(table: Table, x: float, y: float) -> list[str]:
+    shape = f"{table.name}   {table.values.shape[0]} × {table.values.shape[1]}"
+    parts = [text(shape, "bold", x=x + _NAMES, y=y + 12)]
+    left, top = x + _NAMES, y + 36
+    parts += [
+        text(label(name, 4), "quiet", x=left + (j + 0.5) * _CELL, y=top - 5, text_anchor="middle")
+        for j, name in enumerate(table.columns)
+    ]
+    parts += [
+        text(label(name, 4), "quiet", x=left - 6, y=top + i * _ROW + 15, text_anchor="end")
+        for i, name in enumerate(table.rows)
+    ]
+    colors = _colors(table)
+    for (i, j), value in np.ndenumerate(table.values):
+        cell = {"x": left + j * _CELL, "y": top + i * _ROW}
+        parts.append(element("rect", **cell, width=_CELL - 1, height=_ROW - 1, rx=2, fill=rgb(colors[i, j].tolist())))
+        place = {"x": cell["x"] + _CELL / 2, "y": cell["y"] + 15, "text_anchor": "middle"}
+        parts.append(text(written(float(value)), **place))
+    return parts
+
+
+def written(value: float) -> str:
+    """Two decimals, without zeros at the end; −∞ where masked."""
+    if np.isneginf(value):
+        return "−∞"
+    return f"{round(value, 2) + 0.0:g}".replace("-", "−")
+
+
+def _colors(table: Table) -> NDArray[np.uint8]:
+    values = np.where(np.isfinite(table.values), table.values, np.nan)
+    if table.share:
+        return sequential(_STRONG * values)[..., :3]
+    return diverging(_STRONG * values / max(1e-9, float(np.nanmax(np.abs(values), initial=0.0))))[..., :3]
