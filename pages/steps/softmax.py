@@ -21,6 +21,7 @@ from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg, written
 from viz.tree_html import tree_html
 
+LETTERS = {"S": "s", "E": "e", "N": "y", "B": "e", "A": "y", "L": "l", "O": "y"}  # what a row is called
 D = 64  # numbers of a vector, in the costs
 
 
@@ -75,7 +76,9 @@ def tables_of(ways: Ways) -> dict[str, Table]:
         "B": ("e^(s − max)", ways.below), "A": ("e^(s − max) ÷ Σ", ways.subtracted), "L": ("log y", ways.logs),
         "O": ("y", ways.one_pass),
     }  # fmt: skip  # a pair a name
-    tables = {id: Table(name, ("",), keys, row.numpy()[None], share=id in "NAO") for id, (name, row) in rows.items()}
+    tables = {
+        id: Table(name, (LETTERS[id],), keys, row.numpy()[None], share=id in "NAO") for id, (name, row) in rows.items()
+    }
     reads = np.array([[read.largest for read in ways.reads], [read.total for read in ways.reads]])
     return tables | {"R": Table("m, ℓ", ("m", "ℓ"), keys, reads)}
 
