@@ -216,6 +216,10 @@ class NoAttribution(RunnerError):
     hint = ""
 
 
+class NotSeparable(RunnerError):
+    message = N_("This cannot be shown of this model: {reason}.")
+
+
 class Cancelled(RunnerError):
     message = N_("The work was cancelled because a newer request replaced it.")
     hint = ""

@@ -15,7 +15,7 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from attention import masks
-from model_runner import beams, edits, errors, kv, question, questions, request
+from model_runner import beams, block_questions, edits, errors, kv, question, questions, request
 from model_runner.capture import Capture
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
@@ -43,6 +43,10 @@ CLASSES: tuple[type[Any], ...] = (
     questions.PatchStream, questions.PatchHeads, questions.CacheLayers, questions.NextLogits,
     questions.LearnedPositions, questions.HeadAnswers,
     beams.Beam, beams.Finished, beams.BeamStep, beams.BeamSearch, kv.CachedLayer, kv.RaceStep,
+    block_questions.LogitLens, block_questions.Lens, block_questions.StreamAdditions, block_questions.Additions,
+    block_questions.StepName, block_questions.WhatItIsMadeOf, block_questions.Architecture, block_questions.Block,
+    block_questions.Part, block_questions.Weight, block_questions.TrainingStep, block_questions.Learned,
+    block_questions.FeedForwardUnits, block_questions.Units,
     errors.Reason,
 )  # fmt: skip  # by room
 _BY_NAME: dict[str, Any] = {one.__name__: one for one in CLASSES}

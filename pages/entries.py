@@ -48,11 +48,15 @@ ENTRIES = (
         N_("What does a head do?"), N_("change it, and compare"),
     ),
     Entry(
-        "pages/families/page.py", "families", N_("Understand"), N_("Families"),
-        N_("Which kind of model is it?"), N_("one text, four ways to look at it"),
-    ),
-    Entry(
         "pages/steps/page.py", "steps", N_("Understand"), N_("Step by step"),
         N_("How is it computed?"), N_("number by number"),
+    ),
+    Entry(
+        "pages/block/page.py", "block", N_("Understand"), N_("The block"),
+        N_("What is it made of?"), N_("its parts, and what each adds"),
+    ),
+    Entry(
+        "pages/families/page.py", "families", N_("Understand"), N_("Families"),
+        N_("Which kind of model is it?"), N_("one text, four ways to look at it"),
     ),
 )  # fmt: skip  # one page a paragraph

@@ -170,7 +170,7 @@ class _Probe:
         others = [part for part in self.parts[layer] if part.shape == leaving.shape]
         if layer not in self.anatomy.attention:
             for some in itertools.chain(itertools.combinations(others, 1), itertools.combinations(others, 2)):
-                factors = _factors(leaving, [entering, *some])
+                factors = factors_of(leaving, [entering, *some])
                 if factors is not None:
                     return LayerPath(factors[0], None, 0.0)
             return NOT_PASSED_ON
@@ -178,7 +178,7 @@ class _Probe:
             return NO_PROJECTION
         module, projected = self.projections[layer]
         for other in others:
-            factors = _factors(leaving, [entering, projected, other])
+            factors = factors_of(leaving, [entering, projected, other])
             if factors is not None:
                 return LayerPath(factors[0], module, factors[1])
         return NOT_ADDED
@@ -233,7 +233,7 @@ def _matrix(projection: nn.Module) -> Float[Tensor, "d_model heads_d_value"]:
     return weight.T if isinstance(projection, Conv1D) else weight
 
 
-def _factors(total: Tensor, parts: list[Tensor]) -> list[float] | None:
+def factors_of(total: Tensor, parts: list[Tensor]) -> list[float] | None:
     """Factors with ``total = Σ factor · part`` in every number, to within rounding, none of them 0; else None.
 
     A plain sum is tried first, then one in which only the first part is plain, so that such factors are exactly 1.

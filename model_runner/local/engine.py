@@ -21,8 +21,11 @@ from model_runner.local.anatomy import describe, examine
 from model_runner.local.arena import ALIGNMENT, Arena
 from model_runner.local.attribution import DirectPath, prove
 from model_runner.local.beam import search_beams
+from model_runner.local.block_path import BlockPath, block_paths
+from model_runner.local.block_probe import LayerRun, probe
 from model_runner.local.by_rows import by_rows, is_long, row_wise_parts
 from model_runner.local.cache import CaptureCache
+from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
 from model_runner.local.guarded_tokenizer import Tokenizer
@@ -71,6 +74,8 @@ class Engine:
         self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
         self._path: DirectPath | None = None  # proven when it is first asked for
         self._row_wise: tuple[nn.Module, ...] | None = None  # tried when the first long text comes
+        self._ways: tuple[BlockPath | None, ...] | None = None  # tried when they are first asked for
+        self._ffns: tuple[FeedForward | None, ...] | None = None
         self._rules: dict[str, MaskRule] | None = None  # proven when the first text is continued
 
     # -- one text -----------------------------------------------------------------------------------------------------
@@ -215,6 +220,28 @@ class Engine:
         if self._path is None:
             self._path = prove(self.model, self.anatomy, lambda one: self.logits_after(one[None, None]))
         return self._path
+
+    def layer_runs(self) -> list[LayerRun]:
+        """What every module inside the layers is given and makes, of a few tokens."""
+        trunk = self.anatomy.trunk.module
+        return probe(self.model, self.anatomy.layers, lambda ids: trunk(input_ids=ids, use_cache=False))
+
+    def block_paths(self) -> tuple[BlockPath | None, ...]:
+        """How each layer adds to the stream, see :mod:`model_runner.local.block_path`; tried at the first call."""
+        if self._ways is None:
+            anatomy = self.anatomy
+            within = [anatomy.names[id(layer)] for layer in anatomy.layers]
+            names = [anatomy.attention.get(place) for place in range(len(within))]
+            own = [name and name.removeprefix(f"{layer}.") for name, layer in zip(names, within, strict=True)]
+            self._ways = block_paths(self.layer_runs(), own)
+        return self._ways
+
+    def feed_forwards(self) -> tuple[FeedForward | None, ...]:
+        """How the feed-forward part of each layer works; tried at the first call."""
+        if self._ffns is None:
+            outside = [() if path is None else path.parts[:1] for path in self.block_paths()]
+            self._ffns = tuple(feed_forward(run, apart) for run, apart in zip(self.layer_runs(), outside, strict=True))
+        return self._ffns
 
     # -- memory -------------------------------------------------------------------------------------------------------
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attention.patterns import PATTERNS
 from model_runner import CaptureRequest, GenerateRequest, Sampling
+from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep, WhatItIsMadeOf
 from model_runner.capture import Capture
 from model_runner.edits import (
     Masked,
@@ -142,7 +143,9 @@ def questions() -> list[Question[Any]]:
         Beams(more, 2), WhichHeads(text, 1, 101), PatchStream(text, other, 1, (101, 32)),
         PatchHeads(text, other, 1, 2, (101, 32)), PatchHeads(text, other, 1, None, (101, 32)), CacheLayers(text),
         NextLogits(text), LearnedPositions(), NextToken(more, "a run", 0), NextRaceStep(more, "another", 0),
-        EndRun("a run"), EndRun("another"),
+        EndRun("a run"), EndRun("another"), LogitLens(text, 3),
+        StreamAdditions(text, 2), WhatItIsMadeOf(),
+        FeedForwardUnits(text, 1, 2), TrainingStep(text, (0.1,)),
     ]  # fmt: skip
 
 

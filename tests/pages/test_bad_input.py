@@ -19,6 +19,7 @@ FIGURES = {
     "head_map", "head_grid", "token_lines", "cell_steps", "token_strip", "rotation", "sampling_bench", "film",
     "token_tree", "mask_gallery",
 }  # fmt: skip
+SMALL_NUMBERS = "step_by_step"  # a figure that stays where no model or text can be read: it needs none
 HEADS = "pages/heads/page.py"
 every_page = pytest.mark.parametrize("screen", [entry.file for entry in ENTRIES])
 
@@ -28,9 +29,6 @@ def on_heads(*cases: tuple[object, ...], elsewhere: tuple[object, ...]) -> list[
     read in one place for all pages, and each page only has to live with it.
     """
     return [(HEADS, *case) for case in cases] + [(one.file, *elsewhere) for one in ENTRIES if one.file != HEADS]
-
-
-SMALL_NUMBERS = "step_by_step"  # a figure that stays where no model or text can be read: it needs none
 
 
 def the_sentence(app) -> str:

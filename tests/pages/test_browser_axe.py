@@ -68,9 +68,6 @@ VIEWS: dict[str, dict[str, str]] = {
         "edit_heads.view=effects": ".layer-head-map",
         "edit_heads.view=patching&query=6": ".layer-head-map",
     },
-<<<<<<< ours
-    "families": {"families.family=two": ".head-map", "families.view=known": KNOWN},
-=======
     "steps": {
         "steps.numbers=X01_1.5&steps.heads=2": ".step-by-step",
         "steps.source=model&layer=6&head=4&steps.ask=1": ".step-by-step",
@@ -80,7 +77,15 @@ VIEWS: dict[str, dict[str, str]] = {
         "steps.view=similarity": ".step-by-step",
         "steps.view=others": CHART,
     },
->>>>>>> theirs
+    "block": {
+        "": ".model-stages",
+        "block.view=stream": ".model-stages",
+        "block.view=norms": ".model-stages",
+        "block.view=ffn&block.layer=7": CHART,
+        "block.view=lens": ".layer-head-map",
+        "block.view=learning": ".layer-head-map",
+    },
+    "families": {"families.family=two": ".head-map", "families.view=known": KNOWN},
 }
 # No colour on its way, and nothing dimmed since a run has yet to draw it again: the race runs on.
 STILL = """*, ::before, ::after { transition: none !important; animation: none !important }

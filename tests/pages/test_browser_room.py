@@ -46,6 +46,14 @@ VIEWS: dict[str, dict[str, str]] = {
         "masks.view=sweep": ".st-key-mask_sweep .main-svg",
     },
     "sharing": {"layer=6&head=5": ".head-map", "sharing.view=counts": ".head-groups"},
+    "block": {
+        "": ".model-stages",
+        "block.view=stream": ".st-key-stream_grown .main-svg",
+        "block.view=norms": ".model-stages",
+        "block.view=ffn&block.layer=7": ".st-key-ffn_curves .main-svg",
+        "block.view=lens": ".layer-head-map",
+        "block.view=learning": ".layer-head-map",
+    },
     "edit_heads": {
         "edits=ScaledHead(6,5,0.0)&layer=6&head=5": ".head-map",
         "edit_heads.view=effects": ".layer-head-map",

@@ -7,7 +7,7 @@ import pytest
 from analysis.examples import OF_MODEL, examples_of
 from tests.ui.driving import beside_head, html, no_failure, open_app, payload, sentences
 
-PAGES = ("cell", "positions", "masks", "sharing", "edit_heads")  # that have something to show of any model
+PAGES = ("cell", "positions", "masks", "sharing", "edit_heads", "block")  # that have something to show of any model
 GOING_ON = ("next_token", "film", "kv_cache")
 TEXT = OF_MODEL["encoder"][0].text
 

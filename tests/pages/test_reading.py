@@ -14,6 +14,7 @@ VIEWS = {
     "sharing": ("model", "counts"),
     "families": ("kinds", "known"),
     "kv_cache": ("race", "bytes", "what_if"),
+    "block": ("architecture", "stream", "norms", "ffn", "lens", "learning"),
     "edit_heads": ("edit", "effects", "patching"),
 }
 

@@ -53,6 +53,10 @@ PLACES = [
         },
     ),
     ("sharing", {"sharing": "model", "kv_heads": "2"}),
+    ("block", {"block.view": "lens", "block.shade": "kl", "block.row": "3"}),
+    ("block", {"block.view": "ffn", "block.layer": "7"}),
+    ("block", {"block.view": "learning", "block.rate": "0.1"}),
+    ("block", {"block.view": "stream", "block.tokens": "all"}),
     ("edit_heads", {"edit": "scale", "edit_scale": "0.5"}),
     ("edit_heads", {"edit": "swap", "edit_other": "6", "edits": "MeanHead(3,1)", "everywhere": "1"}),
     ("edit_heads", {"heads": "effects", "effect_token": "3554"}),  # the second likeliest

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from model_runner.capture import Capture
 from model_runner.errors import NoAttribution, NoLogits, NoSuchPlace, NoWeights
-from model_runner.local.attribution import NOT_ADDED, NOT_LINEAR, Norm, _factors, _offset
+from model_runner.local.attribution import NOT_ADDED, NOT_LINEAR, Norm, _offset, factors_of
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.families import FAMILIES
@@ -227,12 +227,12 @@ def test_a_soft_cap_on_the_logits_is_not_linear() -> None:
 
 def test_factors_are_found_only_where_the_sum_is_the_whole_story() -> None:
     stream, projected, other = torch.randn(3, 1, 4, 32, generator=torch.Generator().manual_seed(0))
-    assert _factors(stream + projected + other, [stream, projected, other]) == [1.0, 1.0, 1.0]
-    scaled = _factors(stream + 0.3 * (projected + other), [stream, projected, other])
+    assert factors_of(stream + projected + other, [stream, projected, other]) == [1.0, 1.0, 1.0]
+    scaled = factors_of(stream + 0.3 * (projected + other), [stream, projected, other])
     assert scaled == pytest.approx([1.0, 0.3, 0.3], abs=1e-6)
-    assert _factors((stream + projected + other).square(), [stream, projected, other]) is None
+    assert factors_of((stream + projected + other).square(), [stream, projected, other]) is None
     # The last part alone explains the total, as the output of a norm after the sum would: no proof for the others.
-    assert _factors(other, [stream, projected, other]) is None
+    assert factors_of(other, [stream, projected, other]) is None
 
 
 def test_a_norm_of_another_kind_is_refused() -> None:

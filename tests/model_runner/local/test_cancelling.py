@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from model_runner import CaptureRequest, GenerateRequest
+from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep, WhatItIsMadeOf
 from model_runner.edits import ScaledHead
 from model_runner.errors import Cancelled
 from model_runner.local.runner import LocalRunner
@@ -44,6 +45,7 @@ ONE_FORWARD: dict[str, Any] = {
     "logits after a text": NextLogits(CaptureRequest(TEXT)),
     "direct logits": DirectLogits(0, 0, *VECTORS),
     "what heads write": HeadWrites(0, torch.ones(1, D_HEAD)),
+    "what it is made of": WhatItIsMadeOf(),
     "learned positions": LearnedPositions(),
 }
 MORE: dict[str, Any] = {
@@ -54,6 +56,10 @@ MORE: dict[str, Any] = {
     "which heads matter": WhichHeads(CaptureRequest(TEXT), 1, 101),
     "a patched stream": PatchStream(CaptureRequest(TEXT), CaptureRequest(OTHER), 1, TOKENS),
     "patched heads": PatchHeads(CaptureRequest(TEXT), CaptureRequest(OTHER), 1, 2, TOKENS),
+    "a training step": TrainingStep(CaptureRequest(TEXT), (0.1,)),
+    "units of a layer": FeedForwardUnits(CaptureRequest(TEXT), 1, 2),
+    "what is added to the stream": StreamAdditions(CaptureRequest(TEXT), 2),
+    "the logit lens": LogitLens(CaptureRequest(TEXT)),
     "layers of a cache": CacheLayers(CaptureRequest(TEXT)),
 }
 

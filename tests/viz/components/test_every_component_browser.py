@@ -15,6 +15,7 @@ from tests.viz.components.test_head_groups import groups
 from tests.viz.components.test_head_map import head_map
 from tests.viz.components.test_layer_head_map import cells
 from tests.viz.components.test_mask_gallery import gallery
+from tests.viz.components.test_model_stages import stages
 from tests.viz.components.test_sampling_bench import bench
 from tests.viz.components.test_step_by_step import steps
 from tests.viz.components.test_token_lines import lines
@@ -30,6 +31,7 @@ from viz.components.head_groups import head_groups
 from viz.components.head_map import head_map as map_component
 from viz.components.layer_head_map import layer_head_map
 from viz.components.mask_gallery import mask_gallery
+from viz.components.model_stages import model_stages
 from viz.components.rotation import position_schemes, rotation, score_shift, score_split, score_sweep
 from viz.components.sampling_bench import sampling_bench
 from viz.components.step_by_step import step_by_step
@@ -54,6 +56,7 @@ COMPONENTS = [
     (score_split.SOURCE, made.splitting),
     (score_sweep.SOURCE, made.sweeping),
     (position_schemes.SOURCE, made.comparing),
+    (model_stages.SOURCE, stages),
     (sampling_bench.SOURCE, bench),
     (step_by_step.SOURCE, steps),
     (token_lines.SOURCE, lines),

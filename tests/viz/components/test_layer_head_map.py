@@ -65,3 +65,9 @@ def test_a_scale_without_extent_still_has_two_ends():
 def test_labels_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="3 labels for 6 rows or columns of 4 × 6 values"):
         cells(column_labels=["a", "b", "c"])
+
+
+def test_words_stand_in_the_cells_where_they_are_given():
+    words = [[f"{row}{column}" for column in range(HEADS)] for row in range(LAYERS)]
+    assert unpacked(cells(words=words))[0]["words"] == words
+    assert unpacked(cells())[0]["words"] is None

@@ -71,4 +71,18 @@ OF_USE = (
         (N_("convolution"), N_("convolution, dilated")),
         N_("A layer in which each token hears of a few at fixed distances. Dilated, they grow with every layer."),
     ),
+    Term(
+        ("FFN",),
+        N_(
+            "The feed-forward part of a layer: two or three matrices with a function between them, that work on each "
+            "token alone. It usually holds most of a model’s parameters."
+        ),
+    ),
+    Term(
+        ("RMSNorm", "LayerNorm"),
+        N_(
+            "A norm: it brings the numbers of a token’s vector to one size before the next part reads them. LayerNorm "
+            "takes away their mean first."
+        ),
+    ),
 )

@@ -42,6 +42,7 @@ def payload(
     row_labels: Sequence[str] | None = None,
     column_labels: Sequence[str] | None = None,
     notes: Mapping[int, str] | None = None,
+    words: Sequence[Sequence[str]] | None = None,
     whole: float | None = None,
     max_height: int = 360,
     group: int = 1,
@@ -55,6 +56,7 @@ def payload(
     Without labels rows are L0, L1, … and columns H0, H1, …; given column labels are slanted where they do not fit.
     `open` is outlined. `notes` are rows that have no cells but this text, and cannot be clicked.
 
+    `words` [rows, columns] stand in the cells, which are wider for them, instead of numbers; texts may use {word}.
     Of heads along `group_axis`, `group` neighbours share one key and value head: they stand together under one line,
     and the open head's group is marked; unless each head has its own, or all share one. On a narrow screen a click
     scrolls to the part of the page with the key `shows`.
@@ -63,10 +65,7 @@ def payload(
     {column_index} and, as a percentage of `whole`, {share}; `summary`, what a screen reader is told of the map, may use
     {title}, {rows} and {columns}.
     """
-    rows, columns = values.shape
-    for labels, count in ((row_labels, rows), (column_labels, columns)):
-        if labels is not None and len(labels) != count:
-            raise ValueError(f"{len(labels)} labels for {count} rows or columns of {rows} × {columns} values")
+    _check_labels(values, row_labels, column_labels)
     low, high = _ends(scale, low, high)
     arrays: dict[str, NDArray[Any]] = {"values": values.astype(np.float32)}
     meta = {
@@ -80,6 +79,7 @@ def payload(
         "row_labels": None if row_labels is None else list(row_labels),
         "column_labels": None if column_labels is None else list(column_labels),
         "notes": {str(row): text for row, text in (notes or {}).items()},
+        "words": None if words is None else [list(row) for row in words],
         "whole": whole,
         "max_height": max_height,
         "group": int(group),
@@ -89,6 +89,13 @@ def payload(
         "palette": palette(),
     }
     return pack(meta, arrays)
+
+
+def _check_labels(values: NDArray[np.floating], *named: Sequence[str] | None) -> None:
+    rows, columns = values.shape
+    for labels, count in zip(named, (rows, columns), strict=True):
+        if labels is not None and len(labels) != count:
+            raise ValueError(f"{len(labels)} labels for {count} rows or columns of {rows} × {columns} values")
 
 
 def _ends(scale: str, low: float, high: float) -> tuple[float, float]:

@@ -8,6 +8,7 @@ const LARGEST = 64 // a cell is never larger than this,
 const NARROWEST = 10 // nor narrower: below, the sheet scrolls sideways;
 const LOWEST = 14 // nor lower: below, the sheet scrolls
 const WIDEST = 2 // widths for one height: room for a number, yet still a cell
+const FOR_WORDS = { narrowest: 54, largest: 128, lowest: 18, highest: 34 } // of cells with words in them
 export const SLOPE = Math.PI / 3
 export const LONGEST_LABEL = 110
 const EDGE = 3 // room for the frame of the open cell beyond the last row and column
@@ -20,14 +21,17 @@ export function layOut({ meta, rows, columns, rowLabels, columnLabels }, width, 
   const widest = (labels) => Math.ceil(Math.min(LONGEST_LABEL, Math.max(0, ...labels.map(measure))))
   const left = widest(rowLabels) + 8 + (rowGroup ? GROUP_GAP : 0)
   const across = widest(columnLabels)
-  const upright = wholePixels(clamp((width - left - gapsX - EDGE) / columns, NARROWEST, LARGEST))
-  const slanted = meta.column_labels !== null && across > upright - 4
+  const { narrowest, largest, lowest, highest } = meta.words
+    ? FOR_WORDS
+    : { narrowest: NARROWEST, largest: LARGEST, lowest: LOWEST, highest: LARGEST }
+  const upright = wholePixels(clamp((width - left - gapsX - EDGE) / columns, narrowest, largest))
+  const slanted = meta.column_labels !== null && !meta.words && across > upright - 4
   const overhang = slanted ? Math.ceil(across * Math.cos(SLOPE)) : 0
   const top = (slanted ? Math.ceil(across * Math.sin(SLOPE)) + 12 : 18) + (columnGroup ? GROUP_GAP : 0)
-  const byWidth = clamp((width - left - gapsX - overhang - EDGE) / columns, NARROWEST, LARGEST)
-  const byHeight = clamp((inRoom(meta.max_height) - top - gapsY - EDGE) / rows, LOWEST, LARGEST)
-  const pitchY = wholePixels(Math.min(byHeight, Math.max(byWidth, LOWEST)))
-  const pitchX = wholePixels(Math.min(byWidth, WIDEST * pitchY))
+  const byWidth = clamp((width - left - gapsX - overhang - EDGE) / columns, narrowest, largest)
+  const byHeight = clamp((inRoom(meta.max_height) - top - gapsY - EDGE) / rows, lowest, highest)
+  const pitchY = wholePixels(Math.min(byHeight, Math.max(byWidth, lowest)))
+  const pitchX = wholePixels(meta.words ? byWidth : Math.min(byWidth, WIDEST * pitchY))
   return {
     left, top, pitchX, pitchY, slanted, columnGroup, rowGroup,
     gap: Math.min(pitchX, pitchY) >= 18 ? 1 : 0.5,

@@ -46,7 +46,7 @@ function paintRow(context, state, row, dy, height) {
 }
 
 function paintCell(context, state, row, column) {
-  const { layout, theme } = state
+  const { layout, theme, meta } = state
   const [x, y] = cornerOf(state, row, column)
   const value = state.values[row * state.columns + column]
   const color = colorOf(state, value)
@@ -59,7 +59,17 @@ function paintCell(context, state, row, column) {
     context.lineWidth = 1
     context.strokeRect(x + gap + 0.5, y + gap + 0.5, layout.pitchX - 2 * gap - 1, layout.pitchY - 2 * gap - 1)
   }
-  paintNumber(context, state, value, color, x, y)
+  if (meta.words) paintWord(context, state, meta.words[row][column], color, x, y)
+  else paintNumber(context, state, value, color, x, y)
+}
+
+function paintWord(context, state, word, color, x, y) {
+  const { layout, theme } = state
+  context.font = `${layout.pitchY >= 24 ? 12 : 11}px ${theme.font}`
+  context.textAlign = "center"
+  context.textBaseline = "middle"
+  context.fillStyle = css(inkOn(color))
+  context.fillText(isolate(fitText(context, word, layout.pitchX - 8)), x + layout.pitchX / 2, y + layout.pitchY / 2 + 0.5)
 }
 
 // Zero of a signed scale is the middle of its ramp; no number, no colour of the ramp.
@@ -135,11 +145,12 @@ function paintColumnLabels(context, state, dx, width) {
   context.fillStyle = css(theme.quiet)
   context.textAlign = layout.slanted ? "left" : "center"
   const room = layout.slanted ? 13 : Math.max(...columnLabels.map((label) => context.measureText(label).width)) + 5
-  const every = thinning(room, layout.pitchX)
+  const every = state.meta.words ? 1 : thinning(room, layout.pitchX)
+  const longest = state.meta.words ? layout.pitchX - 6 : LONGEST_LABEL
   const bottom = layout.top - 6 - (layout.columnGroup ? GROUP_GAP : 0)
   for (let column = 0; column < state.columns; column += every) {
     const x = cornerOf(state, 0, column)[0] - dx + layout.pitchX / 2
-    const text = isolate(fitText(context, columnLabels[column], LONGEST_LABEL))
+    const text = isolate(fitText(context, columnLabels[column], longest))
     if (!layout.slanted) {
       context.fillText(text, x, bottom)
       continue

@@ -16,6 +16,8 @@ export interface Meta {
   column_labels: string[] | null
   /** Instead of the cells of a row, by its index. */
   notes: Record<string, string>
+  /** In the cells, instead of numbers: a row each. */
+  words: string[][] | null
   /** What a value is a share of. */
   whole: number | null
   max_height: number

@@ -1,0 +1,64 @@
+"""The logit lens as it is drawn: a row for each layer, a column for each token, the likeliest token in each cell."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from model_runner.block_questions import Lens
+from model_runner.capture import Capture
+
+
+@dataclass(frozen=True, eq=False)
+class LensMap:
+    """Rows from the stream before the first layer to the model's own end; ``entropy`` and ``kl`` in bits.
+
+    ``first`` is the row in which the token that the model itself finds likeliest is on top for the first time, and
+    ``stays`` the one from which on it is in every row.
+    """
+
+    tokens: tuple[str, ...]
+    words: tuple[tuple[str, ...], ...]
+    ids: Int[np.ndarray, "rows tokens top"]
+    probabilities: Float[np.ndarray, "rows tokens top"]
+    entropy: Float[np.ndarray, "rows tokens"]
+    kl: Float[np.ndarray, "rows tokens"]
+    final: Float[np.ndarray, "rows tokens"]
+    rank: Int[np.ndarray, "rows tokens"]
+    first: Int[np.ndarray, "tokens"]
+    stays: Int[np.ndarray, "tokens"]
+
+    @property
+    def names(self) -> list[str]:
+        """Of the rows: what the stream has gone through. The last one is the model's own end."""
+        layers = len(self.words) - 1
+        return ["0", *(f"L{layer}" for layer in range(layers))]
+
+
+def lens_map(capture: Capture, lens: Lens, text_of: Callable[[int], str]) -> LensMap:
+    """``text_of`` is a token of the vocabulary as it is drawn."""
+    ids = lens.ids.numpy()
+    known = {token: text_of(int(token)) for token in np.unique(ids[..., 0])}
+    top = ids[..., 0] == ids[-1:, :, 0]
+    return LensMap(
+        tokens=tuple(token.text for token in capture.tokens),
+        words=tuple(tuple(known[token] for token in row) for row in ids[..., 0]),
+        ids=ids,
+        probabilities=lens.probabilities.double().numpy(),
+        entropy=lens.entropy.double().numpy() / math.log(2),
+        kl=np.maximum(lens.kl.double().numpy(), 0.0) / math.log(2),  # rounding may leave less than 0
+        final=lens.final.double().numpy(),
+        rank=lens.rank.numpy(),
+        first=top.argmax(axis=0),
+        stays=_since(top),
+    )
+
+
+def _since(top: np.ndarray) -> np.ndarray:
+    """The row from which on all are true, of every column; the last row is."""
+    wrong = ~top[::-1]
+    return np.where(wrong.any(axis=0), len(top) - wrong.argmax(axis=0), 0)

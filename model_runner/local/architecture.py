@@ -1,0 +1,209 @@
+"""What a model is made of: its own modules in the order in which they run, and what each is, as tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from model_runner.block_questions import Architecture, Block, Part, Weight
+from model_runner.local.block_path import BlockPath, block_paths
+from model_runner.local.block_probe import TOKENS, LayerRun, probe
+from model_runner.local.encoder_decoder import EncoderDecoder
+from model_runner.local.engine import Engine
+from model_runner.local.feed_forward import FeedForward, experts_of, feed_forward
+from model_runner.local.norm_kind import norm_kind
+from model_runner.local.plain_forward import run, text_config
+from model_runner.local.two_stacks import run_two
+
+SEGMENTS = 8  # a table of no more vectors tells pieces of a text apart, not positions
+
+
+@dataclass(frozen=True, eq=False)
+class _Stack:
+    """Layers, and in each the names of its attention, of its tokens and across, from the layer on."""
+
+    name: str
+    layers: tuple[nn.Module, ...]
+    attention: tuple[tuple[str, ...], ...]
+    runs: list[LayerRun]
+    paths: tuple[BlockPath | None, ...]
+
+
+def architecture(engine: Engine | EncoderDecoder) -> Architecture:
+    """Of this engine's model, from two forwards of a few tokens."""
+    model, stacks = engine.model, tuple(_stacks(engine))
+    starts = [id(stack.layers[0]) for stack in stacks]
+    layers = {id(layer) for stack in stacks for layer in stack.layers}
+    width = stacks[0].runs[0].entering.shape[-1]
+    built = _Builder(engine, {id(module): name for name, module in model.named_modules()}, set(), width)
+    head, embedding = model.get_output_embeddings(), model.get_input_embeddings()
+    has_head = isinstance(engine, EncoderDecoder) or engine.has_head  # one that a file lacks is made of noise
+    outer: list[list[Part]] = [[] for _ in range(len(starts) + 1)]  # before each stack, and after the last
+    reached = 0
+    for module in _order(engine, [module for stack in stacks for module in stack.layers]):
+        reached += id(module) in starts
+        if id(module) not in layers and not (module is head and not has_head):
+            outer[reached].append(built.outer(module))
+    blocks = tuple(built.block(stack, place) for stack in stacks for place in range(len(stack.layers)))
+    first, *between, last = outer
+    return Architecture(
+        tokenizer=type(engine.tokenizer).__name__,
+        d_model=width,
+        before=tuple(first),
+        blocks=blocks,
+        between=tuple(part for parts in between for part in parts),
+        after=tuple(last),
+        tied=has_head and head is not None and getattr(head, "weight", None) is getattr(embedding, "weight", 0),
+        n_parameters=sum(part.n_parameters for parts in outer for part in parts)
+        + sum(block.n_parameters for block in blocks),
+    )
+
+
+def _stacks(engine: Engine | EncoderDecoder) -> Iterator[_Stack]:
+    if isinstance(engine, Engine):
+        layers, names = engine.anatomy.layers, engine.anatomy.names
+        attention = [engine.anatomy.attention.get(place) for place in range(len(layers))]
+        within = [names[id(layer)] for layer in layers]
+        own = tuple(
+            () if one is None else (one.removeprefix(f"{layer}."),)
+            for one, layer in zip(attention, within, strict=True)
+        )
+        yield _Stack("", layers, own, engine.layer_runs(), engine.block_paths())
+        return
+    for name in ("encoder", "decoder"):
+        stack = getattr(engine.anatomy, name)
+        within = [engine.anatomy.names[id(layer)] for layer in stack.layers]
+        own = tuple(
+            tuple(one[place].removeprefix(f"{layer}.") for one in (stack.own, stack.cross) if one)
+            for place, layer in enumerate(within)
+        )
+        runs = probe(engine.model, stack.layers, lambda ids: run_two(engine.model, ids, ids))
+        yield _Stack(name, stack.layers, own, runs, block_paths(runs, [names[0] for names in own]))
+
+
+def _order(engine: Engine | EncoderDecoder, layers: list[nn.Module]) -> list[nn.Module]:
+    """Layers, and modules outside of them that have parameters of their own, in the order in which they first run."""
+    model, found = engine.model, list[nn.Module]()
+    inside = {id(module) for layer in layers for module in layer.modules()}
+    outer = [
+        one for one in model.modules() if id(one) not in inside and any(True for _ in one.parameters(recurse=False))
+    ]
+
+    def note(module: nn.Module, *_: Any) -> None:
+        if not any(module is one for one in found):
+            found.append(module)
+
+    hooks = [module.register_forward_pre_hook(note) for module in (*outer, *layers)]
+    ids = torch.arange(TOKENS, device=model.device)[None] % text_config(model).vocab_size
+    try:
+        run(model, ids) if isinstance(engine, Engine) else run_two(model, ids, ids)
+    finally:
+        for hook in hooks:
+            hook.remove()
+    known = {id(weight) for module in found for weight in module.parameters()}
+    silent = [one for one in outer if not any(one is other for other in found)]
+    return [*found, *(one for one in silent if any(id(weight) not in known for weight in one.parameters()))]
+
+
+@dataclass(frozen=True, eq=False)
+class _Builder:
+    engine: Engine | EncoderDecoder
+    names: dict[int, str]
+    seen: set[int]
+    width: int
+
+    def outer(self, module: nn.Module) -> Part:
+        """A module outside of the layers, of its own parameters alone."""
+        model, norm = self.engine.model, norm_kind(module, self.width)
+        role = "norm" if norm else "other"
+        if module is model.get_output_embeddings():
+            role = "head"
+        elif isinstance(module, nn.Embedding):
+            role = "positions" if len(module.weight) > SEGMENTS else "segments"
+            role = "embedding" if module.weight is model.get_input_embeddings().weight else role
+        return self._part(self.names[id(module)], module, role, norm or "", recurse=False)
+
+    def block(self, stack: _Stack, place: int) -> Block:
+        layer, layer_run, path = stack.layers[place], stack.runs[place], stack.paths[place]
+        attention, whole = stack.attention[place], self.names[id(layer)]
+        apart = (*attention, *(path.parts[:1] if path else ()))
+        ffn, experts = feed_forward(layer_run, apart), experts_of(layer_run)
+        roles = list(_roles(layer, path, attention, self.width))
+        ran = [event.name for event in layer_run.events]
+        roles.sort(key=lambda one: ran.index(one[0]) if one[0] in ran else len(ran))
+        parts = tuple(
+            self._part(f"{whole}.{name}", layer.get_submodule(name), role, note) for name, role, note in roles
+        )
+        return Block(
+            stack=stack.name,
+            layer=place,
+            name=whole,
+            kind=type(layer).__name__,
+            n_parameters=sum(parameter.numel() for parameter in layer.parameters()),
+            parts=parts,
+            norms=_norms(layer_run, path, attention, self.width),
+            parallel=path is not None and path.parallel,
+            n_heads=self.engine.anatomy.n_heads if attention else 0,
+            n_kv_heads=self.engine.anatomy.n_kv_heads if attention else 0,
+            **_feed_forward(ffn),
+            n_experts=experts.n_experts if experts else 0,
+            n_used=experts.n_used if experts else 0,
+        )
+
+    def _part(self, name: str, module: nn.Module, role: str, note: str, *, recurse: bool = True) -> Part:
+        own = list(module.named_parameters(recurse=recurse))
+        new = [one for _, one in own if id(one) not in self.seen]
+        self.seen.update(id(one) for one in new)
+        weights = tuple(Weight(key, tuple(one.shape), str(one.dtype).removeprefix("torch.")) for key, one in own)
+        return Part(name, type(module).__name__, role, sum(one.numel() for one in new), weights, note)
+
+
+def _feed_forward(found: FeedForward | None) -> dict[str, Any]:
+    if found is None:
+        return {"width": 0, "activation": "", "gated": False}
+    return {"width": found.width, "activation": found.activation, "gated": found.up is not None}
+
+
+def _roles(
+    layer: nn.Module, path: BlockPath | None, attention: tuple[str, ...], width: int, within: str = ""
+) -> Iterator[tuple[str, str, str]]:
+    """Name, role and note of the parts of a layer: its modules, opened where attention or a norm is among others."""
+    parts, norms = (path.parts, path.norms) if path else ((), ())
+    for key, child in layer.named_children():
+        name = f"{within}{key}"
+        norm = norm_kind(child, width)
+        if name in attention:
+            yield name, "attention" if name == attention[0] else "cross", ""
+        elif norm:
+            yield name, "norm", norm
+        elif not any(True for _ in child.parameters()):
+            continue
+        elif _holds(name, (*attention, *norms)) or (name not in parts and _has_norm(child, width)):
+            yield from _roles(child, path, attention, width, f"{name}.")
+        elif name in parts[:1]:
+            yield name, "attention" if attention else "mixer", ""
+        else:
+            yield name, "ffn", ""
+
+
+def _holds(name: str, others: tuple[str, ...]) -> bool:
+    return any(one.startswith(f"{name}.") for one in others)
+
+
+def _has_norm(module: nn.Module, width: int) -> bool:
+    return any(norm_kind(one, width) for one in module.modules())
+
+
+def _norms(layer_run: LayerRun, path: BlockPath | None, attention: tuple[str, ...], width: int) -> str:
+    """Where the norms of a layer stand, by what becomes of what they make; those inside a part are no part of it."""
+    if path is not None and path.norms:
+        return "post"
+    parts = () if path is None else path.parts
+    norms = {event.name for event in layer_run.events if norm_kind(event.module, width)}
+    apart = {name for name in norms if not any(_holds(one, (name,)) for one in (*attention, *parts))}
+    pre, after = bool(apart.difference(parts)), bool(apart.intersection(parts))
+    return {(True, False): "pre", (False, True): "after", (True, True): "both"}.get((pre, after), "")

@@ -1,0 +1,74 @@
+"""What every module inside the layers is given and makes, in one forward of a few tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from model_runner.local.plain_forward import text_config
+from model_runner.local.stream import watched
+
+TOKENS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """A module has run: its name within its layer, all tensors that it was given, and the first that it made."""
+
+    name: str
+    module: nn.Module
+    given: tuple[Tensor, ...]
+    made: Tensor
+
+
+@dataclass(eq=False)
+class LayerRun:
+    """A layer's run: what enters and leaves it, ``[tokens, d_model]``, and its modules, each after those inside it."""
+
+    entering: Tensor
+    leaving: Tensor
+    events: list[Event] = field(default_factory=list[Event])
+
+    def stream(self, tensor: Tensor) -> Tensor | None:
+        """The tensor as rows of the stream's width, if it is one row a token; some parts leave out the batch."""
+        return tensor.reshape(self.entering.shape) if tensor.numel() == self.entering.numel() else None
+
+
+def probe(model: Any, layers: tuple[nn.Module, ...], forward: Callable[[Tensor], Any]) -> list[LayerRun]:
+    """One run of each layer over the first tokens of the vocabulary; ``forward`` runs the model on ids."""
+    seen: dict[int, list[Event]] = {place: [] for place in range(len(layers))}
+    stream: dict[int, Tensor] = {}
+    handles = [
+        module.register_forward_hook(_listen(seen[place], name), with_kwargs=True)
+        for place, layer in enumerate(layers)
+        for name, module in layer.named_modules()
+        if name
+    ]
+    ids = torch.arange(TOKENS, device=model.device)[None] % text_config(model).vocab_size
+    try:
+        with torch.no_grad(), watched(layers, lambda place, x: stream.__setitem__(place, x.clone())):
+            forward(ids)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return [LayerRun(stream[place], stream[place + 1], seen[place]) for place in range(len(layers))]
+
+
+def _listen(events: list[Event], name: str) -> Any:
+    def hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
+        made = first_tensor(output)
+        given = tuple(one.clone() for one in (*args, *kwargs.values()) if torch.is_tensor(one))
+        if made is not None:  # cloned, since some families add to it in place
+            events.append(Event(name, module, given, made.clone()))
+
+    return hook
+
+
+def first_tensor(output: Any) -> Tensor | None:
+    """What a module made, of all that it returns."""
+    first = output[0] if isinstance(output, tuple) and output else output
+    return first if torch.is_tensor(first) else None

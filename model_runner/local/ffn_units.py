@@ -1,0 +1,120 @@
+"""What the units of a feed-forward part do at a token: how many are active, which add most, and to which logits."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers.pytorch_utils import Conv1D
+
+from model_runner.block_questions import Units
+from model_runner.capture import index
+from model_runner.errors import N_, NoAttribution, NoLogits, NotSeparable
+from model_runner.local.block_probe import first_tensor
+from model_runner.local.engine import Engine
+from model_runner.local.feed_forward import FeedForward
+from model_runner.local.reading import explained
+from model_runner.local.recording import Recording, active
+from model_runner.request import CaptureRequest
+
+NO_UNITS = N_("the feed-forward part of this layer works in a way that is not recognised, or its experts do")
+PROMOTED = 5  # tokens of a unit
+
+
+def feed_forward_units(engine: Engine, request: CaptureRequest, layer: int, position: int, top: int) -> Units:
+    """Over one forward of this request. Raises RunnerError."""
+    layer = index("layer", layer, engine.info.n_layers)
+    known = engine.feed_forwards()
+    own = known[layer]
+    if own is None:
+        raise NotSeparable(reason=NO_UNITS)
+    tokens = engine.write(request).tokens
+    position = index("position", position, len(tokens))
+    shares = torch.full((len(known), len(tokens)), torch.nan)
+    seen: dict[str, Tensor] = {}
+    handles = [
+        hook
+        for place, ffn in enumerate(known)
+        if ffn is not None
+        for hook in _listen(
+            engine.anatomy.layers[place], ffn, shares[place], seen if place == layer else None, position
+        )
+    ]
+    try:
+        with explained(engine.info, len(tokens)), torch.no_grad(), contextlib.ExitStack() as stack:
+            if request.edits:
+                stack.enter_context(active(Recording(engine.anatomy.names, edit=engine.edit(request), keeps=False)))
+            ids = torch.tensor([[token.id for token in tokens]], device=engine.model.device)
+            engine.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
+    finally:
+        for handle in handles:
+            handle.remove()
+    columns = _columns(engine.anatomy.layers[layer].get_submodule(own.down))
+    lengths = seen["values"].abs() * columns.norm(dim=0)
+    best = lengths.topk(min(top, len(lengths)))
+    promoted = _promoted(engine, request, layer, position, (columns * seen["values"])[:, best.indices].T)
+    return Units(
+        activation=own.activation,
+        gated=own.up is not None,
+        before=seen["before"].cpu(),
+        values=seen["values"].cpu(),
+        active=shares,
+        top=best.indices.cpu(),
+        lengths=best.values.cpu(),
+        promoted=promoted[1].cpu(),
+        logits=promoted[0].cpu(),
+    )
+
+
+def _listen(layer: nn.Module, ffn: FeedForward, shares: Tensor, seen: dict[str, Tensor] | None, position: int) -> Any:
+    def gate(_: nn.Module, __: Any, output: Any) -> None:
+        made = first_tensor(output)
+        if made is None:
+            return
+        rows = ffn.gate.of(made).reshape(-1, ffn.width).float()
+        shares.copy_((rows > 0).float().mean(dim=-1))
+        if seen is not None:
+            seen["before"] = rows[position].clone()
+
+    def down(_: nn.Module, args: tuple[Any, ...]) -> None:
+        if seen is not None:
+            seen["values"] = args[0].reshape(-1, ffn.width)[position].float().clone()
+
+    yield layer.get_submodule(ffn.gate.module).register_forward_hook(gate)
+    yield layer.get_submodule(ffn.down).register_forward_pre_hook(down)
+
+
+def _columns(down: nn.Module) -> Float[Tensor, "d_model units"]:
+    weight: Any = down.weight
+    return (weight.T if isinstance(down, Conv1D) else weight).float()
+
+
+def _promoted(
+    engine: Engine, request: CaptureRequest, layer: int, position: int, added: Float[Tensor, "top d_model"]
+) -> tuple[Tensor, Tensor]:
+    """Logits that each vector raises most, and their tokens, on the way past all later layers; empty if not proven."""
+    none = torch.zeros(len(added), 0), torch.zeros(len(added), 0, dtype=torch.long)
+    path, way = engine.block_paths()[layer], None
+    with contextlib.suppress(NoAttribution, NoLogits):
+        way = engine.direct_path()
+    if way is None or path is None or path.norms or isinstance(way.norm, str) or isinstance(way.offset, str):
+        return none
+    own = engine.feed_forwards()[layer]
+    down = "" if own is None else own.down
+    if not f"{down}.".startswith(f"{path.parts[-1]}.") or any(isinstance(one, str) for one in way.layers[layer + 1 :]):
+        return none  # a norm, or other experts, stand between the unit and the stream
+    factor = path.factors[-1]
+    for following in way.layers[layer + 1 :]:
+        factor *= 1.0 if isinstance(following, str) else following.skip
+    capture = engine.capture(request)
+    stream, hidden = capture.residuals[-1][position], capture.hidden[position]
+    with torch.no_grad(), contextlib.suppress(NoAttribution):
+        logits = [
+            way.head(way.norm.frozen(factor * one, stream, hidden).to(hidden.dtype)) - way.offset for one in added
+        ]
+        found = torch.stack(logits).float().topk(PROMOTED, dim=-1)
+        return found.values, found.indices
+    return none

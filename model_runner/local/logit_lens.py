@@ -1,0 +1,95 @@
+"""The model's own end, final norm and output layer, on the stream as it is before each layer.
+
+Nothing is assumed of a family: the model runs as it is, with layers that hand on the given stream. What this makes of
+the stream that leaves the last layer must be what the model itself made of it, or the model is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from model_runner.block_questions import Lens
+from model_runner.capture import Capture
+from model_runner.errors import N_, NotSeparable
+from model_runner.local.cancelling import pause
+from model_runner.local.engine import Engine
+from model_runner.local.plain_forward import BROKEN
+from model_runner.local.stream import standing_in
+from model_runner.request import CaptureRequest
+
+ROWS = 128  # positions whose distributions are there at once: O(ROWS × vocab) memory
+ROUNDINGS = 16  # units of the dtype, of the largest number
+NOT_ALONE = N_("what follows its last layer cannot be run by itself")
+
+End = Callable[[Float[Tensor, "tokens d_model"]], Float[Tensor, "tokens d_model"]]
+
+
+def logit_lens(engine: Engine, request: CaptureRequest, top: int) -> Lens:
+    """Every row of the lens over the text of this request. Raises RunnerError."""
+    engine.check_head()
+    capture = engine.capture(request)
+    end = end_of(engine, capture)
+    states = [*(end(stream) for stream in capture.residuals[:-1]), capture.hidden]
+    blocks = [
+        _block(engine, [state[start : start + ROWS] for state in states], top)
+        for start in range(0, len(capture.tokens), ROWS)
+    ]
+    return Lens(*(torch.cat(parts, dim=1) for parts in zip(*blocks, strict=True)))
+
+
+def end_of(engine: Engine, capture: Capture) -> End:
+    """What the model makes of a stream after its last layer: what its output layer reads. Raises NotSeparable."""
+    ids = torch.tensor([[token.id for token in capture.tokens]], device=engine.model.device)
+
+    def ending(returned: Callable[[Tensor], Any]) -> End:
+        def end(stream: Tensor) -> Tensor:
+            def hand_on(*_: Any, **__: Any) -> Any:
+                pause()
+                return returned(stream[None])
+
+            with torch.no_grad(), standing_in(engine.anatomy.layers, lambda *_: hand_on):
+                output = engine.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
+            return output.last_hidden_state[0]
+
+        return end
+
+    for returned in (lambda stream: stream, lambda stream: (stream,)):  # as layers of transformers 5 do, and older ones
+        try:
+            if _agrees(ending(returned)(capture.residuals[-1]), capture.hidden):
+                return ending(returned)
+        except BROKEN:
+            continue
+    raise NotSeparable(reason=NOT_ALONE)
+
+
+def _agrees(found: Tensor, known: Tensor) -> bool:
+    if found.shape != known.shape:
+        return False
+    allowed = ROUNDINGS * torch.finfo(known.dtype).eps * float(known.abs().max())
+    return bool(((found - known).abs() <= allowed).all())
+
+
+def _block(engine: Engine, states: list[Tensor], top: int) -> tuple[Tensor, ...]:
+    """The rows of some positions, one below the other."""
+    own = torch.log_softmax(engine.logits(states[-1][None])[0], dim=-1)
+    said = own.argmax(dim=-1, keepdim=True)
+    rows = [_row(torch.log_softmax(engine.logits(state[None])[0], dim=-1), own, said, top) for state in states]
+    return tuple(torch.stack(part).cpu() for part in zip(*rows, strict=True))
+
+
+def _row(
+    found: Float[Tensor, "tokens vocab"], own: Float[Tensor, "tokens vocab"], said: Tensor, top: int
+) -> tuple[Tensor, ...]:
+    """The fields of :class:`Lens`, of log-probabilities and the model's own; a token that it rules out counts as 0."""
+    pause()
+    best, ids = found.topk(min(top, found.shape[-1]), dim=-1)
+    seen = own > -torch.inf
+    kl = torch.where(seen, own.exp() * (own - found), 0.0).sum(dim=-1)
+    final = found.gather(-1, said)
+    rank = (found > final).sum(dim=-1)
+    return ids, best.exp(), torch.special.entr(found.exp()).sum(dim=-1), kl, final[:, 0].exp(), rank

@@ -1,0 +1,119 @@
+"""What is added to the residual stream over a forward: by which module, how long, and the vectors of one token."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from model_runner.block_questions import Additions, StepName
+from model_runner.capture import index
+from model_runner.local.block_path import BlockPath
+from model_runner.local.block_probe import first_tensor
+from model_runner.local.engine import Engine
+from model_runner.local.reading import explained
+from model_runner.local.recording import Recording, active
+from model_runner.local.stream import watched
+from model_runner.request import CaptureRequest
+
+Rows = Float[Tensor, "tokens d_model"]
+
+
+def stream_additions(engine: Engine, request: CaptureRequest, position: int) -> Additions:
+    """Over one forward of this request. Raises RunnerError."""
+    tokens = engine.write(request).tokens
+    position = index("position", position, len(tokens))
+    taking = _Taking(engine, engine.block_paths(), position)
+    with explained(engine.info, len(tokens)), taking.listening(), contextlib.ExitStack() as stack:
+        if request.edits:
+            stack.enter_context(active(Recording(engine.anatomy.names, edit=engine.edit(request), keeps=False)))
+        ids = torch.tensor([[token.id for token in tokens]], device=engine.model.device)
+        stack.enter_context(torch.no_grad())
+        engine.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
+    return Additions(
+        steps=tuple(taking.steps),
+        vectors=torch.stack(taking.vectors).cpu(),
+        lengths=torch.stack(taking.lengths).cpu(),
+        streams=torch.stack(taking.streams).cpu(),
+        parallel=tuple(layer for layer, path in enumerate(taking.paths) if path is not None and path.parallel),
+    )
+
+
+@dataclass(eq=False)
+class _Taking:
+    """Reduces every layer to its steps as soon as the stream leaves it; float32 sums of the model's own numbers."""
+
+    engine: Engine
+    paths: tuple[BlockPath | None, ...]
+    position: int
+    steps: list[StepName] = field(default_factory=list[StepName])
+    vectors: list[Tensor] = field(default_factory=list[Tensor])
+    lengths: list[Tensor] = field(default_factory=list[Tensor])
+    streams: list[Tensor] = field(default_factory=list[Tensor])
+    entering: Tensor = field(default_factory=lambda: torch.zeros(0))
+    seen: dict[str, Tensor] = field(default_factory=dict[str, Tensor])  # of the layer that runs: outputs by name
+
+    @contextlib.contextmanager
+    def listening(self) -> Generator[None]:
+        handles: list[Any] = []
+        for layer, path in enumerate(self.paths):
+            for name in () if path is None else (*path.parts, *path.norms):
+                module = self.engine.anatomy.layers[layer].get_submodule(name)
+                handles.append(module.register_forward_hook(self._hear(name)))
+        try:
+            with watched(self.engine.anatomy.layers, self._take):
+                yield
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _hear(self, name: str) -> Any:
+        def hook(_: nn.Module, __: Any, output: Any) -> None:
+            made = first_tensor(output)
+            if made is not None:
+                self.seen[name] = made.detach().float().clone()
+
+        return hook
+
+    def _take(self, place: int, stream: Tensor) -> None:
+        stream = stream.float().clone()
+        if place == 0:
+            self._add(StepName(None, "embedding", ""), stream, stream)
+        else:
+            self._layer(place - 1, stream)
+        self.entering = stream
+        self.seen.clear()
+
+    def _layer(self, layer: int, leaving: Rows) -> None:
+        path, entering = self.paths[layer], self.entering
+        first = "attention" if layer in self.engine.anatomy.attention else "mixer"
+        whole = self.engine.anatomy.names[id(self.engine.anatomy.layers[layer])]
+        if path is None or any(name not in self.seen for name in path.parts):
+            self._add(StepName(layer, "layer", whole), leaving - entering, leaving)
+            return
+        now = entering
+        if path.skip != 1:
+            now = path.skip * now
+            self._add(StepName(layer, "scale", whole), now - entering, now)
+        for place, (name, factor) in enumerate(zip(path.parts, path.factors, strict=True)):
+            added = factor * self.seen[name].reshape(entering.shape)
+            now = now + added
+            last = place == len(path.parts) - 1
+            part = first if place == 0 else "ffn"
+            self._add(StepName(layer, part, f"{whole}.{name}"), added, leaving if last and not path.norms else now)
+            if path.norms:
+                norm = path.norms[place]
+                after = leaving if last else self.seen[norm].reshape(entering.shape)
+                self._add(StepName(layer, "norm", f"{whole}.{norm}"), after - now, after)
+                now = after
+
+    def _add(self, step: StepName, added: Rows, stream: Rows) -> None:
+        self.steps.append(step)
+        self.vectors.append(added[self.position])
+        self.lengths.append(added.norm(dim=-1))
+        self.streams.append(stream.norm(dim=-1))

@@ -1,0 +1,157 @@
+"""What the model is made of, one block opened, and the vector of the chosen token as it goes through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.architecture import Stage, stages
+from analysis.kv_bytes import Sharing
+from model_runner.block_questions import Additions, Architecture, Block, StreamAdditions, WhatItIsMadeOf
+from model_runner.errors import NoSuchPlace
+from pages.block.asked import asked
+from pages.block.state import BlockState, state
+from ui.components import mount
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.state import change, refuse
+from ui.wording import number, sentence
+from viz.components.model_stages import model_stages
+from viz.components.model_stages.model_stages import Row
+
+N_ = str  # marks a text for Babel without translating it here
+
+ROLES = {
+    "tokenizer": N_("tokenizer"), "embedding": N_("embedding"), "positions": N_("positions"),
+    "segments": N_("segments"), "head": N_("output layer"), "mixer": N_("mixer"), "cross": N_("cross-attention"),
+    "other": N_("transform"),
+}  # fmt: skip
+NORMS = {"pre": N_("pre-norm"), "post": N_("post-norm"), "after": N_("norm after"), "both": N_("norm before and after")}
+
+
+@dataclass(frozen=True, eq=False)
+class ArchitectureView:
+    """What is drawn: the model, the rows, their words, and the component's payload."""
+
+    made: Architecture
+    stages: list[Stage]
+    rows: list[Row]
+    payload: bytes
+
+
+def show_architecture(opened: PageContext) -> ArchitectureView:
+    """The picture; a click opens a block. Raises RunnerError."""
+    made = asked(opened, WhatItIsMadeOf())
+    position = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
+    added: Additions | None = None
+    one_stack = not opened.runner.info.attentions
+    if one_stack:
+        added = asked(opened, StreamAdditions(opened.capture.request, position))
+    index = _block(opened, made)
+    found = stages(made, index, opened.capture if one_stack else None, added, position)
+    rows = [row_of(opened, made, stage) for stage in found]
+    vectors = np.full((len(rows), made.d_model), np.nan)
+    for place, stage in enumerate(found):
+        if stage.vector is not None:
+            vectors[place] = stage.vector
+    token = opened.capture.tokens[position].text
+    strips = _("the vector of {token} ({position}) there").format(token=token, position=position) if one_stack else ""
+    columns = [_("stage · module"), _("shapes of its matrices"), _("parameters"), strips]
+    payload = model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS))
+    st.html(f"<p class='atlas-caption'>{escape(_summary(opened, made))}</p>")
+    mount(model_stages.SOURCE, payload, key="model_stages", on={"block": _open})
+    return ArchitectureView(made, found, rows, payload)
+
+
+def _block(opened: PageContext, made: Architecture) -> int:
+    """The open block: the held one, or that of the open layer. What the model does not have is said and dropped."""
+    held = state().block
+    if held is not None and held >= len(made.blocks):
+        problem = NoSuchPlace(what=N_("block"), value=held, count=len(made.blocks))
+        refuse(BlockState, "block", sentence(problem))
+        held = None
+    return min(opened.layer, len(made.blocks) - 1) if held is None else held
+
+
+def _open(block: int | None) -> None:
+    if block is not None:
+        change(BlockState, block=int(block))
+
+
+def _summary(opened: PageContext, made: Architecture) -> str:
+    """The whole model in a line."""
+    kinds = list(dict.fromkeys(_kind_of(block) for block in made.blocks))
+    tied = _("output layer tied to the embedding") if made.tied else _("output layer of its own")
+    dtypes = {weight.dtype for part in made.before for weight in part.weights}
+    counts = _("{blocks} blocks").format(blocks=len(made.blocks))
+    size = _("{count} parameters").format(count=f"{made.n_parameters:,}")
+    return " · ".join([opened.runner.info.family, size, ", ".join(sorted(dtypes)), counts, *kinds[:2], tied])
+
+
+def _kind_of(block: Block) -> str:
+    """pre-norm, parallel"""
+    words = [_(NORMS[block.norms])] if block.norms else []
+    return ", ".join([*words, *([_("parallel")] if block.parallel else [])])
+
+
+def row_of(opened: PageContext, made: Architecture, stage: Stage) -> Row:
+    """One row of the picture, in words."""
+    length = "" if stage.vector is None else f"{np.linalg.norm(stage.vector):.3g}"
+    n = stage.n_parameters
+    size = f"{count_words(n)} · {number(n / made.n_parameters, 'share')}" if n else ""
+    if stage.role == "block" and stage.block is not None:
+        name = f"{stage.block.stack} L{stage.block.layer}".strip()
+        kind = _kind_of(stage.block)
+        return Row(
+            "block", name, stage.block.name, kind, size, n / made.n_parameters, length, block=stage.index,
+            open=stage.open,
+        )  # fmt: skip
+    within = "" if stage.block is None else f"{stage.block.name}."
+    module = "" if stage.part is None else f"{stage.part.name.removeprefix(within)} · {stage.part.kind}"
+    if stage.role == "tokenizer":
+        vocab = _("{count} tokens").format(count=f"{opened.runner.info.n_vocab:,}")
+        return Row("stage", _(ROLES["tokenizer"]), made.tokenizer, vocab)
+    shapes = ", ".join(stage.shapes)
+    if stage.role == "head" and made.tied:
+        size = _("tied: the embedding’s")
+    kind = "norm" if stage.role == "norm" else "sum" if stage.adds and stage.vector is not None else "part"
+    if stage.block is None:
+        kind = "norm" if stage.role == "norm" else "stage"
+    share = n / made.n_parameters if n else None
+    plus = "+" if stage.adds and length else ""
+    depth = 0 if stage.block is None else 1
+    return Row(kind, title_of(stage), module, shapes, size, share, plus + length, depth)
+
+
+def title_of(stage: Stage) -> str:
+    """Attention: GQA 8 → 4"""
+    block = stage.block
+    if stage.role == "norm" and stage.part is not None:
+        return stage.part.note
+    if stage.role == "attention" and block is not None:
+        kind = Sharing(block.n_kv_heads, 0, own=False).kind(block.n_heads)
+        heads = f"{block.n_heads}" if block.n_heads == block.n_kv_heads else f"{block.n_heads} → {block.n_kv_heads}"
+        return _("attention: {kind} {heads}").format(kind=kind, heads=heads)
+    if stage.role == "ffn" and block is not None:
+        return _ffn_title(block)
+    return _(ROLES.get(stage.role, stage.role))
+
+
+def _ffn_title(block: Block) -> str:
+    if block.n_experts:
+        return _("FFN: {used} of {count} experts").format(used=block.n_used, count=block.n_experts)
+    if not block.activation:
+        return "FFN"
+    words = _("FFN: gated {name}") if block.gated else _("FFN: {name}")
+    return words.format(name=block.activation)
+
+
+def count_words(count: int) -> str:
+    """1.2 M"""
+    for size, letter in ((10**9, "B"), (10**6, "M"), (10**3, "K")):
+        if count >= size:
+            return f"{count / size:.3g} {letter}"
+    return f"{count}"

@@ -1,0 +1,49 @@
+"""What the model is made of as data: its tables, its files, and the lines that give the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from pages.block.architecture import ArchitectureView
+from ui.i18n import _
+from ui.view import View, component_page
+from viz.components.model_stages import model_stages
+from viz.stages_svg import stages_svg
+
+
+def architecture_view(found: ArchitectureView) -> View:
+    """The rows as they are drawn, and every module with its parameters."""
+    made, names = found.made, [_name(found, place) for place in range(len(found.rows))]
+    lengths = [np.nan if one.vector is None else float(np.linalg.norm(one.vector)) for one in found.stages]
+    counts = [float(one.n_parameters) for one in found.stages]
+    data = {_("parameters"): counts, _("share"): [n / made.n_parameters for n in counts], _("length"): lengths}
+    vectors = {str(place): one.vector for place, one in enumerate(found.stages) if one.vector is not None}
+    return View(
+        name="architecture",
+        title=_("architecture"),
+        what="modules of the model with their parameters, and one token's vector after each stage or added by a part",
+        tables=lambda: {_("architecture"): pd.DataFrame(data, index=names)},
+        page=component_page(model_stages.SOURCE, found.payload),
+        picture=lambda title, words: stages_svg(
+            [(row.depth, row.title, row.module, row.shapes, row.size, row.share) for row in found.rows],
+            title=title,
+            caption=words,
+        ),
+        arrays={f"vector_{place}": vector for place, vector in vectors.items()},
+        code=CODE,
+    )
+
+
+def _name(found: ArchitectureView, place: int) -> str:
+    row = found.rows[place]
+    return f"{place} {row.title} {row.module}".strip()
+
+
+CODE = """
+from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
+
+made = runner.submit(WhatItIsMadeOf()).result()
+for part in (*made.before, *(part for block in made.blocks for part in block.parts), *made.between, *made.after):
+    print(part.name, part.kind, part.role, part.n_parameters, [weight.shape for weight in part.weights])
+"""

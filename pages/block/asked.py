@@ -1,0 +1,34 @@
+"""What the page asks the model beside its capture: each answer is waited for with its progress, once, and kept."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from model_runner.errors import OneStackOnly
+from model_runner.question import Question
+from ui import cached, session
+from ui.page import PageContext, show_stage
+
+A = TypeVar("A")
+
+
+def asked(opened: PageContext, question: Question[A]) -> A:
+    """The answer. Raises RunnerError."""
+    return cached.made(("asked", repr(opened.capture.request), repr(question)), lambda: _answer(opened, question))
+
+
+def one_stack(opened: PageContext) -> None:
+    """Raises OneStackOnly for an encoder–decoder."""
+    if opened.runner.info.attentions:
+        raise OneStackOnly(name=opened.runner.info.name)
+
+
+def _answer(opened: PageContext, question: Question[A]) -> A:
+    job = opened.runner.submit(question)
+    try:
+        while not job.wait(0.1):
+            show_stage("reading", 0, 0)
+        return job.result()
+    finally:
+        job.cancel()
+        session.slots()["status"].empty()

@@ -1,0 +1,136 @@
+"""The feed-forward part: its activation, how many of its units are active, and what the strongest of them promote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.ffn_units import activation_curves, spread
+from model_runner.block_questions import FeedForwardUnits, Units
+from model_runner.errors import NoSuchPlace
+from pages.block.asked import asked
+from pages.block.state import BlockState, state
+from ui.controls import pick
+from ui.i18n import _
+from ui.page import PageContext
+from ui.state import refuse
+from ui.wording import number, sentence
+from viz.chart import Line, Lines
+from viz.curves import CONFIG, figure
+
+N_ = str  # marks a text for Babel without translating it here
+
+MOST = 4.0  # of the curves; SwiGLU goes on far beyond
+DASHES = {"GELU": "dash", "SiLU": "dot", "SwiGLU": "dashdot"}
+
+
+@dataclass(frozen=True, eq=False)
+class FfnView:
+    """What is drawn of one layer at one token."""
+
+    units: Units
+    layer: int
+    position: int
+    charts: tuple[Lines, ...]
+    promoted: tuple[tuple[str, ...], ...]
+
+
+def show_ffn(opened: PageContext) -> FfnView:
+    """Three charts and the strongest units. Raises RunnerError."""
+    position = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
+    layer = layer_of(opened)
+    controls = st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small")
+    with controls:
+        names = {place: f"L{place}" for place in range(opened.capture.n_layers)}
+        pick(BlockState, "layer", layer, names, width=100)
+    units = asked(opened, FeedForwardUnits(opened.capture.request, layer, position))
+    share = number(float(units.active[layer, position]), "share")
+    words = _("{name}, {kind} · {count} units · {share} of them are active at {token}").format(
+        name=units.activation, kind=_("gated") if units.gated else _("plain"), count=f"{len(units.values):,}",
+        share=share, token=f"{opened.capture.tokens[position].text} ({position})",
+    )  # fmt: skip
+    with controls:
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
+    charts = (curves_chart(units), spread_chart(units), active_chart(units, position))
+    for place, chart, key in zip(st.columns(3, gap="medium"), charts, ("curves", "spread", "active"), strict=True):
+        with place:
+            st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+            st.plotly_chart(figure(chart), key=f"ffn_{key}", config=CONFIG, alt=chart.heading)
+    promoted = tuple(tuple(opened.runner.token_text(int(one)) for one in row) for row in units.promoted)
+    st.html(units_table(units, promoted))
+    return FfnView(units, layer, position, charts, promoted)
+
+
+def layer_of(opened: PageContext) -> int:
+    """The chosen layer, or the open one; what the model does not have is said and dropped."""
+    held = state().layer
+    if held is not None and held >= opened.capture.n_layers:
+        refuse(BlockState, "layer", sentence(NoSuchPlace(what=N_("layer"), value=held, count=opened.capture.n_layers)))
+        held = None
+    return opened.layer if held is None else held
+
+
+def curves_chart(units: Units) -> Lines:
+    """What activations make of a number; the model's own first."""
+    found = activation_curves(units.activation)
+    order = sorted(found.curves, key=lambda name: name != units.activation)
+    series = [
+        Line(_("{name} (this model)").format(name=name) if name == units.activation else name, found.x.tolist(),
+             np.where(found.curves[name] > MOST, np.nan, found.curves[name]).tolist(),
+             dash="solid" if name == units.activation else DASHES.get(name, "dash"),
+             quiet=name == "ReLU" and units.activation != "ReLU")
+        for name in order
+    ]  # fmt: skip  # one line of the chart
+    return Lines(
+        series=series, x_title=_("what it reads"), y_title=_("what it gives"), height=250, heading=_("Activation")
+    )
+
+
+def spread_chart(units: Units) -> Lines:
+    """What the activation reads of this layer's units at this token."""
+    shares, middles = spread(units.before.double().numpy())
+    line = Line(_("share of units"), middles.tolist(), shares.tolist())
+    return Lines(
+        series=[line], x_title=_("what it reads"), y_title=_("share of units"), height=250, marker=(0.0, "0"),
+        heading=_("What its units read here"),
+    )  # fmt: skip
+
+
+def active_chart(units: Units, position: int) -> Lines:
+    """The share of active units in every layer, of this token and as a mean."""
+    active = units.active.double().numpy()
+    layers = list(range(len(active)))
+    with np.errstate(invalid="ignore"):
+        series = [
+            Line(_("this token"), layers, active[:, position].tolist(), points=True),
+            Line(_("mean over all tokens"), layers, active.mean(axis=1).tolist(), dash="dash", points=True),
+        ]
+    return Lines(
+        series=series, x_title=_("layer"), y_title=_("share of units"), height=250, heading=_("Active units by layer")
+    )
+
+
+def units_table(units: Units, promoted: tuple[tuple[str, ...], ...]) -> str:
+    """The strongest units: what each adds, and the tokens whose logits it raises most."""
+    heads = [_("unit"), _("value"), _("length of what it adds")]
+    heads += [_("tokens that it promotes, with what it adds to their logits")] if units.promoted.shape[1] else []
+    body = ""
+    for place, unit in enumerate(units.top.tolist()):
+        cells = [f"{float(units.values[unit]):+.3g}".replace("-", "−"), f"{float(units.lengths[place]):.3g}"]
+        if units.promoted.shape[1]:
+            logits = [f"{float(one):+.2f}".replace("-", "−") for one in units.logits[place]]
+            pairs = zip(promoted[place], logits, strict=True)
+            cells.append("&emsp;".join(f"<bdi>{escape(word)}</bdi> {logit}" for word, logit in pairs))
+        left = "".join(f"<td style='text-align:left'>{cell}</td>" for cell in cells)
+        body += f"<tr><th>{unit}</th>{left}</tr>"
+    if not units.promoted.shape[1]:
+        words = _(
+            "Which tokens they promote is not shown: the way from these units to the logits is not proven linear."
+        )
+        body += f"<tr><td colspan='3'>{escape(words)}</td></tr>"
+    head = "".join(f"<th style='text-align:left'>{escape(one)}</th>" for one in heads)
+    table = f"<table class='atlas-costs atlas-ranks'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div class='atlas-wide'>{table}</div>"

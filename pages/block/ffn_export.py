@@ -1,0 +1,52 @@
+"""The feed-forward view as data: its tables, its files, and the lines that give the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from pages.block.ffn import FfnView
+from ui.i18n import _
+from ui.view import View
+from viz.chart_svg import charts_svg
+from viz.curves import standalone
+
+
+def ffn_view(found: FfnView) -> View:
+    """The strongest units, and the share of active ones by layer."""
+    units = found.units
+    top = units.top.tolist()
+    names = [f"{unit} {' '.join(words)}".strip() for unit, words in zip(top, found.promoted, strict=True)]
+    strongest = {
+        _("value"): units.values[units.top].double().numpy(),
+        _("length of what it adds"): units.lengths.double().numpy(),
+    }
+    active = units.active.double().numpy()
+    layers = [f"L{layer}" for layer in range(len(active))]
+    return View(
+        name=f"ffn-L{found.layer}",
+        title=_("feed-forward part of {layer}").format(layer=f"L{found.layer}"),
+        what=f"units of the feed-forward part of layer {found.layer} at token {found.position}; active: what the "
+        "activation reads is above 0",
+        tables=lambda: {
+            _("unit"): pd.DataFrame(strongest, index=names),
+            _("Active units by layer"): pd.DataFrame({_("share of units"): active[:, found.position]}, index=layers),
+        },
+        page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),
+        arrays={
+            "before": units.before.numpy(), "values": units.values.numpy(), "active": active, "top": np.array(top),
+            "promoted": units.promoted.numpy(), "logits": units.logits.numpy(),
+        },
+        code=CODE.format(layer=found.layer, position=found.position),
+    )  # fmt: skip  # arrays in two lines
+
+
+CODE = """
+from model_runner.block_questions import FeedForwardUnits
+
+units = runner.submit(FeedForwardUnits(capture.request, {layer}, {position})).result()
+share = (units.before > 0).float().mean()
+for unit, tokens in zip(units.top.tolist(), units.promoted.tolist()):
+    print(unit, float(units.values[unit]), [runner.token_text(token) for token in tokens])
+"""

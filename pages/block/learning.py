@@ -1,0 +1,151 @@
+"""Learning: what the model must say at each token of this text, and what one step of training would change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.mask_effect import looks_ahead
+from model_runner.block_questions import Learned, TrainingStep
+from pages.block.asked import asked, one_stack
+from pages.block.state import RATES, BlockState, state
+from ui import session
+from ui.components import mount
+from ui.controls import choose
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.wording import plain
+from viz.chart import Line, Lines
+from viz.components.layer_head_map import layer_head_map
+from viz.curves import CONFIG, figure
+
+N_ = str  # marks a text for Babel without translating it here
+
+FORCED_TEXTS = layer_head_map.TEXTS | {
+    "rows": N_("what is read, wanted and said"),
+    "columns": N_("positions"),
+    "cell": N_("{column_index} · {row}: {word} · {value} nats"),
+    "missing": N_("{column_index} · {row}: {word}"),
+}
+GRADIENT_TEXTS = layer_head_map.TEXTS | {"cell": N_("{row}{column} · gradient {value}")}
+
+
+@dataclass(frozen=True, eq=False)
+class LearningView:
+    """What is drawn: the step, the rate that is looked at, the words, and the pictures."""
+
+    learned: Learned
+    rate: int  # of its place among the rates
+    words: tuple[tuple[str, ...], ...]
+    payload: bytes
+    charts: tuple[Lines, ...]
+
+
+def show_learning(opened: PageContext) -> LearningView | None:
+    """Teacher forcing above, the step below; None where a sentence says why not. Raises RunnerError."""
+    one_stack(opened)
+    capture = opened.capture
+    if looks_ahead(capture):
+        st.info(plain(_("This model sees the tokens that it would have to predict: it does not learn in this way.")))
+        return None
+    held = state().rate
+    learned = asked(opened, TrainingStep(capture.request, tuple(map(float, RATES))))
+    place = RATES.index(held)
+    with st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        choose(BlockState, "rate", held, {rate: rate for rate in RATES})
+        loss, after = float(learned.before.mean()), float(learned.after[place].mean())
+        words = _("Learning rate. Mean cross-entropy {before} nats, {after} after one step on this text, on a copy.")
+        said = words.format(before=f"{loss:.3f}", after=f"{after:.3f}")
+        st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="stretch")
+    shown = tuple(map(tuple, _words(opened)))
+    payload = forced_payload(learned, place, shown, opened.query)
+    mount(layer_head_map.SOURCE, payload, key="forced_map", on={"head": _open})
+    charts = (rate_chart(learned), layer_chart(learned))
+    columns = st.columns(3 if learned.heads.isfinite().any() else 2, gap="medium")
+    for column, chart, key in zip(columns, charts, ("rates", "layers"), strict=False):
+        with column:
+            st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+            st.plotly_chart(figure(chart), key=f"learning_{key}", config=CONFIG, alt=chart.heading)
+    if len(columns) > 2:
+        with columns[2]:
+            heading = _("Gradient by head")
+            st.html(f"<div class='atlas-head'><b>{escape(heading)}</b></div>")
+            mount(layer_head_map.SOURCE, heads_payload(opened, learned), key="gradient_map", on={"head": _open_head})
+    return LearningView(learned, place, shown, payload, charts)
+
+
+def _words(opened: PageContext) -> list[list[str]]:
+    """What is read, what must follow, and what the model says."""
+    tokens = [token.text for token in opened.capture.tokens]
+    said = [int(opened.capture.logits(position).argmax()) for position in range(len(tokens) - 1)]
+    return [tokens[:-1], tokens[1:], [opened.runner.token_text(one) for one in said]]
+
+
+def forced_payload(learned: Learned, place: int, words: tuple[tuple[str, ...], ...], query: int | None) -> bytes:
+    """Targets under what is read, shifted by one; the colours are cross-entropies."""
+    before, after = (one.double().numpy() for one in (learned.before, learned.after[place]))
+    none = np.full(len(before), np.nan)
+    read, wanted, said = words
+    return layer_head_map.payload(
+        np.stack([none, before, none, after]),
+        title=_("cross-entropy at each position, in nats"),
+        scale="sequential",
+        low=0.0,
+        high=float(max(before.max(), 1.0)),
+        number="plain",
+        open=None if query is None or query >= len(before) else (1, query),
+        texts=translated(FORCED_TEXTS),
+        row_labels=[_("it reads"), _("it must say"), _("it says"), _("after the step")],
+        column_labels=[str(position) for position in range(len(before))],
+        words=[read, wanted, said, [f"{one:.2f}" for one in after]],
+        max_height=220,
+    )
+
+
+def heads_payload(opened: PageContext, learned: Learned) -> bytes:
+    """The gradient of each head's part of the output projection."""
+    heads = learned.heads.double().numpy()
+    return layer_head_map.payload(
+        heads,
+        title=_("Gradient by head"),
+        scale="sequential",
+        low=0.0,
+        high=float(np.nanmax(heads)),
+        number="plain",
+        open=(opened.layer, opened.head),
+        texts=translated(GRADIENT_TEXTS),
+        max_height=230,
+    )
+
+
+def _open(cell: list[int] | None) -> None:
+    if cell is not None:
+        session.move(query=int(cell[1]), key=None)
+
+
+def _open_head(cell: list[int] | None) -> None:
+    if cell is not None:
+        session.move(layer=int(cell[0]), head=int(cell[1]))
+
+
+def rate_chart(learned: Learned) -> Lines:
+    """The loss after a step of every rate."""
+    losses = learned.after.double().mean(dim=1).tolist()
+    before = float(learned.before.double().mean())
+    return Lines(
+        series=[Line(_("after one step"), list(learned.rates), losses, points=True)],
+        x_title=_("learning rate"), y_title=_("mean cross-entropy, nats"), log_x=True, height=240,
+        level=(before, _("before")), heading=_("One step, by its rate"),
+    )  # fmt: skip
+
+
+def layer_chart(learned: Learned) -> Lines:
+    """The length of the gradient of each layer."""
+    norms = learned.layers.double().tolist()
+    return Lines(
+        series=[Line(_("gradient"), list(range(len(norms))), norms, points=True)],
+        x_title=_("layer"), y_title=_("length"), height=240, heading=_("Gradient by layer"),
+    )  # fmt: skip

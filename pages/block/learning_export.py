@@ -1,0 +1,53 @@
+"""Learning as data: its tables, its files, and the lines that give the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from pages.block.learning import LearningView
+from pages.block.state import RATES
+from ui.i18n import _
+from ui.view import View
+from viz.chart_svg import charts_svg
+from viz.curves import standalone
+
+
+def learning_view(found: LearningView) -> View:
+    """Cross-entropies of every token, and norms of the gradient."""
+    learned, rate = found.learned, RATES[found.rate]
+    read, wanted, _said = found.words
+    names = [f"{place} {one} → {other}" for place, (one, other) in enumerate(zip(read, wanted, strict=True))]
+    losses = {
+        _("before"): learned.before.double().numpy(),
+        _("after the step"): learned.after[found.rate].double().numpy(),
+    }
+    heads = learned.heads.double().numpy()
+    layers = [f"L{layer}" for layer in range(len(heads))]
+    return View(
+        name="learning",
+        title=_("learning"),
+        what=f"cross-entropy in nats of each token given those before it, before and after one step of gradient "
+        f"descent with rate {rate} on a copy of the model",
+        tables=lambda: {
+            _("cross-entropy at each position, in nats"): pd.DataFrame(losses, index=names),
+            _("Gradient by layer"): pd.DataFrame({_("length"): learned.layers.double().numpy()}, index=layers),
+            _("Gradient by head"): pd.DataFrame(heads, layers, [f"H{head}" for head in range(heads.shape[1])]),
+        },
+        page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),
+        arrays={
+            "before": learned.before.numpy(), "after": learned.after.numpy(), "layers": learned.layers.numpy(),
+            "heads": learned.heads.numpy(), "rates": np.array(learned.rates),
+        },
+        code=CODE.format(rate=rate),
+    )  # fmt: skip  # arrays in two lines
+
+
+CODE = """
+from model_runner.block_questions import TrainingStep
+
+losses = capture.surprisals()  # nats, of each token but the first
+learned = runner.submit(TrainingStep(capture.request, ({rate},))).result()
+before, after = learned.before.mean(), learned.after[0].mean()
+"""

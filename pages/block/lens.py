@@ -1,0 +1,171 @@
+"""The logit lens: what the model would say at every token if it ended after each layer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.logit_lens import LensMap, lens_map
+from model_runner.block_questions import LogitLens
+from model_runner.errors import NoSuchPlace
+from pages.block.asked import asked
+from pages.block.state import BlockState, Shade, state
+from ui import session
+from ui.components import mount
+from ui.controls import choose
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.state import change, refuse
+from ui.wording import number, sentence
+from viz.chart import Line, Lines
+from viz.components.layer_head_map import layer_head_map
+from viz.curves import CONFIG, figure
+from viz.distribution import TEXTS, next_token_bars
+
+N_ = str  # marks a text for Babel without translating it here
+
+MAP_HEIGHT = 470  # pixels
+MAP_TEXTS = layer_head_map.TEXTS | {
+    "rows": N_("layers"),
+    "columns": N_("positions"),
+    "cell": N_("{row} · {column} ({column_index}): {word} · {value}"),
+    "missing": N_("{column} ({column_index}): what the model says is on top from {word} on"),
+}
+SHADES: dict[Shade, str] = {
+    "probability": N_("probability of the token that is on top"),
+    "entropy": N_("entropy of the distribution, in bits"),
+    "kl": N_("KL from the model’s own distribution, in bits"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class LensView:
+    """What is drawn: the map, what colours it, and the open cell."""
+
+    found: LensMap
+    shade: Shade
+    row: int
+    position: int
+    payload: bytes
+
+    @property
+    def values(self) -> np.ndarray:
+        """Of the colours, [rows, tokens]."""
+        return values_of(self.found, self.shade)
+
+
+def show_lens(opened: PageContext) -> LensView:
+    """The map with the open cell beside it. Raises RunnerError."""
+    found = lens_map(opened.capture, asked(opened, LogitLens(opened.capture.request)), opened.runner.token_text)
+    row, shade = _row(found), state().shade
+    position = len(found.tokens) - 1 if opened.query is None else opened.query
+    with st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        shades: dict[Shade, str] = {"probability": _("probability"), "entropy": _("entropy"), "kl": _("KL")}
+        choose(BlockState, "shade", shade, shades)
+        words = _("Untrained: the end of the model on streams that it was not made for. Early rows mislead.")
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
+    left, right = st.columns([0.7, 0.3], gap="medium")
+    payload = lens_payload(found, shade, (row, position))
+    with left:
+        mount(layer_head_map.SOURCE, payload, key="lens_map", on={"head": _open(found)})
+    with right, st.container(key="lens_cell"):
+        _show_cell(opened, found, row, position)
+    return LensView(found, shade, row, position, payload)
+
+
+def _row(found: LensMap) -> int:
+    """The open row; one that the model does not have is said and dropped."""
+    last, held = len(found.words) - 1, state().row
+    if held is not None and held > last:
+        refuse(BlockState, "row", sentence(NoSuchPlace(what=N_("row"), value=held, count=last + 1)))
+        held = None
+    return last if held is None else held
+
+
+def values_of(found: LensMap, shade: Shade) -> np.ndarray:
+    """What colours the cells."""
+    return {"probability": found.probabilities[..., 0], "entropy": found.entropy, "kl": found.kl}[shade]
+
+
+def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int]) -> bytes:
+    """The map for its component; its last row says from which layer on the model's own token is on top."""
+    values = values_of(found, shade)
+    strip = np.full((1, len(found.tokens)), np.nan)
+    return layer_head_map.payload(
+        np.concatenate([values, strip]),
+        title=_(SHADES[shade]),
+        scale="sequential",
+        low=0.0,
+        high=1.0 if shade == "probability" else float(values.max(initial=0.0)),
+        number="percent" if shade == "probability" else "plain",
+        open=open_cell,
+        texts=translated(MAP_TEXTS),
+        row_labels=[*row_labels(found), _("on top from")],
+        column_labels=found.tokens,
+        words=[*found.words, [found.names[row] for row in found.first]],
+        max_height=MAP_HEIGHT,
+        shows="lens_cell",
+    )
+
+
+def row_labels(found: LensMap) -> list[str]:
+    """The stream before the first layer, after each, and the model's own end."""
+    layers = found.names[1:]
+    after = [_("after {layer}").format(layer=layer) for layer in layers]
+    return [_("embedding"), *after[:-1], _("model ({layer})").format(layer=layers[-1])]
+
+
+def _open(found: LensMap) -> Callable[[list[int] | None], None]:
+    """A click opens a row and its token; on the last line, the row that it names."""
+
+    def answer(cell: list[int] | None) -> None:
+        if cell is None:
+            return
+        row, position = int(cell[0]), int(cell[1])
+        row = int(found.first[position]) if row == len(found.words) else row
+        change(BlockState, row=None if row == len(found.words) - 1 else row)
+        session.move(query=position, key=None)
+
+    return answer
+
+
+def _show_cell(opened: PageContext, found: LensMap, row: int, position: int) -> None:
+    """What the lens says there, and how it comes about over the layers."""
+    chances = found.probabilities[row, position]
+    st.html(
+        next_token_bars(
+            [opened.runner.token_text(int(token)) for token in found.ids[row, position]],
+            chances.tolist(),
+            rest=max(0.0, 1.0 - float(chances.sum())),
+            heading=row_labels(found)[row],
+            after=f"{found.tokens[position]} ({position})",
+            texts=translated(TEXTS),
+        )
+    )
+    words = _("Of the model’s own token here, {token}: {share}, place {rank}.")
+    said = words.format(
+        token=found.words[-1][position],
+        share=number(float(found.final[row, position]), "share"),
+        rank=int(found.rank[row, position]) + 1,
+    )
+    st.html(f"<p class='atlas-caption'>{escape(said)}</p>")
+    chart = lens_chart(found, position)
+    st.plotly_chart(figure(chart), key="lens_chart", config=CONFIG, alt=chart.y_title)
+
+
+def lens_chart(found: LensMap, position: int) -> Lines:
+    """Entropy and KL at one token, by layer."""
+    rows = list(range(len(found.words)))
+    return Lines(
+        series=[
+            Line(_("entropy"), rows, found.entropy[:, position].tolist(), points=True),
+            Line(_("KL"), rows, found.kl[:, position].tolist(), points=True, dash="dash"),
+        ],
+        x_title=_("layers gone through"),
+        y_title=_("bits"),
+        height=230,
+    )

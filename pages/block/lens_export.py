@@ -1,0 +1,51 @@
+"""The logit lens as data: its tables, its files, and the lines that give the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from pages.block.lens import SHADES, LensView, row_labels
+from ui.i18n import _
+from ui.view import View, component_page
+from viz.components.layer_head_map import layer_head_map
+from viz.word_map_svg import word_map_svg
+
+
+def lens_view(found: LensView) -> View:
+    """The map as it is coloured, and all that the lens says."""
+    lens = found.found
+    names = row_labels(lens)
+    columns = [f"{position} {token}" for position, token in enumerate(lens.tokens)]
+    heading, values = _(SHADES[found.shade]), found.values
+    numbers = {
+        _("probability"): lens.probabilities[..., 0], _("entropy"): lens.entropy, _("KL"): lens.kl,
+        _("probability of the model’s own token"): lens.final, _("place of the model’s own token"): lens.rank + 1.0,
+    }  # fmt: skip
+    return View(
+        name=f"logit-lens-{found.shade}",
+        title=_("Logit lens"),
+        what="final norm and output layer applied to the residual stream before every layer; not trained (logit lens)",
+        tables=lambda: {heading: pd.DataFrame(values, names, columns)}
+        | {name: pd.DataFrame(one, names, columns) for name, one in numbers.items() if one is not values},
+        page=component_page(layer_head_map.SOURCE, found.payload),
+        picture=lambda title, words: word_map_svg(
+            values, lens.words, row_labels=names, col_labels=lens.tokens, low=0.0,
+            high=1.0 if found.shade == "probability" else float(values.max(initial=0.0)), title=title, caption=words,
+        ),
+        arrays={
+            "ids": lens.ids, "probabilities": lens.probabilities, "entropy": lens.entropy, "kl": lens.kl,
+            "final": lens.final, "rank": lens.rank, "first": lens.first, "words": np.array(lens.words, dtype=np.str_),
+        },
+        code=CODE,
+    )  # fmt: skip  # the map's many settings in two lines
+
+
+CODE = """
+from analysis.logit_lens import lens_map
+from model_runner.block_questions import LogitLens
+
+lens = lens_map(capture, runner.submit(LogitLens(capture.request)).result(), runner.token_text)
+words, probabilities, entropy, kl = lens.words, lens.probabilities[..., 0], lens.entropy, lens.kl
+first = lens.first  # the row in which the model's own token is on top for the first time
+"""

@@ -1,0 +1,131 @@
+"""Norms: LayerNorm, RMSNorm and BatchNorm on the same vectors of this model, and how the stream grows without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.norms import Normed, normed, random_growth
+from model_runner.block_questions import WhatItIsMadeOf
+from pages.block.asked import asked, one_stack
+from pages.block.ffn import layer_of
+from pages.block.state import BlockState
+from ui.components import mount
+from ui.controls import pick
+from ui.i18n import _
+from ui.page import PageContext, translated
+from viz.chart import Line, Lines
+from viz.components.model_stages import model_stages
+from viz.components.model_stages.model_stages import Row
+from viz.curves import CONFIG, figure
+
+N_ = str  # marks a text for Babel without translating it here
+
+RANDOM = {
+    "pre": N_("random net, pre-norm"), "post": N_("random net, post-norm"), "none": N_("random net, no norm"),
+}  # fmt: skip
+DASHES = {"pre": "dash", "post": "dot", "none": "dashdot", "LayerNorm": "solid", "RMSNorm": "dash", "BatchNorm": "dot"}
+MOST = 30.0  # of the growth that is drawn: without a norm it doubles every two layers
+
+
+@dataclass(frozen=True, eq=False)
+class NormsView:
+    """What is drawn: the norms of one stream, growth by layer, and the strips of one token."""
+
+    found: Normed
+    growth: dict[str, np.ndarray]
+    layer: int
+    position: int
+    charts: tuple[Lines, ...]
+    payload: bytes
+
+
+def show_norms(opened: PageContext) -> NormsView:
+    """The strips, the sizes of all tokens, and the growth. Raises RunnerError."""
+    one_stack(opened)
+    capture = opened.capture
+    position = len(capture.tokens) - 1 if opened.query is None else opened.query
+    layer = layer_of(opened)
+    with st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        pick(BlockState, "layer", layer, {place: f"L{place}" for place in range(capture.n_layers)}, width=100)
+        own = sorted({part.note for block in asked(opened, WhatItIsMadeOf()).blocks for part in block.parts} - {""})
+        words = _(
+            "The stream that enters this layer, through three norms without gain and bias. This model uses {own}."
+        )
+        st.html(f"<p class='atlas-caption'>{escape(words.format(own=', '.join(own)))}</p>", width="stretch")
+    found = normed(capture, layer, position)
+    payload = strips(opened, found, position)
+    mount(model_stages.SOURCE, payload, key="norm_strips", on={})
+    growth = {"": _own_growth(opened)} | random_growth(capture.n_layers)
+    charts = (growth_chart(growth), size_chart(found), mean_chart(found))
+    for place, chart, key in zip(st.columns(3, gap="medium"), charts, ("growth", "sizes", "means"), strict=True):
+        with place:
+            st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+            st.plotly_chart(figure(chart), key=f"norm_{key}", config=CONFIG, alt=chart.heading)
+    return NormsView(found, growth, layer, position, charts, payload)
+
+
+def _own_growth(opened: PageContext) -> np.ndarray:
+    """Of this model: mean length of the stream, as a multiple of what it begins with."""
+    lengths = np.array([float(x.float().norm(dim=-1).mean()) for x in opened.capture.residuals])
+    return lengths / lengths[0]
+
+
+def strips(opened: PageContext, found: Normed, position: int) -> bytes:
+    """The vector of one token before, and after each norm."""
+    vectors = [found.before, *found.after.values()]
+    kinds = ["", *found.after]
+    rows = [
+        Row(
+            "norm" if kind else "stage",
+            kind or _("before"),
+            shapes=_words(found.means[kind][position], found.sizes[kind][position]),
+            length=f"{np.linalg.norm(vector):.3g}",
+        )
+        for kind, vector in zip(kinds, vectors, strict=True)
+    ]
+    token = f"{opened.capture.tokens[position].text} ({position})"
+    columns = [_("norm"), _("of its numbers"), "", _("the vector of {token}").format(token=token)]
+    return model_stages.payload(rows, np.stack(vectors), columns=columns, texts=translated(model_stages.TEXTS))
+
+
+def _words(mean: float, size: float) -> str:
+    words = _("mean {mean} · RMS {size}").format(mean=f"{mean + 0.0:.3g}", size=f"{size:.3g}")
+    return words.replace("-", "−")
+
+
+def growth_chart(growth: dict[str, np.ndarray]) -> Lines:
+    """This model and random nets of as many layers."""
+    series = [
+        Line(_(RANDOM[kind]) if kind else _("this model"), list(range(len(values))),
+             np.where(values > MOST, np.nan, values).tolist() if kind == "none" else values.tolist(),
+             dash=DASHES.get(kind, "solid"), points=not kind)
+        for kind, values in growth.items()
+    ]  # fmt: skip  # one line of the chart
+    return Lines(
+        series=series, x_title=_("layers gone through"), y_title=_("times the first length"), log_y=True, height=270,
+        heading=_("How the stream grows"),
+    )  # fmt: skip
+
+
+def size_chart(found: Normed) -> Lines:
+    """Root mean square of every token, before and after."""
+    return _by_token(found.sizes, _("root mean square"), _("Size of every token"), log=True)
+
+
+def mean_chart(found: Normed) -> Lines:
+    """Mean of every token's numbers after each norm; before it would hide them."""
+    after = {name: values for name, values in found.means.items() if name}
+    return _by_token(after, _("mean"), _("Mean of every token"), log=False)
+
+
+def _by_token(values: dict[str, np.ndarray], y_title: str, heading: str, *, log: bool) -> Lines:
+    series = [
+        Line(name or _("before"), list(range(len(one))), one.tolist(), dash=DASHES.get(name, "solid"), points=True,
+             quiet=not name)
+        for name, one in values.items()
+    ]  # fmt: skip  # one line of the chart
+    return Lines(series=series, x_title=_("position"), y_title=y_title, log_y=log, height=270, heading=heading)

@@ -1,0 +1,43 @@
+"""Norms as data: their tables, their files, and the lines that give the same numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from pages.block.norms import RANDOM, NormsView
+from ui.i18n import _
+from ui.view import View
+from viz.chart_svg import charts_svg
+from viz.curves import standalone
+
+
+def norms_view(found: NormsView) -> View:
+    """The vector of one token before and after each norm, sizes of all tokens, and growth by layer."""
+    own = found.found
+    sizes = {name or _("before"): values for name, values in own.sizes.items()}
+    growth = {_(RANDOM[kind]) if kind else _("this model"): values for kind, values in found.growth.items()}
+    count = len(next(iter(own.sizes.values())))
+    return View(
+        name=f"norms-L{found.layer}",
+        title=_("norms"),
+        what=f"residual stream entering layer {found.layer} through norms without gain and bias; growth of random "
+        "nets of as many layers beside this model's",
+        tables=lambda: {
+            _("Size of every token"): pd.DataFrame(sizes, index=[str(position) for position in range(count)]),
+            _("How the stream grows"): pd.DataFrame(growth, index=[str(row) for row in range(len(found.growth[""]))]),
+        },
+        page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),
+        arrays={"before": own.before} | {name: np.asarray(values) for name, values in own.after.items()},
+        code=CODE.format(layer=found.layer, position=found.position),
+    )
+
+
+CODE = """
+from analysis.norms import normed, random_growth
+
+norms = normed(capture, {layer}, {position})
+before, after = norms.before, norms.after  # after: "LayerNorm", "RMSNorm", "BatchNorm"
+growth = random_growth(capture.n_layers)
+"""

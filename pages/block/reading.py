@@ -1,0 +1,123 @@
+"""How each view of the page The block is read."""
+
+from __future__ import annotations
+
+from pages.block.state import View
+from ui.i18n import _
+from ui.reading import show_reading
+
+
+def explain(view: View) -> None:
+    """The explanation of the view that is open."""
+    {
+        "architecture": _architecture,
+        "stream": _stream,
+        "norms": _norms,
+        "ffn": _ffn,
+        "lens": _lens,
+        "learning": _learning,
+    }[view]()
+
+
+def _lens() -> None:
+    show_reading(
+        [
+            _("Each column is a token, each row a layer. The word in a cell is what the model would predict there, if "
+              "the stream went straight on to the final norm and the output layer."),
+            _("The last row is the model’s own prediction. Under it stands, for each token, the layer after which that "
+              "prediction is on top for the first time; in colour, how sure the lens is."),
+            _("The end of the model was trained on the last stream alone. In early rows it reads a stream that may be "
+              "written in another way: what it shows there is no proof of what the model knows."),
+        ],
+        formula="p(row) = softmax(W_U · norm(x_row))\nKL = Σ p(model) · log₂(p(model) / p(row))",
+        source="nostalgebraist 2020, LessWrong; Belrose et al. 2023, arXiv:2303.08112",
+        attempt=_("Open the last token’s column and follow its row of first places: after which layer does the model’s "
+                  "answer appear, and does it stay?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _architecture() -> None:
+    show_reading(
+        [
+            _("From top to bottom what a text goes through, each part under the name of its module: the tokenizer, a "
+              "vector for each token, then the blocks, a last norm, and the output layer. Click a block to open it."),
+            _("The line at the left is the residual stream. In a block, attention brings in what other tokens hold, "
+              "the feed-forward part (FFN) works on each token alone; what both make is added to the stream."),
+            _("At the right the same token at every stage: one column a dimension, red above zero, blue below, and the "
+              "length of the vector. What is known of a block was measured with a few tokens, not read from its name."),
+        ],
+        formula="pre-norm:  x ← x + part(norm(x))\npost-norm: x ← norm(x + part(x))\n"
+        "parallel:  x ← x + attention(x) + FFN(x)",
+        source="Vaswani et al. 2017, arXiv:1706.03762; Xiong et al. 2020, arXiv:2002.04745; "
+        "Shazeer 2020, arXiv:2002.05202",
+        attempt=_("Add up the shares: which part holds most of this model’s parameters? Then open the first and the "
+                  "last block: where does the vector grow most?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _stream() -> None:
+    show_reading(
+        [
+            _("Each token has one vector that runs through all layers. A layer does not replace it: attention and FFN "
+              "each add a vector of their own, so what leaves a layer is what came in, plus both."),
+            _("Left, how long that vector is after each layer; beside it, the lengths of what is added. Below, every "
+              "addition to one token as a strip: they sum up to the last stream exactly."),
+            _("The cosine says where an addition points: near 0 it writes something new, above it repeats what is "
+              "there, below it takes away. In a post-norm model the norms stand in the stream and change it too."),
+        ],
+        formula="x_after = x_before + attention + FFN\n‖x‖ = √(Σ x²),  cos = a · x / (‖a‖ ‖x‖)",
+        source="Elhage et al. 2021, transformer-circuits.pub; Xiong et al. 2020, arXiv:2002.04745",
+        attempt=_("Choose the first token, then another: in many models one of them has a stream many times longer. "
+                  "Which layer makes it so?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _ffn() -> None:
+    show_reading(
+        [
+            _("The feed-forward part works on one token at a time. A first matrix asks many questions of its vector, "
+              "one a unit; the activation lets through what is above zero and holds back most of the rest."),
+            _("Each unit that is let through adds its own column of the last matrix to the stream, times its value. A "
+              "gated part (SwiGLU) multiplies each unit by what a further matrix makes of the same token."),
+            _("Below, the units that add most here, with the tokens whose logits they raise by themselves, past all "
+              "later layers. What those layers make of it is not counted."),
+        ],
+        formula="plain:  FFN(x) = W_down · act(W_up x)\ngated:  FFN(x) = W_down · (act(W_gate x) ⊙ W_up x)\n"
+        "SiLU(x) = x · σ(x),  GELU(x) = x · Φ(x)",
+        source="Geva et al. 2021, arXiv:2012.14913; Geva et al. 2022, arXiv:2203.14680; Shazeer 2020, arXiv:2002.05202",
+        attempt=_("Go from the first layer to the last: where do the strongest units promote tokens that fit?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _learning() -> None:
+    show_reading(
+        [
+            _("A language model learns by being given a text and, at each token, the next one as what it should have "
+              "said (teacher forcing): the second line is the first, shifted by one. The darker, the worse it did."),
+            _("The gradient says how each parameter would have to move to make the loss smaller. One step moves all of "
+              "them against it, times the learning rate: too small does little, too large makes all worse."),
+            _("This happens on a copy, on this text alone: the model that all pages show stays as it is. Training is "
+              "millions of such steps over many texts."),
+        ],
+        formula="loss = mean of −ln p(next token)\nθ ← θ − rate · ∇loss",
+        source="Williams & Zipser 1989, Neural Computation 1(2); Kingma & Ba 2015, arXiv:1412.6980",
+        attempt=_("Raise the learning rate until one step does harm. Then look at which heads the gradient would "
+                  "change most."),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _norms() -> None:
+    show_reading(
+        [
+            _("Before a part reads the stream, a norm brings every token’s vector to the same size. RMSNorm divides by "
+              "the root mean square; LayerNorm takes the mean away first. Both look at one token alone."),
+            _("BatchNorm brings each dimension to the same size over all tokens: what one token becomes then depends "
+              "on the others, and on those to come. That is why language models do not use it."),
+            _("Where the norm stands decides how the stream grows: on the stream (post-norm) it cannot grow, before "
+              "each part (pre-norm) it grows about as the root of the layers, with none it doubles every other layer."),
+        ],
+        formula="LayerNorm(x) = (x − mean) / √(var + ε)\nRMSNorm(x) = x / √(mean of x² + ε)",
+        source="Ba et al. 2016, arXiv:1607.06450; Zhang & Sennrich 2019, arXiv:1910.07467; "
+        "Xiong et al. 2020, arXiv:2002.04745",
+        attempt=_("Compare this model’s growth with the random net of its kind: what has training made of it?"),
+    )  # fmt: skip  # one sentence a paragraph

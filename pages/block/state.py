@@ -1,0 +1,38 @@
+"""What the page The block holds: its view, and what each view shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+from ui.state import current, setting
+
+N_ = str  # marks a text for Babel without translating it here
+
+MOST = 10**6  # layers; no number is larger
+
+View = Literal["architecture", "stream", "norms", "ffn", "lens", "learning"]
+Tokens = Literal["one", "all"]
+Rate = Literal["0.001", "0.003", "0.01", "0.03", "0.1", "0.3"]
+RATES: tuple[Rate, ...] = get_args(Rate)  # of one step of training
+Shade = Literal["probability", "entropy", "kl"]
+
+
+@dataclass(frozen=True)
+class BlockState:
+    """``row`` None is the last row of the lens, the model's own end; ``block`` and ``layer`` None are the open one."""
+
+    SCOPE: ClassVar[str] = "block"
+
+    view: View = setting("architecture", N_("view"))
+    block: int | None = setting(None, N_("block"), least=0, most=MOST)
+    layer: int | None = setting(None, N_("layer"), least=0, most=MOST)
+    tokens: Tokens = setting("one", N_("tokens"))
+    shade: Shade = setting("probability", N_("colours of the lens"))
+    rate: Rate = setting("0.01", N_("learning rate"))
+    row: int | None = setting(None, N_("row of the lens"), least=0, most=MOST)
+
+
+def state() -> BlockState:
+    """What the page holds now."""
+    return current(BlockState)

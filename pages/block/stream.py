@@ -1,0 +1,116 @@
+"""The residual stream: how long it grows, and what attention and FFN each add, layer by layer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.stream_growth import Growth, cosines, growth
+from model_runner.block_questions import Additions, StreamAdditions
+from pages.block.asked import asked
+from pages.block.state import BlockState, Tokens, state
+from ui.components import mount
+from ui.controls import choose
+from ui.i18n import _
+from ui.page import PageContext, translated
+from viz.chart import Line, Lines
+from viz.components.model_stages import model_stages
+from viz.components.model_stages.model_stages import Row
+from viz.curves import CONFIG, figure
+
+N_ = str  # marks a text for Babel without translating it here
+
+PARTS = {
+    "attention": N_("attention"), "mixer": N_("mixer"), "ffn": N_("FFN"), "norm": N_("what norms change"),
+    "scale": N_("what a factor changes"), "layer": N_("the whole layer"), "embedding": N_("embedding"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class StreamView:
+    """What is drawn: every addition, the lengths, and the strips of one token."""
+
+    found: Additions
+    lengths: Growth
+    position: int
+    charts: tuple[Lines, ...]
+    payload: bytes
+
+
+def show_stream(opened: PageContext) -> StreamView:
+    """Two charts, and every vector that is added to one token. Raises RunnerError."""
+    position = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
+    found = asked(opened, StreamAdditions(opened.capture.request, position))
+    tokens = state().tokens
+    with st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        words: dict[Tokens, str] = {"one": _("the chosen token"), "all": _("mean over all tokens")}
+        choose(BlockState, "tokens", tokens, words)
+        said = _("Lengths of vectors. The strips below add up, from the embedding to what leaves the last layer.")
+        st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="stretch")
+    lengths = growth(found, position if tokens == "one" else None)
+    charts = (stream_chart(lengths), added_chart(lengths))
+    for place, (chart, key) in zip(
+        st.columns(2, gap="medium"), zip(charts, ("grown", "added"), strict=True), strict=True
+    ):
+        with place:
+            st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+            st.plotly_chart(figure(chart), key=f"stream_{key}", config=CONFIG, alt=chart.heading)
+    payload = strips(opened, found, position)
+    mount(model_stages.SOURCE, payload, key="stream_strips", on={})
+    return StreamView(found, lengths, position, charts, payload)
+
+
+def stream_chart(lengths: Growth) -> Lines:
+    """The stream before the first layer and after each."""
+    rows = list(range(len(lengths.streams)))
+    series = [Line(_("residual stream"), rows, lengths.streams.tolist(), points=True)]
+    return Lines(
+        series=series, x_title=_("layers gone through"), y_title=_("length"), height=220,
+        heading=_("How long the stream is"),
+    )  # fmt: skip
+
+
+def added_chart(lengths: Growth) -> Lines:
+    """What each kind of part adds, by layer."""
+    series = [
+        Line(_(PARTS[kind]), list(range(len(values))), values.tolist(), points=True, dash=dash)
+        for (kind, values), dash in zip(lengths.added.items(), ("solid", "dash", "dot", "dashdot") * 2, strict=False)
+    ]
+    return Lines(
+        series=series, x_title=_("layer"), y_title=_("length"), height=220, heading=_("What each part adds"),
+    )  # fmt: skip
+
+
+def strips(opened: PageContext, found: Additions, position: int) -> bytes:
+    """Every addition to one token as a strip, with its length and its direction against the stream so far."""
+    vectors = found.vectors.double().numpy()
+    turned = cosines(vectors, range(len(vectors)))
+    rows = [
+        row_of(found, place, float(turned[place]), float(np.linalg.norm(vectors[place])))
+        for place in range(len(vectors))
+    ]
+    token = opened.capture.tokens[position].text
+    columns = [
+        _("added by · module"), _("cosine with the stream so far"), "",
+        _("what is added to {token} ({position})").format(token=token, position=position),
+    ]  # fmt: skip
+    return model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS), max_height=330)
+
+
+def row_of(found: Additions, place: int, cosine: float, length: float) -> Row:
+    step = found.steps[place]
+    name = _(PARTS[step.part])
+    title = name if step.layer is None else f"L{step.layer} {name}"
+    words = "" if np.isnan(cosine) else f"{cosine:+.2f}".replace("-", "−")
+    kind = "norm" if step.part == "norm" else "stage" if step.layer is None else "sum"
+    return Row(kind, title, step.module, words, length=f"{length:.3g}")
+
+
+def labels_of(found: Additions) -> list[str]:
+    """Names of the steps for tables."""
+    return [
+        f"{i} {'embedding' if one.layer is None else f'L{one.layer} {one.part}'}" for i, one in enumerate(found.steps)
+    ]

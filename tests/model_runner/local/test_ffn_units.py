@@ -1,0 +1,78 @@
+"""Units of feed-forward parts: all of them together are what the part adds; which are active, by a plain hook."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from model_runner import CaptureRequest, load_runner
+from model_runner.block_questions import FeedForwardUnits, StreamAdditions
+from model_runner.errors import NotSeparable
+from tests.model_runner.cases import TEXT, shared_runner
+
+# Paths of the first matrix (whose output the activation reads) and of the last, and where the last has its bias.
+WRITTEN = {
+    "llama": ("model.layers.1.mlp.gate_proj", "model.layers.1.mlp.down_proj"),
+    "gpt2": ("transformer.h.1.mlp.c_fc", "transformer.h.1.mlp.c_proj"),
+    "opt": ("model.decoder.layers.1.fc1", "model.decoder.layers.1.fc2"),
+    "granite": ("model.layers.1.mlp.gate_proj", "model.layers.1.mlp.down_proj"),
+    "gpt-neox": ("gpt_neox.layers.1.mlp.dense_h_to_4h", "gpt_neox.layers.1.mlp.dense_4h_to_h"),
+    "bert": ("bert.encoder.layer.1.intermediate.dense", "bert.encoder.layer.1.output.dense"),
+    "phi3": ("model.layers.1.mlp.gate_up_proj", "model.layers.1.mlp.down_proj"),
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_all_units_together_are_what_the_part_adds(name: str) -> None:
+    runner, request = shared_runner(name), CaptureRequest(TEXT)
+    found = runner.submit(FeedForwardUnits(request, 1, 5)).result()
+    down = runner.engine.model.get_submodule(WRITTEN[name][1])
+    weight = down.weight if down.weight.shape[1] == len(found.values) else down.weight.T
+    total = sum(found.values[i].double() * weight[:, i].double() for i in range(len(found.values)))
+    total = total + (down.bias.double() if getattr(down, "bias", None) is not None else 0)
+    added = runner.submit(StreamAdditions(request, 5)).result()
+    (at,) = [i for i, step in enumerate(added.steps) if (step.layer, step.part) == (1, "ffn")]
+    factor = 0.7 if name == "granite" else 1.0
+    torch.testing.assert_close(factor * total, added.vectors[at].double(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_active_units_are_those_whose_gate_is_above_zero(name: str) -> None:
+    runner, seen = shared_runner(name), list[Tensor]()
+    module = runner.engine.model.get_submodule(WRITTEN[name][0])
+    hook = module.register_forward_hook(lambda _, __, output: seen.append(output.reshape(-1, output.shape[-1])))
+    found = runner.submit(FeedForwardUnits(CaptureRequest(TEXT), 1, 5)).result()
+    hook.remove()
+    gate = next(one for one in seen if len(one) == found.active.shape[1])[:, : len(found.before)]
+    torch.testing.assert_close(found.before, gate[5])
+    for token in range(len(gate)):
+        assert float(found.active[1, token]) == pytest.approx(sum(x > 0 for x in gate[token].tolist()) / gate.shape[1])
+
+
+def test_top_units_add_the_longest_vectors_and_raise_the_logits_of_their_tokens() -> None:
+    runner, request = load_runner("default"), CaptureRequest("The capital of France is")
+    capture, last = runner.capture(request), runner.info.n_layers - 1
+    found = runner.submit(FeedForwardUnits(request, last, -1, 3)).result()
+    model = runner.engine.model
+    weight = model.model.layers[last].mlp.down_proj.weight
+    lengths = [float((found.values[i] * weight[:, i]).norm()) for i in range(len(found.values))]
+    assert found.top.tolist() == sorted(range(len(lengths)), key=lambda i: -lengths[i])[:3]
+    stream = capture.residual(-1)[-1].double()
+    scale = model.model.norm.weight.double() / (stream.square().mean() + model.config.rms_norm_eps).sqrt()
+    for place, unit in enumerate(found.top.tolist()):
+        added = model.lm_head.weight.double() @ (scale * (found.values[unit] * weight[:, unit]).double())
+        best = added.topk(5)
+        assert found.promoted[place].tolist() == best.indices.tolist()
+        torch.testing.assert_close(found.logits[place].double(), best.values, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["bert", "gemma2", "gptj"])
+def test_tokens_are_promoted_only_where_the_way_to_the_logits_is_proven(name: str) -> None:
+    found = shared_runner(name).submit(FeedForwardUnits(CaptureRequest(TEXT), 1, 2)).result()
+    assert found.promoted.shape == (8, 0)
+
+
+def test_experts_have_no_units_of_one_part() -> None:
+    with pytest.raises(NotSeparable, match="experts"):
+        shared_runner("mixtral").submit(FeedForwardUnits(CaptureRequest(TEXT), 1, 2)).result()

@@ -1,0 +1,148 @@
+"""The page The block: each view shows the model's own numbers, what cannot be shown is one sentence."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import pytest
+
+from model_runner import CaptureRequest, load_runner
+from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep
+from tests.ui.driving import html, no_failure, open_app, payload, payloads, send, sentences
+from ui.session import DEFAULT_TEXT
+
+pytestmark = pytest.mark.table  # its tests take a second each
+
+PAGE = "pages/block/page.py"
+REQUEST = CaptureRequest(DEFAULT_TEXT)
+
+
+@functools.cache
+def runner():
+    return load_runner("default")
+
+
+def view(name: str, **address: str):
+    app = open_app(page=PAGE, **{"block.view": name}, **address)
+    no_failure(app)
+    return app
+
+
+def test_the_architecture_shows_every_part_and_the_stream_of_the_chosen_token():
+    app = view("architecture", query="3", **{"block.block": "2"})
+    meta, arrays = payload(app, "model_stages")
+    titles = [row["title"] for row in meta["rows"]]
+    assert titles == [
+        "tokenizer", "embedding", "L0", "L1", "L2", "RMSNorm", "attention: GQA 8 → 4", "RMSNorm", "FFN: gated SiLU",
+        "L3", "L4", "L5", "L6", "L7", "RMSNorm", "output layer",
+    ]  # fmt: skip
+    capture = runner().capture(REQUEST)
+    np.testing.assert_allclose(arrays["vectors"][4], capture.residual(3)[3].numpy(), atol=1e-4)
+    assert "7,901,440 parameters" in html(app)
+    app = send(app, "model_stages", "block", 5)
+    no_failure(app)
+    assert app.query_params["block.block"] == "5"
+    assert [row["open"] for row in payload(app, "model_stages")[0]["rows"]].index(True) == 7
+
+
+def test_the_strips_of_the_stream_are_its_additions():
+    app = view("stream", query="4")
+    found = runner().submit(StreamAdditions(REQUEST, 4)).result()
+    meta, arrays = payload(app, "model_stages")
+    np.testing.assert_allclose(arrays["vectors"], found.vectors.numpy(), atol=1e-4)
+    assert [row["title"] for row in meta["rows"]][:4] == ["embedding", "L0 attention", "L0 FFN", "L1 attention"]
+    assert len(app.get("plotly_chart")) == 2
+
+
+def test_the_lens_is_the_models_and_a_click_opens_its_cell():
+    app = view("lens")
+    lens = runner().submit(LogitLens(REQUEST)).result()
+    meta, arrays = payload(app, "layer_head_map")
+    np.testing.assert_allclose(arrays["values"][:-1], lens.probabilities[..., 0].numpy(), atol=1e-5)
+    assert np.isnan(arrays["values"][-1]).all()
+    assert meta["words"][8] == [runner().token_text(int(token)) for token in lens.ids[-1, :, 0]]
+    assert (meta["open"], meta["row_labels"][-2:]) == ([8, 7], ["model (L7)", "on top from"])
+    app = send(app, "layer_head_map", "head", [3, 5])
+    no_failure(app)
+    assert (app.query_params["block.row"], app.query_params["query"]) == ("3", "5")
+    assert "after L2" in html(app)
+    first = int((lens.ids[..., 0] == lens.ids[-1:, :, 0]).int().argmax(0)[5])
+    app = send(app, "layer_head_map", "head", [9, 5])  # the line that says from where on it is on top
+    assert app.query_params["block.row"] == str(first)
+    shades = payload(view("lens", **{"block.shade": "kl"}), "layer_head_map")[1]["values"][:-1]
+    np.testing.assert_allclose(shades, lens.kl.numpy().clip(0) / np.log(2), atol=1e-4)
+
+
+def test_norms_are_of_the_stream_that_enters_the_chosen_layer():
+    app = view("norms", query="3", **{"block.layer": "2"})
+    meta, arrays = payload(app, "model_stages")
+    assert [row["title"] for row in meta["rows"]] == ["before", "LayerNorm", "RMSNorm", "BatchNorm"]
+    x = runner().capture(REQUEST).residual(2)[3].double().numpy()
+    np.testing.assert_allclose(arrays["vectors"][0], x, atol=1e-4)
+    np.testing.assert_allclose(arrays["vectors"][2], x / np.sqrt((x**2).mean()), atol=1e-4)
+    assert "This model uses RMSNorm." in html(app)
+
+
+def test_the_units_of_the_chosen_layer_are_told():
+    app = view("ffn", **{"block.layer": "7"})
+    units = runner().submit(FeedForwardUnits(REQUEST, 7, 7)).result()
+    page = html(app)
+    assert f"688 units · {100 * float(units.active[7, 7]):.0f} % of them are active" in page
+    for unit, tokens in zip(units.top.tolist(), units.promoted.tolist(), strict=True):
+        assert f"<th>{unit}</th>" in page
+        assert runner().token_text(tokens[0]) in page
+
+
+def test_learning_shows_targets_shifted_by_one_and_the_step():
+    app = view("learning", **{"block.rate": "0.03"})
+    learned = runner().submit(TrainingStep(REQUEST, (0.03,))).result()
+    forced, gradient = payloads(app, "layer_head_map")
+    read, wanted = forced[0]["words"][:2]
+    assert read[1:] == wanted[:-1]
+    np.testing.assert_allclose(forced[1]["values"][1], learned.before.numpy(), atol=1e-4)
+    np.testing.assert_allclose(forced[1]["values"][3], learned.after[0].numpy(), atol=1e-3)
+    np.testing.assert_allclose(gradient[1]["values"], learned.heads.numpy(), atol=1e-4)
+    assert f"{float(learned.before.mean()):.3f} nats, {float(learned.after[0].mean()):.3f} after" in html(app)
+
+
+ONE_STACK = "So far this is only done for models with one stack of layers"
+SAID = {
+    ("translator", "architecture"): None, ("translator", "lens"): ONE_STACK, ("translator", "stream"): ONE_STACK,
+    ("translator", "norms"): ONE_STACK, ("translator", "learning"): ONE_STACK, ("translator", "ffn"): ONE_STACK,
+    ("encoder", "norms"): None,
+    ("encoder", "lens"): None, ("encoder", "stream"): None, ("encoder", "ffn"): None, ("encoder", "architecture"): None,
+    ("encoder", "learning"): "This model sees the tokens that it would have to predict",
+    ("llama-base", "lens"): "comes without an output layer", ("mixtral", "ffn"): "experts", ("gptj", "stream"): None,
+    ("gptj", "ffn"): None, ("jamba", "architecture"): None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("model, name", SAID)
+def test_what_a_model_cannot_show_is_one_sentence(folder_of, model: str, name: str):
+    where = model if model in ("encoder", "translator") else folder_of(model)
+    text = {} if model in ("encoder", "translator") else {"text": "some text"}
+    app = view(name, model=where, **text)
+    expected = SAID[model, name]
+    said = sentences(app)
+    assert len(said) == (expected is not None), said
+    assert expected is None or expected in said[0].replace("\\", "")
+
+
+@pytest.mark.parametrize("name", ["architecture", "stream", "norms", "ffn", "lens", "learning"])
+@pytest.mark.parametrize("text", ["a", "日本語 🙂"])
+def test_every_text_is_shown(folder_of, name: str, text: str):
+    app = view(name, model=folder_of("llama"), text=text)
+    said = sentences(app)
+    alone = name == "learning" and text == "a"
+    assert len(said) == alone
+    assert not alone or "one token long" in said[0]
+
+
+@pytest.mark.parametrize(
+    "name, setting, value", [("architecture", "block", "99"), ("lens", "row", "99"), ("ffn", "layer", "99")]
+)
+def test_what_the_model_does_not_have_is_said_and_dropped(name: str, setting: str, value: str):
+    app = view(name, **{f"block.{setting}": value})
+    assert len(sentences(app)) == 1
+    assert f"block.{setting}" not in app.query_params

@@ -1,0 +1,55 @@
+"""A map of words as a self-contained SVG: each cell a word on the colour of its value, for files and prints.
+
+On the screen the layer_head_map component draws the same. Knows nothing about models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viz.color import sequential
+from viz.svg import FONT, MARGIN, document, element, label, rgb, text
+
+_WIDE, _HIGH = 84, 22  # of a cell
+_DARK = 0.5  # of the colours: beyond, words on them are light
+
+
+def word_map_svg(
+    values: NDArray[np.floating],
+    words: Sequence[Sequence[str]],
+    *,
+    row_labels: Sequence[str],
+    col_labels: Sequence[str],
+    low: float,
+    high: float,
+    title: str,
+    caption: str,
+) -> str:
+    """The map as SVG; `values` [rows, columns] are coloured from `low` to `high`, clipped, NaN as masked."""
+    if values.shape != (len(row_labels), len(col_labels)):
+        raise ValueError(f"values of shape {values.shape} for {len(row_labels)} × {len(col_labels)} labels")
+    share = np.clip((values - low) / ((high - low) or 1.0), 0, 1)
+    colors = sequential(share)
+    left, top = MARGIN + 96, MARGIN + 54
+    body = [
+        text(label(name, 9), "quiet", x=left - 8, y=top + i * _HIGH + _HIGH / 2 + 4, text_anchor="end")
+        for i, name in enumerate(row_labels)
+    ]
+    body += [
+        text(label(name, 7), "quiet", x=left + (j + 0.5) * _WIDE, y=top - 8, text_anchor="middle")
+        for j, name in enumerate(col_labels)
+    ]
+    cells = ((i, j, word) for i, row in enumerate(words) for j, word in enumerate(row))
+    for i, j, word in cells:
+        x, y = left + j * _WIDE, top + i * _HIGH
+        body.append(element("rect", x=x, y=y, width=_WIDE - 1, height=_HIGH - 1, fill=rgb(colors[i, j, :3].tolist())))
+        ink = "#ffffff" if share[i, j] > _DARK else "#1a1c22"
+        style = f"fill:{ink}"
+        words_x, words_y = x + _WIDE / 2, y + _HIGH / 2 + FONT / 3
+        body.append(text(label(word, 6.4), x=words_x, y=words_y, text_anchor="middle", style=style))
+    width = max(420.0, left + len(col_labels) * _WIDE + MARGIN)
+    below = top + len(row_labels) * _HIGH + 24
+    return document(body, width=width, below=below, title=title, caption=caption)
