@@ -59,4 +59,8 @@ ENTRIES = (
         "pages/families/page.py", "families", N_("Understand"), N_("Families"),
         N_("Which kind of model is it?"), N_("one text, four ways to look at it"),
     ),
+    Entry(
+        "pages/zoo/page.py", "zoo", N_("Understand"), N_("Zoo"),
+        N_("What if it were not softmax?"), N_("its rivals on this head’s queries and keys"),
+    ),
 )  # fmt: skip  # one page a paragraph

@@ -86,6 +86,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "block.view=learning": ".layer-head-map",
     },
     "families": {"families.family=two": ".head-map", "families.view=known": KNOWN},
+    "zoo": {"layer=6&head=4&zoo.variant=performer": ".head-map", "zoo.view=cost": CHART},
 }
 # No colour on its way, and nothing dimmed since a run has yet to draw it again: the race runs on.
 STILL = """*, ::before, ::after { transition: none !important; animation: none !important }

@@ -60,6 +60,8 @@ VIEWS: dict[str, dict[str, str]] = {
         "edit_heads.view=patching&query=6": ".layer-head-map",
     },
     "families": {"families.family=two": ".family-masks", "families.family=prefix": ".head-map"},
+    "steps": {"": ".step-by-step", "steps.source=model&layer=6&head=4": ".step-by-step"},
+    "zoo": {"layer=6&head=4": ".head-map"},
 }
 OFTEN = ("", "film", "masks")  # pages whose first view is looked at in every run of the tests
 LOOKS = [

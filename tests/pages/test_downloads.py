@@ -42,6 +42,8 @@ VIEWS = [
     *(("steps", {"steps.source": source}) for source in ("small", "model")),
     *(("steps", {"steps.view": view}) for view in ("scale", "length", "softmax", "similarity", "others")),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
+    ("zoo", {"zoo.variant": "performer"}),
+    ("zoo", {"zoo.view": "cost"}),
 ]
 
 

@@ -16,6 +16,8 @@ VIEWS = {
     "kv_cache": ("race", "bytes", "what_if"),
     "block": ("architecture", "stream", "norms", "ffn", "lens", "learning"),
     "edit_heads": ("edit", "effects", "patching"),
+    "zoo": ("maps", "cost"),
+    "steps": ("steps", "scale", "length", "softmax", "similarity", "others"),
 }
 
 

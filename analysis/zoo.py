@@ -1,0 +1,153 @@
+"""A rival of softmax in the place of one captured head's attention: its map, and how far it is from the head's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention import softmax
+from attention.zoo.head import Head
+from attention.zoo.variant import Variant
+from model_runner import Capture
+
+LARGEST = 256  # tokens drawn: of a longer text its first ones, as if it ended there
+SMALL = 0.01  # of the largest singular value: smaller ones do not count for the numerical rank
+NAMED = 3  # cells where a rival looks and softmax does not
+
+Weights = Float[np.ndarray, "tokens tokens"]
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A query, a key, and the share of the query's attention that lies there and not in softmax's place."""
+
+    query: int
+    key: int
+    more: float
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """One map, and numbers of it. ``weights`` is NaN where the head's mask hides a cell that the map leaves at 0.
+
+    ``difference`` is from softmax, of shares (sizes that sum to 1 in a row) where the variant is signed. ``error`` is
+    ‖output − softmax's‖ / ‖softmax's‖ over all tokens, ``direction`` the mean cosine of a token's two outputs, 0 where
+    one is 0. ``entropy`` is of the shares, in bits, the mean over the tokens that look somewhere; ``elsewhere`` the
+    mean share that lies where softmax's does not. ``rank`` counts singular values above ``SMALL`` of the largest.
+    """
+
+    weights: Weights
+    difference: Weights
+    output: Float[np.ndarray, "tokens d_value"]
+    error: float
+    direction: float
+    entropy: float
+    elsewhere: float
+    rank: int
+    looks: tuple[Cell, ...]
+
+
+def captured_head(capture: Capture, layer: int, head: int) -> Head:
+    """The head's own q, k and v, rotated as the model uses them, with its scores and its mask, in float64.
+
+    Of a text of more than ``LARGEST`` tokens its first ones. Raises NoWeights, NoSuchPlace.
+    """
+    record = capture.record(layer)
+    part, n_heads = slice(0, min(len(capture.tokens), LARGEST)), len(record.q)
+    second = (head + 1) % n_heads
+
+    def scores(one: int) -> Tensor:
+        heads, group = slice(one, one + 1), one // record.group
+        return softmax.scores(
+            record.q[heads, part].double(),
+            record.k[group : group + 1, part].double(),
+            scale=record.scale,
+            softcap=record.softcap,
+            bias=None if record.bias is None else record.bias.tile(heads, part, part).double(),
+            keep=record.mask.tiles(heads, part, part, record.q.device),
+        )[0].cpu()
+
+    return Head(
+        q=record.q[head, part].double().cpu(),
+        k=record.k[head // record.group, part].double().cpu(),
+        v=record.v[head // record.group, part].double().cpu(),
+        scale=record.scale,
+        keep=record.mask.tile(part, part, record.q.device, head=head).cpu(),
+        scores=scores(head),
+        beside=scores(second) if n_heads > 1 else None,
+        sink=None if record.sinks is None else float(record.sinks[head]),
+    )
+
+
+def own(head: Head) -> Compared:
+    """Softmax as the head has it, compared with itself."""
+    weights = head.softmax()
+    return compared(head, weights, weights @ head.v)
+
+
+def substituted(head: Head, variant: Variant, values: Mapping[str, int]) -> Compared:
+    """The variant in the place of softmax. Raises NotHere."""
+    weights, output = variant.on(head, values)
+    return compared(head, weights, output, signed=variant.signed)
+
+
+def compared(
+    head: Head,
+    weights: Float[Tensor, "tokens tokens"],
+    output: Float[Tensor, "tokens d_value"],
+    *,
+    signed: bool = False,
+) -> Compared:
+    """A map and an output beside the head's own."""
+    usual = head.softmax()
+    expected = usual @ head.v
+    shares, usual_shares = _shares(weights), _shares(usual)
+    hidden = ~head.keep & (weights == 0)
+    moved = shares - usual_shares
+    difference = moved if signed else weights - usual
+    return Compared(
+        weights=weights.masked_fill(hidden, torch.nan).numpy(),
+        difference=difference.masked_fill(hidden, torch.nan).numpy(),
+        output=output.numpy(),
+        error=float((output - expected).norm() / expected.norm()),
+        direction=_mean(torch.cosine_similarity(output, expected, dim=-1, eps=1e-300)),
+        entropy=_mean(_entropy(shares)),
+        elsewhere=float(moved.clamp(min=0).sum(-1).mean()),
+        rank=_rank(weights),
+        looks=_largest(moved),
+    )
+
+
+def _shares(weights: Tensor) -> Tensor:
+    """Sizes that sum to 1 in each row; a row of nothing stays nothing."""
+    sizes = weights.abs()
+    total = sizes.sum(-1, keepdim=True)
+    return sizes / torch.where(total == 0, 1.0, total)
+
+
+def _entropy(shares: Tensor) -> Tensor:
+    """Bits of each row; NaN of a row of nothing."""
+    bits = -torch.special.xlogy(shares, shares).sum(-1) / np.log(2)
+    return torch.where(shares.sum(-1) > 0, bits, torch.nan)
+
+
+def _mean(values: Tensor) -> float:
+    return float(values.nanmean())
+
+
+def _rank(weights: Tensor) -> int:
+    sizes = torch.linalg.svdvals(weights)
+    return int((sizes > SMALL * sizes[0]).sum())
+
+
+def _largest(moved: Tensor) -> tuple[Cell, ...]:
+    """The cells with the most that softmax has not; none of those that have no more."""
+    most, places = moved.flatten().topk(min(NAMED, moved.numel()))
+    n_tokens = moved.shape[1]
+    found = zip(most.tolist(), places.tolist(), strict=True)
+    return tuple(Cell(place // n_tokens, place % n_tokens, more) for more, place in found if more > 1e-6)

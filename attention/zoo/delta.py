@@ -1,0 +1,48 @@
+"""The delta rule: a state that is asked for a key's value before it is told the new one, and mended by the difference.
+
+S_t = α S_{t−1} + β (v_t − α S_{t−1} k_t) k_tᵀ, output S_t q_t, with keys and queries of length one. DeltaNet is α = 1
+(Yang et al. 2024, arXiv:2406.06484), Gated DeltaNet forgets besides (arXiv:2412.06464). Both numbers
+are learned of each token in the papers; here they are the same for all.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.zoo.head import Head
+
+
+def unit(x: Float[Tensor, "tokens d_head"]) -> Float[Tensor, "tokens d_head"]:
+    """Each row of length one; a row of zeros stays."""
+    size = x.norm(dim=-1, keepdim=True)
+    return x / torch.where(size == 0, 1.0, size)
+
+
+def weights(head: Head, strength: float, kept: float) -> Float[Tensor, "tokens tokens"]:
+    """What the state comes to, written out: A T, where T undoes what each key already stood for."""
+    q, k = unit(head.q), unit(head.k)
+    places = torch.arange(head.n_tokens, dtype=q.dtype, device=q.device)
+    left = torch.tensor(kept, dtype=q.dtype, device=q.device) ** (places[:, None] - places[None, :]).clamp(min=0)
+    known = strength * (k @ k.T * left).tril(-1)
+    one = torch.eye(head.n_tokens, dtype=q.dtype, device=q.device)
+    told = torch.linalg.solve_triangular(one + known, strength * one, upper=False, unitriangular=True)
+    return (q @ k.T * left).tril() @ told
+
+
+def output(head: Head, strength: float, kept: float) -> Float[Tensor, "tokens d_value"]:
+    """Token by token."""
+    q, k = unit(head.q), unit(head.k)
+    state = head.v.new_zeros(head.k.shape[1], head.v.shape[1])
+    rows = []
+    for token in range(head.n_tokens):
+        here, state = slice(token, token + 1), state * kept
+        state = state + k[here].T @ (strength * (head.v[here] - k[here] @ state))
+        rows.append(q[here] @ state)
+    return torch.cat(rows)
+
+
+def multiply_adds(n_tokens: int, d_head: int, strength: float, kept: float) -> int:
+    """Three products of a vector and the state for each token: asked, told, read."""
+    return 3 * n_tokens * d_head**2

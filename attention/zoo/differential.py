@@ -1,0 +1,19 @@
+"""Differential attention (Ye et al. 2024, arXiv:2410.05258, eq. 1): one softmax map less λ times another.
+
+In the paper the two maps are of two halves of a head's queries and keys, learned as such; here the second is of the
+head beside this one. The norm that follows in the paper is no part of it here.
+"""
+
+from __future__ import annotations
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.zoo.head import Head, softmax_rows
+
+
+def weights(head: Head, share: float) -> Float[Tensor, "tokens tokens"]:
+    """Rows sum to 1 − λ; ``share`` is λ."""
+    if head.beside is None:
+        raise ValueError("differential attention needs a second head")
+    return softmax_rows(head.scores) - share * softmax_rows(head.beside)

@@ -1,0 +1,50 @@
+"""FlashAttention's order of work (Dao et al. 2022, arXiv:2205.14135, algorithm 1): softmax by tiles, exact.
+
+A tile of queries meets one tile of keys after the other. Kept are the largest score so far, the sum of exponentials
+and the mixed values, all three rescaled when a larger score is met; no queries × keys matrix is made.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.zoo.head import Head
+
+
+def tiled(head: Head, rows: int, columns: int) -> tuple[Tensor, Tensor]:
+    """The mixed values [tokens, d_value] and the log of each row's sum [tokens]."""
+    outputs, sums = [], []
+    for start in range(0, head.n_tokens, rows):
+        here = slice(start, start + rows)
+        most = head.scores.new_full((len(head.q[here]), 1), -torch.inf)
+        total, mixed = torch.zeros_like(most), head.v.new_zeros(len(most), head.v.shape[1])
+        for first in range(0, head.n_tokens, columns):
+            scores = head.scores[here, first : first + columns]  # on a GPU made here, and nowhere else
+            larger = torch.maximum(most, scores.amax(-1, keepdim=True))
+            shift = torch.where(torch.isneginf(larger), 0.0, larger)
+            shrink, exps = (most - shift).exp(), (scores - shift).exp()
+            total = total * shrink + exps.sum(-1, keepdim=True)
+            mixed = mixed * shrink + exps @ head.v[first : first + columns]
+            most = larger
+        if head.sink is not None:
+            total = total + (head.sink - torch.where(torch.isneginf(most), 0.0, most)).exp()
+        outputs.append(mixed / torch.where(total == 0, 1.0, total))
+        sums.append((torch.where(torch.isneginf(most), 0.0, most) + total.log())[:, 0])
+    return torch.cat(outputs), torch.cat(sums)
+
+
+def weights(head: Head, rows: int, columns: int) -> Float[Tensor, "tokens tokens"]:
+    """What a backward pass makes anew of the kept sums: exp(score − log of the sum)."""
+    lse = tiled(head, rows, columns)[1][:, None]
+    return (head.scores - torch.where(torch.isneginf(lse), 0.0, lse)).exp()
+
+
+def output(head: Head, rows: int, columns: int) -> Float[Tensor, "tokens d_value"]:
+    return tiled(head, rows, columns)[0]
+
+
+def multiply_adds(n_tokens: int, d_head: int, **numbers: float | int) -> int:
+    """Q·Kᵀ and the weights times V, whatever the tiles: the work of softmax attention."""
+    return 2 * n_tokens**2 * d_head

@@ -1,0 +1,96 @@
+"""What a rival of softmax is given: one head's queries, keys and values, as its model's attention saw them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """One head over one text, float64; queries and keys are of the same tokens.
+
+    ``scores`` are the model's own before the softmax: scaled, soft-capped, biased, −inf where masked. ``beside`` are
+    those of a second head of the layer, None where there is one alone; ``sink`` is a learned one's logit.
+    """
+
+    q: Float[Tensor, "tokens d_head"]
+    k: Float[Tensor, "tokens d_head"]
+    v: Float[Tensor, "tokens d_value"]
+    scale: float
+    keep: Bool[Tensor, "tokens tokens"]
+    scores: Float[Tensor, "tokens tokens"]
+    beside: Float[Tensor, "tokens tokens"] | None = None
+    sink: float | None = None
+
+    @property
+    def n_tokens(self) -> int:
+        return len(self.q)
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether every query may look at every key."""
+        return bool(self.keep.all())
+
+    @property
+    def sees_past(self) -> bool:
+        """Whether every query may look at itself and at all that came before, and at nothing else."""
+        return torch.equal(self.keep, torch.ones_like(self.keep).tril())
+
+    @property
+    def plain(self) -> bool:
+        """Whether its scores are scaled products of queries and keys and nothing else, and no sink takes a share."""
+        products = (self.q @ self.k.T * self.scale)[self.keep]
+        return self.sink is None and torch.allclose(self.scores[self.keep], products, rtol=1e-4, atol=1e-4)
+
+    @property
+    def looks_ahead(self) -> bool:
+        """Whether a query may look at a key after it."""
+        return bool(self.keep.triu(1).any())
+
+    def softmax(self) -> Float[Tensor, "tokens tokens"]:
+        """The head's own weights."""
+        return softmax_rows(self.scores, self.sink)
+
+
+def head_of(
+    q: Float[Tensor, "tokens d_head"],
+    k: Float[Tensor, "tokens d_head"],
+    v: Float[Tensor, "tokens d_value"],
+    *,
+    causal: bool,
+) -> Head:
+    """A head of plain scaled dot products, of any numbers."""
+    q, k, v = q.double(), k.double(), v.double()
+    keep = torch.ones(len(q), len(q), dtype=torch.bool)
+    keep = keep.tril() if causal else keep
+    scale = q.shape[1] ** -0.5
+    return Head(q, k, v, scale, keep, (q @ k.T * scale).masked_fill(~keep, -torch.inf))
+
+
+def softmax_rows(scores: Float[Tensor, "queries keys"], sink: float | None = None) -> Float[Tensor, "queries keys"]:
+    """Rows that sum to 1, or to less by what a sink takes; 0 where a row sees nothing."""
+    lse = torch.logsumexp(scores, dim=-1, keepdim=True)
+    if sink is not None:
+        lse = torch.logaddexp(lse, torch.full_like(lse, sink))
+    return torch.exp(scores - torch.where(torch.isneginf(lse), 0.0, lse))
+
+
+def normalised(rows: Float[Tensor, "queries keys"]) -> Float[Tensor, "queries keys"]:
+    """Each row divided by its sum; a row of nothing stays nothing."""
+    total = rows.sum(-1, keepdim=True)
+    return rows / torch.where(total == 0, 1.0, total)
+
+
+def rms_norm(x: Float[Tensor, "tokens d"]) -> Float[Tensor, "tokens d"]:
+    """Each row divided by its root mean square, no gain (Zhang & Sennrich 2019, arXiv:1910.07467)."""
+    return x * rms_factor(x)
+
+
+def rms_factor(x: Float[Tensor, "tokens d"]) -> Float[Tensor, "tokens 1"]:
+    """What :func:`rms_norm` multiplies a row by; 1 of a row of zeros."""
+    size = x.square().mean(-1, keepdim=True).sqrt()
+    return 1 / torch.where(size == 0, 1.0, size)

@@ -1,0 +1,44 @@
+"""A state-space model as masked attention (Mamba-2, Dao & Gu 2024, arXiv:2405.21060).
+
+S_t = a_t S_{t−1} + Δ_t k_t v_tᵀ, output q_t S_t, with a_t = exp(−Δ_t · rate): attention without a softmax whose mask
+holds the products a_{j+1} … a_i. The step Δ is learned of each token in the paper; here it is the length of the key
+over √d, so that a long key is written strongly and makes what came before fade.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.zoo.head import Head
+
+
+def steps(head: Head) -> Float[Tensor, "tokens"]:
+    """Δ: never negative."""
+    return head.k.norm(dim=-1) / head.k.shape[1] ** 0.5
+
+
+def weights(head: Head, rate: float) -> Float[Tensor, "tokens tokens"]:
+    """(L ∘ Q Kᵀ) Δ: the mask L falls from the diagonal as the steps between say."""
+    step = steps(head)
+    passed = (step * rate).cumsum(0)
+    apart = (passed[:, None] - passed[None, :]).tril()  # the future is hidden below; unclipped it could overflow
+    return (head.q @ head.k.T * head.scale * torch.exp(-apart) * step).tril()
+
+
+def output(head: Head, rate: float) -> Float[Tensor, "tokens d_value"]:
+    """Token by token, as a recurrence."""
+    step = steps(head)
+    state = head.v.new_zeros(head.k.shape[1], head.v.shape[1])
+    rows = []
+    for token in range(head.n_tokens):
+        here = slice(token, token + 1)
+        state = state * torch.exp(-step[token] * rate) + step[token] * (head.k[here].T @ head.v[here])
+        rows.append(head.q[here] * head.scale @ state)
+    return torch.cat(rows)
+
+
+def multiply_adds(n_tokens: int, d_head: int, rate: float) -> int:
+    """Two products of a vector and the state for each token: written, read."""
+    return 2 * n_tokens * d_head**2

@@ -1,0 +1,44 @@
+"""TransNormer (Qin et al. 2022, arXiv:2210.10340): a norm after the sum in the place of a division by it.
+
+RMSNorm(φ(Q) (φ(K)ᵀ V)), φ = elu + 1: the denominator of linear attention, whose gradients have no bound, is
+gone. Its lower layers have softmax inside blocks instead (DiagAttention).
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.zoo import kernel
+from attention.zoo.head import Head, rms_factor, rms_norm, softmax_rows
+from attention.zoo.linear import features
+
+
+def weights(head: Head) -> Float[Tensor, "tokens tokens"]:
+    """Each row is multiplied by what the norm of its own output is."""
+    raw = (features(head.q) @ features(head.k).T).masked_fill(~head.keep, 0.0)
+    return raw * rms_factor(raw @ head.v)
+
+
+def output(head: Head) -> Float[Tensor, "tokens d_value"]:
+    q, k = features(head.q), features(head.k)
+    if head.sees_all:
+        return rms_norm(q @ (k.T @ head.v))
+    if head.sees_past:
+        return rms_norm(kernel.causal_sums(q, k, head.v))
+    return rms_norm((q @ k.T).masked_fill(~head.keep, 0.0) @ head.v)
+
+
+def multiply_adds(n_tokens: int, d_head: int) -> int:
+    return 2 * n_tokens * d_head**2
+
+
+def block_weights(head: Head, size: int) -> Float[Tensor, "tokens tokens"]:
+    """Softmax over the keys of the query's own block of so many tokens; the last block may be shorter."""
+    block = torch.arange(head.n_tokens, device=head.q.device) // size
+    return softmax_rows(head.scores.masked_fill(block[:, None] != block[None, :], -torch.inf), head.sink)
+
+
+def block_multiply_adds(n_tokens: int, d_head: int, size: int) -> int:
+    return 2 * n_tokens * min(size, n_tokens) * d_head

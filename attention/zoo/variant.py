@@ -1,0 +1,128 @@
+"""One row of the table: what a rival puts in the place of softmax attention, what that costs, and where it is from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.zoo.head import Head
+
+N_ = str  # marks a text for translation where it is shown
+
+Replaces = Literal["kernel", "mask", "memory", "weights"]
+Mask = Literal["any", "causal", "none"]
+
+ONE_HEAD = N_("{variant} takes the weights of a second head away; this layer has one head alone.")
+BOTH_WAYS = N_("{variant} reads a text from left to right; this layer looks both ways, so it has no place in it.")
+FUTURE = N_(
+    "{variant} mixes keys before they are compared and cannot hide any; what this layer hides from a token is seen too."
+)
+VECTORS = N_("{variant} has queries and keys alone; what this model adds to its scores or caps them by is left out.")
+PAST = N_("{variant} keeps one state of all that came before; that this layer hides more than the future is left out.")
+
+
+class NotHere(ValueError):
+    """A variant or a number of it that has no place in this head; ``message`` is a template, ``values`` fill it."""
+
+    def __init__(self, message: str, **values: object) -> None:
+        super().__init__(message.format(**values))
+        self.message, self.values = message, values
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A whole number of a variant; ``counts`` says what. The variant is given it divided by ``per``.
+
+    ``default`` or ``most`` None: as many as the text has tokens.
+    """
+
+    name: str
+    label: str
+    counts: str
+    default: int | None
+    least: int = 1
+    most: int | None = None
+    per: int = 1
+
+    def most_of(self, n_tokens: int) -> int:
+        """The largest number in a text of so many tokens."""
+        return max(n_tokens, self.least) if self.most is None else self.most
+
+    def usual(self, n_tokens: int) -> int:
+        """What to begin with in a text of so many tokens."""
+        wanted = n_tokens if self.default is None else self.default
+        return max(self.least, min(wanted, self.most_of(n_tokens)))
+
+
+@dataclass(frozen=True)
+class Variant:
+    """``weights`` and ``output`` take a :class:`Head` and the parameters by name; both speak of the same thing.
+
+    ``weights`` is the map that the variant draws or implies: what the values are multiplied by, O(tokens²).
+    ``output`` is computed in the order that the paper proposes; None: it is the weights times the values.
+    ``multiply_adds`` takes tokens, d_head and the parameters: of its matrix products for one head, forward, not halved
+    by a causal mask. ``mask`` is what it can
+    obey: any rule, the causal one alone, or none. ``signed``: weights may be negative, or of any size. ``on_scores``:
+    it begins with the model's own scores, with all that is added to them, not with queries and keys.
+    """
+
+    name: str
+    label: str
+    replaces: Replaces
+    mask: Mask
+    parameters: tuple[Parameter, ...]
+    weights: Callable[..., Float[Tensor, "tokens tokens"]]
+    output: Callable[..., Float[Tensor, "tokens d_value"]] | None
+    multiply_adds: Callable[..., int]
+    work: str
+    does: str
+    gives_up: str
+    buys: str
+    source: str
+    identity: str
+    signed: bool = False
+    on_scores: bool = False
+    needs_beside: bool = False
+
+    def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
+        """Every parameter's number; one that is not named has its usual one. Raises NotHere."""
+        found: dict[str, int] = {}
+        for one in self.parameters:
+            value = values.get(one.name, one.usual(n_tokens))
+            if value < one.least:
+                message = N_("The {what} is {value}; it must be at least {least}.")
+                raise NotHere(message, what=one.label, value=value, least=one.least)
+            if value > one.most_of(n_tokens):
+                message = N_("The {what} is {value}; it may be at most {most}.")
+                raise NotHere(message, what=one.label, value=value, most=one.most_of(n_tokens))
+            found[one.name] = value
+        return found
+
+    def numbers(self, values: Mapping[str, int], n_tokens: int) -> dict[str, Any]:
+        """The same as the variant is given them: divided by ``per``. Raises NotHere."""
+        found = self.filled(values, n_tokens)
+        return {one.name: found[one.name] / one.per if one.per > 1 else found[one.name] for one in self.parameters}
+
+    def refusal(self, head: Head) -> str:
+        """Why it has no place in this head, a template of {variant}; empty where it has."""
+        if self.needs_beside and head.beside is None:
+            return ONE_HEAD
+        return BOTH_WAYS if self.mask == "causal" and head.looks_ahead else ""
+
+    def left_out(self, head: Head) -> list[str]:
+        """What it does not obey of this head's mask and scores, templates of {variant}; none where it obeys all."""
+        found = [FUTURE] if self.mask == "none" and not head.sees_all else []
+        found += [PAST] if self.mask == "causal" and not head.sees_past else []
+        return found if self.on_scores or head.plain else [*found, VECTORS]
+
+    def on(self, head: Head, values: Mapping[str, int]) -> tuple[Tensor, Tensor]:
+        """Its weights [tokens, tokens] and the head's output with them [tokens, d_value]. Raises NotHere."""
+        if refusal := self.refusal(head):
+            raise NotHere(refusal, variant=self.label)
+        numbers = self.numbers(values, head.n_tokens)
+        weights = self.weights(head, **numbers)
+        return weights, weights @ head.v if self.output is None else self.output(head, **numbers)

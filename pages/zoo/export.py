@@ -1,0 +1,126 @@
+"""The views of the page Zoo as data: their tables, their files, and the lines that give the same numbers."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+
+from analysis.zoo import Compared
+from pages.zoo.cost import LENGTHS, Costs, chart_of, table_of
+from pages.zoo.maps import DIFFERENT, Maps, Rival, head_view
+from pages.zoo.numbers import ROWS
+from ui.head_views import map_table
+from ui.i18n import _
+from ui.page import translated
+from ui.view import View, component_page
+from viz import figure_svg
+from viz.chart_svg import charts_svg
+from viz.components.head_map import head_map as map_component
+from viz.curves import standalone
+from viz.export import map_svg
+
+
+def maps_view(maps: Maps) -> View:
+    """The variant's map, or softmax's where it has no place; everything else beside it by name."""
+    first, view = maps.first, maps.view
+    name = f"L{maps.opened.layer}H{maps.opened.head}"
+    return View(
+        name=f"zoo-{first.variant.name}-{name}",
+        title=f"{name} · {_(first.variant.label)}",
+        what=f"{_described(first)} in the place of softmax, substituted, not trained; {first.variant.source}",
+        tables=lambda: _tables(maps),
+        page=component_page(map_component.SOURCE, maps.payload),
+        picture=lambda title, words: map_svg(
+            view.values, row_labels=view.row_labels, col_labels=view.column_labels, title=title, caption=words,
+            texts=translated(figure_svg.TEXTS), **asdict(maps.scale),
+        ),
+        arrays=lambda: _arrays(maps),
+        code=_maps_code(maps),
+    )  # fmt: skip  # the map's many settings in two lines
+
+
+def _rivals(maps: Maps) -> list[Rival]:
+    return [one for one in (maps.first, maps.second) if one is not None and one.found is not None]
+
+
+def _described(rival: Rival) -> str:
+    numbers = ", ".join(f"{name} {value}" for name, value in rival.values.items())
+    return f"{rival.variant.name} ({numbers or 'no parameters'})"
+
+
+def _named(maps: Maps) -> dict[str, Compared]:
+    """The variants in view, then softmax; the first is the CSV."""
+    found = {_(one.variant.label): one.found for one in _rivals(maps) if one.found is not None}
+    return found | {"softmax": maps.own}
+
+
+def _tables(maps: Maps) -> dict[str, pd.DataFrame]:
+    named = _named(maps)
+    tables = {name: map_table(head_view(maps.opened, one.weights, maps.view.window)) for name, one in named.items()}
+    for rival in _rivals(maps):
+        if rival.found is not None:
+            heading = f"{_(rival.variant.label)} · {_(DIFFERENT)}"
+            tables[heading] = map_table(head_view(maps.opened, rival.found.difference, maps.view.window))
+    data = [[float(getattr(one, row)) for one in named.values()] for row in ROWS]
+    tables[_("Numbers")] = pd.DataFrame(data, index=[_(label) for label in ROWS.values()], columns=list(named))
+    return tables
+
+
+def _arrays(maps: Maps) -> dict[str, np.ndarray]:
+    """Whole maps and outputs, whatever the window in view."""
+    arrays = {"softmax": maps.own.weights, "softmax_output": maps.own.output}
+    for place, rival in zip(("first", "second"), (maps.first, maps.second), strict=True):
+        if rival is not None and rival.found is not None:
+            arrays |= {
+                place: rival.found.weights,
+                f"{place}_output": rival.found.output,
+                f"{place}_difference": rival.found.difference,
+            }
+    return arrays
+
+
+def _maps_code(maps: Maps) -> str:
+    lines = [
+        "",
+        "from analysis.zoo import captured_head, own, substituted",
+        "from attention.zoo.table import BY_NAME",
+        "",
+        f"head = captured_head(capture, {maps.opened.layer}, {maps.opened.head})",
+        "softmax = own(head)",
+    ]
+    for place, rival in zip(("first", "second"), (maps.first, maps.second), strict=True):
+        if rival is not None and rival.found is not None:
+            lines.append(f'{place} = substituted(head, BY_NAME["{rival.variant.name}"], {rival.values})')
+            lines.append(f"values, error = {place}.weights, {place}.error")
+    return "\n".join(lines)
+
+
+def cost_view(found: Costs) -> View:
+    """Every line of the chart."""
+    chart, table = chart_of(found), table_of(found)
+    title = _("What it would cost")
+    shape, names = found.shape, [variant.name for variant, _values in found.variants]
+    return View(
+        name="zoo-cost",
+        title=title,
+        what=f"multiply-adds of {shape.n_layers} layers of {shape.n_heads} heads by formula: {', '.join(names)}",
+        tables=lambda: {title: table},
+        page=lambda title, words, lang: standalone([chart], title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg([chart], title=title, caption=words),
+        arrays={"lengths": np.array(LENGTHS)},
+        code=_cost_code(found),
+        starts_with_capture=False,
+    )
+
+
+def _cost_code(found: Costs) -> str:
+    shape = found.shape
+    lines = ["from attention.zoo.table import BY_NAME", "", f"lengths = {LENGTHS}", "costs = {}"]
+    for variant, values in found.variants:
+        per = {one.name: one.per for one in variant.parameters}
+        numbers = {name: value / per[name] if per[name] > 1 else value for name, value in values.items()}
+        work = f'BY_NAME["{variant.name}"].multiply_adds(n, {shape.d_head}, **{numbers})'
+        lines.append(f'costs["{variant.name}"] = [{shape.n_layers} * {shape.n_heads} * {work} for n in lengths]')
+    return "\n".join(lines)

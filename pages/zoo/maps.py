@@ -1,0 +1,191 @@
+"""The first view of the page Zoo: the head's own map, a rival's, and a second one's or the difference."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.color_scale import Scale
+from analysis.head_map import HeadMap, Window, clip_window
+from analysis.units import token_units
+from analysis.zoo import Compared, captured_head, own, substituted
+from attention.zoo.head import Head
+from attention.zoo.variant import Variant
+from pages.zoo.numbers import show_looks, show_numbers, show_words
+from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, show_sliders, state, values_of
+from ui import session
+from ui.components import mount
+from ui.controls import pick
+from ui.head_views import map_events
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.wording import plain
+from viz.components.head_map import head_map as map_component
+
+N_ = str  # marks a text for Babel without translating it here
+
+HEIGHT = 380  # pixels; three maps stand side by side
+OVERVIEW = 48  # pixels on a side of the whole map beside a zoomed one
+DIFFERENT = N_("difference from softmax")
+SIGNED = N_("{query} → {key}: weight {value}")
+
+
+@dataclass(frozen=True, eq=False)
+class Rival:
+    """A variant with its numbers, as it is in this head; ``found`` None: it has no place here, which was said."""
+
+    variant: Variant
+    values: dict[str, int]
+    found: Compared | None
+
+
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """What is in view. ``scale`` and ``payload`` are of the variant's map, or of softmax's where it has no place."""
+
+    opened: PageContext
+    own: Compared
+    first: Rival
+    second: Rival | None
+    view: HeadMap
+    scale: Scale
+    payload: bytes
+
+
+def show_maps(opened: PageContext) -> Maps:
+    """Softmax at the left with the numbers of all below it, the variant, and what stands beside it."""
+    head = captured_head(opened.capture, opened.layer, opened.head)
+    usual, first, other = own(head), _rival(head, state().first), state().second
+    second = None if other is None else _rival(head, other)
+    left, middle, right = st.columns(3, gap="medium")
+    with left:
+        name = f"L{opened.layer}H{opened.head}"
+        with st.container(key="zoo_own", height=36, border=False, vertical_alignment="center"):
+            words = _("softmax, as the model has it")
+            st.html(f"<div class='atlas-head'><b>{name}</b> <span>{escape(words)}</span></div>")
+        scale = Scale("sequential", 0.0, 1.0, False, "percent")
+        view, payload = _show_map(opened, usual.weights, scale, "zoo_softmax", "softmax")
+    with middle:
+        pick(ZooState, "variant", first.variant.name, {one.name: _(one.label) for one in BY_NAME.values()})
+        label = _(first.variant.label)
+        if first.found is not None:
+            scale = scale_of(first.found, first.variant)
+            view, payload = _show_map(
+                opened, first.found.weights, scale, "zoo_first", label, signed=first.variant.signed
+            )
+        _show_below(opened, head, first)
+    with right:
+        words = {DIFFERENCE: _(DIFFERENT)} | {one.name: _(one.label) for one in BY_NAME.values()}
+        pick(ZooState, "beside", state().beside, words)
+        _show_right(opened, head, first, second)
+    with left:
+        show_numbers(usual, [(one.variant, one.found) for one in (first, second) if one is not None])
+    return Maps(opened, usual, first, second, view, scale, payload)
+
+
+def scale_of(found: Compared, variant: Variant) -> Scale:
+    """Shares from 0 to 1, so that pictures compare; signed weights around 0, to the largest."""
+    if not variant.signed:
+        return Scale("sequential", 0.0, 1.0, False, "percent")
+    high = float(np.nanmax(np.abs(found.weights), initial=1e-9))
+    return Scale("diverging", -high, high, False, "plain")
+
+
+def difference_scale(found: Compared) -> Scale:
+    """Around 0, to the largest."""
+    high = float(np.nanmax(np.abs(found.difference), initial=1e-9))
+    return Scale("diverging", -high, high, False, "percent")
+
+
+def _rival(head: Head, variant: Variant) -> Rival:
+    values = values_of(variant, head.n_tokens)
+    return Rival(variant, values, None if variant.refusal(head) else substituted(head, variant, values))
+
+
+def _show_right(opened: PageContext, head: Head, first: Rival, second: Rival | None) -> None:
+    """The second variant's map, or where the first looks that softmax does not."""
+    if second is not None:
+        if second.found is not None:
+            label, scale = _(second.variant.label), scale_of(second.found, second.variant)
+            _show_map(opened, second.found.weights, scale, "zoo_second", label, signed=second.variant.signed)
+        _show_below(opened, head, second, key="second")
+    elif first.found is not None:
+        _show_map(opened, first.found.difference, difference_scale(first.found), "zoo_difference", _(DIFFERENT))
+        show_looks(opened, first.variant, first.found)
+
+
+def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first") -> None:
+    """Its sliders, what it does, and what of this head it leaves out or why it has no place."""
+    label = _(rival.variant.label)
+    if refusal := rival.variant.refusal(head):
+        st.info(plain(_(refusal).format(variant=label)))
+        return
+    with st.container(key=f"zoo_sliders_{key}", gap=None):
+        show_sliders(rival.variant, rival.values, head.n_tokens)
+    left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
+    show_words(rival.variant, left_out)
+
+
+def _show_map(
+    opened: PageContext, values: np.ndarray, scale: Scale, key: str, label: str, *, signed: bool = False
+) -> tuple[HeadMap, bytes]:
+    """A map of the tokens drawn, as far as the session's window goes; a click pins the cell on all of them."""
+    held = session.place().window
+    view = head_view(opened, values, None if held is None else Window(*held))
+    texts = map_component.texts_of("difference" if key == "zoo_difference" else "weights", mean=False)
+    texts |= {"cell": SIGNED} if signed else {}
+    drawn = view.window != view.whole
+    payload = map_component.payload(
+        values=view.values,
+        window=view.inside,
+        total=view.total,
+        row_labels=view.row_labels,
+        col_labels=view.column_labels,
+        **asdict(scale),
+        selected=_selected(opened, view),
+        pool=view.pool,
+        overview=_small(values) if drawn else None,
+        texts=translated(texts) | {"summary": _summary(opened, view, label)},
+        max_height=HEIGHT,
+    )
+    mount(map_component.SOURCE, payload, key=key, on=map_events(view))
+    return view, payload
+
+
+def head_view(opened: PageContext, values: np.ndarray, wanted: Window | None) -> HeadMap:
+    """The values as a map of tokens, cut to a window."""
+    n_tokens = len(values)
+    whole = Window(0, n_tokens, 0, n_tokens)
+    window = clip_window(wanted, whole)
+    units = token_units(opened.capture)[:n_tokens]
+    shown = values[window.q0 : window.q1, window.k0 : window.k1].astype(np.float32)
+    return HeadMap(shown, window, whole, units, (1, 1), "exact")
+
+
+def _summary(opened: PageContext, view: HeadMap, label: str) -> str:
+    """The largest cell of the pinned query, or of the last one, as a sentence for screen readers."""
+    wanted = view.window.q1 - 1 if opened.query is None else opened.query
+    row = min(view.window.q1 - 1, max(view.window.q0, wanted))
+    cells = np.nan_to_num(view.values[row - view.window.q0])
+    key = view.window.k0 + int(np.abs(cells).argmax())
+    value, tokens = float(cells[key - view.window.k0]), opened.capture.tokens
+    sentence = map_component.TEXTS["summary"]
+    return _(sentence).format(
+        head=label, query=tokens[row].text, query_index=row, value=f"{value:.2f}", key=tokens[key].text, key_index=key
+    )
+
+
+def _selected(opened: PageContext, view: HeadMap) -> tuple[int, int | None] | None:
+    """The pinned cell, where it is among the tokens drawn."""
+    n_tokens = len(view.units)
+    query = opened.query if opened.query is not None and opened.query < n_tokens else None
+    return view.units_at(query, None if (opened.key or 0) >= n_tokens else opened.key)
+
+
+def _small(values: np.ndarray) -> np.ndarray:
+    """The whole map in few pixels, each the largest of its cells."""
+    starts = np.arange(0, len(values), -(-len(values) // OVERVIEW))
+    return np.fmax.reduceat(np.fmax.reduceat(values, starts, axis=0), starts, axis=1).astype(np.float32)

@@ -1,0 +1,100 @@
+"""What is said of the maps of the page Zoo: their numbers, what a variant does and costs, and where it looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import streamlit as st
+
+from analysis.zoo import Compared
+from attention.zoo.variant import Variant
+from ui.i18n import _
+from ui.page import PageContext
+from ui.wording import number
+
+N_ = str  # marks a text for Babel without translating it here
+
+REPLACES = {
+    "kernel": N_("replaces the kernel"),
+    "mask": N_("replaces the mask"),
+    "memory": N_("replaces the memory"),
+    "weights": N_("replaces the rule of weights"),
+}
+ROWS = {
+    "error": N_("output: error"),
+    "direction": N_("output: cosine"),
+    "elsewhere": N_("looks elsewhere"),
+    "entropy": N_("entropy"),
+    "rank": N_("numerical rank"),
+}
+MEANINGS = {
+    "error": N_(
+        "Length of the difference of the head’s outputs, as a part of the length of softmax’s, over all tokens."
+    ),
+    "direction": N_("Cosine between the head’s two outputs, mean over the tokens: 1 is the same direction."),
+    "elsewhere": N_("Share of a token’s attention that lies where softmax’s does not, mean over the tokens."),
+    "entropy": N_("How widely a token spreads its attention: 0 bits is one token; mean over the tokens."),
+    "rank": N_("Singular values of the map above a hundredth of the largest."),
+}
+
+
+def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]]) -> None:
+    """One column for softmax, one for each variant."""
+    found = {"softmax": own} | {_(variant.label): one for variant, one in rivals if one is not None}
+    head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in found)
+    body = "".join(
+        f"<tr title='{escape(_(MEANINGS[name]), quote=True)}'><th scope='row'>{escape(_(label))}</th>"
+        + "".join(f"<td>{escape(words_of(name, one))}</td>" for one in found.values())
+        + "</tr>"
+        for name, label in ROWS.items()
+    )
+    st.html(f"<table class='atlas-costs'><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>")
+
+
+def words_of(name: str, found: Compared) -> str:
+    """One number as it is read."""
+    if name == "entropy":
+        return number(found.entropy, "bits")
+    if name == "elsewhere":
+        return number(found.elsewhere if found.elsewhere > 1e-12 else 0.0, "share")
+    if name == "rank":
+        return _("{count} of {total}").format(count=found.rank, total=len(found.weights))
+    value = found.error if name == "error" else found.direction
+    if name == "error" and value < 1e-9:  # rounding of float64
+        return "0"
+    return "–" if value != value else f"{value:.2g}" if name == "error" else f"{value:.2f}"
+
+
+def show_words(variant: Variant, left_out: Sequence[str]) -> None:
+    """What it does, gives up and buys, a sentence each; its work, its paper, and what of this head it leaves out."""
+    lines: Mapping[str, str] = {
+        _("It"): _(variant.does) + ".",
+        _("Gives up:"): _(variant.gives_up),
+        _("Buys:"): _(variant.buys),
+        _("Work:"): f"{variant.work} · {_(REPLACES[variant.replaces])} · {variant.source}",
+    }
+    html = "".join(f"<p class='atlas-caption'><b>{escape(name)}</b> {escape(text)}</p>" for name, text in lines.items())
+    html += "".join(f"<p class='atlas-caption'>{escape(text)}</p>" for text in left_out)
+    st.html(html)
+
+
+def show_looks(opened: PageContext, variant: Variant, found: Compared) -> None:
+    """The cells with the most that softmax has not."""
+    tokens = opened.capture.tokens
+    heading = _("Where it looks that softmax does not:")
+    if not found.looks:
+        nowhere = _("It looks nowhere that softmax does not.")
+        st.html(f"<p class='atlas-caption'>{escape(nowhere)}</p>")
+        return
+    rows = "".join(
+        f"<p class='atlas-caption'>{escape(tokens[cell.query].text)} ({cell.query}) → "
+        f"{escape(tokens[cell.key].text)} ({cell.key}) · +{escape(number(cell.more, 'share'))}</p>"
+        for cell in found.looks
+    )
+    note = _(
+        "Each row as shares of its sizes, less softmax’s: red where the variant looks more, blue where softmax does."
+    )
+    if not variant.signed:
+        note = _("The variant less softmax: red where the variant looks more, blue where softmax does.")
+    st.html(f"<p class='atlas-caption'>{escape(note)}</p><p class='atlas-caption'><b>{escape(heading)}</b></p>{rows}")

@@ -1,0 +1,159 @@
+"""What every row of the table of rivals keeps: its map gives its output, its work is what torch counts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from attention.zoo.table import BY_NAME, VARIANTS
+from attention.zoo.variant import BOTH_WAYS, FUTURE, ONE_HEAD, PAST, VECTORS, NotHere
+from tests.attention.zoo.made import made, windowed
+
+EVERY = [pytest.param(variant, id=variant.name) for variant in VARIANTS]
+HEADS = {
+    "causal": made(),
+    "around": made(causal=False),
+    "one token": made(1),
+    "two tokens": made(2),
+    "long": made(150, 4),
+    "wide values": made(9, 4, width=7),
+    "window": windowed(made(13), 4),
+}
+PLACES = [
+    pytest.param(variant, head, id=f"{variant.name}-{name}")
+    for variant in VARIANTS
+    for name, head in HEADS.items()
+    if not variant.refusal(head)
+]
+
+
+def settings(variant, n_tokens):
+    """The usual numbers, the least and the largest."""
+    yield {}
+    yield {one.name: one.least for one in variant.parameters}
+    yield {one.name: min(one.most_of(n_tokens), 10 * one.per) for one in variant.parameters}
+
+
+@pytest.mark.parametrize("variant, head", PLACES)
+def test_the_map_drawn_gives_the_output(variant, head):
+    for values in settings(variant, head.n_tokens):
+        weights, output = variant.on(head, values)
+        assert torch.isfinite(weights).all()
+        assert weights.shape == (head.n_tokens, head.n_tokens)
+        assert output.shape == head.v.shape
+        if variant.name == "polaformer":  # whose halves of the values have a map each
+            half = -(-head.v.shape[1] // 2)
+            other, _ = variant.on(head, {**values, "opposite": 1 - values.get("opposite", 0)})
+            maps = (other, weights) if values.get("opposite") else (weights, other)
+            expected = torch.cat([maps[0] @ head.v[:, :half], maps[1] @ head.v[:, half:]], dim=1)
+        else:
+            expected = weights @ head.v
+        torch.testing.assert_close(output, expected, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("variant, head", PLACES)
+def test_what_the_mask_hides_weighs_nothing_unless_the_variant_says_otherwise(variant, head):
+    weights, _output = variant.on(head, {})
+    hidden = weights[~head.keep]
+    if not variant.left_out(head):
+        assert (hidden == 0).all()
+    if variant.mask == "causal":
+        assert (weights.triu(1) == 0).all()
+
+
+@pytest.mark.parametrize("variant, head", PLACES)
+def test_a_map_that_is_not_signed_has_no_negative_weight(variant, head):
+    weights, _output = variant.on(head, {})
+    assert variant.signed or (weights >= 0).all()
+
+
+BY_SCORES = ("flash", "log_n", "sigmoid", "off_by_one", "blocks", "reformer", "differential")
+COUNTED = [variant for variant in VARIANTS if variant.name not in BY_SCORES]
+
+
+@pytest.mark.parametrize("variant", COUNTED, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("n_tokens, d_head", [(32, 8), (48, 12)])
+def test_the_multiply_adds_are_those_that_torch_counts(variant, n_tokens, d_head):
+    head = made(n_tokens, d_head, causal=variant.mask == "causal")
+    numbers = variant.numbers({"tile": 16} if variant.name == "lightning" else {}, n_tokens)
+    with FlopCounterMode(display=False) as counted:
+        variant.output(head, **numbers)
+    assert variant.multiply_adds(n_tokens, d_head, **numbers) == counted.get_total_flops() / 2
+
+
+@pytest.mark.parametrize("name", ["flash", "log_n", "sigmoid", "off_by_one"])
+def test_what_stands_on_the_scores_works_as_much_as_softmax(name):
+    n_tokens, head = 24, made(24, 8)
+    with FlopCounterMode(display=False) as counted:
+        _ = head.softmax() @ head.v + (head.q @ head.k.T).sum() * 0
+    numbers = BY_NAME[name].numbers({}, n_tokens)
+    assert BY_NAME[name].multiply_adds(n_tokens, 8, **numbers) == counted.get_total_flops() / 2
+
+
+@pytest.mark.parametrize("variant", EVERY)
+def test_a_number_out_of_bounds_is_one_sentence(variant):
+    head = made(6)
+    for one in variant.parameters:
+        with pytest.raises(NotHere, match="must be at least"):
+            variant.on(head, {one.name: one.least - 1})
+        with pytest.raises(NotHere, match=f"The {re.escape(one.label)} is {one.most_of(6) + 1}; it may be at most"):
+            variant.on(head, {one.name: one.most_of(6) + 1})
+
+
+def test_rank_0_and_more_landmarks_than_tokens_are_one_sentence():
+    with pytest.raises(NotHere, match="The segments is 0; it must be at least 1."):
+        BY_NAME["linformer"].on(made(6), {"rank": 0})
+    with pytest.raises(NotHere, match="The landmarks is 7; it may be at most 6."):
+        BY_NAME["nystrom"].on(made(6), {"landmarks": 7})
+
+
+def test_ten_thousand_features_are_too_many():
+    head = made(6, size=0.6)
+    with pytest.raises(NotHere, match="The features is 10000; it may be at most 1024."):
+        BY_NAME["performer"].on(head, {"features": 10_000})
+    weights, _output = BY_NAME["performer"].on(head, {"features": 1024})
+    assert (weights - head.softmax()).abs().max() < 0.05
+
+
+def test_who_has_no_place_says_why():
+    around, causal, window = made(5, causal=False), made(5), windowed(made(9), 3)
+    for variant in VARIANTS:
+        assert variant.refusal(causal) == ""
+        assert variant.refusal(around) == (BOTH_WAYS if variant.mask == "causal" else "")
+        assert variant.left_out(around) == ([PAST] if variant.mask == "causal" else [])
+        assert variant.left_out(causal) == ([FUTURE] if variant.mask == "none" else [])
+        assert variant.left_out(window) == {"any": [], "causal": [PAST], "none": [FUTURE]}[variant.mask]
+    alone = replace(causal, beside=None)
+    assert [variant.name for variant in VARIANTS if variant.refusal(alone) == ONE_HEAD] == ["differential"]
+    with pytest.raises(NotHere, match="one head alone"):
+        BY_NAME["differential"].on(alone, {})
+
+
+def test_what_a_model_adds_to_its_scores_is_left_out_of_what_begins_with_queries_and_keys():
+    head = made(5, causal=False)
+    biased = replace(head, scores=head.scores + torch.arange(5.0).double())
+    sink = replace(head, sink=0.5)
+    for variant in (one for one in VARIANTS if one.mask == "any"):
+        for other in (biased, sink):
+            told = variant.left_out(other) == [VECTORS]
+            moved = not torch.allclose(variant.weights(biased, **variant.numbers({}, 5)), variant.on(head, {})[0])
+            assert told != moved if other is biased else told != variant.on_scores
+
+
+@pytest.mark.parametrize("variant", EVERY)
+def test_a_row_of_the_table_is_filled(variant):
+    assert all((variant.label, variant.work, variant.does, variant.gives_up, variant.buys, variant.identity))
+    assert re.search(r"arXiv:\d{4}\.\d{5}", variant.source)
+    assert all(one.usual(8) >= max(1, one.least) or one.least < 1 for one in variant.parameters)
+
+
+def test_heads_of_zeros_are_no_division_by_zero():
+    zero = made(5, size=0.0)
+    for variant in VARIANTS:
+        weights, output = variant.on(zero, {})
+        assert torch.isfinite(weights).all(), variant.name
+        assert torch.equal(output, torch.zeros_like(output)), variant.name

@@ -1,0 +1,183 @@
+"""The page Zoo: its maps and numbers are those of the variants on the open head; bad input is one sentence."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from analysis.zoo import captured_head, own, substituted
+from attention.zoo.table import BY_NAME
+from model_runner import CaptureRequest, load_runner
+from pages.zoo.cost import LENGTHS, hybrid
+from tests.pages.test_masks import values_in
+from tests.ui.driving import html, no_failure, open_app, payloads, send, sentences
+from tests.ui.taken import Taken, taken
+from ui import view as ui_view
+from ui.session import DEFAULT_TEXT
+
+PAGE = "pages/zoo/page.py"
+
+
+@functools.cache
+def head(model: str = "default", layer: int = 3, number: int = 5):
+    return captured_head(load_runner(model).capture(CaptureRequest(text=DEFAULT_TEXT)), layer, number)
+
+
+def opened(**values: str):
+    address = {name if name in ("model", "text", "layer", "head") else f"zoo.{name}": v for name, v in values.items()}
+    app = open_app(page=PAGE, **{"layer": "3", "head": "5"} | address)
+    no_failure(app)
+    return app
+
+
+def maps(app) -> list[np.ndarray]:
+    return [arrays["values"] for _meta, arrays in payloads(app, "head_map")]
+
+
+def close(found: np.ndarray, expected: np.ndarray) -> None:
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_softmax_the_variant_and_their_difference_stand_beside_each_other():
+    app = opened(variant="performer", **{"values.performer.features": "32", "values.performer.seed": "7"})
+    found = substituted(head(), BY_NAME["performer"], {"features": 32, "seed": 7})
+    usual, variant, difference = maps(app)
+    close(usual, own(head()).weights)
+    close(variant, found.weights)
+    close(difference, found.difference)
+    page = html(app)
+    assert "Substituted, not trained" in page
+    assert f"<td>{found.error:.2g}</td>" in page
+    assert f"<td>{found.direction:.2f}</td>" in page
+    assert f"<td>{found.entropy:.1f} bits</td>" in page
+    assert f"<td>{found.rank} of 8</td>" in page
+    assert f"<td>{100 * found.elsewhere:.0f} %</td>" in page
+    assert f"+{100 * found.looks[0].more:.0f} %" in page
+    assert sentences(app) == []
+
+
+def test_two_variants_stand_beside_each_other_and_a_signed_one_has_two_colours():
+    app = opened(variant="off_by_one", beside="lightning", **{"values.lightning.half_life": "3"})
+    lightning = substituted(head(), BY_NAME["lightning"], {"half_life": 3})
+    usual, first, second = payloads(app, "head_map")
+    close(second[1]["values"], lightning.weights)
+    assert [one[0]["scale"] for one in (usual, first, second)] == ["sequential", "sequential", "diverging"]
+    assert second[0]["high"] == pytest.approx(np.nanmax(np.abs(lightning.weights)))
+    assert "Qin et al. 2024, arXiv:2401.04658" in html(app)
+
+
+def test_a_click_in_a_map_pins_the_cell_in_all_of_them():
+    app = send(opened(), "head_map", "cell", [4, 2])
+    no_failure(app)
+    assert (app.query_params["query"], app.query_params["key"]) == ("4", "2")
+    assert [meta["selected"] for meta, _arrays in payloads(app, "head_map")] == [[4, 2]] * 3
+    app = send(app, "head_map", "window", [2, 6, 0, 5])
+    no_failure(app)
+    assert [values.shape for values in maps(app)] == [(4, 5)] * 3
+
+
+@pytest.mark.parametrize(
+    "values, said",
+    [
+        ({"variant": "nystrom", "values.nystrom.landmarks": "99"}, "The landmarks is 99; it may be at most 8."),
+        ({"variant": "linformer", "values.linformer.rank": "0"}, "The segments is 0; it must be at least 1."),
+        (
+            {"variant": "performer", "values.performer.features": "10000"},
+            "The features is 10000; it may be at most 1024.",
+        ),
+        ({"variant": "best"}, "“best” is no choice for variant."),
+        ({"values.delta.kept": "much"}, "“much” is not a number for kept α."),
+    ],
+)
+def test_what_is_not_possible_is_one_sentence_and_the_maps_stay(values, said):
+    app = opened(**values)
+    assert sentences(app) == [said]
+    assert len(maps(app)) == 3
+
+
+def test_a_variant_that_only_looks_back_has_no_place_in_an_encoder_and_the_rest_stays():
+    app = opened(model="encoder", text=DEFAULT_TEXT, layer="1", head="1", variant="delta", beside="linear")
+    assert sentences(app) == [
+        "DeltaNet reads a text from left to right; this layer looks both ways, so it has no place in it."
+    ]
+    assert len(maps(app)) == 2
+    close(maps(app)[0], own(head("encoder", 1, 1)).weights)
+    close(maps(app)[1], substituted(head("encoder", 1, 1), BY_NAME["linear"], {}).weights)
+
+
+def test_what_sees_the_future_is_said_and_drawn():
+    app = opened(variant="linformer")
+    assert np.isfinite(maps(app)[1]).all()
+    assert "Linformer mixes keys before they are compared and cannot hide any" in html(app)
+
+
+def test_one_token_and_a_translator(folder_of):
+    app = opened(text="a", model=folder_of("bert"), layer="0", head="0", variant="nystrom")
+    assert sentences(app) == []
+    translator = open_app(page=PAGE, model="translator")
+    no_failure(translator)
+    assert len(sentences(translator)) == 1
+
+
+def test_a_model_with_a_bias_says_that_kernels_leave_it_out(folder_of):
+    app = opened(model=folder_of("bloom"), text="some words of a text", layer="0", head="1")
+    assert "what this model adds to its scores or caps them by is left out" in html(app)
+
+
+def test_the_cost_is_the_formula_for_this_models_shape():
+    app = opened(view="cost", variant="linformer", beside="delta", **{"values.linformer.rank": "4"})
+    lines = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    softmax, linformer, delta, mixed = (values_in(line["y"]) for line in lines)
+    assert softmax == [8 * 8 * 2 * n * n * 32 for n in LENGTHS]
+    assert linformer == [8 * 8 * 4 * n * 4 * 32 for n in LENGTHS]
+    assert delta == [8 * 8 * 3 * n * 32 * 32 for n in LENGTHS]
+    fast = [2 * n * 256 * 32 + 2 * n * 32 * 32 for n in LENGTHS]
+    assert mixed == pytest.approx([8 * 8 * (7 * a + 2 * n * n * 32) / 8 for a, n in zip(fast, LENGTHS, strict=True)])
+
+
+def test_the_hybrid_is_an_eighth_of_softmax_in_the_end():
+    assert hybrid(10**9, 32) / (2 * 10**18 * 32) == pytest.approx(1 / 8, rel=1e-5)
+
+
+# -- what is taken away -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def offered(monkeypatch):
+    """What the page offers to take away at an address, with its tables."""
+    kept: list[Any] = []
+    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
+    monkeypatch.setattr(ui_view, "show_tables", lambda make: kept.append(make()))
+
+    def of(**values: str) -> tuple[dict[str, Any], Taken]:
+        opened(**values)
+        return kept[-2], kept[-1]
+
+    return of
+
+
+def test_the_files_and_the_lines_hold_the_maps(offered):
+    tables, take = offered(variant="polaformer", beside="delta", **{"values.polaformer.power": "150"})
+    first = substituted(head(), BY_NAME["polaformer"], {"power": 150, "opposite": 0})
+    second = substituted(head(), BY_NAME["delta"], {})
+    assert list(tables)[:3] == ["PolaFormer", "DeltaNet", "softmax"]
+    close(tables["PolaFormer"].to_numpy(), first.weights)
+    assert "polaformer (power 150, opposite 0) in the place of softmax, substituted, not trained" in take.csv
+    np.testing.assert_allclose(take.arrays["second_output"], second.output)
+    np.testing.assert_allclose(take.arrays["first_difference"], first.difference)
+    names: dict[str, Any] = {}
+    exec(compile(take.snippet, "snippet", "exec"), names)
+    np.testing.assert_allclose(names["first"].weights, first.weights)
+    assert names["second"].error == pytest.approx(second.error)
+    assert "substituted" in take.svg
+
+
+def test_the_lines_of_the_cost_give_its_numbers(offered):
+    tables, take = offered(view="cost", variant="polaformer")
+    names: dict[str, Any] = {}
+    exec(compile(take.snippet, "snippet", "exec"), names)
+    assert names["costs"]["polaformer"] == next(iter(tables.values()))["PolaFormer"].tolist()
