@@ -8,8 +8,10 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import RedirectResponse
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
+
+from jobs.map_desk import DESK
 
 
 def first_page(request: Request) -> RedirectResponse:
@@ -18,4 +20,11 @@ def first_page(request: Request) -> RedirectResponse:
     return RedirectResponse(f"{root}/?{request.url.query}".rstrip("?"))
 
 
-app = st.App(Path(__file__).parent / "ui" / "entry" / "atlas.py", routes=[Route("/heads", first_page)])
+def long_map(request: Request) -> Response:
+    """A part of a long map, for the session whose ticket comes with the request; made on a thread of its own."""
+    status, body = DESK.answer(request.headers.get("x-atlas-ticket", ""), request.path_params["place"])
+    return Response(body, status, {"cache-control": "no-store"}, "application/octet-stream")
+
+
+ROUTES = [Route("/heads", first_page), Route("/long_map/{place:path}", long_map)]
+app = st.App(Path(__file__).parent / "ui" / "entry" / "atlas.py", routes=ROUTES)

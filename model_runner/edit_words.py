@@ -26,6 +26,7 @@ from model_runner.rotation_edit import (
     ScaledTheta,
     ShiftedPositions,
     Unrotated,
+    YarnTheta,
 )
 
 Translate = Callable[[str], str]
@@ -75,6 +76,8 @@ def _rotation(edit: RotationEdit, _: Translate) -> str:
             return f"θ × {factor:g}"
         case NtkTheta(factor):
             return f"NTK × {factor:g}"
+        case YarnTheta(factor, _context):
+            return f"YaRN × {factor:g}"
         case ShiftedPositions(by):
             return _("positions {by}").format(by=f"{by:+d}")
         case RestartedPositions(starts):

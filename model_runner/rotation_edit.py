@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from model_runner.errors import N_, EditNotPossible
@@ -37,6 +38,23 @@ class NtkTheta:
 
 
 @dataclass(frozen=True)
+class YarnTheta:
+    """YaRN: pairs that turn often within ``context`` stay, those that hardly do are slowed by ``factor``.
+
+    Between them is a ramp. Queries and keys are stretched too, by 0.1·ln(factor) + 1 (Peng et al. 2023,
+    arXiv:2309.00071, eq. 22 to 24).
+    """
+
+    factor: float
+    context: int
+
+    def __post_init__(self) -> None:
+        _check_factor(self.factor)
+        if self.context < 2:
+            raise EditNotPossible(reason=N_("the context that a model was built for is at least two tokens"))
+
+
+@dataclass(frozen=True)
 class ShiftedPositions:
     """Every position plus ``by``: RoPE is relative, so nothing else changes."""
 
@@ -50,7 +68,21 @@ class RestartedPositions:
     starts: tuple[int, ...]
 
 
-RotationEdit = Unrotated | ScaledTheta | NtkTheta | ShiftedPositions | RestartedPositions
+RotationEdit = Unrotated | ScaledTheta | NtkTheta | YarnTheta | ShiftedPositions | RestartedPositions
+
+
+def stretch(edits: Sequence[object]) -> float:
+    """How many times the context that a model was built for its rotation reaches with these edits; at least 1."""
+    times = 1.0
+    for edit in edits:
+        match edit:
+            case NtkTheta(factor) | YarnTheta(factor, _):
+                times *= factor
+            case ScaledTheta(factor):
+                times /= factor
+            case _:
+                pass
+    return max(1.0, times)
 
 
 def _check_factor(factor: float) -> None:

@@ -24,6 +24,10 @@ ENTRIES = (
         N_("What differs?"), N_("two heads, texts, models or tokenizers"),
     ),
     Entry(
+        "pages/long_texts/page.py", "long_texts", N_("Explore"), N_("Long texts"),
+        N_("What of thousands of tokens?"), N_("sinks, recency, and how far heads look"),
+    ),
+    Entry(
         "pages/next_token/page.py", "next_token", N_("Generate"), N_("Next token"),
         N_("What comes next?"), N_("the whole distribution, and one draw"),
     ),

@@ -38,7 +38,7 @@ ROOMS = {
     "jobs": room("attention model_runner analysis"),
     "ui": room("attention model_runner analysis viz jobs", "streamlit babel pandas"),
     "pages": room("attention model_runner analysis viz jobs ui", "streamlit pandas"),
-    "app": room("pages ui", "streamlit starlette"),
+    "app": room("pages ui jobs", "streamlit starlette"),
     "benchmarks": room("attention model_runner analysis viz inline jobs ui pages app tests benchmarks", None),
     "scripts": room("attention model_runner analysis scripts", None),
     "tests": room("attention model_runner analysis viz inline jobs ui pages app benchmarks scripts tests", None),

@@ -26,6 +26,7 @@ from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnl
 from model_runner.hub_errors import HubNotAsked
 from model_runner.memory import readable
 from model_runner.preview import ModelPreview
+from model_runner.rotation_edit import stretch
 from ui import cached, edit_list, session
 from ui.components import mount
 from ui.i18n import _
@@ -66,7 +67,7 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
     sentence is shown and the page ends here.
     """
     try:
-        runner = session.runner(session.model(), show_stage, _show_preview)
+        runner = session.runner(session.model(), show_stage, show_preview)
         capture = session.capture(runner, show_stage, edit_list.held() if session.carried() and not plain_model else ())
         if capture.attentions:
             if not two_texts:
@@ -120,7 +121,7 @@ def show_stage(stage: str, done: int, total: int) -> None:
         slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=default)
 
 
-def _show_preview(preview: ModelPreview) -> None:
+def show_preview(preview: ModelPreview) -> None:
     """What the model is going to be, from its configuration alone; where it cannot be loaded, this stays."""
     session.slots()["preview"].html(f"<p class='atlas-caption'>{escape(in_words(preview, _))}</p>")
 
@@ -146,7 +147,8 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
         layer, no_head = None, True
     picked = layer is None or head is None
     if layer is None or head is None:
-        plain_capture = session.capture(runner, show_stage) if capture.request.edits else capture
+        fits = tuple(one for one in capture.request.edits if stretch((one,)) > 1)  # else the text may be too long
+        plain_capture = session.capture(runner, show_stage, fits) if capture.request.edits else capture
         layer, head = first_head(plain_capture)  # the same on every page, those that show the edited model included
     if (layer, head) != (place.layer, place.head):  # the whole session looks at it from now on
         session.move(layer=layer, head=head, picked=picked)

@@ -176,7 +176,7 @@ VARIANTS = (
         "lightning", N_("Lightning (decay)"), "memory", "causal",
         (
             Parameter("half_life", N_("half-life"), N_("tokens after which half of a token is left"), 8, most=4096),
-            Parameter("tile", N_("tile"), N_("tokens computed at once; it changes nothing"), 4),
+            Parameter("tile", N_("tile size"), N_("tokens computed at once; it changes nothing"), 4),
         ),
         lightning.weights, lightning.output, lightning.multiply_adds,
         work="2 n (b + d) d",

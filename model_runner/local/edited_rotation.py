@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from attention.rotary_scaling import yarn, yarn_factor
 from model_runner.errors import N_, EditNotPossible
 from model_runner.rotation_edit import (
     NtkTheta,
@@ -24,6 +25,7 @@ from model_runner.rotation_edit import (
     ScaledTheta,
     ShiftedPositions,
     Unrotated,
+    YarnTheta,
 )
 
 SAME_ANGLE = 1e-3  # of cos and sin, float32 at a few thousand positions; another frequency is off by far more
@@ -63,6 +65,8 @@ class EditedRotation:
             new_position, new_theta = _edited(edit, new_position, new_theta)
         delta = new_position[:, None] * new_theta - old
         turned = c * delta.cos() - s * delta.sin(), s * delta.cos() + c * delta.sin()
+        longer = math.prod(yarn_factor(edit.factor) for edit in self.edits if isinstance(edit, YarnTheta))
+        turned = turned[0] * longer, turned[1] * longer
         return turned[0].to(cos.dtype), turned[1].to(sin.dtype)
 
 
@@ -77,6 +81,8 @@ def _edited(
         case NtkTheta(factor):
             rank = _rank(theta)
             return position, theta * factor ** (-rank / rank.max().clamp(min=1.0))
+        case YarnTheta(factor, context):
+            return position, _yarn(theta, factor, context)
         case ShiftedPositions(by):
             return position + by, theta
         case RestartedPositions(starts):
@@ -89,6 +95,16 @@ def _edited(
 def _rank(theta: Float[Tensor, "columns"]) -> Float[Tensor, "columns"]:
     """0 for the columns of the fastest pair, 1 for the next, …"""
     return torch.unique(-theta, return_inverse=True)[1].double()
+
+
+def _yarn(theta: Float[Tensor, "columns"], factor: float, context: int) -> Float[Tensor, "columns"]:
+    """By pairs, the fastest first, whose base follows from how far apart the first and the last are."""
+    falling, pair = torch.unique(-theta, return_inverse=True)
+    pairs = -falling
+    if len(pairs) < 2 or bool(pairs[-1] <= 0):
+        raise EditNotPossible(reason=N_("its frequencies are not those of one base"))
+    base = float(pairs[0] / pairs[-1]) ** (len(pairs) / (len(pairs) - 1))
+    return yarn(pairs, factor, base=base, context=context).theta[pair]
 
 
 def thetas_from(

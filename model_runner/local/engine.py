@@ -165,7 +165,7 @@ class Engine:
         writer = self.write(request)
         count, limit = len(writer.tokens), self.info.max_tokens
         self.check_head()
-        if count == limit:
+        if count >= limit:  # beyond it where an edit stretches the rotation
             raise ContextFull(tokens=count, limit=limit)
         capacity = min(limit, count + request.max_new_tokens)
         self._check_memory(capacity)

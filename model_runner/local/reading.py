@@ -25,6 +25,7 @@ from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.recording import CannotRecord
 from model_runner.local.tokenizing import Writer, encode, longest_start
 from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.rotation_edit import stretch
 from model_runner.runner import ModelInfo
 
 Request = TypeVar("Request", CaptureRequest, GenerateRequest)
@@ -43,12 +44,13 @@ def resolve(request: Request, info: ModelInfo) -> Request:
 def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Writer:
     """The tokens of the request's text, in its chat template if that is wanted, and of its continuation.
 
-    Raises SequenceTooLong beyond the model's positions, TokenizerDiffers where the text makes a token that the model
-    does not have, NoSuchPlace for a token id outside its vocabulary, and what
+    Raises SequenceTooLong beyond the model's positions, or those that its stretched rotation reaches,
+    TokenizerDiffers where the text makes a token that the model does not have, NoSuchPlace for a token id outside its
+    vocabulary, and what
     :func:`model_runner.tokens.encode` raises.
     """
     encoded = encode(tokenizer, request.text, chat=request.chat)
-    count, limit = len(encoded.ids) + len(request.continuation), info.max_tokens
+    count, limit = len(encoded.ids) + len(request.continuation), int(info.max_tokens * stretch(request.edits))
     if count > limit:
         alone = encode(tokenizer, request.text)
         room = max(0, limit - (count - len(alone.ids)))

@@ -19,7 +19,14 @@ from model_runner.edits import (
     SharpenedHead,
     SwappedHeads,
 )
-from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
+from model_runner.rotation_edit import (
+    NtkTheta,
+    RestartedPositions,
+    ScaledTheta,
+    ShiftedPositions,
+    Unrotated,
+    YarnTheta,
+)
 
 WINDOW, FULL = BY_NAME["window"].label, BY_NAME["full"].label
 
@@ -44,6 +51,7 @@ EVERY_EDIT: dict[Edit, str] = {
     Unrotated(): "no rotation",
     ScaledTheta(0.5): "θ × 0.5",
     NtkTheta(2.0): "NTK × 2",
+    YarnTheta(4.0, 16): "YaRN × 4",
     ShiftedPositions(-7): "positions -7",
     RestartedPositions((2,)): "positions restart at 2",
 }

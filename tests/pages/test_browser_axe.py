@@ -46,6 +46,12 @@ VIEWS: dict[str, dict[str, str]] = {
         "compare.view=next&compare.model=encoder": ".atlas-paired",
         "compare.view=tokens&compare.model=encoder": ".atlas-aligned",
     },
+    "long_texts": {
+        "layer=5&head=5": ".long-map",
+        "long_texts.view=heads": ".head-grid",
+        "long_texts.view=curves": CHART,
+        "long_texts.view=needle": CHART,
+    },
     "next_token": {"next_token.compare=1&next_token.draws=100&sampling_b.top_k=5": ".sampling-bench"},
     "film": {
         "film.length=40&film.steps=30&film.frame=8&sampling.seed=1&film.one_head=1": ".film",

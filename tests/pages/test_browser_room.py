@@ -33,6 +33,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "compare.view=next&compare.model=encoder": ".atlas-paired",
         "compare.view=tokens&compare.model=encoder": ".atlas-aligned",
     },
+    "long_texts": {"": ".long-map"},
     "next_token": {"": ".sampling-bench", "next_token.compare=1&next_token.draws=100": ".sampling-bench"},
     "film": {"film.length=8&film.steps=6&film.frame=2": ".film .frame canvas"},
     "kv_cache": {

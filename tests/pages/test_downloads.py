@@ -28,6 +28,7 @@ VIEWS = [
         for view in ("rotation", "difference", "frequencies", "distance", "what_if", "others")
     ),
     *(("compare", {"compare.view": view}) for view in ("maps", "metrics", "next", "tokens")),
+    *(("long_texts", {"long_texts.view": view}) for view in ("map", "heads", "curves", "needle")),
     ("next_token", {}),
     ("next_token", {"compare": "1"}),
     ("film", {"length": "2"}),

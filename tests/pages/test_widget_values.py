@@ -31,6 +31,9 @@ OWN = {
     "masks": {"Slider"},
 }  # kinds that all views of a page have
 PLACES = [
+    ("long_texts", {"layer": "3", "head": "5", "long_texts.pooling": "mean", "long_texts.far": "3"}),
+    ("long_texts", {"long_texts.view": "heads", "long_texts.measure": "entropy"}),
+    ("long_texts", {"long_texts.view": "needle", "long_texts.depth": "75", "long_texts.characters": "500"}),
     ("heads", {"what": "scores", "color": "log", "nofirst": "1", "metric": "induction", "lang": "zh"}),
     ("cell", {"layer": "3", "head": "5", "query": "4", "key": "2"}),
     ("positions", {"layer": "3", "head": "5", "positions": "distance"}),

@@ -6,14 +6,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from model_runner import CaptureRequest
+from model_runner import CaptureRequest, GenerateRequest
 from model_runner.edits import Documents, Edit
-from model_runner.errors import EditNotPossible
+from model_runner.errors import ContextFull, EditNotPossible, SequenceTooLong
 from model_runner.local.runner import LocalRunner
-from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
+from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated, YarnTheta
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
 from tests.model_runner.families import EDITABLE
-from tests.model_runner.tiny import D_HEAD, byte_tokenizer, tiny
+from tests.model_runner.tiny import D_HEAD, MAX_TOKENS, byte_tokenizer, tiny
 
 IDS = byte_tokenizer()(TEXT).input_ids
 TOKENS = len(IDS)
@@ -65,6 +65,30 @@ def test_a_smaller_theta_is_linear_interpolation(factor):
 def test_ntk_is_a_model_with_a_larger_base(factor):
     native = all_logits(llama(rope_theta=BASE * factor ** (D_HEAD / (D_HEAD - 2))))
     assert (all_logits(llama(), NtkTheta(factor)) - native).abs().max() <= CLOSE
+
+
+@pytest.mark.parametrize("factor, context", [(2.0, 16), (8.0, 64), (4.0, 2048)])
+def test_yarn_is_a_model_built_with_it(factor, context):
+    native = all_logits(llama(rope_type="yarn", factor=factor, original_max_position_embeddings=context))
+    assert (all_logits(llama(), YarnTheta(factor, context)) - native).abs().max() <= CLOSE
+    assert (all_logits(llama()) - native).abs().max() > 10 * CLOSE
+
+
+@pytest.mark.parametrize("edit", [NtkTheta(4.0), YarnTheta(4.0, MAX_TOKENS), ScaledTheta(0.25)])
+def test_a_text_beyond_the_context_is_read_once_the_rotation_is_stretched_so_far_and_refused_before(edit):
+    runner, text = llama(), "x" * (MAX_TOKENS + 100)
+    with pytest.raises(SequenceTooLong) as refused:
+        runner.capture(CaptureRequest(text=text))
+    assert refused.value.values["characters"] == MAX_TOKENS
+    captured = runner.capture(CaptureRequest(text=text, edits=(edit,)))
+    assert len(captured.tokens) == MAX_TOKENS + 100
+    assert captured.verify(0).ok
+    with pytest.raises(SequenceTooLong):
+        runner.capture(CaptureRequest(text=text * 4, edits=(edit,)))
+    with pytest.raises(SequenceTooLong):
+        runner.capture(CaptureRequest(text=text, edits=(ShiftedPositions(3),)))
+    with pytest.raises(ContextFull):
+        next(runner.generate(GenerateRequest(text=text, edits=(edit,))))
 
 
 @pytest.mark.table

@@ -20,6 +20,7 @@ from tests.viz.components.test_head_grid import grid
 from tests.viz.components.test_head_groups import groups
 from tests.viz.components.test_head_map import head_map
 from tests.viz.components.test_layer_head_map import cells
+from tests.viz.components.test_long_map import whole_map
 from tests.viz.components.test_mask_gallery import NAMES, gallery
 from tests.viz.components.test_score_views_browser import cell_of
 from tests.viz.components.test_token_lines import lines
@@ -31,6 +32,7 @@ from viz.components.head_grid import head_grid
 from viz.components.head_groups import head_groups
 from viz.components.head_map import head_map as head_map_component
 from viz.components.layer_head_map import layer_head_map
+from viz.components.long_map import long_map
 from viz.components.mask_gallery import mask_gallery
 from viz.components.rotation import score_split, score_sweep
 from viz.components.source import Source
@@ -74,6 +76,14 @@ def panel(page: Any, head: int) -> tuple[float, float]:
     return box["x"] + (column + 0.4) * drawn["pitchX"], box["y"] + (row + 0.5) * drawn["pitchY"]
 
 
+def long_cell(page: Any, query: int, key: int) -> tuple[float, float]:
+    """The middle of a cell of the long map, of which 32 × 32 are in view."""
+    plot = json.loads(page.locator(".long-map").get_attribute("data-geometry"))
+    box = page.locator(".long-map canvas").first.bounding_box()
+    side = plot["width"] / 32
+    return box["x"] + plot["x"] + (key + 0.5) * side, box["y"] + plot["y"] + (query + 0.5) * side
+
+
 CHOICES = [
     Choice(
         cell_steps.SOURCE, lambda key: cell_steps.payload(**cell(key=key)), on(".bar[data-key='{}']"),
@@ -97,6 +107,10 @@ CHOICES = [
     ),
     Choice(
         head_map_component.SOURCE, lambda pin: head_map(selected=pin), at(map_page.cell),
+        "cell", "selected", ((4, 2), (6, 1), (7, 3)), ("ArrowDown", "ArrowDown", "ArrowLeft"), (6, 1),
+    ),
+    Choice(
+        long_map.SOURCE, lambda pin: whole_map(selected=pin, window=(0, 32, 0, 32)), at(long_cell),
         "cell", "selected", ((4, 2), (6, 1), (7, 3)), ("ArrowDown", "ArrowDown", "ArrowLeft"), (6, 1),
     ),
     Choice(

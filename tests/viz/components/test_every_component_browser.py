@@ -14,6 +14,7 @@ from tests.viz.components.test_head_grid import grid
 from tests.viz.components.test_head_groups import groups
 from tests.viz.components.test_head_map import head_map
 from tests.viz.components.test_layer_head_map import cells
+from tests.viz.components.test_long_map import whole_map
 from tests.viz.components.test_mask_gallery import gallery
 from tests.viz.components.test_model_stages import stages
 from tests.viz.components.test_sampling_bench import bench
@@ -30,6 +31,7 @@ from viz.components.head_grid import head_grid as grid_component
 from viz.components.head_groups import head_groups
 from viz.components.head_map import head_map as map_component
 from viz.components.layer_head_map import layer_head_map
+from viz.components.long_map import long_map
 from viz.components.mask_gallery import mask_gallery
 from viz.components.model_stages import model_stages
 from viz.components.rotation import position_schemes, rotation, score_shift, score_split, score_sweep
@@ -50,6 +52,7 @@ COMPONENTS = [
     (head_groups.SOURCE, groups),
     (map_component.SOURCE, head_map),
     (layer_head_map.SOURCE, cells),
+    (long_map.SOURCE, whole_map),
     (mask_gallery.SOURCE, gallery),
     (rotation.SOURCE, made.turning),
     (score_shift.SOURCE, made.shifting),

@@ -85,4 +85,8 @@ OF_USE = (
             "takes away their mean first."
         ),
     ),
+    Term(
+        (N_("retrieval heads"), N_("retrieval head")),
+        N_("A head that fetches single tokens from far back, so that the model can say them again."),
+    ),
 )

@@ -6,7 +6,7 @@ import { clamp } from "../shared/numbers.js"
 import { pointIn } from "../shared/room.js"
 import { plainKey } from "../shared/shell.js"
 import { keyAt, pixelOf, queryAt } from "./layout.js"
-import { isWhole, panned, zoomed } from "./view.js"
+import { isWhole, panned, zoomed } from "../shared/view.js"
 
 /** @typedef {{ x: number, y: number }} Point */
 /** @import { State } from "./payload" */

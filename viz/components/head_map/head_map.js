@@ -6,7 +6,7 @@ import { fill, formatNumber, isolate } from "../shared/words.js"
 import { listen } from "./gestures.js"
 import { layOutFigure, measureFigure, pixelOf, xOf, yOf } from "./layout.js"
 import { paintFigure, paintTile } from "./paint.js"
-import { CLOSEST, isWhole, viewOf, viewWith, wholeView, windowOf, zoomed } from "./view.js"
+import { CLOSEST, isWhole, viewOf, viewWith, wholeView, windowOf, zoomed } from "../shared/view.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./payload" */
 

@@ -4,7 +4,7 @@ import { contextOf } from "../shared/canvas.js"
 import { clamp } from "../shared/numbers.js"
 import { inRoom, sharpness } from "../shared/room.js"
 import { formatNumber } from "../shared/words.js"
-import { isWhole } from "./view.js"
+import { isWhole } from "../shared/view.js"
 /** @import { State } from "./payload" */
 
 export const LABEL_FONT = 12

@@ -8,7 +8,7 @@ import { markPainted } from "../shared/shell.js"
 import { css, ramp } from "../shared/theme.js"
 import { paintAxisWords, paintLabels } from "./labels.js"
 import { barTicks, pixelOf, placeOnBar, SMALL_FONT, xOf, yOf } from "./layout.js"
-import { isWhole } from "./view.js"
+import { isWhole } from "../shared/view.js"
 /** @import { State } from "./payload" */
 
 // The tile's values as one pixel each, redone when the data or the theme changes.

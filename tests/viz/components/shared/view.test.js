@@ -5,7 +5,7 @@ import { test } from "node:test"
 
 import {
   CLOSEST, isWhole, panned, viewOf, viewWith, wholeView, windowOf, zoomed,
-} from "../../../../viz/components/head_map/view.js"
+} from "../../../../viz/components/shared/view.js"
 
 const total = [40, 100]
 

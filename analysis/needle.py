@@ -1,0 +1,122 @@
+"""A needle in a long text: a fact hidden at some depth and asked for at the end, and which heads fetch it.
+
+The model is given the question once more and then the answer, token by token. What it would have said before each is
+its greedy answer as long as it is right, so one forward tells how far it comes; and a head has copied a token of the
+needle when, as that token was said, its strongest look was on it: a retrieval head (Wu et al. 2024, arXiv:2404.15574).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from model_runner import Capture
+
+PAUSE = re.compile(r"[.!?,;:。！？，；：][\"”’」]?\s+|[。！？，；：]|\n+")
+
+
+@dataclass(frozen=True)
+class Needle:
+    """``question`` begins the hidden sentence and is asked again at the end; ``answer`` is how the sentence goes on."""
+
+    question: str
+    answer: str
+    end: str = "."
+
+
+NEEDLES = (
+    Needle("Repeat after me: lamp river seven cloud", " stone window green apple"),
+    Needle("The list: seven, lamp, river,", " cloud, seven, lamp"),
+    Needle("The secret word is", " lamp river seven cloud"),
+    Needle("花园老师医生春天", "河流苹果窗户", "。"),
+)
+DEPTHS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A needle at ``depth`` (0 at the beginning, 1 at the end) of so many characters of a text."""
+
+    needle: Needle
+    depth: float
+    characters: int
+
+
+def hidden(text: str, trial: Trial) -> str:
+    """The text with the needle at the pause nearest to its depth, and the question after it."""
+    text = text[: trial.characters]
+    ends = [0, *(found.end() for found in PAUSE.finditer(text)), len(text)]
+    place = min(ends, key=lambda end: abs(end - trial.depth * len(text)))
+    sentence = f"{trial.needle.question}{trial.needle.answer}{trial.needle.end}"
+    before, after = text[:place].rstrip(), text[place:].strip()
+    joint = "" if trial.needle.end == "。" else " "
+    return joint.join(part for part in (before, sentence, after, trial.needle.question) if part)
+
+
+@dataclass(frozen=True, eq=False)
+class Retrieval:
+    """``right`` of ``asked`` tokens the model says by itself before it first goes wrong; ``said`` are its likeliest.
+
+    ``share`` of them is right, each after the right ones before it; ``probability`` is the mean of the right tokens.
+    ``copied``: the share of the needle's tokens that each head copied; ``looked``: its mean attention on the token that
+    was to be said. NaN in layers without softmax attention.
+    """
+
+    n_tokens: int
+    asked: int
+    right: int
+    said: tuple[int, ...]
+    share: float
+    probability: float
+    copied: Float[np.ndarray, "layers heads"]
+    looked: Float[np.ndarray, "layers heads"]
+
+
+def retrieval(capture: Capture, answer: Sequence[int]) -> Retrieval | None:
+    """What a capture of :func:`hidden` tells, continued by all but the last token of the answer.
+
+    None where the answer's tokens do not stand in the text as they stand alone. Raises NoLogits.
+    """
+    ids, n_asked = [token.id for token in capture.tokens], len(answer)
+    first = len(ids) - n_asked  # the query that says the first token of the answer
+    start = next((at for at in range(first - n_asked + 1) if ids[at : at + n_asked] == list(answer)), None)
+    if start is None:
+        return None
+    said: list[int] = []
+    probabilities: list[float] = []
+    for step, wanted in enumerate(answer):
+        chances = capture.logits(first + step).double().softmax(-1)
+        said.append(int(chances.argmax()))
+        probabilities.append(float(chances[wanted]))
+    hits = [told == wanted for told, wanted in zip(said, answer, strict=True)]
+    right = next((step for step, hit in enumerate(hits) if not hit), n_asked)
+    copied, looked = _heads(capture, first, start, hits)
+    share, probability = float(np.mean(hits)), float(np.mean(probabilities))
+    return Retrieval(len(ids), n_asked, right, tuple(said), share, probability, copied, looked)
+
+
+def _heads(
+    capture: Capture, first: int, start: int, right: list[bool]
+) -> tuple[Float[np.ndarray, "layers heads"], Float[np.ndarray, "layers heads"]]:
+    """Token number s of the needle is copied where the model says it and the strongest look is on it just then."""
+    copied, looked = (np.full((capture.n_layers, capture.n_heads), np.nan) for _ in range(2))
+    for layer in range(capture.n_layers):
+        if not capture.has_weights(layer):
+            continue
+        rows = capture.layer_weights(layer, slice(first, first + len(right))).double().cpu().numpy()
+        heads, steps = slice(0, len(rows)), np.arange(len(right))
+        strongest = rows.argmax(-1)  # (heads, steps)
+        copied[layer, heads] = ((strongest == start + steps) & np.array(right)).mean(-1)
+        looked[layer, heads] = rows[:, steps, start + steps].mean(-1)
+    return copied, looked
+
+
+def strongest_heads(copied: Float[np.ndarray, "layers heads"], looked: np.ndarray, count: int) -> list[tuple[int, int]]:
+    """(layer, head) of the best retrievers; of equal ones the one that looks harder."""
+    order = np.lexsort((-np.nan_to_num(looked.ravel(), nan=-1.0), -np.nan_to_num(copied.ravel(), nan=-1.0)))
+    known = [int(at) for at in order if not np.isnan(copied.ravel()[at])]
+    return [divmod(at, copied.shape[1]) for at in known[:count]]

@@ -1,0 +1,39 @@
+"""Every head of a long text, block by block while somebody looks; what was done stays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analysis.long_blocks import Block, Rows, block, blocks_of
+from jobs.pull import Pull
+from model_runner import Capture
+
+
+class _Now:
+    """A block is short: it is made when it is waited for, on the thread of who looks."""
+
+    def __init__(self, capture: Capture, rows: Rows) -> None:
+        self._capture, self._rows = capture, rows
+        self._made: Block | None = None
+
+    def wait(self, _seconds: float) -> bool:
+        self._made = self._made or block(self._capture, self._rows)
+        return True
+
+    def result(self) -> Block | None:
+        return self._made
+
+    def cancel(self) -> None:
+        """Nothing goes on between two looks."""
+
+
+class LongBlocks(Pull[Block]):
+    """A block for some rows of a layer, layer after layer."""
+
+    def __init__(self, capture: Capture) -> None:
+        rows = self.rows = blocks_of(capture)
+
+        def submit(index: int) -> Any:
+            return _Now(capture, rows[index]) if index < len(rows) else None
+
+        super().__init__(submit, running=True)

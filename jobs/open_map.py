@@ -1,0 +1,76 @@
+"""The long maps of one capture, open for one session: what its browser may ask for, and what was made of it so far."""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import asdict
+
+from analysis.far_looks import FarLook, far_looks
+from analysis.long_map import Denominators, Spot, Tile, denominators, tile
+from jobs.map_desk import DESK, MapDesk
+from model_runner.capture import Capture, index
+from model_runner.errors import RunnerError
+from model_runner.kept import Kept
+
+MOST = 64 * 2**20  # bytes of tiles, which can all be made again
+FAR_LOOKS = 8  # that a browser is told
+AT_ONCE = threading.BoundedSemaphore(2)  # more would only wait for the same cores
+
+
+class OpenMap:
+    """Answers with tiles and far looks of the layers that its session's page has shown, as long as it is open."""
+
+    def __init__(self, capture: Capture, most: int = MOST, desk: MapDesk = DESK) -> None:
+        self._capture, self._desk = capture, desk
+        self._made, self._layers = Kept(most), set[int]()
+        self.ticket = desk.open(self)
+
+    @property
+    def nbytes(self) -> int:
+        """At most, of what was made; the capture is kept elsewhere."""
+        return self._made.most
+
+    def show(self, layer: int) -> None:
+        """This layer may be asked for: it passed its check."""
+        self._layers.add(layer)
+
+    def close(self) -> None:
+        """Nobody is answered any more."""
+        self._desk.close(self.ticket)
+
+    def answer(self, what: str, numbers: tuple[int, ...]) -> bytes:
+        """A "tile" (layer, head, zoom, x, y) as :meth:`Tile.packed`, or "far" looks (layer, head, distance) as JSON.
+
+        Raises LookupError for what there is not, and for a layer that the page has not shown.
+        """
+        if (what, len(numbers)) not in (("tile", 5), ("far", 3)) or numbers[0] not in self._layers:
+            raise LookupError(what)
+        layer, head, *rest = numbers
+        try:
+            with AT_ONCE:
+                if what == "tile":
+                    return self.tile(layer, head, Spot(*rest)).packed()
+                return json.dumps([asdict(look) for look in self.far(layer, head, rest[0])]).encode()
+        except RunnerError as error:
+            raise LookupError(what) from error
+
+    def tile(self, layer: int, head: int, spot: Spot) -> Tile:
+        """One tile, made now or before. Raises NoSuchPlace, NoWeights."""
+        record, lse = self._capture.record(layer), self._denominators(layer, head)
+
+        def made(one: Spot) -> Tile:
+            return self._made.made("tiles", (layer, head, one), lambda: tile(record, head, lse, one, made))
+
+        return made(spot)
+
+    def far(self, layer: int, head: int, least: int, count: int = FAR_LOOKS) -> list[FarLook]:
+        """The strongest looks that go at least so many tokens back. Raises NoSuchPlace, NoWeights."""
+        record, lse = self._capture.record(layer), self._denominators(layer, head)
+        key = (layer, head, least, count)
+        return self._made.made("far", key, lambda: far_looks(record, head, lse, least=least, count=count))
+
+    def _denominators(self, layer: int, head: int) -> Denominators:
+        record = self._capture.record(layer)
+        head = index("head", head, record.q.shape[0])
+        return self._made.made("lse", (layer, head), lambda: denominators(record, head))

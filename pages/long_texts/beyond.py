@@ -1,0 +1,68 @@
+"""A text of more tokens than the model was built for: said before anything runs, with the ways there are."""
+
+from __future__ import annotations
+
+import math
+from contextlib import suppress
+
+import streamlit as st
+
+from analysis.long_text import chapter
+from model_runner.edits import Edit
+from model_runner.errors import RunnerError, SequenceTooLong
+from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
+from ui import edit_list, session
+from ui.i18n import _
+from ui.page import show_preview, show_stage
+from ui.wording import plain, sentence
+
+
+def show_examples() -> None:
+    """Two long texts to look at, one within the context of the embedded model and one beyond it."""
+    held = chapter()
+    with st.container(key="long_examples", horizontal=True, vertical_alignment="center", gap="small"):
+        words = _("A long text: {title}, {author}").format(title=held.title, author=held.author)
+        st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
+        for name, words, text in (("half", _("half of it"), held.half), ("whole", _("all of it"), held.whole)):
+            st.button(words, key=f"long_text_{name}", type="tertiary", on_click=session.set_text, args=(text,))
+
+
+def check_length() -> None:
+    """Where the text does not fit, say so, offer to cut it or to stretch the rotation, and end the page here."""
+    with suppress(RunnerError):  # any other is said by open_page
+        runner = session.runner(session.model(), show_stage, show_preview)
+        try:
+            session.capture(runner, show_stage, edit_list.held() if session.carried() else ())
+        except SequenceTooLong as error:
+            session.slots()["status"].empty()
+            session.write_address()
+            st.warning(plain(sentence(error)))
+            _offer_ways(error.values, runner.info.max_tokens)
+            st.stop()
+    session.slots()["status"].empty()
+
+
+def _offer_ways(too_long: dict[str, int], context: int) -> None:
+    """Buttons: the text cut, or the rotation slowed down so far that its positions fit."""
+    factor = float(2 ** math.ceil(math.log2(too_long["tokens"] / context)))
+    room = too_long["characters"]
+    with st.container(key="long_ways", horizontal=True, vertical_alignment="center", gap="small"):
+        st.button(_("cut it to the first {count} tokens").format(count=f"{too_long['limit']:,}"), key="long_cut",
+                  on_click=_cut, args=(room,), disabled=not room)  # fmt: skip
+        for name, edit in (("NTK", NtkTheta(factor)), ("YaRN", YarnTheta(factor, context))):
+            words = _("stretch the rotation: {name} × {factor}").format(name=name, factor=f"{factor:g}")
+            st.button(words, key=f"long_{name}", on_click=_stretch, args=(edit,))
+    st.caption(
+        _("Stretched, every page shows the changed model and says so; it was not trained this way. Undo takes it back.")
+    )
+
+
+def _cut(characters: int) -> None:
+    session.set_text(session.text()[:characters])
+
+
+def _stretch(edit: Edit) -> None:
+    """In place of another stretch that was too short; other edits that are carried stay."""
+    carried = edit_list.now() if session.carried() else ()
+    edit_list.keep((*(one for one in carried if stretch((one,)) == 1), edit))
+    session.carry(True)

@@ -1,0 +1,180 @@
+"""Two views of the page Long texts made of one pass: every head in small, and the curves of the layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import ref
+
+import numpy as np
+import streamlit as st
+
+from analysis.head_names import group_size
+from analysis.long_blocks import MEASURES, PLACES, RECENT, LongHeads, Measure, long_heads
+from jobs.long_blocks import LongBlocks
+from pages.long_texts.state import LongTextsState, state
+from ui import session
+from ui.components import mount
+from ui.controls import pick
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.progressive import progressive, show_chart, show_progress
+from ui.state import change
+from viz.chart import Line, Lines
+from viz.components.head_grid import head_grid as grid_component
+
+HEIGHT = 262  # pixels of each of four charts
+
+
+@dataclass(frozen=True, eq=False)
+class HeadsView:
+    """What is known so far, which measure is drawn, and the grid's bytes."""
+
+    heads: LongHeads
+    measure: Measure
+    payload: bytes
+
+
+def _work(opened: PageContext) -> LongBlocks:
+    key = (ref(opened.runner), opened.capture.request)
+    return session.jobs().get("long_blocks", key, lambda _name: LongBlocks(opened.capture))
+
+
+def _progress(work: LongBlocks) -> None:
+    show_progress(work, len(work.rows), _("{done} of {total} blocks of rows"), key="long_blocks")
+
+
+def show_heads(opened: PageContext) -> HeadsView:
+    """Every head as a thumbnail, growing; a click opens a head's map."""
+    work, measure = _work(opened), next(one for one in MEASURES if one.name == state().measure)
+    with st.container(key="long_heads_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        pick(LongTextsState, "measure", measure.name, {one.name: _(one.label) for one in MEASURES}, width=190)
+        st.html(f"<p class='atlas-caption'>{_(measure.definition)}</p>", width="stretch")
+
+    def draw() -> None:
+        _progress(work)
+        payload = _grid(opened, long_heads(opened.capture, work.items), measure)
+        mount(grid_component.SOURCE, payload, key="long_grid", on={"head": _open_head})
+
+    progressive(work, draw)
+    found = long_heads(opened.capture, work.items)
+    return HeadsView(found, measure, _grid(opened, found, measure))
+
+
+def _grid(opened: PageContext, found: LongHeads, measure: Measure) -> bytes:
+    share = measure.unit == "share"
+    summary = _("Every head of the long text: layers down, heads across; the first token is left out of the pictures.")
+    return grid_component.payload(
+        thumbnails=found.thumbnails,
+        keep=found.keep,
+        metric=found.measures[measure.name].astype(np.float32),
+        mode="maps",
+        order=None,
+        layer_has_weights=[opened.capture.has_weights(layer) for layer in range(opened.capture.n_layers)],
+        selected=(opened.layer, opened.head),
+        compare=None,
+        groups=group_size(opened.capture, opened.layer),
+        texts=translated(grid_component.TEXTS) | {"metric": _(measure.label), "summary": summary},
+        metric_range=(0.0, 1.0) if share else None,
+        number="percent" if share else "plain",
+        max_height=560,
+    )
+
+
+def _open_head(place: list[int] | None) -> None:
+    if place is not None:
+        session.move(layer=int(place[0]), head=int(place[1]))
+        change(LongTextsState, view="map")
+
+
+def show_curves(opened: PageContext) -> LongHeads:
+    """Four charts, growing with the blocks: two by layer, two of the open head and its layer."""
+    work = _work(opened)
+
+    def draw() -> None:
+        _progress(work)
+        charts = curves(opened, long_heads(opened.capture, work.items))
+        for row in (charts[:2], charts[2:]):
+            for column, (name, chart) in zip(st.columns(2, gap="medium"), row, strict=True):
+                with column:
+                    st.html(f"<div class='atlas-head'><b>{chart.heading}</b></div>")
+                    show_chart(chart, key=f"long_{name}", alt=chart.heading, still=not work.running)
+
+    progressive(work, draw)
+    return long_heads(opened.capture, work.items)
+
+
+def curves(opened: PageContext, found: LongHeads) -> list[tuple[str, Lines]]:
+    """The charts by name; means are over the heads of a layer."""
+    layers = [layer for layer in range(opened.capture.n_layers) if np.isfinite(found.measures["entropy"][layer]).any()]
+    mean = {name: [_mean(values[layer]) for layer in layers] for name, values in found.measures.items()}
+    farthest = [_most(found.measures["distance"][layer]) for layer in layers]
+    rest = [1 - first - recent for first, recent in zip(mean["first"], mean["recent"], strict=True)]
+    by_layer = _("layer (mean over its heads)")
+    where = Lines(
+        series=[
+            Line(_("first token (sink)"), layers, mean["first"], points=True),
+            Line(_("last {n} tokens").format(n=RECENT), layers, mean["recent"], dash="dash", points=True),
+            Line(_("everything else"), layers, rest, dash="dot", points=True),
+        ],
+        x_title=by_layer, y_title=_("share of attention"), height=HEIGHT, heading=_("Where attention goes, by layer"),
+    )  # fmt: skip  # settings of a chart in a few lines
+    reach = Lines(
+        series=[
+            Line(_("mean over heads"), layers, mean["distance"], points=True),
+            Line(_("head that looks farthest"), layers, farthest, dash="dash", points=True),
+        ],
+        x_title=_("layer"), y_title=_("tokens"), height=HEIGHT,
+        heading=_("Effective distance, the first token left out"),
+    )  # fmt: skip
+    return [
+        ("where", where),
+        ("reach", reach),
+        ("v_shape", _v_shape(opened, found)),
+        ("entropy", _entropy(opened, found)),
+    ]
+
+
+def _v_shape(opened: PageContext, found: LongHeads) -> Lines:
+    """Shares by the place of the key in what its query sees: high at both ends where a head has a sink and recency."""
+    name, places = f"L{opened.layer}H{opened.head}", found.places[opened.layer]
+    middles = [(part + 0.5) / PLACES for part in range(PLACES)]
+    return Lines(
+        series=[
+            Line(name, middles, places[opened.head].tolist(), points=True),
+            Line(_("mean of layer {layer}").format(layer=opened.layer), middles, _means(places), dash="dash"),
+            Line(_("spread evenly"), [0, 1], [1 / PLACES] * 2, dash="dashdot", quiet=True),
+        ],
+        x_title=_("place of the key: 0 is the first token, 1 the query itself"),
+        y_title=_("share of attention"), log_y=bool((places[opened.head] > 0).all()), height=HEIGHT,
+        heading=_("The V shape: attention by relative position"),
+    )  # fmt: skip
+
+
+def _entropy(opened: PageContext, found: LongHeads) -> Lines:
+    name, entropy = f"L{opened.layer}H{opened.head}", found.entropy_at[opened.layer]
+    at, n_tokens = found.positions.tolist(), len(opened.capture.tokens)
+    ends = [*at[1:], n_tokens]
+    middles = [(start + stop - 1) / 2 for start, stop in zip(at, ends, strict=True)]
+    return Lines(
+        series=[
+            Line(name, middles, entropy[opened.head].tolist(), points=True),
+            Line(_("mean of layer {layer}").format(layer=opened.layer), middles, _means(entropy), dash="dash"),
+            Line(_("spread evenly"), middles, np.log2(np.array(middles) + 1).tolist(), dash="dashdot", quiet=True),
+        ],
+        x_title=_("position of the query"), y_title=_("bits"), height=HEIGHT, heading=_("Entropy against position"),
+    )  # fmt: skip
+
+
+def _mean(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if known.size else float("nan")
+
+
+def _most(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(known.max()) if known.size else float("nan")
+
+
+def _means(values: np.ndarray) -> list[float]:
+    """Over the heads, each place for itself."""
+    return [_mean(column) for column in values.T]

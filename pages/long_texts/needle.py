@@ -1,0 +1,188 @@
+"""The last view of the page Long texts: a needle in the hay, whether the model finds it, and which heads fetch it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from weakref import ref
+
+import numpy as np
+import streamlit as st
+
+from analysis.head_names import group_size
+from analysis.long_text import chapter
+from analysis.mask_effect import looks_ahead
+from analysis.needle import DEPTHS, NEEDLES, Needle, Trial, hidden, strongest_heads
+from jobs.needle import COUNTS, Done, NeedleRun
+from pages.long_texts.state import LongTextsState, state
+from ui import session
+from ui.components import mount
+from ui.controls import choose, pick
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.progressive import progressive, show_chart, show_progress
+from ui.state import change
+from ui.wording import joined, number
+from viz.chart import Line, Lines
+from viz.components.head_grid import head_grid as grid_component
+
+HEIGHT = 208  # pixels of a chart
+BEST = 3  # heads that are named
+
+
+@dataclass(frozen=True, eq=False)
+class NeedleView:
+    """What is done so far; ``copied`` and ``looked`` [layers, heads] are means over the depths."""
+
+    needle: Needle
+    hay: str
+    characters: int
+    done: tuple[Done, ...]
+    copied: np.ndarray
+    looked: np.ndarray
+    payload: bytes
+
+
+def show_needle(opened: PageContext) -> NeedleView | None:
+    """The controls and, as it grows, what was found; None before the first forward is done. Raises RunnerError."""
+    if looks_ahead(opened.capture):
+        st.info(_("No needle: this model sees the tokens that it would have to say."))
+        return None
+    held = state()
+    needle, characters = NEEDLES[held.needle], int(held.characters)
+    hay, own = _hay(opened, characters)
+    key = (ref(opened.runner), opened.capture.request, needle, characters)
+    run: NeedleRun = session.jobs().get(
+        "needle", key, lambda name: NeedleRun(opened.runner, opened.capture.request, hay, needle, characters, name)
+    )
+    with st.container(key="needle_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        names = {at: f"{one.question} …" for at, one in enumerate(NEEDLES)}
+        pick(LongTextsState, "needle", held.needle, names, width=300)
+        sizes = {str(size): _("{count} characters").format(count=f"{size:,}") for size in (250, 500, 1000, 2000, 4000)}
+        pick(LongTextsState, "characters", held.characters, sizes, width=160)
+        choose(LongTextsState, "depth", held.depth, {str(int(100 * depth)): f"{depth:.0%}" for depth in DEPTHS})
+        st.button(_("open this text on the map"), key="needle_open", type="tertiary", on_click=_open_text,
+                  args=(hidden(hay, Trial(needle, int(held.depth) / 100, characters)),))  # fmt: skip
+    where = _("The hay is the text at the left.")
+    if not own:
+        where = _("The hay is the chapter named above, since the text at the left is shorter.")
+    progressive(run, lambda: _draw(opened, run, needle, int(held.depth) / 100, where))
+    if not run.plain:
+        return None
+    copied, looked = run.scores()
+    return NeedleView(needle, hay[:characters], characters, tuple(run.items), copied, looked, _grid(opened, copied))
+
+
+def _hay(opened: PageContext, characters: int) -> tuple[str, bool]:
+    """The text that the needle is hidden in, and whether it is the session's own."""
+    own = len(opened.capture.request.text) >= characters
+    return (opened.capture.request.text if own else chapter().half), own
+
+
+def _open_text(text: str) -> None:
+    session.set_text(text)
+    change(LongTextsState, view="map")
+
+
+def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, where: str) -> None:
+    show_progress(run, len(run.steps), _("{done} of {total} forwards"), key="needle")
+    if not run.plain:
+        return
+    left, right = st.columns([0.56, 0.44], gap="medium")
+    with left:
+        said = joined(escape(where), _said(opened, run, depth, needle))
+        st.html(f"<p class='atlas-caption'>{said}</p>")
+        for name, chart in needle_charts(run.items):
+            st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+            show_chart(chart, key=f"needle_{name}", alt=chart.heading, still=not run.running)
+    with right:
+        heading = _("Retrieval heads")
+        copied, looked = run.scores()
+        best = ", ".join(
+            f"L{layer}H{head} ({number(copied[layer, head], 'share')})"
+            for layer, head in strongest_heads(copied, looked, BEST)
+            if copied[layer, head] > 0
+        )
+        words = _("Best: {heads}").format(heads=best) if best else _("No head copied a token of the needle.")
+        st.html(f"<div class='atlas-head'><b>{escape(heading)}</b> <span>{escape(words)}</span></div>")
+        mount(grid_component.SOURCE, _grid(opened, copied), key="needle_grid", on={"head": _open_head})
+        caption = _(
+            "Share of the needle’s tokens that a head copied: the model said the token while the head’s strongest look "
+            "was on it. Mean over the depths."
+        )
+        st.html(f"<p class='atlas-caption'>{escape(caption)}</p>")
+
+
+def _said(opened: PageContext, run: NeedleRun, depth: float, needle: Needle) -> str:
+    """What the model says at the chosen depth, its wrong tokens struck out; HTML."""
+    found = next((one.found for one in run.plain if one.step.depth == depth), None)
+    if found is None:
+        return ""
+    told = "".join(
+        f"<b>{escape(opened.runner.token_text(said))}</b>"
+        if said == wanted
+        else f"<s>{escape(opened.runner.token_text(said))}</s>"
+        for said, wanted in zip(found.said, run.answer, strict=True)
+    )
+    words = _("{tokens} tokens, needle at {depth}. {question} → {said}: {right} of {asked} before the first mistake.")
+    return words.format(
+        tokens=f"{found.n_tokens:,}", depth=f"{depth:.0%}", question=f"<bdi>{escape(needle.question)}</bdi>",
+        said=f"<bdi>{told}</bdi>", right=found.right, asked=found.asked,
+    )  # fmt: skip
+
+
+def needle_charts(done: list[Done] | tuple[Done, ...]) -> list[tuple[str, Lines]]:
+    """By depth, and by the number of heads that are ablated."""
+    plain = sorted((one for one in done if one.step.ablated == "none"), key=lambda one: one.step.depth)
+    depths = [one.step.depth for one in plain]
+    sure = [one.found.probability for one in plain]
+    by_depth = Lines(
+        series=[
+            Line(_("tokens right"), depths, [one.found.share for one in plain], points=True),
+            Line(_("their mean probability"), depths, sure, dash="dash", points=True),
+        ],
+        x_title=_("depth of the needle: 0 the beginning, 1 the end"), y_title=_("share"), height=HEIGHT,
+        heading=_("Does the model find it?"), x_range=(0, 1),
+    )  # fmt: skip
+    lines = [_by_count(done, plain, "top", _("best retrievers ablated"), "solid")]
+    lines.append(_by_count(done, plain, "random", _("as many other heads ablated"), "dash"))
+    ablation = Lines(
+        series=lines, x_title=_("heads ablated"), y_title=_("mean probability"), height=HEIGHT,
+        heading=_("Without the heads that fetch it"), ticks=(0, *COUNTS),
+    )  # fmt: skip
+    return [("depth", by_depth), ("ablation", ablation)]
+
+
+def _by_count(done: list[Done] | tuple[Done, ...], plain: list[Done], kind: str, name: str, dash: str) -> Line:
+    """Mean probability over the depths that are done, none ablated first."""
+    known: dict[int, float] = {}
+    for count in (0, *COUNTS):
+        group = [one for one in done if (one.step.ablated, one.step.count) == (kind, count)] if count else plain
+        if group:
+            known[count] = float(np.mean([one.found.probability for one in group]))
+    return Line(name, list(known), list(known.values()), dash, points=True)
+
+
+def _grid(opened: PageContext, copied: np.ndarray) -> bytes:
+    layers, _heads = copied.shape
+    heading = _("needle tokens copied")
+    return grid_component.payload(
+        thumbnails=np.zeros((*copied.shape, 1, 1), np.uint8),
+        keep=np.ones((layers, 1, 1), np.uint8),
+        metric=copied.astype(np.float32),
+        mode="metric",
+        order=None,
+        layer_has_weights=[opened.capture.has_weights(layer) for layer in range(layers)],
+        selected=(opened.layer, opened.head),
+        compare=None,
+        groups=group_size(opened.capture, opened.layer),
+        texts=translated(grid_component.TEXTS) | {"metric": heading, "summary": heading},
+        metric_range=(0.0, 1.0),
+        number="percent",
+        max_height=380,
+    )
+
+
+def _open_head(place: list[int] | None) -> None:
+    if place is not None:
+        session.move(layer=int(place[0]), head=int(place[1]))

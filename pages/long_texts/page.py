@@ -1,0 +1,39 @@
+"""Long texts: the map of a head at any length, every head in small, and what attention does over many tokens."""
+
+from pages.long_texts.beyond import check_length, show_examples
+from pages.long_texts.every_head import show_curves, show_heads
+from pages.long_texts.export import curves_view, heads_view, map_view, needle_view
+from pages.long_texts.needle import show_needle
+from pages.long_texts.reading import explain
+from pages.long_texts.state import LongTextsState, state
+from pages.long_texts.the_map import show_map
+from ui.controls import choose
+from ui.i18n import _
+from ui.page import guarded, open_page, show_badge
+from ui.view import offer
+
+show_examples()
+check_length()
+opened = open_page()
+show_badge(opened)
+view = state().view
+views = {"map": _("map"), "heads": _("every head"), "curves": _("curves"), "needle": _("needle")}
+choose(LongTextsState, "view", view, views)
+
+
+def draw() -> None:
+    """The view that is open, with its tables and its files. Raises RunnerError."""
+    if view == "heads":
+        offer(opened, heads_view(opened, show_heads(opened)))
+    elif view == "curves":
+        offer(opened, curves_view(opened, show_curves(opened)))
+    elif view == "needle":
+        found = show_needle(opened)
+        if found is not None:
+            offer(opened, needle_view(opened, found))
+    else:
+        offer(opened, map_view(opened, show_map(opened)))
+
+
+explain(view)
+guarded(draw)

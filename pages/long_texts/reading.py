@@ -1,0 +1,76 @@
+"""How each view of the page Long texts is read."""
+
+from __future__ import annotations
+
+from ui.i18n import _
+from ui.reading import show_reading
+
+
+def explain(view: str) -> None:
+    """The explanation of the view that is open."""
+    {"map": _map, "heads": _heads, "curves": _curves, "needle": _needle}[view]()
+
+
+def _map() -> None:
+    show_reading(
+        [
+            _("Each row is a token looking back, each column a token that is looked at. From afar a pixel stands for "
+              "many cells and shows the largest of them, or their mean; closer, each cell is one exact weight."),
+            _("The thin column at the left is the first token alone: heads with nothing to say park their attention "
+              "there (an attention sink), and in a pixel with others it would hide them."),
+            _("The diagonal is the text just before. What lies far below it is what the head fetches from long ago; "
+              "the list at the right leads there."),
+        ],
+        formula="weights = softmax(q · k / √d),  computed tile by tile: exp(score − log Σ exp(scores of the row))",
+        source="Xiao et al. 2023, arXiv:2309.17453; Milakov & Gimelshein 2018, arXiv:1805.02867",
+        attempt=_("Open half a chapter of a book above, choose L5H5, and follow the strongest far look: has the "
+                  "text said the same before?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _heads() -> None:
+    show_reading(
+        [
+            _("Every head of every layer over the whole text, a few rows at a time; a pixel shows the largest weight "
+              "under it, the first token left out. A click opens the head on the map."),
+            _("A thin diagonal: a head that looks at the text just before. Columns: tokens that everybody looks at. "
+              "Scattered points far from the diagonal: a head that fetches single tokens from long ago."),
+            _("Beyond the lengths that a model was trained on, stripes along the diagonal are its rotation, which has "
+              "never turned so far."),
+        ],
+        formula="effective distance = Σ w·|q − k| / Σ w,  over the keys k but the first",
+        source="Xiao et al. 2023, arXiv:2309.17453; Clark et al. 2019, arXiv:1906.04341",
+        attempt=_("Choose the effective distance: which heads look farthest, and what do their pictures have in "
+                  "common?"),
+    )  # fmt: skip
+
+
+def _curves() -> None:
+    show_reading(
+        [
+            _("Above, layer by layer: how much attention is parked on the first token, how much stays with the last "
+              "64 tokens, and how far away the rest is."),
+            _("Below, the open head. By relative position attention often has the shape of a V: the beginning and "
+              "the end of a text are looked at, its middle is not."),
+            _("Entropy grows with the number of keys to choose from; the gray line is a head that cannot choose at "
+              "all."),
+        ],
+        formula="entropy = −Σ w·log₂ w ≤ log₂(number of keys)",
+        source="Liu et al. 2023, arXiv:2307.03172; Xiao et al. 2023, arXiv:2309.17453",
+        attempt=_("Open another head on the map: is its V deeper, and does its entropy grow as fast?"),
+    )  # fmt: skip
+
+
+def _needle() -> None:
+    show_reading(
+        [
+            _("A sentence is hidden in the text at the chosen depth, and its beginning stands once more at the end. "
+              "Each token of the answer is said with the right ones before it; crossed out is what was said instead."),
+            _("A head has copied a token when the model said it while the head’s strongest look was on it. Heads that "
+              "copy much of the needle are retrieval heads."),
+            _("If these heads fetch the needle, the model fails without them, and does not without as many others."),
+        ],
+        formula="copied = |tokens of the needle said while argmax of the row is on them| / |tokens of the needle|",
+        source="Wu et al. 2024, arXiv:2404.15574",
+        attempt=_("Make the text longer, step by step: at which length does this model stop finding the needle?"),
+    )  # fmt: skip

@@ -1,0 +1,36 @@
+"""What the page Long texts holds: its view, how the map is pooled and coloured, and what is called far."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from analysis.needle import NEEDLES
+from ui.state import current, setting
+
+N_ = str  # marks a text for Babel without translating it here
+
+MOST = 10**6  # tokens; no number is larger
+
+View = Literal["map", "heads", "curves", "needle"]
+
+
+@dataclass(frozen=True)
+class LongTextsState:
+    """``far`` None is an eighth of the text."""
+
+    SCOPE: ClassVar[str] = "long_texts"
+
+    view: View = setting("map", N_("view"))
+    pooling: Literal["max", "mean"] = setting("max", N_("pooling"))
+    color: Literal["log", "linear"] = setting("log", N_("colour scale"))
+    measure: Literal["first", "recent", "distance", "entropy"] = setting("first", N_("measure"))
+    needle: int = setting(0, N_("needle"), least=0, most=len(NEEDLES) - 1)
+    characters: Literal["250", "500", "1000", "2000", "4000"] = setting("250", N_("length of the text"))
+    depth: Literal["0", "25", "50", "75", "100"] = setting("50", N_("depth"))
+    far: int | None = setting(None, N_("tokens back"), least=1, most=MOST)
+
+
+def state() -> LongTextsState:
+    """What the page holds now."""
+    return current(LongTextsState)

@@ -1,0 +1,86 @@
+"""The first view of the page Long texts: the open head's map, as tiles that the browser asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from weakref import ref
+
+import streamlit as st
+
+from analysis.mask_effect import looks_ahead
+from jobs.open_map import OpenMap
+from pages.long_texts.state import LongTextsState, state
+from ui import place, session
+from ui.components import mount
+from ui.controls import choose, number
+from ui.i18n import _
+from ui.page import PageContext, translated
+from viz.components.long_map import long_map
+
+
+@dataclass(frozen=True, eq=False)
+class LongMapView:
+    """What is drawn: the map that is ``opened`` for the browser, the window in view, and what is called far."""
+
+    opened: OpenMap
+    window: place.Window
+    pooling: str
+    log: bool
+    far: int
+
+
+def show_map(opened: PageContext) -> LongMapView:
+    """The controls and the map; a click pins a cell, moving asks for tiles."""
+    held, n_tokens = state(), len(opened.capture.tokens)
+    far = min(held.far if held.far is not None else max(1, n_tokens // 8), n_tokens)
+    with st.container(key="long_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b></div>", width="content")
+        choose(LongTextsState, "pooling", held.pooling, {"max": _("largest"), "mean": _("mean")})
+        choose(LongTextsState, "color", held.color, {"log": "log", "linear": _("linear")})
+        number(LongTextsState, "far", far, (1, n_tokens), _("far: tokens back"), width=150)
+    served = _served(opened)
+    window = _window(n_tokens)
+    payload = long_map.payload(
+        labels=[token.text for token in opened.capture.tokens],
+        causal=not looks_ahead(opened.capture),
+        layer=opened.layer,
+        head=opened.head,
+        ticket=served.ticket,
+        pooling=held.pooling,
+        log=held.color == "log",
+        far=far,
+        window=None if window == place.Window(0, n_tokens, 0, n_tokens) else window,
+        selected=None if opened.query is None else (opened.query, opened.key),
+        texts=translated(long_map.TEXTS),
+    )
+    mount(long_map.SOURCE, payload, key="long_map", on={"cell": _pin, "window": _look, "refused": lambda _ticket: None})
+    return LongMapView(served, window, held.pooling, held.color == "log", far)
+
+
+def _served(opened: PageContext) -> OpenMap:
+    """This session's ticket for its capture; the layer in view has passed its check."""
+    jobs, key = session.jobs(), (ref(opened.runner), opened.capture.request)
+    most = session.kept().most // 8  # of what all sessions may keep
+    served: OpenMap = jobs.get("long_map", key, lambda _name: OpenMap(opened.capture, most))
+    served.show(opened.layer)
+    jobs.weigh("long_map", session.kept())
+    return served
+
+
+def _window(n_tokens: int) -> place.Window:
+    """The part in view, square and inside the text; the whole of it where the session's is none such."""
+    held = session.place().window
+    if held is None or not (held.q0 < held.q1 <= n_tokens and held.k0 < held.k1 <= n_tokens):
+        return place.Window(0, n_tokens, 0, n_tokens)
+    side = min(n_tokens, max(held.q1 - held.q0, held.k1 - held.k0))
+    q0, k0 = min(held.q0, n_tokens - side), min(held.k0, n_tokens - side)
+    return place.Window(q0, q0 + side, k0, k0 + side)
+
+
+def _pin(cell: list[int | None] | None) -> None:
+    query, key = cell if cell is not None else (None, None)
+    session.move(query=query, key=key)
+
+
+def _look(edges: list[int] | None) -> None:
+    session.move(window=None if edges is None else place.Window(*(int(edge) for edge in edges)))

@@ -1,0 +1,229 @@
+"""The page Long texts: its map asks for what the model has, long texts are cut or stretched, and every view is true."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import numpy as np
+import pytest
+
+from analysis.far_looks import far_looks
+from analysis.long_map import SIDE, Spot, denominators, tile, unpacked
+from analysis.long_text import chapter
+from analysis.needle import strongest_heads
+from analysis.text_in_address import parts_of
+from jobs.map_desk import DESK
+from model_runner import CaptureRequest
+from model_runner.rotation_edit import NtkTheta, YarnTheta
+from tests.analysis.made import embedded
+from tests.pages.visiting import PATIENCE, visit
+from tests.ui.driving import components, html, no_failure, open_app, payload, send, sentences, until
+
+PAGE = "pages/long_texts/page.py"
+MEDIUM = "The dog chased the squirrel because it was hungry. " * 30
+
+
+def meta_of(app: Any) -> dict[str, Any]:
+    return payload(app, "long_map")[0]
+
+
+def test_the_ticket_that_the_map_is_given_answers_with_its_weights():
+    app = open_app(page=PAGE, text=MEDIUM, layer="3", head="5")
+    no_failure(app)
+    meta = meta_of(app)
+    capture = embedded().capture(CaptureRequest(text=MEDIUM))
+    assert meta["labels"] == [token.text for token in capture.tokens]
+    status, body = DESK.answer(meta["ticket"], "tile/3/5/1/0/1")
+    assert status == 200
+    record = capture.record(3)
+    lse = denominators(record, 5)
+    wanted = unpacked(tile(record, 5, lse, Spot(1, 0, 1), lambda spot: pytest.fail(str(spot))).packed())
+    np.testing.assert_array_equal(unpacked(body)["max"], wanted["max"])
+    assert DESK.answer(meta["ticket"], "tile/4/5/0/0/0")[0] == 404  # that layer has not passed its check here
+    looks = json.loads(DESK.answer(meta["ticket"], f"far/3/5/{meta['far']}")[1])
+    found = far_looks(record, 5, lse, least=meta["far"], count=8)
+    assert [(one["query"], one["key"]) for one in looks] == [(look.query, look.key) for look in found]
+
+
+def test_another_text_ends_the_ticket_of_the_first_and_another_session_has_its_own():
+    app, other = open_app(page=PAGE, text=MEDIUM), open_app(page=PAGE, text=MEDIUM)
+    first, second = meta_of(app)["ticket"], meta_of(other)["ticket"]
+    assert first != second
+    app.run()
+    assert meta_of(app)["ticket"] == first  # the same as long as the text is
+    app.button(key="example_1").click().run()
+    assert meta_of(app)["ticket"] != first
+    place = f"tile/{meta_of(other)['layer']}/0/0/0/0"
+    assert DESK.answer(first, place)[0] == 403
+    assert DESK.answer(second, place)[0] == 200
+
+
+def test_what_the_map_tells_is_in_the_address_and_comes_back():
+    app = open_app(page=PAGE, text=MEDIUM, layer="3", head="5")
+    send(app, "long_map", "cell", [200, 17])
+    send(app, "long_map", "window", [100, 180, 40, 120])
+    no_failure(app)
+    assert (app.query_params["query"], app.query_params["key"]) == ("200", "17")
+    assert app.query_params["window"] == "100-180-40-120"
+    assert meta_of(app)["window"] == [100, 180, 40, 120]
+    assert meta_of(app)["selected"] == [200, 17]
+    send(app, "long_map", "window", None)
+    assert "window" not in app.query_params
+    assert meta_of(app)["window"] is None
+
+
+@pytest.mark.parametrize("window", ["0-5-7-3", "0-99999-0-99999", "5-5-5-5", "900-901-0-1"])
+def test_a_window_that_there_is_not_is_replaced_by_one_that_there_is(window):
+    app = open_app(page=PAGE, text=MEDIUM, window=window)
+    no_failure(app)
+    meta = meta_of(app)
+    if meta["window"] is not None:
+        q0, q1, k0, k1 = meta["window"]
+        assert 0 <= q0 < q1 <= meta["tokens"]
+        assert q1 - q0 == k1 - k0
+
+
+def test_a_text_beyond_the_context_is_said_before_it_runs_and_can_be_cut():
+    app = open_app(page=PAGE, text=chapter().whole)
+    assert any("but 2,048 fit" in sentence for sentence in sentences(app))
+    assert components(app).count("long_map") == 0
+    app.button(key="long_cut").click().run()
+    no_failure(app)
+    assert sentences(app) == []
+    assert chapter().whole.startswith(app.session_state["text"])
+    assert 2000 < meta_of(app)["tokens"] <= 2048
+
+
+@pytest.mark.parametrize("name, edit", [("NTK", NtkTheta(2.0)), ("YaRN", YarnTheta(2.0, 2048))])
+def test_a_text_beyond_the_context_can_be_read_with_the_rotation_stretched_and_says_so(name, edit):
+    app = open_app(page=PAGE, text=chapter().whole)
+    app.button(key=f"long_{name}").click().run()
+    no_failure(app)
+    assert f"changed: {name} × 2" in html(app)
+    meta = meta_of(app)
+    wanted = embedded().capture(CaptureRequest(text=chapter().whole, edits=(edit,)))
+    assert meta["tokens"] == len(wanted.tokens) == 2946
+    layer, head = meta["layer"], meta["head"]
+    body = DESK.answer(meta["ticket"], f"tile/{layer}/{head}/4/0/11")[1]
+    rows = slice(11 * SIDE, len(wanted.tokens))
+    found = unpacked(body)["max"][: rows.stop - rows.start]
+    np.testing.assert_allclose(found, wanted.weights(layer, head, queries=rows, keys=slice(0, SIDE)), atol=1e-3)
+
+
+def test_the_buttons_open_the_chapter_and_its_half():
+    app = open_app(page=PAGE)
+    app.button(key="long_text_half").click().run()
+    no_failure(app)
+    assert meta_of(app)["tokens"] == 1537
+
+
+@pytest.mark.parametrize(
+    "view, text", [("map", "a"), ("map", "😀"), ("heads", "a"), ("curves", "a"), ("curves", "春天")]
+)
+def test_every_view_takes_the_shortest_texts(view, text):
+    app = open_app(page=PAGE, text=text, **{"long_texts.view": view})
+    until(app, lambda app: not app.get("progress"))
+    no_failure(app)
+    assert sentences(app) == []
+
+
+def test_every_head_is_drawn_and_a_click_opens_its_map():
+    app = open_app(page=PAGE, text=MEDIUM, **{"long_texts.view": "heads", "long_texts.measure": "first"})
+    until(app, lambda app: not app.get("progress"))
+    capture = embedded().capture(CaptureRequest(text=MEDIUM))
+    metric = payload(app, "head_grid")[1]["metric"]
+    wanted = capture.weights(3, 5)[1:, 0].mean()
+    assert metric[3, 5] == pytest.approx(float(wanted), rel=1e-5)
+    send(app, "head_grid", "head", [3, 5])
+    no_failure(app)
+    assert (meta_of(app)["layer"], meta_of(app)["head"]) == (3, 5)
+
+
+def test_the_needle_names_the_heads_that_copied_it():
+    app = open_app(page=PAGE, layer="5", head="5", **{"long_texts.view": "needle"})
+    until(app, lambda app: not app.get("progress"))
+    no_failure(app)
+    assert sentences(app) == []
+    copied = payload(app, "head_grid")[1]["metric"]
+    (layer, head), *_ = strongest_heads(copied, copied, 1)
+    assert f"L{layer}H{head} (" in html(app)
+    assert copied.max() >= 0.5
+
+
+def test_an_encoder_has_a_map_and_no_needle():
+    app = open_app(page=PAGE, model="encoder")
+    no_failure(app)
+    assert not meta_of(app)["causal"]
+    app = open_app(page=PAGE, model="encoder", **{"long_texts.view": "needle"})
+    no_failure(app)
+    assert sentences(app) == ["No needle: this model sees the tokens that it would have to say."]
+
+
+def test_models_with_two_stacks_or_without_attention_say_so_in_one_sentence(folder_of):
+    assert len(sentences(open_app(page=PAGE, model="translator"))) == 1
+    assert len(sentences(open_app(page=PAGE, model=folder_of("mamba"), text="some text"))) == 1
+
+
+def test_a_model_without_a_rotation_cannot_be_stretched(folder_of):
+    app = open_app(page=PAGE, model=folder_of("gpt2"), text="x" * 600)
+    app.button(key="long_NTK").click().run()
+    no_failure(app)
+    assert any("no rotation" in sentence for sentence in sentences(app))
+
+
+# -- in a browser -----------------------------------------------------------------------------------------------------
+
+
+def ask(url: str, ticket: str) -> int:
+    try:
+        with urlopen(Request(url, headers={"x-atlas-ticket": ticket})) as answer:
+            return answer.status
+    except HTTPError as error:
+        return error.code
+
+
+@pytest.mark.browser
+def test_the_map_is_painted_from_tiles_moved_searched_and_follows_a_far_look(server, page):
+    sent: list[Any] = []
+    page.on("request", lambda request: sent.append(request) if "/long_map/tile/" in request.url else None)
+    visit(page, server, "long_texts", layer="5", head="5", **parts_of(chapter().half))
+    root = page.locator(".long-map[data-missing='0']")
+    root.wait_for(timeout=PATIENCE)
+    ticket, url = sent[0].headers["x-atlas-ticket"], sent[0].url
+    assert ticket not in page.url
+    assert ticket not in url
+    assert [ask(url, one) for one in (ticket, "", "a" * 43, ticket[:-1])] == [200, 403, 403, 403]
+    base = url.rsplit("/tile/", 1)[0]
+    missing = ("tile/5/5/9/0/0", "tile/5/5/0/1/0", "tile/0/0/0/0/0", "x")
+    assert [ask(f"{base}/{place}", ticket) for place in missing] == [404] * 4
+    page.locator("[data-look]").first.click()
+    page.locator(".long-map[data-zoom='3'][data-missing='0']").wait_for(timeout=PATIENCE)
+    page.wait_for_url(lambda url: "window=" in url and "key=" in url, timeout=PATIENCE)
+    query, key = map(int, (page.locator(".long-map").get_attribute("data-selected") or "").split(","))
+    assert query - key >= 192
+    page.locator(".long-map input").fill("white rabbit")
+    page.locator(".long-map .count").get_by_text("found: ").wait_for(timeout=PATIENCE)
+    before = page.locator(".long-map").get_attribute("data-view")
+    page.locator(".long-map input").press("Enter")
+    page.wait_for_function(
+        "before => document.querySelector('.stApp') && [...document.querySelectorAll('*')].some(one => "
+        "one.shadowRoot?.querySelector('.long-map')?.dataset.view !== undefined && "
+        "one.shadowRoot.querySelector('.long-map').dataset.view !== before)", arg=before,
+    )  # fmt: skip
+    geometry = json.loads(page.locator(".long-map").get_attribute("data-geometry") or "{}")
+    box = page.locator(".long-map .figure canvas").bounding_box()
+    assert box is not None
+    at = (box["x"] + geometry["x"] + 200, box["y"] + geometry["y"] + 200)
+    view = page.locator(".long-map").get_attribute("data-view") or ""
+    page.mouse.move(*at)
+    page.mouse.down()
+    page.mouse.move(at[0] + 90, at[1] + 60, steps=5)
+    page.mouse.up()
+    page.wait_for_timeout(100)
+    moved = [float(edge) for edge in (page.locator(".long-map").get_attribute("data-view") or "").split(",")]
+    q0, _, k0, _ = map(float, view.split(","))
+    assert moved[0] < q0
+    assert moved[2] < k0

@@ -1,0 +1,95 @@
+// Tiles as they come from the server, and what of them is asked for next. A few at a time: what is wanted changes while
+// the reader moves, and what is no longer in view is not waited for.
+
+import { paintPixels } from "../shared/pixels.js"
+import { nameOf, SIDE } from "./pyramid.js"
+
+const AT_ONCE = 3
+const MOST = 200 // tiles that are kept, the last used ones: 100 MB
+
+// `changed` is called when a tile has come, `refused` when the ticket is no longer valid.
+export function openStore(meta, changed, refused) {
+  return { meta, changed, refused, held: new Map(), flying: new Map(), missing: new Set(), wanted: [], closed: false }
+}
+
+export function closeStore(store) {
+  if (!store) return
+  store.closed = true
+  for (const flight of store.flying.values()) flight.abort()
+}
+
+// A tile that is there, which is now the last used one.
+export function held(store, tile) {
+  const name = nameOf(tile)
+  const found = store.held.get(name)
+  if (!found) return null
+  store.held.delete(name)
+  store.held.set(name, found)
+  return found
+}
+
+// These tiles are wanted now, the first ones first.
+export function want(store, tiles) {
+  store.wanted = tiles
+  const names = new Set(tiles.map(nameOf))
+  for (const [name, flight] of store.flying) if (!names.has(name)) flight.abort()
+  next(store)
+}
+
+function next(store) {
+  for (const tile of store.wanted) {
+    if (store.closed || store.flying.size >= AT_ONCE) return
+    const name = nameOf(tile)
+    if (!store.held.has(name) && !store.flying.has(name) && !store.missing.has(name)) fly(store, name)
+  }
+}
+
+async function fly(store, name) {
+  const flight = new AbortController()
+  store.flying.set(name, flight)
+  const data = await ask(store.meta, `tile/${store.meta.layer}/${store.meta.head}/${name}`, flight.signal)
+  store.flying.delete(name)
+  if (store.closed || flight.signal.aborted) return next(store)
+  if (data.refused) return store.refused()
+  if (data.bytes) keep(store, name, data.bytes)
+  else store.missing.add(name)
+  store.changed()
+  next(store)
+}
+
+// A part of the map, by HTTP beside the page: { bytes }, { refused } or {}.
+export async function ask({ ticket }, place, signal) {
+  const here = new URL(location.href)
+  here.pathname = here.pathname.replace(/\/+$/, "") || "/"
+  try {
+    const answer = await fetch(new URL(`long_map/${place}`, here), { signal, headers: { "x-atlas-ticket": ticket } })
+    if (answer.ok) return { bytes: await answer.arrayBuffer() }
+    return { refused: answer.status === 403 }
+  } catch {
+    return {} // aborted, or the server is gone
+  }
+}
+
+function keep(store, name, bytes) {
+  const [all, pixels] = [new Uint16Array(bytes), SIDE * SIDE]
+  const part = (start, count) => all.subarray(start, start + count)
+  store.held.set(name, {
+    max: part(0, pixels), mean: part(pixels, pixels), first: { max: part(2 * pixels, SIDE), mean: part(2 * pixels + SIDE, SIDE) },
+    canvas: document.createElement("canvas"), column: document.createElement("canvas"), painted: null,
+  })
+  for (const oldest of store.held.keys()) {
+    if (store.held.size <= MOST) break
+    store.held.delete(oldest)
+  }
+}
+
+// The tile's two pictures in these colours, painted when they are others than before.
+export function pictures(tile, pooling, words) {
+  const wanted = words
+  if (tile.painted !== wanted || tile.pooling !== pooling) {
+    paintPixels(tile.canvas, SIDE, SIDE, (i) => words[tile[pooling][i]])
+    paintPixels(tile.column, 1, SIDE, (i) => words[tile.first[pooling][i]])
+    Object.assign(tile, { painted: wanted, pooling })
+  }
+  return tile
+}
