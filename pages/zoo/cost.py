@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from attention.zoo import flash, lightning
-from attention.zoo.variant import Variant
+from attention.zoo.variant import Parameter, Variant
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, show_sliders, state, values_of
 from ui.controls import pick
 from ui.i18n import _
@@ -52,10 +52,10 @@ class Costs:
 
 def show_cost(opened: PageContext) -> Costs:
     """The chart, and a table of three lengths."""
-    held, n_tokens = state(), len(opened.capture.tokens)
+    held = state()
     chosen = [one for one in (held.first, held.second) if one is not None]
-    variants = tuple((one, values_of(one, n_tokens)) for one in dict.fromkeys(chosen))
-    found = costs_of(_shape(opened), variants, n_tokens)
+    variants = tuple((one, values_of(one, LENGTHS[0], "long")) for one in dict.fromkeys(chosen))
+    found = costs_of(_shape(opened), variants)
     left, right = st.columns([0.7, 0.3], gap="large")
     with left:
         st.plotly_chart(figure(chart_of(found)), key="zoo_cost", config=CONFIG, alt=chart_of(found).y_title)
@@ -64,19 +64,19 @@ def show_cost(opened: PageContext) -> Costs:
         pick(ZooState, "variant", held.variant, every)
         pick(ZooState, "beside", held.beside, {DIFFERENCE: _("softmax alone")} | every)
         for variant, values in variants:
-            show_sliders(variant, values, n_tokens)
+            show_sliders(variant, counted(variant), values, LENGTHS[0], "long")
         _show_table(found)
     return found
 
 
-def costs_of(shape: Shape, variants: tuple[tuple[Variant, dict[str, int]], ...], n_tokens: int) -> Costs:
+def costs_of(shape: Shape, variants: tuple[tuple[Variant, dict[str, int]], ...]) -> Costs:
     """Softmax, the variants with their numbers, and the hybrid."""
 
     def curve(name: str, work: Callable[[int], float]) -> Curve:
         return Curve(name, tuple(shape.n_layers * shape.n_heads * work(length) for length in LENGTHS))
 
     def of(variant: Variant, values: dict[str, int]) -> Curve:
-        numbers = variant.numbers(values, n_tokens)
+        numbers = variant.numbers(values, LENGTHS[0])
         return curve(_(variant.label), lambda length: variant.multiply_adds(length, shape.d_head, **numbers))
 
     curves = [curve("softmax", lambda length: flash.multiply_adds(length, shape.d_head))]
@@ -84,6 +84,16 @@ def costs_of(shape: Shape, variants: tuple[tuple[Variant, dict[str, int]], ...],
     words = _("hybrid: {count} Lightning to 1 softmax").format(count=HYBRID)
     curves.append(curve(words, lambda length: hybrid(length, shape.d_head)))
     return Costs(shape, tuple(curves), variants)
+
+
+def counted(variant: Variant) -> list[Parameter]:
+    """The parameters that the work depends on."""
+    length = LENGTHS[0]
+
+    def work(one: Parameter, value: int) -> int:
+        return variant.multiply_adds(length, 64, **variant.numbers({one.name: value}, length))
+
+    return [one for one in variant.parameters if work(one, one.least) != work(one, one.most_of(length))]
 
 
 def hybrid(n_tokens: int, d_head: int) -> float:

@@ -82,8 +82,16 @@ def show_maps(opened: PageContext) -> Maps:
         pick(ZooState, "beside", state().beside, words)
         _show_right(opened, head, first, second)
     with left:
+        _show_cut(head.n_tokens, len(opened.capture.tokens))
         show_numbers(usual, [(one.variant, one.found) for one in (first, second) if one is not None])
     return Maps(opened, usual, first, second, view, scale, payload)
+
+
+def _show_cut(n_drawn: int, n_tokens: int) -> None:
+    """That only the first tokens of a long text are drawn and counted."""
+    if n_drawn < n_tokens:
+        words = _("Drawn are the first {count} of {total} tokens.").format(count=n_drawn, total=n_tokens)
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 
 def scale_of(found: Compared, variant: Variant) -> Scale:
@@ -124,7 +132,7 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
         st.info(plain(_(refusal).format(variant=label)))
         return
     with st.container(key=f"zoo_sliders_{key}", gap=None):
-        show_sliders(rival.variant, rival.values, head.n_tokens)
+        show_sliders(rival.variant, rival.variant.parameters, rival.values, head.n_tokens)
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
     show_words(rival.variant, left_out)
 

@@ -69,12 +69,15 @@ def words_of(name: str, found: Compared) -> str:
 def show_words(variant: Variant, left_out: Sequence[str]) -> None:
     """What it does, gives up and buys, a sentence each; its work, its paper, and what of this head it leaves out."""
     lines: Mapping[str, str] = {
-        _("It"): _(variant.does) + ".",
         _("Gives up:"): _(variant.gives_up),
         _("Buys:"): _(variant.buys),
         _("Work:"): f"{variant.work} · {_(REPLACES[variant.replaces])} · {variant.source}",
     }
-    html = "".join(f"<p class='atlas-caption'><b>{escape(name)}</b> {escape(text)}</p>" for name, text in lines.items())
+    first = _("It {does}.").format(does=_(variant.does))
+    html = f"<p class='atlas-caption'>{escape(first)}</p>"
+    html += "".join(
+        f"<p class='atlas-caption'><b>{escape(name)}</b> {escape(text)}</p>" for name, text in lines.items()
+    )
     html += "".join(f"<p class='atlas-caption'>{escape(text)}</p>" for text in left_out)
     st.html(html)
 

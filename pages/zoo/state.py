@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from attention.zoo.table import BY_NAME, VARIANTS
-from attention.zoo.variant import NotHere, Variant
+from attention.zoo.variant import NotHere, Parameter, Variant
 from ui.controls import slider
 from ui.i18n import _
 from ui.state import current, refuse, setting
@@ -20,12 +20,13 @@ FIRST = "linear"  # the variant that the page opens with
 LONGEST = 10**6  # no number of a variant is larger
 
 View = Literal["maps", "cost"]
+Field = Literal["values", "long"]
 LABELS = {f"{variant.name}.{one.name}": one.label for variant in VARIANTS for one in variant.parameters}
 
 
 @dataclass(frozen=True)
 class ZooState:
-    """``values`` are numbers of variants, by ``variant.parameter``."""
+    """Numbers are by ``variant.parameter``: ``values`` of the variants on the head, ``long`` of those in long texts."""
 
     SCOPE: ClassVar[str] = "zoo"
 
@@ -33,6 +34,9 @@ class ZooState:
     variant: str = setting(FIRST, N_("variant"), options=lambda: BY_NAME)
     beside: str = setting(DIFFERENCE, N_("beside it"), options=lambda: (DIFFERENCE, *BY_NAME))
     values: Mapping[str, int] | None = setting(
+        None, N_("numbers"), least=-LONGEST, most=LONGEST, items=lambda name: LABELS.get(name, name)
+    )
+    long: Mapping[str, int] | None = setting(
         None, N_("numbers"), least=-LONGEST, most=LONGEST, items=lambda name: LABELS.get(name, name)
     )
 
@@ -51,9 +55,10 @@ def state() -> ZooState:
     return current(ZooState)
 
 
-def values_of(variant: Variant, n_tokens: int) -> dict[str, int]:
-    """Every parameter's number; one out of bounds is said and replaced."""
-    held, found = state().values or {}, dict[str, int]()
+def values_of(variant: Variant, n_tokens: int, field: Field = "values") -> dict[str, int]:
+    """Every parameter's number in a text of so many tokens; one out of bounds is said and replaced."""
+    held: Mapping[str, int] = getattr(state(), field) or {}
+    found: dict[str, int] = {}
     for one in variant.parameters:
         item = f"{variant.name}.{one.name}"
         try:
@@ -61,15 +66,17 @@ def values_of(variant: Variant, n_tokens: int) -> dict[str, int]:
             found[one.name] = variant.filled(wanted, n_tokens)[one.name]
         except NotHere as problem:
             words = _(problem.message).format(**{**problem.values, "what": _(one.label)})
-            refuse(ZooState, "values", words, item=item)
+            refuse(ZooState, field, words, item=item)
             found[one.name] = one.usual(n_tokens)
     return found
 
 
-def show_sliders(variant: Variant, values: dict[str, int], n_tokens: int) -> None:
-    """A slider for each parameter that has a choice."""
-    for one in variant.parameters:
+def show_sliders(
+    variant: Variant, shown: Sequence[Parameter], values: dict[str, int], n_tokens: int, field: Field = "values"
+) -> None:
+    """A slider for each of these parameters that has a choice."""
+    for one in shown:
         span = one.least, one.most_of(n_tokens)
         if span[0] < span[1]:
             words = plain(f"{_(one.label)} · {_(one.counts)}")
-            slider(ZooState, "values", values[one.name], span, words, item=f"{variant.name}.{one.name}")
+            slider(ZooState, field, values[one.name], span, words, item=f"{variant.name}.{one.name}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from analysis.zoo import LARGEST, captured_head, compared, own, substituted
 from attention.zoo.table import BY_NAME, VARIANTS
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Masked
+from model_runner.relative_bias import RelativeBias
 from tests.attention.zoo.made import made
 
 TEXT = "The dog chased the squirrel because it was fast"
@@ -33,6 +35,22 @@ def test_the_heads_own_softmax_and_output_are_the_models(model, layer, head):
     np.testing.assert_allclose(found.output, output, atol=1e-5)
     assert (found.error, found.elsewhere, found.looks) == (0, 0, ())
     assert found.direction == pytest.approx(1)
+
+
+ADDED = {
+    "softcap": {"softcap": 2.0},
+    "sinks": {"sinks": torch.linspace(-1, 2, 8)},
+    "bias": {"bias": RelativeBias(torch.linspace(0, 3, 8 * 21).reshape(8, 21), -10)},
+}
+
+
+@pytest.mark.parametrize("added", ADDED)
+def test_soft_caps_sinks_and_biases_are_those_of_the_head(added):
+    record = replace(capture().record(3), **ADDED[added])
+    changed = replace(capture(), records=(None, None, None, record), _lse={})
+    head = captured_head(changed, 3, 5)
+    assert not head.plain
+    np.testing.assert_allclose(head.softmax(), changed.weights(3, 5).double(), atol=1e-6)
 
 
 def test_the_second_head_is_the_next_one_and_the_last_has_the_first():
@@ -72,6 +90,7 @@ def test_the_numbers_are_those_of_loops_on_the_models_own_head(variant):
     size = math.fsum(expected[i][c] ** 2 for i in range(n) for c in range(width))
     assert found.error == pytest.approx(math.sqrt(off / size), abs=1e-12)
     bits, elsewhere, cosines, more = [], [], [], []
+    difference: list[list[float]] = []
     for i in range(n):
         total = math.fsum(abs(one) for one in weights[i])
         shares = [abs(one) / total if total else 0.0 for one in weights[i]]
@@ -79,9 +98,12 @@ def test_the_numbers_are_those_of_loops_on_the_models_own_head(variant):
             bits.append(-math.fsum(one * math.log2(one) for one in shares if one))
         elsewhere.append(math.fsum(max(0.0, a - b) for a, b in zip(shares, usual[i], strict=True)))
         more += [(a - b, i, j) for j, (a, b) in enumerate(zip(shares, usual[i], strict=True))]
+        looked = shares if variant.signed else weights[i]
+        difference.append([a - b for a, b in zip(looked, usual[i], strict=True)])
         dot = math.fsum(a * b for a, b in zip(output[i], expected[i], strict=True))
         lengths = math.hypot(*output[i]) * math.hypot(*expected[i])
         cosines.append(dot / lengths if lengths else 0.0)
+    np.testing.assert_allclose(np.nan_to_num(found.difference), difference, atol=1e-12)
     assert found.entropy == pytest.approx(sum(bits) / len(bits), abs=1e-9)
     assert found.elsewhere == pytest.approx(sum(elsewhere) / n, abs=1e-9)
     assert found.direction == pytest.approx(sum(cosines) / n, abs=1e-9)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from analysis.zoo import captured_head, own, substituted
-from attention.zoo.table import BY_NAME
+from attention.zoo.table import BY_NAME, VARIANTS
 from model_runner import CaptureRequest, load_runner
-from pages.zoo.cost import LENGTHS, hybrid
+from pages.zoo.cost import LENGTHS, counted, hybrid
 from tests.pages.test_masks import values_in
 from tests.ui.driving import html, no_failure, open_app, payloads, send, sentences
 from tests.ui.taken import Taken, taken
@@ -20,6 +20,7 @@ from ui import view as ui_view
 from ui.session import DEFAULT_TEXT
 
 PAGE = "pages/zoo/page.py"
+PLACE = ("model", "text", "layer", "head", "query", "key")  # parts of the address that every page has
 
 
 @functools.cache
@@ -28,7 +29,7 @@ def head(model: str = "default", layer: int = 3, number: int = 5):
 
 
 def opened(**values: str):
-    address = {name if name in ("model", "text", "layer", "head") else f"zoo.{name}": v for name, v in values.items()}
+    address = {name if name in PLACE else f"zoo.{name}": v for name, v in values.items()}
     app = open_app(page=PAGE, **{"layer": "3", "head": "5"} | address)
     no_failure(app)
     return app
@@ -115,6 +116,14 @@ def test_what_sees_the_future_is_said_and_drawn():
     assert "Linformer mixes keys before they are compared and cannot hide any" in html(app)
 
 
+def test_of_a_long_text_the_first_tokens_are_drawn_and_that_is_said():
+    app = opened(text=("the dog and 猫🐱 the cat " * 60).strip(), query="600", key="3")
+    usual, *_others = payloads(app, "head_map")
+    assert usual[1]["values"].shape == (256, 256)
+    assert usual[0]["selected"] is None
+    assert "Drawn are the first 256 of 661 tokens." in html(app)
+
+
 def test_one_token_and_a_translator(folder_of):
     app = opened(text="a", model=folder_of("bert"), layer="0", head="0", variant="nystrom")
     assert sentences(app) == []
@@ -129,14 +138,25 @@ def test_a_model_with_a_bias_says_that_kernels_leave_it_out(folder_of):
 
 
 def test_the_cost_is_the_formula_for_this_models_shape():
-    app = opened(view="cost", variant="linformer", beside="delta", **{"values.linformer.rank": "4"})
+    app = opened(view="cost", variant="linformer", beside="delta", **{"long.linformer.rank": "256"})
     lines = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
     softmax, linformer, delta, mixed = (values_in(line["y"]) for line in lines)
     assert softmax == [8 * 8 * 2 * n * n * 32 for n in LENGTHS]
-    assert linformer == [8 * 8 * 4 * n * 4 * 32 for n in LENGTHS]
+    assert linformer == [8 * 8 * 4 * n * 256 * 32 for n in LENGTHS]
     assert delta == [8 * 8 * 3 * n * 32 * 32 for n in LENGTHS]
     fast = [2 * n * 256 * 32 + 2 * n * 32 * 32 for n in LENGTHS]
     assert mixed == pytest.approx([8 * 8 * (7 * a + 2 * n * n * 32) / 8 for a, n in zip(fast, LENGTHS, strict=True)])
+
+
+def test_only_what_the_work_depends_on_has_a_slider_in_the_view_of_cost():
+    names = {variant.name: [one.name for one in counted(variant)] for variant in VARIANTS}
+    assert {name: found for name, found in names.items() if found} == {
+        "performer": ["features"], "blocks": ["size"], "reformer": ["buckets", "hashes"], "linformer": ["rank"],
+        "nystrom": ["landmarks", "steps"], "lightning": ["tile"],
+    }  # fmt: skip
+    app = opened(view="cost", variant="reformer", beside="delta")
+    labels = [slider.label.split(" · ")[0] for slider in app.slider]
+    assert labels == ["buckets", "hashes"]
 
 
 def test_the_hybrid_is_an_eighth_of_softmax_in_the_end():

@@ -89,4 +89,12 @@ OF_USE = (
         (N_("retrieval heads"), N_("retrieval head")),
         N_("A head that fetches single tokens from far back, so that the model can say them again."),
     ),
+    Term(
+        (N_("kernel"),),
+        N_("How alike a query and a key are said to be: softmax takes the exponential of their product."),
+    ),
+    Term(
+        (N_("numerical rank"),),
+        N_("How many patterns a map is made of, at least roughly: few when its rows resemble one another."),
+    ),
 )
