@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import ref
 
 import streamlit as st
@@ -61,7 +61,8 @@ def _served(opened: PageContext) -> OpenMap:
     """This session's ticket for its capture; the layer in view has passed its check."""
     jobs, key = session.jobs(), (ref(opened.runner), opened.capture.request)
     most = session.kept().most // 8  # of what all sessions may keep
-    served: OpenMap = jobs.get("long_map", key, lambda _name: OpenMap(opened.capture, most))
+    alone = replace(opened.capture, asked=None)  # it asks no model, and holds none that is given up for another
+    served: OpenMap = jobs.get("long_map", key, lambda _name: OpenMap(alone, most))
     served.show(opened.layer)
     jobs.weigh("long_map", session.kept())
     return served
