@@ -49,7 +49,7 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
         + "</tr>"
         for name, label in ROWS.items()
     )
-    st.html(f"<table class='atlas-costs'><thead><tr><th></th>{head}</tr></thead><tbody>{body}</tbody></table>")
+    st.html(f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>")
 
 
 def words_of(name: str, found: Compared) -> str:

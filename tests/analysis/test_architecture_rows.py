@@ -9,10 +9,10 @@ from analysis.architecture import stages
 from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
 from tests.model_runner.cases import TEXT, shared_runner
-from tests.model_runner.families import FAMILIES
+from tests.model_runner.families import FAMILIES, often
 
 
-@pytest.mark.parametrize("name", [family.name for family in FAMILIES])
+@pytest.mark.parametrize("name", often(family.name for family in FAMILIES))
 def test_every_family_draws_with_its_own_vectors(name: str) -> None:
     runner, request = shared_runner(name), CaptureRequest(TEXT)
     made, capture = runner.submit(WhatItIsMadeOf()).result(), runner.capture(request)

@@ -70,6 +70,7 @@ def test_every_figure_of_a_saved_notebook_draws_offline(figures, watch):
     assert [url for url in fetched if not url.endswith("/heads.html")] == []
 
 
+@pytest.mark.long
 def test_a_frame_is_as_high_as_its_figure(figures, page):
     page.wait_for_function(
         "[...document.querySelectorAll('iframe')].every(f => f.contentDocument.body.offsetHeight === f.offsetHeight)"

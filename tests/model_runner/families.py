@@ -6,9 +6,11 @@ that the reference needs nothing of the capture; it is None where a family does 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
+import pytest
 import torch
 from torch import Tensor
 from transformers import AutoModelForMaskedLM, PreTrainedModel
@@ -234,6 +236,15 @@ FAMILIES: tuple[Family, ...] = (
 
 
 EDITABLE = tuple(family for family in FAMILIES if not family.own_code)
+OFTEN = {
+    "llama", "mistral", "gemma2", "gpt2", "gpt-oss", "gpt-bigcode", "deepseek-v3", "qwen3-next", "jamba", "mixtral", "bert",
+    "glm4", "gpt-neox", "gptj",
+}  # fmt: skip  # of every kind of attention, norm and block one
+
+
+def often(names: Iterable[str]) -> list[Any]:
+    """Every family for what the contract of families does not hold; in each run of the tests, one of every kind."""
+    return [pytest.param(name, marks=[] if name in OFTEN else [pytest.mark.long]) for name in names]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.table
 HTML = "<script>window.hacked=1</script><img src=x onerror=window.hacked=1>"
 FIGURES = {
     "head_map", "head_grid", "token_lines", "cell_steps", "token_strip", "rotation", "sampling_bench", "film",
-    "token_tree", "mask_gallery",
+    "token_tree", "mask_gallery", "long_map", "model_stages", "family_masks", "layer_head_map",
 }  # fmt: skip
 SMALL_NUMBERS = "step_by_step"  # a figure that stays where no model or text can be read: it needs none
 HEADS = "pages/heads/page.py"

@@ -118,7 +118,10 @@ SAID = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("model, name", SAID)
+@pytest.mark.parametrize(
+    "model, name",
+    [pytest.param(*one, marks=[] if one[0] in ("encoder", "translator") else [pytest.mark.long]) for one in SAID],
+)
 def test_what_a_model_cannot_show_is_one_sentence(folder_of, model: str, name: str):
     where = model if model in ("encoder", "translator") else folder_of(model)
     text = {} if model in ("encoder", "translator") else {"text": "some text"}

@@ -135,6 +135,7 @@ def test_the_text_opens_in_heads_and_the_generated_tokens_can_be_dropped(page, s
     expect(page.locator(".st-key-beside_text")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_film_that_comes_to_rest_does_not_bring_back_a_reader_who_went_on(page, server):
     for meanwhile in (262, 278, 290):  # milliseconds after a frame was chosen; at 300 it is told, and meets the switch
         open_film(page, server, length="4", temperature="0")

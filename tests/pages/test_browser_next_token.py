@@ -125,7 +125,7 @@ def test_settings_survive_a_click_on_another_token(page, server):
     expect_address(page, query="2", **{"sampling.top_k": "3"})
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.long)])
 def test_a_phone_shows_everything_in_its_width(new_page, server, language):
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     open_bench(page, server, lang=language, compare="1", draws="100")

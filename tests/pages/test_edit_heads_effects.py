@@ -220,6 +220,7 @@ def test_numbers_have_three_digits_and_a_true_minus():
 # -- in a browser -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_a_click_opens_the_head_and_the_menus_hold_numbers_and_files(server, page):
     visit(page, server, "edit_heads", heads="effects")

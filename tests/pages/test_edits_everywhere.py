@@ -23,6 +23,7 @@ OWN = (
     "pages/kv_cache/page.py",
     "pages/sharing/page.py",
     "pages/edit_heads/page.py",
+    "pages/families/page.py",
 )  # compare by themselves
 
 

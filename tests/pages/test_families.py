@@ -278,6 +278,7 @@ def test_a_text_too_long_for_one_kind_is_said_where_it_is_and_the_others_stay():
 
 
 @pytest.mark.browser
+@pytest.mark.long
 def test_a_card_opens_a_kind_and_back_returns(server, page):
     visit(page, server, "families")
     page.locator(".family-masks[data-painted]").wait_for(timeout=PATIENCE)

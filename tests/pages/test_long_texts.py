@@ -162,6 +162,7 @@ def test_an_encoder_has_a_map_and_no_needle():
     assert sentences(app) == ["No needle: this model sees the tokens that it would have to say."]
 
 
+@pytest.mark.long  # three models of others, each tried in a process of its own first
 def test_models_with_two_stacks_or_without_attention_say_so_in_one_sentence(folder_of):
     assert len(sentences(open_app(page=PAGE, model="translator"))) == 1
     assert len(sentences(open_app(page=PAGE, model=folder_of("mamba"), text="some text"))) == 1

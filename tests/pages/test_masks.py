@@ -238,7 +238,9 @@ def test_a_shorter_text_drops_the_cells_beyond_it():
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("masks", ["gallery", "model", "sweep"])
+@pytest.mark.parametrize(
+    "masks", ["model", *(pytest.param(one, marks=pytest.mark.long) for one in ("gallery", "sweep"))]
+)
 def test_a_model_without_attention_in_some_layers_is_masked_in_the_others(folder_of, masks):
     app = open_app(page=PAGE, model=folder_of("jamba"), masks=masks, mask_where="second", text="some text")
     no_failure(app)

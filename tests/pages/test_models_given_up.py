@@ -104,7 +104,9 @@ def test_a_page_whose_model_is_given_up_while_it_is_drawn_is_drawn_again(monkeyp
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("typed", [{}, {"patch_text": "The dog chased the squirrel while she"}])
+@pytest.mark.parametrize(
+    "typed", [{}, pytest.param({"patch_text": "The dog chased the squirrel while she"}, marks=pytest.mark.long)]
+)
 def test_the_second_text_keeps_no_model_that_was_given_up(typed):
     if Asked("default") in session.model_cache()._held:
         give_up()  # other sessions of this process may look with it

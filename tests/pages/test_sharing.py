@@ -137,6 +137,7 @@ def test_a_latent_is_said_not_to_be_what_is_shared(folder_of):
     assert "one compressed vector for all heads (MLA)" in html(app)
 
 
+@pytest.mark.long
 def test_the_bytes_before_and_after_are_counted_alike_where_the_cache_holds_a_latent(folder_of):
     app = open_app(page=PAGE, model=folder_of("deepseek-v3"), text="some text", kv_heads="2")
     records = load_runner(folder_of("deepseek-v3")).capture(CaptureRequest(text="some text")).records

@@ -25,7 +25,7 @@ from model_runner.rotary import Rotation
 from model_runner.step import Step
 from model_runner.transforms import Sampling
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
-from tests.model_runner.families import FAMILIES, LONG_ROPE, WINDOW
+from tests.model_runner.families import FAMILIES, LONG_ROPE, WINDOW, often
 from tests.model_runner.stored import stored_bytes, stored_tensors
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
@@ -90,7 +90,7 @@ def assert_same(capture: Capture, whole: Capture) -> None:
 
 @pytest.mark.table
 @pytest.mark.parametrize("text", [LONG, SHORT], ids=["long", "short"])
-@pytest.mark.parametrize("name", CAUSAL)
+@pytest.mark.parametrize("name", often(CAUSAL))
 def test_a_capture_of_a_step_is_that_of_one_whole_forward_over_the_same_tokens(name: str, text: str) -> None:
     runner, steps = grown(name, text)
     for step in (steps[NEW // 2], steps[-1]):
@@ -99,7 +99,7 @@ def test_a_capture_of_a_step_is_that_of_one_whole_forward_over_the_same_tokens(n
         assert_same(step.capture, runner.capture(step.capture.request))
 
 
-@pytest.mark.parametrize("name", CAUSAL)
+@pytest.mark.parametrize("name", often(CAUSAL))
 def test_the_logits_of_a_step_are_those_of_the_whole_forward_before_its_token(name: str) -> None:
     runner, steps = grown(name, LONG)
     whole = runner.capture(steps[-1].capture.request)
@@ -109,7 +109,7 @@ def test_the_logits_of_a_step_are_those_of_the_whole_forward_before_its_token(na
 
 @pytest.mark.table
 @pytest.mark.parametrize("text", [LONG, SHORT], ids=["long", "short"])
-@pytest.mark.parametrize("name", CAUSAL)
+@pytest.mark.parametrize("name", often(CAUSAL))
 def test_greedy_is_what_transformers_generates(name: str, text: str) -> None:
     _, steps = grown(name, text)
     ids = torch.tensor([byte_tokenizer()(text).input_ids])
@@ -179,7 +179,7 @@ def test_a_model_whose_attention_looks_ahead_is_refused(monkeypatch: pytest.Monk
 # -- memory -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CAUSAL)
+@pytest.mark.parametrize("name", often(CAUSAL))
 def test_what_is_kept_grows_by_exactly_one_row_a_step(name: str) -> None:
     _, steps = grown(name, LONG)
     sizes = [step.capture.hidden.nbytes + sum(_rows(step.capture)) for step in steps]

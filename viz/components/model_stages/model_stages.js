@@ -35,7 +35,8 @@ function receive(state, { meta, arrays }) {
   const head = element("div", { className: "row head", "aria-hidden": "true" }, element("i"))
   head.append(...meta.columns.map((words, i) => element("span", { className: ["name", "shapes", "size", "vector"][i], textContent: words })))
   const rows = meta.rows.map((row, i) => rowNode(state, row, i))
-  const list = element("div", { className: "rows", role: "list", "aria-label": meta.texts.label }, ...rows)
+  const list = element("div", { className: "rows", role: "group", "aria-label": meta.texts.label }, ...rows)
+  if (meta.rows.every((row) => row.block === null)) list.tabIndex = 0 // it may scroll, and nothing in it has the keyboard
   list.style.setProperty("--most", `${meta.max_height}px`)
   state.root.replaceChildren(head, list)
   const again = focused === undefined ? null : /** @type {HTMLElement | null} */ (list.querySelector(`button[data-block="${focused}"]`))
@@ -63,8 +64,7 @@ function rowNode(state, row, i) {
     element("span", { className: "vector" }, ...(drawn ? [element("span", { className: "strip" }, canvas), element("em", { textContent: row.length })] : [])),
   )
   node.dataset.index = String(i)
-  if (row.block === null) node.setAttribute("role", "listitem")
-  else {
+  if (row.block !== null) {
     node.dataset.block = String(row.block)
     node.setAttribute("type", "button")
     node.setAttribute("aria-expanded", String(row.open))
