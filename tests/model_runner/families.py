@@ -237,8 +237,8 @@ FAMILIES: tuple[Family, ...] = (
 
 EDITABLE = tuple(family for family in FAMILIES if not family.own_code)
 OFTEN = {
-    "llama", "mistral", "gemma2", "gpt2", "gpt-oss", "gpt-bigcode", "deepseek-v3", "qwen3-next", "jamba", "mixtral", "bert",
-    "glm4", "gpt-neox", "gptj",
+    "llama", "mistral", "gemma2", "gpt2", "gpt-oss", "gpt-bigcode", "deepseek-v3", "qwen3-next", "jamba", "mixtral",
+    "bert", "glm4", "gpt-neox", "gptj",
 }  # fmt: skip  # of every kind of attention, norm and block one
 
 
