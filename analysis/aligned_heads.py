@@ -40,7 +40,7 @@ class AlignedHeads:
     It is NaN where one of the two cannot see, and on pieces that the second side does not have.
 
     ``elsewhere`` is the share of attention that lies elsewhere, mean over the pieces that both have, in 0..1: half the
-    sum of |weight − weight|, where what goes to no such piece counts as one more place. NaN where there is none.
+    sum of |weight − weight|, where a piece that one side lacks is a place of its own. NaN where there is none.
     """
 
     pieces: tuple[Piece, ...]
@@ -90,8 +90,9 @@ def aligned_heads(
     both = one.values[np.ix_(rows, rows)], two.values[np.ix_(others, others)]
     values = np.full(one.values.shape, np.nan, np.float32)
     values[np.ix_(rows, rows)] = both[0] - both[1]
-    gap = np.nan_to_num(both[0].astype(np.float64)) - np.nan_to_num(both[1].astype(np.float64))
-    moved = (np.abs(gap).sum(axis=1) + np.abs(gap.sum(axis=1))) / 2
+    common = [np.nan_to_num(side.astype(np.float64)) for side in both]
+    own = [np.nansum(np.delete(side.values[at], at, axis=1), axis=1) for side, at in zip((one, two), (rows, others))]
+    moved = (np.abs(common[0] - common[1]).sum(axis=1) + own[0] + own[1]) / 2
     elsewhere = float(moved.mean()) if shared else float("nan")
     return AlignedHeads(pieces, one, two, replace(one, values=values), elsewhere)
 

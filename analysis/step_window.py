@@ -12,7 +12,7 @@ from model_runner.capture import Capture
 from model_runner.errors import NotRecoverable
 from model_runner.positions import RotaryLayout, layout_of
 
-TOKENS, DIMENSIONS = 6, 8
+TOKENS, DIMENSIONS = 6, 6
 
 
 @dataclass(frozen=True)

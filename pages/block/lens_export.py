@@ -17,6 +17,7 @@ def lens_view(found: LensView) -> View:
     lens = found.found
     names = row_labels(lens)
     columns = [f"{position} {token}" for position, token in enumerate(lens.tokens)]
+    shaded = {"probability": _("probability"), "entropy": _("entropy"), "kl": _("KL")}[found.shade]
     heading, values = _(SHADES[found.shade]), found.values
     numbers = {
         _("probability"): lens.probabilities[..., 0], _("entropy"): lens.entropy, _("KL"): lens.kl,
@@ -27,7 +28,7 @@ def lens_view(found: LensView) -> View:
         title=_("Logit lens"),
         what="final norm and output layer applied to the residual stream before every layer; not trained (logit lens)",
         tables=lambda: {heading: pd.DataFrame(values, names, columns)}
-        | {name: pd.DataFrame(one, names, columns) for name, one in numbers.items() if one is not values},
+        | {name: pd.DataFrame(one, names, columns) for name, one in numbers.items() if name != shaded},
         page=component_page(layer_head_map.SOURCE, found.payload),
         picture=lambda title, words: word_map_svg(
             values, lens.words, row_labels=names, col_labels=lens.tokens, low=0.0,

@@ -46,7 +46,11 @@ def _ask_word() -> None:
     """Which word is hidden; none where the text hides one itself."""
     found, chosen = words_of(session.text()), hidden_word()
     if chosen is not None and MARK not in session.text():
-        words = {i: _("hidden: {word}").format(word=f"{i} · {word.text}") for i, word in enumerate(found)}
+        named = [word.text for word in found]
+        again = [
+            f"{text} ({named[: i + 1].count(text)})" if named.count(text) > 1 else text for i, text in enumerate(named)
+        ]
+        words = {i: _("hidden: {word}").format(word=word) for i, word in enumerate(again)}
         pick(FamiliesState, "word", chosen, words)
 
 

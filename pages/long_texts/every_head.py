@@ -108,7 +108,7 @@ def curves(opened: PageContext, found: LongHeads) -> list[tuple[str, Lines]]:
     layers = [layer for layer in range(opened.capture.n_layers) if np.isfinite(found.measures["entropy"][layer]).any()]
     mean = {name: [_mean(values[layer]) for layer in layers] for name, values in found.measures.items()}
     farthest = [_most(found.measures["distance"][layer]) for layer in layers]
-    rest = [1 - first - recent for first, recent in zip(mean["first"], mean["recent"], strict=True)]
+    rest = [max(0.0, 1 - first - recent) for first, recent in zip(mean["first"], mean["recent"], strict=True)]
     by_layer = _("layer (mean over its heads)")
     where = Lines(
         series=[

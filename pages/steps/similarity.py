@@ -24,7 +24,7 @@ from ui.view import View, component_page
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg, written
 
-SHOWN = 8  # dimensions of a model's vectors that are drawn; sums run over all
+SHOWN = 6  # dimensions of a model's vectors that are drawn; sums run over all
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def show_model_similarity(opened: PageContext, query: int) -> Similar:
     capture, layer, head = opened.capture, opened.layer, opened.head
     found, ends = head_vectors(capture, layer, head, query), spread(capture, layer, head)
     words = _(
-        "L{layer}H{head}, over all {count} cells of this text: ‖q‖ from {q}, ‖k‖ from {k}, cos from {cos}."
+        "L{layer}H{head}, over the {count} cells that may be seen: ‖q‖ from {q}, ‖k‖ from {k}, cos from {cos}."
     ).format(
         layer=layer, head=head, count=f"{ends.cells:,}", q=_span(ends.q_norm), k=_span(ends.k_norm),
         cos=_span(ends.cosine),

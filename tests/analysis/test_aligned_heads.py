@@ -84,6 +84,8 @@ def test_what_goes_to_a_piece_that_the_other_lacks_lies_elsewhere():
     nan = math.nan
     assert_equal(view.difference.values, np.array([[0, nan, nan], [nan, nan, nan], [0, nan, -1]]))
     assert view.elsewhere == pytest.approx(0.5)  # all that "c" had, nothing of "a"
+    other = made_capture(weights[None, None], text="a d c", spans=[(0, 1), (1, 3), (3, 5)])
+    assert aligned_heads(first, (0, 0), other, (0, 0)).elsewhere == pytest.approx(0.5)  # "b" and "d" are two places
     assert view.first.labels == ("t0", "t1", "t2")
     assert view.difference.places == view.first.places == (0, 1, 2)
     assert view.second.places == (0, 2)

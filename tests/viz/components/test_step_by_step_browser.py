@@ -61,6 +61,23 @@ def test_a_typed_number_is_in_every_later_matrix_and_what_is_none_is_said(mount)
     assert cell(page, 0, 0).text_content() == before
 
 
+def test_a_number_that_cannot_stand_and_escape_leave_the_one_before(mount):
+    page = mount(SOURCE, steps(step="q"), style=WIDE)
+    typed = page.locator("[data-matrix=X] input").first
+    typed.fill("7")
+    typed.press("Enter")
+    for keys in ("12345", "42"):
+        typed.focus()
+        typed.press("Control+a")
+        typed.press_sequentially(keys)
+        if keys == "42":
+            typed.press("Escape")
+        assert facts(page)["edits"] == "X00_7"
+        typed.blur()
+        expect(typed).to_have_value("7")
+        expect(page.locator(".problem")).to_have_text("")
+
+
 def test_a_covered_cell_is_shown_by_a_click(mount):
     page = mount(SOURCE, steps(), style=WIDE)
     shown = cell(page, 1, 1).text_content()

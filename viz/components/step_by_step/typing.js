@@ -13,6 +13,7 @@ const STEP = 0.5 // of the arrow keys
 export function listenToTyping(state) {
   const { stage, slide } = state
   stage.addEventListener("input", (event) => onTyped(state, event.target))
+  stage.addEventListener("change", (event) => remember(state, event.target))
   stage.addEventListener("focusin", (event) => showSlide(state, event.target))
   stage.addEventListener("focusout", (event) => leave(state, event.target))
   stage.addEventListener("keydown", (event) => onKey(state, event))
@@ -29,7 +30,7 @@ function onTyped(state, input) {
   const { texts } = state.meta
   state.problem.textContent = value === null ? fill(texts.not_number, { value: input.value.slice(0, 24), most: written(state.meta.most) }) : ""
   input.setAttribute("aria-invalid", String(value === null))
-  if (value !== null) put(state, place, value)
+  put(state, place, value ?? state.before)
 }
 
 function placeOf(node) {
@@ -41,6 +42,7 @@ function placeOf(node) {
 function leave(state, input) {
   if (!input.matches("input")) return
   input.setAttribute("aria-invalid", "false")
+  state.problem.textContent = ""
   const { matrix, row, column } = placeOf(input)
   input.value = written(state.numbers[matrix][row][column], 6)
 }
@@ -50,12 +52,27 @@ function showSlide(state, input) {
   state.act.stop(state)
   state.focused = placeOf(input)
   const { matrix, row, column } = state.focused
+  remember(state, input)
   state.slideName.textContent = input.getAttribute("aria-label")
   state.slide.value = String(state.numbers[matrix][row][column])
   state.slideRow.hidden = false
 }
 
+// What a cell goes back to: its number when it was entered, or when Enter was pressed last.
+function remember(state, input) {
+  if (!input.matches("td input")) return
+  const { matrix, row, column } = placeOf(input)
+  state.before = state.numbers[matrix][row][column]
+}
+
+function undo(state, input) {
+  put(state, placeOf(input), state.before)
+  state.problem.textContent = ""
+  input.blur()
+}
+
 function onKey(state, event) {
+  if (event.key === "Escape" && event.target.matches("input")) undo(state, event.target)
   const step = { ArrowUp: 1, ArrowDown: -1 }[event.key]
   if (!step || !plainKey(event) || !event.target.matches("input")) return
   event.preventDefault()
