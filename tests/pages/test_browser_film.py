@@ -183,6 +183,7 @@ def test_another_head_keeps_the_frame_that_is_shown(page, server):
     page.wait_for_url(lambda url: "head" in address(url))
 
 
+@pytest.mark.long
 def test_a_closed_tab_leaves_the_model_to_the_others(new_page, server):
     mine, yours = new_page(), new_page()
     open_film(yours, server, length="5")

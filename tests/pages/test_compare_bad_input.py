@@ -101,6 +101,7 @@ def test_where_models_are_listed_b_offers_these_alone_and_loads_no_other(monkeyp
         session.model_cache.clear()
 
 
+@pytest.mark.long
 def test_a_model_of_b_is_held_beside_that_of_a_and_no_third(folder_of):
     session.model_cache.clear()
     try:

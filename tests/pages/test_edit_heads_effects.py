@@ -245,6 +245,7 @@ def test_a_click_opens_the_head_and_the_menus_hold_numbers_and_files(server, pag
 
 
 @pytest.mark.browser
+@pytest.mark.long
 def test_a_long_search_shows_its_progress_and_ends_when_it_is_stopped(server, page):
     visit(page, server, "edit_heads", heads="effects")
     page.locator(".atlas-ranks tbody tr").nth(RANKED + 2).wait_for(timeout=PATIENCE)

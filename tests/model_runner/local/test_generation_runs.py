@@ -103,6 +103,7 @@ def test_the_same_seed_draws_the_same_text_and_another_one_does_not(runner: Loca
 
 
 @pytest.mark.table
+@pytest.mark.long
 def test_another_process_draws_the_same_text(runner: LocalRunner) -> None:
     here = ids(list(runner.generate(GenerateRequest(TEXT, max_new_tokens=15, sampling=WARM))))
     program = (

@@ -1,6 +1,5 @@
-// The distribution after every transform of the logits, over the whole vocabulary and quick enough for every frame of a
-// drag. Pure mathematics on typed arrays, equal to model_runner/sampling.py, names and settings included. What else is to
-// be known of a transform comes with the payload, from the table in model_runner/transforms.py.
+// The distribution after every transform of the logits, whole and for every frame of a drag. Pure mathematics on typed
+// arrays, equal to model_runner/sampling.py; what else is known of a transform is in model_runner/transforms.py.
 //
 // Tokens are ranked once per logits, by falling score and, where equal, by falling id (torch's stable sort, backwards).
 // A temperature keeps that order, a repetition penalty moves few tokens, and what top-k, top-p, min-p and typical
