@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Float
 
 from analysis.mask_effect import looks_ahead
+from attention.distributions import kl
 from model_runner.capture import ROWS, Capture
 from model_runner.errors import CapturesDiffer
 
@@ -37,9 +38,9 @@ def next_token_change(before: Capture, after: Capture, position: int = -1, *, co
     old, new = (torch.log_softmax(capture.logits(position).double(), dim=-1) for capture in (before, after))
     first, second = (logs.topk(min(count, len(logs))).indices.tolist() for logs in (old, new))
     ids = [*first, *(token for token in second if token not in first)]
-    seen = old.isfinite()  # a token that was impossible before adds nothing
-    kl = float((old[seen].exp() * (old[seen] - new[seen])).sum())
-    return NextTokenChange(tuple(ids), tuple(old[ids].exp().tolist()), tuple(new[ids].exp().tolist()), max(0.0, kl))
+    return NextTokenChange(
+        tuple(ids), tuple(old[ids].exp().tolist()), tuple(new[ids].exp().tolist()), float(kl(old, new))
+    )
 
 
 def output_position(capture: Capture, query: int | None) -> int | None:

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.distributions import kl
 from model_runner.edits import Edit, Int8Cache, KeepLast
 
 MOST_WINDOWS = 48  # tried of a longer text, closer together where they are short
@@ -51,8 +52,7 @@ def trials(n_tokens: int, sinks: int) -> list[Trial]:
 def kl_nats(before: Float[Tensor, "vocab"], after: Float[Tensor, "vocab"]) -> float:
     """KL(before ‖ after) of the distributions of two rows of logits, over the whole vocabulary, in float64."""
     old, new = (torch.log_softmax(logits.double().cpu(), dim=-1) for logits in (before, after))
-    seen = old.isfinite()  # a token that was impossible before adds nothing
-    return max(0.0, float((old[seen].exp() * (old[seen] - new[seen])).sum()))
+    return float(kl(old, new))
 
 
 def first_difference(first: Sequence[int], second: Sequence[int]) -> int | None:

@@ -10,6 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.distributions import kl
 from model_runner.capture import Capture
 
 T = TypeVar("T")
@@ -48,7 +49,7 @@ def next_pair(
     if one == two:
         ids = _union(*(log.topk(min(count, len(log))).indices.tolist() for log in logs))
         shares = [tuple(log[ids].exp().tolist()) for log in logs]
-        return NextPair(tuple(one[i] for i in ids), shares[0], shares[1], _kl(*logs))
+        return NextPair(tuple(one[i] for i in ids), shares[0], shares[1], float(kl(*logs)))
     sums = [_by_text(words, log) for words, log in zip((one, two), logs, strict=True)]
     likely = [sorted(shares, key=lambda text: -shares[text])[:count] for shares in sums]
     labels = _union(*likely)
@@ -72,8 +73,3 @@ def _by_text(words: Sequence[str], log: Float[Tensor, "vocab"]) -> dict[str, flo
     for text, share in zip(words, log.exp().tolist(), strict=True):
         found[text] = found.get(text, 0.0) + share
     return found
-
-
-def _kl(first: Float[Tensor, "vocab"], second: Float[Tensor, "vocab"]) -> float:
-    seen = first.isfinite()  # a token that was impossible on the first side adds nothing
-    return max(0.0, float((first[seen].exp() * (first[seen] - second[seen])).sum()))

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float, Int
 
 from analysis.joined import first_query, n_looked_at
-from attention.row_length import entropy
+from attention.distributions import entropy
 from model_runner.capture import ROWS, Capture
 
 

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention import softmax
+from attention.distributions import entropy
 from attention.zoo.head import Head
 from attention.zoo.variant import Variant
 from model_runner import Capture
@@ -132,8 +133,7 @@ def _shares(weights: Tensor) -> Tensor:
 
 def _entropy(shares: Tensor) -> Tensor:
     """Bits of each row; NaN of a row of nothing."""
-    bits = -torch.special.xlogy(shares, shares).sum(-1) / np.log(2)
-    return torch.where(shares.sum(-1) > 0, bits, torch.nan)
+    return torch.where(shares.sum(-1) > 0, entropy(shares), torch.nan)
 
 
 def _mean(values: Tensor) -> float:

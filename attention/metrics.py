@@ -14,6 +14,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from attention import distributions
+
 N_ = str  # marks a text for Babel without translating it here
 
 
@@ -52,8 +54,7 @@ class Rows:
 
 def entropy(rows: Rows) -> Float[Tensor, "heads queries"]:
     """Shannon entropy of the row in bits: 0 looks at one token, log2(n) at n tokens alike."""
-    shares = rows.shares
-    return -torch.special.xlogy(shares, shares).sum(-1) / torch.log(torch.tensor(2.0))
+    return distributions.entropy(rows.shares)
 
 
 def mean_distance(rows: Rows) -> Float[Tensor, "heads queries"]:

@@ -6,18 +6,13 @@ import functools
 import math
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
+
+from attention.distributions import entropy
 
 LENGTHS = tuple(2**power for power in range(1, 18))
 TRAINED = 512  # tokens: the length at which log n scaling changes nothing
 ROWS = 64  # random rows that an entropy is the mean of
 LONGEST_DRAWN = 16384  # keys; of more, rows are not drawn at random
-
-
-def entropy(weights: Float[Tensor, "*rows keys"]) -> Float[Tensor, "*rows"]:
-    """−Σ w log₂ w, in bits; 0 · log 0 is 0."""
-    return -torch.special.xlogy(weights, weights).sum(-1) / math.log(2)
 
 
 def log_n_factor(n: int) -> float:

@@ -15,8 +15,9 @@ from dataclasses import replace
 from analysis.film import Choice, How, choice
 from analysis.joined import as_drawn, first_query
 from analysis.token_tree import Branch
-from jobs.film_steps import PATIENCE, Say, Steps
+from jobs.film_steps import Say, Steps
 from jobs.film_ways import Take, Way
+from jobs.waiting import waited
 from model_runner import Capture, GenerateRequest, Runner, Sampling, Step
 from model_runner.errors import ContextFull, RunnerError
 from model_runner.kept import weight
@@ -167,12 +168,7 @@ class Film:
 
     def _read(self, ids: tuple[int, ...], say: Say) -> Capture:
         job = self.runner.submit(replace(self.prompt.request, continuation=ids), session=self._session)
-        try:
-            while not job.wait(PATIENCE):
-                say()
-            return as_drawn(job.result())
-        finally:
-            job.cancel()
+        return as_drawn(waited(job, say))
 
     def _choice(
         self, capture: Capture, position: int, sampling: Sampling, *, token: int | None = None, how: How = "prompt"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from analysis.patching import differing, exchanges
+from jobs.waiting import waited
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.errors import RunnerError
 
@@ -71,10 +72,4 @@ def read(runner: Runner, capture: Capture, text: str, name: str, say: Say) -> Ca
 
 def asked(runner: Runner, request: CaptureRequest, name: str, say: Say) -> Capture:
     """The capture of a request, waited for; ``say`` is called ten times a second. Raises RunnerError."""
-    job = runner.submit(request, session=name)
-    try:
-        while not job.wait(0.1):
-            say()
-        return job.result()
-    finally:
-        job.cancel()
+    return waited(runner.submit(request, session=name), say)

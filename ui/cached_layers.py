@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from jobs.waiting import waited
 from model_runner import CaptureRequest
 from model_runner.kv import CachedLayer
 from model_runner.questions import CacheLayers
@@ -30,9 +31,6 @@ def _measured(opened: PageContext, request: CaptureRequest, name: str) -> _Measu
     job = opened.runner.submit(CacheLayers(request), session=name)
     status = session.slots()["status"]
     try:
-        while not job.wait(0.1):
-            status.progress(0.0, text=_("Reading the text …"))
-        return _Measured(job.result())
+        return _Measured(waited(job, lambda: status.progress(0.0, text=_("Reading the text …"))))
     finally:
-        job.cancel()
         status.empty()

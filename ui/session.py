@@ -20,6 +20,7 @@ from analysis.examples import OF_MODEL, suited
 from jobs.hosting import listed_models, memory_setting
 from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
+from jobs.waiting import waited
 from ui import address
 from ui.i18n import _, language
 from ui.place import Beside, Place
@@ -248,13 +249,7 @@ def capture(
 
     two = {"attention": beside().attention, "target": beside().target or None} if runner.info.attentions else {}
     request = CaptureRequest(text(), chat=chat(), continuation=continuation() * continued, edits=edits, **two)
-    job = runner.submit(request, session=st.session_state[_ID])
-    try:
-        while not job.wait(0.1):
-            say("reading", 0, 0)
-        return job.result()
-    finally:
-        job.cancel()
+    return waited(runner.submit(request, session=st.session_state[_ID]), lambda: say("reading", 0, 0))
 
 
 def jobs() -> SessionJobs:

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.distributions import kl
 from model_runner.block_questions import Lens
 from model_runner.capture import Capture
 from model_runner.errors import N_, NotSeparable
@@ -88,8 +89,6 @@ def _row(
     """The fields of :class:`Lens`, of log-probabilities and the model's own; a token that it rules out counts as 0."""
     pause()
     best, ids = found.topk(min(top, found.shape[-1]), dim=-1)
-    seen = own > -torch.inf
-    kl = torch.where(seen, own.exp() * (own - found), 0.0).sum(dim=-1)
     final = found.gather(-1, said)
     rank = (found > final).sum(dim=-1)
-    return ids, best.exp(), torch.special.entr(found.exp()).sum(dim=-1), kl, final[:, 0].exp(), rank
+    return ids, best.exp(), torch.special.entr(found.exp()).sum(dim=-1), kl(own, found), final[:, 0].exp(), rank

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from jobs.waiting import waited
 from model_runner.errors import OneStackOnly
 from model_runner.question import Question
 from ui import cached, session
@@ -24,11 +25,7 @@ def one_stack(opened: PageContext) -> None:
 
 
 def _answer(opened: PageContext, question: Question[A]) -> A:
-    job = opened.runner.submit(question)
     try:
-        while not job.wait(0.1):
-            show_stage("reading", 0, 0)
-        return job.result()
+        return waited(opened.runner.submit(question), lambda: show_stage("reading", 0, 0))
     finally:
-        job.cancel()
         session.slots()["status"].empty()

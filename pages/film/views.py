@@ -23,6 +23,7 @@ from analysis.film import (
 from analysis.head_names import group_size
 from analysis.token_tree import branches_of, id_of, ids_of, token_tree
 from jobs.film import Film
+from jobs.waiting import waited
 from model_runner import Capture, GenerateRequest
 from model_runner.edits import Int8Cache, KeepLast, SharedKeys
 from model_runner.questions import Beams
@@ -261,11 +262,7 @@ def _add_beams(film: Film, width: int) -> None:
         asked.text, max_new_tokens=film.room, chat=asked.chat, edits=asked.edits, target=asked.target
     )
     status = st.empty()
-    job = film.runner.submit(Beams(request, width))
-    try:
-        while not job.wait(0.1):
-            status.caption(_("Searching with {width} beams …").format(width=width))
-        film.beams, film.width = branches_of(job.result(), name=_("beam {rank}")), width
-    finally:
-        job.cancel()
+    words = _("Searching with {width} beams …").format(width=width)
+    found = waited(film.runner.submit(Beams(request, width)), lambda: status.caption(words))
+    film.beams, film.width = branches_of(found, name=_("beam {rank}")), width
     status.empty()
