@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Example:
-    """``topic`` is its name on the screen, in the text's own language."""
+    """``topic`` is its name on the screen, in the text's own language; ``model`` opens with it, "" the one at hand."""
 
     topic: str
     text: str
+    model: str = ""
 
 
 EXAMPLES = (
@@ -48,10 +50,27 @@ OF_MODEL = {
     ),
 }
 
+# What the default model cannot do, and another that is embedded can.
+OF_ANOTHER = {
+    "default": (
+        Example("translation", "The dog chased the cat in the garden yesterday.", "translator"),
+        Example("翻译", "那匹马今早把那首绿色的诗放在了屋顶下面。", "translator"),
+    )
+}
+
 
 def examples_of(model: str, language: str) -> tuple[Example, ...]:
     """The texts that this model has something to show of, those in the reader's language first."""
-    examples = OF_MODEL.get(model, EXAMPLES)
+    return _readers_first(OF_MODEL.get(model, EXAMPLES), language)
+
+
+def examples_offered(model: str, language: str, models: Collection[str]) -> tuple[Example, ...]:
+    """The same, and those that open another of the ``models`` that may be opened."""
+    others = (example for example in OF_ANOTHER.get(model, ()) if example.model in models)
+    return _readers_first((*OF_MODEL.get(model, EXAMPLES), *others), language)
+
+
+def _readers_first(examples: tuple[Example, ...], language: str) -> tuple[Example, ...]:
     return tuple(sorted(examples, key=lambda example: example.text.isascii() == (language == "zh")))
 
 

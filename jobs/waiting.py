@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from model_runner.job import Job
+if TYPE_CHECKING:  # the frame waits too, before the engine is imported
+    from model_runner.job import Job
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from streamlit.navigation.page import Page
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis import text_in_address
-from analysis.examples import examples_of
+from analysis.examples import Example, examples_offered
 from jobs.hosting import listed_models
 from jobs.model_name import CUT
 from jobs.models_offered import good_for, labelled, offered
@@ -216,11 +216,10 @@ def _text_box() -> None:
         _beside_the_text()
     if session.carried():
         _changed_model()
+    examples = examples_offered(session.model(), language(), offered(listed_models(), session.model()))
     with st.container(key="examples", horizontal=True, gap="small"):
-        for number, example in enumerate(examples_of(session.model(), language())):
-            st.button(
-                example.topic, key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example.text,)
-            )
+        for number, example in enumerate(examples):
+            st.button(example.topic, key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example,))
 
 
 def _beside_the_text() -> None:
@@ -247,6 +246,8 @@ def _text_alone() -> None:
     change(Beside, chat=False)
 
 
-def _use_example(text: str) -> None:
-    give("text_box", text)  # what was typed and not yet asked for is told in the same run, and must not win
-    session.set_text(text)
+def _use_example(example: Example) -> None:
+    give("text_box", example.text)  # what was typed and not yet asked for is told in the same run, and must not win
+    if example.model:
+        session.set_model(example.model)
+    session.set_text(example.text)

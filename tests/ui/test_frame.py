@@ -12,7 +12,7 @@ import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 from streamlit.testing.v1 import AppTest
 
-from analysis.examples import EXAMPLES
+from analysis.examples import EXAMPLES, OF_MODEL
 from jobs.models_offered import WELL_KNOWN
 from model_runner import Capture, Check
 from pages.entries import ENTRIES
@@ -70,6 +70,19 @@ def test_an_example_wins_over_what_was_typed_and_is_told_in_the_same_run():
     assert app.text_area(key="text_box").value == app.session_state["text"] == EXAMPLES[1].text
 
 
+@pytest.mark.parametrize("lang, topic", [("en", "translation"), ("zh", "翻译")])
+def test_the_example_of_a_translation_opens_the_model_that_translates(lang, topic):
+    app = open_app(lang=lang)
+    next(button for button in app.button if button.label == topic).click().run()
+    no_failure(app)
+    text = app.text_area(key="text_box").value
+    assert text.isascii() is (lang == "en")
+    assert text in {example.text for example in OF_MODEL["translator"]}
+    assert app.selectbox(key="model_box").value == "translator"
+    assert beside_head(app) == {"lang": lang, "model": "translator", "text": text}
+    assert topic not in {button.label for button in app.button}
+
+
 @pytest.mark.parametrize("size, said", [(2000, False), (5000, True)])
 def test_a_text_that_the_address_cannot_hold_is_said_beside_its_box(size, said):
     app = type_text(open_app(), Random(0).randbytes(size).hex())
@@ -105,6 +118,7 @@ def test_a_server_with_a_list_of_models_offers_and_shows_these_alone(monkeypatch
         no_failure(app)
         assert app.selectbox(key="model_box").options == ["Embedded small Llama", "owner/name"]
         assert "translator" not in app.selectbox(key="model_box").help
+        assert "translation" not in {button.label for button in app.button}
         assert not app.selectbox(key="model_box").proto.accept_new_options
         assert "dtype" not in {group.key for group in app.button_group}
         assert "· float32</span>" in html(open_app(dtype="bfloat16"))  # one way to load each
