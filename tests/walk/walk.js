@@ -97,7 +97,8 @@
 
   // -- at rest ------------------------------------------------------------------------------------------------------
 
-  const WORKING = "[data-testid=stProgress], [data-testid=stSpinner], .film[data-playing=true]"
+  const PLAYING = "[data-playing=true], [data-playing='1']"
+  const WORKING = `[data-testid=stProgress], [data-testid=stSpinner], ${PLAYING}`
   const LOADING = "[data-testid=stSkeleton]" // it fades in, so it is there before it is seen
 
   const twoFrames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
@@ -121,6 +122,9 @@
 
   // Whether it is a part of the page that runs again and again, while somebody looks at its work.
   const ticking = () => seen.ticks
+
+  // A picture that plays changes all the time, and is at rest between two of its steps alone.
+  const playing = () => all(PLAYING).some(visible)
 
   const working = () => all(WORKING).some(visible) || all(LOADING).length > 0
 
@@ -295,5 +299,5 @@
 
   const rows = (selector) => all(selector).filter(visible).map((table) => [...table.querySelectorAll("tbody tr")].map(textOf))
 
-  window.walk = { checked, rows, ticking, atRest, working, controls, reach, value, settled, bounds, focus, same, snapshot, alerts, exceptions, selects, texts, labels, textOf }
+  window.walk = { checked, rows, ticking, playing, atRest, working, controls, reach, value, settled, bounds, focus, same, snapshot, alerts, exceptions, selects, texts, labels, textOf }
 })()

@@ -24,7 +24,8 @@ AT_REST = """patience => {
     if (!window.walk) return false
     window.waiting ??= performance.now()
     const long = performance.now() - window.waiting > patience
-    const there = walk.atRest() && !walk.working() || long && (walk.ticking() || walk.working() && walk.atRest())
+    const seen = walk.ticking() || walk.playing() || walk.working() && walk.atRest()
+    const there = walk.atRest() && !walk.working() || long && seen
     if (there) window.waiting = undefined
     return there
 }"""

@@ -202,19 +202,20 @@ function point(state, at) {
   refresh(state)
 }
 
-// Play rests on every number of a step and goes on to the next; at the end it begins anew.
+// Play rests on every number of a step and goes on to the next; at the end it begins anew. The host answers meanwhile
+// with steps of its own making, so they are looked up each time.
 function play(state) {
-  const { steps } = state.chain
-  if (state.step === steps[steps.length - 1].id) go(state, steps[0].id)
+  if (openStep(state) === state.chain.steps.at(-1)) go(state, state.chain.steps[0].id)
   const walk = () => {
     const cells = state.views.find((view) => view.result).cells
     const [rows, columns] = [cells.length, cells[0].length]
     const next = state.at ? state.at[0] * columns + state.at[1] + 1 : 0
     if (next < rows * columns) point(state, [Math.floor(next / columns), next % columns])
     else {
+      const { steps } = state.chain
       const place = steps.indexOf(openStep(state)) + 1
       if (place === steps.length) return stop(state)
-      go(state, state.chain.steps[place].id)
+      go(state, steps[place].id)
     }
     state.playing = setTimeout(walk, Math.min(CELL_TIME, STEP_TIME / (rows * columns)))
     if (state.at === null) refresh(state)
