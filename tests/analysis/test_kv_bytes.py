@@ -9,7 +9,7 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.questions import CacheLayers
 from tests.model_runner.cases import TEXT, shared_runner
-from tests.model_runner.families import FAMILIES, WINDOW
+from tests.model_runner.families import FAMILIES, WINDOW, often
 from tests.model_runner.tiny import D_HEAD, N_HEADS, N_LAYERS, byte_tokenizer, tiny
 
 N = len(byte_tokenizer()(TEXT).input_ids)
@@ -23,7 +23,7 @@ def both(name: str, text: str = TEXT):
 
 @pytest.mark.table
 @pytest.mark.parametrize("text", ["ab", TEXT])
-@pytest.mark.parametrize("name", CAUSAL)
+@pytest.mark.parametrize("name", often(CAUSAL))
 def test_the_formula_gives_the_measured_bytes_in_every_family(name, text):
     found = cache_bytes(*both(name, text))
     assert found.measured == found.formula > 0

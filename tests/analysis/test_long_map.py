@@ -106,6 +106,7 @@ def test_every_tile_of_every_zoom_is_what_loops_make_of_the_full_matrix(n_tokens
             assert_same(unpacked(made(spot).packed()), by_loops(matrix, spot))
 
 
+@pytest.mark.long
 def test_four_thousand_tokens_by_single_tiles_of_every_zoom() -> None:
     record = record_of(4000, sinks=True)
     matrix, made = full_matrix(record, 1), tiles_of(record, 1)

@@ -38,7 +38,7 @@ from model_runner.questions import (
 from model_runner.wire import CLASSES, FORMAT, from_bytes, to_bytes
 from tests.model_runner.cases import TEXT, shared_runner
 from tests.model_runner.every_edit import EVERY_EDIT
-from tests.model_runner.families import FAMILIES
+from tests.model_runner.families import FAMILIES, often
 
 D_MODEL, D_VALUE = 32, 8
 
@@ -88,7 +88,7 @@ def everything(capture: Capture) -> list[Any]:
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("name", [family.name for family in FAMILIES])
+@pytest.mark.parametrize("name", often(family.name for family in FAMILIES))
 def test_a_capture_says_the_same_after_bytes(name: str) -> None:
     own = runner(name).capture(CaptureRequest(TEXT))
     back = from_bytes(to_bytes(own), asked=runner(name))

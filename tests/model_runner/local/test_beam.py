@@ -12,6 +12,7 @@ import torch
 from model_runner.local.beam import search_beams
 from model_runner.local.runner import LocalRunner
 from model_runner.request import GenerateRequest
+from tests.model_runner.families import often
 from tests.model_runner.searched import FAMILY, TEXT, TOKENS, likely_ends, plain, prompt, runner, search
 from tests.model_runner.tiny import EOS, byte_tokenizer
 
@@ -43,7 +44,7 @@ def generated(name: str, *, width: int, limit: int, ends: tuple[int, ...]) -> tu
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("name", FAMILY)
+@pytest.mark.parametrize("name", often(FAMILY))
 def test_the_ranking_is_that_of_transformers_in_every_family(name: str) -> None:
     ends = likely_ends(name)
     found = search(name, ends=ends)

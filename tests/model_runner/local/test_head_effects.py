@@ -16,7 +16,7 @@ from model_runner.local.head_effects import ablations, head_patches, residual_pa
 from model_runner.local.rerun import Rerun
 from model_runner.local.runner import LocalRunner
 from tests.model_runner.cases import FAMILY, TEXT, runner_of, shared_runner
-from tests.model_runner.families import EDITABLE
+from tests.model_runner.families import EDITABLE, often
 from tests.model_runner.tiny import byte_tokenizer
 
 OTHER = TEXT.replace("dog", "cat")
@@ -34,7 +34,7 @@ def log_probs(capture: Capture) -> Tensor:
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("name", CAUSAL)
+@pytest.mark.parametrize("name", often(CAUSAL))
 def test_all_heads_at_once_are_each_head_by_itself(name):
     runner = shared_runner(name)
     plain = runner.capture(CaptureRequest(text=TEXT))

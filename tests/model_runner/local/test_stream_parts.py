@@ -15,7 +15,7 @@ from model_runner.errors import NoSuchPlace, OneStackOnly
 from model_runner.local.block_path import block_path
 from model_runner.local.block_probe import Event, LayerRun
 from tests.model_runner.cases import TEXT, shared_runner
-from tests.model_runner.families import FAMILIES
+from tests.model_runner.families import FAMILIES, often
 
 # What the code of each family adds, by hand: module of the first part, of the second, of norms in the stream.
 WRITTEN: dict[str, tuple[str, ...]] = {
@@ -49,7 +49,7 @@ def check_sums(found: Additions, residuals: tuple[Tensor, ...], position: int) -
             torch.testing.assert_close(total, after, rtol=0, atol=2e-6 * size)
 
 
-@pytest.mark.parametrize("name", [family.name for family in FAMILIES])
+@pytest.mark.parametrize("name", often(family.name for family in FAMILIES))
 def test_the_stream_after_is_before_plus_attention_plus_ffn(name: str) -> None:
     found, capture = additions(name), shared_runner(name).capture(CaptureRequest(TEXT))
     check_sums(found, capture.residuals, -1)
