@@ -15,8 +15,10 @@ from attention.distributions import entropy
 from attention.zoo.head import Head
 from attention.zoo.variant import Variant
 from model_runner import Capture
+from model_runner.errors import NoRotation, NotRecoverable
+from model_runner.positions import layout_of
 
-LARGEST = 256  # tokens drawn: of a longer text its first ones, as if it ended there
+LARGEST = 256  # tokens drawn: of a longer text as many, as if nothing stood around them
 SMALL = 0.01  # of the largest singular value: smaller ones do not count for the numerical rank
 NAMED = 3  # cells where a rival looks and softmax does not
 
@@ -37,9 +39,10 @@ class Compared:
     """One map, and numbers of it. ``weights`` is NaN where the head's mask hides a cell that the map leaves at 0.
 
     ``difference`` is from softmax, of shares (sizes that sum to 1 in a row) where the variant is signed. ``error`` is
-    ‖output − softmax's‖ / ‖softmax's‖ over all tokens, ``direction`` the mean cosine of a token's two outputs, 0 where
-    one is 0. ``entropy`` is of the shares, in bits, the mean over the tokens that look somewhere; ``elsewhere`` the
-    mean share that lies where softmax's does not. ``rank`` counts singular values above ``SMALL`` of the largest.
+    ‖output − softmax's‖ / ‖softmax's‖ over all tokens that look at any, ``direction`` the mean cosine of a token's two
+    outputs, 0 where one is 0. ``entropy`` is of the shares, in bits, the mean over the tokens that look somewhere;
+    ``elsewhere`` the mean share that lies where softmax's does not. ``rank`` counts singular values above
+    ``SMALL`` of the largest.
     """
 
     weights: Weights
@@ -53,13 +56,14 @@ class Compared:
     looks: tuple[Cell, ...]
 
 
-def captured_head(capture: Capture, layer: int, head: int) -> Head:
+def captured_head(capture: Capture, layer: int, head: int, first: int = 0) -> Head:
     """The head's own q, k and v, rotated as the model uses them, with its scores and its mask, in float64.
 
-    Of a text of more than ``LARGEST`` tokens its first ones. Raises NoWeights, NoSuchPlace.
+    Of a text of more than ``LARGEST`` tokens so many from ``first`` on, as if nothing stood before them. Raises
+    NoWeights, NoSuchPlace.
     """
     record = capture.record(layer)
-    part, n_heads = slice(0, min(len(capture.tokens), LARGEST)), len(record.q)
+    part, n_heads = slice(first, min(len(capture.tokens), first + LARGEST)), len(record.q)
     second = (head + 1) % n_heads
 
     def scores(one: int) -> Tensor:
@@ -82,7 +86,17 @@ def captured_head(capture: Capture, layer: int, head: int) -> Head:
         scores=scores(head),
         beside=scores(second) if n_heads > 1 else None,
         sink=None if record.sinks is None else float(record.sinks[head]),
+        turns=_turns(capture, layer),
     )
+
+
+def _turns(capture: Capture, layer: int) -> tuple[Tensor, Tensor] | None:
+    """Angles a token and pairs of the layer's rotation; None where it has none that can be read."""
+    try:
+        layout = layout_of(capture, layer)
+    except (NoRotation, NotRecoverable):
+        return None
+    return layout.theta, layout.pairs
 
 
 def own(head: Head) -> Compared:
@@ -109,18 +123,19 @@ def compared(
     expected = usual @ head.v
     shares, usual_shares = _shares(weights), _shares(usual)
     hidden = ~head.keep & (weights == 0)
+    looking = head.keep.any(-1)  # of two joined texts the tokens of one alone
     moved = shares - usual_shares
     difference = moved if signed else weights - usual
     return Compared(
         weights=weights.masked_fill(hidden, torch.nan).numpy(),
         difference=difference.masked_fill(hidden, torch.nan).numpy(),
         output=output.numpy(),
-        error=float((output - expected).norm() / expected.norm()),
-        direction=_mean(torch.cosine_similarity(output, expected, dim=-1, eps=1e-300)),
-        entropy=_mean(_entropy(shares)),
-        elsewhere=float(moved.clamp(min=0).sum(-1).mean()),
+        error=float((output - expected)[looking].norm() / expected.norm()),
+        direction=_mean(torch.cosine_similarity(output[looking], expected[looking], dim=-1, eps=1e-300)),
+        entropy=_mean(_entropy(shares[looking])),
+        elsewhere=float(moved[looking].clamp(min=0).sum(-1).mean()),
         rank=_rank(weights),
-        looks=_largest(moved),
+        looks=_largest(moved.masked_fill(~looking[:, None], 0.0)),
     )
 
 

@@ -28,7 +28,7 @@ def weights(head: Head) -> Float[Tensor, "tokens tokens"]:
 
 
 def output(head: Head) -> Float[Tensor, "tokens d_value"]:
-    return kernel.mix(features(head.q, head.n_tokens), features(head.k, head.n_tokens), head.v, head.keep)
+    return kernel.mix(features(head.q, head.n_tokens), features(head.k, head.n_tokens), head.v, head)
 
 
 def multiply_adds(n_tokens: int, d_head: int) -> int:

@@ -18,10 +18,10 @@ def tiled(head: Head, rows: int, columns: int) -> tuple[Tensor, Tensor]:
     outputs, sums = [], []
     for start in range(0, head.n_tokens, rows):
         here = slice(start, start + rows)
-        most = head.scores.new_full((len(head.q[here]), 1), -torch.inf)
+        most = head.q.new_full((len(head.q[here]), 1), -torch.inf)
         total, mixed = torch.zeros_like(most), head.v.new_zeros(len(most), head.v.shape[1])
         for first in range(0, head.n_tokens, columns):
-            scores = head.scores[here, first : first + columns]  # on a GPU made here, and nowhere else
+            scores = head.tile(here, slice(first, first + columns))  # on a GPU made here, and nowhere else
             larger = torch.maximum(most, scores.amax(-1, keepdim=True))
             shift = torch.where(torch.isneginf(larger), 0.0, larger)
             shrink, exps = (most - shift).exp(), (scores - shift).exp()

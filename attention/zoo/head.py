@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 
@@ -15,6 +15,7 @@ class Head:
 
     ``scores`` are the model's own before the softmax: scaled, soft-capped, biased, −inf where masked. ``beside`` are
     those of a second head of the layer, None where there is one alone; ``sink`` is a learned one's logit.
+    ``turns`` are the angles a token (radians) and the pairs of coordinates that positions turned, None where none did.
     """
 
     q: Float[Tensor, "tokens d_head"]
@@ -25,6 +26,7 @@ class Head:
     scores: Float[Tensor, "tokens tokens"]
     beside: Float[Tensor, "tokens tokens"] | None = None
     sink: float | None = None
+    turns: tuple[Float[Tensor, "pairs"], Int[Tensor, "pairs 2"]] | None = None
 
     @property
     def n_tokens(self) -> int:
@@ -50,6 +52,10 @@ class Head:
     def looks_ahead(self) -> bool:
         """Whether a query may look at a key after it."""
         return bool(self.keep.triu(1).any())
+
+    def tile(self, rows: slice, columns: slice) -> Float[Tensor, "queries keys"]:
+        """The scores of these queries and keys."""
+        return self.scores[rows, columns]
 
     def softmax(self) -> Float[Tensor, "tokens tokens"]:
         """The head's own weights."""

@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.zoo.head import normalised
+from attention.zoo.head import Head, normalised
 
 TILE = 64  # tokens whose products are made at once in a causal text
 
@@ -28,16 +28,16 @@ def mix(
     phi_q: Float[Tensor, "tokens features"],
     phi_k: Float[Tensor, "tokens features"],
     v: Float[Tensor, "tokens d_value"],
-    keep: Bool[Tensor, "tokens tokens"],
+    head: Head,
 ) -> Float[Tensor, "tokens d_value"]:
-    """The values under that map, in time linear in the tokens where the mask is none or causal."""
+    """The values under that map and the head's mask, in time linear in the tokens where that is none or causal."""
     ones = torch.cat([v, torch.ones_like(v[:, :1])], dim=1)  # its last column gathers the sum of a row
-    if keep.all():
+    if head.sees_all:
         sums = phi_q @ (phi_k.T @ ones)
-    elif torch.equal(keep, torch.ones_like(keep).tril()):
+    elif head.sees_past:
         sums = causal_sums(phi_q, phi_k, ones)
     else:
-        return weights(phi_q, phi_k, keep) @ v
+        return weights(phi_q, phi_k, head.keep) @ v
     return sums[:, :-1] / torch.where(sums[:, -1:] == 0, 1.0, sums[:, -1:])
 
 

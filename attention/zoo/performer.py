@@ -48,7 +48,7 @@ def weights(head: Head, features: int, seed: int) -> Float[Tensor, "tokens token
 
 
 def output(head: Head, features: int, seed: int) -> Float[Tensor, "tokens d_value"]:
-    return kernel.mix(*_both(head, features, seed), head.v, head.keep)
+    return kernel.mix(*_both(head, features, seed), head.v, head)
 
 
 def multiply_adds(n_tokens: int, d_head: int, features: int, seed: int) -> int:

@@ -38,8 +38,8 @@ def output(head: Head, power: float, opposite: int) -> Float[Tensor, "tokens d_v
     first, second = head.v.chunk(2, dim=1) if head.v.shape[1] > 1 else (head.v, head.v[:, :0])
     return torch.cat(
         [
-            kernel.mix(*features(head, power, 0), first, head.keep),
-            kernel.mix(*features(head, power, 1), second, head.keep),
+            kernel.mix(*features(head, power, 0), first, head),
+            kernel.mix(*features(head, power, 1), second, head),
         ],
         dim=1,
     )

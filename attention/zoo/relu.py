@@ -16,7 +16,7 @@ def weights(head: Head) -> Float[Tensor, "tokens tokens"]:
 
 
 def output(head: Head) -> Float[Tensor, "tokens d_value"]:
-    return kernel.mix(relu(head.q), relu(head.k), head.v, head.keep)
+    return kernel.mix(relu(head.q), relu(head.k), head.v, head)
 
 
 def multiply_adds(n_tokens: int, d_head: int) -> int:

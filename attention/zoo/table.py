@@ -1,4 +1,4 @@
-"""The table of rivals: a new one is one file beside this one, and one paragraph here.
+"""The table of rivals: a new one is one file beside this one, and one paragraph here or, of a state, in ``states.py``.
 
 docs/zoo.md is written from it (``python -m scripts.zoo_table``), and the page Zoo draws it.
 """
@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from attention.zoo import (
     cosformer,
-    delta,
     differential,
+    dual_chunk,
     flash,
-    lightning,
     linear,
     linformer,
     log_n,
@@ -21,9 +20,9 @@ from attention.zoo import (
     reformer,
     relu,
     sigmoid,
-    ssd,
     transnormer,
 )
+from attention.zoo.states import STATES
 from attention.zoo.variant import Parameter, Variant
 
 N_ = str  # marks a text for translation where it is shown
@@ -40,7 +39,7 @@ def _as_softmax(n_tokens: int, d_head: int, **numbers: float | int) -> int:
 VARIANTS = (
     Variant(
         "linear", N_("linear (elu + 1)"), "kernel", "any", (), linear.weights, linear.output, linear.multiply_adds,
-        work="2 n d²",
+        work="2 n d (d + 1)",
         does=N_("compares by elu(q) + 1 and elu(k) + 1 instead of by the exponential of q·k"),
         gives_up=N_("Sharp looks: every key keeps a share, since no feature is ever 0."),
         buys=N_("A text is one state of d × d numbers, however long it grows."),
@@ -49,7 +48,7 @@ VARIANTS = (
     ),
     Variant(
         "relu", "ReLU (SANA)", "kernel", "any", (), relu.weights, relu.output, relu.multiply_adds,
-        work="2 n d²",
+        work="2 n d (d + 1)",
         does=N_("compares the positive parts of q and k alone"),
         gives_up=N_("Whatever q and k say by negative entries; the exponential that makes one key stand out."),
         buys=N_("The cheapest features there are, and cells of exactly 0."),
@@ -61,7 +60,7 @@ VARIANTS = (
         (Parameter("features", N_("features"), N_("random directions; more of them come nearer to softmax"), 64,
                    most=1024), _SEED),
         performer.weights, performer.output, performer.multiply_adds,
-        work="4 n d m",
+        work="2 n m (2 d + 1)",
         does=N_("draws random features whose product is the exponential of q·k on average"),
         gives_up=N_("Exactness: long queries and keys need very many features."),
         buys=N_("Softmax itself in the limit, at a cost that grows with the text and not with its square."),
@@ -70,7 +69,7 @@ VARIANTS = (
     ),
     Variant(
         "cosformer", "cosFormer", "kernel", "any", (), cosformer.weights, cosformer.output, cosformer.multiply_adds,
-        work="4 n d²",
+        work="4 n d (d + 1)",
         does=N_("compares positive parts, and less the farther away a key is: by a cosine"),
         gives_up=N_("Sharp looks far back: a key a whole text away would weigh 0."),
         buys=N_("A sense of nearness that is still a product of features."),
@@ -97,7 +96,7 @@ VARIANTS = (
                       most=1),
         ),
         polaformer.weights, polaformer.output, polaformer.multiply_adds,
-        work="4 n d²",
+        work="4 n d (d + 2)",
         does=N_("splits q and k by sign: same signs mix one half of the values, opposite signs the other"),
         gives_up=N_("One map for all values: each half of them has its own."),
         buys=N_("Negative entries count too, and a power makes linear attention sharp again."),
@@ -124,7 +123,7 @@ VARIANTS = (
             _SEED,
         ),
         reformer.weights, None, reformer.multiply_adds,
-        work="2 n (4 n / b) d h",
+        work="n d h (b / 2 + 8 n / b)",
         does=N_("takes queries for keys, and looks only where a random hash puts two tokens together"),
         gives_up=N_("Own keys; a token looks at itself only where it finds no other; near ones that a hash parts."),
         buys=N_("Softmax over the few keys that matter most, found without comparing all."),
@@ -149,7 +148,7 @@ VARIANTS = (
             Parameter("steps", N_("steps"), N_("of the iteration that inverts their map"), 6, most=60),
         ),
         nystrom.weights, nystrom.output, nystrom.multiply_adds,
-        work="6 n d m",
+        work="6 n d m + 2 d m² + 4 s m³",
         does=N_("goes from a token to landmarks and from landmarks to tokens, never straight"),
         gives_up=N_("Any mask, and weights that are surely positive: an inverse is part of the map."),
         buys=N_("A map of rank m at most that leans on the text’s own queries and keys."),
@@ -172,51 +171,21 @@ VARIANTS = (
         identity="tiles of any size give what torch’s scaled_dot_product_attention gives",
         on_scores=True,
     ),
+    *STATES,
     Variant(
-        "lightning", N_("Lightning (decay)"), "memory", "causal",
+        "dual_chunk", N_("dual chunk"), "memory", "causal",
         (
-            Parameter("half_life", N_("half-life"), N_("tokens after which half of a token is left"), 8, most=4096),
-            Parameter("tile", N_("tile size"), N_("tokens computed at once; it changes nothing"), 4),
+            Parameter("chunk", N_("chunk"), N_("tokens; within one, softmax as it is"), 4),
+            Parameter("local", N_("true beyond a chunk"), N_("tokens across its border at their true distance"), 2),
         ),
-        lightning.weights, lightning.output, lightning.multiply_adds,
-        work="2 n (b + d) d",
-        does=N_("multiplies q·k, without any softmax, by a decay with the distance"),
-        gives_up=N_("Weights that are shares: they have signs and any size; and what lies far back."),
-        buys=N_("A state of d × d numbers, at the same cost for every token. MiniMax-01 has 7 such layers to 1 of "
-                "softmax."),
-        source="Qin et al. 2024, arXiv:2401.04658",
-        identity="tiles of any size give the product masked by the decay",
-        signed=True,
-    ),
-    Variant(
-        "delta", "DeltaNet", "memory", "causal",
-        (
-            Parameter("strength", N_("strength β"), N_("hundredths; how far the state is mended"), 100, least=0,
-                      most=200, per=100),
-            Parameter("kept", N_("kept α"), N_("hundredths of the state for each token; below 100 it is gated"), 100,
-                      least=0, most=100, per=100),
-        ),
-        delta.weights, delta.output, delta.multiply_adds,
-        work="3 n d²",
-        does=N_("asks a state for the key’s value and writes only the difference to the new one"),
-        gives_up=N_("The exponential; a state of d × d numbers holds at most d values apart."),
-        buys=N_("A memory that can be corrected: a key seen again replaces what it stood for."),
-        source="Yang et al. 2024, arXiv:2406.06484; gated: arXiv:2412.06464",
-        identity="the map written out gives what the state gives, a token at a time",
-        signed=True,
-    ),
-    Variant(
-        "ssd", N_("state-space dual (Mamba-2)"), "memory", "causal",
-        (Parameter("rate", N_("rate"), N_("hundredths; how much a key of length √d makes the past fade"), 10, least=0,
-                   most=500, per=100),),
-        ssd.weights, ssd.output, ssd.multiply_adds,
-        work="2 n d²",
-        does=N_("lets each token say how much of the past fades: its step, here the length of its key"),
-        gives_up=N_("Looks at single far tokens: what has faded is gone for all that follow."),
-        buys=N_("The same numbers as a recurrence with a small state, or as one masked product."),
-        source="Dao & Gu 2024, arXiv:2405.21060",
-        identity="the masked product gives what the recurrence gives",
-        signed=True,
+        dual_chunk.weights, None, dual_chunk.multiply_adds,
+        work=_QUADRATIC,
+        does=N_("sees every key, but from a distance that the model was trained on"),
+        gives_up=N_("True distances: far keys all seem to stand at the same few places."),
+        buys=N_("Texts of many times the trained length, without training, and with exact softmax near by."),
+        source="An et al. 2024, arXiv:2402.17463",
+        identity="a text within one chunk is softmax; else softmax of scores at the distances of its index map",
+        needs_turns=True,
     ),
     Variant(
         "sigmoid", N_("sigmoid"), "weights", "any",

@@ -17,6 +17,7 @@ Replaces = Literal["kernel", "mask", "memory", "weights"]
 Mask = Literal["any", "causal", "none"]
 
 ONE_HEAD = N_("{variant} takes the weights of a second head away; this layer has one head alone.")
+NOT_TURNED = N_("{variant} turns queries and keys to other distances; this layer’s are not turned (RoPE).")
 BOTH_WAYS = N_("{variant} reads a text from left to right; this layer looks both ways, so it has no place in it.")
 FUTURE = N_(
     "{variant} mixes keys before they are compared and cannot hide any; what this layer hides from a token is seen too."
@@ -67,7 +68,8 @@ class Variant:
     ``multiply_adds`` takes tokens, d_head and the parameters: of its matrix products for one head, forward, not halved
     by a causal mask. ``mask`` is what it can
     obey: any rule, the causal one alone, or none. ``signed``: weights may be negative, or of any size. ``on_scores``:
-    it begins with the model's own scores, with all that is added to them, not with queries and keys.
+    it begins with the model's own scores, with all that is added to them, not with queries and keys. ``by_token`` is a
+    number of each token that it tells besides, and ``by_token_as`` says which.
     """
 
     name: str
@@ -87,6 +89,9 @@ class Variant:
     signed: bool = False
     on_scores: bool = False
     needs_beside: bool = False
+    needs_turns: bool = False
+    by_token: Callable[..., Float[Tensor, "tokens"]] | None = None
+    by_token_as: str = ""
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
         """Every parameter's number; one that is not named has its usual one. Raises NotHere."""
@@ -111,6 +116,8 @@ class Variant:
         """Why it has no place in this head, a template of {variant}; empty where it has."""
         if self.needs_beside and head.beside is None:
             return ONE_HEAD
+        if self.needs_turns and head.turns is None:
+            return NOT_TURNED
         return BOTH_WAYS if self.mask == "causal" and head.looks_ahead else ""
 
     def left_out(self, head: Head) -> list[str]:

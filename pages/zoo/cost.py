@@ -12,7 +12,7 @@ import streamlit as st
 from attention.zoo import flash, lightning
 from attention.zoo.variant import Parameter, Variant
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, show_sliders, state, values_of
-from ui.controls import pick
+from ui.controls import choose, pick
 from ui.i18n import _
 from ui.page import PageContext
 from viz.chart import Line, Lines
@@ -52,21 +52,27 @@ class Costs:
 
 def show_cost(opened: PageContext) -> Costs:
     """The chart, and a table of three lengths."""
-    held = state()
-    chosen = [one for one in (held.first, held.second) if one is not None]
-    variants = tuple((one, values_of(one, LENGTHS[0], "long")) for one in dict.fromkeys(chosen))
-    found = costs_of(_shape(opened), variants)
     left, right = st.columns([0.7, 0.3], gap="large")
+    with right:
+        found = costs_of(_shape(opened), show_choices())
+        _show_table(found)
     with left:
         st.plotly_chart(figure(chart_of(found)), key="zoo_cost", config=CONFIG, alt=chart_of(found).y_title)
-    with right:
-        every = {one.name: _(one.label) for one in BY_NAME.values()}
-        pick(ZooState, "variant", held.variant, every)
-        pick(ZooState, "beside", held.beside, {DIFFERENCE: _("softmax alone")} | every)
-        for variant, values in variants:
-            show_sliders(variant, counted(variant), values, LENGTHS[0], "long")
-        _show_table(found)
     return found
+
+
+def show_choices() -> tuple[tuple[Variant, dict[str, int]], ...]:
+    """Formula or measured, the variants, and sliders for what their work depends on; these variants, numbered."""
+    held = state()
+    choose(ZooState, "how", held.how, {"formula": _("by formula"), "measured": _("measured here")})
+    every = {one.name: _(one.label) for one in BY_NAME.values()}
+    pick(ZooState, "variant", held.variant, every)
+    pick(ZooState, "beside", held.beside, {DIFFERENCE: _("softmax alone")} | every)
+    chosen = [one for one in (held.first, held.second) if one is not None]
+    variants = tuple((one, values_of(one, LENGTHS[0], "long")) for one in dict.fromkeys(chosen))
+    for variant, values in variants:
+        show_sliders(variant, counted(variant), values, LENGTHS[0], "long")
+    return variants
 
 
 def costs_of(shape: Shape, variants: tuple[tuple[Variant, dict[str, int]], ...]) -> Costs:
@@ -117,6 +123,14 @@ def table_of(found: Costs) -> pd.DataFrame:
     return pd.DataFrame(data, index=[f"{length:,}" for length in LENGTHS])
 
 
+def short_count(value: float) -> str:
+    """As the axis of the chart writes it, with three digits: 131M, 4.1G, 2.05P."""
+    for power, suffix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
+        if value >= 0.9995 * 10**power:
+            return f"{value / 10**power:.3g}{suffix}"
+    return f"{value:.3g}"
+
+
 def _shape(opened: PageContext) -> Shape:
     record = opened.capture.record(opened.layer)
     n_layers = sum(one is not None for one in opened.capture.records)
@@ -128,14 +142,15 @@ def _show_table(found: Costs) -> None:
     head = "".join(f"<th scope='col'>{words}</th>" for words in (_("tokens"), *(f"{length:,}" for length in NAMED)))
     rows = "".join(
         f"<tr><th scope='row'>{escape(one.name)}</th>"
-        + "".join(f"<td>{one.values[LENGTHS.index(length)]:.1e}</td>" for length in NAMED)
+        + "".join(f"<td>{short_count(one.values[LENGTHS.index(length)])}</td>" for length in NAMED)
         + "</tr>"
         for one in found.curves
     )
     words = _(
         "Matrix products of {layers} layers of {heads} heads, d = {d}, by formula; not halved by a causal mask. The "
-        "numbers of a variant stay as they are here, however long the text."
-    ).format(layers=shape.n_layers, heads=shape.n_heads, d=shape.d_head)
+        "numbers of a variant stay as they are here, however long the text; Lightning in the hybrid has tiles of "
+        "{tile} tokens. M is a million, G a billion, T a thousand G, P a thousand T."
+    ).format(layers=shape.n_layers, heads=shape.n_heads, d=shape.d_head, tile=TILE)
     st.html(
         f"<table class='atlas-costs'><thead><tr>{head}</tr></thead>"
         f"<tbody>{rows}</tbody></table><p class='atlas-caption'>{escape(words)}</p>"

@@ -58,11 +58,14 @@ def _named(maps: Maps) -> dict[str, Compared]:
 
 def _tables(maps: Maps) -> dict[str, pd.DataFrame]:
     named = _named(maps)
-    tables = {name: map_table(head_view(maps.opened, one.weights, maps.view.window)) for name, one in named.items()}
+    tables = {
+        name: map_table(head_view(maps.opened, one.weights, maps.view.window, maps.start))
+        for name, one in named.items()
+    }
     for rival in _rivals(maps):
         if rival.found is not None:
             heading = f"{_(rival.variant.label)} · {_(DIFFERENT)}"
-            tables[heading] = map_table(head_view(maps.opened, rival.found.difference, maps.view.window))
+            tables[heading] = map_table(head_view(maps.opened, rival.found.difference, maps.view.window, maps.start))
     data = [[float(getattr(one, row)) for one in named.values()] for row in ROWS]
     tables[_("Numbers")] = pd.DataFrame(data, index=[_(label) for label in ROWS.values()], columns=list(named))
     return tables
@@ -87,7 +90,7 @@ def _maps_code(maps: Maps) -> str:
         "from analysis.zoo import captured_head, own, substituted",
         "from attention.zoo.table import BY_NAME",
         "",
-        f"head = captured_head(capture, {maps.opened.layer}, {maps.opened.head})",
+        f"head = captured_head(capture, {maps.opened.layer}, {maps.opened.head}, {maps.start})",
         "softmax = own(head)",
     ]
     for place, rival in zip(("first", "second"), (maps.first, maps.second), strict=True):

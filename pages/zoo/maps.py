@@ -10,12 +10,14 @@ import streamlit as st
 
 from analysis.color_scale import Scale
 from analysis.head_map import HeadMap, Window, clip_window
+from analysis.joined import first_query, n_looked_at
 from analysis.units import token_units
 from analysis.zoo import Compared, captured_head, own, substituted
 from attention.zoo.head import Head
 from attention.zoo.variant import Variant
-from pages.zoo.numbers import show_looks, show_numbers, show_words
-from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, show_sliders, state, values_of
+from pages.zoo.cut import show_cut
+from pages.zoo.numbers import show_by_token, show_looks, show_numbers, show_words
+from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
 from ui import session
 from ui.components import mount
 from ui.controls import pick
@@ -47,6 +49,7 @@ class Maps:
     """What is in view. ``scale`` and ``payload`` are of the variant's map, or of softmax's where it has no place."""
 
     opened: PageContext
+    start: int  # the first token drawn
     own: Compared
     first: Rival
     second: Rival | None
@@ -57,14 +60,15 @@ class Maps:
 
 def show_maps(opened: PageContext) -> Maps:
     """Softmax at the left with the numbers of all below it, the variant, and what stands beside it."""
-    head = captured_head(opened.capture, opened.layer, opened.head)
+    start = first_drawn(len(opened.capture.tokens))
+    head = captured_head(opened.capture, opened.layer, opened.head, start)
     usual, first, other = own(head), _rival(head, state().first), state().second
     second = None if other is None else _rival(head, other)
     left, middle, right = st.columns(3, gap="medium")
     with left:
         name = f"L{opened.layer}H{opened.head}"
         with st.container(key="zoo_own", height=36, border=False, vertical_alignment="center"):
-            words = _("softmax, as the model has it")
+            words = _("softmax over these tokens alone") if start else _("softmax, as the model has it")
             st.html(f"<div class='atlas-head'><b>{name}</b> <span>{escape(words)}</span></div>")
         scale = Scale("sequential", 0.0, 1.0, False, "percent")
         view, payload = _show_map(opened, usual.weights, scale, "zoo_softmax", "softmax")
@@ -82,16 +86,9 @@ def show_maps(opened: PageContext) -> Maps:
         pick(ZooState, "beside", state().beside, words)
         _show_right(opened, head, first, second)
     with left:
-        _show_cut(head.n_tokens, len(opened.capture.tokens))
+        show_cut(opened, start)
         show_numbers(usual, [(one.variant, one.found) for one in (first, second) if one is not None])
-    return Maps(opened, usual, first, second, view, scale, payload)
-
-
-def _show_cut(n_drawn: int, n_tokens: int) -> None:
-    """That only the first tokens of a long text are drawn and counted."""
-    if n_drawn < n_tokens:
-        words = _("Drawn are the first {count} of {total} tokens.").format(count=n_drawn, total=n_tokens)
-        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    return Maps(opened, start, usual, first, second, view, scale, payload)
 
 
 def scale_of(found: Compared, variant: Variant) -> Scale:
@@ -135,6 +132,7 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
         show_sliders(rival.variant, rival.variant.parameters, rival.values, head.n_tokens)
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
     show_words(rival.variant, left_out)
+    show_by_token(opened, head, rival.variant, rival.values, first_drawn(len(opened.capture.tokens)))
 
 
 def _show_map(
@@ -142,7 +140,8 @@ def _show_map(
 ) -> tuple[HeadMap, bytes]:
     """A map of the tokens drawn, as far as the session's window goes; a click pins the cell on all of them."""
     held = session.place().window
-    view = head_view(opened, values, None if held is None else Window(*held))
+    start = first_drawn(len(opened.capture.tokens))
+    view = head_view(opened, values, None if held is None else Window(*held), start)
     texts = map_component.texts_of("difference" if key == "zoo_difference" else "weights", mean=False)
     texts |= {"cell": SIGNED} if signed else {}
     drawn = view.window != view.whole
@@ -155,7 +154,7 @@ def _show_map(
         **asdict(scale),
         selected=_selected(opened, view),
         pool=view.pool,
-        overview=_small(values) if drawn else None,
+        overview=_small(head_view(opened, values, None, start).values) if drawn else None,
         texts=translated(texts) | {"summary": _summary(opened, view, label)},
         max_height=HEIGHT,
     )
@@ -163,13 +162,16 @@ def _show_map(
     return view, payload
 
 
-def head_view(opened: PageContext, values: np.ndarray, wanted: Window | None) -> HeadMap:
-    """The values as a map of tokens, cut to a window."""
-    n_tokens = len(values)
-    whole = Window(0, n_tokens, 0, n_tokens)
+def head_view(opened: PageContext, values: np.ndarray, wanted: Window | None, start: int = 0) -> HeadMap:
+    """The values, of tokens from ``start`` on, as a map of tokens, cut to a window; of two texts one at the other."""
+    stop, capture = start + len(values), opened.capture
+    whole = Window(start, stop, start, stop)
+    if first_query(capture) and stop == len(capture.tokens):
+        whole = Window(first_query(capture), stop, 0, n_looked_at(capture))
     window = clip_window(wanted, whole)
-    units = token_units(opened.capture)[:n_tokens]
-    shown = values[window.q0 : window.q1, window.k0 : window.k1].astype(np.float32)
+    units = token_units(opened.capture)[:stop]
+    rows, columns = slice(window.q0 - start, window.q1 - start), slice(window.k0 - start, window.k1 - start)
+    shown = values[rows, columns].astype(np.float32)
     return HeadMap(shown, window, whole, units, (1, 1), "exact")
 
 
@@ -188,12 +190,12 @@ def _summary(opened: PageContext, view: HeadMap, label: str) -> str:
 
 def _selected(opened: PageContext, view: HeadMap) -> tuple[int, int | None] | None:
     """The pinned cell, where it is among the tokens drawn."""
-    n_tokens = len(view.units)
-    query = opened.query if opened.query is not None and opened.query < n_tokens else None
-    return view.units_at(query, None if (opened.key or 0) >= n_tokens else opened.key)
+    whole = view.whole
+    query = opened.query if opened.query in range(whole.q0, whole.q1) else None
+    return view.units_at(query, opened.key if opened.key in range(whole.k0, whole.k1) else None)
 
 
 def _small(values: np.ndarray) -> np.ndarray:
     """The whole map in few pixels, each the largest of its cells."""
-    starts = np.arange(0, len(values), -(-len(values) // OVERVIEW))
-    return np.fmax.reduceat(np.fmax.reduceat(values, starts, axis=0), starts, axis=1).astype(np.float32)
+    rows, columns = (np.arange(0, count, -(-count // OVERVIEW)) for count in values.shape)
+    return np.fmax.reduceat(np.fmax.reduceat(values, rows, axis=0), columns, axis=1).astype(np.float32)

@@ -9,7 +9,7 @@ from ui.reading import show_reading
 
 def explain(view: View) -> None:
     """The explanation of the view that is open."""
-    (_cost if view == "cost" else _maps)()
+    {"maps": _maps, "flash": _flash, "cost": _cost}[view]()
 
 
 def _maps() -> None:
@@ -30,6 +30,25 @@ def _maps() -> None:
     )  # fmt: skip  # one sentence a paragraph
 
 
+def _flash() -> None:
+    show_reading(
+        [
+            _("Softmax of the open head, computed a tile at a time: a block of queries meets a block of keys in the "
+              "small fast memory (SRAM), and no score is ever written to the large slow one (HBM)."),
+            _("A softmax needs the largest score of its row, which may come last. So a row keeps the largest so far, "
+              "m, and the sum of e to the scores less m, ℓ; where a larger score comes, all before it is multiplied by "
+              "e^(m − m′). After its last tile the row is softmax, exactly."),
+            _("Plain attention writes all scores and all weights to HBM and reads them again. Tiles read queries, keys "
+              "and values more than once instead; in a long text, with tiles of some size, that is far less."),
+        ],
+        formula="m′ = max(m, max s)\nℓ′ = ℓ · e^(m − m′) + Σ e^(s − m′)\n"
+        "O′ = (O · ℓ · e^(m − m′) + Σ e^(s − m′) v) / ℓ′",
+        source="Dao et al. 2022, arXiv:2205.14135; Dao 2023, arXiv:2307.08691",
+        attempt=_("Choose own tiles of one key: how often is the sum corrected? Then let the loops change places and "
+                  "compare what is written."),
+    )  # fmt: skip  # one sentence a paragraph
+
+
 def _cost() -> None:
     show_reading(
         [
@@ -37,7 +56,8 @@ def _cost() -> None:
               "logarithmic, so a line twice as steep grows with the square."),
             _("Softmax is cheap in short texts: a rule that is linear in the length pays off once the text is longer "
               "than its features or its head."),
-            _("Counted are products of matrices alone, by formula: what a machine makes of them depends on much else."),
+            _("Counted are products of matrices alone, by formula: what a machine makes of them depends on much else. "
+              "Measured, one head is computed here over ever longer texts, and its seconds and bytes are drawn."),
         ],
         formula="softmax: 2 n² d\nkernel:  2 n m (d + 1),  m features\nhybrid:  (7 · Lightning + softmax) / 8",
         source="Katharopoulos et al. 2020, arXiv:2006.16236; MiniMax 2025, arXiv:2501.08313",

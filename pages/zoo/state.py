@@ -1,4 +1,4 @@
-"""What the page Zoo holds: its view, the variant in the middle, what stands beside it, and the numbers of both."""
+"""What the page Zoo holds: its view, the variant in the middle, what stands beside it, their numbers, and the film."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from analysis.zoo import LARGEST
+from attention.flash_blocks import Order
 from attention.zoo.table import BY_NAME, VARIANTS
 from attention.zoo.variant import NotHere, Parameter, Variant
 from ui.controls import slider
@@ -19,14 +21,21 @@ DIFFERENCE = "difference"  # what stands beside a variant that no other is compa
 FIRST = "linear"  # the variant that the page opens with
 LONGEST = 10**6  # no number of a variant is larger
 
-View = Literal["maps", "cost"]
+SRAM = ("1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64", "96", "128", "192")  # KB
+A100 = 192  # KB of SRAM that each of its processors has (Dao et al. 2022, arXiv:2205.14135, section 2.1)
+
+View = Literal["maps", "cost", "flash"]
 Field = Literal["values", "long"]
 LABELS = {f"{variant.name}.{one.name}": one.label for variant in VARIANTS for one in variant.parameters}
 
 
 @dataclass(frozen=True)
 class ZooState:
-    """Numbers are by ``variant.parameter``: ``values`` of the variants on the head, ``long`` of those in long texts."""
+    """Numbers are by ``variant.parameter``: ``values`` of the variants on the head, ``long`` of those in long texts.
+
+    Of FlashAttention's film: which loop is the ``order``'s outer one, the tiles of an ``sram`` in KB or of the reader's
+    own ``rows`` and ``columns``, and the ``frame`` that is open.
+    """
 
     SCOPE: ClassVar[str] = "zoo"
 
@@ -39,6 +48,15 @@ class ZooState:
     long: Mapping[str, int] | None = setting(
         None, N_("numbers"), least=-LONGEST, most=LONGEST, items=lambda name: LABELS.get(name, name)
     )
+
+    start: int = setting(0, N_("first token drawn"), least=0, most=LONGEST)
+    how: Literal["formula", "measured"] = setting("formula", N_("cost"))
+    order: Order = setting("keys", N_("order of the loops"))
+    blocks: Literal["sram", "own"] = setting("sram", N_("tiles"))
+    sram: str = setting("2", N_("SRAM"), options=lambda: SRAM)
+    rows: int = setting(4, N_("queries in a tile"), least=1, most=LARGEST)
+    columns: int = setting(4, N_("keys in a tile"), least=1, most=LARGEST)
+    frame: int = setting(0, N_("place in the film"), least=0, most=LONGEST)
 
     @property
     def first(self) -> Variant:
@@ -53,6 +71,11 @@ class ZooState:
 def state() -> ZooState:
     """What the page holds now."""
     return current(ZooState)
+
+
+def first_drawn(n_tokens: int) -> int:
+    """The first token drawn of a text of so many; of a short one the first there is."""
+    return min(state().start, max(0, n_tokens - LARGEST))
 
 
 def values_of(variant: Variant, n_tokens: int, field: Field = "values") -> dict[str, int]:

@@ -92,7 +92,11 @@ VIEWS: dict[str, dict[str, str]] = {
         "block.view=learning": ".layer-head-map",
     },
     "families": {"families.family=two": ".head-map", "families.view=known": KNOWN},
-    "zoo": {"layer=6&head=4&zoo.variant=performer": ".head-map", "zoo.view=cost": CHART},
+    "zoo": {
+        "layer=6&head=4&zoo.variant=performer": ".head-map",
+        "zoo.view=flash&zoo.frame=5": ".flash-film",
+        "zoo.view=cost": CHART,
+    },
 }
 # No colour on its way, and nothing dimmed since a run has yet to draw it again: the race runs on.
 STILL = """*, ::before, ::after { transition: none !important; animation: none !important }

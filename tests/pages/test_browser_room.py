@@ -62,7 +62,7 @@ VIEWS: dict[str, dict[str, str]] = {
     },
     "families": {"families.family=two": ".family-masks", "families.family=prefix": ".head-map"},
     "steps": {"": ".step-by-step", "steps.source=model&layer=6&head=4": ".step-by-step"},
-    "zoo": {"layer=6&head=4": ".head-map"},
+    "zoo": {"layer=6&head=4": ".head-map", "layer=6&head=4&zoo.view=flash": ".flash-film"},
 }
 OFTEN = ("", "film", "masks")  # pages whose first view is looked at in every run of the tests
 LOOKS = [

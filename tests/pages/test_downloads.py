@@ -44,6 +44,7 @@ VIEWS = [
     *(("steps", {"steps.view": view}) for view in ("scale", "length", "softmax", "similarity", "others")),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}),
     ("zoo", {"zoo.variant": "performer"}),
+    ("zoo", {"zoo.view": "flash"}),
     ("zoo", {"zoo.view": "cost"}),
 ]
 

@@ -67,6 +67,7 @@ PLACES = [
     ("families", {"families.family": "two", "attention": "decoder", "target": "那只狗。", "families.head": "1.2"}),
     ("steps", {"steps.tokens": "5", "steps.d": "8", "steps.heads": "2", "steps.head": "1", "steps.scaled": "0"}),
     ("steps", {"steps.view": "softmax", "steps.largest": "20", "steps.dtype": "bfloat16"}),
+    ("zoo", {"zoo.view": "flash", "zoo.blocks": "own", "zoo.rows": "3", "zoo.columns": "5", "zoo.order": "queries"}),
     ("zoo", {"zoo.variant": "performer", "zoo.beside": "lightning", "zoo.values.performer.features": "100"}),
 ]
 

@@ -10,7 +10,10 @@ import numpy as np
 import pytest
 
 from analysis.zoo import captured_head, own, substituted
+from analysis.zoo_cost import Measured
+from attention.zoo import titans
 from attention.zoo.table import BY_NAME, VARIANTS
+from jobs import zoo_cost as jobs
 from model_runner import CaptureRequest, load_runner
 from pages.zoo.cost import LENGTHS, counted, hybrid
 from tests.pages.test_masks import values_in
@@ -116,20 +119,101 @@ def test_what_sees_the_future_is_said_and_drawn():
     assert "Linformer mixes keys before they are compared and cannot hide any" in html(app)
 
 
+LONG = ("the dog and 猫🐱 the cat " * 60).strip()
+
+
 def test_of_a_long_text_the_first_tokens_are_drawn_and_that_is_said():
-    app = opened(text=("the dog and 猫🐱 the cat " * 60).strip(), query="600", key="3")
+    app = opened(text=LONG, query="600", key="3")
     usual, *_others = payloads(app, "head_map")
     assert usual[1]["values"].shape == (256, 256)
     assert usual[0]["selected"] is None
     assert "Drawn are the first 256 of 661 tokens." in html(app)
+    assert "(600) is not among them: move the first token drawn." in html(app)
 
 
-def test_one_token_and_a_translator(folder_of):
+def test_the_tokens_drawn_of_a_long_text_are_moved_by_a_slider():
+    app = opened(text=LONG, query="600", key="590", start="390")
+    expected = captured_head(load_runner("default").capture(CaptureRequest(text=LONG)), 3, 5, 390)
+    close(maps(app)[0], own(expected).weights)
+    assert payloads(app, "head_map")[0][0]["selected"] == [210, 200]
+    assert "Drawn are tokens 390 to 645 of 661, as if nothing stood before them." in html(app)
+    assert "softmax over these tokens alone" in html(app)
+    app = send(app, "head_map", "cell", [4, 2])
+    assert (app.query_params["query"], app.query_params["key"]) == ("394", "392")
+    app = opened(text=LONG, start="5000")  # as far as the text goes
+    assert "Drawn are tokens 405 to 660 of 661" in html(app)
+
+
+def test_one_token_and_the_three_attentions_of_a_translator(folder_of):
     app = opened(text="a", model=folder_of("bert"), layer="0", head="0", variant="nystrom")
     assert sentences(app) == []
-    translator = open_app(page=PAGE, model="translator")
-    no_failure(translator)
-    assert len(sentences(translator)) == 1
+    for attention in ("encoder", "decoder", "cross"):
+        for name in ("linear", "flash", "log_n", "linformer"):
+            app = open_app(
+                page=PAGE, model="translator", text="The dog sleeps.", attention=attention, **{"zoo.variant": name}
+            )
+            no_failure(app)
+            assert (sentences(app), len(maps(app))) == ([], 3)
+            assert all(np.isfinite(one[~np.isnan(one)]).all() for one in maps(app))
+            if name == "flash":
+                assert "<td>1.00</td><td>1.00</td>" in html(app)  # the cosine of rows that look alone
+        if attention == "cross":
+            whole = maps(app)[0]
+            assert whole.shape[0] != whole.shape[1]  # what is written at what is read
+            assert np.isfinite(whole).all()
+
+
+def test_layer_and_head_are_chosen_on_the_page():
+    app = opened()
+    next(box for box in app.selectbox if box.label == "Head").select("H2 · kv 1").run()
+    no_failure(app)
+    assert app.query_params["head"] == "2"
+    close(maps(app)[0], own(head(number=2)).weights)
+
+
+def test_the_film_has_the_heads_own_scores_and_its_blocks_follow_the_memory():
+    app = opened(view="flash", sram="4", query="3")
+    (meta, arrays), *_others = payloads(app, "flash_film")
+    close(arrays["scores"][head().keep], head().scores.numpy()[head().keep])
+    assert np.isneginf(arrays["scores"][~head().keep]).all()
+    assert (meta["rows"], meta["columns"], meta["sram"], meta["row"]) == (8, 8, 1024, 3)  # ⌈1024 / (4 · 32)⌉
+    app = send(app, "flash_film", "row", 5)
+    app = send(app, "flash_film", "frame", 2)
+    no_failure(app)
+    assert (app.query_params["query"], app.query_params["zoo.frame"]) == ("5", "2")
+    app = opened(view="flash", blocks="own", rows="3", columns="200")
+    meta, _arrays = payloads(app, "flash_film")[0]
+    assert (meta["rows"], meta["columns"]) == (3, 8)  # a tile is no larger than the text
+    assert sentences(opened(view="flash", sram="5")) == ["“5” is no choice for SRAM."]
+
+
+def test_a_measured_cost_says_how_far_it_is_and_where_the_lines_cross(monkeypatch):
+    def known(name, attention, n_tokens, d_head, *, causal):
+        return Measured(name, n_tokens, 1e-9 * n_tokens * (n_tokens if name == "softmax" else 1000), 64 * n_tokens, 0.0)
+
+    monkeypatch.setattr(jobs, "measure", known)
+    app = opened(view="cost", how="measured", variant="delta")
+    for _ in range(40):
+        if "measured up to 1,048,576 tokens" in html(app):
+            break
+        app.run()
+    no_failure(app)
+    assert "DeltaNet is faster than softmax with its map stored from about 1,000 tokens on." in html(app)
+    assert "By formula it is cheaper from 49 tokens on." in html(app)  # 3 n d² < 2 n² d: n > 1.5 d
+
+
+def test_titans_tells_how_much_each_token_surprised_it():
+    app = opened(variant="titans", **{"values.titans.momentum": "0"})
+    told = titans.surprise(head(), 0.5, 0.0, 0.01).tolist()
+    assert all(f"\u00a0{one:.2f}" in html(app) for one in told)
+
+
+def test_dual_chunk_has_no_place_where_nothing_is_turned(folder_of):
+    app = opened(variant="dual_chunk", **{"values.dual_chunk.chunk": "8"})
+    close(np.nan_to_num(maps(app)[1]), np.nan_to_num(maps(app)[0]))  # one chunk is softmax
+    app = opened(model=folder_of("bloom"), text="some words of a text", layer="0", head="1", variant="dual_chunk")
+    words = "dual chunk turns queries and keys to other distances; this layer’s are not turned (RoPE)."
+    assert sentences(app) == [words]
 
 
 def test_a_model_with_a_bias_says_that_kernels_leave_it_out(folder_of):
@@ -145,6 +229,7 @@ def test_the_cost_is_the_formula_for_this_models_shape():
     assert linformer == [8 * 8 * 4 * n * 256 * 32 for n in LENGTHS]
     assert delta == [8 * 8 * 3 * n * 32 * 32 for n in LENGTHS]
     fast = [2 * n * 256 * 32 + 2 * n * 32 * 32 for n in LENGTHS]
+    assert "<td>4.1G</td>" in html(app)  # softmax at a thousand tokens: 8 · 8 · 2 · 32 · 10⁶
     assert mixed == pytest.approx([8 * 8 * (7 * a + 2 * n * n * 32) / 8 for a, n in zip(fast, LENGTHS, strict=True)])
 
 
@@ -201,3 +286,13 @@ def test_the_lines_of_the_cost_give_its_numbers(offered):
     names: dict[str, Any] = {}
     exec(compile(take.snippet, "snippet", "exec"), names)
     assert names["costs"]["polaformer"] == next(iter(tables.values()))["PolaFormer"].tolist()
+
+
+def test_the_files_and_the_lines_of_the_measured_cost(offered, monkeypatch, capsys):
+    monkeypatch.setattr(jobs, "measure", lambda name, _way, n, _d, *, causal: Measured(name, n, 1e-6 * n, 8 * n, 0.0))
+    tables, take = offered(view="cost", how="measured", variant="delta")
+    assert [*tables] == ["seconds", "bytes"]
+    assert take.svg.count("<svg") >= 1
+    compile(take.snippet, "snippet", "exec")
+    exec(compile(take.snippet.replace("[128, 256, 512, 1024]", "[128]"), "snippet", "exec"), {})
+    assert capsys.readouterr().out.count("Measured(name=") == 3

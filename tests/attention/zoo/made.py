@@ -7,13 +7,14 @@ from dataclasses import replace
 
 import torch
 
+from attention.rotary import frequencies, pairs_of
 from attention.zoo.head import Head, head_of
 
 
 def made(
     n: int = 11, d: int = 6, *, causal: bool = True, seed: int = 0, width: int | None = None, size: float = 1.0
 ) -> Head:
-    """Normal numbers; a second head beside it has scores of its own."""
+    """Normal numbers, as if positions had turned them; a second head beside it has scores of its own."""
     chance = torch.Generator().manual_seed(seed)
 
     def drawn(columns: int) -> torch.Tensor:
@@ -21,7 +22,7 @@ def made(
 
     head = head_of(drawn(d), drawn(d), drawn(width or d), causal=causal)
     beside = (drawn(d) @ drawn(d).T).masked_fill(~head.keep, -torch.inf)
-    return replace(head, beside=beside)
+    return replace(head, beside=beside, turns=(frequencies(100.0, d // 2 * 2), pairs_of(d // 2 * 2, "half")))
 
 
 def windowed(head: Head, window: int) -> Head:

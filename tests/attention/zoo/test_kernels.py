@@ -73,7 +73,7 @@ def test_tiles_the_masked_matrix_and_the_recurrence_agree(n):
     head = made(n, 4)
     q, k = linear.features(head.q), linear.features(head.k)
     matrix = kernel.weights(q, k, head.keep) @ head.v
-    torch.testing.assert_close(kernel.mix(q, k, head.v, head.keep), matrix, rtol=1e-12, atol=1e-14)
+    torch.testing.assert_close(kernel.mix(q, k, head.v, head), matrix, rtol=1e-12, atol=1e-14)
     close(matrix, recurrence(q.tolist(), k.tolist(), head.v.tolist()))
 
 

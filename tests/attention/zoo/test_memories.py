@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
-from attention.zoo import delta, flash, lightning, linformer, nystrom, reformer, ssd
+from attention.dual_chunk import index_map
+from attention.rotary import angles_at, frequencies, pairs_of, rotate, score_by_distance
+from attention.zoo import delta, dual_chunk, flash, lightning, linformer, nystrom, reformer, ssd, titans
+from attention.zoo.head import head_of
 from tests.attention.zoo.made import dot, made, mixed, softmax_loops, windowed
 
 
@@ -209,3 +213,59 @@ def test_more_hashes_come_nearer_to_all_of_shared_qk_attention():
         return sum(float((reformer.weights(head, 8, hashes, seed) @ head.v - full).norm()) for seed in range(5))
 
     assert error(1) > error(4) > error(32)
+
+
+# -- Titans -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("step, momentum, forgotten", [(0.5, 0.0, 0.0), (0.3, 0.6, 0.05), (0.1, 0.9, 1.0)])
+def test_the_memory_takes_the_gradient_steps_that_autograd_finds(step, momentum, forgotten):
+    head = made(12, 5, width=4)
+    memory = carried = torch.zeros(4, 5, dtype=torch.float64)
+    rows, sizes = [], []
+    for q, k, v in zip(delta.unit(head.q), delta.unit(head.k), head.v, strict=True):
+        held = memory.clone().requires_grad_()
+        (gradient,) = torch.autograd.grad((held @ k - v).square().sum(), held)
+        carried = momentum * carried - step * gradient
+        memory = (1 - forgotten) * memory + carried
+        rows.append(memory @ q)
+        sizes.append(gradient.norm())
+    close(titans.output(head, step, momentum, forgotten), torch.stack(rows))
+    close(titans.surprise(head, step, momentum, forgotten), torch.stack(sizes))
+
+
+def test_without_momentum_and_forgetting_it_is_the_delta_rule_of_twice_the_step():
+    head = made(14, 6)
+    close(titans.output(head, 0.35, 0.0, 0.0), delta.output(head, 0.7, 1.0))
+    close(titans.weights(head, 0.35, 0.0, 0.0), delta.weights(head, 0.7, 1.0))
+
+
+def test_what_was_learned_whole_surprises_no_more():
+    head = made(6, 4)
+    same = replace(head, k=head.k[[0, 1, 1, 2, 3, 1]], v=head.v[[0, 1, 1, 2, 3, 1]])
+    sizes = titans.surprise(same, 0.5, 0.0, 0.0)
+    assert sizes[2] == pytest.approx(0, abs=1e-12)
+    assert sizes[5] > 0.01  # what came between has moved the memory
+
+
+# -- dual chunk -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunk, local", [(3, 2), (5, 1), (1, 4)])
+def test_every_key_is_seen_from_the_distance_of_the_index_map(chunk, local):
+    n, d = 13, 8
+    plain, theta, pairs = made(n, d), frequencies(50.0, 6), pairs_of(6, "half", start=1)
+    angles = angles_at(torch.arange(n), theta)
+    q, k = (rotate(x[None], angles, pairs)[0] for x in (plain.q, plain.k))
+    head = replace(head_of(q, k, plain.v, causal=True), turns=(theta, pairs))
+    distance = index_map(n, chunk=chunk, local=local).distance
+    scores = [
+        [
+            float(score_by_distance(plain.q[i], plain.k[j], distance[i, j][None], theta, pairs, scale=d**-0.5)[0])
+            for j in range(i + 1)
+        ]
+        + [-math.inf] * (n - 1 - i)
+        for i in range(n)
+    ]
+    close(dual_chunk.weights(head, chunk, local), softmax_loops(scores))
+    close(dual_chunk.weights(head, n, local), head.softmax())

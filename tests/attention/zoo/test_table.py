@@ -10,7 +10,7 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from attention.zoo.table import BY_NAME, VARIANTS
-from attention.zoo.variant import BOTH_WAYS, FUTURE, ONE_HEAD, PAST, VECTORS, NotHere
+from attention.zoo.variant import BOTH_WAYS, FUTURE, NOT_TURNED, ONE_HEAD, PAST, VECTORS, NotHere
 from tests.attention.zoo.made import made, windowed
 
 EVERY = [pytest.param(variant, id=variant.name) for variant in VARIANTS]
@@ -71,7 +71,23 @@ def test_a_map_that_is_not_signed_has_no_negative_weight(variant, head):
     assert variant.signed or (weights >= 0).all()
 
 
-BY_SCORES = ("flash", "log_n", "sigmoid", "off_by_one", "blocks", "reformer", "differential")
+LETTERS = {
+    "performer": {"m": "features"}, "blocks": {"b": "size"}, "reformer": {"b": "buckets", "h": "hashes"},
+    "linformer": {"k": "rank"}, "nystrom": {"m": "landmarks", "s": "steps"}, "lightning": {"b": "tile"},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("variant", EVERY)
+def test_the_work_that_is_written_is_the_work_that_is_counted(variant):
+    n, d = 4096, 64
+    numbers = variant.numbers({}, n)
+    letters = {"n": n, "d": d} | {one: numbers[name] for one, name in LETTERS.get(variant.name, {}).items()}
+    written = variant.work.replace("²", "**2").replace("³", "**3")
+    written = re.sub(r"(?<=[\w)]) (?=[\w(])", " * ", written)
+    assert eval(written, {}, letters) == variant.multiply_adds(n, d, **numbers)
+
+
+BY_SCORES = ("flash", "log_n", "sigmoid", "off_by_one", "blocks", "reformer", "differential", "dual_chunk")
 COUNTED = [variant for variant in VARIANTS if variant.name not in BY_SCORES]
 
 
@@ -129,6 +145,8 @@ def test_who_has_no_place_says_why():
         assert variant.left_out(window) == {"any": [], "causal": [PAST], "none": [FUTURE]}[variant.mask]
     alone = replace(causal, beside=None)
     assert [variant.name for variant in VARIANTS if variant.refusal(alone) == ONE_HEAD] == ["differential"]
+    still = replace(causal, turns=None)
+    assert [variant.name for variant in VARIANTS if variant.refusal(still) == NOT_TURNED] == ["dual_chunk"]
     with pytest.raises(NotHere, match="one head alone"):
         BY_NAME["differential"].on(alone, {})
 

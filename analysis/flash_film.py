@@ -1,0 +1,77 @@
+"""FlashAttention's film on a captured head: its scores and values, one row's sums, and what longer texts would move."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from attention.flash_blocks import Blocks, Order, plain, tiled
+from attention.zoo.head import Head
+
+
+@dataclass(frozen=True, eq=False)
+class FlashFilm:
+    """What the film is made of. ``scores`` are the head's own before the softmax, −∞ where masked.
+
+    ``size`` is the bytes of a number as the model has it, ``sink`` a learned one's logit.
+    """
+
+    scores: Float[np.ndarray, "tokens tokens"]
+    v: Float[np.ndarray, "tokens d_value"]
+    sink: float | None
+    d_head: int
+    size: int
+    blocks: Blocks
+    order: Order
+
+
+@dataclass(frozen=True)
+class Sums:
+    """A row after a tile that ends before key ``stop``: its largest score, and the sum of e to the score less that."""
+
+    stop: int
+    largest: float
+    total: float
+
+
+@dataclass(frozen=True)
+class Longer:
+    """Bytes that one head moves in a text of so many tokens: with the map in memory, and by tiles."""
+
+    n_tokens: int
+    plain: int
+    tiled: int
+
+
+def flash_film(head: Head, blocks: Blocks, order: Order, *, size: int) -> FlashFilm:
+    """The head as the film draws it."""
+    return FlashFilm(head.scores.numpy(), head.v.numpy(), head.sink, head.q.shape[1], size, blocks, order)
+
+
+def row_sums(film: FlashFilm, row: int) -> list[Sums]:
+    """The row's sums after each block of keys that it sees something of; a sink's share is not in them."""
+    found: list[Sums] = []
+    largest, total = -math.inf, 0.0
+    for start in range(0, len(film.scores), film.blocks.columns):
+        scores = film.scores[row, start : start + film.blocks.columns]
+        if np.isneginf(scores).all():
+            continue
+        higher = max(largest, float(scores.max()))
+        total = total * math.exp(largest - higher) + float(np.exp(scores - higher).sum())
+        largest = higher
+        found.append(Sums(start + len(scores), largest, total))
+    return found
+
+
+def longer(film: FlashFilm, lengths: tuple[int, ...], blocks: Blocks, *, causal: bool) -> tuple[Longer, ...]:
+    """The same head in longer texts, with these blocks."""
+    d, d_value = film.d_head, film.v.shape[1]
+
+    def of(n_tokens: int) -> Longer:
+        by_tiles = tiled(n_tokens, d, d_value, blocks, film.order, causal=causal)
+        return Longer(n_tokens, film.size * plain(n_tokens, d, d_value).moved, film.size * by_tiles.moved)
+
+    return tuple(map(of, lengths))

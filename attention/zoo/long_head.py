@@ -1,0 +1,66 @@
+"""A head whose mask and scores are made where they are asked for, so that a long text's cost is the variant's own."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention.rotary import frequencies, pairs_of
+from attention.zoo.head import Head
+
+BASE = 10_000.0  # of the rotation that is assumed (Su et al. 2021, arXiv:2104.09864)
+
+
+class LongHead(Head):
+    """As :class:`Head`, of plain scaled products, in the dtype of ``q``; no queries × keys matrix is ever held.
+
+    ``second`` are the queries and keys of the head beside it.
+    """
+
+    def __init__(
+        self,
+        q: Float[Tensor, "tokens d_head"],
+        k: Float[Tensor, "tokens d_head"],
+        v: Float[Tensor, "tokens d_value"],
+        *,
+        causal: bool,
+        second: tuple[Tensor, Tensor] | None = None,
+    ) -> None:
+        d_turned = q.shape[1] // 2 * 2
+        turns = (frequencies(BASE, d_turned), pairs_of(d_turned, "half")) if d_turned else None
+        held = {"q": q, "k": k, "v": v, "scale": q.shape[1] ** -0.5, "sink": None, "causal": causal, "second": second,
+                "turns": turns}  # fmt: skip  # as a Head has it
+        for name, value in held.items():
+            object.__setattr__(self, name, value)  # a Head is frozen
+
+    causal: bool
+    second: tuple[Tensor, Tensor] | None
+
+    @property
+    def keep(self) -> Bool[Tensor, "tokens tokens"]:  # type: ignore[override]  # O(tokens²), made anew
+        keep = torch.ones(self.n_tokens, self.n_tokens, dtype=torch.bool, device=self.q.device)
+        return keep.tril() if self.causal else keep
+
+    @property
+    def scores(self) -> Float[Tensor, "tokens tokens"]:  # type: ignore[override]  # O(tokens²), made anew
+        return self.tile(slice(None), slice(None))
+
+    @property
+    def beside(self) -> Float[Tensor, "tokens tokens"] | None:  # type: ignore[override]  # O(tokens²), made anew
+        return None if self.second is None else LongHead(*self.second, self.v, causal=self.causal).scores
+
+    @property
+    def sees_all(self) -> bool:
+        return not self.causal
+
+    @property
+    def sees_past(self) -> bool:
+        return self.causal
+
+    def tile(self, rows: slice, columns: slice) -> Float[Tensor, "queries keys"]:
+        scores = self.q[rows] @ self.k[columns].T * self.scale
+        if not self.causal:
+            return scores
+        places = torch.arange(self.n_tokens, device=self.q.device)
+        return scores.masked_fill(places[columns][None, :] > places[rows][:, None], -torch.inf)

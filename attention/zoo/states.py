@@ -1,0 +1,78 @@
+"""The rows of the table for what keeps one state of all that it has read, and is causal for that."""
+
+from __future__ import annotations
+
+from attention.zoo import delta, lightning, ssd, titans
+from attention.zoo.variant import Parameter, Variant
+
+N_ = str  # marks a text for translation where it is shown
+
+STATES = (
+    Variant(
+        "lightning", N_("Lightning (decay)"), "memory", "causal",
+        (
+            Parameter("half_life", N_("half-life"), N_("tokens after which half of a token is left"), 8, most=4096),
+            Parameter("tile", N_("tile size"), N_("tokens computed at once; it changes nothing"), 4),
+        ),
+        lightning.weights, lightning.output, lightning.multiply_adds,
+        work="2 n (b + d) d",
+        does=N_("multiplies q·k, without any softmax, by a decay with the distance"),
+        gives_up=N_("Weights that are shares: they have signs and any size; and what lies far back."),
+        buys=N_("A state of d × d numbers, at the same cost for every token. MiniMax-01 has 7 such layers to 1 of "
+                "softmax."),
+        source="Qin et al. 2024, arXiv:2401.04658",
+        identity="tiles of any size give the product masked by the decay",
+        signed=True,
+    ),
+    Variant(
+        "delta", "DeltaNet", "memory", "causal",
+        (
+            Parameter("strength", N_("strength β"), N_("hundredths; how far the state is mended"), 100, least=0,
+                      most=200, per=100),
+            Parameter("kept", N_("kept α"), N_("hundredths of the state for each token; below 100 it is gated"), 100,
+                      least=0, most=100, per=100),
+        ),
+        delta.weights, delta.output, delta.multiply_adds,
+        work="3 n d²",
+        does=N_("asks a state for the key’s value and writes only the difference to the new one"),
+        gives_up=N_("The exponential; a state of d × d numbers holds at most d values apart."),
+        buys=N_("A memory that can be corrected: a key seen again replaces what it stood for."),
+        source="Yang et al. 2024, arXiv:2406.06484; gated: arXiv:2412.06464",
+        identity="the map written out gives what the state gives, a token at a time",
+        signed=True,
+    ),
+    Variant(
+        "ssd", N_("state-space dual (Mamba-2)"), "memory", "causal",
+        (Parameter("rate", N_("rate"), N_("hundredths; how much a key of length √d makes the past fade"), 10, least=0,
+                   most=500, per=100),),
+        ssd.weights, ssd.output, ssd.multiply_adds,
+        work="2 n d²",
+        does=N_("lets each token say how much of the past fades: its step, here the length of its key"),
+        gives_up=N_("Looks at single far tokens: what has faded is gone for all that follow."),
+        buys=N_("The same numbers as a recurrence with a small state, or as one masked product."),
+        source="Dao & Gu 2024, arXiv:2405.21060",
+        identity="the masked product gives what the recurrence gives",
+        signed=True,
+    ),
+    Variant(
+        "titans", N_("Titans (memory that learns)"), "memory", "causal",
+        (
+            Parameter("step", N_("step θ"), N_("hundredths; how far a surprise is learned"), 50, least=0, most=100,
+                      per=100),
+            Parameter("momentum", N_("momentum η"), N_("hundredths of the last change that is carried on"), 30, least=0,
+                      most=99, per=100),
+            Parameter("forgotten", N_("forgotten α"), N_("hundredths of the memory, at each token"), 1, least=0,
+                      most=100, per=100),
+        ),
+        titans.weights, titans.output, titans.multiply_adds,
+        work="3 n d²",
+        does=N_("trains a memory on the text as it reads, by how badly it foresees each value"),
+        gives_up=N_("Single keys: what is foreseen well is hardly learned, and old text is forgotten."),
+        buys=N_("A memory of fixed size that spends itself on what is surprising."),
+        source="Behrouz et al. 2024, arXiv:2501.00663, eq. 8 to 13, one matrix",
+        identity="without momentum and forgetting, DeltaNet of twice the step",
+        signed=True,
+        by_token=titans.surprise,
+        by_token_as=N_("Surprise ‖∇ℓ‖ of each token, at the memory of all before it:"),
+    ),
+)  # fmt: skip  # one variant a paragraph

@@ -1,0 +1,54 @@
+"""Titans' memory (Behrouz et al. 2024, arXiv:2501.00663): weights that learn the text as it is read, by gradient steps.
+
+The loss of a token is ‖M k − v‖²: how badly the memory M foresees its value. Its gradient is the surprise; it is
+carried on with a momentum η (eq. 10), and the memory forgets a part α of itself at each token (eq. 13):
+S_t = η S_{t−1} − θ ∇ℓ(M_{t−1}; k_t, v_t), M_t = (1 − α) M_{t−1} + S_t, read as M_t q_t. The memory is one matrix here
+(the paper's linear case; it has deeper ones too), queries and keys are of length one as there, and θ, η and α, which
+are learned of each token in the paper, are the same for all.
+"""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.zoo.delta import unit
+from attention.zoo.head import Head
+
+
+def read(
+    head: Head, v: Float[Tensor, "tokens d_value"], step: float, momentum: float, forgotten: float
+) -> tuple[Float[Tensor, "tokens d_value"], Float[Tensor, "tokens"]]:
+    """What each token reads, and the size of its gradient: how much it surprised the memory that came before it."""
+    q, k = unit(head.q), unit(head.k)
+    memory = carried = v.new_zeros(k.shape[1], v.shape[1])
+    rows, sizes = [], []
+    for token in range(head.n_tokens):
+        here = slice(token, token + 1)
+        gradient = 2 * k[here].T @ (k[here] @ memory - v[here])
+        carried = momentum * carried - step * gradient
+        memory = (1 - forgotten) * memory + carried
+        rows.append(q[here] @ memory)
+        sizes.append(gradient.norm())
+    return torch.cat(rows), torch.stack(sizes)
+
+
+def weights(head: Head, step: float, momentum: float, forgotten: float) -> Float[Tensor, "tokens tokens"]:
+    """What the reading comes to, written out: it is linear in the values, so each stands for itself."""
+    one = torch.eye(head.n_tokens, dtype=head.v.dtype, device=head.v.device)
+    return read(head, one, step, momentum, forgotten)[0]
+
+
+def output(head: Head, step: float, momentum: float, forgotten: float) -> Float[Tensor, "tokens d_value"]:
+    return read(head, head.v, step, momentum, forgotten)[0]
+
+
+def surprise(head: Head, step: float, momentum: float, forgotten: float) -> Float[Tensor, "tokens"]:
+    """‖∇ℓ‖ of every token, at the memory of all before it."""
+    return read(head, head.v, step, momentum, forgotten)[1]
+
+
+def multiply_adds(n_tokens: int, d_head: int, step: float, momentum: float, forgotten: float) -> int:
+    """Three products of a vector and the memory for each token: foreseen, learned, read."""
+    return 3 * n_tokens * d_head**2

@@ -1,0 +1,49 @@
+"""What of a model and its text the page Zoo looks at: the head, and of a long text the tokens drawn."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from analysis.head_names import head_name
+from analysis.zoo import LARGEST
+from pages.zoo.state import ZooState
+from ui import session
+from ui.controls import slider
+from ui.i18n import _
+from ui.inputs import pick_one
+from ui.page import PageContext
+from ui.wording import joined, plain
+
+
+def show_head(opened: PageContext) -> None:
+    """Layer and head; a layer without weights is not offered."""
+    capture = opened.capture
+    layers = {layer: f"L{layer}" for layer in range(capture.n_layers) if capture.has_weights(layer)}
+    heads = {head: head_name(capture, opened.layer, head) for head in range(len(capture.q(opened.layer)))}
+    for label, name, value, names in (
+        (_("Layer"), "layer", opened.layer, layers), (_("Head"), "head", opened.head, heads)
+    ):  # fmt: skip
+        width = 84 if max(map(len, names.values())) < 6 else 116
+        pick_one(
+            label, f"zoo_{name}", names, value, lambda place, name=name: session.move(**{name: place}), width=width
+        )
+
+
+def show_cut(opened: PageContext, start: int) -> None:
+    """Of a long text: which tokens are drawn, that the pinned one is not among them, and a slider that moves them."""
+    tokens = opened.capture.tokens
+    total = len(tokens)
+    if total <= LARGEST:
+        return
+    stop = start + LARGEST
+    said = _("Drawn are tokens {first} to {last} of {total}, as if nothing stood before them.")
+    if not start:
+        said = _("Drawn are the first {count} of {total} tokens.")
+    words = said.format(first=start, last=stop - 1, count=LARGEST, total=total)
+    if opened.query is not None and not start <= opened.query < stop:
+        outside = _("{token} ({place}) is not among them: move the first token drawn.")
+        words = joined(words, outside.format(token=tokens[opened.query].text, place=opened.query))
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    slider(ZooState, "start", start, (0, total - LARGEST), plain(_("first token drawn")))
