@@ -17,11 +17,12 @@ WITH_NODE = PATH="$(NODE)/bin:$$PATH"
 CHROMIUM_PACKAGES := chromium fonts-noto-cjk fonts-noto-color-emoji
 PO := $(wildcard ui/locales/*.po)
 
-.PHONY: help run test long walk check quick lint format bench messages python chromium
+.PHONY: help run serve test long walk check quick lint format bench messages python chromium
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make run       start the app; the browser opens on it (ARGS=... is passed on to streamlit)"
+	@echo "make serve     start it for others to visit, closed: docs/hosting.md (CONFIG=... is its file of settings)"
 	@echo "make test      run the tests (ARGS=... is passed on to pytest)"
 	@echo "make long      run those that take many seconds and stand for what seldom changes"
 	@echo "make check     lint, and the tests that need no browser and are no large table: before each commit"
@@ -33,6 +34,9 @@ help:
 
 run: $(RUN)
 	@$(BIN)/python -m streamlit run app.py $(ARGS)
+
+serve: $(RUN)
+	@$(BIN)/python -m hosting.serve $(CONFIG)
 
 # Three processes even on two cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
 test: $(DEV) $(JS) chromium

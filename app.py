@@ -1,4 +1,4 @@
-"""Attention Atlas as a server. Run with ``streamlit run app.py``.
+"""Attention Atlas as a server. Run with ``streamlit run app.py``, or for others to visit with ``make serve``.
 
 The script that each session runs does not stand beside ``pages/``: Streamlit (1.67) takes a folder of that name beside
 it for its own list of pages, and greets who opens a fresh server at a page's own address with "Page not found".
@@ -12,12 +12,16 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from jobs.map_desk import DESK
+from visitors.privacy import privacy
+from visitors.server import options
+
+BASE = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")  # below which Streamlit puts its own routes
 
 
 def first_page(request: Request) -> RedirectResponse:
     """The page of the bare address has no name of its own in Streamlit; by its name it is found all the same."""
     root = request.scope.get("root_path", "")
-    return RedirectResponse(f"{root}/?{request.url.query}".rstrip("?"))
+    return RedirectResponse(f"{root}{BASE}/?{request.url.query}".rstrip("?"))
 
 
 def long_map(request: Request) -> Response:
@@ -26,5 +30,6 @@ def long_map(request: Request) -> Response:
     return Response(body, status, {"cache-control": "no-store"}, "application/octet-stream")
 
 
-ROUTES = [Route("/heads", first_page), Route("/long_map/{place:path}", long_map)]
-app = st.App(Path(__file__).parent / "ui" / "entry" / "atlas.py", routes=ROUTES)
+WHERE = {"/heads": first_page, "/long_map/{place:path}": long_map, "/privacy": privacy}
+ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
+app = st.App(Path(__file__).parent / "ui" / "entry" / "atlas.py", routes=ROUTES, **options())

@@ -15,6 +15,11 @@ class Job(Protocol[T]):
         """Whether the job ended within this time."""
         ...
 
+    @property
+    def ahead(self) -> int:
+        """How many questions of others are answered before."""
+        ...
+
     def result(self) -> T:
         """The answer, once it is there. Raises RunnerError, and Cancelled where the job was cancelled before."""
         ...

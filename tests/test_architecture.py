@@ -27,6 +27,7 @@ def room(ours: str = "", libraries: str | None = "") -> Room:
 
 
 EVERYWHERE = frozenset({"numpy"})
+APP = "attention model_runner analysis viz inline hosting jobs ui visitors pages app"
 ROOMS = {
     "attention": room(libraries="torch jaxtyping"),
     "model_runner": room(
@@ -35,13 +36,15 @@ ROOMS = {
     "analysis": room("attention model_runner", "torch pandas jaxtyping"),
     "viz": room(libraries="plotly PIL"),
     "inline": room("attention model_runner analysis viz"),
-    "jobs": room("attention model_runner analysis"),
-    "ui": room("attention model_runner analysis viz jobs", "streamlit babel pandas"),
-    "pages": room("attention model_runner analysis viz jobs ui", "streamlit pandas"),
-    "app": room("pages ui jobs", "streamlit starlette"),
-    "benchmarks": room("attention model_runner analysis viz inline jobs ui pages app tests benchmarks", None),
+    "hosting": room(),
+    "jobs": room("attention model_runner analysis hosting"),
+    "ui": room("attention model_runner analysis viz hosting jobs", "streamlit babel pandas"),
+    "visitors": room("viz hosting ui", "streamlit starlette psutil"),
+    "pages": room("attention model_runner analysis viz hosting jobs ui", "streamlit pandas"),
+    "app": room("pages ui visitors hosting jobs", "streamlit starlette"),
+    "benchmarks": room(f"{APP} tests benchmarks", None),
     "scripts": room("attention model_runner analysis scripts", None),
-    "tests": room("attention model_runner analysis viz inline jobs ui pages app benchmarks scripts tests", None),
+    "tests": room(f"{APP} benchmarks scripts tests", None),
 }
 MADE = ("build", "node_modules")  # folders that are not ours
 OUTSIDE_THE_APP = ("benchmarks", "scripts", "tests")

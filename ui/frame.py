@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from analysis import text_in_address
 from analysis.examples import Example, examples_offered
-from jobs.hosting import listed_models
+from hosting.listed import listed_models
 from jobs.model_name import CUT
 from jobs.models_offered import good_for, labelled, offered
 from ui import address, session
@@ -129,7 +129,8 @@ def _sidebar(entries: Sequence[Entry]) -> None:
     with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
         _language_switch()
         words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
-        paths = [f"/{entry.address}" for entry in entries]
+        base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
+        paths = [base + entry.address for entry in entries]
         mount(theme_switch.SOURCE, theme_switch.payload(paths=paths, texts=words, lang=language()), key="theme", on={})
         words = {name: _(text) for name, text in glossary.TEXTS.items()}
         mount(glossary.SOURCE, glossary.payload(terms=glossary.terms_in(_), texts=words), key="glossary", on={})

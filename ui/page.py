@@ -44,6 +44,7 @@ STAGES = {
     "loading": N_("Loading the weights …"),
     "preparing": N_("Preparing the model …"),
     "reading": N_("Reading the text …"),
+    "queue": N_("{count} before you …"),
 }
 
 
@@ -114,8 +115,8 @@ def show_stage(stage: str, done: int, total: int) -> None:
     """What is waited for, one of ``STAGES``, and how many of its bytes are there."""
     size = f" {readable(done)} / {readable(total)}" if total else ""
     slots = session.slots()
-    slots["status"].progress(done / total if total else 0.0, text=_(STAGES[stage]) + size)
-    if stage != "reading" and session.model() != session.DEFAULT_MODEL and slots["stoppable"]:
+    slots["status"].progress(done / total if total else 0.0, text=_(STAGES[stage]).format(count=done) + size)
+    if stage not in ("reading", "queue") and session.model() != session.DEFAULT_MODEL and slots["stoppable"]:
         slots["stoppable"] = False  # it is there once a run
         default = (session.DEFAULT_MODEL,)
         slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=default)

@@ -17,7 +17,9 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from analysis import text_in_address
 from analysis.aliases import renamed
 from analysis.examples import OF_MODEL, suited
-from jobs.hosting import listed_models, memory_setting
+from hosting import settings
+from hosting.listed import listed_models, memory_setting
+from hosting.meter import METER
 from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
 from jobs.waiting import waited
@@ -223,7 +225,16 @@ def model_cache() -> ModelCache:
     """The models in memory, shared by every session."""
     from model_runner.local.model_cache import ModelCache  # torch is imported only after the frame is painted
 
-    return ModelCache(listed_models() or None, keep=memory_setting())
+    more: dict[str, Any] = {}
+    if hosted := settings.current():
+        from jobs.allowed import allowed
+
+        more["allow"] = allowed(hosted.limits)
+    cache = ModelCache(listed_models() or None, keep=memory_setting(), **more)
+    METER.watch(
+        queue=lambda: cache.work()[0], work_seconds_total=lambda: cache.work()[1], kept_bytes=lambda: cache.kept.nbytes
+    )
+    return cache
 
 
 def kept() -> Kept:
@@ -249,7 +260,8 @@ def capture(
 
     two = {"attention": beside().attention, "target": beside().target or None} if runner.info.attentions else {}
     request = CaptureRequest(text(), chat=chat(), continuation=continuation() * continued, edits=edits, **two)
-    return waited(runner.submit(request, session=st.session_state[_ID]), lambda: say("reading", 0, 0))
+    job = runner.submit(request, session=st.session_state[_ID])
+    return waited(job, lambda: say("queue" if job.ahead else "reading", job.ahead, 0))
 
 
 def jobs() -> SessionJobs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from hosting.closed import without_paths
 from ui.i18n import _
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
@@ -14,7 +15,7 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 def sentence(error: RunnerError) -> str:
     """What happened, then what to do about it."""
     values = {name: _part(name, value) for name, value in error.values.items()}
-    return joined(_(error.message), _(error.hint)).format(**values)
+    return without_paths(joined(_(error.message), _(error.hint)).format(**values))
 
 
 def joined(*sentences: str) -> str:

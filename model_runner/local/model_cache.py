@@ -81,10 +81,20 @@ class ModelCache:
     (see :func:`model_runner.local.loading.load_runner`), but for what is listed, which who hosts it chose.
     """
 
-    def __init__(self, listed: tuple[str, ...] | None = None, *, keep: str = "") -> None:
-        """``keep`` is how much is kept of all texts, see :func:`model_runner.memory.budget`."""
+    def __init__(
+        self,
+        listed: tuple[str, ...] | None = None,
+        *,
+        keep: str = "",
+        allow: Callable[[object], None] = lambda _question: None,
+    ) -> None:
+        """``keep`` is how much is kept of all texts, see :func:`model_runner.memory.budget`.
+
+        ``allow`` raises the RunnerError of a question that is refused.
+        """
         self.kept = Kept(memory.budget(keep))
-        self._listed = listed
+        self._listed, self._allow = listed, allow
+        self._worked = 0.0  # seconds, of models that were given up
         self._pool = ThreadPoolExecutor(MOST_LOADINGS, thread_name_prefix="loading")
         self._lock = threading.Lock()
         self._room = threading.Lock()  # held from looking for memory to having taken it
@@ -137,6 +147,13 @@ class ModelCache:
             except Cancelled:  # at the very moment at which this one began to wait for what others had left
                 continue
 
+    def work(self) -> tuple[int, float]:
+        """Questions that are not answered yet, and the seconds that all models have worked."""
+        with self._lock:
+            done = [one.future for one in self._held.values() if one.future.done() and not one.future.exception()]
+            workers = [future.result().worker for future in done]
+            return sum(one.queue for one in workers), self._worked + sum(one.seconds for one in workers)
+
     def _load(self, asked: Asked, loading: Loading, ask_hub: bool) -> LocalRunner:
         def make_room() -> None:
             while not self._room.acquire(timeout=0.1):
@@ -147,7 +164,7 @@ class ModelCache:
         held: list[bool] = []
         try:
             loading.check()
-            return load_runner(
+            runner = load_runner(
                 asked.name,
                 device=asked.device,
                 dtype=asked.dtype,
@@ -159,6 +176,8 @@ class ModelCache:
                 ask_hub=ask_hub,
                 kept=self.kept,
             )
+            runner.allow = self._allow
+            return runner
         except BaseException:  # its traceback holds what was loaded so far: forgotten at once, not when asked again
             with self._lock:
                 if self._held.get(asked) is loading:
@@ -175,6 +194,7 @@ class ModelCache:
             for asked in loaded[: max(0, len(loaded) - MOST_MODELS + 1)]:
                 given_up = self._held.pop(asked).future.result()
                 given_up.worker.close()
+                self._worked += given_up.worker.seconds
                 given_up.engine.cache.clear()
         gc.unfreeze()  # a runner and its captures hold each other, and loading froze them: only now can they be freed
         gc.collect()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, overload
 
 from model_runner import growing
@@ -52,13 +52,18 @@ class LocalRunner:
         self.info = self.engine.info
         self.worker = Worker(f"model {name}")
         self._answers = Answers(self.engine)
+        self.allow: Callable[[object], None] = lambda _question: None
 
     @overload
     def submit(self, question: CaptureRequest, *, session: str | None = None) -> Job[Capture]: ...
     @overload
     def submit(self, question: Question[A], *, session: str | None = None) -> Job[A]: ...
     def submit(self, question: Any, *, session: str | None = None) -> Job[Any]:
-        """Ask without waiting; a newer question of the same session cancels this one. Raises WrongModel at once."""
+        """Ask without waiting; a newer question of the same session cancels this one. Raises WrongModel at once.
+
+        ``allow`` looks at each question first, and raises the RunnerError of one that is refused.
+        """
+        self.allow(question)
         question = resolved(self.engine, question)
 
         def answer(job: Job[Any]) -> Any:

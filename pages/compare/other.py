@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.head_names import head_name
 from analysis.other_head import other_head
 from analysis.stories import first_head
-from jobs.hosting import listed_models
+from hosting.listed import listed_models
 from jobs.model_name import CUT, model_named
 from jobs.models_offered import labelled, offered
 from jobs.second_text import Kept, Say, asked

@@ -9,8 +9,8 @@ import streamlit as st
 from analysis.families import FamilyMask, Kind, ruled_mask
 from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_marks, words_of
 from attention.patterns import BY_NAME
+from hosting.listed import listed_models
 from jobs.families import KINDS, MODEL_OF, ReadBy, read_by, with_a_model
-from jobs.hosting import listed_models
 from model_runner import CaptureRequest, Runner, RunnerError
 from model_runner.edits import Masked
 from model_runner.errors import Cancelled

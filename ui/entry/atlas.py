@@ -4,6 +4,11 @@ import streamlit as st
 
 from pages.entries import ENTRIES
 from ui.frame import navigation, run_framed
+from visitors.entrance import admitted
+from visitors.sign_in import show_foot
 
 st.set_page_config(page_title="Attention Atlas", layout="wide", initial_sidebar_state="auto")
-run_framed(navigation(ENTRIES), ENTRIES)
+page = navigation(ENTRIES)
+if admitted():
+    run_framed(page, ENTRIES)
+    show_foot()

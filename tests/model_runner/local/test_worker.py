@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 
@@ -57,6 +58,22 @@ def test_work_is_done_in_the_order_it_came_one_at_a_time_in_one_thread(worker: W
     assert [i for i, _ in order] == list(range(20))
     assert len({name for _, name in order}) == 1
     assert order[0][1] != threading.current_thread().name
+
+
+def test_a_job_knows_how_many_are_before_it_and_the_worker_how_long_it_worked(worker: Worker) -> None:
+    blocker, running = _block(worker)
+    queued = [worker.submit(lambda _, i=i: i, f"session {i}") for i in range(3)]
+    assert [job.ahead for job in (running, *queued)] == [0, 1, 2, 3]
+    queued[1].cancel()
+    assert [queued[0].ahead, queued[2].ahead, worker.queue] == [1, 2, 3]
+    assert worker.seconds == 0
+    time.sleep(0.05)
+    blocker.go.set()
+    assert queued[2].result() == 2
+    assert queued[2].wait(SOON)
+    worker.submit(lambda _: None).result()  # what is told when a job ended was told of those before
+    assert [queued[2].ahead, worker.queue <= 1] == [0, True]
+    assert 0.05 <= worker.seconds < SOON
 
 
 def test_a_result_and_an_error_come_to_whoever_asked(worker: Worker) -> None:

@@ -93,3 +93,55 @@ def test_without_storage_the_page_stays_as_it_is(page):
     page.wait_for_function("window.ready")
     page.get_by_role("button", name="dark").click()
     assert page.evaluate("window.ready")
+
+
+@pytest.mark.browser
+def test_p_is_for_a_projector_and_the_tab_keeps_it(mount):
+    page = mount()
+    page.evaluate("addEventListener('resize', () => (window.resized = (window.resized ?? 0) + 1))")
+    page.keyboard.press("p")
+    assert page.evaluate("document.documentElement.dataset.projector") == "light"
+    assert page.evaluate("window.resized") == 1
+    assert page.evaluate("localStorage.length") == 0  # another tab is as it was
+    page.reload()
+    page.wait_for_function("window.ready")
+    assert page.evaluate("document.documentElement.dataset.projector") == "light"
+    page.get_by_role("button", name="leave projector").click()
+    assert not page.evaluate("'projector' in document.documentElement.dataset")
+    assert page.locator(".atlas-projector-leave").count() == 0
+
+
+@pytest.mark.browser
+def test_p_that_is_typed_is_a_letter(mount):
+    page = mount()
+    page.evaluate("document.body.append(document.createElement('input'))")
+    page.locator("input").press("p")
+    page.keyboard.press("Control+p")
+    assert page.locator("input").input_value() == "p"
+    assert not page.evaluate("'projector' in document.documentElement.dataset")
+    page.get_by_role("button", name="projector", exact=True).press("Enter")
+    assert page.evaluate("'projector' in document.documentElement.dataset")
+
+
+@pytest.mark.browser
+def test_a_presenters_buttons_step_only_for_a_projector_and_not_where_there_is_no_further(mount):
+    page = mount()
+    page.evaluate("""() => {
+      document.body.classList.add("stMain")
+      const hidden = document.body.appendChild(document.createElement("div")).attachShadow({ mode: "open" })
+      for (const [root, way] of [[document.body, "back"], [hidden, "next"]]) {
+        const button = document.createElement("button")
+        button.dataset.step = way
+        button.addEventListener("click", () => (window.steps = [...(window.steps ?? []), way]))
+        root.append(button)
+      }
+      window.next = hidden.querySelector("button")
+    }""")
+    page.keyboard.press("PageDown")
+    assert page.evaluate("window.steps") is None
+    page.keyboard.press("p")
+    for key in ("PageDown", "PageUp", "PageDown"):
+        page.keyboard.press(key)
+    page.evaluate("window.next.disabled = true")
+    page.keyboard.press("PageDown")
+    assert page.evaluate("window.steps") == ["next", "back", "next"]

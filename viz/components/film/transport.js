@@ -22,6 +22,7 @@ export function createTransport(act) {
   for (const name of ["start", "back", "play", "step"]) {
     buttons[name] = element("button", { type: "button", className: name }, icon(name))
     buttons[name].addEventListener("click", () => act(name))
+    if (name === "back" || name === "step") buttons[name].dataset.step = name === "step" ? "next" : "back" // a presenter's
   }
   const slider = element("input", { type: "range", min: "0", step: "1", className: "scrub" })
   slider.addEventListener("input", () => act("scrub", Number(slider.value)))

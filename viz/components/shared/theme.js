@@ -47,12 +47,13 @@ export function readTheme(root, palette) {
   const background = read("background-color", "#fcfcfa", "#14151a")
   const text = read("text-color", "#1a1c22", "#e8e8ec")
   const dark = luminance(background) < 0.2
+  const clear = "projector" in document.documentElement.dataset // for a wall that is far away
   const theme = /** @type {Theme} */ ({
     dark,
     background,
     text,
-    quiet: mix(background, text, 0.64), // axis words, ticks
-    rule: mix(background, text, 0.16), // thin lines
+    quiet: mix(background, text, clear ? 0.85 : 0.64), // axis words, ticks
+    rule: mix(background, text, clear ? 0.35 : 0.16), // thin lines
     secondary: read("secondary-background-color", "#f3f3ee", "#1b1c22"),
     primary: read("primary-color", "#36339a", "#9ea0f0"),
     font: style.getPropertyValue("--st-font").trim() || "system-ui, sans-serif",

@@ -3,6 +3,7 @@ import { markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { closeSidebarAfterChoice } from "./narrow_sidebar.js"
 import { focusOpenedMenus } from "./opened_menu.js"
+import { followProjector, project, projected, showWayBack } from "./projector.js"
 /** @import { Host, Root } from "../shared/types" */
 /** @import { Meta, State } from "./payload" */
 
@@ -18,7 +19,9 @@ export default function (host) {
 function create(_root, signal) {
   focusOpenedMenus(signal)
   closeSidebarAfterChoice(signal)
-  return {}
+  const state = {}
+  followProjector(signal, () => state.repaint?.())
+  return state
 }
 
 /**
@@ -31,7 +34,8 @@ function receive(state, { meta }) {
 }
 
 /** @param {State} state */
-function draw({ root, meta }) {
+function draw(state) {
+  const { root, meta } = state
   const { dark } = readTheme(root)
   const button = (name, current) => {
     const node = element("button", { type: "button", "aria-pressed": String(current), textContent: meta.texts[name] })
@@ -39,9 +43,15 @@ function draw({ root, meta }) {
     node.addEventListener("click", () => change(meta.paths, name))
     return node
   }
+  const large = element("button", { type: "button", "aria-pressed": String(projected()), textContent: meta.texts.projector, title: meta.texts.key })
+  large.dataset.choice = "projector"
+  large.setAttribute("aria-keyshortcuts", "P")
+  large.addEventListener("click", () => project(!projected(), state.repaint))
+  if (projected()) document.documentElement.dataset.projector = dark ? "dark" : "light" // the style sheet's full contrast
+  showWayBack(meta.texts.leave, state.repaint)
   root.setAttribute("role", "group")
   root.setAttribute("aria-label", meta.texts.label ?? "")
-  root.replaceChildren(button("light", !dark), element("span", { "aria-hidden": "true", textContent: "·" }), button("dark", dark))
+  root.replaceChildren(button("light", !dark), element("span", { "aria-hidden": "true", textContent: "·" }), button("dark", dark), element("span", { "aria-hidden": "true", textContent: "·" }), large)
   root.dataset.current = dark ? "dark" : "light"
   markPainted(root)
 }

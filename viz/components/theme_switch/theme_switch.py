@@ -1,4 +1,4 @@
-"""Two small words, light and dark, that change Streamlit's theme for every page of the app.
+"""Small words: light and dark change Streamlit's theme for every page of the app, and projector makes all large.
 
 Streamlit 1.67 keeps the reader's theme in the browser, one localStorage entry per URL path, and reads it only while
 loading. So the switch writes the entry of every path it is given and loads the page again.
@@ -14,7 +14,11 @@ from viz.components.source import read_source
 
 N_ = str
 
-TEXTS: dict[str, str] = {"label": N_("Colours"), "light": N_("light"), "dark": N_("dark")}
+TEXTS: dict[str, str] = {"label": N_("Colours"), "light": N_("light"), "dark": N_("dark"),
+    "projector": N_("projector"),
+    "key": N_("Large, in full contrast, without the sidebar: key P. PageUp and PageDown step through the page."),
+    "leave": N_("leave projector (P)"),
+}  # fmt: skip
 
 SOURCE = read_source(Path(__file__).parent, "theme_switch", '<div class="theme-switch"></div>\n')
 

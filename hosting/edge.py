@@ -1,0 +1,127 @@
+"""The outermost layer of a hosted server: who may ask at all, how often, and the headers of every answer. ASGI."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, MutableMapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import urlsplit
+
+from hosting.meter import Meter
+from hosting.policy import cookie, headers
+from hosting.rates import Rates
+from hosting.settings import Settings
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+# Of Streamlit's own routes (1.67): uploads, numbers, and the ones that drive an app without a browser.
+CLOSED = ("/_stcore/upload_file", "/_stcore/metrics", "/_stcore/agent", "/_stcore/script-health-check", "/component")
+FILES = "/static/"  # of the page itself; a browser keeps them, and they cost nothing
+POLICY_VIOLATION = 1008  # how a WebSocket is refused
+
+SENTENCES = {
+    "closed": "This address is closed on a hosted server.",
+    "host": "This server is reached by another address.",
+    "method": "Only GET and HEAD are answered here.",
+    "requests": "There were too many requests from your network in a minute: wait a little, then load the page again.",
+}
+
+
+class Edge:
+    """Wraps an ASGI app. Over its rate, requests are refused with a sentence, and messages of a WebSocket wait."""
+
+    def __init__(self, app: App, settings: Settings, meter: Meter, page: str) -> None:
+        """``page`` is the HTML that the app is loaded with."""
+        self._app, self._server, self._meter = app, settings.server, meter
+        self._rates = Rates(settings.limits.requests)
+        self._headers = headers(settings.server, page)
+        self._host = urlsplit(settings.server.public).netloc
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._http(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    # -- HTTP ----------------------------------------------------------------------------------------------------------
+
+    async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._meter.count("requests_total", f'status="{message["status"] // 100}xx"')
+                message = {**message, "headers": self._with_ours(message["headers"])}
+            await send(message)
+
+        refused, wait = self._refused(scope)
+        if not refused:
+            await self._app(scope, receive, answer)
+            return
+        self._meter.count("refused_total", f'by="{refused}"')
+        body, status = SENTENCES[refused].encode(), _STATUS[refused]
+        found = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+        found += [(b"retry-after", str(int(wait) + 1).encode())] if wait else []
+        await answer({"type": "http.response.start", "status": int(status), "headers": found})
+        await answer({"type": "http.response.body", "body": body})
+
+    def _refused(self, scope: Scope) -> tuple[str, float]:
+        path = scope["path"].removeprefix(self._server.base)
+        if _header(scope, b"host") != self._host:
+            return "host", 0
+        if scope["method"] not in ("GET", "HEAD"):
+            return "method", 0
+        if path.startswith(CLOSED):
+            return "closed", 0
+        wait = 0.0 if path.startswith(FILES) else self._rates.ask(_who(scope))
+        return ("requests", wait) if wait else ("", 0)
+
+    def _with_ours(self, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        kept: list[tuple[bytes, bytes]] = []
+        own = {name.encode() for name, _ in self._headers}
+        for name, value in given:
+            if name.lower() == b"set-cookie":
+                value = cookie(value.decode("latin-1"), secure=self._server.secure).encode("latin-1")
+            if name.lower() not in own:
+                kept.append((name, value))
+        return kept + [(name.encode(), value.encode()) for name, value in self._headers]
+
+    # -- WebSockets ----------------------------------------------------------------------------------------------------
+
+    async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Only a page of this very server may open one: a browser always tells from which origin it does."""
+        if _header(scope, b"host") != self._host or _header(scope, b"origin") != self._server.origin:
+            self._meter.count("refused_total", 'by="origin"')
+            await receive()
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            return
+
+        async def paced() -> Message:
+            message = await receive()
+            if message["type"] == "websocket.receive":
+                while wait := self._rates.ask(_who(scope)):
+                    await asyncio.sleep(wait)
+            return message
+
+        await self._app(scope, paced, send)
+
+
+_STATUS = {
+    "closed": HTTPStatus.NOT_FOUND,
+    "host": HTTPStatus.MISDIRECTED_REQUEST,
+    "method": HTTPStatus.METHOD_NOT_ALLOWED,
+    "requests": HTTPStatus.TOO_MANY_REQUESTS,
+}
+
+
+def _header(scope: Scope, name: bytes) -> str:
+    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
+
+
+def _who(scope: Scope) -> str:
+    return scope["client"][0] if scope.get("client") else ""

@@ -1,0 +1,23 @@
+"""What the host has set of models: which are shown, and what is kept of their work."""
+
+from __future__ import annotations
+
+import os
+
+from hosting import settings
+
+
+def listed_models() -> tuple[str, ...]:
+    """The only models that this server shows, in order: those of its settings, else ATLAS_MODELS (names and commas).
+
+    Nothing where neither is set: then it is any hub id, and any folder that the server can read.
+    """
+    if hosted := settings.current():
+        return hosted.models.listed
+    return tuple(name.strip() for name in os.environ.get("ATLAS_MODELS", "").split(",") if name.strip())
+
+
+def memory_setting() -> str:
+    """What is kept of all visitors' texts, as :func:`model_runner.memory.budget` reads it; else ATLAS_MEMORY."""
+    hosted = settings.current()
+    return hosted.limits.memory if hosted else os.environ.get("ATLAS_MEMORY", "")

@@ -1,0 +1,61 @@
+"""``make serve``: the settings are checked, then Streamlit takes this process's place with what they ask of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from hosting.settings import VARIABLE, Settings, WrongSetting, read
+
+HOME = Path(__file__).resolve().parents[1]
+EXAMPLE = HOME / "hosting" / "example.toml"  # every setting at its default
+OWN = HOME / "hosting.toml"
+MESSAGE = 2  # MB of a message that a browser may send
+
+
+def options(settings: Settings) -> list[str]:
+    """What Streamlit (1.67) is started with."""
+    server, limits = settings.server, settings.limits
+    given = {
+        "server.address": server.address,
+        "server.port": server.port,
+        "server.baseUrlPath": server.base.strip("/"),
+        "server.sslCertFile": server.certificate,
+        "server.sslKeyFile": server.key,
+        "server.headless": "true",
+        "server.allowedHosts": urlsplit(server.public).hostname,
+        "server.enableCORS": "true",
+        "server.enableXsrfProtection": "true",
+        "server.maxUploadSize": 1,
+        "server.maxMessageSize": 200,
+        "server.maxWidgetStateSize": MESSAGE,
+        "server.disconnectedSessionTTL": limits.forget,
+        "client.showErrorDetails": "none",
+        "client.allowedOrigins": server.origin,
+        "logger.enableRich": "false",
+        "logger.hideWelcomeMessage": "true",
+    }
+    return [f"--{name}={value}" for name, value in given.items() if value != ""]
+
+
+def prepared(arguments: Sequence[str]) -> list[str]:
+    """The command that serves, for this process's environment, which it sets. Raises WrongSetting."""
+    path = Path(arguments[0]) if arguments else OWN if OWN.is_file() else EXAMPLE
+    settings = read(path)
+    os.environ[VARIABLE] = str(path.resolve())
+    os.environ["FORWARDED_ALLOW_IPS"] = ",".join(settings.server.proxies)  # read by uvicorn
+    sys.stdout.write(f"Attention Atlas is at {settings.server.public}\n")
+    return [sys.executable, "-m", "streamlit", "run", "app.py", *options(settings)]
+
+
+if __name__ == "__main__":
+    try:
+        command = prepared(sys.argv[1:])
+    except WrongSetting as error:
+        sys.exit(str(error))
+    sys.stdout.flush()
+    os.chdir(HOME)  # where .streamlit/config.toml is
+    os.execv(command[0], command)

@@ -1,0 +1,213 @@
+"""What the host has set, in one file of TOML: every value has a default, and a wrong one is one sentence."""
+
+from __future__ import annotations
+
+import functools
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+VARIABLE = "ATLAS_HOSTING"  # names the file to the server's process; not set: the app is its user's own
+UNITS = {"KB": 2**10, "MB": 2**20, "GB": 2**30}
+NEAR = ("127.0.0.1", "localhost", "::1")
+
+
+class WrongSetting(ValueError):
+    """One sentence that says which setting is wrong, and what it may be."""
+
+
+def _number(default: int, least: int, most: int) -> Any:
+    return field(default=default, metadata={"bounds": (least, most)})
+
+
+def _size(default: str) -> Any:
+    return field(default=default, metadata={"size": True})
+
+
+@dataclass(frozen=True)
+class Server:
+    """Where it listens, and how visitors reach it; ``url`` is what they type, with the base path, if any.
+
+    ``proxies`` are believed when they say whose request they pass on. ``local_port`` has health and metrics, on
+    127.0.0.1 alone; 0: none. ``framed_by`` are origins of other sites that may show the app in a frame.
+    """
+
+    address: str = "127.0.0.1"
+    port: int = _number(8501, 1, 65535)
+    url: str = ""
+    certificate: str = ""
+    key: str = ""
+    proxies: tuple[str, ...] = ()
+    local_port: int = _number(9464, 0, 65535)
+    framed_by: tuple[str, ...] = ()
+
+    @property
+    def public(self) -> str:
+        """What visitors type, without a slash at its end."""
+        own = f"{'https' if self.certificate else 'http'}://{self.address}:{self.port}"
+        return (self.url or own).rstrip("/")
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port of it, as a browser says them."""
+        return self.public[: len(self.public) - len(self.base)]
+
+    @property
+    def base(self) -> str:
+        """The path below which everything is, such as "/atlas"; nothing for the root."""
+        return urlsplit(self.public).path
+
+    @property
+    def secure(self) -> bool:
+        """Whether visitors come by TLS, this server's or a proxy's."""
+        return self.public.startswith("https://")
+
+
+@dataclass(frozen=True)
+class Models:
+    """Names of embedded models and ids of the hub; what is not in the list is refused."""
+
+    listed: tuple[str, ...] = ("default", "encoder", "translator")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``text`` in characters; ``tokens`` generated; ``sessions`` at a time, others wait; the others a minute.
+
+    ``memory`` holds what is kept of all texts; beyond ``process_memory`` nobody is let in; ``idle`` are seconds after
+    which a place goes to who waits, ``forget`` those after which a left session is forgotten.
+    """
+
+    text: int = _number(20_000, 10, 10_000_000)
+    tokens: int = _number(500, 1, 100_000)
+    sessions: int = _number(60, 1, 100_000)
+    looks: int = _number(240, 1, 1_000_000)
+    requests: int = _number(12_000, 10, 10_000_000)
+    memory: str = _size("1 GB")
+    process_memory: str = _size("8 GB")
+    idle: int = _number(900, 10, 86_400)
+    forget: int = _number(1800, 0, 86_400)
+
+
+@dataclass(frozen=True)
+class SignIn:
+    """An OIDC provider for teachers: addresses, or "@school.org" for all of a domain. No ``metadata``: no sign-in.
+
+    Secrets stand in files of their own. Without ``cookie_secret_file`` everybody is signed out at a restart.
+    """
+
+    metadata: str = ""
+    client: str = ""
+    client_secret_file: str = ""
+    cookie_secret_file: str = ""
+    teachers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All of them, by section of the file."""
+
+    server: Server = Server()
+    models: Models = Models()
+    limits: Limits = Limits()
+    sign_in: SignIn = SignIn()
+
+
+def current() -> Settings | None:
+    """What the host of this process has set; None where the app is its user's own. Raises WrongSetting."""
+    path = os.environ.get(VARIABLE, "")
+    return _held(path) if path else None
+
+
+@functools.cache
+def _held(path: str) -> Settings:
+    return read(Path(path))
+
+
+def read(path: Path) -> Settings:
+    """The settings of this file. Raises WrongSetting."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongSetting(f"{path} cannot be read: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise WrongSetting(f"{path} is no TOML: {error}.") from error
+    kinds = {one.name: type(one.default) for one in fields(Settings)}
+    for section, values in given.items():
+        if section not in kinds or not isinstance(values, Mapping):
+            raise WrongSetting(f"{path} has a part “{section}”; its parts are [{'], ['.join(kinds)}].")
+    found = Settings(**{name: _section(name, kind, given.get(name, {})) for name, kind in kinds.items()})
+    _check_together(found)
+    return found
+
+
+def _section(section: str, kind: type[Any], values: Mapping[str, Any]) -> Any:
+    known = {one.name: one for one in fields(kind)}
+    for name in values:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            words = f"did you mean “{near[0]}”?" if near else f"there are {', '.join(known)}."
+            raise WrongSetting(f"There is no setting “{name}” in [{section}]; {words}")
+    return kind(**{name: _value(f"{section}.{name}", known[name], value) for name, value in values.items()})
+
+
+def _value(name: str, about: Any, value: Any) -> Any:
+    if isinstance(about.default, tuple):
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            raise WrongSetting(f'{name} must be a list of texts, such as ["one", "two"].')
+        return tuple(value)
+    if isinstance(about.default, int):
+        least, most = about.metadata["bounds"]
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
+            raise WrongSetting(f"{name} is {value!r}; it must be a whole number from {least:,} to {most:,}.")
+    elif not isinstance(value, str):
+        raise WrongSetting(f"{name} is {value!r}; it must be a text.")
+    elif "size" in about.metadata:
+        in_bytes(value, name)
+    return value
+
+
+def in_bytes(size: str, name: str = "size") -> int:
+    """Bytes of a size such as "512 MB". Raises WrongSetting."""
+    number, _, unit = size.strip().upper().partition(" ")
+    try:
+        return int(float(number) * UNITS[unit])
+    except (ValueError, KeyError, OverflowError):
+        raise WrongSetting(f"{name} is “{size}”; it must be a size such as “512 MB” or “2 GB”.") from None
+
+
+def _check_together(found: Settings) -> None:
+    server, sign_in = found.server, found.sign_in
+    if bool(server.certificate) != bool(server.key):
+        raise WrongSetting("server.certificate and server.key go together: one of them is missing.")
+    address = urlsplit(server.url)
+    if server.url and (address.scheme not in ("http", "https") or not address.netloc or address.query):
+        raise WrongSetting(f"server.url is “{server.url}”; it must be like https://atlas.school.org/atlas.")
+    if server.url and server.certificate and address.scheme == "http":
+        raise WrongSetting("server.url begins with http://, but there is a certificate: visitors come by https://.")
+    if not found.models.listed:
+        raise WrongSetting("models.listed is empty: name one model at least, such as “default”.")
+    for name in found.models.listed:
+        if name.startswith(("/", "~", ".")) or "\\" in name or name.count("/") > 1:
+            raise WrongSetting(f"models.listed has “{name}”, a folder; name embedded models and ids of the hub.")
+    for name in ("certificate", "key"):
+        _check_file(f"server.{name}", getattr(server, name))
+    for name in ("client_secret_file", "cookie_secret_file"):
+        _check_file(f"sign_in.{name}", getattr(sign_in, name))
+    if not sign_in.metadata:
+        return
+    for name in ("client", "client_secret_file", "teachers"):
+        if not getattr(sign_in, name):
+            raise WrongSetting(f"sign_in.{name} is missing: with sign_in.metadata it is needed.")
+    if not server.secure and urlsplit(server.public).hostname not in NEAR:
+        raise WrongSetting("Signing in needs TLS: server.url must begin with https://.")
+
+
+def _check_file(name: str, path: str) -> None:
+    if path and not Path(path).is_file():
+        raise WrongSetting(f"{name} names {path}, and there is no such file.")

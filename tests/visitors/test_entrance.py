@@ -1,0 +1,104 @@
+"""The entrance, session by session, without a browser; and that an app of one's own has none."""
+
+from __future__ import annotations
+
+import pytest
+
+from hosting import settings
+from hosting.meter import METER
+from hosting.settings import VARIABLE
+from tests.ui.driving import html, no_failure, open_app, sentences, type_text
+from ui import session
+from visitors.entrance import entrance
+from visitors.server import failed, options
+
+
+@pytest.fixture
+def hosted(tmp_path, monkeypatch):
+    """The app hosted as this text of a file says."""
+
+    def set_to(text: str) -> None:
+        path = tmp_path / "hosting.toml"
+        path.write_text(text)
+        monkeypatch.setenv(VARIABLE, str(path))
+        session.model_cache.clear()
+
+    yield set_to
+    session.model_cache.clear()
+    monkeypatch.undo()
+
+
+def test_an_app_of_ones_own_has_no_entrance_and_no_options():
+    assert options() == {}
+    app = open_app()
+    no_failure(app)
+    assert "privacy" not in html(app)
+
+
+def test_a_text_and_tokens_beyond_the_limits_are_a_sentence_and_nothing_is_lost(hosted):
+    hosted("[limits]\ntext = 100\ntokens = 30")
+    app = open_app()
+    no_failure(app)
+    assert "privacy?lang=en" in html(app)
+    type_text(app, "a b " * 26)
+    no_failure(app)
+    assert sentences(app) == ["The text has 104 characters, and this server reads up to 100. Shorten it."]
+    app = open_app(page="pages/film/page.py", **{"film.length": "31"})
+    assert sentences(app) == ["31 tokens were asked for, and this server generates up to 30. Ask for fewer."]
+    app = open_app(continuation=".".join(["5"] * 31))
+    assert sentences(app) == ["31 tokens were asked for, and this server generates up to 30. Ask for fewer."]
+    app = open_app(text="short", target="w " * 60, model="translator")
+    assert sentences(app) == ["The text has 120 characters, and this server reads up to 100. Shorten it."]
+
+
+def test_a_device_of_the_readers_choice_is_not_offered_and_not_taken(hosted):
+    hosted("")
+    app = open_app(model="default", device="mps", dtype="float16")
+    no_failure(app)
+    assert sentences(app) == []
+
+
+def test_who_looks_too_often_pauses_and_goes_on(hosted):
+    hosted("[limits]\nlooks = 3")
+    app = open_app()
+    for _ in range(2):
+        no_failure(app.run())
+    app.run()
+    assert sentences(app) == [
+        "That was more than 3 looks in a minute. Nothing is lost: the page goes on by itself soon."
+    ]
+    entrance(settings.current()).looks._clock = lambda: 1e9  # type: ignore[arg-type]
+    no_failure(app.run())
+    assert sentences(app) == []
+
+
+@pytest.mark.parametrize("lang, words", [("en", "2 before you."), ("zh", "你前面还有 2 人。")])
+def test_who_waits_is_told_how_many_are_before(hosted, lang, words):
+    hosted(f"[limits]\nsessions = 1\nidle = {60 if lang == 'en' else 61}")  # a door of its own
+    door = entrance(settings.current()).door
+    for other in ("first", "second", "third"):
+        door.ask(other)
+    app = open_app(lang=lang)
+    assert words in sentences(app)[0]
+    for other in ("first", "second", "third"):
+        door.leave(other)
+    no_failure(app.run())
+    assert sentences(app) == []
+
+
+def test_numbers_are_of_the_models_that_answered(hosted):
+    hosted("")
+    open_app()
+    told = dict(line.rsplit(" ", 1) for line in METER.text().splitlines() if not line.startswith("#"))
+    assert float(told["atlas_work_seconds_total"]) > 0
+    assert told["atlas_queue"] == "0"
+
+
+def test_an_error_of_the_app_itself_is_a_sentence_and_counted(monkeypatch):
+    shown: list[str] = []
+    monkeypatch.setattr("visitors.server.st.error", shown.append)
+    monkeypatch.setattr("visitors.server._", str)
+    assert failed(KeyError("secret of a student")) is True
+    assert len(shown) == 1
+    assert "secret" not in shown[0]
+    assert "atlas_failures_total 1" in METER.text()

@@ -1,0 +1,180 @@
+"""A hosted server from its file of settings to what a visitor meets in the real browser."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from hosting.settings import VARIABLE
+from pages.entries import ENTRIES
+from tests.browser import ROOT, Watch, free_port
+from tests.pages.visiting import eventually, expect_sentence, type_text, wait_for_rest
+from tests.visitors.oidc_provider import CLIENT, SECRET, Provider, oidc_provider
+
+TYPED = "My quokka eats zeppelins"
+COLLECT = """window.violations = []
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.violations.push(`${event.violatedDirective} ${event.blockedURI}`))"""
+FILE = """
+[server]
+port = {port}
+url = "http://127.0.0.1:{port}/atlas"
+local_port = {local}
+[models]
+listed = ["default", "encoder", "translator"]
+[limits]
+text = 2000
+sessions = 2
+[sign_in]
+metadata = "{metadata}"
+client = "{client}"
+client_secret_file = "{secret}"
+teachers = ["@school.org"]
+"""
+
+
+@dataclass(frozen=True)
+class Hosted:
+    """The running server."""
+
+    url: str
+    local: int
+    log: Path
+    folder: Path
+    provider: Provider
+
+    def metrics(self) -> str:
+        return urllib.request.urlopen(f"http://127.0.0.1:{self.local}/metrics").read().decode()
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
+    """``make serve`` of a file of settings, with the base path /atlas and a provider for teachers."""
+    folder = tmp_path_factory.mktemp("hosted")
+    port, local = free_port(), free_port()
+    (folder / "secret").write_text(SECRET + "\n")
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TMPDIR": str(folder)}
+    environment.pop(VARIABLE, None)
+    with oidc_provider(email="ada@school.org", name="Ada", email_verified=True) as provider:
+        settings = folder / "hosting.toml"
+        secret = folder / "secret"
+        settings.write_text(
+            FILE.format(port=port, local=local, metadata=provider.metadata, client=CLIENT, secret=secret)
+        )
+        with (folder / "log.txt").open("wb") as output:
+            command = [sys.executable, "-m", "hosting.serve", str(settings)]
+            process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
+        try:
+            held = Hosted(f"http://127.0.0.1:{port}/atlas", local, folder / "log.txt", folder, provider)
+            _wait_until_healthy(held, process)
+            yield held
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(20)
+
+
+def _wait_until_healthy(held: Hosted, process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 60
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            if urllib.request.urlopen(f"http://127.0.0.1:{held.local}/healthz", timeout=1).status == 200:
+                return
+        except OSError:
+            time.sleep(0.1)
+    pytest.fail(held.log.read_text(errors="replace"), pytrace=False)
+
+
+def opened(page: Page, address: str) -> Page:
+    page.goto(address)
+    page.locator(".atlas-title").wait_for()
+    wait_for_rest(page)
+    return page
+
+
+def test_no_page_asks_for_what_the_policy_forbids(hosted: Hosted, page: Page, watch: Watch):
+    """All pages as they open; the views of Plotly, tables and files beside them."""
+    page.add_init_script(COLLECT)
+    violations: dict[str, list[str]] = {}
+    addresses = [entry.address for entry in ENTRIES]
+    for address in [*addresses, "kv_cache?kv_cache.view=bytes", "masks?masks.view=sweep", "privacy"]:
+        if address == "privacy":
+            page.goto(f"{hosted.url}/{address}")
+        else:
+            opened(page, f"{hosted.url}/{address}")
+            expect(page.get_by_test_id("stException")).to_have_count(0)
+        violations[address] = page.evaluate("window.violations")
+    opened(page, f"{hosted.url}/?text={'+and'.join(['one'] * 40)}")
+    page.get_by_text("As tables", exact=True).click()
+    page.get_by_test_id("stDataFrame").first.wait_for()
+    violations["tables"] = page.evaluate("window.violations")
+    assert {address: found for address, found in violations.items() if found} == {}
+    watch.errors[:] = [one for one in watch.errors if "_stcore/h" not in one]  # see tests/browser.py
+
+
+def test_models_and_texts_beyond_the_limits_are_one_sentence(hosted: Hosted, page: Page, watch: Watch):
+    opened(page, f"{hosted.url}/?model=/etc")
+    expect_sentence(page, "This server shows these models alone: default, encoder, translator.")
+    assert "/etc" not in page.locator("[data-testid=stMain]").inner_text()
+    opened(page, f"{hosted.url}/?model=someone/something&lang=zh")
+    expect_sentence(page, "default, encoder, translator")
+    opened(page, f"{hosted.url}/")
+    type_text(page, "word " * 500)
+    expect_sentence(page, "The text has 2,500 characters, and this server reads up to 2,000. Shorten it.")
+    type_text(page, TYPED)
+    expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    page.locator(".head-map[data-painted]").wait_for()
+
+
+def test_who_finds_no_place_waits_and_comes_in_by_itself(hosted: Hosted, new_page: Callable[..., Page]):
+    eventually(new_page(), lambda: "atlas_sessions 0\n" in hosted.metrics(), bool)
+    inside = [opened(new_page(), f"{hosted.url}/") for _ in range(2)]
+    waiting = [new_page(), new_page(locale="zh-CN")]
+    for page in waiting:
+        page.goto(f"{hosted.url}/")
+        page.get_by_test_id("stAlert").wait_for()
+    expect(waiting[0].get_by_test_id("stAlert")).to_contain_text("You are next.")
+    expect(waiting[1].get_by_test_id("stAlert")).to_contain_text("你前面还有 1 人")
+    assert "atlas_sessions 2\n" in hosted.metrics()
+    assert "atlas_sessions_waiting 2\n" in hosted.metrics()
+    inside[0].context.close()
+    waiting[0].locator(".head-map[data-painted]").wait_for()
+    expect(waiting[1].get_by_test_id("stAlert")).to_contain_text("下一个就是你")
+
+
+def test_a_teacher_signs_in_and_out_and_a_student_is_no_teacher(hosted: Hosted, new_page: Callable[..., Page]):
+    page = new_page()
+    opened(page, f"{hosted.url}/")
+    foot = page.locator(".st-key-visitors_foot")
+    foot.get_by_role("button", name="For teachers: sign in").click()
+    expect(foot).to_contain_text("Ada teaches")
+    assert hosted.provider.redirects == [f"{hosted.url}/oauth2callback"]
+    cookies = {one.get("name"): one for one in page.context.cookies()}
+    assert cookies["_streamlit_user"].get("httpOnly")
+    assert cookies["_streamlit_user"].get("sameSite") == "Lax"
+    foot.get_by_role("button", name="sign out").click()
+    expect(foot.get_by_role("button", name="For teachers: sign in")).to_be_visible()
+    hosted.provider.user["email"] = "pupil@elsewhere.org"
+    foot.get_by_role("button", name="For teachers: sign in").click()
+    expect(foot).to_contain_text("not on this server’s list of teachers")
+
+
+def test_what_was_typed_is_in_no_log_and_no_file(hosted: Hosted, page: Page):
+    """Typed, in an address, in one that cannot be read, and by HTTP to addresses that are closed or not there."""
+    opened(page, f"{hosted.url}/film?text={TYPED.replace(' ', '+')}&film.steps={TYPED.split()[1]}")
+    type_text(page, TYPED + " again")
+    wait_for_rest(page)
+    for path in ("nowhere", "_stcore/metrics", "long_map/tile/1"):
+        page.request.get(f"{hosted.url}/{path}?text=quokka")
+    found = [path for path in hosted.folder.rglob("*") if path.is_file() and b"quokka" in path.read_bytes()]
+    assert found == []
+    assert "quokka" not in hosted.metrics()

@@ -1,0 +1,1 @@
+"""What a visitor of a hosted app meets on the screen: the entrance, sign-in, and a sentence where something failed."""

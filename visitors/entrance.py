@@ -1,0 +1,88 @@
+"""The entrance of a hosted app: a session that finds no place waits here, and one that asks too often pauses."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import psutil
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from hosting import settings
+from hosting.door import Door
+from hosting.meter import METER
+from hosting.rates import Rates
+from hosting.settings import Settings, in_bytes
+from ui.i18n import _
+from ui.wording import plain
+
+LOOK = 2  # seconds between two looks at the queue
+
+
+class Entrance(NamedTuple):
+    """Who is in, and how often each may look."""
+
+    door: Door
+    looks: Rates
+
+
+@functools.cache
+def entrance(hosted: Settings) -> Entrance:
+    """The one of this server."""
+    process, most = psutil.Process(), in_bytes(hosted.limits.process_memory)
+    door = Door(hosted.limits.sessions, hosted.limits.idle, lambda: process.memory_info().rss < most)
+    METER.watch(
+        sessions=lambda: door.inside,
+        sessions_waiting=lambda: door.waiting,
+        memory_bytes=lambda: process.memory_info().rss,
+    )
+    return Entrance(door, Rates(hosted.limits.looks))
+
+
+def admitted() -> bool:
+    """Whether this run of the app goes on. If not, a sentence says why, and the page comes by itself when it may."""
+    hosted = settings.current()
+    if hosted is None:
+        return True
+    refusal = _refusal(hosted)
+    if refusal is None:
+        return True
+    st.html("<h1 class='atlas-title'>Attention Atlas</h1>")
+    _wait(hosted, iter([refusal]))
+    return False
+
+
+def _refusal(hosted: Settings) -> str | None:
+    context = get_script_run_ctx(suppress_warning=True)
+    name = context.session_id if context else ""
+    held = entrance(hosted)
+    before = held.door.ask(name)
+    if before is not None:
+        METER.count("refused_total", 'by="sessions"')
+        full = _("All places of this server are taken.")
+        mine = _("{count} before you.").format(count=before) if before else _("You are next.")
+        return f"{full} {mine} " + _("The page opens by itself.")
+    _leave_when_left(name, held.door)
+    wait = held.looks.ask(name)
+    if wait:
+        METER.count("refused_total", 'by="looks"')
+        words = _("That was more than {count} looks in a minute. Nothing is lost: the page goes on by itself soon.")
+        return words.format(count=hosted.limits.looks)
+    return None
+
+
+@st.fragment(run_every=LOOK)
+def _wait(hosted: Settings, known: Iterator[str]) -> None:
+    """Says why, and looks again every moment; ``known`` is what the run that began it found, once."""
+    refusal = next(known, None) or _refusal(hosted)
+    if refusal is None:
+        st.rerun()
+    st.info(plain(refusal))
+
+
+@st.cache_resource(scope="session", on_release=lambda left: left[0].leave(left[1]), show_spinner=False)
+def _leave_when_left(name: str, _door: Door) -> tuple[Door, str]:
+    """Streamlit releases what a session caches as soon as its browser is gone: its place is another's."""
+    return _door, name

@@ -1,0 +1,89 @@
+"""What ``st.App`` is given where the app is hosted; nothing where it is its user's own."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from starlette.middleware import Middleware
+
+from hosting import settings
+from hosting.edge import Edge
+from hosting.local_port import listen
+from hosting.logs import keep_texts_out
+from hosting.meter import METER
+from hosting.settings import Settings, SignIn
+from ui.i18n import _
+from visitors.entrance import entrance
+
+BEAT, STUCK = 1.0, 10.0  # seconds between two beats of the server's loop, and without one
+CALLBACK = "/oauth2callback"  # Streamlit's own (1.67)
+
+
+def options() -> dict[str, Any]:
+    """Keyword arguments of ``st.App``. Raises WrongSetting."""
+    hosted = settings.current()
+    if hosted is None:
+        return {}
+    keep_texts_out()
+    page = (Path(st.__file__).parent / "static" / "index.html").read_text(encoding="utf-8")
+    return {
+        "middleware": [Middleware(Edge, settings=hosted, meter=METER, page=page)],
+        "lifespan": lambda _app: _alive(hosted),
+        "on_script_error": failed,
+        "secrets": {"auth": _auth(hosted)} if hosted.sign_in.metadata else None,
+    }
+
+
+def failed(_error: Exception) -> bool:
+    """Instead of an error of the app itself, one sentence; the log has its place."""
+    METER.count("failures_total")
+    st.error(_("Something went wrong in the app itself. Your text is not lost: go on, or load the page again."))
+    return True
+
+
+@asynccontextmanager
+async def _alive(hosted: Settings) -> AsyncGenerator[None]:
+    """Health and metrics for as long as the server runs."""
+    entrance(hosted)
+    if not hosted.server.local_port:
+        yield
+        return
+    last = [time.monotonic()]
+
+    async def beat() -> None:
+        while True:
+            last[0] = time.monotonic()
+            await asyncio.sleep(BEAT)
+
+    beating = asyncio.create_task(beat())
+    local = listen(hosted.server.local_port, METER, lambda: time.monotonic() - last[0] < STUCK)
+    try:
+        yield
+    finally:
+        local.shutdown()
+        local.server_close()
+        beating.cancel()
+
+
+def _auth(hosted: Settings) -> dict[str, str]:
+    """As Streamlit's secrets have it."""
+    held: SignIn = hosted.sign_in
+    cookie = _secret(held.cookie_secret_file) if held.cookie_secret_file else secrets.token_urlsafe(32)
+    return {
+        "redirect_uri": hosted.server.public + CALLBACK,
+        "cookie_secret": cookie,
+        "client_id": held.client,
+        "client_secret": _secret(held.client_secret_file),
+        "server_metadata_url": held.metadata,
+    }
+
+
+def _secret(path: str) -> str:
+    return Path(path).read_text(encoding="utf-8").strip()

@@ -1,0 +1,34 @@
+"""Teachers sign in, by the school's own OpenID Connect provider; everybody else is a guest."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hosting import settings
+from hosting.teachers import may_teach as may
+from ui.i18n import _, language
+from ui.wording import plain
+
+
+def may_teach() -> bool:
+    """Whether who looks at this session may open a room: on a machine of one's own always, hosted a teacher alone."""
+    return may(settings.current(), st.user.to_dict())
+
+
+def show_foot() -> None:
+    """At the end of a hosted app's sidebar: what is kept of a visitor, and the way in for teachers."""
+    hosted = settings.current()
+    if hosted is None:
+        return
+    with st.sidebar, st.container(key="visitors_foot", horizontal=True, vertical_alignment="center", gap="small"):
+        words, where = _("Privacy"), f"privacy?lang={language()}"
+        st.html(f"<a class='atlas-caption' href='{where}' target='_blank'>{words}</a>", width="content")
+        if not hosted.sign_in.metadata:
+            return
+        if not st.user.get("is_logged_in"):
+            st.button(_("For teachers: sign in"), key="sign_in", type="tertiary", on_click=st.login)
+            return
+        name = plain(str(st.user.get("name") or st.user.get("email") or ""))
+        words = _("{name} teaches") if may_teach() else _("{name}, who is not on this server’s list of teachers")
+        st.caption(words.format(name=name))
+        st.button(_("sign out"), key="sign_out", type="tertiary", on_click=st.logout)

@@ -1,0 +1,89 @@
+// For a projector: P makes all larger, in full contrast, without the sidebar, and a presenter's two buttons (PageUp and
+// PageDown) step through what the page has to step through: the frames of a film, say, and at its end, the pages.
+//
+// How large a screen shows is no part of what it shows: it is kept by the tab, through loads, and no address has it.
+
+import { element } from "../shared/dom.js"
+import { plainKey } from "../shared/shell.js"
+
+const KEPT = "atlas-projector"
+const TYPED = "input:not([type=range], [type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable=true]"
+const PAGES = ".st-key-navigation a"
+const LEAVE = "atlas-projector-leave"
+
+export const projected = () => "projector" in document.documentElement.dataset
+
+/**
+ * @param {AbortSignal} signal
+ * @param {() => void} changed
+ */
+export function followProjector(signal, changed) {
+  const pressed = (/** @type {KeyboardEvent} */ event) => {
+    if (!plainKey(event) || event.repeat || isTyped(event)) return
+    if (event.key.toLowerCase() === "p") project(!projected(), changed)
+    else if (projected() && (event.key === "PageDown" || event.key === "PageUp")) go(event.key === "PageDown" ? "next" : "back")
+    else return
+    event.preventDefault()
+  }
+  document.addEventListener("keydown", pressed, { signal })
+  signal.addEventListener("abort", () => document.querySelector(`.${LEAVE}`)?.remove())
+  if (kept()) project(true, changed)
+}
+
+/** @type {(on: boolean, changed: () => void) => void} */
+export function project(on, changed) {
+  if (on) document.documentElement.dataset.projector = ""
+  else delete document.documentElement.dataset.projector
+  keep(on)
+  changed()
+  dispatchEvent(new Event("resize")) // figures look how large they are to be
+}
+
+function kept() {
+  try {
+    return sessionStorage.getItem(KEPT) !== null
+  } catch {
+    return false // a browser that forbids storage
+  }
+}
+
+/** @type {(on: boolean) => void} */
+function keep(on) {
+  try {
+    if (on) sessionStorage.setItem(KEPT, "1")
+    else sessionStorage.removeItem(KEPT)
+  } catch {
+    // it lasts until the page is loaded again
+  }
+}
+
+// The way back for who does not know the key: the sidebar with its switch is hidden.
+/** @type {(words: string, changed: () => void) => void} */
+export function showWayBack(words, changed) {
+  const there = document.querySelector(`.${LEAVE}`)
+  if (!projected()) return there?.remove()
+  const button = there ?? element("button", { type: "button", className: LEAVE })
+  button.textContent = words
+  if (there) return
+  button.addEventListener("click", () => project(false, changed))
+  document.body.append(button)
+}
+
+/** @type {(event: KeyboardEvent) => boolean} */
+function isTyped(event) {
+  const [target] = event.composedPath()
+  return target instanceof Element && target.matches(TYPED)
+}
+
+// A button of the page that steps ([data-step]), in a figure or beside it; where there is none, or no further, a page.
+/** @type {(way: "next" | "back") => void} */
+function go(way) {
+  const roots = [document, ...[...document.querySelectorAll(".stMain *")].map((node) => node.shadowRoot)]
+  const steps = roots.flatMap((root) => [...(root?.querySelectorAll(`[data-step=${way}]`) ?? [])])
+  const free = /** @type {HTMLElement | undefined} */ (steps.find((step) => !step.matches(":disabled")))
+  if (free) return free.click()
+  const pages = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(PAGES)])
+  // The link to the page without a name of its own has the open page's address, whatever it is (Streamlit 1.67).
+  const here = pages.findLastIndex((page) => new URL(/** @type {HTMLAnchorElement} */ (page).href).pathname === location.pathname)
+  pages[here + (way === "next" ? 1 : -1)]?.click()
+}
