@@ -11,7 +11,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from classroom.desk import DESK as ROOMS
+from classroom.routes import classroom_routes
 from jobs.map_desk import DESK
+from ui.i18n import LANGUAGES, catalog
 from visitors.privacy import privacy
 from visitors.server import options
 
@@ -32,4 +35,5 @@ def long_map(request: Request) -> Response:
 
 WHERE = {"/heads": first_page, "/long_map/{place:path}": long_map, "/privacy": privacy}
 ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
+ROUTES += classroom_routes(ROOMS, tuple(LANGUAGES), lambda language, words: catalog(language).gettext(words), BASE)
 app = st.App(Path(__file__).parent / "ui" / "entry" / "atlas.py", routes=ROUTES, **options())

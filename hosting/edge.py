@@ -82,14 +82,14 @@ class Edge:
         return ("requests", wait) if wait else ("", 0)
 
     def _with_ours(self, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+        """And those of ours that an answer does not have: the page of a room's students allows less than the app."""
         kept: list[tuple[bytes, bytes]] = []
-        own = {name.encode() for name, _ in self._headers}
         for name, value in given:
             if name.lower() == b"set-cookie":
                 value = cookie(value.decode("latin-1"), secure=self._server.secure).encode("latin-1")
-            if name.lower() not in own:
-                kept.append((name, value))
-        return kept + [(name.encode(), value.encode()) for name, value in self._headers]
+            kept.append((name, value))
+        there = {name.lower() for name, _ in given}
+        return kept + [(name.encode(), value.encode()) for name, value in self._headers if name.encode() not in there]
 
     # -- WebSockets ----------------------------------------------------------------------------------------------------
 

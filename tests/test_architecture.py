@@ -27,7 +27,7 @@ def room(ours: str = "", libraries: str | None = "") -> Room:
 
 
 EVERYWHERE = frozenset({"numpy"})
-APP = "attention model_runner analysis viz inline hosting jobs ui visitors pages app"
+APP = "attention model_runner analysis viz inline hosting jobs classroom ui visitors pages app"
 ROOMS = {
     "attention": room(libraries="torch jaxtyping"),
     "model_runner": room(
@@ -38,10 +38,11 @@ ROOMS = {
     "inline": room("attention model_runner analysis viz"),
     "hosting": room(),
     "jobs": room("attention model_runner analysis hosting"),
-    "ui": room("attention model_runner analysis viz hosting jobs", "streamlit babel pandas"),
+    "classroom": room("viz", "starlette segno"),
+    "ui": room("attention model_runner analysis viz hosting jobs classroom", "streamlit babel pandas"),
     "visitors": room("viz hosting ui", "streamlit starlette psutil"),
-    "pages": room("attention model_runner analysis viz hosting jobs ui", "streamlit pandas"),
-    "app": room("pages ui visitors hosting jobs", "streamlit starlette"),
+    "pages": room("attention model_runner analysis viz hosting jobs classroom ui", "streamlit pandas"),
+    "app": room("pages ui visitors hosting jobs classroom", "streamlit starlette"),
     "benchmarks": room(f"{APP} tests benchmarks", None),
     "scripts": room("attention model_runner analysis scripts", None),
     "tests": room(f"{APP} benchmarks scripts tests", None),

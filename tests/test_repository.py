@@ -33,6 +33,7 @@ ROOMS = (
     "inline",
     "hosting",
     "jobs",
+    "classroom",
     "ui",
     "visitors",
     "pages",

@@ -39,9 +39,19 @@ def _go_on() -> None:
 
 
 def mount(
-    source: Source, payload: bytes, *, key: str, on: Mapping[str, Callable[[Any], None]], narrow: bool = False
+    source: Source,
+    payload: bytes,
+    *,
+    key: str,
+    on: Mapping[str, Callable[[Any], None]],
+    narrow: bool = False,
+    followed: bool = True,
+    adds: bool = False,
 ) -> None:
-    """Show a component; ``on`` names what it can send and what to do with the value, before the page runs again."""
+    """Show a component; ``on`` names what it can send and what to do with the value, before the page runs again.
+
+    ``followed``: those who follow this page in a room see it too; ``adds``: what it was given before counts on.
+    """
 
     def hear() -> None:
         sent = st.session_state.get(key)  # none of a component that is on its way out
@@ -49,8 +59,17 @@ def mount(
             for name, value in _unheard(key, sent["told"]):
                 on[name](value)
 
+    if followed:
+        to_class(source, payload, key=key, adds=adds)
     component = register(source.name, html=source.html, css=source.css, js=source.js)
     component(key=key, data=payload, width="content" if narrow else "stretch", on_told_change=hear)
+
+
+def to_class(source: Source, payload: bytes, *, key: str, title: str = "", adds: bool = False) -> None:
+    """Those who follow this page in a room see this component."""
+    if (room := session.room()) is not None:
+        room.board.figure(key, source, payload, title=title, adds=adds)
+        room.wake()
 
 
 def _unheard(key: str, told: dict[str, Any]) -> Iterator[tuple[str, Any]]:

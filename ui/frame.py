@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,7 +66,15 @@ def navigation(entries: Sequence[Entry]) -> Page:
     return st.navigation(pages, position="hidden")
 
 
-def run_framed(page: Page, entries: Sequence[Entry]) -> None:
+@dataclass(frozen=True)
+class Guest:
+    """What is no page and stands with every page: a part of the sidebar, and what runs the page or something else."""
+
+    beside: Callable[[], None]
+    around: Callable[[Entry, Callable[[], None]], None]
+
+
+def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
     """The page in its frame. A sidebar that stands as it is comes last: a click in the page is answered first."""
     entry = next(entry for entry in entries if entry.address == page.url_path)
     show_page(entry.path)
@@ -74,13 +82,13 @@ def run_framed(page: Page, entries: Sequence[Entry]) -> None:
     slots, shows = session.slots(), _sidebar_shows(page)
     stands = slots.pop("sidebar", None) == shows
     if not stands:
-        _draw_sidebar(entries)
+        _draw_sidebar(entries, guest)
     import_engine()
     from model_runner.errors import Cancelled  # torch is imported only after the frame is painted
 
     try:
         with suppress(StopException):  # a page that ends with a sentence keeps its sidebar
-            page.run()
+            guest.around(entry, page.run)
     except Cancelled:  # its model was given up for others meanwhile: loaded anew, once
         if slots.pop("again", False):
             raise
@@ -88,7 +96,7 @@ def run_framed(page: Page, entries: Sequence[Entry]) -> None:
         st.rerun()
     slots.pop("again", None)
     if stands:
-        _draw_sidebar(entries)
+        _draw_sidebar(entries, guest)
     else:
         _draw_links(entries)
     slots["sidebar"] = shows
@@ -98,9 +106,9 @@ def _sidebar_shows(page: Page) -> tuple[object, ...]:
     return page.url_path, language(), session.model(), session.text(), session.beside(), session.carried()
 
 
-def _draw_sidebar(entries: Sequence[Entry]) -> None:
+def _draw_sidebar(entries: Sequence[Entry], guest: Guest) -> None:
     with st.sidebar:
-        _sidebar(entries)
+        _sidebar(entries, guest)
 
 
 def _draw_head(entry: Entry) -> None:
@@ -117,9 +125,10 @@ def _draw_head(entry: Entry) -> None:
         slots["status"].progress(0.0, text=_("Starting the engine …"))
 
 
-def _sidebar(entries: Sequence[Entry]) -> None:
+def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
     promise = _("see how a transformer attends")
     st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
+    guest.beside()
     _model_box()
     _text_box()
     with st.container(key="navigation", gap=None):
@@ -131,9 +140,11 @@ def _sidebar(entries: Sequence[Entry]) -> None:
         words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
         base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
         paths = [base + entry.address for entry in entries]
-        mount(theme_switch.SOURCE, theme_switch.payload(paths=paths, texts=words, lang=language()), key="theme", on={})
+        data = theme_switch.payload(paths=paths, texts=words, lang=language())
+        mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
         words = {name: _(text) for name, text in glossary.TEXTS.items()}
-        mount(glossary.SOURCE, glossary.payload(terms=glossary.terms_in(_), texts=words), key="glossary", on={})
+        data = glossary.payload(terms=glossary.terms_in(_), texts=words)
+        mount(glossary.SOURCE, data, key="glossary", on={}, followed=False)
         if not listed_models():
             _loaded_as()
 

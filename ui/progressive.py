@@ -11,7 +11,7 @@ import streamlit as st
 
 from jobs.pull import TICK, Pull
 from ui import session
-from ui.components import mount
+from ui.components import mount, to_class
 from ui.i18n import _
 from ui.place import Place
 from ui.wording import plain, sentence
@@ -56,7 +56,9 @@ def show_progress(work: Pull[Any], total: int, words: str, *, key: str) -> None:
 
 def show_chart(chart: Chart, *, key: str, alt: str, still: bool) -> None:
     """Plotly's once it stays as it is; before, one changed in place: Streamlit (1.67) mounts Plotly's anew ever."""
+    payload = growing.payload(chart, label=alt)
+    to_class(growing.SOURCE, payload, key=key, title=chart.heading)
     if still:
         st.plotly_chart(figure(chart), key=key, config=CONFIG, alt=alt)
     else:
-        mount(growing.SOURCE, growing.payload(chart, label=alt), key=f"{key}_growing", on={})
+        mount(growing.SOURCE, payload, key=f"{key}_growing", on={}, followed=False)

@@ -20,17 +20,19 @@ from analysis.examples import OF_MODEL, suited
 from hosting import settings
 from hosting.listed import listed_models, memory_setting
 from hosting.meter import METER
+from jobs.address_value import write
 from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
 from jobs.waiting import waited
 from ui import address
 from ui.i18n import _, language
 from ui.place import Beside, Place
-from ui.state import address_of, change, default_of, fields, write
+from ui.state import address_of, change, default_of, fields
 from ui.state import held as held_of
 from ui.wording import joined, plain
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
+    from classroom.room import Room
     from model_runner import Capture, Runner
     from model_runner.edits import Edit
     from model_runner.kept import Kept
@@ -46,6 +48,7 @@ UNREADABLE_TEXT = N_("The text in the address cannot be read: this is the text t
 _MODEL, _TEXT, _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS = (
     "model", "text", "picked", "session_id", "problems", "slots", "jobs", "set", "words",
 )  # fmt: skip
+_ROOM = "room"
 _CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
 EDITS = "edits"  # a part of the address: see ui.edit_list
 
@@ -215,6 +218,17 @@ def say(scope: str, problems: list[str]) -> None:
 def slots() -> dict[str, Any]:
     """Places of this run's frame that pages fill: status, badge, read, take."""
     return st.session_state.setdefault(_SLOTS, {})
+
+
+def room() -> Room | None:
+    """The room that this session teaches, until it ends."""
+    held: Room | None = st.session_state.get(_ROOM)
+    return None if held is None or held.ended else held
+
+
+def teach(opened: Room) -> None:
+    """What this session's pages show is seen in this room."""
+    st.session_state[_ROOM] = opened
 
 
 # -- what the server holds --------------------------------------------------------------------------------------------

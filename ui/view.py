@@ -50,6 +50,7 @@ class View:
 
 def offer(opened: PageContext, view: View) -> None:
     """The two menus in the head of the page: the numbers as tables, and everything as files."""
+    session.slots()["shown"] = view.title
     show_tables(lambda: dict(view.tables()))
     show_take_away(opened, view)
 
@@ -70,7 +71,7 @@ def show_take_away(opened: PageContext, view: View) -> None:
                 svg = view.picture(view.title, words)
                 failed = translated(save_picture.TEXTS)["failed"]
                 picture = save_picture.payload(svg=svg, filename=f"{view.name}.png", label="PNG", failed=failed)
-                mount(save_picture.SOURCE, picture, key="save_picture", on={}, narrow=True)
+                mount(save_picture.SOURCE, picture, key="save_picture", on={}, narrow=True, followed=False)
                 _file("SVG", svg.encode, f"{view.name}.svg", "image/svg+xml")
             _file("HTML", partial(view.page, view.title, words, language()), f"{view.name}.html", "text/html")
             _file("CSV", partial(csv_of, view, words), f"{view.name}.csv", "text/csv")

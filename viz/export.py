@@ -63,9 +63,9 @@ def csv_bytes(
     if values.shape != (len(row_labels), len(col_labels)):
         raise ValueError(f"values of shape {values.shape} for {len(row_labels)} × {len(col_labels)} labels")
     lines = [f"# {_comment(line)}" for line in printable(caption).splitlines()]
-    lines.append(",".join(["", *(_quoted(label) for label in col_labels)]))
+    lines.append(",".join(["", *(csv_cell(label) for label in col_labels)]))
     for label, row in zip(row_labels, values.tolist(), strict=True):
-        lines.append(",".join([_quoted(label), *("" if math.isnan(value) else f"{value:.9g}" for value in row)]))
+        lines.append(",".join([csv_cell(label), *("" if math.isnan(value) else f"{value:.9g}" for value in row)]))
     return "\r\n".join([*lines, ""]).encode("utf-8-sig")  # the mark tells spreadsheets that it is UTF-8
 
 
@@ -86,7 +86,8 @@ def _inline(script: str) -> str:
     return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
-def _quoted(label: str) -> str:
+def csv_cell(label: str) -> str:
+    """One cell of a CSV file, quoted; a `'` in front of what a spreadsheet would run as a formula."""
     # Always quoted: a token may be a comma, a line break, or the # that starts a comment line.
     text = printable(label)
     guarded = f"'{text}" if text.startswith(_FORMULA) else text

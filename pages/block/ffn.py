@@ -16,10 +16,10 @@ from pages.block.state import BlockState, state
 from ui.controls import pick
 from ui.i18n import _
 from ui.page import PageContext
+from ui.progressive import show_chart
 from ui.state import refuse
 from ui.wording import number, sentence
 from viz.chart import Line, Lines
-from viz.curves import CONFIG, figure
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -58,7 +58,7 @@ def show_ffn(opened: PageContext) -> FfnView:
     for place, chart, key in zip(st.columns(3, gap="medium"), charts, ("curves", "spread", "active"), strict=True):
         with place:
             st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
-            st.plotly_chart(figure(chart), key=f"ffn_{key}", config=CONFIG, alt=chart.heading)
+            show_chart(chart, key=f"ffn_{key}", alt=chart.heading, still=True)
     promoted = tuple(tuple(opened.runner.token_text(int(one)) for one in row) for row in units.promoted)
     st.html(units_table(units, promoted))
     return FfnView(units, layer, position, charts, promoted)

@@ -17,10 +17,10 @@ from ui.components import mount
 from ui.controls import choose
 from ui.i18n import _
 from ui.page import PageContext, translated
+from ui.progressive import show_chart
 from ui.wording import plain
 from viz.chart import Line, Lines
 from viz.components.layer_head_map import layer_head_map
-from viz.curves import CONFIG, figure
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -68,7 +68,7 @@ def show_learning(opened: PageContext) -> LearningView | None:
     for column, chart, key in zip(columns, charts, ("rates", "layers"), strict=False):
         with column:
             st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
-            st.plotly_chart(figure(chart), key=f"learning_{key}", config=CONFIG, alt=chart.heading)
+            show_chart(chart, key=f"learning_{key}", alt=chart.heading, still=True)
     if len(columns) > 2:
         with columns[2]:
             heading = _("Gradient by head")

@@ -19,11 +19,11 @@ from ui.components import mount
 from ui.controls import choose
 from ui.i18n import _
 from ui.page import PageContext, translated
+from ui.progressive import show_chart
 from ui.state import change, refuse
 from ui.wording import number, sentence
 from viz.chart import Line, Lines
 from viz.components.layer_head_map import layer_head_map
-from viz.curves import CONFIG, figure
 from viz.distribution import TEXTS, next_token_bars
 
 N_ = str  # marks a text for Babel without translating it here
@@ -154,7 +154,7 @@ def _show_cell(opened: PageContext, found: LensMap, row: int, position: int) -> 
     )
     st.html(f"<p class='atlas-caption'>{escape(said)}</p>")
     chart = lens_chart(found, position)
-    st.plotly_chart(figure(chart), key="lens_chart", config=CONFIG, alt=chart.y_title)
+    show_chart(chart, key="lens_chart", alt=chart.y_title, still=True)
 
 
 def lens_chart(found: LensMap, position: int) -> Lines:

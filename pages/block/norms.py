@@ -17,10 +17,10 @@ from ui.components import mount
 from ui.controls import pick
 from ui.i18n import _
 from ui.page import PageContext, translated
+from ui.progressive import show_chart
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages
 from viz.components.model_stages.model_stages import Row
-from viz.curves import CONFIG, figure
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -64,7 +64,7 @@ def show_norms(opened: PageContext) -> NormsView:
     for place, chart, key in zip(st.columns(3, gap="medium"), charts, ("growth", "sizes", "means"), strict=True):
         with place:
             st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
-            st.plotly_chart(figure(chart), key=f"norm_{key}", config=CONFIG, alt=chart.heading)
+            show_chart(chart, key=f"norm_{key}", alt=chart.heading, still=True)
     return NormsView(found, growth, layer, position, charts, payload)
 
 

@@ -16,10 +16,10 @@ from ui.components import mount
 from ui.controls import choose
 from ui.i18n import _
 from ui.page import PageContext, translated
+from ui.progressive import show_chart
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages
 from viz.components.model_stages.model_stages import Row
-from viz.curves import CONFIG, figure
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -57,7 +57,7 @@ def show_stream(opened: PageContext) -> StreamView:
     ):
         with place:
             st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
-            st.plotly_chart(figure(chart), key=f"stream_{key}", config=CONFIG, alt=chart.heading)
+            show_chart(chart, key=f"stream_{key}", alt=chart.heading, still=True)
     payload = strips(opened, found, position)
     mount(model_stages.SOURCE, payload, key="stream_strips", on={})
     return StreamView(found, lengths, position, charts, payload)

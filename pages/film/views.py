@@ -73,7 +73,7 @@ def _show_picture(opened: PageContext, film: Film, badge: DeltaGenerator, *, eve
         "head": lambda place: _look(film, place),
         "rest": lambda told: _rest(film, told),
     }
-    mount(picture.SOURCE, data, key="film", on=on)
+    mount(picture.SOURCE, data, key="film", on=on, adds=film.base > 0)
 
 
 def _heard(film: Film, asked: Mapping[str, Any]) -> None:

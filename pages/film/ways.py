@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from jobs.address_value import write
 from jobs.film_ways import Way
 from model_runner.errors import BadSetting
 from model_runner.transforms import DEFAULT, Sampling, with_newer
 from pages.film.state import LONGEST_WAYS, FilmState, checked, state
 from ui.i18n import _
 from ui.sampling_settings import SamplingA, values_of
-from ui.state import Unreadable, fields, read, refuse, short, write
+from ui.state import Unreadable, fields, read, refuse, short
 from ui.wording import sentence
 
 OPEN = "open"

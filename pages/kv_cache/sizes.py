@@ -17,11 +17,12 @@ from ui.cached_layers import cached_layers
 from ui.controls import steps
 from ui.i18n import _
 from ui.page import PageContext
+from ui.progressive import show_chart
 from ui.view import View
 from ui.wording import plain
 from viz.chart import Bars
 from viz.chart_svg import charts_svg
-from viz.curves import CONFIG, figure, standalone
+from viz.curves import standalone
 
 GREY = 3  # among the theme's colours of series
 
@@ -81,7 +82,7 @@ def _show_own(opened: PageContext, held: Sizes) -> None:
     st.caption(plain(words))
     chart = sharing_chart(held, info.n_heads)
     st.html(f"<div class='atlas-head'><b>{chart.heading}</b></div>")
-    st.plotly_chart(figure(chart), key="kv_sharing", config=CONFIG, alt=chart.heading)
+    show_chart(chart, key="kv_sharing", alt=chart.heading, still=True)
     per_token = readable(found.measured / count)
     note = _("Each token more takes {size} in this model ({dtype}).").format(size=per_token, dtype=info.dtype)
     if any(layer.window is not None for layer in held.layers):
@@ -121,7 +122,7 @@ def _show_published() -> None:
     chart = published_chart(tokens)
     st.html(f"<div class='atlas-head'><b>{chart.heading}</b><span>{chart.note}</span></div>")
     steps(KvCacheState, "published", str(tokens), {str(length): f"{length:,}" for length in LENGTHS})
-    st.plotly_chart(figure(chart), key="kv_published", config=CONFIG, alt=f"{chart.heading}, {chart.note}")
+    show_chart(chart, key="kv_published", alt=f"{chart.heading}, {chart.note}", still=True)
     st.caption(
         plain(
             _(

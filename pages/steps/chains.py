@@ -13,9 +13,9 @@ from pages.steps.small import events
 from pages.steps.state import state
 from ui.components import mount
 from ui.page import translated
+from ui.progressive import show_chart
 from viz.chart import Lines
 from viz.components.step_by_step import step_by_step
-from viz.curves import CONFIG, figure
 from viz.matrices_svg import Table
 
 JSON = Any
@@ -47,7 +47,7 @@ def show_charts(charts: Sequence[Lines], key: str) -> None:
     """Each under its heading."""
     for number, chart in enumerate(charts):
         st.html(f"<p class='atlas-caption'>{escape(chart.heading)}</p>")
-        st.plotly_chart(figure(chart), key=f"{key}_{number}", config=CONFIG, alt=chart.heading)
+        show_chart(chart, key=f"{key}_{number}", alt=chart.heading, still=True)
 
 
 def show_chain(

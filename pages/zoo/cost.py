@@ -15,8 +15,8 @@ from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, show_sliders, state, 
 from ui.controls import choose, pick
 from ui.i18n import _
 from ui.page import PageContext
+from ui.progressive import show_chart
 from viz.chart import Line, Lines
-from viz.curves import CONFIG, figure
 
 LENGTHS = tuple(1000 * 2**power for power in range(11))  # a thousand tokens to a million
 NAMED = (LENGTHS[0], LENGTHS[5], LENGTHS[10])
@@ -57,7 +57,7 @@ def show_cost(opened: PageContext) -> Costs:
         found = costs_of(_shape(opened), show_choices())
         _show_table(found)
     with left:
-        st.plotly_chart(figure(chart_of(found)), key="zoo_cost", config=CONFIG, alt=chart_of(found).y_title)
+        show_chart(chart_of(found), key="zoo_cost", alt=chart_of(found).y_title, still=True)
     return found
 
 

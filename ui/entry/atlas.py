@@ -2,13 +2,15 @@
 
 import streamlit as st
 
+from pages.classroom.around import around
+from pages.classroom.sidebar import show_room
 from pages.entries import ENTRIES
-from ui.frame import navigation, run_framed
+from ui.frame import Guest, navigation, run_framed
 from visitors.entrance import admitted
-from visitors.sign_in import show_foot
+from visitors.sign_in import may_teach, show_foot
 
 st.set_page_config(page_title="Attention Atlas", layout="wide", initial_sidebar_state="auto")
 page = navigation(ENTRIES)
 if admitted():
-    run_framed(page, ENTRIES)
+    run_framed(page, ENTRIES, Guest(show_room if may_teach() else lambda: None, around))
     show_foot()

@@ -3,6 +3,7 @@
 // most about a second ahead.
 
 import { closest, element } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { markPainted, mounted, plainKey } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
@@ -20,7 +21,7 @@ const PATIENCE = 15000 // milliseconds after which an ask without an answer is f
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".film", { create, receive, draw, end })
+  return mounted(host, ".film", { create, receive, draw, end, follow })
 }
 
 /** @param {State} state */
@@ -84,7 +85,7 @@ const mayGoOn = ({ meta, reel }) => meta.alive && !meta.stop && lastFrame(reel) 
 /** @param {State} state */
 function ask(state, wanted, have = lastFrame(state.reel) + 1) {
   const waiting = state.asking && performance.now() - state.askedAt < PATIENCE
-  if (waiting || (wanted > 0 && !mayGoOn(state))) return
+  if (state.follows || waiting || (wanted > 0 && !mayGoOn(state))) return
   state.asks += 1
   Object.assign(state, { asking: state.asks, askedAt: performance.now() })
   const { playing, asks } = state
@@ -187,11 +188,20 @@ function key(state, event) {
   event.preventDefault()
 }
 
+// The frame that somebody else looks at in the same film, as soon as it is there.
+/** @param {State} state */
+function follow(state, { film, at }) {
+  if (film !== state.reel.film) return
+  Object.assign(state, { playing: false, bound: at > lastFrame(state.reel) ? at : null })
+  state.at = clamp(at, 0, lastFrame(state.reel))
+  draw(state)
+}
+
 // ---- drawing --------------------------------------------------------------------------------------------------------
 
 /** @param {State} state */
 function draw(state) {
-  const { root, reel, meta } = state
+  const { root, reel, meta, at } = state
   if (!meta || !reel.frames.length) return
   const theme = (state.theme = readTheme(root, meta.palette))
   drawTransport(state.transport, state, theme)
@@ -205,4 +215,5 @@ function draw(state) {
     stepping: String(state.stepping), // to a frame that is being made
   })
   markPainted(root)
+  pointed(state, { film: reel.film, at })
 }

@@ -3,7 +3,7 @@ import { reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { wordOf } from "../shared/pixels.js"
 import { inRoom } from "../shared/room.js"
-import { fitSheet, listenToCells, makeSheet, showChosen } from "../shared/sheet.js"
+import { fitSheet, followCells, listenToCells, makeSheet, showChosen } from "../shared/sheet.js"
 import { announcer, mounted } from "../shared/shell.js"
 import { css, ramp, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, wholeNumber } from "../shared/words.js"
@@ -14,7 +14,7 @@ import { FRAMED, frameColor, paint } from "./paint.js"
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".head-grid", { create: createGrid, receive, draw })
+  return mounted(host, ".head-grid", { create: createGrid, receive, draw, follow: (state, at) => followCells(state, CELLS, at) })
 }
 
 function createGrid(root) {

@@ -1,5 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { announcer, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
@@ -12,7 +13,7 @@ import { CLOSEST, isWhole, viewOf, viewWith, wholeView, windowOf, zoomed } from 
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".head-map", { create: createMap, receive, draw, end: (state) => clearTimeout(state.looking) })
+  return mounted(host, ".head-map", { create: createMap, receive, draw, follow, end: (state) => clearTimeout(state.looking) })
 }
 
 function createMap(root) {
@@ -96,6 +97,17 @@ function arrange(state) {
     hovered: state.hovered ? state.hovered.join() : "", view: [view.q0, view.q1, view.k0, view.k1].join(), window: meta.window.join(),
     geometry: JSON.stringify({ x: plot.x, y: plot.y, width: plot.width, height: plot.height }),
   })
+  pointed(state, { total: meta.total, selected: state.selected, hovered: state.hovered, view })
+}
+
+// What somebody else looks at in a map of the same text: the view, the pinned cell, the one under the pointer.
+/** @param {State} state */
+function follow(state, at) {
+  if (String(at.total) !== String(state.meta.total)) return
+  chosen(state, "selected", at.selected)
+  Object.assign(state, { selected: at.selected, hovered: at.hovered, view: at.view })
+  arrange(state)
+  if (state.layout) showTip(state)
 }
 
 function placeZoom({ zoom, layout }) {

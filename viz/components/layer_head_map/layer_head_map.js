@@ -1,7 +1,7 @@
 import { measuring } from "../shared/canvas.js"
 import { reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
-import { fitSheet, listenToCells, makeSheet, showChosen } from "../shared/sheet.js"
+import { fitSheet, followCells, listenToCells, makeSheet, showChosen } from "../shared/sheet.js"
 import { announcer, mounted } from "../shared/shell.js"
 import { css, readTheme } from "../shared/theme.js"
 import { fill, formatNumber } from "../shared/words.js"
@@ -12,7 +12,7 @@ import { fitNumbers, paint } from "./paint.js"
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".layer-head-map", { create: createMap, receive, draw })
+  return mounted(host, ".layer-head-map", { create: createMap, receive, draw, follow: (state, at) => followCells(state, CELLS, at) })
 }
 
 function createMap(root) {

@@ -1,5 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
 import { css, readTheme } from "../shared/theme.js"
 import { fill, isolate } from "../shared/words.js"
@@ -18,7 +19,7 @@ const NARROW = 720 // below this width controls and picture stand in one column
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".sampling-bench", { create, receive, draw: redraw, end: (state) => cancelAnimationFrame(state.drawing) })
+  return mounted(host, ".sampling-bench", { create, receive, draw: redraw, follow, end: (state) => cancelAnimationFrame(state.drawing) })
 }
 
 const sameBytes = (one, other) => one?.length === other.length && one.every((byte, i) => byte === other[i])
@@ -129,6 +130,20 @@ function redraw(state) {
     paintCurve(state)
   }
   markPainted(root)
+  const { settings, compare, draws, goal, find } = state
+  pointed(state, { of: textOf(state), settings, compare, draws, goal, find })
+}
+
+const textOf = ({ meta }) => `${meta.labels.length} ${meta.position} ${meta.after}`
+
+// The settings of somebody else who looks at the same distribution, also while a slider is held.
+/** @param {State} state */
+function follow(state, { of, ...at }) {
+  if (of !== textOf(state)) return
+  Object.assign(state, at, { find: at.find < state.meta.labels.length ? at.find : null })
+  if (!state.compare) state.edited = "a"
+  chosen(state, "settings", { ...at.settings, compare: at.compare, draws: at.goal, find: state.find })
+  later(state)
 }
 
 /** @param {State} state */

@@ -6,6 +6,7 @@
 
 import { chosen } from "./choice.js"
 import { element } from "./dom.js"
+import { pointed } from "./follow.js"
 import { bringIntoView, partOf } from "./in_view.js"
 import { inRoom, pointIn } from "./room.js"
 import { plainKey, tell } from "./shell.js"
@@ -55,6 +56,7 @@ export function listenToCells(state, cells) {
     canvas.style.cursor = found ? "pointer" : "default"
     if (found) state.announce(cells.describe(state, found))
     cells.refresh(state)
+    tellPointed(state, cells)
   }
   canvas.addEventListener("pointermove", (event) => event.pointerType !== "touch" && hover(under(event)))
   canvas.addEventListener("pointerleave", () => hover(null))
@@ -91,6 +93,23 @@ function choose(state, cells, cell, wait) {
   if (!wait) bringIntoView(partOf(state.meta.shows)) // arrows look around: the map of heads stays
   keepInSight(state, cells)
   state.announce(cells.describe(state, cell))
+  cells.refresh(state)
+  tellPointed(state, cells)
+}
+
+/** @type {(state: any, cells: Cells) => void} */
+const tellPointed = (state, cells) => pointed(state, { chosen: state[cells.choice], hovered: state.hovered })
+
+// The cell that somebody else chose or points at, in the same sheet.
+/** @type {(state: any, cells: Cells, at: { chosen: number[] | null, hovered: number[] | null }) => void} */
+export function followCells(state, cells, at) {
+  const there = (cell) => cell && cells.boxOf(state, cell) && cell
+  if (there(at.chosen)) {
+    state[cells.choice] = at.chosen
+    chosen(state, cells.choice, at.chosen)
+    showChosen(state, cells)
+  }
+  state.hovered = there(at.hovered)
   cells.refresh(state)
 }
 

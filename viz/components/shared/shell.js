@@ -9,7 +9,8 @@ import { takeRoom } from "./room.js"
 //
 // `create(root, signal)` builds its elements and returns its state; listeners on the root itself take the signal.
 // `receive(state, {meta, arrays}, data)` takes over new data, `draw(state)` draws them at the width there is, and
-// `end(state)` stops what else the component has running.
+// `end(state)` stops what else the component has running. `follow(state, at)` shows what somebody else points at in this
+// figure, see follow.js; a host that follows says so, and is asked for nothing.
 //
 // The state is found again when the host calls with new data. The host runs the cleanup of the last call when the
 // component has left the page. Streamlit (1.67) also runs that of a call which newer data overtook while the module was
@@ -20,6 +21,7 @@ export function mounted(host, selector, component) {
   const root = /** @type {Root} */ (parentElement.querySelector(selector))
   const state = (root.atlas ??= begun(root, component))
   const call = () => {
+    state.follows = Boolean(host.follows)
     state.send = (name, value) => post(state.outbox, host, name, value)
     state.again = () => {
       component.receive(state, unpack(data), data)
@@ -38,7 +40,7 @@ export function mounted(host, selector, component) {
 }
 
 /** @type {(root: Root, component: Component) => Life} */
-function begun(root, { create, draw, end = () => {} }) {
+function begun(root, { create, draw, end = () => {}, follow = () => {} }) {
   const life = new AbortController()
   const state = create(root, life.signal)
   const repaint = () => {
@@ -57,7 +59,8 @@ function begun(root, { create, draw, end = () => {} }) {
     root.replaceChildren()
     delete root.atlas
   }
-  return Object.assign(state, { root, repaint, dispose, calls: [], outbox: emptyOutbox() })
+  const followed = (/** @type {any} */ at) => state.calls.length && follow(state, at)
+  return Object.assign(state, { root, repaint, dispose, follow: followed, calls: [], outbox: emptyOutbox() })
 }
 
 // Tell the host, at once or when nothing else was told for `wait` milliseconds: a held key asks once, when it rests.

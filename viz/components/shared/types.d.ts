@@ -50,6 +50,8 @@ export interface Host {
   data: Uint8Array
   parentElement: ParentNode
   setTriggerValue: (name: "told", value: Told) => void
+  /** This page shows what a teacher's page shows. */
+  follows?: boolean
 }
 
 /** What a component tells: of all it told lately, the newest last, so that the host misses none of it. */
@@ -74,6 +76,8 @@ export interface Life {
   repaint: () => void
   again: () => void
   dispose: () => void
+  follow: (at: any) => void
+  follows: boolean
   /** The host's last calls, the one that is drawn last; each draws its data again. */
   calls: (() => void)[]
   [part: string]: any
@@ -85,6 +89,7 @@ export interface Component {
   receive: (state: any, payload: { meta: any; arrays: any }, data: Uint8Array) => void
   draw: (state: any) => void
   end?: (state: any) => void
+  follow?: (state: any, at: any) => void
 }
 
 /** What sheet.js asks a component about its cells, see there. */

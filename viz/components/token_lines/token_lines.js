@@ -1,5 +1,6 @@
 import { chosen, forget, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
@@ -13,7 +14,7 @@ const SEND_AFTER = 150 // milliseconds without another arrow key before the quer
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".token-lines", { create, receive, draw })
+  return mounted(host, ".token-lines", { create, receive, draw, follow })
 }
 
 /**
@@ -96,6 +97,19 @@ function paintActive(state) {
   root.dataset.lines = String(active ? state.active.childElementCount : state.all.childElementCount)
   if (active && state.hover) state.announce(sentence(state, active))
   markPainted(root)
+  const { pinned, lookedAt, hover, held } = state
+  pointed(state, { of: sizeOf(state), pinned, lookedAt, hover, held })
+}
+
+const sizeOf = ({ meta }) => [meta.query_offset, meta.queries.length, meta.keys.length].join()
+
+// What somebody else looks into, in the same text.
+/** @param {State} state */
+function follow(state, { of, ...at }) {
+  if (of !== sizeOf(state)) return
+  Object.assign(state, at)
+  for (const name of ["pinned", "lookedAt"]) chosen(state, name, at[name])
+  paintActive(state)
 }
 
 /** @param {State} state */

@@ -1,5 +1,6 @@
 import { chosen, forget, reconcile } from "../shared/choice.js"
 import { closest, element, focusedBeside } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, inkOn, rampColor, readTheme } from "../shared/theme.js"
@@ -14,7 +15,7 @@ const DEEPEST_TINT = 0.45 // a chip is a label first: a stronger tint would shou
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".token-strip", { create, receive, draw })
+  return mounted(host, ".token-strip", { create, receive, draw, follow })
 }
 
 /**
@@ -26,7 +27,7 @@ function receive(state, { meta, arrays }) {
   Object.assign(state, { meta, arrays })
   const before = state.selected
   state.selected = reconcile(state, "selected", meta.selected)
-  if (state.selected !== before) state.reveal = state.follow = true
+  if (state.selected !== before) state.reveal = state.inSight = true
 }
 
 function create(root) {
@@ -38,7 +39,7 @@ function create(root) {
     selected: null,
     focused: null, // the chip that the keyboard is on
     start: 0, // the first chip of the drawn window
-    follow: true, // keep the selected chip inside the window; off once the reader turned the window
+    inSight: true, // keep the selected chip inside the window; off once the reader turned the window
     reveal: true, // scroll to the selected chip at the next drawing
     drawnText: null,
   }
@@ -74,7 +75,7 @@ function draw(state) {
   const n = meta.labels.length
   const pinned = chipAt(state, state.selected)
   if (n <= DRAWN_CHIPS) state.start = 0
-  else if (state.follow && pinned >= 0 && !inWindow(state, pinned)) state.start = pinned - (DRAWN_CHIPS >> 1)
+  else if (state.inSight && pinned >= 0 && !inWindow(state, pinned)) state.start = pinned - (DRAWN_CHIPS >> 1)
   state.start = clamp(state.start, 0, Math.max(0, n - DRAWN_CHIPS))
   const text = JSON.stringify([state.start, meta.labels, meta.parts, [...arrays.positions], [...arrays.special], meta.texts])
   if (text !== state.drawnText) {
@@ -174,10 +175,20 @@ function reveal({ box }, chip) {
 // ---- choosing -------------------------------------------------------------------------------------------------------
 
 function choose(state, position, { delay = 0 } = {}) {
-  Object.assign(state, { selected: position, follow: true, reveal: true })
+  Object.assign(state, { selected: position, inSight: true, reveal: true })
   chosen(state, "selected", position)
   draw(state)
   tell(state, "token", position, delay)
+  pointed(state, { chips: state.meta.labels.length, selected: position })
+}
+
+// The token that somebody else chose in the same text.
+/** @param {State} state */
+function follow(state, { chips, selected }) {
+  if (chips !== state.meta.labels.length) return
+  Object.assign(state, { selected, inSight: true, reveal: true })
+  chosen(state, "selected", selected)
+  draw(state)
 }
 
 function onClick(state, event) {
@@ -186,7 +197,7 @@ function onClick(state, event) {
   if (node.dataset.side) {
     const earlier = node.dataset.side === "earlier"
     state.start += (earlier ? -1 : 1) * (DRAWN_CHIPS >> 1)
-    Object.assign(state, { follow: false, focused: null })
+    Object.assign(state, { inSight: false, focused: null })
     draw(state)
     state.box.scrollTop = state.box.scrollHeight / 2 // the reader goes on where the last window ended
   } else {

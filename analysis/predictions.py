@@ -1,0 +1,67 @@
+"""What the model answers where a class predicts: the next token, where a token looks, what a head's absence does."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from model_runner.capture import Capture
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """``probabilities`` of values named by their place, [values] in float64; of keys those that a query may see."""
+
+    probabilities: np.ndarray
+
+    @property
+    def entropy(self) -> float:
+        """In bits (Shannon 1948, section 6)."""
+        p = self.probabilities[self.probabilities > 0]
+        return float(-(p * np.log2(p)).sum()) + 0.0
+
+    def likeliest(self, count: int) -> list[int]:
+        """The likeliest places, the first of equal ones first."""
+        return np.argsort(-self.probabilities, kind="stable")[:count].tolist()
+
+
+def of_next_token(capture: Capture) -> Distribution:
+    """Over the whole vocabulary, softmax of the last token's logits in float64. Raises NoLogits."""
+    return Distribution(torch.softmax(capture.logits(-1).double(), dim=-1).cpu().numpy())
+
+
+def of_looks(capture: Capture, layer: int, head: int, query: int) -> Distribution:
+    """The weights of one row, from the first key to the last one that this query may see. Raises NoSuchPlace."""
+    row = capture.weights(layer, head, queries=slice(query, query + 1))[0].double().cpu().numpy()
+    seen = np.flatnonzero(~np.isnan(row))
+    return Distribution(np.nan_to_num(row[: int(seen[-1]) + 1 if len(seen) else 0]))
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """The likeliest next token, by its id, and its probability before a head is ablated and after it."""
+
+    token: int
+    before: float
+    after: float
+
+    @property
+    def likelier(self) -> bool:
+        """Whether it is likelier without the head."""
+        return self.after > self.before
+
+    @property
+    def bits(self) -> tuple[float, float]:
+        """The surprise of that token, −log2 p, before and after; infinite for 0."""
+        first, second = (-math.log2(p) + 0.0 if p > 0 else math.inf for p in (self.before, self.after))
+        return first, second
+
+
+def of_ablation(before: Capture, after: Capture) -> Ablation:
+    """Of two captures of one text. Raises NoLogits."""
+    old, new = of_next_token(before), of_next_token(after)
+    token = old.likeliest(1)[0]
+    return Ablation(token, float(old.probabilities[token]), float(new.probabilities[token]))

@@ -1,0 +1,78 @@
+"""The rooms of this server: opened by a session of its teacher, found by their codes."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+from classroom.codes import Tries, new_code, normalized
+from classroom.frames import Refused
+from classroom.room import Room
+
+N_ = str  # marks a text for Babel without translating it here
+
+MOST_ROOMS = 100
+
+NO_ROOM = N_("There is no room with this code.")
+TOO_MANY_TRIES = N_("Too many wrong codes from here: wait a minute.")
+TOO_MANY_ROOMS = N_("This server has no place for another room.")
+
+
+class RoomDesk:
+    """Safe to use from several threads."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._rooms: dict[str, Room] = {}
+        self._lock = threading.Lock()
+        self._tries = Tries(now)
+
+    def open(self) -> Room:
+        """A new room. Raises Refused where there are too many."""
+        with self._lock:
+            self._tidy()
+            if len(self._rooms) >= MOST_ROOMS:
+                raise Refused(TOO_MANY_ROOMS)
+            code = new_code()
+            while code in self._rooms:
+                code = new_code()
+            self._rooms[code] = Room(code, self._now)
+            return self._rooms[code]
+
+    def find(self, typed: str, address: str) -> Room:
+        """The room with this code, asked for by somebody at this address. Raises Refused.
+
+        A room that has ended is none: its code tells no more than a wrong one.
+        """
+        if not self._tries.may(address):
+            raise Refused(TOO_MANY_TRIES)
+        with self._lock:
+            self._tidy()
+            room = self._rooms.get(normalized(typed) or "")
+        if room is None:
+            self._tries.missed(address)
+            raise Refused(NO_ROOM)
+        return room
+
+    def taught(self, typed: str, key: str, address: str) -> Room:
+        """The room that this key opens for its teacher. Raises Refused, as for a wrong code."""
+        room = self.find(typed, address)
+        if not secrets.compare_digest(room.key.encode(), key.encode()):
+            self._tries.missed(address)
+            raise Refused(NO_ROOM)
+        return room
+
+    def part(self, name: str) -> tuple[str, str, str] | None:
+        """Script, style sheet and root element of a component that is shown in some room."""
+        with self._lock:
+            found = [room.board.sources.get(name) for room in self._rooms.values()]
+        source = next((one for one in found if one is not None), None)
+        return None if source is None else (source.js, source.css, source.html)
+
+    def _tidy(self) -> None:
+        self._rooms = {code: room for code, room in self._rooms.items() if not room.ended}
+
+
+DESK = RoomDesk()  # of this server: its routes and the teachers' pages meet here

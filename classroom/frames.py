@@ -1,0 +1,120 @@
+"""What browsers send over a room's WebSocket, read and checked: a value for each kind of frame, or one sentence."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+N_ = str  # marks a text for Babel without translating it here
+
+LONGEST = 4096  # characters of a frame
+LONGEST_NAME = 40
+LONGEST_ANSWER = 80
+LONGEST_KEY = 100  # of a figure
+TEACHERS = ("teach", "point", "ask", "reveal", "end", "show", "stage")  # nobody else may say these
+
+UNREADABLE = N_("This message cannot be read.")
+TOO_LONG = N_("This message is too long.")
+ONLY_TEACHER = N_("Only the teacher can do this.")
+
+_WHO = re.compile(r"[0-9a-f]{32}")
+
+
+class Refused(Exception):
+    """Why something is not done, in one sentence for whoever asked for it."""
+
+
+@dataclass(frozen=True)
+class Join:
+    """A student comes, or comes back: ``who`` is 128 random bits that the browser made for this room."""
+
+    code: str
+    who: str
+
+
+@dataclass(frozen=True)
+class Teach:
+    """The teacher's page is there."""
+
+    code: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Vote:
+    """An answer in a round; ``name`` where the teacher asks for names."""
+
+    round: int
+    answer: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Complete:
+    """The beginning of a token that is being typed."""
+
+    typed: str
+
+
+@dataclass(frozen=True)
+class Point:
+    """What the teacher points at in a figure, as its component says it: JSON that this room does not look into."""
+
+    figure: str
+    at: Any
+
+
+Frame = Join | Teach | Vote | Complete | Point
+
+
+def read(text: str | bytes | None, *, teacher: bool = False) -> Frame:
+    """The frame. Raises Refused for what is too long, no frame, or not for a student to say."""
+    if not isinstance(text, str):
+        raise Refused(UNREADABLE)
+    if len(text) > LONGEST:
+        raise Refused(TOO_LONG)
+    try:
+        given: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        raise Refused(UNREADABLE) from None
+    if not isinstance(given, dict):
+        raise Refused(UNREADABLE)
+    kind = given.get("kind")
+    if kind in TEACHERS and not teacher and kind != "teach":
+        raise Refused(ONLY_TEACHER)
+    match kind:
+        case "join":
+            return Join(_text(given, "code", 40), _text(given, "who", 32, _WHO))
+        case "teach":
+            return Teach(_text(given, "code", 40), _text(given, "key", LONGEST_KEY))
+        case "vote":
+            return Vote(_whole(given, "round"), _text(given, "answer", LONGEST_ANSWER), _name(given))
+        case "complete":
+            return Complete(_text(given, "typed", LONGEST_ANSWER))
+        case "point":
+            return Point(_text(given, "figure", LONGEST_KEY), given.get("at"))
+        case _:
+            raise Refused(UNREADABLE)
+
+
+def _text(given: dict[str, Any], name: str, longest: int, form: re.Pattern[str] | None = None) -> str:
+    value = given.get(name)
+    if not isinstance(value, str) or len(value) > longest or (form and not form.fullmatch(value)):
+        raise Refused(UNREADABLE)
+    return value
+
+
+def _whole(given: dict[str, Any], name: str) -> int:
+    value = given.get(name)
+    if type(value) is not int:
+        raise Refused(UNREADABLE)
+    return value
+
+
+def _name(given: dict[str, Any]) -> str:
+    value = given.get("name", "")
+    if not isinstance(value, str):
+        raise Refused(UNREADABLE)
+    return " ".join(value.split())[:LONGEST_NAME]

@@ -1,0 +1,186 @@
+"""One room: who teaches it, who is there, what is shown and asked; it outlives its teacher's connection a little."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from classroom.board import Board
+from classroom.frames import Refused, Vote
+from classroom.poll import CLOSED, Poll, Question
+
+N_ = str  # marks a text for Babel without translating it here
+
+STAYS = 600.0  # seconds after its teacher left
+MOST_STUDENTS = 500
+
+FULL = N_("This room is full.")
+
+
+@dataclass(eq=False)
+class Present:
+    """Somebody whose browser is connected: woken by ``changed`` whenever there may be something new."""
+
+    who: str
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Room:
+    """Safe to use from several threads; those who are connected are woken in the event loop that they came in."""
+
+    def __init__(self, code: str, now: Callable[[], float] = time.monotonic) -> None:
+        self.code = code
+        self.key = secrets.token_urlsafe(32)
+        self.board = Board()
+        self.names = False
+        self.poll: Poll | None = None
+        self.past: list[Poll] = []
+        self._now = now
+        self._lock = threading.RLock()
+        self._students: set[Present] = set()
+        self._teachers: set[Present] = set()
+        self._left = now()
+        self._ended = False
+        self.rounds = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._waking = False
+        self._tell_poll()
+
+    # -- its life -----------------------------------------------------------------------------------------------------
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is over: its teacher said so, or has been away for too long."""
+        with self._lock:
+            if not self._ended and not self._teachers and self._now() - self._left > STAYS:
+                self._ended = True
+            return self._ended
+
+    def end(self) -> None:
+        """Nobody may come any more, and who is there is told."""
+        with self._lock:
+            self._ended = True
+        self.wake()
+
+    def enter(self, one: Present, *, teacher: bool = False) -> None:
+        """Somebody is there now, in the running event loop. Raises Refused for a full room."""
+        with self._lock:
+            if not teacher and len(self._students) >= MOST_STUDENTS:
+                raise Refused(FULL)
+            self._loop = asyncio.get_running_loop()
+            (self._teachers if teacher else self._students).add(one)
+        self.wake()
+
+    def leave(self, one: Present) -> None:
+        """Not any more."""
+        with self._lock:
+            self._students.discard(one)
+            if one in self._teachers:
+                self._teachers.discard(one)
+                self._left = self._now()
+        self.wake()
+
+    @property
+    def there(self) -> int:
+        """How many students; one with two windows is one."""
+        with self._lock:
+            return len({one.who for one in self._students})
+
+    # -- what is asked ------------------------------------------------------------------------------------------------
+
+    def ask(self, question: Question) -> None:
+        """Ask the class; a question before it that was not revealed is dropped."""
+        with self._lock:
+            self.rounds += 1
+            self.poll = Poll(question, self.rounds, self.names)
+        self._tell_poll()
+
+    def ask_again(self) -> None:
+        """The same question once more, after a discussion. Raises Refused where it is not open."""
+        with self._lock:
+            if self.poll is None or self.poll.state != "open":
+                raise Refused(CLOSED)
+            self.rounds += 1
+            self.poll.round = self.rounds
+            self.poll.votes.append({})
+        self._tell_poll()
+
+    def reveal(self) -> None:
+        """No more answers: now the class sees its own and the model's. Raises Refused where nothing is open."""
+        with self._lock:
+            if self.poll is None or self.poll.state != "open":
+                raise Refused(CLOSED)
+            self.poll.state = "revealed"
+            self.past.append(self.poll)
+        self._tell_poll()
+
+    def drop(self) -> None:
+        """Back to the page; what was revealed is kept for the results."""
+        with self._lock:
+            self.poll = None
+        self._tell_poll()
+
+    def vote(self, who: str, vote: Vote) -> tuple[str, str]:
+        """Count an answer; its value and label. Raises Refused."""
+        with self._lock:
+            if self.poll is None:
+                raise Refused(CLOSED)
+            label = self.poll.take(who, vote)
+        self.wake()
+        return vote.answer, label
+
+    def voted(self, who: str) -> tuple[int, str, str] | None:
+        """What somebody who comes back answered in the round that is open: round, value, label."""
+        with self._lock:
+            poll = self.poll
+            if poll is None or poll.state != "open" or who not in poll.votes[-1]:
+                return None
+            answer = poll.votes[-1][who][0]
+            return poll.round, answer, poll.question.label(answer) or answer
+
+    def complete(self, typed: str) -> list[tuple[str, str]]:
+        """Tokens that begin so, of the question that is open."""
+        poll = self.poll
+        vocabulary = poll.question.vocabulary if poll is not None and poll.state == "open" else None
+        return [] if vocabulary is None else vocabulary.complete(typed)
+
+    @property
+    def answered(self) -> int:
+        """How many answered in the vote that is open."""
+        with self._lock:
+            return 0 if self.poll is None else self.poll.answered
+
+    def _tell_poll(self) -> None:
+        poll = self.poll
+        if poll is None:
+            self.board.say("poll", {"state": "none"})
+        else:
+            asked = poll.question
+            options = None if asked.vocabulary is not None else [list(option) for option in asked.options]
+            told = {"question": asked.words, "about": asked.kind, "text": asked.text, "options": options}
+            again = len(poll.votes) > 1
+            self.board.say(
+                "poll", {"state": poll.state, "round": poll.round, "names": poll.named, "again": again, **told}
+            )
+        self.wake()
+
+    # -- waking -------------------------------------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        """There may be something new for everybody; from any thread."""
+        with self._lock:
+            if self._loop is None or self._waking or self._loop.is_closed():
+                return
+            self._waking = True
+            self._loop.call_soon_threadsafe(self._wake)
+
+    def _wake(self) -> None:
+        with self._lock:
+            self._waking = False
+            present = [*self._teachers, *self._students]
+        for one in present:
+            one.changed.set()

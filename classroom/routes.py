@@ -1,0 +1,230 @@
+"""The room's side of the server: the student's page, its parts, and the WebSocket that teacher and students speak.
+
+A student has no session of the app: the page draws the components that the teacher's page mounted, from the same files,
+with the same bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, NoReturn
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route, WebSocketRoute
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from classroom import frames
+from classroom.desk import RoomDesk
+from classroom.frames import Complete, Join, Point, Refused, Teach, Vote
+from classroom.room import Present, Room
+from classroom.student_page import CSP, script, sheet, student_page
+
+Translate = Callable[[str, str], str]  # language, message → message
+
+GREETING = 15.0  # seconds in which the first frame has to come
+MOST_FRAMES, EACH = 40, 2.0  # of one connection, in these seconds
+TICK = 60.0  # seconds after which a room is looked at without being woken: it may be over
+REFUSED, ENDED, TOO_MUCH, ELSEWHERE = 4404, 4410, 4429, 4403  # why a connection is closed
+
+N_ = str  # marks a text for Babel without translating it here
+SLOWER = N_("Too many messages at once.")
+SECURE = {
+    "content-security-policy": CSP,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "x-frame-options": "DENY",
+}
+KINDS = {"js": (0, "text/javascript"), "css": (1, "text/css"), "html": (2, "text/html")}
+
+
+def classroom_routes(
+    desk: RoomDesk, languages: tuple[str, ...], translate: Translate, base: str = ""
+) -> list[BaseRoute]:
+    """Routes of a Starlette application that stands under ``base``, a path or nothing.
+
+    The first of ``languages`` is spoken to browsers that ask for none of them.
+    """
+
+    def page(request: Request) -> Response:
+        language = _language(request, languages)
+        root = str(request.scope.get("root_path", "")) + base
+        text = student_page(root, language, lambda words: translate(language, words))
+        return Response(text, headers=SECURE | {"cache-control": "no-store"}, media_type="text/html")
+
+    def file(request: Request) -> Response:
+        text, kind = (script(), "text/javascript") if request.url.path.endswith(".js") else (sheet(), "text/css")
+        return Response(text, headers=SECURE | {"cache-control": "no-cache"}, media_type=kind)
+
+    def part(request: Request) -> Response:
+        at, media = KINDS.get(request.path_params["kind"], (0, ""))
+        found = desk.part(request.path_params["name"]) if media else None
+        if found is None:
+            return Response(status_code=404, headers=SECURE)
+        keep = "public, max-age=86400, immutable"  # its address names its text
+        return Response(found[at], headers=SECURE | {"cache-control": keep}, media_type=media)
+
+    async def talk(socket: WebSocket) -> None:
+        await _Talk(desk, socket, languages, translate).run()
+
+    return [
+        Route(f"{base}/join", page),
+        Route(base + "/join/{code}", page),
+        Route(f"{base}/classroom/student.js", file),
+        Route(f"{base}/classroom/student.css", file),
+        Route(base + "/classroom/part/{version}/{name}.{kind}", part),
+        WebSocketRoute(f"{base}/classroom/talk", talk),
+    ]
+
+
+def _language(request: Request | WebSocket, languages: tuple[str, ...]) -> str:
+    """The one in the address, else the first of those that the browser asks for and that there is."""
+    asked = [request.query_params.get("lang", "")]
+    asked += [one.split(";")[0].strip() for one in request.headers.get("accept-language", "")[:200].split(",")]
+    known = (one.lower().split("-")[0] for one in asked)
+    return next((one for one in known if one in languages), languages[0])
+
+
+class _Talk:
+    """One connection, of a student or of the teacher."""
+
+    def __init__(self, desk: RoomDesk, socket: WebSocket, languages: tuple[str, ...], translate: Translate) -> None:
+        self._desk, self._socket = desk, socket
+        language = _language(socket, languages)
+        self._words = lambda sentence: translate(language, sentence)
+        self._address = socket.client.host if socket.client else ""
+        self._times: list[float] = []
+
+    async def run(self) -> None:
+        """From the first frame to the last. What a page elsewhere opens is refused before it can say anything."""
+        origin, host = self._socket.headers.get("origin", ""), self._socket.headers.get("host", "")
+        if not host or urlsplit(origin).netloc != host:
+            await self._socket.close(ELSEWHERE)
+            return
+        await self._socket.accept()
+        with suppress(WebSocketDisconnect):
+            try:
+                await self._greet()
+            except Refused as error:
+                await self._end(REFUSED, "refused", str(error))
+
+    async def _greet(self) -> None:
+        try:
+            async with asyncio.timeout(GREETING):
+                first = frames.read(await self._receive())
+        except TimeoutError:
+            raise Refused(frames.UNREADABLE) from None
+        match first:
+            case Join(code, who):
+                await self._present(self._desk.find(code, self._address), Present(who), teacher=False)
+            case Teach(code, key):
+                await self._present(self._desk.taught(code, key, self._address), Present(""), teacher=True)
+            case _:
+                raise Refused(frames.UNREADABLE)
+
+    async def _present(self, room: Room, one: Present, *, teacher: bool) -> None:
+        """Hear and tell until one of them ends."""
+        room.enter(one, teacher=teacher)
+        telling = self._tell_teacher(room, one) if teacher else self._tell_student(room, one)
+        both = [asyncio.ensure_future(telling), asyncio.ensure_future(self._hear(room, one, teacher=teacher))]
+        try:
+            done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            room.leave(one)
+            for task in both:
+                task.cancel()
+            ended, _ = await asyncio.wait(both)
+            for task in ended:
+                _ = task.cancelled() or task.exception()  # looked at, or asyncio complains
+
+    async def _tell_student(self, room: Room, one: Present) -> None:
+        """What the board has, and what changes on it; in between nothing is kept for a slow phone."""
+        seen = -1
+        if voted := room.voted(one.who):
+            await self._send(dict(zip(("round", "answer", "label"), voted), kind="voted"))
+        while not room.ended:
+            one.changed.clear()
+            seen, news = room.board.since(seen)
+            for frame in news:
+                await self._send_frame(frame)
+            await _woken(one)
+        await self._end(ENDED, "ended", "")
+
+    async def _tell_teacher(self, room: Room, one: Present) -> None:
+        """How many are there, and how many answered."""
+        told = None
+        while not room.ended:
+            one.changed.clear()
+            count = {"kind": "count", "there": room.there, "answered": room.answered}
+            if count != told:
+                told = count
+                await self._send(count)
+                await asyncio.sleep(0.1)
+            await _woken(one)
+        await self._end(ENDED, "ended", "")
+
+    async def _hear(self, room: Room, one: Present, *, teacher: bool) -> None:
+        while True:
+            text = await self._receive()
+            try:
+                if not teacher:  # who points at figures, and sends no more than is drawn
+                    self._not_too_fast()
+                frame = frames.read(text, teacher=teacher)
+                await self._answer(room, one, frame, teacher=teacher)
+            except Refused as error:
+                if str(error) in (frames.TOO_LONG, SLOWER):
+                    await self._end(TOO_MUCH, "refused", str(error))
+                await self._send({"kind": "refused", "words": self._words(str(error))})
+
+    async def _answer(self, room: Room, one: Present, frame: frames.Frame, *, teacher: bool) -> None:
+        match frame:
+            case Vote() if not teacher:
+                answer, label = room.vote(one.who, frame)
+                await self._send({"kind": "voted", "round": frame.round, "answer": answer, "label": label})
+            case Complete(typed) if not teacher:
+                await self._send({"kind": "completed", "typed": typed, "options": room.complete(typed)})
+            case Point(figure, at) if teacher:
+                if room.board.point(figure, at):
+                    room.wake()
+            case _:
+                raise Refused(frames.UNREADABLE if teacher else frames.ONLY_TEACHER)
+
+    def _not_too_fast(self) -> None:
+        now = time.monotonic()
+        self._times = [*(at for at in self._times if now - at < EACH), now]
+        if len(self._times) > MOST_FRAMES:
+            raise Refused(SLOWER)
+
+    async def _receive(self) -> str | bytes | None:
+        message: dict[str, Any] = dict(await self._socket.receive())
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message.get("code", 1000))
+        return message.get("text")
+
+    async def _send(self, value: dict[str, Any]) -> None:
+        await self._send_frame(json.dumps(value))
+
+    async def _send_frame(self, frame: str | bytes) -> None:
+        if self._socket.application_state is not WebSocketState.CONNECTED:
+            raise WebSocketDisconnect
+        await (self._socket.send_bytes(frame) if isinstance(frame, bytes) else self._socket.send_text(frame))
+
+    async def _end(self, code: int, kind: str, words: str) -> NoReturn:
+        """Say why, and close."""
+        await self._send({"kind": kind, "words": self._words(words) if words else "", "last": True})
+        await self._socket.close(code)
+        raise WebSocketDisconnect(code)
+
+
+async def _woken(one: Present) -> None:
+    """Wait for news, or for a while."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(TICK):
+            await one.changed.wait()

@@ -1,0 +1,66 @@
+"""The page on a student's phone: one HTML file, one script and one style sheet, from `viz/classroom/`."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from string import Template
+
+from viz.components.source import one_module
+from viz.token_text import escaped
+
+N_ = str  # marks a text for Babel without translating it here
+
+FOLDER = Path(__file__).resolve().parents[1] / "viz" / "classroom"
+
+# Everything from this server, by files: no script, style or address of anybody else, and nobody's frame around it.
+CSP = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+TEXTS: dict[str, str] = {
+    "class": N_("The class"),
+    "code": N_("Code of the room"),
+    "join": N_("Join"),
+    "six": N_("A code has six characters: it stands on the teacher’s screen."),
+    "waiting": N_("You are in the room. What the teacher shows appears here."),
+    "connecting": N_("Connecting …"),
+    "lost": N_("The connection was lost; it is tried again …"),
+    "ended": N_("The teacher has ended this room."),
+    "wander": N_("Look around yourself"),
+    "only_there": N_("This figure is on the teacher’s screen."),
+    "your_answer": N_("Your answer: {answer}"),
+    "change": N_("You can still change it."),
+    "type": N_("Type a token"),
+    "name": N_("Your name"),
+    "again": N_("Second vote: after the discussion, answer again."),
+    "scripts": N_("This page needs JavaScript."),
+}
+
+
+def student_page(root: str, language: str, translate: Callable[[str], str]) -> str:
+    """The whole page; ``root`` is the path that the server stands under, or nothing."""
+    words = {name: translate(text) for name, text in TEXTS.items()}
+    return Template((FOLDER / "student.html").read_text(encoding="utf-8")).substitute(
+        lang=escaped(language),
+        root=escaped(root),
+        title=escaped(words["class"]),
+        scripts=escaped(words["scripts"]),
+        words=escaped(json.dumps(words)),
+    )
+
+
+@functools.cache
+def script() -> str:
+    """Its script, with all that it imports."""
+    return one_module(FOLDER / "student.js")
+
+
+@functools.cache
+def sheet() -> str:
+    """Its style sheet, after that of standalone figures, whose colours are the same."""
+    files = (FOLDER.parent / "standalone" / "standalone.css", FOLDER / "student.css")
+    return "\n".join(path.read_text(encoding="utf-8") for path in files)

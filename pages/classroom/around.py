@@ -1,0 +1,67 @@
+"""What stands where a page does: the page itself, or, for a class, the code of its room or a question to it.
+
+Whatever the page mounts is on the phones of those who follow it; here a run of it begins and ends for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from html import escape
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
+
+from classroom.room import Room
+from pages.classroom.links import address_of_page, way_back
+from pages.classroom.sidebar import ASKED, CODE, PROBLEM
+from ui import session
+from ui.frame import Entry
+from ui.i18n import _
+from ui.wording import plain
+
+
+def around(entry: Entry, run: Callable[[], None]) -> None:
+    """Run the page, or show what the class is to see instead."""
+    room = session.room()
+    if room is None:
+        _show_way_back()
+        run()
+        return
+    from pages.classroom.panel import show_code, show_poll  # the engine is imported only after the frame is painted
+    from pages.classroom.questions import ask
+
+    if kind := session.slots().pop(ASKED, ""):
+        ask(room, kind)
+    if problem := session.slots().pop(PROBLEM, ""):
+        st.warning(plain(_(problem)))
+    if session.slots().get(CODE):
+        show_code(room)
+    elif room.poll is not None:
+        shown = {"title": room.poll.question.words, "subtitle": "", "page": "poll"}
+        _followed(room, shown, entry, lambda: show_poll(room))
+    else:
+        shown = {"title": _(entry.title), "subtitle": _(entry.subtitle), "page": entry.address}
+        _followed(room, shown, entry, run)
+
+
+def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
+    """A page that ends with a sentence has come to its end for the class as well."""
+    session.slots().pop("shown", None)
+    room.board.turn(shown)
+    with suppress(StopException):
+        run()
+    caption = " · ".join(filter(None, [_model_name(), session.slots().get("shown", "")]))
+    room.board.settle(text=session.text(), caption=caption, address=address_of_page(entry.address, room.code))
+    room.wake()
+
+
+def _model_name() -> str:
+    return "" if session.model() == session.DEFAULT_MODEL else session.model()
+
+
+def _show_way_back() -> None:
+    back = way_back()
+    if back is not None:
+        words = _("Back to the class")
+        st.html(f"<p class='atlas-caption atlas-back'><a href='{escape(back)}' target='_self'>← {words}</a></p>")

@@ -1,0 +1,41 @@
+"""Addresses of a room, from this server as its teacher's browser sees it."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from classroom.codes import normalized
+from ui import address, session
+
+ROOM = "room"  # the part of an address that leads back to the class
+HERE = ("127.0.0.1", "localhost", "::1")
+
+
+def base_path() -> str:
+    """What the server stands under, or nothing."""
+    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
+
+
+def join_link(code: str) -> str:
+    """What students open."""
+    here = urlsplit(st.context.url or "")
+    return f"{here.scheme}://{here.netloc}{base_path()}/join/{code}"
+
+
+def only_here() -> bool:
+    """Whether the teacher opened the app at a name that means this machine alone."""
+    return urlsplit(st.context.url or "").hostname in HERE
+
+
+def address_of_page(page: str, code: str) -> str:
+    """The page with all that the session looks at, for somebody who comes from a room and may go back there."""
+    return f"/{page}?{urlencode(session.address_parts() | {ROOM: code})}"
+
+
+def way_back() -> str | None:
+    """The class that this reader came from, if the address says so."""
+    code = normalized(address.written(ROOM) or "")
+    return None if code is None else f"{base_path()}/join/{code}"

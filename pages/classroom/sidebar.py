@@ -1,0 +1,90 @@
+"""A teacher's room in the sidebar of every page: its code, how many are there, what can be asked. Knows no engine."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from classroom.desk import DESK
+from classroom.frames import Refused
+from classroom.results import HEADINGS, results_csv
+from classroom.room import Room
+from pages.classroom.links import base_path
+from ui import session
+from ui.components import mount
+from ui.i18n import _
+from ui.wording import plain
+from viz.components.room_link import room_link
+
+N_ = str  # marks a text for Babel without translating it here
+
+ASKED, CODE, PROBLEM = "class_asked", "class_code", "class_problem"  # in the session's slots
+QUESTIONS = {
+    "next": N_("Which token comes next?"),
+    "where": N_("Where does this token look?"),
+    "ablate": N_("What does this head do?"),
+}
+
+
+def show_room() -> None:
+    """The way to open one; or the one that is open."""
+    room = session.room()
+    if room is None:
+        with st.container(key="room_closed"):
+            st.button(_("Open a room"), key="open_room", type="tertiary", on_click=_open)
+        if problem := session.slots().pop(PROBLEM, ""):
+            st.warning(plain(_(problem)))
+        return
+    with st.container(key="room_box", gap="small"):
+        with st.container(key="room_head", horizontal=True, vertical_alignment="center", gap="small"):
+            st.html(f"<b class='atlas-code'>{escape(room.code)}</b>", width="content")
+            words = {name: _(text) for name, text in room_link.TEXTS.items()}
+            talk = f"{base_path()}/classroom/talk"
+            payload = room_link.payload(talk=talk, code=room.code, key=room.key, texts=words)
+            mount(room_link.SOURCE, payload, key="room_link", on={}, followed=False)
+        with st.container(key="room_actions", horizontal=True, gap="small"):
+            st.button(_("Show the code"), key="show_code", type="tertiary", on_click=show_code, args=(True,))
+            # with another key it is another one, and closed: Streamlit (1.67) closes none of itself
+            opening = st.container(key="ask_class", width="content")
+            with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{room.rounds}"):
+                _questions(room)
+            st.button(_("End the room"), key="end_room", type="tertiary", on_click=room.end)
+
+
+def _questions(room: Room) -> None:
+    for kind, words in QUESTIONS.items():
+        st.button(_(words), key=f"ask_{kind}", on_click=_ask, args=(kind,), width="stretch")
+    st.toggle(_("ask for names"), room.names, key="ask_names", on_change=lambda: _name(room))
+    show_results(room, "results_beside")
+
+
+def show_results(room: Room, key: str) -> None:
+    """The answers so far, as a file."""
+    if room.past:
+        words = {name: _(text) for name, text in HEADINGS.items()}
+        data = results_csv(room.past, words)
+        name = f"class-{room.code}.csv"
+        st.download_button(_("Results as CSV"), data, name, "text/csv", key=key, on_click="ignore")
+
+
+def show_code(shown: bool) -> None:
+    """Whether the code stands where the page does, large."""
+    session.slots()[CODE] = shown
+
+
+def _open() -> None:
+    try:
+        session.teach(DESK.open())
+        show_code(True)
+    except Refused as error:
+        session.slots()[PROBLEM] = str(error)
+
+
+def _ask(kind: str) -> None:
+    session.slots()[ASKED] = kind
+    show_code(False)
+
+
+def _name(room: Room) -> None:
+    room.names = bool(st.session_state["ask_names"])

@@ -1,0 +1,94 @@
+"""Votes over a room's WebSocket, and the page that they are given on."""
+
+from __future__ import annotations
+
+import pytest
+
+from classroom import poll
+from tests.classroom.talking import PART, question
+
+
+def test_the_last_answer_counts_and_the_same_again_is_refused_in_one_sentence(room, join, teach):
+    room.ask(question())
+    with join(1) as line, teach() as teacher:
+        asked = line.until("poll")
+        assert asked["options"][1] == ["1", "<b>dog</b>"]
+        line.say(kind="vote", round=asked["round"], answer="0")
+        assert line.until("voted")["label"] == "The"
+        line.say(kind="vote", round=asked["round"], answer="1")
+        assert line.until("voted")["label"] == "<b>dog</b>"
+        line.say(kind="vote", round=asked["round"], answer="1")
+        assert line.until("refused")["words"] == f"en: {poll.ALREADY}"
+        teacher.until("count", answered=1)
+    assert [bar.counts for bar in room.poll.bars()] == [(0,), (1,), (0,)]
+
+
+def test_before_the_reveal_nothing_of_other_answers_or_the_model_is_told(room, join):
+    room.ask(question())
+    with join(1) as line, join(2) as other:
+        asked = line.until("poll")
+        assert set(asked) == {"kind", "state", "round", "names", "again", "question", "about", "text", "options"}
+        other.until("poll")
+        other.say(kind="vote", round=asked["round"], answer="2")
+        other.until("voted")
+        line.say(kind="vote", round=asked["round"], answer="0")
+        assert line.hear()["kind"] == "voted"  # and nothing before it
+
+
+@pytest.mark.parametrize("answer", ["3", "-1", "", "x", "٣"])
+def test_what_is_no_answer_is_refused(room, join, answer):
+    room.ask(question())
+    with join() as line:
+        line.say(kind="vote", round=1, answer=answer)
+        assert line.until("refused")["words"] == f"en: {poll.NO_ANSWER}"
+    assert room.answered == 0
+
+
+def test_a_closed_round_takes_no_answers(room, join):
+    room.ask(question())
+    room.ask_again()
+    with join() as line:
+        line.say(kind="vote", round=1, answer="0")
+        assert line.until("refused")["words"] == f"en: {poll.CLOSED}"
+        line.say(kind="vote", round=2, answer="0")
+        line.until("voted")
+        room.reveal()
+        line.say(kind="vote", round=2, answer="1")
+        assert line.until("refused")["words"] == f"en: {poll.CLOSED}"
+    assert [len(votes) for votes in room.past[0].votes] == [0, 1]
+
+
+def test_who_comes_back_sees_the_answer_given_before(room, join):
+    room.ask(question())
+    with join(7) as line:
+        line.say(kind="vote", round=1, answer="2")
+        line.until("voted")
+    with join(7) as line:
+        assert line.hear() == {"kind": "voted", "round": 1, "answer": "2", "label": "it"}
+    with join(8) as line:
+        assert line.hear()["kind"] != "voted"
+
+
+# -- the page ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_students_page_allows_itself_nothing_but_its_own_files(client):
+    for path in ("/join", "/join/ABC", "/join/%3Cscript%3E"):
+        answer = client.get(path, headers={"accept-language": "zh-CN,zh;q=0.9"})
+        assert answer.status_code == 200
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert 'lang="zh"' in answer.text
+        assert "<script>" not in answer.text
+        assert "style=" not in answer.text
+
+
+def test_a_component_is_served_once_a_room_shows_it(client, room):
+    assert client.get("/classroom/part/1/little.js").status_code == 404
+    room.board.figure("map", PART, b"")
+    for kind, text in (("js", PART.js), ("css", PART.css), ("html", PART.html)):
+        assert client.get(f"/classroom/part/1/little.{kind}").text == text
+    assert client.get("/classroom/part/1/little.py").status_code == 404
+    assert client.get("/classroom/part/1/..%2Fapp.js").status_code == 404

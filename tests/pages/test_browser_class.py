@@ -1,0 +1,198 @@
+"""A small class, held as a teacher would: a laptop and phones, from the open room to the results, in each language."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute, expect
+
+from tests.browser import PATIENCE, Server, Watch
+from ui.i18n import catalog
+
+pytestmark = pytest.mark.browser
+
+PHONES = 3
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+FOLLOWED_IN = 1000  # ms, of browsers that share two cores with other tests; benchmarks/classroom.py measures it
+ANSWERS = ("was", "wanted", "had")
+
+
+def in_words(lang: str, words: str) -> str:
+    return catalog(lang).gettext(words)
+
+
+@pytest.fixture
+def teacher(new_page: Callable[..., Page]) -> Page:
+    return new_page()
+
+
+@pytest.fixture
+def phones(new_page: Callable[..., Page], request: pytest.FixtureRequest) -> list[Page]:
+    locale = {"en": "en-GB", "zh": "zh-CN"}[request.node.callspec.params["lang"]]
+    return [new_page(**PHONE, locale=locale) for _ in range(PHONES)]
+
+
+def click(page: Page, key: str) -> None:
+    page.locator(f".st-key-{key} button").first.click()
+
+
+def ask(teacher: Page, kind: str) -> None:
+    click(teacher, "ask_class")
+    click(teacher, f"ask_{kind}")
+    expect(teacher.locator(".atlas-answered")).to_be_visible()
+
+
+def click_head(page: Page, layer: int, head: int) -> None:
+    grid = page.locator(".head-grid")
+    drawn = json.loads(grid.get_attribute("data-geometry") or "")
+    box = page.locator(".head-grid canvas").bounding_box()
+    assert box
+    gap = drawn["groupGap"] * (head // 2)  # the embedded model's heads share keys in pairs
+    x = drawn["left"] + gap + (head + 0.5) * drawn["pitch"]
+    page.mouse.click(box["x"] + x, box["y"] + drawn["top"] + (layer + 0.6) * drawn["rowHeight"])
+    expect(grid).to_have_attribute("data-selected", f"{layer},{head}")
+
+
+# Milliseconds since the epoch at which a page's grid showed this head.
+WHEN = """(value) => new Promise((done) => {
+  const inside = (node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]
+  const all = (root) => [...root.querySelectorAll("*")].flatMap(inside)
+  const grid = all(document).find((node) => node.matches(".head-grid"))
+  const look = () => (grid.dataset.selected === value ? done(Date.now()) : requestAnimationFrame(look))
+  look()
+})"""
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_class_from_the_open_room_to_the_results(
+    server: Server, teacher: Page, phones: list[Page], watch: Watch, lang: str
+):
+    lines: list[WebSocketRoute] = []
+    phones[1].route_web_socket("**/classroom/talk", lambda line: lines.append(line) or line.connect_to_server())
+    teacher.goto(f"{server.url}/?lang={lang}")
+    expect(teacher.locator(".head-grid")).to_have_attribute("data-selected", re.compile(r"\d"), timeout=PATIENCE)
+    click(teacher, "open_room")
+    code = teacher.locator(".atlas-huge").inner_text()
+    for phone in phones[:-1]:
+        phone.goto(f"{server.url}/join")
+        phone.locator("input.code").fill(code.lower())
+        phone.locator("form button").click()
+        expect(phone.locator("header b")).to_have_text(code)
+    expect(teacher.locator(".room-link")).to_have_text(in_words(lang, "{count} here").format(count=PHONES - 1))
+    click(teacher, "hide_code")
+    for phone in phones[:-1]:
+        expect(phone.locator(".head-map")).to_be_visible()
+    phones[-1].goto(f"{server.url}/join/{code}")  # who comes late
+    expect(phones[-1].locator(".head-grid")).to_be_visible()
+    expect(phones[0].locator("h1").last).to_contain_text(in_words(lang, "Who looks at whom?"))
+
+    _follow_a_click(teacher, phones)
+    _come_back(teacher, phones[1], lines)
+    _predict(teacher, phones, lang)
+    _wander(server, phones[0], code, lang)
+    click(teacher, "end_room")
+    for phone in phones:
+        expect(phone.locator(".problem")).to_have_text(in_words(lang, "The teacher has ended this room."))
+    expect(teacher.locator(".st-key-open_room")).to_be_visible()
+    watch.errors[:] = [error for error in watch.errors if "WebSocket" not in error]  # of the connection cut on purpose
+
+
+def _follow_a_click(teacher: Page, phones: list[Page]) -> None:
+    """What is chosen in a figure is on the phones before the page has run again; its map comes with the run."""
+    for page in (teacher, *phones):
+        page.evaluate(f"(value) => {{ window.seen = ({WHEN})(value) }}", "5,2")
+    click_head(teacher, 5, 2)
+    at, *after = (page.evaluate("window.seen") for page in (teacher, *phones))
+    assert max(after) - at <= FOLLOWED_IN
+    for phone in phones:
+        expect(phone.locator(".figure[data-key=head_map] .head-map")).to_be_visible()
+        expect(phone.locator(".caption").last).to_contain_text("L5H2")
+    teacher.locator(".head-map canvas").hover(position={"x": 150, "y": 250})
+    hovered = teacher.locator(".head-map").get_attribute("data-hovered")
+    assert hovered
+    for phone in phones:
+        expect(phone.locator(".head-map")).to_have_attribute("data-hovered", hovered)
+
+
+def _come_back(teacher: Page, phone: Page, lines: list[WebSocketRoute]) -> None:
+    """A phone whose connection was cut finds the class by itself, as it is by then."""
+    before = len(lines)
+    lines[-1].close()
+    click_head(teacher, 2, 1)
+    expect(phone.locator(".head-grid")).to_have_attribute("data-selected", "2,1")
+    assert len(lines) == before + 1
+    click_head(teacher, 5, 2)
+    expect(phone.locator(".head-grid")).to_have_attribute("data-selected", "5,2")
+
+
+def _predict(teacher: Page, phones: list[Page], lang: str) -> None:
+    ask(teacher, "next")
+    for phone, typed in zip(phones, ANSWERS):
+        expect(phone.locator(".head-map")).to_be_hidden()
+        phone.locator(".vote input").fill(typed)
+        phone.locator(".options button", has_text=re.compile(rf"^·{typed}$")).click()
+        expect(phone.locator(".answer")).to_contain_text(f"·{typed}")
+    expect(teacher.locator(".class-answered")).to_have_text(str(PHONES))
+    assert "·was" not in teacher.locator("[data-testid=stMain]").inner_text()  # nothing tells the answer yet
+    click(teacher, "vote_again")
+    expect(teacher.locator(".class-answered")).to_have_text("0")
+    for phone in phones[:2]:
+        expect(phone.locator(".vote .quiet")).to_be_visible()
+        phone.locator(".vote input").fill("was")
+        phone.locator(".options button", has_text=re.compile("^·was$")).click()
+    expect(teacher.locator(".class-answered")).to_have_text("2")
+    click(teacher, "reveal")
+    for phone in phones:
+        expect(phone.locator(".figure .chart")).to_have_count(3)  # two votes, and the model
+    with teacher.expect_download() as download:
+        click(teacher, "results")
+    rows = list(csv.reader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"))))
+    assert rows[0][4:6] == [in_words(lang, "first vote"), in_words(lang, "second vote")]
+    counts = {row[3]: row[4:6] for row in rows[1:]}
+    assert (counts["·was"], counts["·wanted"], counts["·had"]) == (["1", "2"], ["1", "0"], ["1", "0"])
+    bits = {row[3]: float(row[7]) for row in rows[1:]}
+    assert bits["·was"] == pytest.approx(0.756, abs=0.01)  # 59 % on the page Heads
+    click(teacher, "drop_poll")
+    for phone in phones:
+        expect(phone.locator(".head-map")).to_be_visible()
+
+
+def _wander(server: Server, phone: Page, code: str, lang: str) -> None:
+    """The whole app at the very address, and back."""
+    phone.locator("header a").click()
+    back = phone.locator(".atlas-back a")
+    expect(back).to_have_text(f"← {in_words(lang, 'Back to the class')}", timeout=PATIENCE)
+    expect(phone.locator(".head-grid")).to_have_attribute("data-selected", "5,2")
+    back.click()
+    expect(phone).to_have_url(f"{server.url}/join/{code}")
+    expect(phone.locator(".head-map")).to_be_visible()
+
+
+def test_a_phone_shows_the_frame_of_the_film_that_the_teacher_does(
+    server: Server, teacher: Page, new_page: Callable[..., Page]
+):
+    teacher.goto(f"{server.url}/film")
+    film = teacher.locator(".film")
+    expect(film).to_have_attribute("data-frame", "0", timeout=PATIENCE)
+    click(teacher, "open_room")
+    code = teacher.locator(".atlas-huge").inner_text()
+    click(teacher, "hide_code")
+    phone = new_page(**PHONE)
+    phone.goto(f"{server.url}/join/{code}")
+    for _ in range(3):
+        teacher.locator(".film .step").click()
+        expect(film).to_have_attribute("data-stepping", "false")
+    expect(film).to_have_attribute("data-frame", "3")
+    expect(phone.locator(".film")).to_have_attribute("data-frame", "3")
+    teacher.locator(".film .start").click()
+    expect(phone.locator(".film")).to_have_attribute("data-frame", "0")
+    teacher.locator(".film .step").click()
+    phone.reload()
+    expect(phone.locator(".film")).to_have_attribute("data-frame", "1")
+    click(teacher, "end_room")
+    expect(phone.locator("form")).to_be_visible()

@@ -1,0 +1,112 @@
+// What the teacher shows: title, text, and the figures, each drawn by its component with the bytes that the teacher's
+// page gave it. A component is fetched once; its data come in order, whatever is fetched meanwhile.
+
+import { element } from "../components/shared/dom.js"
+
+/** @import { Root } from "../components/shared/types" */
+/** @typedef {{ box: HTMLElement, host: HTMLElement, component: string, done: Promise<any>, since: object, cleanup: (() => void) | null }} Figure */
+
+/** @typedef {{ draw: Function, html: string, sheet: CSSStyleSheet }} Part */
+
+/** @type {Map<string, Promise<Part>>} */
+const parts = new Map()
+
+/** @param {string} root */
+export function createStage(root) {
+  const title = element("h1")
+  const text = element("p", { className: "text" })
+  const figures = element("div", { className: "figures" })
+  const caption = element("p", { className: "caption" })
+  const box = element("section", {}, title, text, figures, caption)
+  return { root, box, title, text, figures, caption, held: /** @type {Map<string, Figure>} */ (new Map()), address: "" }
+}
+
+// Title and text, and which figures there are, in order; the others are taken away.
+export function showStage(stage, { title, subtitle, text, caption, figures, address }, empty) {
+  stage.title.replaceChildren(title, element("span", { textContent: subtitle ?? "" }))
+  stage.text.textContent = text ?? ""
+  stage.caption.textContent = figures.length ? (caption ?? "") : empty
+  if (address) stage.address = address
+  for (const [key, figure] of stage.held) {
+    if (figures.includes(key)) continue
+    stage.held.delete(key)
+    figure.box.remove()
+    figure.done.then(() => figure.cleanup?.())
+  }
+  for (const key of figures) {
+    const box = stage.held.get(key)?.box
+    if (box) stage.figures.append(box)
+  }
+}
+
+// New data of a figure; `adds` to those before, or instead of them. A reader who came back has those before already.
+export function showFigure(stage, { key, title, component, version, adds }, packed) {
+  let figure = stage.held.get(key)
+  if (figure && figure.component !== `${component} ${version}`) {
+    figure.box.remove()
+    figure = undefined
+  }
+  if (!figure) {
+    const host = element("div")
+    const name = element("h2", { textContent: title, hidden: !title })
+    const box = element("div", { className: `figure of-${component}`, "data-key": key }, name, host)
+    host.attachShadow({ mode: "open" })
+    stage.figures.append(box)
+    figure = { box, host, component: `${component} ${version}`, done: Promise.resolve(), since: {}, cleanup: null }
+    stage.held.set(key, figure)
+  }
+  const drawn = /** @type {Figure} */ (figure)
+  const data = inflated(packed)
+  const part = fetched(stage.root, component, version)
+  // in order; what newer data replaced meanwhile is not drawn at all
+  if (!adds) drawn.since = {}
+  const { since } = drawn
+  drawn.done = drawn.done.then(async () => {
+    const [{ draw, html, sheet }, bytes] = await Promise.all([part, data])
+    if (since !== drawn.since) return
+    fill(drawn, html, sheet)
+    const before = drawn.cleanup
+    const parentElement = drawn.host.shadowRoot
+    drawn.cleanup = draw({ data: bytes, parentElement, follows: true, setTriggerValue: () => {} })
+    before?.()
+    drawn.box.dataset.drawn = String(Number(drawn.box.dataset.drawn ?? 0) + 1)
+  }).catch((error) => console.error(error))
+}
+
+// What the teacher points at in a figure, once it is drawn.
+export function pointAt(stage, { key, at }) {
+  const figure = stage.held.get(key)
+  if (!figure) return
+  figure.done.then(() => {
+    for (const node of /** @type {ShadowRoot} */ (figure.host.shadowRoot).children) /** @type {Root} */ (node).atlas?.follow(at)
+  })
+}
+
+// The component's root element, made once: the cleanup of earlier data does not take away what newer data draw.
+function fill({ host }, html, sheet) {
+  const shadow = host.shadowRoot
+  if (shadow.childElementCount) return
+  shadow.adoptedStyleSheets = [sheet]
+  shadow.append(...new DOMParser().parseFromString(html, "text/html").body.children)
+}
+
+/** @type {(root: string, component: string, version: string) => Promise<Part>} */
+function fetched(root, component, version) {
+  const name = `${root}/classroom/part/${version}/${component}`
+  const part = parts.get(name) ?? fetchPart(name)
+  parts.set(name, part)
+  return part
+}
+
+async function fetchPart(name) {
+  const read = async (kind) => (await fetch(`${name}.${kind}`)).text()
+  const [module, html, css] = await Promise.all([import(`${name}.js`), read("html"), read("css")])
+  const sheet = new CSSStyleSheet()
+  sheet.replaceSync(css)
+  return { draw: module.default, html, sheet }
+}
+
+async function inflated(packed) {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
+}

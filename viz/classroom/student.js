@@ -1,0 +1,121 @@
+// The page on a student's phone. It asks for a code, joins the room, and shows what comes; a connection that was lost is
+// tried again, at first soon, then less often, and at once when the phone wakes up.
+
+import { element } from "../components/shared/dom.js"
+import { createStage, pointAt, showFigure, showStage } from "./stage.js"
+import { createVote, showCompleted, showPoll, showProblem, showVoted } from "./vote.js"
+
+const SOONEST = 500 // milliseconds before the next try,
+const LATEST = 8000 // twice as many after each, up to this
+
+const root = document.body.dataset.root ?? ""
+const words = /** @type {Record<string, string>} */ (JSON.parse(document.body.dataset.words ?? "{}"))
+const [head, main] = ["head", "main"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)))
+const code = decodeURIComponent(location.pathname.split("/join/")[1] ?? "")
+
+const talk = { socket: /** @type {WebSocket | null} */ (null), tries: 0, timer: 0, over: false }
+
+if (code) enter()
+else askForCode()
+
+function askForCode(problem = "") {
+  const field = element("input", { className: "code", name: "code", maxlength: "12", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", required: "" })
+  const form = element("form", {}, element("label", {}, words.code, field), element("button", { type: "submit", className: "first", textContent: words.join }))
+  form.addEventListener("submit", (event) => {
+    event.preventDefault()
+    const typed = field.value.replaceAll(/[\s-]/g, "").toUpperCase()
+    if (typed) location.assign(`${root}/join/${encodeURIComponent(typed)}${location.search}`)
+  })
+  head.replaceChildren(element("b", { textContent: document.title }))
+  main.replaceChildren(form, element("p", { className: "quiet", textContent: words.six }), element("p", { className: "problem", role: "alert", textContent: problem }))
+}
+
+// ---- in the room ----------------------------------------------------------------------------------------------------
+
+function enter() {
+  const status = element("span", { className: "state", role: "status", textContent: words.connecting })
+  const wander = element("a", { textContent: words.wander, hidden: true })
+  const room = { status, wander, stage: createStage(root), vote: createVote(words, send) }
+  head.replaceChildren(element("b", { textContent: code.toUpperCase() }), status, wander)
+  main.replaceChildren(room.vote.box, room.stage.box)
+  const again = () => talk.socket?.readyState === WebSocket.OPEN || connect(room)
+  addEventListener("online", again)
+  addEventListener("pageshow", again)
+  document.addEventListener("visibilitychange", () => document.hidden || again())
+  connect(room)
+}
+
+function send(frame) {
+  if (talk.socket?.readyState === WebSocket.OPEN) talk.socket.send(JSON.stringify(frame))
+}
+
+function connect(room) {
+  clearTimeout(talk.timer)
+  if (talk.over || talk.socket?.readyState === WebSocket.CONNECTING) return
+  const address = new URL(`${root}/classroom/talk${location.search}`, location.href)
+  address.protocol = location.protocol === "https:" ? "wss:" : "ws:"
+  const socket = (talk.socket = new WebSocket(address))
+  socket.binaryType = "arraybuffer"
+  socket.addEventListener("open", () => send({ kind: "join", code, who: whoAmI() }))
+  socket.addEventListener("message", ({ data }) => socket === talk.socket && hear(room, data))
+  socket.addEventListener("close", () => {
+    if (talk.over || socket !== talk.socket) return
+    room.status.textContent = words.lost
+    talk.timer = setTimeout(() => connect(room), Math.min(LATEST, SOONEST * 2 ** talk.tries) * (0.75 + Math.random() / 2))
+    talk.tries += 1
+  })
+}
+
+// 128 random bits for this room, which the browser keeps: one vote each.
+function whoAmI() {
+  const name = `atlas-room-${code.toUpperCase()}`
+  const made = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("")
+  try {
+    const held = localStorage.getItem(name) ?? made()
+    localStorage.setItem(name, held)
+    return held
+  } catch {
+    return (talk.who ??= made()) // a browser that keeps nothing
+  }
+}
+
+function hear(room, data) {
+  if (typeof data !== "string") {
+    const length = new DataView(data).getUint32(0, true)
+    const told = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)))
+    showFigure(room.stage, told, new Uint8Array(data, 4 + length))
+    return
+  }
+  const told = JSON.parse(data)
+  const show = SHOW[told.kind]
+  if (show) show(room, told)
+}
+
+const SHOW = {
+  stage(room, told) {
+    talk.tries = 0
+    room.status.textContent = ""
+    showStage(room.stage, told, told.title ? words.only_there : words.waiting)
+    room.wander.hidden = !told.address
+    if (told.address) room.wander.href = `${root}${told.address}`
+  },
+  poll: (room, told) => {
+    showPoll(room.vote, told)
+    room.stage.box.hidden = told.state === "open"
+  },
+  point: (room, told) => pointAt(room.stage, told),
+  voted: (room, told) => showVoted(room.vote, told),
+  completed: (room, told) => showCompleted(room.vote, told),
+  refused(room, told) {
+    if (!told.last) showProblem(room.vote, told.words)
+    else leave(told.words)
+  },
+  ended: () => leave(words.ended),
+}
+
+// The end: of the room, or of a try with a code that is none.
+function leave(sentence) {
+  talk.over = true
+  history.replaceState(null, "", `${root}/join${location.search}`)
+  askForCode(sentence)
+}

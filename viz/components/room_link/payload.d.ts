@@ -1,0 +1,20 @@
+// What room_link.py packs.
+
+import type { Life, Texts } from "../shared/types"
+
+export interface Meta {
+  talk: string
+  code: string
+  key: string
+  texts: Texts
+}
+
+export interface State extends Life {
+  meta: Meta
+  words: HTMLElement
+  socket: WebSocket | null
+  tries: number
+  count: { there: number; answered: number } | null
+  problem: string
+  waiting: Map<string, object>
+}

@@ -1,0 +1,102 @@
+import { element } from "../shared/dom.js"
+import { POINTED } from "../shared/follow.js"
+import { markPainted, mounted } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+import { fill, wholeNumber } from "../shared/words.js"
+/** @import { Host, Root } from "../shared/types" */
+/** @import { Meta, State } from "./payload" */
+
+const SOONEST = 500 // milliseconds before a lost connection is tried again
+const LATEST = 5000
+const LONGEST = 4000 // characters of what is pointed at; the server takes 4096
+const EACH = 50 // milliseconds between what is pointed at in a figure and what is pointed at next
+
+const OPENED = /(?:^| )st-key-(\S+)/
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".room-link", { create, receive, draw, end: (state) => state.socket?.close() })
+}
+
+/**
+ * @param {Root} root
+ * @param {AbortSignal} signal
+ */
+function create(root, signal) {
+  const words = element("span", { role: "status" })
+  root.append(words)
+  const state = /** @type {any} */ ({ words, socket: null, tries: 0, count: null, problem: "", waiting: new Map() })
+  document.addEventListener(POINTED, (event) => hear(state, event), { signal })
+  return state
+}
+
+/**
+ * @param {State} state
+ * @param {{ meta: Meta }} payload
+ */
+function receive(state, { meta }) {
+  const other = meta.key !== state.meta?.key
+  state.meta = meta
+  if (other) connect(state)
+}
+
+/** @param {State} state */
+function draw(state) {
+  const { root, meta, words, count, problem } = state
+  readTheme(root)
+  words.textContent = problem || (count ? fill(meta.texts.there, { count: wholeNumber(count.there) }) : "")
+  root.dataset.there = count ? String(count.there) : ""
+  // the page says how many answered, too, where it asks the class; it was right when it was drawn
+  if (count) for (const node of document.querySelectorAll(".class-answered")) write(node, wholeNumber(count.answered))
+  markPainted(root)
+}
+
+const write = (node, words) => node.textContent !== words && (node.textContent = words)
+
+/** @param {State} state */
+function connect(state) {
+  state.socket?.close()
+  const address = new URL(state.meta.talk, location.href)
+  address.protocol = location.protocol === "https:" ? "wss:" : "ws:"
+  const socket = (state.socket = new WebSocket(address))
+  const { code, key } = state.meta
+  let over = false
+  socket.addEventListener("open", () => socket.send(JSON.stringify({ kind: "teach", code, key })))
+  socket.addEventListener("message", ({ data }) => {
+    const told = JSON.parse(data)
+    if (told.kind === "count") Object.assign(state, { count: told, tries: 0, problem: "" })
+    if (told.last) {
+      over = true
+      Object.assign(state, { count: null, problem: state.meta.texts.ended })
+    }
+    draw(state)
+  })
+  socket.addEventListener("close", () => {
+    if (over || socket !== state.socket || !state.root.isConnected) return
+    state.problem = state.meta.texts.lost
+    draw(state)
+    clearTimeout(state.asking)
+    state.asking = setTimeout(() => connect(state), Math.min(LATEST, SOONEST * 2 ** state.tries))
+    state.tries += 1
+  })
+}
+
+// The newest of each figure, at most every so often: a pointer moves more often than a screen is drawn.
+/** @param {State} state */
+function hear(state, event) {
+  const figure = event.composedPath().map((node) => OPENED.exec(node.className?.baseVal ?? node.className ?? "")?.[1]).find(Boolean)
+  if (!figure) return
+  const first = !state.waiting.size
+  state.waiting.set(figure, event.detail)
+  if (first) setTimeout(() => pass(state), EACH)
+}
+
+/** @param {State} state */
+function pass(state) {
+  const open = state.socket?.readyState === WebSocket.OPEN
+  for (const [figure, at] of state.waiting) {
+    const frame = JSON.stringify({ kind: "point", figure, at })
+    if (open && frame.length <= LONGEST) state.socket?.send(frame) // longer ones follow when the page has run
+  }
+  state.waiting.clear()
+}
