@@ -114,7 +114,7 @@ def label_of(tokens: Sequence[Token], text: str, run: range) -> str:
 def _piece_map(capture: Capture, head: tuple[int, int], pieces: tuple[Piece, ...], side: int) -> PieceMap:
     own = [(i, run) for i, run in enumerate(piece.of(side) for piece in pieces) if run is not None]
     runs = [run for _, run in own]
-    weights = capture.weights(*head).double().cpu()
+    weights = capture.weights(*head, shares=True).double().cpu()
     record, every = capture.record(head[0]), slice(0, len(capture.tokens))
     keep: Bool[Tensor, "queries keys"] = record.mask.tile(every, every, record.q.device, head=head[1]).cpu()
     bins = [slice(run.start, run.stop) for run in runs]

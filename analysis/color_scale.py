@@ -28,7 +28,9 @@ def scale_of(view: HeadMap, reading: Reading, *, log: bool = False, compared: bo
     """
     unit = "percent" if reading.what == "weights" else "plain"
     high = max(view.largest, 1e-9)
-    if reading.what == "scores" or compared:
+    no_share = bool((view.values < 0).any()) or (reading.what == "weights" and high > 1.001)
+    if reading.what == "scores" or compared or no_share:  # the last of what stands in the place of a softmax
+        unit = unit if compared else "plain"
         return Scale("diverging", -high, high, False, unit)
     high = 1.0 if reading.what == "weights" else high
     return Scale("sequential", high * 10.0**-LOG_DECADES if log else 0.0, high, log, unit)

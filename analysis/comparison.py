@@ -70,7 +70,7 @@ def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers hea
         moved = torch.zeros(before.q(layer).shape[0], dtype=torch.float64)
         for start in range(0, n_tokens, ROWS):
             block = slice(start, min(start + ROWS, n_tokens))
-            difference = before.layer_weights(layer, block) - after.layer_weights(layer, block)
+            difference = before.layer_weights(layer, block) - after.layer_weights(layer, block, shares=True)
             elsewhere = difference.abs().sum(dim=2) + difference.sum(dim=2).abs()
             moved += elsewhere.sum(dim=1).double().cpu() / 2
         drift[layer, : len(moved)] = (moved / n_tokens).numpy()

@@ -59,9 +59,11 @@ def distance_curves(
     ``contents`` are the (query, key) pairs whose contents are averaged over: "text" is every pair that the layer's mask
     lets through, "query" the pinned query with every key it may see, "cell" the pinned query and key alone.
     O(heads × tokens² × d_head) time for "text", O(heads × tokens × d_head) memory. Raises NoWeights, NoRotation,
-    NotRecoverable, NoSuchPlace.
+    NotRecoverable, NoSuchPlace, and NoSoftmax where one of the heads has no scores.
     """
     layout, record = layout_of(capture, layer), capture.record(layer)
+    for head in record.substituted:
+        capture.check_softmax(layer, head)
     _, query, key = place_of(capture, layer, 0, query, key)
     q, k = float64(capture.q_unrotated(layer)), float64(capture.k_unrotated(layer))
     rows = slice(0, q.shape[1]) if contents == "text" else slice(query, query + 1)

@@ -8,7 +8,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention import softmax
 from model_runner.capture import ROWS
 from model_runner.record import LayerRecord
 
@@ -35,7 +34,7 @@ def far_looks(
     weights, keys = [], []
     for start in range(0, n_queries, ROWS):
         rows = slice(start, min(start + ROWS, n_queries))
-        row = softmax.weights(record.scores(slice(head, head + 1), rows, slice(0, n_keys)), lse[None, rows])[0]
+        row = record.weights(slice(head, head + 1), rows, slice(0, n_keys), ROWS, lse[None, rows], shares=True)[0]
         apart = (torch.arange(rows.start, rows.stop, device=row.device)[:, None] - k_idx).abs()
         found = row.masked_fill((apart < least) | (k_idx == 0), 0.0).max(dim=1)
         weights.append(found.values)

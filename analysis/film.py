@@ -17,7 +17,6 @@ from jaxtyping import Float, UInt8
 from torch import Tensor
 
 from analysis.joined import Joined
-from attention import softmax
 from model_runner.capture import ROWS, Capture
 from model_runner.record import LayerRecord
 from model_runner.sampling import Stage
@@ -161,8 +160,7 @@ def strips(
 def _weights(record: LayerRecord, heads: slice, queries: slice) -> Float[np.ndarray, "heads queries keys"]:
     """Weights over every key, NaN where masked."""
     keys = slice(0, record.k.shape[1])
-    scores = record.scores(heads, queries, keys)
-    found = softmax.weights(scores, record.log_sum_exp(heads, queries, ROWS)).float()
+    found = record.weights(heads, queries, keys, ROWS, shares=True).float()
     return found.masked_fill(~record.mask.tile(queries, keys, record.q.device), torch.nan).cpu().numpy()
 
 

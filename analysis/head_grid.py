@@ -23,6 +23,8 @@ THUMBNAIL_BYTES = 600_000  # of all thumbnails together: what crosses the wire
 class HeadGrid:
     """Thumbnails hold 255 × the largest weight under each pixel; metrics are means over the queries, NaN undefined.
 
+    Maps with negative weights, which substitutes of softmax may have, count as shares: sizes that sum to 1 in a row.
+
     Of two joined texts a thumbnail has the rows of the tokens that look and the columns of those that are looked at.
     """
 
@@ -71,7 +73,7 @@ def _layer(
     counts = {metric.name: torch.zeros(n_heads, device=device) for metric in METRICS}
     for block in _blocks(pixels):
         rows = slice(block[0].start, block[-1].stop)
-        weights = capture.layer_weights(layer, rows)
+        weights = capture.layer_weights(layer, rows, shares=True)
         inside = [slice(part.start - rows.start, part.stop - rows.start) for part in block]
         bands.append(pool(pool(weights, 1, inside, "max"), 2, columns, "max"))
         visible = record.mask.tile(rows, slice(0, n_tokens), device).to(torch.uint8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from jaxtyping import Float
@@ -52,7 +53,7 @@ def head_lines(
     start = max(first, min(centre - LONGEST * 3 // 4, n_tokens - LONGEST))
     span = slice(start, min(n_tokens, start + LONGEST))
     keys = slice(0, min(first, LONGEST)) if first else span
-    read = weights_without_first if hide_first else Capture.weights
+    read = weights_without_first if hide_first else partial(Capture.weights, shares=True)
     weights = np.stack([read(capture, *head, queries=span, keys=keys).cpu().numpy() for head in heads])
     if hide_first and keys.start == 0:
         weights[:, :, 0] = np.nan

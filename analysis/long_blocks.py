@@ -75,8 +75,12 @@ def block(capture: Capture, rows: Rows) -> Block:
     """One pass over these rows; O(heads × rows × keys) memory."""
     record, n_tokens, ahead = capture.record(rows.layer), len(capture.tokens), looks_ahead(capture)
     keys = slice(0, n_tokens if ahead else rows.stop)
-    scores = record.scores(slice(0, record.q.shape[0]), slice(rows.start, rows.stop), keys)
-    weights = softmax.weights(scores, softmax.log_sum_exp(scores, record.sinks))
+    heads, queries = slice(0, record.q.shape[0]), slice(rows.start, rows.stop)
+    if record.substituted:
+        weights = record.weights(heads, queries, keys, ROWS, shares=True)
+    else:  # whose denominators are all in these keys
+        scores = record.scores(heads, queries, keys)
+        weights = softmax.weights(scores, softmax.log_sum_exp(scores, record.sinks))
     q_idx = torch.arange(rows.start, rows.stop, device=weights.device)
     shown = metrics.Rows(weights, q_idx, torch.zeros(keys.stop, dtype=torch.long, device=weights.device))
     first, entropy = metrics.first_token(shown), metrics.entropy(shown)  # which ask for no token's id

@@ -22,7 +22,6 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.nn.functional import pad
 
-from attention import softmax
 from model_runner.capture import ROWS
 from model_runner.errors import N_, NoSuchPlace
 from model_runner.record import LayerRecord
@@ -176,8 +175,8 @@ def _cells(
         seen = seen.index_fill(1, torch.zeros(1, dtype=torch.long, device=seen.device), False)
     if not seen.any():  # the half of a causal map that need not be computed
         return seen.float(), seen.float()
-    scores = record.scores(slice(head, head + 1), queries, keys)
-    return softmax.weights(scores, lse[None, queries])[0].float() * seen, seen.float()
+    found = record.weights(slice(head, head + 1), queries, keys, ROWS, lse[None, queries], shares=True)[0]
+    return found.float() * seen, seen.float()
 
 
 def _pooled(weights: Tensor, seen: Tensor, high: int, wide: int) -> Pooled:

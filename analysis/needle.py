@@ -76,13 +76,32 @@ class Retrieval:
     looked: Float[np.ndarray, "layers heads"]
 
 
-def retrieval(capture: Capture, answer: Sequence[int]) -> Retrieval | None:
+@dataclass(frozen=True)
+class Recalled:
+    """What the model says of the answer by itself, token by token: the likeliest ones, and how sure it is of the right.
+
+    ``start`` is where the needle's answer begins in the text, ``first`` the query that says its first token.
+    """
+
+    start: int
+    first: int
+    said: tuple[int, ...]
+    hits: tuple[bool, ...]
+    probability: float
+
+    @property
+    def share(self) -> float:
+        """Of the tokens that are right, each after the right ones before it."""
+        return float(np.mean(self.hits))
+
+
+def recalled(capture: Capture, answer: Sequence[int]) -> Recalled | None:
     """What a capture of :func:`hidden` tells, continued by all but the last token of the answer.
 
     None where the answer's tokens do not stand in the text as they stand alone. Raises NoLogits.
     """
     ids, n_asked = [token.id for token in capture.tokens], len(answer)
-    first = len(ids) - n_asked  # the query that says the first token of the answer
+    first = len(ids) - n_asked
     start = next((at for at in range(first - n_asked + 1) if ids[at : at + n_asked] == list(answer)), None)
     if start is None:
         return None
@@ -92,11 +111,20 @@ def retrieval(capture: Capture, answer: Sequence[int]) -> Retrieval | None:
         chances = capture.logits(first + step).double().softmax(-1)
         said.append(int(chances.argmax()))
         probabilities.append(float(chances[wanted]))
-    hits = [told == wanted for told, wanted in zip(said, answer, strict=True)]
-    right = next((step for step, hit in enumerate(hits) if not hit), n_asked)
-    copied, looked = _heads(capture, first, start, hits)
-    share, probability = float(np.mean(hits)), float(np.mean(probabilities))
-    return Retrieval(len(ids), n_asked, right, tuple(said), share, probability, copied, looked)
+    hits = tuple(told == wanted for told, wanted in zip(said, answer, strict=True))
+    return Recalled(start, first, tuple(said), hits, float(np.mean(probabilities)))
+
+
+def retrieval(capture: Capture, answer: Sequence[int]) -> Retrieval | None:
+    """What was recalled, and by which heads; None as :func:`recalled`. Raises NoLogits."""
+    found = recalled(capture, answer)
+    if found is None:
+        return None
+    n_asked = len(answer)
+    right = next((step for step, hit in enumerate(found.hits) if not hit), n_asked)
+    copied, looked = _heads(capture, found.first, found.start, list(found.hits))
+    n_tokens = len(capture.tokens)
+    return Retrieval(n_tokens, n_asked, right, found.said, found.share, found.probability, copied, looked)
 
 
 def _heads(

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from analysis.joined import Joined
 from analysis.mask_effect import looks_ahead
-from attention import softmax
 from model_runner.capture import ROWS, Capture
 
 
@@ -29,9 +28,9 @@ def opening_query(capture: Capture) -> int:
 def _looks(capture: Joined) -> Float[Tensor, "heads queries keys"]:
     """The weights of what was written on what was read, special tokens left out, of all heads layer by layer."""
     special = torch.tensor([token.special for token in capture.tokens[: capture.n_read]])
-    span = {"queries": slice(capture.n_read, None), "keys": slice(0, capture.n_read)}
+    queries, keys = slice(capture.n_read, None), slice(0, capture.n_read)
     every = [
-        capture.weights(layer, head, **span).cpu()
+        capture.weights(layer, head, queries=queries, keys=keys).cpu()
         for layer in range(capture.n_layers)
         for head in range(capture.n_heads)
     ]
@@ -46,10 +45,7 @@ def opening_rows(capture: Capture) -> Iterator[tuple[int, Float[Tensor, "heads k
         if capture.has_weights(layer):
             record = capture.record(layer)
             heads = slice(0, record.q.shape[0])
-            yield (
-                layer,
-                softmax.weights(record.scores(heads, row, every_key), record.log_sum_exp(heads, row, ROWS))[:, 0],
-            )
+            yield layer, record.weights(heads, row, every_key, ROWS, shares=True)[:, 0]
 
 
 def opening_head(capture: Capture) -> tuple[int, int]:

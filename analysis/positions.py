@@ -147,7 +147,8 @@ def dials(capture: Capture, layer: int, head: int, token: int) -> Dials:
 
 
 def moved_cell(capture: Capture, layer: int, head: int, query: int, key: int) -> MovedCell:
-    """One cell's contents, free of their positions. O(heads × tokens × d_head). Raises NoSuchPlace too."""
+    """One cell's contents, free of their positions. O(heads × tokens × d_head). Raises NoSuchPlace, NoSoftmax too."""
+    capture.check_softmax(layer, head)
     layout, record = layout_of(capture, layer), capture.record(layer)
     head, query, key = place_of(capture, layer, head, query, key)
     q, k = _before(capture, layer, head)

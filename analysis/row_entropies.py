@@ -20,7 +20,8 @@ def row_entropies(capture: Capture, layer: int, head: int) -> tuple[Int[np.ndarr
         rows = slice(start, min(start + ROWS, n_tokens))
         keep = record.mask.tile(rows, slice(0, n_keys), record.q.device, head=head)
         seen.append(keep.expand(rows.stop - rows.start, n_keys).sum(1))
-        bits.append(entropy(capture.weights(layer, head, queries=rows, keys=slice(0, n_keys)).double()))
+        weights = capture.weights(layer, head, queries=rows, keys=slice(0, n_keys), shares=True)
+        bits.append(entropy(weights.double()))
     counts, values = torch.cat(seen).cpu().numpy(), torch.cat(bits).cpu().numpy()
     several = np.flatnonzero(counts > 1)
     order = several[np.argsort(counts[several], kind="stable")]

@@ -71,6 +71,7 @@ def frequency_split(capture: Capture, layer: int, head: int, query: int, key: in
 
 def frequency_map(capture: Capture, layer: int, head: int, query: int) -> FrequencyMap:
     """The scores of one query by pair and key. O(keys × d_head). Raises NoSuchPlace too."""
+    capture.check_softmax(layer, head)
     layout, record = layout_of(capture, layer), capture.record(layer)
     head, query = place_of(capture, layer, head, query)
     q, keys = float64(record.q[head, query]), float64(record.k[head // record.group])

@@ -71,8 +71,9 @@ class StepChain:
 def step_chain(capture: Capture, layer: int, head: int, query: int) -> StepChain:
     """Every step of the head for the query and the tokens that it looks at most. O(TOKENS × keys × d_head).
 
-    Raises NoWeights, NoSuchPlace.
+    Raises NoWeights, NoSuchPlace, NoSoftmax.
     """
+    capture.check_softmax(layer, head)
     made = _Chain(capture, layer, head, query)
     made.vectors()
     made.scores()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from analysis.first_hidden import weights_without_first
 from model_runner.capture import Capture
 
@@ -15,7 +17,7 @@ def strongest_key(
     """
     if query is None or (hide_first and key == 0):
         return None
-    read = weights_without_first if hide_first else Capture.weights
+    read = weights_without_first if hide_first else partial(Capture.weights, shares=True)
     row = read(capture, layer, head, queries=slice(query, query + 1), keys=slice(0, len(capture.tokens)))[0]
     if not row.any():
         return None

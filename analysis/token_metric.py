@@ -19,7 +19,7 @@ def token_metric(capture: Capture, layer: int, head: int, metric: Metric) -> Flo
     blocks = [torch.full((first,), torch.nan, device=device)]
     for start in range(first, n_tokens, ROWS):
         rows = slice(start, min(start + ROWS, n_tokens))
-        weights = capture.weights(layer, head, queries=rows)[None]
+        weights = capture.weights(layer, head, queries=rows, shares=True)[None]
         blocks.append(metric.of(Rows(weights, torch.arange(rows.start, rows.stop, device=device), token_ids))[0])
     return torch.cat(blocks).cpu().numpy()
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention import softmax
 from attention.distributions import entropy
 from attention.zoo.head import Head
 from attention.zoo.variant import Variant
@@ -60,34 +59,12 @@ def captured_head(capture: Capture, layer: int, head: int, first: int = 0) -> He
     """The head's own q, k and v, rotated as the model uses them, with its scores and its mask, in float64.
 
     Of a text of more than ``LARGEST`` tokens so many from ``first`` on, as if nothing stood before them. Raises
-    NoWeights, NoSuchPlace.
+    NoWeights, NoSuchPlace, NoSoftmax.
     """
     record = capture.record(layer)
-    part, n_heads = slice(first, min(len(capture.tokens), first + LARGEST)), len(record.q)
-    second = (head + 1) % n_heads
-
-    def scores(one: int) -> Tensor:
-        heads, group = slice(one, one + 1), one // record.group
-        return softmax.scores(
-            record.q[heads, part].double(),
-            record.k[group : group + 1, part].double(),
-            scale=record.scale,
-            softcap=record.softcap,
-            bias=None if record.bias is None else record.bias.tile(heads, part, part).double(),
-            keep=record.mask.tiles(heads, part, part, record.q.device),
-        )[0].cpu()
-
-    return Head(
-        q=record.q[head, part].double().cpu(),
-        k=record.k[head // record.group, part].double().cpu(),
-        v=record.v[head // record.group, part].double().cpu(),
-        scale=record.scale,
-        keep=record.mask.tile(part, part, record.q.device, head=head).cpu(),
-        scores=scores(head),
-        beside=scores(second) if n_heads > 1 else None,
-        sink=None if record.sinks is None else float(record.sinks[head]),
-        turns=_turns(capture, layer),
-    )
+    capture.check_softmax(layer, head)
+    part = slice(first, min(len(capture.tokens), first + LARGEST))
+    return replace(record.as_head(head, part), turns=_turns(capture, layer))
 
 
 def _turns(capture: Capture, layer: int) -> tuple[Tensor, Tensor] | None:

@@ -3,7 +3,8 @@
     python -m benchmarks.change_latency [--changes 15]
 
 From choosing another change of the forward, which nobody has asked for before, to the frame with the map it gives: the
-forward under the edit, its check and the comparison are all in it. For an edited head the wait ends when everything is
+forward under the edit, its check and the comparison are all in it. The variants of the zoo are all in turn, of every
+head of a text of 128 tokens. For an edited head the wait ends when everything is
 there: both maps, the next tokens, how far every head moved, and the text continued greedily.
 """
 
@@ -69,6 +70,9 @@ def main() -> None:
         with running_app(watch) as app:
             measured = {
                 "another rotation → painted": _changes(browser, watch, app, options.changes),
+                "a variant in the place of every softmax → painted": _substitutions(
+                    browser, watch, app, options.changes
+                ),
                 "one cell of a head hidden → everything painted": _edits(browser, watch, app, options.changes),
             }
         version = browser.version
@@ -96,13 +100,34 @@ def _changes(browser: Browser, watch: Watch, app: App, count: int) -> list[float
         page.locator(".head-map[data-painted]").nth(1).wait_for()
         for turn in range(count + 2):
             settle(page)
-            _choose_another(page)
+            _choose_another(page, "positions-restart")
             page.evaluate(ARM)
             page.keyboard.press("Enter")
             took = page.evaluate("seen")
             if turn >= 2:
                 found.append(took)
     print(f"  changes: {[round(ms) for ms in found]}", file=sys.stderr)
+    return found
+
+
+def _substitutions(browser: Browser, watch: Watch, app: App, count: int) -> list[float]:
+    """Milliseconds of each variant of the zoo put in the place of softmax in every head, in a text of 128 tokens."""
+    found: list[float] = []
+    with opened_page(browser, watch) as page:
+        app.open(page)
+        page.evaluate("probe.opened('heads')")
+        text = "the cat sat. " * 31 + "the cat sat"
+        page.goto(f"http://127.0.0.1:{app.port}/zoo?zoo.view=model&zoo.where=all&text={text}")
+        page.locator(".head-map[data-painted]").nth(1).wait_for()
+        for turn in range(count + 2):
+            settle(page)
+            _choose_another(page, "zoo-variant")
+            page.evaluate(ARM)
+            page.keyboard.press("Enter")
+            took = page.evaluate("seen")
+            if turn >= 2:
+                found.append(took)
+    print(f"  variants: {[round(ms) for ms in found]}", file=sys.stderr)
     return found
 
 
@@ -130,9 +155,9 @@ def _edits(browser: Browser, watch: Watch, app: App, count: int) -> list[float]:
     return found
 
 
-def _choose_another(page: Page) -> None:
-    """Open the list of amounts and go one further, up to the key that chooses it."""
-    box = page.locator(".st-key-positions-restart input")
+def _choose_another(page: Page, name: str) -> None:
+    """Open the list of this name and go one further, up to the key that chooses it."""
+    box = page.locator(f".st-key-{name} input")
     box.click()
     page.keyboard.press("ArrowDown")
     page.wait_for_timeout(200)

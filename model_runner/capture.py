@@ -16,7 +16,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention import softmax
 from model_runner import verification
 from model_runner.errors import (
     AwayFromModel,
@@ -30,6 +29,7 @@ from model_runner.errors import (
 from model_runner.question import Asked, DirectLogits, HeadWrites, Logits, Question
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
+from model_runner.substitution import NoSoftmax
 from model_runner.tokens import Token
 from model_runner.verification import Check
 
@@ -140,43 +140,60 @@ class Capture:
     def scores(
         self, layer: int, head: int, *, queries: slice | None = None, keys: slice | None = None
     ) -> Float[Tensor, "queries keys"]:
-        """Scores before the softmax: scaled, soft-capped, −inf where masked. O(tile) memory."""
+        """Scores before the softmax: scaled, soft-capped, −inf where masked. O(tile) memory. Raises NoSoftmax."""
         record, head = self.record(layer), self._head(layer, head)
+        self.check_softmax(layer, head)
         return record.scores(slice(head, head + 1), self._span(queries), self._span(keys, self.keys))[0]
 
     def weights(
-        self, layer: int, head: int, *, queries: slice | None = None, keys: slice | None = None
+        self,
+        layer: int,
+        head: int,
+        *,
+        queries: slice | None = None,
+        keys: slice | None = None,
+        shares: bool = False,
     ) -> Float[Tensor, "queries keys"]:
         """Attention weights after the softmax, of any tile: what the values are multiplied by.
 
         Rows sum to 1; to less where a learned sink takes its share, which Granite's own ``output_attentions`` leave out
-        of account. O(tile + ROWS × keys) memory.
+        of account; of a head whose softmax is substituted, to whatever its map has, and with ``shares`` a map with
+        negative weights is sizes that sum to 1. O(tile + ROWS × keys) memory.
         """
-        queries, head = self._span(queries), self._head(layer, head)
-        known = self._lse.get(self._layer(layer))
-        if known is not None:
-            lse = known[head : head + 1, queries]
-        else:
-            lse = self.record(layer).log_sum_exp(slice(head, head + 1), queries, ROWS)
-        return softmax.weights(self.scores(layer, head, queries=queries, keys=keys)[None], lse)[0]
+        record, queries, head = self.record(layer), self._span(queries), self._head(layer, head)
+        heads, known = slice(head, head + 1), self._lse.get(self._layer(layer))
+        lse = None if known is None else known[heads, queries]
+        return record.weights(heads, queries, self._span(keys, self.keys), ROWS, lse, shares=shares)[0]
 
     def lse(self, layer: int) -> Float[Tensor, "heads queries"]:
-        """Natural log of the softmax denominators, a sink included; computed once, then kept (heads × queries)."""
+        """Natural log of the softmax denominators, a sink included; computed once, then kept (heads × queries).
+
+        NaN of heads whose softmax is substituted.
+        """
         layer = self._layer(layer)
         if layer not in self._lse:
             record = self.record(layer)
-            self._lse[layer] = record.log_sum_exp(slice(0, record.q.shape[0]), self._span(None), ROWS)
+            found = record.log_sum_exp(slice(0, record.q.shape[0]), self._span(None), ROWS)
+            found[list(record.substituted)] = torch.nan
+            self._lse[layer] = found
         return self._lse[layer]
 
-    def layer_weights(self, layer: int, queries: slice) -> Float[Tensor, "heads queries keys"]:
-        """The weights of every head for a block of queries; O(heads × queries × keys) memory, so ask in blocks."""
+    def layer_weights(self, layer: int, queries: slice, *, shares: bool = False) -> Float[Tensor, "heads queries keys"]:
+        """The weights of every head for a block of queries; O(heads × queries × keys) memory, so ask in blocks.
+
+        ``shares``: maps with negative weights, which substitutes of softmax may have, as sizes that sum to 1 in a row.
+        """
         record, queries = self.record(layer), self._span(queries)
         heads = slice(0, record.q.shape[0])
-        if queries.stop - queries.start <= FEW and self._layer(layer) not in self._lse:
-            lse = record.log_sum_exp(heads, queries, ROWS)  # the other rows' may never be needed
-        else:
-            lse = self.lse(layer)[:, queries]
-        return softmax.weights(record.scores(heads, queries, self._span(None, self.keys)), lse)
+        few = queries.stop - queries.start <= FEW and self._layer(layer) not in self._lse
+        lse = None if few else self.lse(layer)[:, queries]  # of few rows the others' may never be needed
+        return record.weights(heads, queries, self._span(None, self.keys), ROWS, lse, shares=shares)
+
+    def check_softmax(self, layer: int, head: int) -> None:
+        """Raises NoSoftmax for a head whose softmax the request substituted."""
+        head = self._head(layer, head)
+        if (edit := self.record(layer).substitute(head)) is not None:
+            raise NoSoftmax(layer=self._layer(layer), head=head, variant=edit.label)
 
     def residual(self, layer: int) -> Float[Tensor, "tokens d_model"]:
         """The residual stream entering a layer; ``n_layers`` gives what leaves the last one, before the final norm."""

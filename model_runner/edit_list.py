@@ -12,7 +12,8 @@ Cell = tuple[int, int]
 def with_edit(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
     """The list with one more; another value for the same thing takes the place of the one before.
 
-    Cells hidden in the same places are one edit. Whether the others contradict the new one is for the model to say.
+    Cells hidden in the same places are one edit; a substitute of softmax takes the place of the one
+    before. Whether the others contradict the new one is for the model to say.
     """
     found = list(edits)
     for place, old in enumerate(found):

@@ -28,6 +28,7 @@ from model_runner.rotation_edit import (
     Unrotated,
     YarnTheta,
 )
+from model_runner.substitution import Substituted
 
 Translate = Callable[[str], str]
 
@@ -56,6 +57,10 @@ def name_of(edit: Edit, _: Translate) -> str:
             return _("{pattern} in {where}").format(
                 pattern=_(BY_NAME[pattern].label) + numbers, where=_where(layers, heads, _)
             )
+        case Substituted(_variant, values, layers, heads):
+            numbers = "".join(f" {value}" for _name, value in values)
+            words = _("{variant} for softmax in {where}, untrained")
+            return words.format(variant=_(edit.row.label) + numbers, where=_where(layers, heads, _))
         case SharedKeys(kv_heads):
             return _("keys and values shared by {count}").format(count=kv_heads)
         case KeepLast(window, sinks):

@@ -15,6 +15,7 @@ from typing import Any, get_args
 from attention.patterns import BY_NAME
 from model_runner.errors import N_, EditInvalid, EditNotPossible, NoSuchPlace, Reason
 from model_runner.rotation_edit import RotationEdit
+from model_runner.substitution import Substituted, check_growing_head
 
 Places = tuple[int, ...] | None
 """Layers or heads, zero-based; None: all."""
@@ -143,7 +144,7 @@ class SwappedHeads:
 
 
 HeadEdit = ScaledHead | MeanHead | SharpenedHead | SwappedHeads
-Edit = KeepLast | Int8Cache | Documents | Masked | Blocked | SharedKeys | HeadEdit | RotationEdit
+Edit = KeepLast | Int8Cache | Documents | Masked | Blocked | SharedKeys | HeadEdit | Substituted | RotationEdit
 KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Edit)}  # what addresses and bytes may name
 
 
@@ -160,6 +161,8 @@ def check_growing(edits: Sequence[Edit]) -> None:
     for edit in edits:
         if isinstance(edit, MeanHead):
             raise EditNotPossible(reason=N_("a text that grows has no mean yet"))
+        if isinstance(edit, Substituted):
+            check_growing_head(edit)
         if isinstance(edit, Masked) and BY_NAME[edit.pattern].ahead:
             reason = N_("under this pattern tokens see later ones, which a text that grows does not have yet")
             raise EditNotPossible(reason=reason)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from model_runner.edits import HeadEdit, MeanHead, ScaledHead, SharpenedHead, SwappedHeads
 from model_runner.mask_rule import MaskEdit, MaskRule
+from model_runner.substitution import Substituted
 
 INT8_STEPS = 127  # of either sign: −128 stays unused, so that the scale is symmetric
 
@@ -22,6 +23,11 @@ class LayerEdit:
     kv_heads: int | None = None
     int8: bool = False
     heads: tuple[HeadEdit, ...] = ()
+    substitutes: tuple[Substituted, ...] = ()
+
+    def substitute(self, head: int) -> Substituted | None:
+        """What stands in the place of the head's softmax, if something does."""
+        return next((edit for edit in self.substitutes if edit.of(head)), None)
 
     def read(self, x: Tensor) -> Tensor:
         """Keys or values as the edited cache gives them back."""

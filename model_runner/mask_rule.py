@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention import masks
 from attention.masks import Rule
 from attention.patterns import BY_NAME
 from model_runner.edits import Blocked, Documents, KeepLast, Masked
+from model_runner.substitution import Substituted
 
-MaskEdit = KeepLast | Documents | Masked | Blocked
+MaskEdit = KeepLast | Documents | Masked | Blocked | Substituted
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,14 @@ class MaskRule:
             return self._edited(own, queries, keys, None)
         return torch.stack([self._edited(own, queries, keys, head) for head in range(heads.start, heads.stop)])
 
+    def dense(
+        self, query: Float[Tensor, "batch heads queries d"], key: Float[Tensor, "batch kv_heads keys d"], start: int
+    ) -> Bool[Tensor, "one heads_or_one queries keys"]:
+        """The mask tensor of a forward whose first query is at ``start``; the last key is the last query."""
+        stop, heads = start + query.shape[2], slice(0, query.shape[1])
+        tiles = self.tiles(heads, slice(start, stop), slice(stop - key.shape[2], stop), query.device)
+        return tiles[None, None] if tiles.dim() == 2 else tiles[None]
+
     @property
     def _by_head(self) -> bool:
         return any(_heads(edit) for edit in self.edits)
@@ -63,6 +72,8 @@ class MaskRule:
 
     def _widens(self, edit: MaskEdit) -> bool:
         """Whether cells that the edit keeps are seen even where the layer's own rule hides them."""
+        if isinstance(edit, Substituted):
+            return True
         return isinstance(edit, Masked) and BY_NAME[edit.pattern].ahead is not None and not masks.sees_ahead(self.own)
 
 
@@ -77,11 +88,13 @@ def rule_of(edit: MaskEdit) -> Rule:
             return BY_NAME[name].rule(dict(values))
         case Blocked(cells):
             return masks.Without(cells)
+        case Substituted():  # one that cannot obey a mask
+            return masks.Full() if edit.row.mask == "none" else masks.Causal()
 
 
 def _heads(edit: MaskEdit) -> tuple[int, ...] | None:
     """Those that an edit is for, None for all."""
-    return edit.heads if isinstance(edit, (Masked, Blocked)) else None
+    return edit.heads if isinstance(edit, (Masked, Blocked, Substituted)) else None
 
 
 CAUSAL = MaskRule(masks.Causal())

@@ -5,27 +5,32 @@ The queries are of the text; the keys are too, or, where a decoder looks at what
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from attention import softmax
+from attention.zoo.head import Head
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.relative_bias import RelativeBias
 from model_runner.rotary import Rotation
+from model_runner.substitution import LONGEST, Substituted, TextTooLongForMaps
 
 
 @dataclass(frozen=True, eq=False)
 class LayerRecord:
-    """One softmax-attention layer as it was in the forward; tensors in the model's dtype, on its device."""
+    """One softmax-attention layer as it was in the forward; tensors in the model's dtype, on its device.
+
+    Heads whose softmax the request substituted have a map instead, see :meth:`weights`.
+    """
 
     q: Float[Tensor, "heads queries d_head"]
     k: Float[Tensor, "kv_heads keys d_head"]
     v: Float[Tensor, "kv_heads keys d_value"]
-    output: Float[Tensor, "queries heads d_value"]  # what the model's own attention returned
+    output: Float[Tensor, "queries heads d_value"]  # what the model's own attention returned, or a substitute of it
     scale: float
     softcap: float | None
     sinks: Float[Tensor, "heads"] | None
@@ -61,6 +66,78 @@ class LayerRecord:
             softcap=self.softcap,
             bias=None if self.bias is None else self.bias.tile(heads, queries, keys),
             keep=self.mask.tiles(heads, queries, keys, self.q.device),
+        )
+
+    def substitute(self, head: int) -> Substituted | None:
+        """What stands in the place of the head's softmax, if something does."""
+        return None if self.edit is None else self.edit.substitute(head)
+
+    @property
+    def substituted(self) -> tuple[int, ...]:
+        """Heads that have no softmax any more."""
+        return tuple(head for head in range(len(self.q)) if self.substitute(head) is not None)
+
+    def weights(
+        self, heads: slice, queries: slice, keys: slice, rows: int, lse: Tensor | None = None, *, shares: bool = False
+    ) -> Float[Tensor, "heads queries keys"]:
+        """What the values are multiplied by: softmax, or the map of what stands in its place.
+
+        ``lse`` [heads, queries] are the denominators where they are known. ``shares``: maps with negative weights as
+        sizes that sum to 1 in a row. O(heads × rows × keys) memory; O(tokens²) for a head whose softmax is substituted.
+        """
+        lse = self.log_sum_exp(heads, queries, rows) if lse is None else lse
+        found = softmax.weights(self.scores(heads, queries, keys), lse)
+        for head in (head for head in self.substituted if heads.start <= head < heads.stop):
+            found[head - heads.start] = self.map_of(head, shares=shares)[queries, keys].to(found)
+        return found
+
+    def map_of(self, head: int, *, shares: bool = False) -> Float[Tensor, "queries keys"]:
+        """The whole map of a head whose softmax is substituted, float64, on the CPU."""
+        edit = self.substitute(head)
+        if edit is None:
+            raise ValueError("this head has its softmax")
+        found = edit.map(self.as_head(head))
+        if shares and edit.row.signed:
+            total = found.abs().sum(-1, keepdim=True)
+            return found.abs() / torch.where(total == 0, 1.0, total)
+        return found
+
+    def substitute_heads(self) -> LayerRecord:
+        """The record with the output of what stands in the place of softmax. Raises VariantNotHere, and more."""
+        if not self.substituted:
+            return self
+        if (n_tokens := self.q.shape[1]) > LONGEST:
+            raise TextTooLongForMaps(tokens=n_tokens, limit=LONGEST)
+        output = self.output.clone()
+        for head in self.substituted:
+            if (edit := self.substitute(head)) is not None:
+                output[:, head] = edit.output(self.as_head(head)).to(output)
+        return replace(self, output=output)
+
+    def as_head(self, head: int, part: slice | None = None) -> Head:
+        """One head as the zoo takes it, float64, on the CPU; of all tokens or of some, as if there were no others."""
+        part, second = part or slice(0, self.q.shape[1]), (head + 1) % len(self.q)
+
+        def scores(one: int) -> Tensor:
+            heads, group = slice(one, one + 1), one // self.group
+            return softmax.scores(
+                self.q[heads, part].double(),
+                self.k[group : group + 1, part].double(),
+                scale=self.scale,
+                softcap=self.softcap,
+                bias=None if self.bias is None else self.bias.tile(heads, part, part).double(),
+                keep=self.mask.tiles(heads, part, part, self.q.device),
+            )[0].cpu()
+
+        return Head(
+            q=self.q[head, part].double().cpu(),
+            k=self.k[head // self.group, part].double().cpu(),
+            v=self.v[head // self.group, part].double().cpu(),
+            scale=self.scale,
+            keep=self.mask.tile(part, part, self.q.device, head=head).cpu(),
+            scores=scores(head),
+            beside=scores(second) if len(self.q) > 1 else None,
+            sink=None if self.sinks is None else float(self.sinks[head]),
         )
 
     def log_sum_exp(self, heads: slice, queries: slice, rows: int) -> Float[Tensor, "heads queries"]:

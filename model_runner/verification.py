@@ -23,6 +23,7 @@ EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3),
 OF_A_NUMBER = 7.0  # standard deviations of rounding beyond which no number is, were there 10^11 of them
 OF_A_SUM = 5.0  # of a sum over a head or a layer, of which there are hundreds
 ALIKE = 16  # units of the dtype by which two rows may differ and still be rounded together
+OTHER_ORDER = 1e-6  # of Σ|w||v|: float64 sums in another order, the inverse in one of them included
 UNIFORM = 1 / 3  # variance of a rounding, of its largest size squared
 
 EVERY_ROW = 1024  # tokens of a text of which every row is recomputed
@@ -35,7 +36,8 @@ class Check:
 
     ``max_abs_error`` is the largest difference, ``tolerance`` what rounding allows where it occurs; ``ok`` says that
     every number is within what rounding allows for that number, and that the numbers do not lean one way together. If
-    that is what they do, ``tolerance`` is the part of the difference that rounding allows of all.
+    that is what they do, ``tolerance`` is the part of the difference that rounding allows of all. ``substituted`` heads
+    have no softmax of the model's own: their map × v is compared with what was put in its place.
     """
 
     max_abs_error: float
@@ -43,6 +45,7 @@ class Check:
     ok: bool  # False for NaN
     rows: int
     of: int
+    substituted: int = 0
 
 
 def rows_checked(n_tokens: int) -> tuple[slice, ...]:
@@ -65,12 +68,14 @@ def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows
         for start in range(piece.start, piece.stop, rows)
     ]
     compared = [_compare(record, None if lse is None else lse[:, block], block) for block in blocks]
+    compared += [_of_maps(record, head) for head in record.substituted]
     ok = all(one.ok for one in compared)
     error, tolerance = max((one.largest for one in compared), key=lambda found: (math.isnan(found[0]), found[0]))
     explained = _explained([one.rows for one in compared if one.rows is not None]) if ok else 1.0
     if explained < 1:
         ok, tolerance = False, error * explained
-    return Check(error, tolerance, ok, sum(piece.stop - piece.start for piece in pieces), record.q.shape[1])
+    n_rows = sum(piece.stop - piece.start for piece in pieces)
+    return Check(error, tolerance, ok, n_rows, record.q.shape[1], len(record.substituted))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,10 +148,12 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     exact = torch.finfo(torch.float32).eps
     keys = record.k.shape[1]
     scores = record.scores(slice(0, record.q.shape[0]), block, slice(0, keys))
-    lse = softmax.log_sum_exp(scores, record.sinks) if lse is None else lse
+    lse = softmax.log_sum_exp(scores, record.sinks) if lse is None or record.substituted else lse
     weights = softmax.weights(scores, lse)
-    output = record.output[block].transpose(0, 1).float()  # (heads, block, d_value)
+    output = record.output[block].transpose(0, 1).float().clone()  # (heads, block, d_value)
     found = softmax.attend(weights, record.v)
+    substituted = list(record.substituted)
+    output[substituted] = found[substituted]  # these are compared in :func:`_of_maps`
     error = found - output
 
     longest_k = record.k.float().norm(dim=-1).amax(dim=1).repeat_interleave(record.group)
@@ -171,6 +178,23 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     place = int(error.argmax())  # of a NaN where there is one
     largest = (float(error.flatten()[place]), float(allowed.flatten()[place]))
     return _Compared(bool((error <= allowed).all()), largest, rows)
+
+
+def _of_maps(record: LayerRecord, head: int) -> _Compared:
+    """The map of a head whose softmax is substituted, times v, against what it made in the order of its paper.
+
+    Both are float64, so that they differ by what the model's dtype rounds, and by as much as sums in another order do.
+    """
+    edit = record.substitute(head)
+    if edit is None:
+        raise ValueError("this head has its softmax")
+    one, output = record.as_head(head), record.output[:, head].double().cpu()
+    error = (edit.by_map(one) - output).abs()
+    mass = edit.map(one).abs() @ one.v.abs()
+    allowed = torch.finfo(record.output.dtype).eps * output.abs() + OTHER_ORDER * mass + torch.finfo(torch.float32).tiny
+    place = int(error.argmax())
+    largest = (float(error.flatten()[place]), float(allowed.flatten()[place]))
+    return _Compared(bool((error <= allowed).all()), largest, None)
 
 
 @dataclass(frozen=True, eq=False)

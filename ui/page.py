@@ -236,7 +236,9 @@ def check_again(opened: PageContext, place: DeltaGenerator) -> None:
             "what the model's own attention returned in the same forward. Tolerance {tolerance}: rounding alone can "
             "reach it. All of them would take longer than the forward itself."
         )
-    meaning = meaning.format(**values, **count)
+    if check.substituted:
+        meaning += " " + _("Of {heads} heads, what a variant’s map makes of the values, against what stands in for it.")
+    meaning = meaning.format(**values, **count, heads=check.substituted)
     kind = "ok" if check.ok else "bad"
     place.html(f"<span class='atlas-badge {kind}' title=\"{meaning}\">{text}</span>")
     if not check.ok:

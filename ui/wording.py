@@ -32,7 +32,7 @@ def _part(name: str, value: object) -> object:
         return f"{value:,}"
     template = getattr(value, "text", None)
     if isinstance(template, str):
-        return _(template).format(**getattr(value, "values", {}))
+        return _(template).format(**{inner: _part(inner, one) for inner, one in getattr(value, "values", {}).items()})
     return _(value) if name in ("what", "reason", "stage", "kind") and isinstance(value, str) else value
 
 

@@ -75,6 +75,7 @@ VARIANTS = (
         buys=N_("A sense of nearness that is still a product of features."),
         source="Qin et al. 2022, arXiv:2202.08791",
         identity="features of cosine and sine multiply to the cosine of the distance",
+        whole=True,
     ),
     Variant(
         "transnormer", "TransNormer (NormAttention)", "kernel", "any", (),
@@ -102,6 +103,7 @@ VARIANTS = (
         buys=N_("Negative entries count too, and a power makes linear attention sharp again."),
         source="Meng et al. 2025, arXiv:2501.15061",
         identity="at power 1, same signs less opposite signs is q·k",
+        halves="opposite",
     ),
     Variant(
         "blocks", N_("diagonal blocks (TransNormer)"), "mask", "any",
@@ -129,6 +131,7 @@ VARIANTS = (
         buys=N_("Softmax over the few keys that matter most, found without comparing all."),
         source="Kitaev et al. 2020, arXiv:2001.04451",
         identity="one bucket is all of shared-QK attention; more hashes come nearer to it",
+        whole=True,
     ),
     Variant(
         "linformer", "Linformer", "memory", "none",
@@ -140,6 +143,7 @@ VARIANTS = (
         buys=N_("A memory of k keys, and a map of rank k at most."),
         source="Wang et al. 2020, arXiv:2006.04768",
         identity="as many segments as tokens is softmax",
+        whole=True,
     ),
     Variant(
         "nystrom", "Nyströmformer", "memory", "none",
@@ -155,6 +159,7 @@ VARIANTS = (
         source="Xiong et al. 2021, arXiv:2102.03902",
         identity="as many landmarks as tokens is softmax, as far as the inverse has converged",
         signed=True,
+        whole=True,
     ),
     Variant(
         "flash", N_("FlashAttention (tiles)"), "memory", "any",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
@@ -69,7 +70,9 @@ class Variant:
     by a causal mask. ``mask`` is what it can
     obey: any rule, the causal one alone, or none. ``signed``: weights may be negative, or of any size. ``on_scores``:
     it begins with the model's own scores, with all that is added to them, not with queries and keys. ``by_token`` is a
-    number of each token that it tells besides, and ``by_token_as`` says which.
+    number of each token that it tells besides, and ``by_token_as`` says which. ``whole``: a row hangs on how long the
+    text is, or on what follows it. ``halves`` is the parameter that says of which half of the values the map is, where
+    each has its own.
     """
 
     name: str
@@ -92,6 +95,8 @@ class Variant:
     needs_turns: bool = False
     by_token: Callable[..., Float[Tensor, "tokens"]] | None = None
     by_token_as: str = ""
+    whole: bool = False
+    halves: str = ""
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
         """Every parameter's number; one that is not named has its usual one. Raises NotHere."""
@@ -128,8 +133,26 @@ class Variant:
 
     def on(self, head: Head, values: Mapping[str, int]) -> tuple[Tensor, Tensor]:
         """Its weights [tokens, tokens] and the head's output with them [tokens, d_value]. Raises NotHere."""
+        return self.map(head, values), self.mixed(head, values)
+
+    def map(self, head: Head, values: Mapping[str, int]) -> Float[Tensor, "tokens tokens"]:
+        """Its weights alone. Raises NotHere."""
+        return self.weights(head, **self._here(head, values))
+
+    def mixed(self, head: Head, values: Mapping[str, int]) -> Float[Tensor, "tokens d_value"]:
+        """The head's output alone, in the order that the paper proposes. Raises NotHere."""
+        numbers = self._here(head, values)
+        return self.weights(head, **numbers) @ head.v if self.output is None else self.output(head, **numbers)
+
+    def by_map(self, head: Head, values: Mapping[str, int]) -> Float[Tensor, "tokens d_value"]:
+        """The values under its map, or each half of them under its own. Raises NotHere."""
+        if not self.halves:
+            return self.map(head, values) @ head.v
+        maps = [self.map(head, {**values, self.halves: half}) for half in (0, 1)]
+        parts = head.v.tensor_split([-(-head.v.shape[1] // 2)], dim=1)
+        return torch.cat([one @ part for one, part in zip(maps, parts, strict=True)], dim=1)
+
+    def _here(self, head: Head, values: Mapping[str, int]) -> dict[str, Any]:
         if refusal := self.refusal(head):
             raise NotHere(refusal, variant=self.label)
-        numbers = self.numbers(values, head.n_tokens)
-        weights = self.weights(head, **numbers)
-        return weights, weights @ head.v if self.output is None else self.output(head, **numbers)
+        return self.numbers(values, head.n_tokens)

@@ -24,6 +24,7 @@ from model_runner.layer_edit import LayerEdit
 from model_runner.local.edited_rotation import EditedRotation, RotationChange
 from model_runner.mask_rule import MaskEdit
 from model_runner.rotation_edit import RotationEdit
+from model_runner.substitution import Substituted
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +65,19 @@ def _layer_edit(layer: int, edits: tuple[Edit, ...]) -> LayerEdit:
         kv_heads=next((edit.kv_heads for edit in edits if isinstance(edit, SharedKeys)), None),
         int8=any(isinstance(edit, Int8Cache) for edit in edits),
         heads=tuple(edit for edit in edits if isinstance(edit, HeadEdit) and edit.layer == layer),
+        substitutes=_substitutes(edits, layer),
     )
 
 
 def _mask_edits(edits: tuple[Edit, ...], layer: int) -> tuple[MaskEdit, ...]:
-    of_masks = (edit for edit in edits if isinstance(edit, MaskEdit))
-    return tuple(edit for edit in of_masks if (layers := getattr(edit, "layers", None)) is None or layer in layers)
+    """Those of masks, then substitutes that cannot obey them."""
+    of_masks = (edit for edit in edits if isinstance(edit, MaskEdit) and not isinstance(edit, Substituted))
+    own = (edit for edit in of_masks if (layers := getattr(edit, "layers", None)) is None or layer in layers)
+    return (*own, *(edit for edit in _substitutes(edits, layer) if edit.unbound))
+
+
+def _substitutes(edits: tuple[Edit, ...], layer: int) -> tuple[Substituted, ...]:
+    return tuple(edit for edit in edits if isinstance(edit, Substituted) and edit.here(layer))
 
 
 def _check(edits: tuple[Edit, ...], shape: Shape) -> None:
@@ -85,6 +93,11 @@ def _check(edits: tuple[Edit, ...], shape: Shape) -> None:
         match edit:
             case Masked() | Blocked():
                 _check_places(edit.layers or (), edit.heads or (), shape)
+            case Substituted(_, _, layers, heads):
+                _check_places(layers or (), heads or (), shape)
+                for layer in shape.attention if layers is None else layers:
+                    for head in range(shape.n_heads) if heads is None else heads:
+                        answer("softmax", layer, head)
             case SharedKeys(kv_heads):
                 if shape.n_kv_heads % kv_heads:
                     raise EditNotPossible(reason=N_("the key/value heads cannot be shared out evenly among that many"))

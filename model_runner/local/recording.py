@@ -61,6 +61,10 @@ class Sink(Protocol):
         """What a layer shows, batch axis included, where only the new rows are news; False if it is not known yet."""
         ...
 
+    def substituted(self, name: str) -> Tensor:
+        """The layer's output of the new rows, batch axis included, once substitutes stand in the place of softmax."""
+        ...
+
 
 @dataclass(eq=False)
 class Recording:
@@ -88,8 +92,17 @@ class Recording:
             raise CannotRecord(ATTENDS_AGAIN)
         self.called.add(name)
 
+    def grown(self, name: str, query: Tensor, key: Tensor, value: Tensor, output: Tensor) -> Tensor | None:
+        """The output of a layer that the sink knew already, substitutes in it; None of one that it does not know."""
+        if self.sink is None or not self.sink.more(name, query, key, value, output, self.rotary_calls):
+            return None
+        self.rotary_calls.clear()
+        return self.sink.substituted(name) if self.edit is not None and self.edit.layers[name].substitutes else output
+
     def take(self, name: str, seen: LayerRecord) -> None:
         """Keep what a layer has just shown; its tensors are still the forward's own, and its rotation is not found."""
+        if not self.keeps:
+            return
         if self.sink is not None:
             self.sink.begin(name, seen, self.rotary_calls)
         else:
@@ -182,7 +195,7 @@ def recordable_attention(
     """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
     pause()
     recording = _ACTIVE.get()
-    rule, edit = None, None
+    rule, edit, name = None, None, ""
     softcap = options.get("softcap")
     sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
     causal = is_causal if is_causal is not None else bool(getattr(module, "is_causal", True))
@@ -197,7 +210,7 @@ def recordable_attention(
             key, value, query = edit.read(key), edit.read(value), _sharpened(recording, edit, query, eager)
             rule = edit.rule(rule)
             if rule.edits:
-                attention_mask = _dense(rule, recording.start, query, key)
+                attention_mask = rule.dense(query, key, recording.start)
     if eager:
         eager_function = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **options)
         output = eager_by_rows(eager_function, query, key, value, attention_mask, CAUSAL if causal else FULL)
@@ -205,12 +218,10 @@ def recordable_attention(
         output = sdpa_attention_forward(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, is_causal=is_causal, **options
         )[0]
-    if recording is not None and rule is not None and recording.keeps:
+    if recording is not None and rule is not None and (recording.keeps or (edit is not None and edit.substitutes)):
         _refuse_unexpressible(options, query)
-        name, sink = recording.names[id(module)], recording.sink
-        if sink is not None and sink.more(name, query, key, value, output, recording.rotary_calls):
-            recording.rotary_calls.clear()
-            return output if edit is None else edit.passed_on(output), None
+        if (grown := recording.grown(name, query, key, value, output)) is not None:
+            return grown if edit is None else edit.passed_on(grown), None
         seen = LayerRecord(
             q=query[0],
             k=key[0],
@@ -225,7 +236,8 @@ def recordable_attention(
             eager=eager,
             edit=edit,
             bias=_bias_of(recording, options.get("position_bias")),
-        )
+        ).substitute_heads()
+        output = seen.output[None]
         recording.take(name, seen)
     return output if edit is None else edit.passed_on(output), None
 
@@ -266,13 +278,6 @@ def _bias_of(recording: Recording, bias: Tensor | None) -> RelativeBias | None:
             raise CannotRecord(N_("it adds a bias to its scores that does not depend on the distance alone"))
         recording.biases.append((bias, known))
     return known
-
-
-def _dense(rule: MaskRule, start: int, query: Tensor, key: Tensor) -> Tensor:
-    """The rule as the mask tensor of this call, ``[1, 1 or heads, queries, keys]``; the last key is the last query."""
-    stop, heads = start + query.shape[2], slice(0, query.shape[1])
-    tiles = rule.tiles(heads, slice(start, stop), slice(stop - key.shape[2], stop), query.device)
-    return tiles[None, None] if tiles.dim() == 2 else tiles[None]
 
 
 def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:

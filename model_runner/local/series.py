@@ -121,6 +121,13 @@ class Series:
             self._more_angles(rows.rotation, query[0], calls)
         return True
 
+    def substituted(self, name: str) -> Tensor:
+        """The layer's output of the new rows, batch axis included, once substitutes stand in the place of softmax."""
+        rows = self.layers[name]
+        new = slice(self.start, self.length)
+        rows.output[new] = rows.first(self.length).substitute_heads().output[new]
+        return rows.output[new][None]
+
     def _check(self, n_queries: int, n_keys: int) -> None:
         if n_queries != self.length - self.start or n_keys < n_queries:
             raise CannotRecord(N_("its attention is given other tokens than the new ones"))

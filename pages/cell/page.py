@@ -8,31 +8,38 @@ from pages.cell.state import CellState
 from pages.cell.steps import formula, show_coordinates, show_row_strip, show_steps, steps_payload
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import open_page, settle, show_badge
+from ui.page import guarded, open_page, settle, show_badge
 from ui.reading import show_reading
 from ui.state import current
 from ui.view import offer
 
 opened, query, key = settle(open_page(two_texts=True))
 show_badge(opened)
-found = cell(opened.capture, opened.layer, opened.head, query, key)
-held = current(CellState)
-show_row_strip(opened, found, sets=held.sets)
 
-with st.container(key="cell_controls", horizontal=True, vertical_alignment="bottom", gap="small"):
-    show_coordinates(opened, query, key)
-    choose(CellState, "sets", held.sets, {"query": _("click sets query"), "key": _("click sets key")})
 
-payload = steps_payload(opened, found, held.step)
-show_steps(payload)
-show_reading(
-    [
-        _("Left, the score: the numbers of query and key are multiplied pairwise, added up, scaled and masked."),
-        _("Right, what becomes of it: the softmax turns the row of scores into weights, and they mix the values."),
-        _("Last, the head's direct push on the next token. Click a step for its formula, a bar for another key."),
-    ],
-    formula=formula(found),
-    source="Vaswani et al. 2017, arXiv:1706.03762; Elhage et al. 2021, transformer-circuits.pub",
-    attempt=_("Choose another key and see which dimensions decide its product with the query."),
-)
-offer(opened, cell_view(opened, found, payload))
+def draw() -> None:
+    """The cell, step by step. Raises RunnerError of a head that has no scores."""
+    found = cell(opened.capture, opened.layer, opened.head, query, key)
+    held = current(CellState)
+    show_row_strip(opened, found, sets=held.sets)
+
+    with st.container(key="cell_controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+        show_coordinates(opened, query, key)
+        choose(CellState, "sets", held.sets, {"query": _("click sets query"), "key": _("click sets key")})
+
+    payload = steps_payload(opened, found, held.step)
+    show_steps(payload)
+    show_reading(
+        [
+            _("Left, the score: the numbers of query and key are multiplied pairwise, added up, scaled and masked."),
+            _("Right, what becomes of it: the softmax turns the row of scores into weights, and they mix the values."),
+            _("Last, the head's direct push on the next token. Click a step for its formula, a bar for another key."),
+        ],
+        formula=formula(found),
+        source="Vaswani et al. 2017, arXiv:1706.03762; Elhage et al. 2021, transformer-circuits.pub",
+        attempt=_("Choose another key and see which dimensions decide its product with the query."),
+    )
+    offer(opened, cell_view(opened, found, payload))
+
+
+guarded(draw)

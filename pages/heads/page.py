@@ -8,7 +8,7 @@ from pages.heads.first import draw_first, moved
 from pages.heads.grid import show_grid
 from pages.heads.next_token import show_next
 from pages.heads.reading import explain
-from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of
+from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of, reading_of
 from ui import cached
 from ui.controls import choose, pick, switch
 from ui.head_views import DrawnHead, draw_head, show_map
@@ -32,7 +32,10 @@ def show_open_head(alone: bool) -> DrawnHead:
     """The open head under its name; what a click on a head asks for."""
     here, held = moved(opened) if alone else opened, current(HeadsState)
     above, below = st.container(), st.container()
-    drawn = draw_head(here, held.reading, other_of(here, held, names), log=held.color == "log")
+    second = other_of(here, held, names)
+    with above:
+        reading = reading_of(here, held, second)
+    drawn = draw_head(here, reading, second, log=held.color == "log")
     with below:  # sent before the rest
         show_map(drawn, "head_map")
         st.html(open_head.caption(drawn))

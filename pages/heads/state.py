@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
+
+import streamlit as st
 
 from analysis.head_map import Reading, What
 from analysis.head_names import head_name
 from analysis.joined import first_query
 from attention.metrics import METRICS, Metric
+from model_runner.substitution import NoSoftmax
 from ui.i18n import _
 from ui.page import PageContext
 from ui.state import refuse, setting
+from ui.wording import plain, sentence
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -62,6 +66,18 @@ def names_of_heads(opened: PageContext) -> dict[str, str]:
         for layer in layers
         for head in range(len(capture.q(layer)))
     }
+
+
+def reading_of(opened: PageContext, held: HeadsState, other: Other) -> Reading:
+    """How the open head is read; by its map, which is said, where it or the other one has no softmax scores."""
+    if held.what == "scores" or held.hide_first:
+        try:
+            for place in ((opened.layer, opened.head), *([] if other is None else [other])):
+                opened.capture.check_softmax(*place)
+        except NoSoftmax as error:
+            st.info(plain(sentence(error)))
+            return replace(held.reading, what="weights" if held.what == "scores" else held.what, hide_first=False)
+    return held.reading
 
 
 def other_of(opened: PageContext, held: HeadsState, names: dict[str, str]) -> Other:

@@ -52,6 +52,24 @@ with strip:
 
 if problem:
     st.info(plain(problem))
+
+
+def draw() -> None:
+    """The view that is open, with its tables and its files. Raises RunnerError of a head that has no scores."""
+    if layout is None or view == "others":
+        offer(opened, show_others(opened, layout))
+    elif view == "rotation":
+        offer(opened, show_rotation(opened, layout, query))
+    elif view == "difference":
+        offer(opened, show_shift(opened, layout, query, key))
+    elif view == "frequencies":
+        offer(opened, show_split(opened, layout, query, key))
+    elif view == "distance":
+        offer(opened, show_sweep(opened, query, key, contents=held.contents, reach=int(held.reach)))
+    else:
+        show_what_if(opened)
+
+
 if layout is not None and not layout.ok:
     words = _(
         "The rotation of layer {layer} is not drawn: vectors turned here differ from the captured ones by {error}, "
@@ -59,17 +77,7 @@ if layout is not None and not layout.ok:
     )
     values = {"error": error_size(layout.difference), "tolerance": error_size(layout.tolerance)}
     st.error(plain(words.format(layer=opened.layer, **values)))
-elif layout is None or view == "others":
-    offer(opened, show_others(opened, layout))
-elif view == "rotation":
-    offer(opened, show_rotation(opened, layout, query))
-elif view == "difference":
-    offer(opened, show_shift(opened, layout, query, key))
-elif view == "frequencies":
-    offer(opened, show_split(opened, layout, query, key))
-elif view == "distance":
-    offer(opened, show_sweep(opened, query, key, contents=held.contents, reach=int(held.reach)))
 else:
-    guarded(lambda: show_what_if(opened))
+    guarded(draw)
 
 explain(view, layout)

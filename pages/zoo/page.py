@@ -8,8 +8,11 @@ from pages.zoo.cost import show_cost
 from pages.zoo.cut import show_head
 from pages.zoo.export import cost_view, maps_view
 from pages.zoo.film import film_view, show_film
+from pages.zoo.hybrid import show_hybrid
+from pages.zoo.in_model import show_in_model
 from pages.zoo.maps import show_maps
 from pages.zoo.measured import measured_view, show_measured
+from pages.zoo.model_export import hybrid_view, model_view
 from pages.zoo.reading import explain
 from pages.zoo.state import ZooState, state
 from ui.controls import choose
@@ -17,17 +20,26 @@ from ui.i18n import _
 from ui.page import guarded, open_page, show_badge, show_strip
 from ui.view import offer
 
-opened = open_page(two_texts=True)
+view = state().view
+running = view in ("model", "hybrid")  # compared with the model as it is, on its next token
+opened = open_page(plain_model=running, two_texts=not running)
 show_badge(opened)
 show_strip(opened)
-view = state().view
 with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", gap="small"):
     show_head(opened)
-    choose(ZooState, "view", view, {"maps": _("on this head"), "flash": "FlashAttention", "cost": _("cost")})
-    words = {
-        "maps": _("Substituted, not trained: the model learned its queries and keys for softmax."),
-        "flash": _("Softmax itself, by tiles: keys (Dao et al. 2022) or queries (Dao 2023) in the outer loop."),
-    }.get(view, "")
+    views = {
+        "maps": _("on this head"),
+        "model": _("in the model"),
+        "hybrid": _("hybrid"),
+        "flash": "FlashAttention",
+        "cost": _("cost"),
+    }
+    choose(ZooState, "view", view, views)
+    words = _("Substituted, not trained: the model learned its queries and keys for softmax.")
+    if view == "flash":
+        words = _("Softmax itself, by tiles: keys (Dao et al. 2022) or queries (Dao 2023) in the outer loop.")
+    elif view == "cost":
+        words = ""
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
 
 
@@ -39,6 +51,10 @@ def draw() -> None:
         offer(opened, cost_view(show_cost(opened)))
     elif view == "flash":
         offer(opened, film_view(show_film(opened)))
+    elif view == "model":
+        offer(opened, model_view(opened, show_in_model(opened)))
+    elif view == "hybrid":
+        offer(opened, hybrid_view(show_hybrid(opened)))
     else:
         offer(opened, maps_view(show_maps(opened)))
 

@@ -9,7 +9,7 @@ from ui.reading import show_reading
 
 def explain(view: View) -> None:
     """The explanation of the view that is open."""
-    {"maps": _maps, "flash": _flash, "cost": _cost}[view]()
+    {"maps": _maps, "model": _model, "hybrid": _hybrid, "flash": _flash, "cost": _cost}[view]()
 
 
 def _maps() -> None:
@@ -46,6 +46,36 @@ def _flash() -> None:
         source="Dao et al. 2022, arXiv:2205.14135; Dao 2023, arXiv:2307.08691",
         attempt=_("Choose own tiles of one key: how often is the sum corrected? Then let the loops change places and "
                   "compare what is written."),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _model() -> None:
+    show_reading(
+        [
+            _("The variant stands in the place of softmax in the running model, untrained: all later layers work on "
+              "what it makes. At the left the open head as it is, in the middle the map that the variant implies."),
+            _("At the right what the model then says: the next token, how far its distribution moved (KL), how well it "
+              "predicts the text (perplexity; lower is better), and how the text goes on."),
+            _("“Use on every page” carries the change to all pages; a head without softmax has no scores there."),
+        ],
+        formula="output = softmax(q·k/√d) · v  →  variant(q, k, v)\nKL = Σ p before · ln (p before / p after)",
+        source="Kasai et al. 2021, arXiv:2103.13076; Mercat et al. 2024, arXiv:2405.06640",
+        attempt=_("Replace one head, then its layer, then all layers: where does the model stop making sense?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _hybrid() -> None:
+    show_reading(
+        [
+            _("Each button is a layer, the first at the left; a filled one keeps softmax, the others have the variant, "
+              "untrained. MiniMax-01 has seven layers of Lightning attention to one of softmax."),
+            _("The curve: a code is hidden in a text and asked for at the end, while fewer and fewer layers keep "
+              "softmax, evenly apart. The single point is the stack above it."),
+            _("A model that was trained as a hybrid recalls with one softmax layer of eight; this one was not."),
+        ],
+        formula="layer l keeps softmax:  ⌊(l + 1) s / n⌋ > ⌊l s / n⌋,  s of n layers",
+        source="MiniMax 2025, arXiv:2501.08313; Arora et al. 2023, arXiv:2312.04927",
+        attempt=_("Give back the softmax of a single layer: which one does the recall need most?"),
     )  # fmt: skip  # one sentence a paragraph
 
 

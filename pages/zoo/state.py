@@ -24,7 +24,8 @@ LONGEST = 10**6  # no number of a variant is larger
 SRAM = ("1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64", "96", "128", "192")  # KB
 A100 = 192  # KB of SRAM that each of its processors has (Dao et al. 2022, arXiv:2205.14135, section 2.1)
 
-View = Literal["maps", "cost", "flash"]
+View = Literal["maps", "model", "hybrid", "flash", "cost"]
+Where = Literal["head", "layer", "all"]
 Field = Literal["values", "long"]
 LABELS = {f"{variant.name}.{one.name}": one.label for variant in VARIANTS for one in variant.parameters}
 
@@ -33,6 +34,7 @@ LABELS = {f"{variant.name}.{one.name}": one.label for variant in VARIANTS for on
 class ZooState:
     """Numbers are by ``variant.parameter``: ``values`` of the variants on the head, ``long`` of those in long texts.
 
+    ``where`` the variant stands in the model; ``softmax`` are the layers that keep theirs, None: one of eight.
     Of FlashAttention's film: which loop is the ``order``'s outer one, the tiles of an ``sram`` in KB or of the reader's
     own ``rows`` and ``columns``, and the ``frame`` that is open.
     """
@@ -41,6 +43,8 @@ class ZooState:
 
     view: View = setting("maps", N_("view"))
     variant: str = setting(FIRST, N_("variant"), options=lambda: BY_NAME)
+    where: Where = setting("head", N_("place"))
+    softmax: tuple[int, ...] | None = setting(None, N_("layers"), least=0, most=LONGEST)
     beside: str = setting(DIFFERENCE, N_("beside it"), options=lambda: (DIFFERENCE, *BY_NAME))
     values: Mapping[str, int] | None = setting(
         None, N_("numbers"), least=-LONGEST, most=LONGEST, items=lambda name: LABELS.get(name, name)

@@ -6,6 +6,7 @@ The tests of addresses, of names and of the forward walk this table; the first o
 from __future__ import annotations
 
 from attention.patterns import BY_NAME
+from attention.zoo.table import BY_NAME as BY_VARIANT
 from model_runner.edits import (
     Blocked,
     Documents,
@@ -27,7 +28,9 @@ from model_runner.rotation_edit import (
     Unrotated,
     YarnTheta,
 )
+from model_runner.substitution import Substituted
 
+LIGHTNING = BY_VARIANT["lightning"].label
 WINDOW, FULL = BY_NAME["window"].label, BY_NAME["full"].label
 
 EVERY_EDIT: dict[Edit, str] = {
@@ -42,6 +45,9 @@ EVERY_EDIT: dict[Edit, str] = {
     Blocked(((7, 2), (7, 3)), (2,)): "2 cells hidden in L2",
     Blocked(((5, 0), (6, 2)), None, (1, 3)): "2 cells hidden in H1, H3 of all layers",
     Blocked(((7, 2), (7, 3)), (0, 2), (1, 3)): "2 cells hidden in H1, H3 of L0, L2",
+    Substituted("linear", (), (1,), (2,)): f"{BY_VARIANT['linear'].label} for softmax in L1H2, untrained",
+    Substituted("linformer", (("rank", 2),), (0, 2)): "Linformer 2 for softmax in L0, L2, untrained",
+    Substituted("lightning", (("half_life", 3), ("tile", 2))): f"{LIGHTNING} 3 2 for softmax in all layers, untrained",
     SharedKeys(1): "keys and values shared by 1",
     ScaledHead(2, 1, 0.0): "L2H1 ablated",
     ScaledHead(1, 2, -0.5): "L1H2 × -0.5",

@@ -48,8 +48,10 @@ def runner(name: str = "llama") -> LocalRunner:
 
 
 def same(mine: Any, its: Any) -> bool:
-    """Whether these say the same, number by number."""
-    return torch.equal(mine, its) if isinstance(mine, Tensor) else mine == its
+    """Whether these say the same, number by number; no number is the same as no number."""
+    if not isinstance(mine, Tensor):
+        return mine == its
+    return mine.shape == its.shape and torch.allclose(mine, its, rtol=0, atol=0, equal_nan=True)
 
 
 def answered(ask: Callable[[], Any]) -> Any:

@@ -62,7 +62,11 @@ VIEWS: dict[str, dict[str, str]] = {
     },
     "families": {"families.family=two": ".family-masks", "families.family=prefix": ".head-map"},
     "steps": {"": ".step-by-step", "steps.source=model&layer=6&head=4": ".step-by-step"},
-    "zoo": {"layer=6&head=4": ".head-map", "layer=6&head=4&zoo.view=flash": ".flash-film"},
+    "zoo": {
+        "layer=6&head=4": ".head-map",
+        "layer=6&head=4&zoo.view=flash": ".flash-film",
+        "zoo.view=model&layer=6&head=4": ".head-map",
+    },
 }
 OFTEN = ("", "film", "masks")  # pages whose first view is looked at in every run of the tests
 LOOKS = [

@@ -46,6 +46,8 @@ VIEWS = [
     ("zoo", {"zoo.variant": "performer"}),
     ("zoo", {"zoo.view": "flash"}),
     ("zoo", {"zoo.view": "cost"}),
+    ("zoo", {"zoo.view": "model", "zoo.where": "layer"}),
+    ("zoo", {"zoo.view": "hybrid"}),
 ]
 
 

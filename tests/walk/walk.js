@@ -120,12 +120,9 @@
     return false
   }
 
-  // Whether it is a part of the page that runs again and again, while somebody looks at its work.
+  // A part of the page that runs again and again while somebody looks at its work; a picture that plays and so never rests.
   const ticking = () => seen.ticks
-
-  // A picture that plays changes all the time, and is at rest between two of its steps alone.
   const playing = () => all(PLAYING).some(visible)
-
   const working = () => all(WORKING).some(visible) || all(LOADING).length > 0
 
   // -- what can be done ---------------------------------------------------------------------------------------------

@@ -1,0 +1,47 @@
+"""A stack of layers of which some keep softmax, and whether the model still recalls what it has read with it.
+
+MiniMax-01 has seven layers of Lightning attention to one of softmax, the eighth of every eight (arXiv:2501.08313,
+section 2). What is asked for is a code that the text says twice, by :func:`analysis.needle.recalled`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from analysis.needle import Needle
+from model_runner import Capture
+from model_runner.substitution import Substituted
+
+PER_SOFTMAX = 8  # layers to one that keeps softmax
+POINTS = 9  # of the curve, from every layer to none
+CODE = Needle("The code is", " 7412", ". The code is 7412.")
+
+
+def softmax_layers(layers: Sequence[int], count: int) -> tuple[int, ...]:
+    """So many of these layers, evenly apart, the last of each stretch: of eight one is the eighth."""
+    n = len(layers)
+    return tuple(layer for at, layer in enumerate(layers) if (at + 1) * count // n > at * count // n)
+
+
+def seven_to_one(layers: Sequence[int]) -> tuple[int, ...]:
+    """The layers that keep softmax in a stack as MiniMax-01 has it; of fewer than eight the last."""
+    return softmax_layers(layers, max(1, len(layers) // PER_SOFTMAX))
+
+
+def counts(n_layers: int) -> tuple[int, ...]:
+    """How many layers keep softmax at the points of the curve, all of them first."""
+    steps = min(POINTS - 1, n_layers)
+    return tuple(dict.fromkeys(round(n_layers * (steps - step) / steps) for step in range(steps + 1)))
+
+
+def attending(capture: Capture) -> tuple[int, ...]:
+    """The layers that have softmax attention in the model as it is."""
+    return tuple(layer for layer in range(capture.n_layers) if capture.has_weights(layer))
+
+
+def stack(
+    variant: str, values: Mapping[str, int], layers: Sequence[int], softmax: Sequence[int]
+) -> tuple[Substituted, ...]:
+    """The variant in the layers that do not keep softmax; nothing where all do."""
+    other = tuple(layer for layer in layers if layer not in softmax)
+    return (Substituted(variant, tuple(values.items()), other),) if other else ()

@@ -1,0 +1,38 @@
+"""The likeliest continuation of a text under two requests, token by token in turn, each read anew as a whole.
+
+Read anew, since a variant may hang on the whole text: by a cache of keys it would say something else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from jobs.pull import Pull
+from model_runner import CaptureRequest, Runner
+from model_runner.questions import NextLogits
+
+TOKENS = 8
+
+
+class GreedyPair(Pull[int]):
+    """Items are token ids, the first request's and the second's in turn."""
+
+    def __init__(self, runner: Runner, before: CaptureRequest, after: CaptureRequest, name: str) -> None:
+        """``name`` stands for the session where it asks the runner."""
+
+        def submit(index: int) -> Any:
+            if index >= 2 * TOKENS:
+                return None
+            request = (before, after)[index % 2]
+            said = (*request.continuation, *self.of(index % 2))
+            return runner.submit(NextLogits(replace(request, continuation=said)), session=name)
+
+        def read(_index: int, logits: Any) -> int:
+            return int(logits.argmax())
+
+        super().__init__(submit, read, running=True)
+
+    def of(self, side: int) -> tuple[int, ...]:
+        """What was said so far under the first request (0) or the second (1)."""
+        return tuple(self.items[side::2])

@@ -1,0 +1,98 @@
+"""A code in a text, asked for at several depths while fewer and fewer layers keep softmax: a forward for each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from analysis.hybrid import CODE, counts, softmax_layers, stack
+from analysis.needle import Trial, hidden, recalled
+from jobs.pull import Pull
+from model_runner import Capture, CaptureRequest, Runner
+from model_runner.errors import N_, EditNotPossible
+
+DEPTHS = (0.0, 0.5, 1.0)
+CHARACTERS = 250  # of the hay
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One forward: the layers that keep softmax, and how deep the code is hidden; ``by_hand``: they were chosen."""
+
+    softmax: tuple[int, ...]
+    depth: float
+    by_hand: bool
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The share of the code's tokens that the model says by itself, and the mean probability of the right ones."""
+
+    asked: Asked
+    share: float
+    probability: float
+
+
+@dataclass(frozen=True)
+class Point:
+    """The means over the depths that are done: ``kept`` is the share of layers that keep softmax."""
+
+    kept: float
+    share: float
+    probability: float
+
+
+class Recall(Pull[Answered]):
+    """``softmax`` are the layers chosen by hand, ``layers`` all that have it; ``hay`` is the text around the code."""
+
+    def __init__(
+        self,
+        runner: Runner,
+        request: CaptureRequest,
+        hay: str,
+        substitute: tuple[str, Mapping[str, int]],
+        layers: Sequence[int],
+        softmax: tuple[int, ...],
+        name: str,
+    ) -> None:
+        """``substitute`` is a variant with its numbers; ``name`` stands for the session where it asks the runner."""
+        stacks = [softmax_layers(layers, count) for count in counts(len(layers))]
+        own = [Asked(softmax, depth, by_hand=True) for depth in DEPTHS]
+        self.n_layers, self.answer = len(layers), runner.ids_of(CODE.answer)
+        self.steps = (*own, *(Asked(kept, depth, by_hand=False) for kept in stacks for depth in DEPTHS))
+
+        def submit(index: int) -> Any:
+            if index >= len(self.steps):
+                return None
+            step = self.steps[index]
+            text = hidden(hay, Trial(CODE, step.depth, CHARACTERS))
+            edits = stack(substitute[0], substitute[1], layers, step.softmax)
+            asked = replace(request, text=text, chat=False, continuation=tuple(self.answer[:-1]), edits=edits)
+            return runner.submit(asked, session=name)
+
+        def read(index: int, capture: Capture) -> Answered:
+            found = recalled(capture, self.answer)
+            if found is None:
+                raise EditNotPossible(reason=N_("in the text the code falls into other tokens than by itself"))
+            return Answered(self.steps[index], found.share, found.probability)
+
+        super().__init__(submit, read, running=True)
+
+    def points(self, *, by_hand: bool) -> list[Point]:
+        """The stack chosen by hand, or those of the curve, by rising share of softmax."""
+        groups: dict[tuple[int, ...], list[Answered]] = {}
+        for one in self.items:
+            if one.asked.by_hand is by_hand:
+                groups.setdefault(one.asked.softmax, []).append(one)
+        found = [
+            Point(
+                len(softmax) / self.n_layers,
+                float(np.mean([one.share for one in group])),
+                float(np.mean([one.probability for one in group])),
+            )
+            for softmax, group in groups.items()
+        ]
+        return sorted(found, key=lambda point: point.kept)

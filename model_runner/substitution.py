@@ -1,0 +1,121 @@
+"""An edit that puts a variant of the zoo in the place of softmax, in heads of the running model.
+
+Nothing is trained: queries, keys and values are those that the model makes for softmax.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention.zoo.head import Head
+from attention.zoo.table import BY_NAME
+from attention.zoo.variant import NotHere, Variant
+from model_runner.errors import N_, EditInvalid, EditNotPossible, Reason, RunnerError
+
+LONGEST = 1024  # tokens of a text in which heads may be substituted: their maps are made whole
+
+
+class VariantNotHere(RunnerError):
+    message = N_("{reason}")
+    hint = N_("The head stays as it is.")
+
+
+class TextTooLongForMaps(RunnerError):
+    message = N_("The text is {tokens} tokens long; heads can be substituted in texts of up to {limit}.")
+    hint = N_("Shorten the text, or give the heads their softmax back.")
+
+
+class NoSoftmax(RunnerError):
+    message = N_("L{layer}H{head} has no softmax scores here: {variant} stands in the place of its softmax.")
+    hint = N_("Its map is on the page Heads; or choose another head.")
+
+
+@dataclass(frozen=True)
+class Substituted:
+    """Softmax in these heads replaced by a variant of :mod:`attention.zoo.table`, with these values of its parameters.
+
+    ``layers`` and ``heads`` None mean all that have softmax. A number that is not named has its usual one. Where a
+    variant cannot obey a layer's mask, the head sees what the variant sees: all tokens, or all up to the query.
+    Raises EditInvalid for a value below the least, EditNotPossible for a variant or number that is not in the table.
+    """
+
+    variant: str
+    values: tuple[tuple[str, int], ...] = ()
+    layers: tuple[int, ...] | None = None
+    heads: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.variant not in BY_NAME:
+            raise EditNotPossible(reason=N_("there is no variant of that name"))
+        if self.row.needs_turns:
+            reason = N_("{variant} needs the angles of the rotation, which are known once the forward has ended")
+            raise EditNotPossible(reason=Reason(reason, {"variant": self.label}))
+        given = dict(self.values)
+        for name in given.keys() - {one.name for one in self.row.parameters}:
+            raise EditNotPossible(reason=Reason(N_("the variant has no number named {name}"), {"name": name}))
+        for one in self.row.parameters:
+            if given.get(one.name, one.least) < one.least:
+                raise EditInvalid(what=one.label, value=given[one.name], least=one.least)
+
+    @property
+    def row(self) -> Variant:
+        """Its row of the table."""
+        return BY_NAME[self.variant]
+
+    @property
+    def unbound(self) -> bool:
+        """Whether it cannot obey the mask of a layer, but has one of its own, or none."""
+        return self.row.mask != "any"
+
+    def here(self, layer: int) -> bool:
+        """Whether it is for heads of this layer."""
+        return self.layers is None or layer in self.layers
+
+    def of(self, head: int) -> bool:
+        """Whether it is for this head of its layers."""
+        return self.heads is None or head in self.heads
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Every number that does not hang on the length of the text."""
+        usual = {one.name: one.default for one in self.row.parameters if one.default is not None}
+        return usual | dict(self.values)
+
+    @property
+    def label(self) -> Reason:
+        """Its name, translated where it is shown."""
+        return Reason(self.row.label, {})
+
+    def map(self, head: Head) -> Float[Tensor, "tokens tokens"]:
+        """What the values are multiplied by. Raises VariantNotHere."""
+        return self._told(self.row.map, head)
+
+    def output(self, head: Head) -> Float[Tensor, "tokens d_value"]:
+        """What the head makes, in the order that the paper proposes. Raises VariantNotHere."""
+        return self._told(self.row.mixed, head)
+
+    def by_map(self, head: Head) -> Float[Tensor, "tokens d_value"]:
+        """The values under the map, which is the same but for rounding. Raises VariantNotHere."""
+        return self._told(self.row.by_map, head)
+
+    def _told(self, ask: Callable[[Head, dict[str, int]], Tensor], head: Head) -> Tensor:
+        try:
+            return ask(head, self.numbers)
+        except NotHere as problem:
+            values = problem.values | {"variant": self.label}
+            raise VariantNotHere(reason=Reason(problem.message, values)) from problem
+
+
+def check_growing_head(edit: Substituted) -> None:
+    """Raises EditNotPossible where a row is not known before the text has ended."""
+    if edit.row.whole:
+        reason = N_("{variant} hangs on the whole text, which one that grows does not have yet")
+        raise EditNotPossible(reason=Reason(reason, {"variant": edit.label}))
+    for one in edit.row.parameters:
+        if one.name not in edit.numbers:
+            reason = N_("the {what} of {variant} is the length of the text, which one that grows does not have yet")
+            raise EditNotPossible(reason=Reason(reason, {"what": one.label, "variant": edit.label}))

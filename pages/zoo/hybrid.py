@@ -1,0 +1,148 @@
+"""The view of the page Zoo with a stack of layers of which some keep softmax, and what it still recalls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from weakref import ref
+
+import streamlit as st
+
+from analysis.comparison import NextTokenChange
+from analysis.hybrid import CODE, attending, seven_to_one, stack
+from analysis.long_text import chapter
+from analysis.mask_effect import looks_ahead
+from jobs.zoo_recall import CHARACTERS, DEPTHS, Point, Recall
+from model_runner import Capture
+from model_runner.edits import Edit
+from pages.zoo.in_model import show_effect
+from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
+from ui import session
+from ui.controls import pick
+from ui.edit_list import show_everywhere
+from ui.i18n import _
+from ui.page import PageContext, edited
+from ui.progressive import progressive, show_chart, show_progress
+from ui.state import change, tell
+from viz.chart import Line, Lines
+
+
+@dataclass(frozen=True, eq=False)
+class Hybrid:
+    """``curve`` and ``own`` are the points so far, of the shares of softmax and of the stack chosen by hand."""
+
+    edits: tuple[Edit, ...]
+    after: Capture
+    softmax: tuple[int, ...]
+    change: NextTokenChange | None
+    curve: tuple[Point, ...]
+    own: tuple[Point, ...]
+
+
+def show_hybrid(opened: PageContext) -> Hybrid:
+    """The stack, what the model says with it, and how much it recalls. Raises RunnerError."""
+    layers, variant, n_tokens = attending(opened.capture), state().first, len(opened.capture.tokens)
+    softmax = _chosen(layers)
+    with st.container(key="zoo_hybrid_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        pick(ZooState, "variant", variant.name, {one.name: _(one.label) for one in BY_NAME.values()}, width=240)
+        st.button(
+            "7 : 1", key="zoo_seven", type="tertiary", on_click=change, args=(ZooState,), kwargs={"softmax": None}
+        )
+        words = _("{count} of {total} layers keep softmax, {variant} in the others; a click on a layer changes it.")
+        words = words.format(count=len(softmax), total=len(layers), variant=_(variant.label))
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
+    _show_stack(opened.capture, softmax)
+    left, right = st.columns([0.64, 0.36], gap="medium")
+    with left:
+        values = values_of(variant, n_tokens)
+        with st.container(key="zoo_hybrid_sliders", gap=None):
+            show_sliders(variant, variant.parameters, values, n_tokens)
+    edits = stack(variant.name, values, layers, softmax)
+    after = edited(opened, edits) if edits else opened.capture
+    with left:
+        run = _show_recall(opened, (variant.name, values), layers, softmax)
+    with right:
+        moved, _perplexities = show_effect(opened, after)
+        show_everywhere(edits)
+    curve, own = ((), ()) if run is None else (tuple(run.points(by_hand=False)), tuple(run.points(by_hand=True)))
+    return Hybrid(edits, after, softmax, moved, curve, own)
+
+
+def _chosen(layers: tuple[int, ...]) -> tuple[int, ...]:
+    """The layers that keep softmax: those of the address as far as the model has them, or seven to one."""
+    wanted = state().softmax
+    if wanted is None:
+        return seven_to_one(layers)
+    if missing := [one for one in wanted if one not in layers]:
+        found = tuple(one for one in wanted if one in layers)
+        change(ZooState, softmax=found)
+        words = _("Layers without softmax attention, or none of this model’s, were left out: {numbers}.")
+        tell(ZooState, words.format(numbers=", ".join(map(str, missing))))
+        return found
+    return tuple(sorted(set(wanted)))
+
+
+def _show_stack(capture: Capture, softmax: tuple[int, ...]) -> None:
+    """A button a layer, in the order of depth: filled where it keeps softmax."""
+    with st.container(key="zoo_stack", horizontal=True, gap="small"):
+        for layer in range(capture.n_layers):
+            kept = layer in softmax
+            other = tuple(one for one in softmax if one != layer) if kept else tuple(sorted((*softmax, layer)))
+            st.button(
+                f"L{layer}",
+                key=f"zoo_layer_{layer}",
+                type="primary" if kept else "secondary",
+                disabled=not capture.has_weights(layer),
+                help=_("keeps softmax") if kept else _(state().first.label),
+                on_click=change,
+                args=(ZooState,),
+                kwargs={"softmax": other},
+            )
+
+
+def _show_recall(
+    opened: PageContext, substitute: tuple[str, dict[str, int]], layers: tuple[int, ...], softmax: tuple[int, ...]
+) -> Recall | None:
+    """The curve as it grows; nothing of a model that sees what it would have to say."""
+    if looks_ahead(opened.capture):
+        st.info(_("No needle: this model sees the tokens that it would have to say."))
+        return None
+    request = opened.capture.request
+    key = (ref(opened.runner), request.model, request.revision, request.dtype, repr(substitute), softmax)
+    run: Recall = session.jobs().get(
+        "zoo_recall",
+        key,
+        lambda name: Recall(opened.runner, request, chapter().half, substitute, layers, softmax, name),
+    )
+    progressive(run, lambda: _draw(run))
+    return run
+
+
+def _draw(run: Recall) -> None:
+    show_progress(run, len(run.steps), _("{done} of {total} forwards"), key="zoo_recall")
+    chart = recall_chart(tuple(run.points(by_hand=False)), tuple(run.points(by_hand=True)))
+    show_chart(chart, key="zoo_recall_chart", alt=chart.heading, still=not run.running)
+    words = _(
+        "“{question}{answer}” is hidden twice in {count} characters of a chapter, at {depths} depths, and asked for at "
+        "the end; what is right before each token is given."
+    ).format(question=CODE.question, answer=CODE.answer, count=CHARACTERS, depths=len(DEPTHS))
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+
+
+def recall_chart(curve: tuple[Point, ...], own: tuple[Point, ...]) -> Lines:
+    """Both numbers over the share of layers that keep softmax, evenly apart; the stack above as points of their own."""
+
+    def line(points: tuple[Point, ...], name: str, number: str, dash: str = "solid") -> Line:
+        values = [getattr(point, number) for point in points]
+        return Line(name, [point.kept for point in points], values, dash=dash, points=True)
+
+    series = [line(curve, _("tokens right"), "share"), line(curve, _("their mean probability"), "probability", "dash")]
+    series += [line(own, _("the stack above: tokens right"), "share")] if own else []
+    return Lines(
+        series=series,
+        x_title=_("share of layers that keep softmax"),
+        y_title=_("share"),
+        heading=_("Does the model recall the code?"),
+        x_range=(0, 1),
+        height=320,
+    )

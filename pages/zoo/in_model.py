@@ -1,0 +1,127 @@
+"""The view of the page Zoo with a variant in the running model: one head, its layer or all layers, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from weakref import ref
+
+import streamlit as st
+
+from analysis.comparison import NextTokenChange
+from analysis.hybrid import attending
+from analysis.mask_effect import looks_ahead, perplexity
+from jobs.greedy_pair import TOKENS, GreedyPair
+from model_runner import Capture
+from model_runner.edits import Edit
+from model_runner.errors import NoLogits
+from model_runner.substitution import Substituted
+from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
+from ui import session
+from ui.controls import choose, pick
+from ui.edit_list import show_everywhere
+from ui.head_views import DrawnHead
+from ui.i18n import _
+from ui.page import PageContext, edited
+from ui.progressive import progressive, show_progress
+from ui.what_if import show_change, show_maps
+
+
+@dataclass(frozen=True, eq=False)
+class InModel:
+    """Before and after: ``perplexities`` None where a token is seen that was to be predicted."""
+
+    edits: tuple[Edit, ...]
+    after: Capture
+    drawn: DrawnHead
+    change: NextTokenChange | None
+    perplexities: tuple[float, float] | None
+
+
+def show_in_model(opened: PageContext) -> InModel:
+    """Controls, the open head before and after, and what the model says then. Raises RunnerError."""
+    held, n_tokens = state(), len(opened.capture.tokens)
+    with st.container(key="zoo_model_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        pick(ZooState, "variant", held.variant, {one.name: _(one.label) for one in BY_NAME.values()}, width=240)
+        here = {"layer": opened.layer, "head": opened.head}
+        wheres = {"head": _("in L{layer}H{head}"), "layer": _("in layer {layer}"), "all": _("in all layers")}
+        choose(ZooState, "where", held.where, {name: words.format(**here) for name, words in wheres.items()})
+    left, right = st.columns([0.72, 0.28], gap="medium")
+    with left:
+        values = values_of(held.first, n_tokens)
+        with st.container(key="zoo_model_sliders", gap=None):
+            show_sliders(held.first, held.first.parameters, values, n_tokens)
+        layers = None if held.where == "all" else (opened.layer,)
+        heads = (opened.head,) if held.where == "head" else None
+        edits = (Substituted(held.variant, tuple(values.items()), layers, heads),)
+        after = edited(opened, edits)
+        drawn = show_maps(opened, after)
+        _show_left_out(opened, heads)
+    with right:
+        change, perplexities = show_effect(opened, after)
+        show_everywhere(edits)
+    return InModel(edits, after, drawn, change, perplexities)
+
+
+def _show_left_out(opened: PageContext, heads: tuple[int, ...] | None) -> None:
+    """What was compared, and what the variant does not obey of this head."""
+    compared = _("Of a substituted head its map times the values is compared with what the variant made in its place.")
+    st.html(f"<p class='atlas-caption'>{escape(compared)}</p>")
+    if heads is None and opened.layer not in attending(opened.capture):
+        return
+    variant, head = state().first, opened.capture.record(opened.layer).as_head(opened.head)
+    for words in variant.left_out(head):
+        st.html(f"<p class='atlas-caption'>{escape(_(words).format(variant=_(variant.label)))}</p>")
+
+
+def show_effect(opened: PageContext, after: Capture) -> tuple[NextTokenChange | None, tuple[float, float] | None]:
+    """The next token, the perplexity and how the text goes on, before and after."""
+    try:
+        change = show_change(opened, after)
+        perplexities = _show_perplexity(opened.capture, after)
+    except NoLogits:
+        return None, None
+    if change.position is None:
+        _show_pair(opened, after)
+    return change, perplexities
+
+
+def _show_perplexity(before: Capture, after: Capture) -> tuple[float, float] | None:
+    """Of the whole text, where no token was seen that was to be predicted."""
+    if looks_ahead(before):
+        words = _("No perplexity: this model sees the tokens that it would have to predict.")
+    elif looks_ahead(after):
+        words = _("No perplexity: with this variant tokens see those that they would have to predict.")
+    elif len(before.tokens) < 2:
+        words = _("The text is one token long: there is nothing to predict.")
+    else:
+        found = perplexity(before), perplexity(after)
+        words = _("Perplexity of the text: {before} before, {after} after.")
+        words = words.format(before=f"{found[0]:.3g}", after=f"{found[1]:.3g}")
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+        return found
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    return None
+
+
+def _show_pair(opened: PageContext, after: Capture) -> None:
+    """The likeliest continuation before and after, as it grows."""
+    before = opened.capture.request
+    key = (ref(opened.runner), before, after.request)
+    pair: GreedyPair = session.jobs().get(
+        "zoo_greedy", key, lambda name: GreedyPair(opened.runner, before, after.request, name)
+    )
+    progressive(pair, lambda: _draw_pair(opened, pair))
+
+
+def _draw_pair(opened: PageContext, pair: GreedyPair) -> None:
+    rows = [(_("before"), pair.of(0)), (_("after"), pair.of(1))]
+    heading = _("Goes on, the likeliest token each time")
+    lines = "".join(
+        f"<p class='atlas-caption'><b>{escape(name)}</b> <bdi>"
+        f"{escape(''.join(opened.runner.token_text(one) for one in said))}</bdi></p>"
+        for name, said in rows
+    )
+    st.html(f"<div class='atlas-head'><b>{escape(heading)}</b></div>{lines}")
+    if pair.running or len(pair.items) < 2 * TOKENS:
+        show_progress(pair, 2 * TOKENS, _("{done} of {total} forwards"), key="zoo_greedy")

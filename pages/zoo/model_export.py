@@ -1,0 +1,79 @@
+"""The views of the page Zoo in the running model as data: their tables, their files, and the lines that give them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from jobs.zoo_recall import CHARACTERS, DEPTHS
+from pages.zoo.hybrid import Hybrid, recall_chart
+from pages.zoo.in_model import InModel
+from pages.zoo.state import state
+from ui.i18n import _
+from ui.page import PageContext
+from ui.view import View
+from ui.what_if import change_view
+from viz.chart_svg import charts_svg
+from viz.curves import standalone
+
+
+def model_view(opened: PageContext, found: InModel) -> View:
+    """The open head's map with the variant in the model; before it, and the difference, beside it by name."""
+    view = change_view(opened, found.drawn)
+    return replace(view, what=f"{view.what}; {state().variant} for softmax, substituted in the model, untrained")
+
+
+def hybrid_view(found: Hybrid) -> View:
+    """The curve of recall so far, and the stack chosen by hand."""
+    chart, variant = recall_chart(found.curve, found.own), state().variant
+    points = [*found.curve, *found.own]
+    table = pd.DataFrame(
+        {
+            _("tokens right"): [point.share for point in points],
+            _("their mean probability"): [point.probability for point in points],
+        },
+        index=pd.Index([f"{point.kept:.3f}" for point in points], name=chart.x_title),
+    )
+    return View(
+        name=f"zoo-hybrid-{variant}",
+        title=chart.heading,
+        what=(
+            f"recall of a code in {CHARACTERS} characters, mean of {len(DEPTHS)} depths, against the share of layers "
+            f"that keep softmax, {variant} in the others, substituted, untrained"
+        ),
+        tables=lambda: {chart.heading: table},
+        page=lambda title, words, lang: standalone([chart], title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg([chart], title=title, caption=words),
+        arrays={
+            "kept": np.array([point.kept for point in points]),
+            "share": np.array([point.share for point in points]),
+            "probability": np.array([point.probability for point in points]),
+        },
+        code=_code(found),
+        starts_with_capture=False,
+    )
+
+
+def _code(found: Hybrid) -> str:
+    request = found.after.request
+    values = dict(found.edits[0].values) if found.edits else {}  # type: ignore[union-attr]  # of a Substituted
+    return "\n".join(
+        [
+            "from analysis.hybrid import CODE, counts, softmax_layers, stack",
+            "from analysis.long_text import chapter",
+            "from analysis.needle import Trial, hidden, recalled",
+            "from model_runner import CaptureRequest, load_runner",
+            "",
+            f"runner = load_runner({request.model!r})",
+            "layers, answer = range(runner.info.n_layers), runner.ids_of(CODE.answer)",
+            "for count in counts(len(layers)):",
+            f"    edits = stack({state().variant!r}, {values}, layers, softmax_layers(layers, count))",
+            f"    for depth in {DEPTHS}:",
+            f"        text = hidden(chapter().half, Trial(CODE, depth, {CHARACTERS}))",
+            "        request = CaptureRequest(text=text, continuation=tuple(answer[:-1]), edits=edits)",
+            "        found = recalled(runner.capture(request), answer)",
+            "        print(count, depth, found.share, found.probability)",
+        ]
+    )

@@ -1,0 +1,277 @@
+"""Variants of the zoo in the place of softmax: equal to loops hooked into transformers' own model, or refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import elu
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+from analysis.mask_effect import looks_ahead
+from attention.zoo.table import BY_NAME, VARIANTS
+from model_runner import CaptureRequest, GenerateRequest
+from model_runner.edits import Edit, ScaledHead, SharpenedHead
+from model_runner.errors import EditInvalid, EditNotPossible, EditsContradict, NoWeights
+from model_runner.local.runner import LocalRunner
+from model_runner.questions import NextLogits
+from model_runner.substitution import NoSoftmax, Substituted, TextTooLongForMaps, VariantNotHere
+from tests.model_runner.cases import FAMILY, TEXT, runner_of
+from tests.model_runner.tiny import D_HEAD, N_HEADS, byte_tokenizer, tiny
+
+IDS = byte_tokenizer()(TEXT).input_ids
+TOKENS = len(IDS)
+CLOSE = 1e-5  # float32, see tests/model_runner/cases.py
+LAYER, HEAD = 1, 2
+
+
+def all_logits(runner: LocalRunner, *edits: Edit) -> Tensor:
+    captured = runner.capture(CaptureRequest(text=TEXT, edits=edits))
+    return torch.stack([captured.logits(position) for position in range(TOKENS)])
+
+
+# -- by hand, in plain transformers -----------------------------------------------------------------------------------
+
+
+def linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Katharopoulos et al. 2020, eq. 8 and 12, in loops."""
+    rows = []
+    for i in range(len(q)):
+        weights = [float((elu(q[i]) + 1) @ (elu(k[j]) + 1)) for j in range(i + 1)]
+        rows.append(sum((w * v[j] for j, w in enumerate(weights)), torch.zeros_like(v[0])) / sum(weights))
+    return torch.stack(rows)
+
+
+def sigmoid(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Ramapuram et al. 2024, eq. 3, with a bias of −ln of the text's length, in loops."""
+    rows = []
+    for i in range(len(q)):
+        scores = [float(q[i] @ k[j]) / len(q[i]) ** 0.5 for j in range(i + 1)]
+        rows.append(sum(v[j] * torch.tensor(s - math.log(TOKENS)).sigmoid() for j, s in enumerate(scores)))
+    return torch.stack([torch.as_tensor(row) for row in rows])
+
+
+def hooked(
+    model: Any, names: dict[str, str], qkv: Callable[[dict[str, Tensor]], tuple[Tensor, ...]], rule: Any
+) -> Tensor:
+    """The plain model's logits with ``rule`` in one head: what it makes is put before the output projection."""
+    seen: dict[str, Tensor] = {}
+    handles = [
+        model.get_submodule(path).register_forward_hook(
+            lambda _m, _a, output, name=name: seen.update({name: output[0]})
+        )
+        for name, path in names.items()
+        if name != "out"
+    ]
+
+    def put(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        changed = args[0].clone()
+        changed[0, :, HEAD * D_HEAD : (HEAD + 1) * D_HEAD] = rule(*qkv(seen)).float()
+        return (changed, *args[1:])
+
+    handles.append(model.get_submodule(names["out"]).register_forward_pre_hook(put))
+    with torch.no_grad():
+        logits = model(torch.tensor([IDS])).logits[0]
+    for handle in handles:
+        handle.remove()
+    return logits
+
+
+def heads(flat: Tensor) -> Tensor:
+    return flat.unflatten(-1, (-1, D_HEAD)).transpose(0, 1)
+
+
+def of_gpt2(seen: dict[str, Tensor]) -> tuple[Tensor, ...]:
+    return tuple(heads(part)[HEAD].double() for part in seen["qkv"].chunk(3, dim=-1))
+
+
+RULES = pytest.mark.parametrize(
+    "edit, rule",
+    [(Substituted("linear", (), (LAYER,), (HEAD,)), linear), (Substituted("sigmoid", (), (LAYER,), (HEAD,)), sigmoid)],
+    ids=["linear", "sigmoid"],
+)
+
+
+@RULES
+def test_a_head_of_a_llama_is_what_loops_hooked_into_transformers_make(edit, rule):
+    build = tiny("llama", num_key_value_heads=2)
+    model = build()
+    path = f"model.layers.{LAYER}.self_attn."
+    cos, sin = model.model.rotary_emb(torch.zeros(1, TOKENS, D_HEAD), torch.arange(TOKENS)[None])
+
+    def qkv(seen: dict[str, Tensor]) -> tuple[Tensor, ...]:
+        q, k = apply_rotary_pos_emb(heads(seen["q"])[None], heads(seen["k"])[None], cos, sin)
+        group = HEAD // (N_HEADS // 2)
+        return q[0, HEAD].double(), k[0, group].double(), heads(seen["v"])[group].double()
+
+    names = {"q": path + "q_proj", "k": path + "k_proj", "v": path + "v_proj", "out": path + "o_proj"}
+    expected = hooked(model, names, qkv, rule)
+    assert (all_logits(LocalRunner(build(), byte_tokenizer(), name="llama"), edit) - expected).abs().max() <= CLOSE
+
+
+@RULES
+def test_a_head_of_a_gpt2_is_what_loops_hooked_into_transformers_make(edit, rule):
+    path = f"transformer.h.{LAYER}.attn."
+    expected = hooked(FAMILY["gpt2"].build(), {"qkv": path + "c_attn", "out": path + "c_proj"}, of_gpt2, rule)
+    assert (all_logits(runner_of(FAMILY["gpt2"]), edit) - expected).abs().max() <= CLOSE
+
+
+# -- identities -------------------------------------------------------------------------------------------------------
+
+SOFTMAX = [  # what each is as exact as
+    ("llama", Substituted("flash", (("rows", 5), ("columns", 3))), CLOSE),
+    ("llama", Substituted("blocks", (("size", TOKENS),)), CLOSE),
+    ("llama", Substituted("differential", (("share", 0),)), CLOSE),
+    ("gemma2", Substituted("flash", (("rows", 4), ("columns", 7))), CLOSE),  # soft-capped scores, and a window
+    ("gpt-oss", Substituted("flash", (("rows", 4), ("columns", 7))), CLOSE),  # sinks
+    ("bert", Substituted("linformer", (("rank", TOKENS),)), CLOSE),
+    (
+        "bert",
+        Substituted("nystrom", (("landmarks", TOKENS), ("steps", 60)), (1,)),
+        1e-3,
+    ),  # as far as its inverse is one
+]
+
+
+@pytest.mark.parametrize("family, edit, near", SOFTMAX, ids=lambda value: getattr(value, "variant", None))
+def test_a_variant_whose_identity_is_softmax_leaves_the_logits_as_they_were(family, edit, near):
+    runner = runner_of(FAMILY[family])
+    plain, changed = (runner.capture(CaptureRequest(text=TEXT, edits=edits)) for edits in ((), (edit,)))
+    assert (plain.hidden - changed.hidden).abs().max() <= near
+    assert changed.record(1).substituted == tuple(range(N_HEADS))
+
+
+RUNNING = [variant for variant in VARIANTS if not variant.needs_turns]
+
+
+def test_a_variant_that_needs_the_angles_of_the_rotation_is_refused():
+    for variant in set(VARIANTS) - set(RUNNING):
+        with pytest.raises(EditNotPossible, match="needs the angles of the rotation"):
+            Substituted(variant.name)
+
+
+# -- what is kept of it -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+@pytest.mark.parametrize("variant", RUNNING, ids=lambda variant: variant.name)
+def test_the_map_times_the_values_is_what_stands_in_for_softmax(variant, dtype):
+    """Or the layer says that it does not explain itself; the weights of the other heads stay softmax."""
+    runner = runner_of(FAMILY["llama"], dtype=dtype)
+    captured = runner.capture(CaptureRequest(text=TEXT, edits=(Substituted(variant.name, (), (LAYER,), (HEAD,)),)))
+    assert [captured.verify(layer).ok for layer in range(3)] == [True] * 3
+    assert captured.verify(LAYER).substituted == 1
+    assert captured.verify(0).substituted == 0
+    weights, head = captured.weights(LAYER, HEAD), captured.record(LAYER).as_head(HEAD)
+    assert torch.equal(weights, variant.map(head, Substituted(variant.name).numbers).float())
+    assert torch.equal(captured.layer_weights(LAYER, slice(3, 9))[HEAD], weights[3:9])
+    shares = captured.layer_weights(LAYER, slice(3, 9), shares=True)
+    assert (shares >= 0).all()
+    assert (shares.sum(-1) <= TOKENS).all()
+    record = captured.record(LAYER)
+    moved = record.output.clone()
+    moved[5, HEAD] *= 1.5
+    assert not replace(captured, records=(None, replace(record, output=moved), None)).verify(LAYER).ok
+
+
+def test_no_softmax_is_told_of_a_substituted_head():
+    captured = runner_of(FAMILY["llama"]).capture(
+        CaptureRequest(text=TEXT, edits=(Substituted("linear", (), (LAYER,), (HEAD,)),))
+    )
+    with pytest.raises(NoSoftmax, match=f"L{LAYER}H{HEAD} .*linear"):
+        captured.scores(LAYER, HEAD)
+    assert captured.lse(LAYER)[HEAD].isnan().all()
+    assert not captured.lse(LAYER)[0].isnan().any()
+    assert captured.scores(LAYER, 0).shape == captured.scores(0, HEAD).shape == (TOKENS, TOKENS)
+
+
+def test_what_cannot_obey_the_mask_is_seen_past_it():
+    edit = Substituted("linformer", (("rank", TOKENS),), (LAYER,), (HEAD,))
+    plain, changed = (
+        runner_of(FAMILY["llama"]).capture(CaptureRequest(text=TEXT, edits=edits)) for edits in ((), (edit,))
+    )
+    assert looks_ahead(changed)
+    assert not looks_ahead(plain)
+    seen = [changed.record(LAYER).mask.tile(slice(0, 9), slice(0, 9), torch.device("cpu"), head=h) for h in (0, HEAD)]
+    assert torch.equal(seen[0], torch.ones(9, 9, dtype=torch.bool).tril())
+    assert seen[1].all()
+
+
+def test_other_edits_of_the_head_come_after_it():
+    runner, edit = runner_of(FAMILY["llama"]), Substituted("linear", (), (LAYER,), (HEAD,))
+    ablated = ScaledHead(LAYER, HEAD)
+    assert (all_logits(runner, edit, ablated) - all_logits(runner, ablated)).abs().max() <= CLOSE
+
+
+def test_logits_alone_are_those_of_the_capture():
+    runner = runner_of(FAMILY["llama"])
+    request = CaptureRequest(text=TEXT, edits=(Substituted("relu"),))
+    found = runner.submit(NextLogits(request)).result()
+    assert (found - runner.capture(request).logits(-1)).abs().max() <= CLOSE
+
+
+GROWN = [
+    *(("llama", variant) for variant in RUNNING if not variant.whole),
+    *((family, BY_NAME[name]) for family in ("gpt2", "gemma2", "mistral") for name in ("linear", "off_by_one")),
+]
+
+
+@pytest.mark.parametrize("family, variant", GROWN, ids=lambda one: getattr(one, "name", one))
+def test_a_head_by_the_cache_is_the_same_head_in_one_forward(family, variant):
+    runner = runner_of(FAMILY[family])
+    edit = Substituted(variant.name, tuple((one.name, one.usual(5)) for one in variant.parameters), (0, 2), (1, 2))
+    *_, last = runner.generate(GenerateRequest(text=TEXT[:9], max_new_tokens=6, edits=(edit,)))
+    whole = runner.capture(last.capture.request)
+    for layer in range(3):
+        grown, read = last.capture.record(layer), whole.record(layer)
+        assert torch.allclose(grown.output, read.output, rtol=1e-3, atol=1e-4)
+        assert torch.allclose(last.capture.weights(layer, 1), whole.weights(layer, 1), rtol=1e-3, atol=1e-4)
+        assert last.capture.verify(layer).ok
+
+
+# -- what has no place ------------------------------------------------------------------------------------------------
+
+
+def refused(family: str, edit: Edit, error: type[Exception], words: str, text: str = TEXT) -> None:
+    with pytest.raises(error, match=words):
+        runner_of(FAMILY[family]).capture(CaptureRequest(text=text, edits=(edit,)))
+
+
+def test_what_has_no_place_is_one_sentence():
+    refused("bert", Substituted("lightning"), VariantNotHere, "this layer looks both ways")
+    refused("bert", Substituted("nystrom", (("landmarks", TOKENS + 1),)), VariantNotHere, f"at most {TOKENS}")
+    mixed = next(
+        family
+        for family in FAMILY.values()
+        if set(family.kinds) - {"full", "sliding", "chunked"} and family.attention_layers
+    )
+    without = next(layer for layer in range(3) if layer not in mixed.attention_layers)
+    refused(mixed.name, Substituted("linear", (), (without,)), NoWeights, f"Layer {without} has no softmax")
+    both = (Substituted("linear", (), (1,)), SharpenedHead(1, 0, 2.0))
+    with pytest.raises(EditsContradict, match="L1H0"):
+        runner_of(FAMILY["llama"]).capture(CaptureRequest(text=TEXT, edits=both))
+
+
+def test_a_text_too_long_for_whole_maps_is_one_sentence(monkeypatch):
+    monkeypatch.setattr("model_runner.record.LONGEST", TOKENS - 1)
+    refused("llama", Substituted("linear"), TextTooLongForMaps, f"{TOKENS} tokens .* up to {TOKENS - 1}")
+
+
+def test_a_variant_or_number_that_is_not_in_the_table_is_refused():
+    with pytest.raises(EditNotPossible, match="no variant"):
+        Substituted("square")
+    with pytest.raises(EditNotPossible, match="no number named rank"):
+        Substituted("linear", (("rank", 3),))
+    with pytest.raises(EditInvalid, match="at least 1"):
+        Substituted("linformer", (("rank", 0),))
+
+
+def test_a_length_that_grows_has_to_be_said():
+    runner = runner_of(FAMILY["llama"])
+    with pytest.raises(EditNotPossible, match="keys in the bias of sigmoid is the length"):
+        next(iter(runner.generate(GenerateRequest(text="a b", max_new_tokens=1, edits=(Substituted("sigmoid"),)))))

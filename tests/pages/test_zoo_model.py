@@ -1,0 +1,170 @@
+"""Variants in the running model: what the page Zoo says of it, and every page that it is carried over."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+import numpy as np
+import pytest
+
+from analysis.comparison import next_token_change
+from analysis.hybrid import attending, counts, seven_to_one, softmax_layers, stack
+from analysis.mask_effect import perplexity
+from jobs.greedy_pair import TOKENS
+from model_runner import CaptureRequest
+from model_runner.edit_text import read, written
+from model_runner.substitution import Substituted
+from tests.pages.expected import ROUNDING, masked, runner, weights
+from tests.pages.test_reading import VIEWS
+from tests.ui.driving import html, no_failure, open_app, payload, payloads, sentences
+from tests.ui.taken import Taken, taken
+from ui import view as ui_view
+from ui.session import DEFAULT_TEXT
+
+PAGE = "pages/zoo/page.py"
+HERE = {"layer": "3", "head": "5"}
+ONE = Substituted("linear", (), (3,), (5,))
+LIGHTNING = (("half_life", 8), ("tile", 4))
+
+
+@functools.cache
+def changed(*edits: Substituted):
+    return runner().capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits))
+
+
+def opened(view: str = "model", **values: str):
+    app = open_app(page=PAGE, **HERE, **{"zoo.view": view}, **{f"zoo.{name}": value for name, value in values.items()})
+    no_failure(app)
+    return app
+
+
+def pulled(app, until: str):
+    """The page once its work in the background has come so far."""
+    for _look in range(200):
+        if until in html(app):
+            return app
+        app.run()
+    raise AssertionError(html(app)[-2000:])
+
+
+PLACES = {"head": ((3,), (5,)), "layer": ((3,), None), "all": (None, None)}
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_a_head_a_layer_or_all_of_them_before_and_after(where):
+    edit = Substituted("linear", (), *PLACES[where])
+    after, before = changed(edit), changed()
+    app = opened(where=where)
+    usual, now = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
+    np.testing.assert_allclose(usual, masked(weights(3, 5)), atol=ROUNDING)
+    np.testing.assert_allclose(now, masked(after.weights(3, 5).numpy()), atol=ROUNDING)
+    page = html(app)
+    assert f"KL {next_token_change(before, after).kl:.3g} nats" in page
+    assert f"{perplexity(before):.3g} before, {perplexity(after):.3g} after" in page
+    assert "Substituted, not trained" in page
+    assert sentences(app) == []
+
+
+def test_the_text_goes_on_by_the_likeliest_token_each_time():
+    edit, said = Substituted("cosformer"), []  # which hangs on the whole text: no cache would do
+    for _step in range(TOKENS):
+        request = CaptureRequest(text=DEFAULT_TEXT, continuation=tuple(said), edits=(edit,))
+        said.append(int(runner().capture(request).logits(-1).argmax()))
+    words = "".join(runner().token_text(token) for token in said)
+    assert f"<bdi>{words}</bdi>" in html(pulled(opened(variant="cosformer", where="all"), f"<bdi>{words}</bdi>"))
+
+
+def test_a_click_carries_it_over_every_page_in_the_place_of_the_one_before():
+    app = open_app(page=PAGE, **HERE, **{"zoo.view": "model", "edits": written((Substituted("relu"),))})
+    app.toggle[0].set_value(True).run()
+    no_failure(app)
+    assert read(app.query_params["edits"]) == (ONE,)
+    assert app.query_params["everywhere"] == "1"
+
+
+CARRIED = {"edits": written((Substituted("lightning", LIGHTNING, (3,), (5,)),)), "everywhere": "1"}
+NO_SCORES = ("cell", "positions.difference", "positions.frequencies", "positions.distance", "steps.steps", "zoo.maps")
+EVERY = [
+    (page, view) for page, views in VIEWS.items() for view in views if page not in ("block", "sharing", "families")
+]
+
+
+@pytest.mark.parametrize("page, view", [("heads", ""), ("cell", ""), ("next_token", ""), ("film", ""), *EVERY])
+def test_every_page_shows_the_map_of_a_substituted_head_or_says_why_not(page, view):
+    place = {f"{page}.view": view, "steps.source": "model"} if view else {}
+    app = open_app(page=f"pages/{page}/page.py", **HERE, **place, **CARRIED)
+    no_failure(app)
+    told = any("has no softmax scores here" in sentence for sentence in sentences(app))
+    assert told == (f"{page}.{view}".rstrip(".") in NO_SCORES)
+
+
+def test_heads_draw_the_map_that_stands_in_with_its_signs():
+    app = open_app(page="pages/heads/page.py", **HERE, **CARRIED)
+    meta, arrays = payload(app, "head_map")
+    after = changed(Substituted("lightning", LIGHTNING, (3,), (5,)))
+    np.testing.assert_allclose(np.nan_to_num(arrays["values"]), after.weights(3, 5).numpy(), rtol=1e-5, atol=1e-4)
+    assert meta["scale"] == "diverging"
+    assert "Lightning (decay) 8 4 for softmax in L3H5, untrained" in html(app)
+    assert "what a variant’s map makes of the values" in html(app)
+
+
+@pytest.mark.parametrize("reading", [{"heads.what": "scores"}, {"heads.hide_first": "1"}])
+def test_heads_say_where_there_are_no_scores_and_draw_the_map(reading):
+    app = open_app(page="pages/heads/page.py", **HERE, **CARRIED, **reading)
+    no_failure(app)
+    assert any("L3H5 has no softmax scores here" in one for one in sentences(app))
+    after = changed(Substituted("lightning", LIGHTNING, (3,), (5,)))
+    shown = np.nan_to_num(payload(app, "head_map")[1]["values"])
+    np.testing.assert_allclose(shown, after.weights(3, 5).numpy(), rtol=1e-5, atol=1e-4)
+
+
+# -- the hybrid stack -------------------------------------------------------------------------------------------------
+
+
+def test_seven_to_one_is_every_eighth_layer():
+    assert seven_to_one(range(8)) == (7,)
+    assert seven_to_one(range(24)) == (7, 15, 23)
+    assert seven_to_one(range(3)) == (2,)
+    assert [len(softmax_layers(range(11), count)) for count in range(12)] == list(range(12))
+    assert counts(8) == (8, 7, 6, 5, 4, 3, 2, 1, 0)
+    assert (*counts(48)[:2], counts(48)[-1]) == (48, 42, 0)
+    assert attending(changed()) == tuple(range(8))
+    assert stack("linear", {}, range(3), (0, 1, 2)) == ()
+
+
+def test_any_layer_is_set_by_hand_and_shows_what_the_model_then_says():
+    app = opened("hybrid")
+    app.button(key="zoo_layer_2").click().run()
+    no_failure(app)
+    assert app.query_params["zoo.softmax"] == "2.7"
+    edit = Substituted("linear", (), (0, 1, 3, 4, 5, 6))
+    assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} nats" in html(app)
+    app.button(key="zoo_seven").click().run()
+    assert "zoo.softmax" not in app.query_params
+
+
+def test_the_recall_falls_with_the_share_of_softmax_from_what_the_model_can_do(monkeypatch):
+    kept: list[Taken] = []
+    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
+    pulled(opened("hybrid"), "30 of 30 forwards")
+    found = kept[-1].arrays
+    curve = dict(zip(found["kept"][:9].tolist(), found["share"][:9].tolist(), strict=True))
+    assert curve[1.0] >= 0.9
+    assert curve[0.0] <= 0.1
+    assert found["kept"][9:].tolist() == [1 / 8]  # the stack above, which is on the curve too
+    assert found["share"][9] == curve[1 / 8]
+
+
+# -- what has no place ------------------------------------------------------------------------------------------------
+
+
+def test_what_has_no_place_in_the_model_is_one_sentence_and_the_controls_stay():
+    app = open_app(page=PAGE, model="encoder", **{"zoo.view": "model", "zoo.variant": "lightning", "zoo.where": "all"})
+    no_failure(app)
+    assert any(re.search("this layer looks both ways", one) for one in sentences(app))
+    app = opened(variant="nystrom", **{"values.nystrom.landmarks": "99"})
+    assert any("it may be at most 8" in one for one in sentences(app))
+    assert len(payloads(app, "head_map")) == 2
+    app = opened("hybrid", softmax="2.99")
+    assert any("were left out: 99" in one for one in sentences(app))
