@@ -74,9 +74,14 @@ EXAMPLE = (0.5, -0.25, 1.0, 0.25, 0.75, 0.0)  # scores, as shares of the largest
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32}
 
 
-def every_way(largest: float, dtype: str) -> Ways:
-    """The example with this largest score; results in float64, so that they can be written down."""
-    scores = (torch.tensor(EXAMPLE, dtype=torch.float64) * largest).to(DTYPES[dtype])
+def example(largest: float) -> Float[Tensor, "keys"]:
+    """The scores of the example with this largest one, float64."""
+    return torch.tensor(EXAMPLE, dtype=torch.float64) * largest
+
+
+def every_way(scores: Float[Tensor, "keys"], dtype: str) -> Ways:
+    """Of one row of scores; results in float64, so that they can be written down."""
+    scores = scores.to(DTYPES[dtype])
     powers, shares = naive(scores)
     below, safe = subtracted(scores)
     reads = online(scores.double().tolist())

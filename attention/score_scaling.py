@@ -52,8 +52,12 @@ class RandomRow:
     gradient: Float[Tensor, "keys keys"]
 
 
-def random_row(products: Float[Tensor, "n dimensions"], d: int, factor: float) -> RandomRow:
-    """The first products of d numbers, times ``factor``: 1/√d, 1/temperature, both or neither."""
-    raw = products[:KEYS, DIMENSIONS.index(d)]
+def first_products(products: Float[Tensor, "n dimensions"], d: int) -> Float[Tensor, "keys"]:
+    """Those of one query with ``KEYS`` keys, of vectors of d numbers."""
+    return products[:KEYS, DIMENSIONS.index(d)]
+
+
+def random_row(raw: Float[Tensor, "keys"], factor: float) -> RandomRow:
+    """A row of products times ``factor``: 1/√d, 1/temperature, both or neither."""
     weights = torch.softmax(raw * factor, 0)
     return RandomRow(raw, raw * factor, weights, softmax_gradient(weights))

@@ -43,9 +43,9 @@ class LogitLens(Question[Lens]):
 class StepName:
     """One thing that is added to the residual stream; ``layer`` None: the embedding, with which it begins.
 
-    ``part``: "embedding", "attention", "mixer" (a layer without softmax attention), "ffn", "norm", what a norm in the
-    stream itself changes, "scale", what a factor on the stream changes, or "layer": both parts, where the sum is not
-    told apart. ``module`` is its name in the model.
+    ``part``: "embedding", "attention", "cross" (attention to another text), "mixer" (a layer without softmax
+    attention), "ffn", "norm", what a norm in the stream itself changes, "scale", what a factor on the stream changes,
+    or "layer": all parts, where the sum is not told apart. ``module`` is its name in the model.
     """
 
     layer: int | None

@@ -15,7 +15,18 @@ from safetensors.torch import load, save
 from torch import Tensor
 
 from attention import masks
-from model_runner import beams, block_questions, edits, errors, kv, question, questions, request
+from model_runner import (
+    beams,
+    block_questions,
+    edits,
+    errors,
+    expert_questions,
+    kv,
+    projection_questions,
+    question,
+    questions,
+    request,
+)
 from model_runner.capture import Capture
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
@@ -47,6 +58,9 @@ CLASSES: tuple[type[Any], ...] = (
     block_questions.StepName, block_questions.WhatItIsMadeOf, block_questions.Architecture, block_questions.Block,
     block_questions.Part, block_questions.Weight, block_questions.TrainingStep, block_questions.Learned,
     block_questions.FeedForwardUnits, block_questions.Units,
+    expert_questions.ExpertRouting, expert_questions.RandomRouting, expert_questions.Routing, expert_questions.Routed,
+    expert_questions.Beside, projection_questions.HeadProjections, projection_questions.Projections,
+    projection_questions.Projected,
     errors.Reason,
 )  # fmt: skip  # by room
 _BY_NAME: dict[str, Any] = {one.__name__: one for one in CLASSES}

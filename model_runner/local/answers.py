@@ -10,10 +10,12 @@ import torch
 
 from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep, WhatItIsMadeOf
 from model_runner.errors import Cancelled, OneStackOnly
+from model_runner.expert_questions import ExpertRouting, RandomRouting
 from model_runner.local.architecture import architecture
 from model_runner.local.cancelling import pause
 from model_runner.local.encoder_decoder import EncoderDecoder, Translation
 from model_runner.local.engine import Engine
+from model_runner.local.experts import random_routing, routing
 from model_runner.local.ffn_units import feed_forward_units
 from model_runner.local.generation import Generation
 from model_runner.local.head_effects import head_answers, head_patches, residual_patches
@@ -22,9 +24,11 @@ from model_runner.local.kv_trials import cached_layers, line_up, next_logits
 from model_runner.local.learning import training_step
 from model_runner.local.logit_lens import logit_lens
 from model_runner.local.position_table import position_table
+from model_runner.local.projections import projections
 from model_runner.local.reading import explained, resolve
 from model_runner.local.rerun import rerun_of
 from model_runner.local.stream_parts import stream_additions
+from model_runner.projection_questions import HeadProjections
 from model_runner.question import DirectLogits, HeadWrites, Logits, Question
 from model_runner.questions import (
     Beams,
@@ -80,6 +84,14 @@ class Answers:
                 return position_table(engine.reads_positions, engine.info.n_vocab // 2)
             case WhatItIsMadeOf():
                 return architecture(engine)
+            case LogitLens(request, top):
+                return logit_lens(engine, request, top)
+            case StreamAdditions(request, position):
+                return stream_additions(engine, request, position)
+            case FeedForwardUnits(request, layer, position, top):
+                return feed_forward_units(engine, request, layer, position, top)
+            case RandomRouting(ids, n_vocab):
+                return random_routing(ids, n_vocab)
             case Logits(hidden):
                 return engine.logits(hidden.to(engine.model.device)[None])[0]
             case DirectLogits(layer, head, output, stream, hidden):
@@ -110,12 +122,10 @@ class Answers:
                 return head_patches(rerun_of(engine, request), layer, head, engine.capture(source), tokens)
             case CacheLayers(request):
                 return cached_layers(engine, request)
-            case LogitLens(request, top):
-                return logit_lens(engine, request, top)
-            case StreamAdditions(request, position):
-                return stream_additions(engine, request, position)
-            case FeedForwardUnits(request, layer, position, top):
-                return feed_forward_units(engine, request, layer, position, top)
+            case HeadProjections():
+                return projections(engine, question)
+            case ExpertRouting(request):
+                return routing(engine, request)
             case TrainingStep(request, rates):
                 return training_step(engine, request, rates)
             case NextLogits(request):

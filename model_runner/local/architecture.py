@@ -10,11 +10,12 @@ import torch
 from torch import nn
 
 from model_runner.block_questions import Architecture, Block, Part, Weight
-from model_runner.local.block_path import BlockPath, block_paths
-from model_runner.local.block_probe import TOKENS, LayerRun, probe
+from model_runner.local.block_path import BlockPath
+from model_runner.local.block_probe import TOKENS, LayerRun
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
-from model_runner.local.feed_forward import FeedForward, experts_of, feed_forward
+from model_runner.local.experts import experts_of
+from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.norm_kind import norm_kind
 from model_runner.local.plain_forward import run, text_config
 from model_runner.local.two_stacks import run_two
@@ -75,14 +76,8 @@ def _stacks(engine: Engine | EncoderDecoder) -> Iterator[_Stack]:
         yield _Stack("", layers, own, engine.layer_runs(), engine.block_paths())
         return
     for name in ("encoder", "decoder"):
-        stack = getattr(engine.anatomy, name)
-        within = [engine.anatomy.names[id(layer)] for layer in stack.layers]
-        own = tuple(
-            tuple(one[place].removeprefix(f"{layer}.") for one in (stack.own, stack.cross) if one)
-            for place, layer in enumerate(within)
-        )
-        runs = probe(engine.model, stack.layers, lambda ids: run_two(engine.model, ids, ids))
-        yield _Stack(name, stack.layers, own, runs, block_paths(runs, [names[0] for names in own]))
+        layers = getattr(engine.anatomy, name).layers
+        yield _Stack(name, layers, engine.attention_names(name), engine.layer_runs(name), engine.block_paths(name))
 
 
 def _order(engine: Engine | EncoderDecoder, layers: list[nn.Module]) -> list[nn.Module]:

@@ -28,7 +28,10 @@ from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
 from model_runner.local.attribution import DirectPath
 from model_runner.local.beam import search_beams
+from model_runner.local.block_path import BlockPath, block_paths
+from model_runner.local.block_probe import LayerRun, probe
 from model_runner.local.cache import CaptureCache
+from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.generation import end_tokens, next_token
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.output_layer import output_logits
@@ -67,6 +70,7 @@ class EncoderDecoder:
         self.info = replace(info, attentions=ATTENTIONS)
         self.cache = CaptureCache(kept)
         self._asked = asked
+        self._ways: dict[str, tuple[tuple[BlockPath | None, ...], tuple[FeedForward | None, ...]]] = {}
 
     # -- two texts ----------------------------------------------------------------------------------------------------
 
@@ -181,6 +185,40 @@ class EncoderDecoder:
         limit, ends = found.capacity - len(prompt), sorted(end_tokens(self.model))
         with explained(self.info, len(read)):
             return search_beams(self.model, prompt, request, width=width, limit=limit, ends=ends, read=read)
+
+    # -- its layers ---------------------------------------------------------------------------------------------------
+
+    def layer_runs(self, stack: str) -> list[LayerRun]:
+        """What every module inside the layers of "encoder" or "decoder" is given and makes, of a few tokens."""
+        layers = getattr(self.anatomy, stack).layers
+        return probe(self.model, layers, lambda ids: run_two(self.model, ids, ids))
+
+    def block_paths(self, stack: str) -> tuple[BlockPath | None, ...]:
+        """How each layer adds to the stream; tried at the first call."""
+        return self._of(stack)[0]
+
+    def feed_forwards(self, stack: str) -> tuple[FeedForward | None, ...]:
+        """How the feed-forward part of each layer works; tried at the first call."""
+        return self._of(stack)[1]
+
+    def attention_names(self, stack: str) -> tuple[tuple[str, ...], ...]:
+        """In each layer, those of its attention and of the one across, from the layer on."""
+        found = getattr(self.anatomy, stack)
+        return tuple(
+            tuple(
+                one[place].removeprefix(f"{self.anatomy.names[id(layer)]}.") for one in (found.own, found.cross) if one
+            )
+            for place, layer in enumerate(found.layers)
+        )
+
+    def _of(self, stack: str) -> tuple[tuple[BlockPath | None, ...], tuple[FeedForward | None, ...]]:
+        if stack not in self._ways:
+            runs, names = self.layer_runs(stack), self.attention_names(stack)
+            paths = block_paths(runs, [own[0] for own in names])
+            apart = [(*own, *(path.parts[:-1] if path else ())) for own, path in zip(names, paths, strict=True)]
+            found = tuple(feed_forward(run, outside) for run, outside in zip(runs, apart, strict=True))
+            self._ways[stack] = paths, found
+        return self._ways[stack]
 
     # -- what the model says ------------------------------------------------------------------------------------------
 

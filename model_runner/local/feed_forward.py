@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
-import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
@@ -39,15 +37,6 @@ class FeedForward:
     up: Half | None
     down: str
     activation: str
-
-
-@dataclass(frozen=True)
-class Experts:
-    """A module that is told which of its experts each token goes to: ``picks`` and ``weights`` are [tokens, used]."""
-
-    module: str
-    n_experts: int
-    n_used: int
 
 
 def feed_forward(run: LayerRun, outside: tuple[str, ...]) -> FeedForward | None:
@@ -84,34 +73,6 @@ def _ways(
             first, second = made.chunk(2, dim=-1)
             yield Half(name, 0), Half(name, 1), act(first) * second
             yield Half(name, 1), Half(name, 0), act(second) * first
-
-
-def experts_of(run: LayerRun) -> Experts | None:
-    """The module with experts, if it is told by whole numbers which token goes to which."""
-    for event in run.events:
-        picks = picks_in(event.given, len(run.entering))
-        if picks is None:
-            continue
-        stacked = [len(parameter) for parameter in event.module.parameters(recurse=False) if parameter.dim() == 3]
-        listed = [len(list(child.children())) for child in event.module.modules() if isinstance(child, nn.ModuleList)]
-        n_experts = next(iter(stacked + listed), 0) or getattr(event.module, "num_experts", 0)
-        if n_experts > int(picks[0].max()):
-            return Experts(event.name, n_experts, picks[0].shape[-1])
-    return None
-
-
-def picks_in(given: tuple[Any, ...], n_tokens: int) -> tuple[Tensor, Tensor] | None:
-    """Which experts each token goes to and with what weight, both [tokens, used], among what a module is given."""
-    tensors = [one for one in given if torch.is_tensor(one) and one.dim() == 2 and len(one) == n_tokens]
-    for picks in tensors:
-        if picks.is_floating_point() or picks.dtype == torch.bool:
-            continue
-        for weights in tensors:
-            if weights.is_floating_point() and weights.shape == picks.shape:
-                return picks, weights
-            if weights.is_floating_point() and weights.shape[-1] > int(picks.max()) and weights.shape[-1] <= 1024:
-                return picks, weights.gather(-1, picks)
-    return None
 
 
 def _is_matrix(module: nn.Module) -> bool:

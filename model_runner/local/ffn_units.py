@@ -14,45 +14,41 @@ from model_runner.block_questions import Units
 from model_runner.capture import index
 from model_runner.errors import N_, NoAttribution, NoLogits, NotSeparable
 from model_runner.local.block_probe import first_tensor
+from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.feed_forward import FeedForward
-from model_runner.local.reading import explained
-from model_runner.local.recording import Recording, active
+from model_runner.local.layer_stack import stack_of
 from model_runner.request import CaptureRequest
 
 NO_UNITS = N_("the feed-forward part of this layer works in a way that is not recognised, or its experts do")
 PROMOTED = 5  # tokens of a unit
 
 
-def feed_forward_units(engine: Engine, request: CaptureRequest, layer: int, position: int, top: int) -> Units:
+def feed_forward_units(
+    engine: Engine | EncoderDecoder, request: CaptureRequest, layer: int, position: int, top: int
+) -> Units:
     """Over one forward of this request. Raises RunnerError."""
-    layer = index("layer", layer, engine.info.n_layers)
-    known = engine.feed_forwards()
+    stack = stack_of(engine, request)
+    layer = index("layer", layer, len(stack.layers))
+    known = stack.feed_forwards()
     own = known[layer]
     if own is None:
         raise NotSeparable(reason=NO_UNITS)
-    tokens = engine.write(request).tokens
-    position = index("position", position, len(tokens))
-    shares = torch.full((len(known), len(tokens)), torch.nan)
+    position = index("position", position, len(stack.tokens))
+    shares = torch.full((len(known), len(stack.tokens)), torch.nan)
     seen: dict[str, Tensor] = {}
     handles = [
         hook
         for place, ffn in enumerate(known)
         if ffn is not None
-        for hook in _listen(
-            engine.anatomy.layers[place], ffn, shares[place], seen if place == layer else None, position
-        )
+        for hook in _listen(stack.layers[place], ffn, shares[place], seen if place == layer else None, position)
     ]
     try:
-        with explained(engine.info, len(tokens)), torch.no_grad(), contextlib.ExitStack() as stack:
-            if request.edits:
-                stack.enter_context(active(Recording(engine.anatomy.names, edit=engine.edit(request), keeps=False)))
-            ids = torch.tensor([[token.id for token in tokens]], device=engine.model.device)
-            engine.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
+        stack.forward()
     finally:
         for handle in handles:
             handle.remove()
-    columns = _columns(engine.anatomy.layers[layer].get_submodule(own.down))
+    columns = _columns(stack.layers[layer].get_submodule(own.down))
     lengths = seen["values"].abs() * columns.norm(dim=0)
     best = lengths.topk(min(top, len(lengths)))
     promoted = _promoted(engine, request, layer, position, (columns * seen["values"])[:, best.indices].T)
@@ -93,10 +89,16 @@ def _columns(down: nn.Module) -> Float[Tensor, "d_model units"]:
 
 
 def _promoted(
-    engine: Engine, request: CaptureRequest, layer: int, position: int, added: Float[Tensor, "top d_model"]
+    engine: Engine | EncoderDecoder,
+    request: CaptureRequest,
+    layer: int,
+    position: int,
+    added: Float[Tensor, "top d_model"],
 ) -> tuple[Tensor, Tensor]:
     """Logits that each vector raises most, and their tokens, on the way past all later layers; empty if not proven."""
     none = torch.zeros(len(added), 0), torch.zeros(len(added), 0, dtype=torch.long)
+    if isinstance(engine, EncoderDecoder):
+        return none
     path, way = engine.block_paths()[layer], None
     with contextlib.suppress(NoAttribution, NoLogits):
         way = engine.direct_path()

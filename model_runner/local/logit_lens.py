@@ -16,9 +16,11 @@ from torch import Tensor
 from attention.distributions import kl
 from model_runner.block_questions import Lens
 from model_runner.capture import Capture
-from model_runner.errors import N_, NotSeparable
+from model_runner.errors import N_, EncoderSaysNothing, NotSeparable
 from model_runner.local.cancelling import pause
+from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
+from model_runner.local.layer_stack import LayerStack, stack_of
 from model_runner.local.plain_forward import BROKEN
 from model_runner.local.stream import standing_in
 from model_runner.request import CaptureRequest
@@ -30,11 +32,14 @@ NOT_ALONE = N_("what follows its last layer cannot be run by itself")
 End = Callable[[Float[Tensor, "tokens d_model"]], Float[Tensor, "tokens d_model"]]
 
 
-def logit_lens(engine: Engine, request: CaptureRequest, top: int) -> Lens:
+def logit_lens(engine: Engine | EncoderDecoder, request: CaptureRequest, top: int) -> Lens:
     """Every row of the lens over the text of this request. Raises RunnerError."""
-    engine.check_head()
+    if isinstance(engine, Engine):
+        engine.check_head()
+    elif request.attention == "encoder":
+        raise EncoderSaysNothing()
     capture = engine.capture(request)
-    end = end_of(engine, capture)
+    end = end_of(stack_of(engine, request), capture)
     states = [*(end(stream) for stream in capture.residuals[:-1]), capture.hidden]
     blocks = [
         _block(engine, [state[start : start + ROWS] for state in states], top)
@@ -43,9 +48,8 @@ def logit_lens(engine: Engine, request: CaptureRequest, top: int) -> Lens:
     return Lens(*(torch.cat(parts, dim=1) for parts in zip(*blocks, strict=True)))
 
 
-def end_of(engine: Engine, capture: Capture) -> End:
+def end_of(stack: LayerStack, capture: Capture) -> End:
     """What the model makes of a stream after its last layer: what its output layer reads. Raises NotSeparable."""
-    ids = torch.tensor([[token.id for token in capture.tokens]], device=engine.model.device)
 
     def ending(returned: Callable[[Tensor], Any]) -> End:
         def end(stream: Tensor) -> Tensor:
@@ -53,13 +57,13 @@ def end_of(engine: Engine, capture: Capture) -> End:
                 pause()
                 return returned(stream[None])
 
-            with torch.no_grad(), standing_in(engine.anatomy.layers, lambda *_: hand_on):
-                output = engine.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
-            return output.last_hidden_state[0]
+            with standing_in(stack.layers, lambda *_: hand_on):
+                return stack.forward()
 
         return end
 
-    for returned in (lambda stream: stream, lambda stream: (stream,)):  # as layers of transformers 5 do, and older ones
+    # as layers of transformers 5 do, older ones, and those that hand on what attention adds for the distance (T5)
+    for returned in (lambda stream: stream, lambda stream: (stream,), lambda stream: (stream, None, None)):
         try:
             if _agrees(ending(returned)(capture.residuals[-1]), capture.hidden):
                 return ending(returned)
@@ -75,7 +79,7 @@ def _agrees(found: Tensor, known: Tensor) -> bool:
     return bool(((found - known).abs() <= allowed).all())
 
 
-def _block(engine: Engine, states: list[Tensor], top: int) -> tuple[Tensor, ...]:
+def _block(engine: Engine | EncoderDecoder, states: list[Tensor], top: int) -> tuple[Tensor, ...]:
     """The rows of some positions, one below the other."""
     own = torch.log_softmax(engine.logits(states[-1][None])[0], dim=-1)
     said = own.argmax(dim=-1, keepdim=True)

@@ -15,26 +15,21 @@ from model_runner.block_questions import Additions, StepName
 from model_runner.capture import index
 from model_runner.local.block_path import BlockPath
 from model_runner.local.block_probe import first_tensor
+from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
-from model_runner.local.reading import explained
-from model_runner.local.recording import Recording, active
+from model_runner.local.layer_stack import LayerStack, stack_of
 from model_runner.local.stream import watched
 from model_runner.request import CaptureRequest
 
 Rows = Float[Tensor, "tokens d_model"]
 
 
-def stream_additions(engine: Engine, request: CaptureRequest, position: int) -> Additions:
+def stream_additions(engine: Engine | EncoderDecoder, request: CaptureRequest, position: int) -> Additions:
     """Over one forward of this request. Raises RunnerError."""
-    tokens = engine.write(request).tokens
-    position = index("position", position, len(tokens))
-    taking = _Taking(engine, engine.block_paths(), position)
-    with explained(engine.info, len(tokens)), taking.listening(), contextlib.ExitStack() as stack:
-        if request.edits:
-            stack.enter_context(active(Recording(engine.anatomy.names, edit=engine.edit(request), keeps=False)))
-        ids = torch.tensor([[token.id for token in tokens]], device=engine.model.device)
-        stack.enter_context(torch.no_grad())
-        engine.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
+    stack = stack_of(engine, request)
+    taking = _Taking(stack, stack.paths(), index("position", position, len(stack.tokens)))
+    with taking.listening():
+        stack.forward()
     return Additions(
         steps=tuple(taking.steps),
         vectors=torch.stack(taking.vectors).cpu(),
@@ -48,7 +43,7 @@ def stream_additions(engine: Engine, request: CaptureRequest, position: int) -> 
 class _Taking:
     """Reduces every layer to its steps as soon as the stream leaves it; float32 sums of the model's own numbers."""
 
-    engine: Engine
+    stack: LayerStack
     paths: tuple[BlockPath | None, ...]
     position: int
     steps: list[StepName] = field(default_factory=list[StepName])
@@ -63,10 +58,10 @@ class _Taking:
         handles: list[Any] = []
         for layer, path in enumerate(self.paths):
             for name in () if path is None else (*path.parts, *path.norms):
-                module = self.engine.anatomy.layers[layer].get_submodule(name)
+                module = self.stack.layers[layer].get_submodule(name)
                 handles.append(module.register_forward_hook(self._hear(name)))
         try:
-            with watched(self.engine.anatomy.layers, self._take):
+            with watched(self.stack.layers, self._take):
                 yield
         finally:
             for handle in handles:
@@ -91,8 +86,8 @@ class _Taking:
 
     def _layer(self, layer: int, leaving: Rows) -> None:
         path, entering = self.paths[layer], self.entering
-        first = "attention" if layer in self.engine.anatomy.attention else "mixer"
-        whole = self.engine.anatomy.names[id(self.engine.anatomy.layers[layer])]
+        first = "attention" if self.stack.attends[layer] else "mixer"
+        whole = self.stack.names[layer]
         if path is None or any(name not in self.seen for name in path.parts):
             self._add(StepName(layer, "layer", whole), leaving - entering, leaving)
             return
@@ -104,7 +99,7 @@ class _Taking:
             added = factor * self.seen[name].reshape(entering.shape)
             now = now + added
             last = place == len(path.parts) - 1
-            part = first if place == 0 else "ffn"
+            part = first if place == 0 else "ffn" if last else "cross"
             self._add(StepName(layer, part, f"{whole}.{name}"), added, leaving if last and not path.norms else now)
             if path.norms:
                 norm = path.norms[place]

@@ -95,8 +95,8 @@ def start_token(model: Any) -> int:
     raise CannotRecord(N_("its configuration does not say with which token the decoder begins"))
 
 
-def run_two(model: Any, ids: Tensor, written: Tensor, **more: Any) -> Any:
-    """One forward over both texts, without a cache."""
+def run_two(model: Any, ids: Tensor | None, written: Tensor, **more: Any) -> Any:
+    """One forward over both texts, without a cache; ``ids`` None where ``more`` has what the encoder made."""
     with torch.no_grad():
         return model(input_ids=ids, decoder_input_ids=written, use_cache=False, return_dict=True, **more)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeVar
 
+from analysis.joined import Joined
 from jobs.waiting import waited
 from model_runner.errors import OneStackOnly
 from model_runner.question import Question
@@ -22,6 +24,15 @@ def one_stack(opened: PageContext) -> None:
     """Raises OneStackOnly for an encoder–decoder."""
     if opened.runner.info.attentions:
         raise OneStackOnly(name=opened.runner.info.name)
+
+
+def one_text(opened: PageContext) -> PageContext:
+    """The text whose stream is looked at, with its own positions: of two that are drawn as one, what is written."""
+    capture = opened.capture
+    if not isinstance(capture, Joined) or capture.cross is None:
+        return opened
+    query = None if opened.query is None else opened.query - capture.n_read
+    return replace(opened, capture=capture.cross, query=query)
 
 
 def _answer(opened: PageContext, question: Question[A]) -> A:

@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.ffn_units import activation_curves, spread
 from model_runner.block_questions import FeedForwardUnits, Units
 from model_runner.errors import NoSuchPlace
-from pages.block.asked import asked
+from pages.block.asked import asked, one_text
 from pages.block.state import BlockState, state
 from ui.controls import pick
 from ui.i18n import _
@@ -40,6 +40,7 @@ class FfnView:
 
 def show_ffn(opened: PageContext) -> FfnView:
     """Three charts and the strongest units. Raises RunnerError."""
+    opened = one_text(opened)
     position = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
     layer = layer_of(opened)
     controls = st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small")

@@ -32,7 +32,9 @@ def learning_view(found: LearningView) -> View:
         tables=lambda: {
             _("cross-entropy at each position, in nats"): pd.DataFrame(losses, index=names),
             _("Gradient by layer"): pd.DataFrame({_("length"): learned.layers.double().numpy()}, index=layers),
-            _("Gradient by head"): pd.DataFrame(heads, layers, [f"H{head}" for head in range(heads.shape[1])]),
+            _("Gradient by head, of its part of W_O alone"): pd.DataFrame(
+                heads, layers, [f"H{head}" for head in range(heads.shape[1])]
+            ),
         },
         page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),

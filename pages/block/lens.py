@@ -9,10 +9,11 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from analysis.joined import first_query
 from analysis.logit_lens import LensMap, lens_map
 from model_runner.block_questions import LogitLens
 from model_runner.errors import NoSuchPlace
-from pages.block.asked import asked
+from pages.block.asked import asked, one_text
 from pages.block.state import BlockState, Shade, state
 from ui import session
 from ui.components import mount
@@ -60,6 +61,8 @@ class LensView:
 
 def show_lens(opened: PageContext) -> LensView:
     """The map with the open cell beside it. Raises RunnerError."""
+    read = first_query(opened.capture)
+    opened = one_text(opened)
     found = lens_map(opened.capture, asked(opened, LogitLens(opened.capture.request)), opened.runner.token_text)
     row, shade = _row(found), state().shade
     position = len(found.tokens) - 1 if opened.query is None else opened.query
@@ -71,7 +74,7 @@ def show_lens(opened: PageContext) -> LensView:
     left, right = st.columns([0.7, 0.3], gap="medium")
     payload = lens_payload(found, shade, (row, position))
     with left:
-        mount(layer_head_map.SOURCE, payload, key="lens_map", on={"head": _open(found)})
+        mount(layer_head_map.SOURCE, payload, key="lens_map", on={"head": _open(found, read)})
     with right, st.container(key="lens_cell"):
         _show_cell(opened, found, row, position)
     return LensView(found, shade, row, position, payload)
@@ -119,8 +122,8 @@ def row_labels(found: LensMap) -> list[str]:
     return [_("embedding"), *after[:-1], _("model ({layer})").format(layer=layers[-1])]
 
 
-def _open(found: LensMap) -> Callable[[list[int] | None], None]:
-    """A click opens a row and its token; on the last line, the row that it names."""
+def _open(found: LensMap, read: int) -> Callable[[list[int] | None], None]:
+    """A click opens a row and its token, after ``read`` of another text; on the last line, the row that it names."""
 
     def answer(cell: list[int] | None) -> None:
         if cell is None:
@@ -128,7 +131,7 @@ def _open(found: LensMap) -> Callable[[list[int] | None], None]:
         row, position = int(cell[0]), int(cell[1])
         row = int(found.first[position]) if row == len(found.words) else row
         change(BlockState, row=None if row == len(found.words) - 1 else row)
-        session.move(query=position, key=None)
+        session.move(query=read + position, key=None)
 
     return answer
 

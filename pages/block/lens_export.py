@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
+from analysis.logit_lens import LensMap
 from pages.block.lens import SHADES, LensView, row_labels
 from ui.i18n import _
 from ui.view import View, component_page
@@ -17,7 +20,6 @@ def lens_view(found: LensView) -> View:
     lens = found.found
     names = row_labels(lens)
     columns = [f"{position} {token}" for position, token in enumerate(lens.tokens)]
-    shaded = {"probability": _("probability"), "entropy": _("entropy"), "kl": _("KL")}[found.shade]
     heading, values = _(SHADES[found.shade]), found.values
     numbers = {
         _("probability"): lens.probabilities[..., 0], _("entropy"): lens.entropy, _("KL"): lens.kl,
@@ -27,8 +29,12 @@ def lens_view(found: LensView) -> View:
         name=f"logit-lens-{found.shade}",
         title=_("Logit lens"),
         what="final norm and output layer applied to the residual stream before every layer; not trained (logit lens)",
-        tables=lambda: {heading: pd.DataFrame(values, names, columns)}
-        | {name: pd.DataFrame(one, names, columns) for name, one in numbers.items() if name != shaded},
+        tables=lambda: {
+            _("What the lens says at each token"): pd.DataFrame(
+                {name: one.ravel() for name, one in numbers.items()}, said_at(lens, names, columns)
+            ),
+            heading: pd.DataFrame(values, names, columns),
+        },
         page=component_page(layer_head_map.SOURCE, found.payload),
         picture=lambda title, words: word_map_svg(
             values, lens.words, row_labels=names, col_labels=lens.tokens, low=0.0,
@@ -40,6 +46,15 @@ def lens_view(found: LensView) -> View:
         },
         code=CODE,
     )  # fmt: skip  # the map's many settings in two lines
+
+
+def said_at(lens: LensMap, names: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """after L2 · 5 ·squirrel → ·because: of every cell, row by row, with the word that is in it."""
+    return [
+        f"{name} · {column} → {word}"
+        for name, words in zip(names, lens.words, strict=True)
+        for column, word in zip(columns, words, strict=True)
+    ]
 
 
 CODE = """

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.norms import Normed, normed, random_growth
 from model_runner.block_questions import WhatItIsMadeOf
-from pages.block.asked import asked, one_stack
+from pages.block.asked import asked, one_text
 from pages.block.ffn import layer_of
 from pages.block.state import BlockState
 from ui.components import mount
@@ -45,7 +45,7 @@ class NormsView:
 
 def show_norms(opened: PageContext) -> NormsView:
     """The strips, the sizes of all tokens, and the growth. Raises RunnerError."""
-    one_stack(opened)
+    opened = one_text(opened)
     capture = opened.capture
     position = len(capture.tokens) - 1 if opened.query is None else opened.query
     layer = layer_of(opened)

@@ -2,6 +2,8 @@
 
 from pages.block.architecture import show_architecture
 from pages.block.architecture_export import architecture_view
+from pages.block.experts import show_experts
+from pages.block.experts_export import experts_view
 from pages.block.ffn import show_ffn
 from pages.block.ffn_export import ffn_view
 from pages.block.learning import show_learning
@@ -28,6 +30,7 @@ views: dict[View, str] = {
     "stream": _("residual stream"),
     "norms": _("norms"),
     "ffn": _("FFN"),
+    "experts": _("experts"),
     "lens": _("Logit lens"),
     "learning": _("learning"),
 }
@@ -42,6 +45,10 @@ def draw() -> None:
         offer(opened, norms_view(show_norms(opened)))
     elif view == "ffn":
         offer(opened, ffn_view(show_ffn(opened)))
+    elif view == "experts":
+        experts = show_experts(opened)
+        if experts is not None:
+            offer(opened, experts_view(experts))
     elif view == "learning":
         learned = show_learning(opened)
         if learned is not None:

@@ -14,6 +14,7 @@ def explain(view: View) -> None:
         "stream": _stream,
         "norms": _norms,
         "ffn": _ffn,
+        "experts": _experts,
         "lens": _lens,
         "learning": _learning,
     }[view]()
@@ -86,6 +87,23 @@ def _ffn() -> None:
         "SiLU(x) = x · σ(x),  GELU(x) = x · Φ(x)",
         source="Geva et al. 2021, arXiv:2012.14913; Geva et al. 2022, arXiv:2203.14680; Shazeer 2020, arXiv:2002.05202",
         attempt=_("Go from the first layer to the last: where do the strongest units promote tokens that fit?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _experts() -> None:
+    show_reading(
+        [
+            _("In a mixture of experts the feed-forward part is there many times. A router, one small matrix, scores "
+              "all of them for a token; the best few work on it, and their outputs are added, times their weights."),
+            _("At the left the tokens across and the experts down: a number is a weight, a grey cell an expert that "
+              "did not see the token. At the right, how often each expert is picked; a click opens its layer."),
+            _("All experts are held in memory, few of them work; in a dense layer every parameter works on every "
+              "token. A router that sends most to a few wastes the others: training adds a loss against it."),
+        ],
+        formula="y = Σ over the picked experts  w_e(x) · FFN_e(x)\nMixtral: w = softmax(W_r x) of the picked ones",
+        source="Shazeer et al. 2017, arXiv:1701.06538; Fedus et al. 2022, arXiv:2101.03961; "
+        "Jiang et al. 2024, arXiv:2401.04088",
+        attempt=_("Find a word that stands twice in the text: does it go to the same experts both times?"),
     )  # fmt: skip  # one sentence a paragraph
 
 

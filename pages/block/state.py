@@ -11,22 +11,27 @@ N_ = str  # marks a text for Babel without translating it here
 
 MOST = 10**6  # layers; no number is larger
 
-View = Literal["architecture", "stream", "norms", "ffn", "lens", "learning"]
+View = Literal["architecture", "stream", "norms", "ffn", "experts", "lens", "learning"]
 Tokens = Literal["one", "all"]
 Rate = Literal["0.001", "0.003", "0.01", "0.03", "0.1", "0.3"]
 RATES: tuple[Rate, ...] = get_args(Rate)  # of one step of training
 Shade = Literal["probability", "entropy", "kl"]
+Source = Literal["own", "random"]
 
 
 @dataclass(frozen=True)
 class BlockState:
-    """``row`` None is the last row of the lens, the model's own end; ``block`` and ``layer`` None are the open one."""
+    """``row`` None is the last row of the lens, the model's own end; ``block`` and ``layer`` None are the open one;
+    ``expert_layer`` None is the first layer that has experts.
+    """
 
     SCOPE: ClassVar[str] = "block"
 
     view: View = setting("architecture", N_("view"))
     block: int | None = setting(None, N_("block"), least=0, most=MOST)
     layer: int | None = setting(None, N_("layer"), least=0, most=MOST)
+    experts: Source = setting("own", N_("experts"))
+    expert_layer: int | None = setting(None, N_("layer with experts"), least=0, most=MOST)
     tokens: Tokens = setting("one", N_("tokens"))
     shade: Shade = setting("probability", N_("colours of the lens"))
     rate: Rate = setting("0.01", N_("learning rate"))

@@ -10,7 +10,7 @@ import streamlit as st
 
 from analysis.stream_growth import Growth, cosines, growth
 from model_runner.block_questions import Additions, StreamAdditions
-from pages.block.asked import asked
+from pages.block.asked import asked, one_text
 from pages.block.state import BlockState, Tokens, state
 from ui.components import mount
 from ui.controls import choose
@@ -24,7 +24,8 @@ from viz.components.model_stages.model_stages import Row
 N_ = str  # marks a text for Babel without translating it here
 
 PARTS = {
-    "attention": N_("attention"), "mixer": N_("mixer"), "ffn": N_("FFN"), "norm": N_("what norms change"),
+    "attention": N_("attention"), "cross": N_("cross-attention"), "mixer": N_("mixer"),
+    "ffn": N_("FFN"), "norm": N_("what norms change"),
     "scale": N_("what a factor changes"), "layer": N_("the whole layer"), "embedding": N_("embedding"),
 }  # fmt: skip
 
@@ -42,6 +43,7 @@ class StreamView:
 
 def show_stream(opened: PageContext) -> StreamView:
     """Two charts, and every vector that is added to one token. Raises RunnerError."""
+    opened = one_text(opened)
     position = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
     found = asked(opened, StreamAdditions(opened.capture.request, position))
     tokens = state().tokens

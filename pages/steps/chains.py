@@ -34,12 +34,12 @@ def _one(value: float) -> JSON:
     return value
 
 
-def json_matrix(table: Table, *, side: str = "", vector: str = "") -> dict[str, JSON]:
-    """A whole matrix."""
+def json_matrix(table: Table, *, side: str = "", vector: str = "", usual: np.ndarray | None = None) -> dict[str, JSON]:
+    """A whole matrix; one whose ``usual`` numbers are given can be edited."""
     return {
         "name": table.name, "values": json_rows(table.values), "shape": list(table.values.shape), "side": side,
         "rows": list(table.rows), "columns": list(table.columns), "unit": "share" if table.share else "",
-        "vector": vector,
+        "vector": vector, "usual": None if usual is None else json_rows(usual),
     }  # fmt: skip  # a pair a name
 
 
@@ -51,16 +51,16 @@ def show_charts(charts: Sequence[Lines], key: str) -> None:
 
 
 def show_chain(
-    key: str, matrices: dict[str, dict[str, JSON]], steps: Sequence[dict[str, JSON]], *, usual: str
+    key: str, matrices: dict[str, dict[str, JSON]], steps: Sequence[dict[str, JSON]], *, edits: str = ""
 ) -> bytes:
-    """The steps, the one of the address open, or the ``usual`` one; what was drawn."""
+    """The steps, the one of the address open, or the first; what was drawn. ``edits``: see pages.steps.numbers."""
     held = state()
     payload = step_by_step.payload(
         usual=None,
-        edits="",
+        edits=edits,
         settings={"heads": 1, "head": 0, "causal": True, "scaled": True},
         chain={"matrices": matrices, "steps": list(steps)},
-        step=held.step if any(step["id"] == held.step for step in steps) else usual,
+        step=held.step if any(step["id"] == held.step for step in steps) else steps[0]["id"],
         ask=held.ask,
         texts=translated(step_by_step.TEXTS),
     )

@@ -1,12 +1,14 @@
 """The small numbers of the page Step by step: the usual ones, and those that a reader changed, as the address has them.
 
-``X01_1.5~Q00_-2``: the matrix (X, Q, K, V, O), its row and column, the number.
+``X01_1.5~Q00_-2``: the matrix (X, Q, K, V, O), its row and column, the number. S is the row of scores of the view
+softmax, P the row of products of the view why √d.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from typing import Any, Literal
 
 from attention.small_attention import Numbers, usual_numbers
 from pages.steps.state import StepsState, state
@@ -15,7 +17,7 @@ from ui.state import change, short, tell
 from viz.components.step_by_step.step_by_step import MOST
 
 NAMES = {"X": "x", "Q": "w_q", "K": "w_k", "V": "w_v", "O": "w_o"}
-EDIT = re.compile(r"([XQKVO])([0-7])([0-7])_(-?\d{1,6}(?:\.\d{1,15})?(?:e-?\d{1,3})?)", re.ASCII)
+EDIT = re.compile(r"([XQKVOSP])([0-7])([0-7])_(-?\d{1,6}(?:\.\d{1,15})?(?:e-?\d{1,3})?)", re.ASCII)
 
 Change = tuple[str, int, int, float]
 
@@ -51,7 +53,18 @@ def numbers_of(n_tokens: int, d_model: int, written: str) -> Numbers:
     """The usual numbers of these sizes with these changes; those of places that there are not now are passed over."""
     numbers = usual_numbers(n_tokens, d_model)
     for letter, row, column, value in changes_of(written)[0]:
+        if letter not in NAMES:
+            continue
         table = getattr(numbers, NAMES[letter])
         if row < table.shape[0] and column < table.shape[1]:
             table[row, column] = value
     return numbers
+
+
+def row_of(letter: Literal["S", "P"], usual: Any, written: str) -> Any:
+    """The one row of a view, a tensor, with these changes."""
+    row = usual.clone()
+    for name, line, column, value in changes_of(written)[0]:
+        if name == letter and line == 0 and column < len(row):
+            row[column] = value
+    return row

@@ -12,6 +12,7 @@ import streamlit as st
 
 from analysis.head_names import group_size, head_name
 from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
+from pages.steps.projected import spell_out
 from pages.steps.small import events
 from pages.steps.state import state
 from ui import session
@@ -20,7 +21,7 @@ from ui.i18n import _
 from ui.inputs import pick_one
 from ui.page import PageContext, translated
 from ui.view import View, component_page
-from ui.wording import joined, sentence
+from ui.wording import joined, number, sentence
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg
 
@@ -47,7 +48,7 @@ def show_on_model(opened: PageContext, query: int) -> OnModel:
         edits="",
         settings={"heads": 1, "head": opened.head, "causal": True, "scaled": True},
         chain=_as_json(opened, chain, query),
-        step=held.step if held.step in steps else "scores",
+        step=held.step if held.step in steps else steps[0],
         ask=held.ask,
         texts=texts,
     )
@@ -90,10 +91,12 @@ def _said(opened: PageContext, chain: StepChain, query: int) -> str:
 
 
 def _as_json(opened: PageContext, chain: StepChain, query: int) -> dict[str, Any]:
-    return {
+    made: dict[str, Any] = {
         "matrices": {name: _matrix(opened, name, shown) for name, shown in chain.matrices.items()},
         "steps": [_step(opened, chain, step, query) for step in chain.steps],
     }
+    spell_out(opened, chain, made)
+    return made
 
 
 def _matrix(opened: PageContext, name: str, shown: Shown) -> dict[str, Any]:
@@ -137,13 +140,24 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
     notes = {
         "x": _("The residual stream as it enters layer {layer}: {count} numbers a token, the largest are shown."),
         "q": projected, "k": projected, "v": projected,
+        "softmax": _note_of_shares(chain),
         "concat": _("Every head’s output at {token}. In the model all stand in one row; here one below the other."),
         "out": _("W_O turns each head’s output into {count} numbers; their sum is what attention adds at {token}."),
     }  # fmt: skip  # a step a line
     written = d_model or chain.matrices["Y"].shape[1] if "Y" in chain.matrices else d_model
-    if step not in notes or (step in "qkv" and not d_model):
+    if not notes.get(step) or (step in "qkv" and not d_model):
         return ""
     return notes[step].format(matrix=f"W_{step.upper()}", count=written, layer=opened.layer, token=token)
+
+
+def _note_of_shares(chain: StepChain) -> str:
+    """That the rows shown do not sum to 1, where they do not; nothing where they do."""
+    shown = chain.matrices["A"].values.sum(axis=1)
+    if shown.min() > 1 - 1e-6:
+        return ""
+    words = _("e to the score, divided by the sum of its whole row. The rows shown sum to {low} to {high}, not to 1: "
+              "tokens that are not in view have the rest.")  # fmt: skip
+    return words.format(low=number(float(shown.min()), "share"), high=number(float(shown.max()), "share"))
 
 
 # -- to be taken away -------------------------------------------------------------------------------------------------
@@ -168,7 +182,9 @@ def model_view(opened: PageContext, found: OnModel) -> View:
         title=name,
         what=f"the steps of attention at query {query}: tokens {found.chain.window.keys}, the largest dimensions",
         tables=lambda: {
-            f"{name} · {key}": pd.DataFrame(frames[key].values, list(frames[key].rows), list(frames[key].columns))
+            f"{name} · {frames[key].name}": pd.DataFrame(
+                frames[key].values, list(frames[key].rows), list(frames[key].columns)
+            )
             for key in order
         },
         page=component_page(step_by_step.SOURCE, found.payload),

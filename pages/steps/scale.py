@@ -15,16 +15,19 @@ from attention.score_scaling import (
     KEYS,
     PAIRS,
     RandomRow,
+    first_products,
     random_products,
     random_row,
     saturation,
     variances,
 )  # fmt: skip
 from pages.steps.chains import json_matrix, show_chain, show_charts
+from pages.steps.numbers import changed, row_of
 from pages.steps.state import COLDEST, HOTTEST, StepsState, state
 from ui.controls import slider, steps, switch
 from ui.i18n import _
 from ui.view import View, component_page
+from ui.wording import joined
 from viz.chart import Line, Lines
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg
@@ -53,11 +56,13 @@ def show_scale() -> Scaled:
         slider(StepsState, "temperature", held.temperature, span, _("temperature"), step=0.25, width=250)
         switch(StepsState, "scaled", held.scaled, _("divide by √d"))
     products = random_products(PAIRS)
+    root = held.temperature == 1 and held.scaled
     factor = (1 / math.sqrt(d) if held.scaled else 1.0) / held.temperature
-    row = random_row(products, d, factor)
+    usual, written_numbers = first_products(products, d), changed()
+    row = random_row(row_of("P", usual, written_numbers), factor)
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left:
-        payload = _show_row(row, d, factor, plain=held.temperature == 1, scaled=held.scaled)
+        payload = _show_row(row, usual.numpy(), written_numbers, d, factor, root=d if root else None)
     charts = _charts(
         variances(products).tolist(), [saturation(products, KEYS, scaled=on).tolist() for on in (False, True)]
     )
@@ -69,26 +74,36 @@ def show_scale() -> Scaled:
 def tables_of(row: RandomRow) -> dict[str, Table]:
     """What is shown of the row."""
     keys, names = [f"k{i}" for i in range(KEYS)], ("q",)
-    values = {"S": ("q · k", row.products), "C": ("s", row.scores), "A": ("y = softmax(s)", row.weights)}
+    values = {"P": ("q · k", row.products), "C": ("s", row.scores), "A": ("y = softmax(s)", row.weights)}
     tables = {id: Table(name, names, keys, one.numpy()[None], share=id == "A") for id, (name, one) in values.items()}
     ys, ss = [f"y{i}" for i in range(KEYS)], [f"s{i}" for i in range(KEYS)]
     return tables | {"G": Table("diag(y) − y yᵀ", ys, ss, row.gradient.numpy())}
 
 
-def _show_row(row: RandomRow, d: int, factor: float, *, plain: bool, scaled: bool) -> bytes:
-    matrices = {name: json_matrix(table) for name, table in tables_of(row).items()}
+def _show_row(row: RandomRow, usual: np.ndarray, edits: str, d: int, factor: float, root: int | None) -> bytes:
+    tables = tables_of(row)
+    matrices = {name: json_matrix(one, usual=usual[None] if name == "P" else None) for name, one in tables.items()}
     chain: list[dict[str, Any]] = [
-        {"id": "products", "kind": "model", "result": "S", "short": "q · k", "title": _("q · k of random vectors"),
-         "note": _("One query and six keys, all their numbers random: each product is a sum of {d}.").format(d=d)},
-        {"id": "scale", "kind": "scale", "left": "S", "result": "C", "factor": factor, "short": "s",
-         "root": d if plain and scaled else None, "title": _("Divided by √d, and by the temperature"),
+        {"id": "products", "kind": "model", "result": "P", "short": "q · k", "title": _("q · k of random vectors"),
+         "note": _said(row, usual, d)},
+        {"id": "scale", "kind": "scale", "left": "P", "result": "C", "factor": factor, "short": "s",
+         "root": root, "title": _("Divided by √d, and by the temperature"),
          "note": _("Both are one factor on all scores, here {factor}.").format(factor=f"{factor:.4g}")},
         {"id": "softmax", "kind": "softmax", "left": "C", "result": "A"},
         {"id": "gradient", "kind": "gradient", "left": "A", "result": "G", "short": _("gradient"),
          "title": _("The gradient: diag(y) − y yᵀ"),
          "note": _("How each weight moves with each score. Where one weight is nearly 1, nothing moves, or learns.")},
     ]  # fmt: skip  # one step a paragraph
-    return show_chain("steps_scale", matrices, chain, usual="gradient")
+    return show_chain("steps_scale", matrices, chain, edits=edits)
+
+
+def _said(row: RandomRow, usual: np.ndarray, d: int) -> str:
+    """Where the products come from."""
+    random = _("One query and six keys, all their numbers random: each product is a sum of {d}.").format(d=d)
+    typed = int((row.products.numpy() != usual).sum())
+    if typed:
+        return joined(random, _("{count} of them were typed instead.").format(count=typed))
+    return joined(random, _("Click a product and type another."))
 
 
 def _charts(measured: list[float], largest: list[list[float]]) -> tuple[Lines, ...]:
@@ -123,7 +138,7 @@ def scale_view(found: Scaled) -> View:
         what=f"random vectors of {found.d} numbers, not the model's; scores times {found.factor:.6g}",
         tables=lambda: {
             table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns))
-            for table in (tables["G"], tables["S"], tables["C"], tables["A"])
+            for table in (tables["G"], tables["P"], tables["C"], tables["A"])
         }
         | {chart.heading: pd.DataFrame({line.name: list(line.y) for line in chart.series}, [str(d) for d in DIMENSIONS])
            for chart in found.charts},
@@ -135,7 +150,8 @@ def scale_view(found: Scaled) -> View:
         f"q, k = (torch.randn({PAIRS}, {DIMENSIONS[-1]}, generator=generator).double() for _ in range(2))\n"
         "products = (q * k).cumsum(1)  # column d - 1: q · k of d numbers\n"
         f"variances = [float(products[:, d - 1].var()) for d in {DIMENSIONS}]\n"
-        f"weights = torch.softmax(products[:{KEYS}, {found.d} - 1] * {found.factor!r}, 0)\n"
+        f"row = torch.tensor({found.row.products.tolist()}, dtype=torch.float64)  # {KEYS} of them at d, or as typed\n"
+        f"weights = torch.softmax(row * {found.factor!r}, 0)\n"
         "gradient = torch.diag(weights) - torch.outer(weights, weights)",
         starts_with_capture=False,
     )  # fmt: skip  # two tables of tables

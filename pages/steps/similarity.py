@@ -95,7 +95,7 @@ def _show(
     }  # fmt: skip  # a pair a name
     if network is not None:
         tables["ADD"] = Table("v · tanh(q W + k U)", *names, network[0])
-    payload = show_chain("steps_similarity", _matrices(tables, d), _steps(tables, q, k, network), usual="cosine")
+    payload = show_chain("steps_similarity", _matrices(tables, d), _steps(tables, q, k, network))
     lines = "products, norms = q @ k.T, torch.outer(q.norm(dim=1), k.norm(dim=1))\ncosines = products / norms"
     start = "" if "import torch" in code else "import torch\n"
     return Similar(tables, code + start + lines, network is None, payload)

@@ -45,12 +45,12 @@ def show_small() -> Small:
     heads = _heads(held.d, held.heads)
     head = min(held.head, heads - 1)
     with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
-        pick(StepsState, "tokens", held.tokens, _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)), width=124)
+        pick(StepsState, "tokens", held.tokens, _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)), width=150)
         pick(StepsState, "d", held.d, _counted(_("{count} dimensions"), range(SMALLEST_D, LARGEST_D + 1)), width=150)
         words = _counted(_("{count} heads"), divisors(held.d)) | {1: _("1 head")}
-        pick(StepsState, "heads", heads, words, width=120)
+        pick(StepsState, "heads", heads, words, width=142)
         if heads > 1:
-            pick(StepsState, "head", head, _counted(_("head {count}"), range(heads)), width=112)
+            pick(StepsState, "head", head, _counted(_("head {count}"), range(heads)), width=130)
         switch(StepsState, "causal", held.causal, _("mask"))
         switch(StepsState, "scaled", held.scaled, _("divide by √d"))
         words = _("Made up to be small: click a number of X or of a W and type.")
@@ -107,13 +107,13 @@ def small_view(found: Small) -> View:
     """Every matrix of the open head."""
     tables = tables_of(found)
     frames = {table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns)) for table in tables}
-    result = frames.pop("A = softmax(S + mask)")
+    result = frames.pop("A")
     n_tokens, d = found.numbers.x.shape
     return View(
         name=f"attention-steps-{n_tokens}x{d}",
         title=_("Attention, step by step"),
         what=f"small made-up numbers, not the model's: {n_tokens} tokens, d = {d}, head {found.head} of {found.heads}",
-        tables=lambda: {"A = softmax(S + mask)": result, **frames},
+        tables=lambda: {"A": result, **frames},
         page=component_page(step_by_step.SOURCE, found.payload),
         picture=lambda title, words: matrices_svg(tables, title=title, caption=words),
         arrays={name: getattr(found.steps, name).numpy() for name in KEPT},
@@ -136,11 +136,11 @@ def tables_of(found: Small) -> list[Table]:
         of("W_Q", numbers.w_q, "", ""), of("W_K", numbers.w_k, "", ""), of("W_V", numbers.w_v, "", ""),
         of("Q", steps.q[head], "q", ""), of("K", steps.k[head], "k", ""), of("V", steps.v[head], "v", ""),
         of("Q Kᵀ", steps.scores[head], "q", "k"),
-        of("S = Q Kᵀ ÷ √d" if found.scaled else "S = Q Kᵀ", steps.scaled[head], "q", "k"),
+        of("S", steps.scaled[head], "q", "k"),
         of("S + mask", steps.masked[head], "q", "k"),
-        of("A = softmax(S + mask)", steps.weights[head], "q", "k", share=True),
-        of("O = A V", steps.output[head], "o", ""),
-        of("concat", steps.concat, "z", ""), of("W_O", numbers.w_o, "", ""), of("Y = concat W_O", steps.added, "y", ""),
+        of("A", steps.weights[head], "q", "k", share=True),
+        of("O", steps.output[head], "o", ""),
+        of("concat", steps.concat, "z", ""), of("W_O", numbers.w_o, "", ""), of("Y", steps.added, "y", ""),
     ]  # fmt: skip  # a step a line
 
 

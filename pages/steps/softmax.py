@@ -10,13 +10,15 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from attention.safe_softmax import DTYPES, Ways, every_way, overflow_at
+from attention.safe_softmax import DTYPES, Ways, every_way, example, overflow_at
 from attention.vocabulary_cost import VOCABULARIES, adaptive_cost, full_cost, tree_cost
 from pages.steps.chains import json_matrix, show_chain
+from pages.steps.numbers import changed, row_of
 from pages.steps.state import HIGHEST, LOWEST, StepsState, state
 from ui.controls import choose, slider
 from ui.i18n import _
 from ui.view import View, component_page
+from ui.wording import joined
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg, written
 from viz.tree_html import tree_html
@@ -45,12 +47,14 @@ def show_softmax() -> Softmax:
         limit = _("e to the score is ∞ in {dtype} above {limit}").format(
             dtype=held.dtype, limit=f"{overflow_at(DTYPES[held.dtype]):.2f}"
         )
-        st.html(f"<p class='atlas-caption'>{escape(limit)}</p>")
-    ways = every_way(held.largest, held.dtype)
+        hint = joined(limit + ".", _("Click a score and type another."))
+        st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
+    usual, written_numbers = example(held.largest), changed()
+    ways = every_way(row_of("S", usual, written_numbers), held.dtype)
     costs = vocabulary_costs()
     left, right = st.columns([0.64, 0.36], gap="large")
     with left:
-        payload = _show_ways(ways)
+        payload = _show_ways(ways, usual.numpy(), written_numbers)
     with right:
         st.markdown(f"**{_('What a token’s probability costs')}**")
         st.table(costs.map(lambda value: f"{value:,.0f}"))
@@ -83,8 +87,9 @@ def tables_of(ways: Ways) -> dict[str, Table]:
     return tables | {"R": Table("m, ℓ", ("m", "ℓ"), keys, reads)}
 
 
-def _show_ways(ways: Ways) -> bytes:
-    matrices = {name: json_matrix(table) for name, table in tables_of(ways).items()}
+def _show_ways(ways: Ways, usual: np.ndarray, edits: str) -> bytes:
+    tables = tables_of(ways)
+    matrices = {name: json_matrix(one, usual=usual[None] if name == "S" else None) for name, one in tables.items()}
     top, total = ways.reads[-1].largest, ways.reads[-1].total
     scores = [written(score) for score in ways.scores.tolist()]
     whole = [{"matrix": "S"}]
@@ -120,7 +125,7 @@ def _show_ways(ways: Ways) -> bytes:
              parts=["S", "R"], lights=[{"matrix": "R", "column": len(scores) - 1}, {"matrix": "S", "column": "j"}],
              lines=said("O", [f"e^({s} − {written(top)}) ÷ {total:.4g}" for s in scores])),
     ]  # fmt: skip  # one step a paragraph
-    return show_chain("steps_softmax", matrices, steps, usual="naive")
+    return show_chain("steps_softmax", matrices, steps, edits=edits)
 
 
 def _pass(ways: Ways) -> list[list[list[str]]]:
@@ -142,9 +147,9 @@ def softmax_view(found: Softmax) -> View:
     """Every way, and the costs."""
     tables = list(tables_of(found.ways).values())
     return View(
-        name=f"softmax-{found.dtype}-{found.largest:g}",
+        name=f"softmax-{found.dtype}-{float(found.ways.scores.max()):g}",
         title=_("Softmax, safely"),
-        what=f"six scores of an example, not the model's, in {found.dtype}, the largest {found.largest:g}",
+        what=f"six scores of an example, not the model's, in {found.dtype}",
         tables=lambda: {
             **{table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns)) for table in tables},
             _("What a token’s probability costs"): found.costs,

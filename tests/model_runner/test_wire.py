@@ -20,8 +20,10 @@ from model_runner.edits import (
     Masked,
 )
 from model_runner.errors import AwayFromModel, EditInvalid, NoWeights, Reason, RunnerError, Unreadable
+from model_runner.expert_questions import ExpertRouting, RandomRouting
 from model_runner.local.runner import LocalRunner
 from model_runner.positions import layout_of
+from model_runner.projection_questions import HeadProjections
 from model_runner.question import DirectLogits, HeadWrites, Logits, Question
 from model_runner.questions import (
     Beams,
@@ -147,7 +149,8 @@ def questions() -> list[Question[Any]]:
         NextLogits(text), LearnedPositions(), NextToken(more, "a run", 0), NextRaceStep(more, "another", 0),
         EndRun("a run"), EndRun("another"), LogitLens(text, 3),
         StreamAdditions(text, 2), WhatItIsMadeOf(),
-        FeedForwardUnits(text, 1, 2), TrainingStep(text, (0.1,)),
+        FeedForwardUnits(text, 1, 2), TrainingStep(text, (0.1,)), ExpertRouting(text), RandomRouting((1, 2), 8),
+        HeadProjections(text, 1, 2, (0, 3)),
     ]  # fmt: skip
 
 

@@ -9,7 +9,8 @@ import pytest
 
 from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep
-from tests.ui.driving import html, no_failure, open_app, payload, payloads, send, sentences
+from model_runner.expert_questions import RandomRouting
+from tests.ui.driving import html, no_failure, open_app, payload, payloads, send, sentences, tell
 from ui.session import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
@@ -106,15 +107,43 @@ def test_learning_shows_targets_shifted_by_one_and_the_step():
     assert f"{float(learned.before.mean()):.3f} nats, {float(learned.after[0].mean()):.3f} after" in html(app)
 
 
+def test_experts_of_a_random_mixtral_are_offered_where_the_model_has_none_and_are_its_own_numbers():
+    app = view("experts")
+    assert "No layer of this model has experts" in sentences(app)[0]
+    assert not payloads(app, "layer_head_map")
+    app = view("experts", query="3", **{"block.experts": "random", "block.expert_layer": "2"})
+    ids = tuple(token.id for token in runner().capture(REQUEST).tokens)
+    routing = runner().submit(RandomRouting(ids, runner().info.n_vocab + 1)).result()
+    picks, loads = payloads(app, "layer_head_map")
+    assert picks[1]["values"].shape == (8, 8)
+    for token, (experts, weights) in enumerate(zip(routing.layers[2].picks, routing.layers[2].weights, strict=True)):
+        np.testing.assert_allclose(picks[1]["values"][experts.tolist(), token], weights, atol=1e-6)
+    assert np.isfinite(picks[1]["values"]).sum() == 16
+    np.testing.assert_allclose(loads[1]["values"].sum(axis=1), 1, atol=1e-6)
+    assert "nothing in it is learned" in html(app)
+    idle = 4 * 6 * 3 * 64 * 64  # of 4 layers six experts each, of three matrices
+    assert f"{routing.n_parameters - idle:,}" in html(app)
+    maps = [element.proto for element in app.get("bidi_component") if element.proto.component_name == "layer_head_map"]
+    app = tell(app, maps[1], "head", [1, 4])
+    assert app.query_params["block.expert_layer"] == "1"
+
+
+def test_experts_of_a_mixtral_and_a_layer_that_has_none(folder_of):
+    app = view("experts", model=folder_of("deepseek-v3"), text="some text", **{"block.expert_layer": "0"})
+    assert sentences(app) == ["Layer 0 has no experts; L1 is shown."]
+    assert "block.expert_layer" not in app.query_params
+    assert "shared_experts · DeepseekV3MLP" in html(app)
+
+
 ONE_STACK = "So far this is only done for models with one stack of layers"
 SAID = {
-    ("translator", "architecture"): None, ("translator", "lens"): ONE_STACK, ("translator", "stream"): ONE_STACK,
-    ("translator", "norms"): ONE_STACK, ("translator", "learning"): ONE_STACK, ("translator", "ffn"): ONE_STACK,
+    ("translator", "architecture"): None, ("translator", "learning"): ONE_STACK,
     ("encoder", "norms"): None,
     ("encoder", "lens"): None, ("encoder", "stream"): None, ("encoder", "ffn"): None, ("encoder", "architecture"): None,
     ("encoder", "learning"): "This model sees the tokens that it would have to predict",
     ("llama-base", "lens"): "comes without an output layer", ("mixtral", "ffn"): "experts", ("gptj", "stream"): None,
-    ("gptj", "ffn"): None, ("jamba", "architecture"): None,
+    ("gptj", "ffn"): None, ("jamba", "architecture"): None, ("encoder", "experts"): "No layer of this model",
+    ("translator", "experts"): ONE_STACK, ("jamba", "experts"): None, ("llama4", "experts"): "No layer of this model",
 }  # fmt: skip
 
 
@@ -130,6 +159,22 @@ def test_what_a_model_cannot_show_is_one_sentence(folder_of, model: str, name: s
     said = sentences(app)
     assert len(said) == (expected is not None), said
     assert expected is None or expected in said[0].replace("\\", "")
+
+
+@pytest.mark.parametrize("name", ["stream", "norms", "ffn", "lens"])
+@pytest.mark.parametrize("attention", ["encoder", "decoder", "cross"])
+def test_both_stacks_of_the_translator_are_shown(name: str, attention: str):
+    app = view(name, model="translator", attention=attention, text="A dog sleeps.")
+    assert len(sentences(app)) == (attention == "encoder" and name == "lens")
+    if name != "lens" or attention == "encoder":
+        return
+    own = load_runner("translator").capture(CaptureRequest("A dog sleeps.", attention="decoder"))
+    meta, _arrays = payload(app, "layer_head_map")
+    assert meta["column_labels"] == [token.text for token in own.tokens]
+    app = send(app, "layer_head_map", "head", [2, 1])
+    no_failure(app)
+    read = len(own.attention("encoder").tokens) if attention == "cross" else 0
+    assert app.query_params["query"] == str(read + 1)
 
 
 @pytest.mark.parametrize("name", ["architecture", "stream", "norms", "ffn", "lens", "learning"])

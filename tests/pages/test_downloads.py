@@ -37,6 +37,7 @@ VIEWS = [
     ("masks", {"mask": "dual_chunk"}),
     *(("sharing", {"sharing": view}) for view in ("model", "counts")),
     *(("block", {"block.view": view}) for view in ("architecture", "stream", "norms", "ffn", "lens", "learning")),
+    ("block", {"block.view": "experts", "block.experts": "random"}),
     ("edit_heads", {"edits": "ScaledHead(6,5,0.0)"}),
     ("families", {}),
     *(("edit_heads", {"heads": view}) for view in ("effects", "patching")),

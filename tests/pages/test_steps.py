@@ -45,7 +45,7 @@ def test_what_is_taken_away_is_what_torch_computes():
     torch.testing.assert_close(found.steps.added, lines["added"], rtol=0, atol=1e-12)
     assert (float(lines["w_q"][0, 0]), float(lines["x"][1, 3])) == (3, -1.25)
     tables = {table.name: table.values for table in tables_of(found)}
-    assert tables["A = softmax(S + mask)"].sum(1) == pytest.approx(np.ones(4))
+    assert tables["A"].sum(1) == pytest.approx(np.ones(4))
     assert len(tables) == 15
 
 
@@ -100,7 +100,7 @@ def test_the_gradient_shown_is_autograds(scaled, temperature):
     no_failure(app)
     matrices = payload(app, "step_by_step")[0]["chain"]["matrices"]
     factor = (1 / 8 if scaled == "1" else 1) / float(temperature)
-    scores = torch.tensor(matrices["S"]["values"][0], dtype=torch.float64) * factor
+    scores = torch.tensor(matrices["P"]["values"][0], dtype=torch.float64) * factor
     expected = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, 0), scores)
     np.testing.assert_allclose(matrices["G"]["values"], expected.numpy(), atol=1e-12)
 
@@ -113,6 +113,69 @@ def test_the_naive_softmax_overflows_on_the_page_and_the_safe_one_does_not():
     assert "NaN" in matrices["N"]["values"][0]
     assert sum(matrices["A"]["values"][0]) == pytest.approx(1, abs=2e-3)  # float16
     assert sum(matrices["O"]["values"][0]) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("view, name", [("softmax", "S"), ("scale", "P")])
+def test_a_row_can_be_typed_and_all_that_follows_is_of_it(view, name):
+    app = open_app(page=PAGE, **{"steps.view": view, "steps.numbers": f"{name}02_5~{name}07_1~X00_1"})
+    no_failure(app)
+    assert sentences(app) == []
+    meta, _ = payload(app, "step_by_step")
+    matrices = meta["chain"]["matrices"]
+    row, usual = matrices[name]["values"][0], matrices[name]["usual"][0]
+    assert row[2] == 5 != usual[2]
+    assert row[:2] + row[3:] == usual[:2] + usual[3:]
+    factor = 1 if view == "softmax" else 1 / 8
+    expected = torch.softmax(torch.tensor(row, dtype=torch.float64) * factor, 0)
+    np.testing.assert_allclose(matrices["A"]["values"][0], expected.numpy(), atol=1e-3 if view == "softmax" else 1e-12)
+    send(app, "step_by_step", "numbers", f"{name}00_-1")
+    no_failure(app)
+    assert payload(app, "step_by_step")[0]["chain"]["matrices"][name]["values"][0][0] == -1
+    app = open_app(page=PAGE, **{"steps.view": view, "steps.numbers": f"{name}02_1e308~{name}01_nan"})
+    (said,) = sentences(app)
+    assert "is no change of a number here" in said
+    matrix = payload(app, "step_by_step")[0]["chain"]["matrices"][name]
+    assert matrix["values"] == matrix["usual"]
+
+
+def test_x_times_w_of_the_model_is_spelled_out_and_gives_its_number():
+    app = open_app(page=PAGE, layer="6", head="4", query="7", **{"steps.source": "model", "steps.step": "q"})
+    no_failure(app)
+    chain = payload(app, "step_by_step")[0]["chain"]
+    capture, model = (
+        load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT)),
+        load_runner("default").engine.model,
+    )
+    own = {"q": capture.q_unrotated(6)[4], "k": capture.k_unrotated(6)[2], "v": capture.v(6)[2]}
+    for step in chain["steps"]:
+        if step["id"] not in own:
+            continue
+        result, weight = chain["matrices"][step["result"]], chain["matrices"][step["right"]]
+        head = 4 if step["id"] == "q" else 2
+        whole = model.model.layers[6].self_attn.get_submodule(f"{step['id']}_proj").weight
+        for i, name in enumerate(result["rows"]):
+            for j, column in enumerate(map(int, result["columns"])):
+                number = float(own[step["id"]][int(name.split()[-1]), column])
+                assert result["values"][i][j] == pytest.approx(number, abs=1e-4)
+                first, _numbers, last = step["lines"][i][j]
+                terms, total = last.replace("−", "-").removeprefix("≈ ").split(" ≈ ")
+                read = [float(term.strip("()")) for term in terms.split(" + ")]
+                assert len(read) == 6
+                assert sum(read) == pytest.approx(number, abs=5e-3)  # six numbers of three decimals
+                assert float(total) == pytest.approx(number, abs=6e-4)
+                assert "251 more dimensions" in first
+                for dim, row in zip(weight["rows"], weight["values"], strict=True):
+                    assert row[j] == pytest.approx(float(whole[32 * head + column, int(dim)]), abs=1e-7)
+
+
+def test_rows_of_the_softmax_that_do_not_sum_to_one_are_said():
+    def note(**address: str) -> str:
+        app = open_app(page=PAGE, layer="6", head="4", **{"steps.source": "model", **address})
+        steps = payload(app, "step_by_step")[0]["chain"]["steps"]
+        return next(step for step in steps if step["id"] == "softmax").get("note", "")
+
+    assert "not to 1: tokens that are not in view have the rest" in note(query="7")
+    assert note(text="The dog") == ""
 
 
 def test_the_split_of_the_models_products_is_theirs():

@@ -59,6 +59,7 @@ PLACES = [
     ("block", {"block.view": "lens", "block.shade": "kl", "block.row": "3"}),
     ("block", {"block.view": "ffn", "block.layer": "7"}),
     ("block", {"block.view": "learning", "block.rate": "0.1"}),
+    ("block", {"block.view": "experts", "block.experts": "random", "block.expert_layer": "2"}),
     ("block", {"block.view": "stream", "block.tokens": "all"}),
     ("edit_heads", {"edit": "scale", "edit_scale": "0.5"}),
     ("edit_heads", {"edit": "swap", "edit_other": "6", "edits": "MeanHead(3,1)", "everywhere": "1"}),

@@ -181,11 +181,11 @@ def test_heads_of_zeros_are_no_division_by_zero():
 @pytest.mark.parametrize("variant", EVERY)
 def test_a_row_stays_when_the_text_goes_on_unless_the_variant_says_otherwise(variant):
     long = made(40)
-    turned = torch.arange(40.0).double()[:, None] * torch.tensor([1.0, 0.1]).double(), torch.tensor([[0, 1], [2, 3]])
+    turned = torch.tensor([1.0, 0.1]).double(), torch.tensor([[0, 1], [2, 3]])  # angles a token, and pairs
     long = replace(head_of(long.q + 3, long.k, long.v, causal=True), beside=long.beside, turns=turned)  # in one bucket
     short = head_of(long.q[:17], long.k[:17], long.v[:17], causal=True)
     beside = None if long.beside is None else long.beside[:17, :17]
-    short = replace(short, beside=beside, turns=(turned[0][:17], turned[1]))
+    short = replace(short, beside=beside, turns=turned)
     values = {one.name: 8 if one.name == "buckets" else one.usual(17) for one in variant.parameters}
     same = torch.allclose(variant.mixed(short, values), variant.mixed(long, values)[:17], rtol=1e-9, atol=1e-12)
     assert same is not variant.whole

@@ -14,6 +14,7 @@ from model_runner import CaptureRequest, GenerateRequest
 from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep, WhatItIsMadeOf
 from model_runner.edits import ScaledHead
 from model_runner.errors import Cancelled
+from model_runner.expert_questions import ExpertRouting
 from model_runner.local.runner import LocalRunner
 from model_runner.question import DirectLogits, HeadWrites
 from model_runner.questions import (
@@ -47,6 +48,7 @@ ONE_FORWARD: dict[str, Any] = {
     "what heads write": HeadWrites(0, torch.ones(1, D_HEAD)),
     "what it is made of": WhatItIsMadeOf(),
     "learned positions": LearnedPositions(),
+    "whom tokens are sent to": ExpertRouting(CaptureRequest(TEXT)),
 }
 MORE: dict[str, Any] = {
     "a capture with an edited rotation": CaptureRequest(TEXT, edits=(ScaledTheta(0.5),)),

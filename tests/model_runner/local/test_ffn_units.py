@@ -37,6 +37,18 @@ def test_all_units_together_are_what_the_part_adds(name: str) -> None:
     torch.testing.assert_close(factor * total, added.vectors[at].double(), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("attention, stack, place", [("encoder", "encoder", 1), ("decoder", "decoder", 2)])
+def test_units_of_the_translators_stacks_are_what_their_part_adds(attention: str, stack: str, place: int) -> None:
+    runner, request = load_runner("translator"), CaptureRequest("A dog sleeps.", attention=attention)
+    found = runner.submit(FeedForwardUnits(request, 1, 2)).result()
+    part = getattr(runner.engine.model, stack).block[1].layer[place].DenseReluDense
+    total = part.wo.weight.double() @ found.values.double()
+    added = runner.submit(StreamAdditions(request, 2)).result()
+    (at,) = [i for i, step in enumerate(added.steps) if (step.layer, step.part) == (1, "ffn")]
+    torch.testing.assert_close(total, added.vectors[at].double(), rtol=1e-4, atol=1e-5)
+    assert found.promoted.shape == (8, 0)
+
+
 @pytest.mark.parametrize("name", WRITTEN)
 def test_active_units_are_those_whose_gate_is_above_zero(name: str) -> None:
     runner, seen = shared_runner(name), list[Tensor]()

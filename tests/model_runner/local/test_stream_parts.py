@@ -11,7 +11,7 @@ from torch import Tensor
 from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import Additions, StreamAdditions
 from model_runner.edits import ScaledHead
-from model_runner.errors import NoSuchPlace, OneStackOnly
+from model_runner.errors import NoSuchPlace
 from model_runner.local.block_path import block_path
 from model_runner.local.block_probe import Event, LayerRun
 from tests.model_runner.cases import TEXT, shared_runner
@@ -78,6 +78,22 @@ def test_the_sums_of_the_embedded_models(model: str) -> None:
         )
 
 
+@pytest.mark.parametrize("attention, parts", [("encoder", 2), ("decoder", 3), ("cross", 3)])
+def test_the_sums_of_both_stacks_of_the_embedded_translator(attention: str, parts: int) -> None:
+    runner, request = load_runner("translator"), CaptureRequest("A dog sleeps.", attention=attention)
+    found, capture = runner.submit(StreamAdditions(request, 2)).result(), runner.capture(request)
+    check_sums(found, capture.residuals, 2)
+    own = ["attention", "cross", "ffn"] if parts == 3 else ["attention", "ffn"]
+    assert [step.part for step in found.steps] == ["embedding", *own * capture.n_layers]
+    layer = runner.engine.model.decoder.block[1].layer
+    if parts == 3:
+        seen: list[Tensor] = []
+        hook = layer[1].EncDecAttention.register_forward_hook(lambda _, __, output: seen.append(output[0][0, 2]))
+        runner.submit(StreamAdditions(request, 2)).result()
+        hook.remove()
+        torch.testing.assert_close(found.vectors[5], seen[-1])
+
+
 def test_an_added_vector_is_what_a_plain_hook_sees() -> None:
     runner, seen = shared_runner("granite"), list[Tensor]()
     model = runner.engine.model
@@ -115,5 +131,3 @@ def test_a_layer_that_no_sum_explains_is_one_step() -> None:
 def test_what_cannot_be_asked_is_refused() -> None:
     with pytest.raises(NoSuchPlace):
         shared_runner("llama").submit(StreamAdditions(CaptureRequest(TEXT), 999)).result()
-    with pytest.raises(OneStackOnly):
-        load_runner("translator").submit(StreamAdditions(CaptureRequest("A dog sleeps."), 0)).result()

@@ -44,7 +44,7 @@ export function smallChain(numbers, { heads, head, causal, scaled }) {
     WQ: matrix("W_Q", own.WQ, inputs, dims, "query"), Q: matrix("Q", own.Q, of("q"), dims, "query"),
     WK: matrix("W_K", own.WK, inputs, dims, "key"), K: matrix("K", own.K, of("k"), dims, "key"),
     WV: matrix("W_V", own.WV, inputs, dims, "value"), V: matrix("V", own.V, of("v"), dims, "value"),
-    S: matrix("QKᵀ", own.S, of("q"), of("k")), C: matrix("S", own.C, of("q"), of("k")),
+    S: matrix("Q Kᵀ", own.S, of("q"), of("k")), C: matrix("S", own.C, of("q"), of("k")),
     M: matrix("S + mask", own.M, of("q"), of("k")), A: matrix("A", own.A, of("q"), of("k"), "", "share"),
     O: matrix("O", own.O, of("o"), dims, "value"),
     Z: matrix("concat", concat, of("z"), inputs, "value"),

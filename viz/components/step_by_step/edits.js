@@ -1,9 +1,10 @@
 // Numbers that the reader changed, as the address holds them: X01_1.5~Q00_-2, the matrix, its row and column, the number.
+// S and P are rows of views of their own: scores of a softmax, and products of random vectors.
 
 /** @import { Numbers } from "./payload" */
 
-const LETTERS = { X: "X", Q: "WQ", K: "WK", V: "WV", O: "WO" }
-const EDIT = /^([XQKVO])(\d)(\d)_(-?\d+(?:\.\d+)?(?:e-?\d+)?)$/
+const LETTERS = { X: "X", Q: "WQ", K: "WK", V: "WV", O: "WO", S: "S", P: "P" }
+const EDIT = /^([XQKVOSP])(\d)(\d)_(-?\d+(?:\.\d+)?(?:e-?\d+)?)$/
 
 /** @type {(edits: string) => [matrix: string, row: number, column: number, value: number][]} */
 const readEdits = (edits) =>
@@ -17,10 +18,15 @@ const readEdits = (edits) =>
 export function withEdits(usual, edits) {
   const numbers = /** @type {Numbers} */ (Object.fromEntries(Object.entries(usual).map(([name, rows]) => [name, rows.map((row) => [...row])])))
   for (const [name, row, column, value] of readEdits(edits)) {
-    if (numbers[name][row]?.[column] !== undefined) numbers[name][row][column] = value
+    if (numbers[name]?.[row]?.[column] !== undefined) numbers[name][row][column] = value
   }
   return numbers
 }
+
+// The edits but those of these numbers.
+/** @type {(edits: string, usual: Numbers) => string} */
+export const without = (edits, usual) =>
+  edits.split("~").filter((edit) => edit && !(LETTERS[edit[0]] in usual)).join("~")
 
 // The edits with one more; those of places that are not there now, of a longer text, say, are kept.
 /** @type {(edits: string, usual: Numbers, name: string, row: number, column: number, value: number) => string} */

@@ -4,7 +4,7 @@ import type { Life, Palette, Texts } from "../shared/types"
 
 export type Rows = number[][]
 
-/** The matrices that can be edited. */
+/** The matrices that can be edited: the small ones, or those of a chain that have `usual` numbers. */
 export type Numbers = Record<"X" | "WQ" | "WK" | "WV" | "WO", Rows>
 
 export interface Settings {
@@ -28,6 +28,8 @@ export interface Matrix {
   vector?: string
   /** Of the whole matrix, of which a part may be shown. */
   shape: number[]
+  /** Its numbers before the reader changed any; without them it cannot be edited. */
+  usual?: Rows | null
 }
 
 /** One step: how each number of `result` comes about. */
@@ -95,6 +97,8 @@ export interface Told {
 
 export interface State extends Life {
   meta: Meta
+  /** What can be edited: before any change, and now. */
+  usual: Numbers
   numbers: Numbers
   edits: string
   chain: Chain

@@ -15,7 +15,7 @@ export function viewsOf(step, { matrices }) {
 /** @type {(step: Step, index: number, count: number, texts: Texts) => string} */
 export function operatorBefore(step, index, count, texts) {
   if (index === 0) return ""
-  if (index < count - 1) return { product: "×", concat: "|" }[step.kind] ?? ""
+  if (index < count - 1) return { product: "×", concat: "|", told: step.right ? "×" : "" }[step.kind] ?? ""
   if (step.kind === "scale") return step.root ? `÷ √${step.root} =` : "="
-  return { product: "=", concat: "=", sum: "Σ =", mask: "+ mask =", softmax: "softmax", gradient: "→", told: "→", rotate: texts.turning }[step.kind] ?? "="
+  return { product: "=", concat: "=", sum: "Σ =", mask: "+ mask =", softmax: "softmax", gradient: "→", told: step.right ? "=" : "→", rotate: texts.turning }[step.kind] ?? "="
 }

@@ -4,7 +4,7 @@ import { clamp } from "../shared/numbers.js"
 import { announcer, markPainted, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { smallChain } from "./arithmetic.js"
-import { withEdits } from "./edits.js"
+import { without, withEdits } from "./edits.js"
 import { explained } from "./explain.js"
 import { matrixView, paintMatrix } from "./matrix.js"
 import { overview, paintOverview } from "./overview.js"
@@ -39,13 +39,13 @@ function create(root) {
   state.play = button("play", () => (state.playing ? stop(state) : play(state)))
   state.next = button("next", () => goBy(state, 1))
   state.cover = button("ask", () => askWhat(state, !state.ask))
-  state.reset = button("reset", () => editTo(state, ""))
+  state.reset = button("reset", () => editTo(state, without(state.edits, state.usual)))
   state.bar = element("div", { className: "bar" }, state.back, state.play, state.next, state.cover, state.reset)
   state.way = element("div", { className: "way" })
   state.title = element("div", { className: "title" })
-  state.stage = element("div", { className: "stage" })
+  state.stage = element("div", { className: "stage", tabindex: -1 }) // takes the focus of a click, else the page around it would
   state.sum = element("div", { className: "sum", "aria-live": "off" })
-  state.slide = element("input", { type: "range", min: -3, max: 3, step: 0.1 })
+  state.slide = element("input", { type: "range", step: 0.1 })
   state.slideName = element("span")
   state.slideRow = element("label", { className: "slide", hidden: true }, state.slideName, state.slide)
   state.problem = element("div", { className: "problem", role: "alert" })
@@ -71,12 +71,18 @@ function receive(state, { meta }) {
 /** @param {State} state */
 function compute(state) {
   const { meta } = state
-  if (meta.usual) {
-    state.numbers = withEdits(meta.usual, state.edits)
-    state.chain = smallChain(state.numbers, meta.settings)
-  } else if (meta.chain) state.chain = withMasks(meta.chain)
+  state.usual = meta.usual ?? usualOf(meta.chain)
+  state.numbers = withEdits(state.usual, state.edits)
+  if (meta.usual) state.chain = smallChain(state.numbers, meta.settings)
+  else if (meta.chain) state.chain = withMasks(meta.chain)
+  if (state.edits !== meta.edits) for (const name in usualOf(meta.chain)) state.chain.matrices[name].values = state.numbers[name]
   if (!state.chain.steps.some((step) => step.id === state.step)) state.step = state.chain.steps[0].id
 }
+
+// Of a chain, the numbers that can be edited, before any is; the host computes what follows from them.
+/** @type {(chain: Chain | null) => any} */
+const usualOf = (chain) =>
+  Object.fromEntries(Object.entries(chain?.matrices ?? {}).flatMap(([name, { usual }]) => (usual ? [[name, usual]] : [])))
 
 // JSON has no −∞, ∞ and NaN.
 /** @type {(chain: Chain) => Chain} */
@@ -94,9 +100,11 @@ function draw(state) {
   state.theme = readTheme(root, meta.palette)
   const shapes = Object.entries(chain.matrices).map(([name, one]) => [name, one.rows, one.columns, one.name])
   const made = JSON.stringify([state.step, shapes, meta.texts, chain.steps.map((step) => [step.id, step.title, step.note])])
-  if (state.made !== made) build(state)
+  const anew = state.made !== made
+  if (anew) build(state)
   state.made = made
   fit(state)
+  if (anew) showOpen(state)
   refresh(state)
 }
 
@@ -111,12 +119,19 @@ function build(state) {
   state.way.replaceChildren(line.line)
   state.buttons = line.buttons
   state.views = viewsOf(step, chain).map(({ id, turned }) => matrixView(chain.matrices[id], {
-    id, turned, texts, result: id === step.result, edit: meta.usual !== null && id in state.numbers,
+    id, turned, texts, result: id === step.result, edit: id in state.numbers,
   }))
   const parts = state.views.flatMap((view, i) => [element("span", { className: "operator", textContent: operatorBefore(step, i, state.views.length, texts) }), view.table])
   state.stage.replaceChildren(...parts)
   const number = chain.steps.indexOf(step) + 1
   state.title.replaceChildren(element("b", { textContent: `${number}. ${step.title ?? texts[`step_${step.id}`] ?? ""}` }), element("span", { textContent: step.note ?? texts[`about_${step.id}`] ?? "" }))
+}
+
+// The open step in the middle of the line, where the line is wider than the page.
+function showOpen(state) {
+  const button = state.buttons.find((one) => one.id === state.step).button
+  const line = button.parentElement
+  line.scrollLeft = button.offsetLeft - (line.clientWidth - button.offsetWidth) / 2
 }
 
 // Cells as wide as there is room for all tables beside one another, or for one of them on a phone.
@@ -164,7 +179,7 @@ function nameButtons(state) {
   state.back.disabled = order === 0
   state.next.disabled = order === state.chain.steps.length - 1
   state.cover.setAttribute("aria-pressed", String(state.ask))
-  state.reset.hidden = !state.edits || !state.meta.usual
+  state.reset.hidden = without(state.edits, state.usual) === state.edits
 }
 
 // ---- what the reader does -------------------------------------------------------------------------------------------
@@ -178,7 +193,6 @@ function go(state, id) {
   draw(state)
   const { texts } = state.meta
   state.announce(`${texts[`step_${id}`] ?? ""} ${texts[`about_${id}`] ?? ""}`)
-  state.buttons.find((one) => one.id === id)?.button.scrollIntoView({ block: "nearest", inline: "nearest" })
 }
 
 function goBy(state, by) {

@@ -8,6 +8,7 @@ import { typed, written } from "./written.js"
 /** @import { State } from "./payload" */
 
 const STEP = 0.5 // of the arrow keys
+const [REACH, ROW_REACH] = [3, 20] // of the slider, to either side: of small numbers, and of a row of scores
 
 /** @param {State} state */
 export function listenToTyping(state) {
@@ -21,7 +22,7 @@ export function listenToTyping(state) {
 }
 
 function put(state, place, value) {
-  state.act.editTo(state, edited(state.edits, state.meta.usual, place.matrix, place.row, place.column, value))
+  state.act.editTo(state, edited(state.edits, state.usual, place.matrix, place.row, place.column, value))
 }
 
 function onTyped(state, input) {
@@ -54,7 +55,8 @@ function showSlide(state, input) {
   const { matrix, row, column } = state.focused
   remember(state, input)
   state.slideName.textContent = input.getAttribute("aria-label")
-  state.slide.value = String(state.numbers[matrix][row][column])
+  const reach = state.meta.usual ? REACH : ROW_REACH
+  Object.assign(state.slide, { min: -reach, max: reach, value: String(state.numbers[matrix][row][column]) })
   state.slideRow.hidden = false
 }
 

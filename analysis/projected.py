@@ -1,0 +1,51 @@
+"""One number of a head as the sum that it is: its largest terms, the rest as one number, the bias."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from model_runner.projection_questions import Projected
+
+TERMS = 5  # that are spelled out of the sum of d_model products
+
+
+@dataclass(frozen=True)
+class Term:
+    """``read`` times ``weight``, of this dimension of the stream."""
+
+    dim: int
+    read: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class Spelled:
+    """``total`` is exactly the sum of the terms, of the ``rest`` of ``more`` products, and of the bias."""
+
+    terms: tuple[Term, ...]
+    rest: float
+    more: int
+    bias: float
+    total: float
+
+
+def spelled(projected: Projected, row: int, column: int) -> Spelled:
+    """The number in this row and column; float64 sums of the model's own numbers."""
+    read, weight = projected.read[row].double().numpy(), projected.matrix[:, column].double().numpy()
+    products = read * weight
+    order = np.argsort(-np.abs(products), kind="stable")[:TERMS]
+    terms = tuple(Term(int(dim), float(read[dim]), float(weight[dim])) for dim in order)
+    rest = float(np.delete(products, order).sum())
+    bias = float(projected.bias[column])
+    total = sum(term.read * term.weight for term in terms) + rest + bias
+    return Spelled(terms, rest, len(products) - len(order), bias, total)
+
+
+def largest_dims(projected: Projected, columns: list[int], most: int) -> list[int]:
+    """The dimensions of the stream whose products with these columns are largest over all rows, rising."""
+    sizes = projected.read.abs().double().sum(0) * projected.matrix[:, columns].abs().double().sum(1)
+    found: Float[np.ndarray, "most"] = np.argsort(-sizes.numpy(), kind="stable")[:most]
+    return sorted(int(dim) for dim in found)

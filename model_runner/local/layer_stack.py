@@ -1,0 +1,100 @@
+"""The stack of layers that a request's text goes through, alike for models of one stack and of two.
+
+Of an encoder–decoder the request's attention says which: the encoder's, or else the decoder's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers.modeling_outputs import BaseModelOutput
+
+from model_runner.local.block_path import BlockPath
+from model_runner.local.encoder_decoder import EncoderDecoder
+from model_runner.local.engine import Engine
+from model_runner.local.feed_forward import FeedForward
+from model_runner.local.reading import explained
+from model_runner.local.recording import Recording, active
+from model_runner.local.stream import outputs_of
+from model_runner.local.two_stacks import run_two
+from model_runner.request import CaptureRequest
+from model_runner.tokens import Token
+
+
+@dataclass(frozen=True, eq=False)
+class LayerStack:
+    """``names`` are those of its layers, ``forward`` runs the text through it again and gives its last hidden state.
+
+    ``paths`` and ``feed_forwards`` are tried when they are first asked for.
+    """
+
+    layers: tuple[nn.Module, ...]
+    names: tuple[str, ...]
+    attends: tuple[bool, ...]
+    tokens: tuple[Token, ...]
+    forward: Callable[[], Float[Tensor, "tokens d_model"]]
+    paths: Callable[[], tuple[BlockPath | None, ...]]
+    feed_forwards: Callable[[], tuple[FeedForward | None, ...]]
+
+
+def stack_of(engine: Engine | EncoderDecoder, request: CaptureRequest) -> LayerStack:
+    """Raises RunnerError for a text that cannot be read."""
+    return _one(engine, request) if isinstance(engine, Engine) else _of_two(engine, request)
+
+
+def _one(engine: Engine, request: CaptureRequest) -> LayerStack:
+    anatomy, tokens = engine.anatomy, tuple(engine.write(request).tokens)
+
+    def forward() -> Tensor:
+        with explained(engine.info, len(tokens)), torch.no_grad(), contextlib.ExitStack() as stack:
+            if request.edits:
+                stack.enter_context(active(Recording(anatomy.names, edit=engine.edit(request), keeps=False)))
+            ids = _ids(tokens, engine.model.device)
+            return anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True).last_hidden_state[0]
+
+    return LayerStack(
+        layers=anatomy.layers,
+        names=tuple(anatomy.names[id(layer)] for layer in anatomy.layers),
+        attends=tuple(place in anatomy.attention for place in range(len(anatomy.layers))),
+        tokens=tokens,
+        forward=forward,
+        paths=engine.block_paths,
+        feed_forwards=engine.feed_forwards,
+    )
+
+
+def _of_two(engine: EncoderDecoder, request: CaptureRequest) -> LayerStack:
+    name = "encoder" if request.attention == "encoder" else "decoder"
+    anatomy, model = engine.anatomy, engine.model
+    capture = engine.capture(request)
+    read, written = capture.attention("encoder"), capture.attention("decoder")
+
+    def encode() -> Tensor:
+        with explained(engine.info, len(read.tokens)), torch.no_grad():
+            return engine.reads_positions(input_ids=_ids(read.tokens, model.device)).last_hidden_state[0]
+
+    def decode() -> Tensor:
+        already = BaseModelOutput(last_hidden_state=read.hidden[None])  # type: ignore[arg-type]  # as torch has it
+        with explained(engine.info, len(written.tokens)), outputs_of(anatomy.trunk.module) as last:
+            run_two(model, None, _ids(written.tokens, model.device), encoder_outputs=already)
+        return last[-1].last_hidden_state[0]
+
+    layers = getattr(anatomy, name).layers
+    return LayerStack(
+        layers=layers,
+        names=tuple(anatomy.names[id(layer)] for layer in layers),
+        attends=(True,) * len(layers),
+        tokens=read.tokens if name == "encoder" else written.tokens,
+        forward=encode if name == "encoder" else decode,
+        paths=lambda: engine.block_paths(name),
+        feed_forwards=lambda: engine.feed_forwards(name),
+    )
+
+
+def _ids(tokens: tuple[Token, ...], device: torch.device) -> Tensor:
+    return torch.tensor([[token.id for token in tokens]], device=device)

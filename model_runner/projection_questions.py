@@ -1,0 +1,44 @@
+"""What can be asked of a head's projections: the matrices that make q, k and v, and what these matrices read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+from model_runner.question import Question
+from model_runner.request import CaptureRequest
+
+
+@dataclass(frozen=True, eq=False)
+class Projected:
+    """``made = read @ matrix + bias`` as the module ``module`` made it, of one head's columns; ``bias`` 0 where none.
+
+    ``read`` is the stream as the layer's norm leaves it.
+    """
+
+    module: str
+    read: Float[Tensor, "positions d_model"]
+    matrix: Float[Tensor, "d_model d_head"]
+    bias: Float[Tensor, "d_head"]
+    made: Float[Tensor, "positions d_head"]
+
+
+@dataclass(frozen=True, eq=False)
+class Projections:
+    """Of queries, keys and values before any rotation; None where no column of a matrix makes them (a norm follows)."""
+
+    q: Projected | None
+    k: Projected | None
+    v: Projected | None
+
+
+@dataclass(frozen=True)
+class HeadProjections(Question[Projections]):
+    """How a head's vectors come of the stream at these positions. Raises NoWeights."""
+
+    request: CaptureRequest
+    layer: int
+    head: int
+    positions: tuple[int, ...]

@@ -1,0 +1,209 @@
+"""Experts: which of them the router picks for each token, with what weight, how evenly, and what is held and used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from analysis.expert_load import Held, imbalance, loads, parameters, weight_grid
+from model_runner.errors import OneStackOnly
+from model_runner.expert_questions import ExpertRouting, RandomRouting, Routed, Routing
+from pages.block.asked import asked
+from pages.block.state import BlockState, Source, state
+from ui import session
+from ui.components import mount
+from ui.controls import choose, pick
+from ui.i18n import _
+from ui.page import PageContext, translated
+from ui.state import change, refuse
+from ui.wording import joined, number, plain, sentence
+from viz.components.layer_head_map import layer_head_map
+
+N_ = str  # marks a text for Babel without translating it here
+
+PICK_TEXTS = layer_head_map.TEXTS | {
+    "rows": N_("experts"),
+    "columns": N_("tokens"),
+    "cell": N_("{row} · {column} ({column_index}): weight {value}"),
+    "missing": N_("{row} · {column} ({column_index}): not picked"),
+}
+LOAD_TEXTS = layer_head_map.TEXTS | {
+    "columns": N_("experts"),
+    "cell": N_("{row}, {column}: {value} of the picks"),
+    "missing": N_("{row} has no {column}"),
+}
+MAP_HEIGHT, LOAD_HEIGHT = 330, 250  # pixels
+
+
+@dataclass(frozen=True, eq=False)
+class ExpertsView:
+    """What is drawn: the routing, the open layer's place in it, and of which model it is."""
+
+    routing: Routing
+    place: int
+    source: Source
+    tokens: tuple[str, ...]
+    payload: bytes
+
+    @property
+    def layer(self) -> Routed:
+        return self.routing.layers[self.place]
+
+
+def show_experts(opened: PageContext) -> ExpertsView | None:
+    """Two maps and what is held and used; None where a sentence says why not. Raises RunnerError."""
+    source = state().experts
+    controls = st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small")
+    with controls:
+        words: dict[Source, str] = {"own": _("this model"), "random": _("tiny, random")}
+        choose(BlockState, "experts", source, words)
+    found = _routing(opened, source)
+    if not found.layers:
+        st.info(plain(_no_experts(opened)))
+        return None
+    place = _place(found)
+    with controls:
+        layers = {one.layer: f"L{one.layer}" for one in found.layers}
+        pick(BlockState, "expert_layer", found.layers[place].layer, layers, width=100)
+        st.html(f"<p class='atlas-caption'>{escape(_said(found, place, source))}</p>", width="stretch")
+    tokens = tuple(token.text for token in opened.capture.tokens)
+    position = len(tokens) - 1 if opened.query is None else opened.query
+    payload = picks_payload(found.layers[place], tokens, position)
+    left, right = st.columns([0.6, 0.4], gap="medium")
+    with left:
+        _heading(_("Who works on which token"))
+        mount(layer_head_map.SOURCE, payload, key="expert_picks", on={"head": _open_token})
+        st.html(held_table(parameters(found, place), found.layers[place]))
+    with right:
+        _heading(_("How the work is shared out"))
+        load = loads(found)
+        mount(layer_head_map.SOURCE, load_payload(found, load, place), key="expert_load", on={"head": _open_of(found)})
+        st.html(f"<p class='atlas-caption'>{escape(_balance(found.layers[place], load[place]))}</p>")
+    return ExpertsView(found, place, source, tokens, payload)
+
+
+def _heading(words: str) -> None:
+    st.html(f"<div class='atlas-head'><b>{escape(words)}</b></div>")
+
+
+def _routing(opened: PageContext, source: Source) -> Routing:
+    """Of the model, or of the random one; no layers for an encoder–decoder, whose experts are not looked for."""
+    if source == "random":
+        ids = tuple(token.id for token in opened.capture.tokens)
+        return asked(opened, RandomRouting(ids, max(opened.runner.info.n_vocab, *ids) + 1))
+    if opened.runner.info.attentions:
+        return Routing((), 0)
+    return asked(opened, ExpertRouting(opened.capture.request))
+
+
+def _no_experts(opened: PageContext) -> str:
+    info = opened.runner.info
+    none = _("No layer of this model has experts to choose from: every token goes through all of it.")
+    why = sentence(OneStackOnly(name=info.name)) if info.attentions else none
+    return joined(why, _("“tiny, random” above shows a small mixture of experts, of random numbers, on this text."))
+
+
+def _place(found: Routing) -> int:
+    """The open layer among those with experts; another is said and dropped."""
+    layers = [one.layer for one in found.layers]
+    held = state().expert_layer
+    if held is None or held in layers:
+        return 0 if held is None else layers.index(held)
+    words = _("Layer {layer} has no experts; L{first} is shown.")
+    refuse(BlockState, "expert_layer", words.format(layer=held, first=layers[0]))
+    return 0
+
+
+def _said(found: Routing, place: int, source: Source) -> str:
+    layer = found.layers[place]
+    used, count = layer.picks.shape[1], layer.n_experts
+    words = _("Each token goes to {used} of {count} experts; their outputs are added, times these weights.")
+    said = words.format(used=used, count=count)
+    if source == "own":
+        return said
+    return joined(_("A tiny Mixtral of random numbers, nothing in it is learned; its router’s own numbers."), said)
+
+
+def _balance(layer: Routed, load: np.ndarray) -> str:
+    """E3 has most, 2.0 times the even share of 12 %."""
+    words = _("L{layer}: E{expert} has most, {times} times the even share of {even}; {idle} have none of this text.")
+    return words.format(
+        layer=layer.layer, expert=int(np.nanargmax(load)), times=f"{imbalance(load):.1f}",
+        even=number(1 / layer.n_experts, "share"), idle=int((load == 0).sum()),
+    )  # fmt: skip  # its values in two lines
+
+
+def picks_payload(layer: Routed, tokens: tuple[str, ...], position: int) -> bytes:
+    """Experts down, tokens across, the weight where a token goes to an expert; the chosen token's best one is open."""
+    values = weight_grid(layer)
+    best = int(layer.picks[position, int(layer.weights[position].argmax())])
+    return layer_head_map.payload(
+        values,
+        title=_("weight of each expert at each token"),
+        scale="sequential",
+        low=0.0,
+        high=max(1.0, float(np.nanmax(values))),
+        number="plain",
+        open=(best, position),
+        texts=translated(PICK_TEXTS),
+        row_labels=[f"E{expert}" for expert in range(layer.n_experts)],
+        column_labels=list(tokens),
+        max_height=MAP_HEIGHT,
+    )
+
+
+def load_payload(found: Routing, load: np.ndarray, place: int) -> bytes:
+    """Layers down, experts across: the share of the picks."""
+    return layer_head_map.payload(
+        load,
+        title=_("share of the picks by layer and expert"),
+        scale="sequential",
+        low=0.0,
+        high=float(np.nanmax(load)),
+        number="percent",
+        open=(place, int(np.nanargmax(load[place]))),
+        texts=translated(LOAD_TEXTS),
+        row_labels=[f"L{layer.layer}" for layer in found.layers],
+        column_labels=[f"E{expert}" for expert in range(load.shape[1])],
+        max_height=LOAD_HEIGHT,
+    )
+
+
+def _open_token(cell: list[int] | None) -> None:
+    if cell is not None:
+        session.move(query=int(cell[1]), key=None)
+
+
+def _open_of(found: Routing) -> Callable[[list[int] | None], None]:
+    def answer(cell: list[int] | None) -> None:
+        if cell is not None:
+            change(BlockState, expert_layer=found.layers[int(cell[0])].layer)
+
+    return answer
+
+
+def name_of(held: Held, layer: Routed) -> str:
+    """8 experts of 24,576 · gate: MixtralTopKRouter · ..."""
+    names = {"model": _("the whole model"), "ffn": _("L{layer}, all of its FFN").format(layer=layer.layer)}
+    if held.count:
+        words = _("{count} experts of {size}")
+        return words.format(count=held.count, size=f"{layer.n_parameters:,}")
+    kinds = {one.name: one.kind for one in layer.beside}
+    return f"{held.name} · {kinds[held.name]}" if held.name in kinds else names[held.name]
+
+
+def held_table(rows: tuple[Held, ...], layer: Routed) -> str:
+    """What a dense layer of as many parameters would use is what is held."""
+    heads = ["", _("held: a dense one would use all"), _("used for a token"), _("share")]
+    head = "".join(f"<th>{escape(one)}</th>" for one in heads)
+    body = "".join(
+        f"<tr><th style='text-align:left'>{escape(name_of(one, layer))}</th><td>{one.held:,}</td><td>{one.used:,}</td>"
+        f"<td>{escape(number(one.used / one.held, 'share'))}</td></tr>"
+        for one in rows
+    )
+    table = f"<table class='atlas-costs'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<div class='atlas-wide'>{table}</div>"

@@ -1,0 +1,109 @@
+"""X · W of the loaded model: each number of Q, K and V spelled out, by its largest terms and the sum of the rest."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from analysis.projected import Spelled, largest_dims, spelled
+from analysis.step_chain import StepChain
+from analysis.step_window import DIMENSIONS
+from jobs.waiting import waited
+from model_runner.errors import OneStackOnly
+from model_runner.projection_questions import HeadProjections, Projected, Projections
+from ui import cached, session
+from ui.i18n import _
+from ui.page import PageContext, show_stage, translated
+from viz.components.step_by_step import step_by_step
+
+SIDES = {"q": "query", "k": "key", "v": "value"}
+
+
+def projections_of(opened: PageContext, chain: StepChain) -> Projections | None:
+    """Of the tokens in view; None for an encoder–decoder. Raises RunnerError."""
+    places = tuple(sorted({*chain.window.queries, *chain.window.keys}))
+    asked = HeadProjections(opened.capture.request, opened.layer, opened.head, places)
+
+    def answer() -> Projections:
+        try:
+            return waited(opened.runner.submit(asked), lambda: show_stage("reading", 0, 0))
+        finally:
+            session.slots()["status"].empty()
+
+    with suppress(OneStackOnly):
+        return cached.made(("asked", repr(asked)), answer)
+    return None
+
+
+def spell_out(opened: PageContext, chain: StepChain, made: dict[str, Any]) -> None:
+    """Add to the chain, as the component has it, what each of its projections reads, its matrix, and its sums."""
+    found = projections_of(opened, chain)
+    places = sorted({*chain.window.queries, *chain.window.keys})
+    for step in made["steps"]:
+        own = getattr(found, step["id"], None) if step["id"] in SIDES and found is not None else None
+        if own is not None:
+            _spell(step, own, chain, made, places)
+
+
+def _spell(step: dict[str, Any], own: Projected, chain: StepChain, made: dict[str, Any], places: list[int]) -> None:
+    letter = step["id"].upper()
+    shown = chain.matrices[letter]
+    rows = [places.index(position) for position in shown.rows]
+    dims = largest_dims(own, list(shown.columns), DIMENSIONS)
+    across = [str(dim) for dim in dims]
+    matrix, names = made["matrices"], made["matrices"][letter]
+    read = own.read.double().numpy()[np.ix_(rows, dims)]
+    weight = own.matrix.double().numpy()[np.ix_(dims, list(shown.columns))]
+    matrix[f"N{letter}"] = _matrix("norm(X)", read, names["rows"], across, [shown.shape[0], own.read.shape[1]], "")
+    matrix[f"W{letter}"] = _matrix(
+        f"W_{letter}", weight, across, names["columns"], list(own.matrix.shape), SIDES[step["id"]]
+    )
+    step |= {
+        "kind": "told", "left": f"N{letter}", "right": f"W{letter}",
+        "lights": [{"matrix": f"N{letter}", "row": "i"}, {"matrix": f"W{letter}", "column": "j"}],
+        "lines": [
+            [
+                _lines(f"{letter}[{names['rows'][i]}, {column}]", spelled(own, row, column))
+                for column in shown.columns
+            ]
+            for i, row in enumerate(rows)
+        ],
+    }  # fmt: skip  # a pair a name
+
+
+def _matrix(
+    name: str, values: np.ndarray, rows: list[str], columns: list[str], shape: list[int], side: str
+) -> dict[str, Any]:
+    return {
+        "name": name, "values": values.tolist(), "shape": shape, "side": side, "rows": rows, "columns": columns,
+        "unit": "", "vector": "",
+    }  # fmt: skip  # a pair a name
+
+
+def _lines(name: str, sum_of: Spelled) -> list[str]:
+    """Which dimensions, then their numbers, then the sum; each number rounded to three decimals."""
+    words = translated(step_by_step.TEXTS)["more_dimensions"]
+    more = [words.format(count=sum_of.more)] if sum_of.more else []
+    bias = [_("bias")] if sum_of.bias else []
+    factors = [f"x{_below(term.dim)}·w{_below(term.dim)}" for term in sum_of.terms]
+    numbers = [f"{_number(term.read)}·{_number(term.weight)}" for term in sum_of.terms]
+    rest = [sum_of.rest] if more else []
+    last = [sum_of.bias] if bias else []
+    products = [*(term.read * term.weight for term in sum_of.terms), *rest, *last]
+    return [
+        f"{name} = " + " + ".join([*factors, *more, *bias]),
+        "≈ " + " + ".join([*numbers, *map(_number, rest), *map(_number, last)]),
+        "≈ " + " + ".join(map(_number, products)) + f" ≈ {_number(sum_of.total).strip('()')}",
+    ]
+
+
+def _below(dim: int) -> str:
+    return "".join("₀₁₂₃₄₅₆₇₈₉"[int(digit)] for digit in str(dim))
+
+
+def _number(value: float) -> str:
+    """Three decimals, a negative number in brackets."""
+    text = f"{round(value, 3) + 0.0:g}".replace("-", "−")
+    return f"({text})" if text.startswith("−") else text
