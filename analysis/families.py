@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -85,12 +85,6 @@ def ruled_mask(kind: Kind, tokens: Sequence[Token], length: int) -> FamilyMask:
         return FamilyMask(_labels(shown), _two_texts(every[0], causal, every[1]), n_read, cut)
     rules: dict[str, masks.Rule] = {"causal": masks.Causal(), "encoder": masks.Full(), "prefix": prefix(length)}
     return FamilyMask(_labels(shown), _cells(masks.tile(rules[kind], whole, whole)), cut=cut)
-
-
-def away(capture: Capture) -> Capture:
-    """The same numbers without the model, which whoever keeps them would hold in memory."""
-    others = tuple(replace(other, asked=None) for other in capture.others)
-    return replace(capture, asked=None, others=others)
 
 
 def _kept(capture: Capture, n_queries: int, n_keys: int | None = None) -> Keep:

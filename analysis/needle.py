@@ -18,6 +18,8 @@ from model_runner import Capture
 
 PAUSE = re.compile(r"[.!?,;:。！？，；：][\"”’」]?\s+|[。！？，；：]|\n+")
 
+FIRST_UNSPACED = "\u2e80"  # from here on Unicode has Chinese and Japanese characters
+
 
 @dataclass(frozen=True)
 class Needle:
@@ -26,6 +28,20 @@ class Needle:
     question: str
     answer: str
     end: str = "."
+
+    @property
+    def sentence(self) -> str:
+        return f"{self.question}{self.answer}{self.end}"
+
+
+def own_needle(question: str, answer: str) -> Needle | None:
+    """A needle of one's own words, of scripts that write no blanks without any; None where one of them is nothing."""
+    question, answer = question.strip(), answer.strip().rstrip(".。")
+    if not question or not answer:
+        return None
+    if max(question[-1], answer[0]) >= FIRST_UNSPACED:
+        return Needle(question, answer, "。")
+    return Needle(question, f" {answer}")
 
 
 NEEDLES = (
@@ -51,15 +67,16 @@ def hidden(text: str, trial: Trial) -> str:
     text = text[: trial.characters]
     ends = [0, *(found.end() for found in PAUSE.finditer(text)), len(text)]
     place = min(ends, key=lambda end: abs(end - trial.depth * len(text)))
-    sentence = f"{trial.needle.question}{trial.needle.answer}{trial.needle.end}"
     before, after = text[:place].rstrip(), text[place:].strip()
     joint = "" if trial.needle.end == "。" else " "
-    return joint.join(part for part in (before, sentence, after, trial.needle.question) if part)
+    return joint.join(part for part in (before, trial.needle.sentence, after, trial.needle.question) if part)
 
 
 @dataclass(frozen=True, eq=False)
 class Retrieval:
     """``right`` of ``asked`` tokens the model says by itself before it first goes wrong; ``said`` are its likeliest.
+
+    ``n_tokens`` are those of the text up to the question's end, of which the answer is none.
 
     ``share`` of them is right, each after the right ones before it; ``probability`` is the mean of the right tokens.
     ``copied``: the share of the needle's tokens that each head copied; ``looked``: its mean attention on the token that
@@ -123,8 +140,7 @@ def retrieval(capture: Capture, answer: Sequence[int]) -> Retrieval | None:
     n_asked = len(answer)
     right = next((step for step, hit in enumerate(found.hits) if not hit), n_asked)
     copied, looked = _heads(capture, found.first, found.start, list(found.hits))
-    n_tokens = len(capture.tokens)
-    return Retrieval(n_tokens, n_asked, right, found.said, found.share, found.probability, copied, looked)
+    return Retrieval(found.first + 1, n_asked, right, found.said, found.share, found.probability, copied, looked)
 
 
 def _heads(

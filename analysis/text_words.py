@@ -15,7 +15,8 @@ def described_text(request: CaptureRequest) -> str:
     if request.chat:
         parts.append("in the chat template")
     if request.continuation:
-        parts.append(f"+ {len(request.continuation)} generated tokens")
+        count = len(request.continuation)
+        parts.append(f"+ {count} generated tokens" if count > 1 else "+ 1 generated token")
     if request.target is not None:
         parts.append(f"with “{request.target[:LONGEST]}” written")
     if request.attention is not None:

@@ -1,8 +1,12 @@
-"""What the host has set of models: which are shown, and what is kept of their work."""
+"""What the host has set of models: which are shown, what is kept of their work; and the devices that there are."""
 
 from __future__ import annotations
 
 import os
+import platform
+import shutil
+import sys
+from pathlib import Path
 
 from hosting import settings
 
@@ -21,3 +25,10 @@ def memory_setting() -> str:
     """What is kept of all visitors' texts, as :func:`model_runner.memory.budget` reads it; else ATLAS_MEMORY."""
     hosted = settings.current()
     return hosted.limits.memory if hosted else os.environ.get("ATLAS_MEMORY", "")
+
+
+def devices() -> tuple[str, ...]:
+    """Those of this machine by their drivers, as torch names them: the menu is there before torch is."""
+    cuda = shutil.which("nvidia-smi") or any(Path(driver).exists() for driver in ("/dev/nvidiactl", "/dev/kfd"))
+    apple = sys.platform == "darwin" and platform.machine() == "arm64"
+    return ("cpu", *(("cuda",) if cuda else ()), *(("mps",) if apple else ()))

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from analysis.families import FamilyMask, Kind, away, family_mask
+from analysis.away import away
+from analysis.families import FamilyMask, Kind, family_mask
 from analysis.mask_effect import looks_ahead
 from analysis.next_token import next_tokens
 from analysis.opening import opening_query

@@ -31,7 +31,7 @@ def _parts(preview: ModelPreview, say: Callable[[str], str]) -> Iterator[str]:
     if layers is not None and heads is not None:
         yield say(N_("{layers} layers × {heads} heads")).format(layers=layers, heads=heads)
         if kv_heads is not None and kv_heads != heads:
-            yield say(N_("{count} kv heads")).format(count=kv_heads)
+            yield say(N_("{count} kv heads") if kv_heads > 1 else N_("1 kv head")).format(count=kv_heads)
     if preview.max_tokens is not None:
         yield say(N_("up to {count} tokens")).format(count=f"{preview.max_tokens:,}")
     words = N_("needs {needed} of {free} free memory on {device}")

@@ -14,7 +14,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from analysis import text_in_address
 from analysis.examples import Example, examples_offered
-from hosting.listed import listed_models
+from hosting.listed import devices, listed_models
 from jobs.model_name import CUT
 from jobs.models_offered import good_for, labelled, offered
 from ui import address, session
@@ -203,8 +203,9 @@ def _loaded_as() -> None:
     with st.popover(_("device"), type="tertiary", key="loaded_as"):
         for name in ("device", "dtype"):
             st.html(f"<p class='atlas-caption'>{_(LOADED_AS[name])}</p>")
-            words = {option: option for option in options_of(Beside, name)}
-            choose(Beside, name, getattr(held, name), words)
+            offered = {"auto", *devices()} if name == "device" else options_of(Beside, name)
+            there = {option: option for option in options_of(Beside, name) if option in {*offered, getattr(held, name)}}
+            choose(Beside, name, getattr(held, name), there)
 
 
 def _text_box() -> None:
@@ -238,7 +239,8 @@ def _beside_the_text() -> None:
     """What every page reads besides the text itself, and the way to drop it."""
     with st.container(key="beside_text", horizontal=True, vertical_alignment="center", gap="small"):
         count = len(session.continuation())
-        parts = [_("+ {count} generated tokens").format(count=count)] if count else []
+        words = _("+ {count} generated tokens") if count > 1 else _("+ 1 generated token")
+        parts = [words.format(count=count)] if count else []
         parts += [_("in the chat template")] if session.chat() else []
         st.html(f"<p class='atlas-caption'>{' · '.join(parts)}</p>", width="content")
         st.button(_("drop"), key="drop_continuation", type="tertiary", on_click=_text_alone)

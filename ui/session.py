@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis import text_in_address
 from analysis.aliases import renamed
-from analysis.examples import OF_MODEL, suited
+from analysis.examples import OF_MODEL, examples_of, suited
 from hosting import settings
 from hosting.listed import listed_models, memory_setting
 from hosting.meter import METER
@@ -25,7 +25,7 @@ from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
 from jobs.waiting import waited
 from ui import address
-from ui.i18n import _, language
+from ui.i18n import KEY, _, language
 from ui.place import Beside, Place
 from ui.state import address_of, change, default_of, fields
 from ui.state import held as held_of
@@ -49,6 +49,7 @@ _MODEL, _TEXT, _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS = (
     "model", "text", "picked", "session_id", "problems", "slots", "jobs", "set", "words",
 )  # fmt: skip
 _ROOM = "room"
+_BARE = {_MODEL, KEY}  # of an address that says nothing of a text
 _CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
 EDITS = "edits"  # a part of the address: see ui.edit_list
 
@@ -72,12 +73,15 @@ def begin() -> bool:
     st.session_state.setdefault(_ID, uuid.uuid4().hex)
     st.session_state[_PROBLEMS] = {}
     st.session_state[_MODEL] = model_named(given.get(_MODEL, "")) or DEFAULT_MODEL
+    first = _TEXT not in st.session_state and not given.keys() - _BARE
     held = st.session_state.get(_TEXT, DEFAULT_TEXT)
     stays = DEFAULT_TEXT if text_in_address.parts_of(held) else held  # no address holds a longer one
     usual = {address_of(kind, name): write(default_of(kind, name)) for kind in (Place, Beside) for name in fields(kind)}
     st.session_state[_PICKED] = False
     apart = (_MODEL, text_in_address.PLAIN, text_in_address.PACKED)
     address.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
+    if first:  # no place of another text is named
+        stays = examples_of(DEFAULT_MODEL, language())[0].text
     try:
         read = text_in_address.text_of(given)
         st.session_state[_TEXT] = suited(stays, DEFAULT_MODEL, model(), language()) if read is None else read

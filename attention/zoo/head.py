@@ -89,14 +89,3 @@ def normalised(rows: Float[Tensor, "queries keys"]) -> Float[Tensor, "queries ke
     """Each row divided by its sum; a row of nothing stays nothing."""
     total = rows.sum(-1, keepdim=True)
     return rows / torch.where(total == 0, 1.0, total)
-
-
-def rms_norm(x: Float[Tensor, "tokens d"]) -> Float[Tensor, "tokens d"]:
-    """Each row divided by its root mean square, no gain (Zhang & Sennrich 2019, arXiv:1910.07467)."""
-    return x * rms_factor(x)
-
-
-def rms_factor(x: Float[Tensor, "tokens d"]) -> Float[Tensor, "tokens 1"]:
-    """What :func:`rms_norm` multiplies a row by; 1 of a row of zeros."""
-    size = x.square().mean(-1, keepdim=True).sqrt()
-    return 1 / torch.where(size == 0, 1.0, size)

@@ -1,7 +1,8 @@
 """TransNormer (Qin et al. 2022, arXiv:2210.10340): a norm after the sum in the place of a division by it.
 
 RMSNorm(φ(Q) (φ(K)ᵀ V)), φ = elu + 1: the denominator of linear attention, whose gradients have no bound, is
-gone. Its lower layers have softmax inside blocks instead (DiagAttention).
+gone. The norm has no epsilon, so that it stays the same whatever the rows are multiplied by. Its lower layers have
+softmax inside blocks instead (DiagAttention).
 """
 
 from __future__ import annotations
@@ -10,24 +11,25 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention.norms import rms_factor, rms_norm
 from attention.zoo import kernel
-from attention.zoo.head import Head, rms_factor, rms_norm, softmax_rows
+from attention.zoo.head import Head, softmax_rows
 from attention.zoo.linear import features
 
 
 def weights(head: Head) -> Float[Tensor, "tokens tokens"]:
     """Each row is multiplied by what the norm of its own output is."""
     raw = (features(head.q) @ features(head.k).T).masked_fill(~head.keep, 0.0)
-    return raw * rms_factor(raw @ head.v)
+    return raw * rms_factor(raw @ head.v, epsilon=0.0)
 
 
 def output(head: Head) -> Float[Tensor, "tokens d_value"]:
     q, k = features(head.q), features(head.k)
     if head.sees_all:
-        return rms_norm(q @ (k.T @ head.v))
+        return rms_norm(q @ (k.T @ head.v), epsilon=0.0)
     if head.sees_past:
-        return rms_norm(kernel.causal_sums(q, k, head.v))
-    return rms_norm((q @ k.T).masked_fill(~head.keep, 0.0) @ head.v)
+        return rms_norm(kernel.causal_sums(q, k, head.v), epsilon=0.0)
+    return rms_norm((q @ k.T).masked_fill(~head.keep, 0.0) @ head.v, epsilon=0.0)
 
 
 def multiply_adds(n_tokens: int, d_head: int) -> int:

@@ -95,7 +95,8 @@ def _show_map(opened: PageContext, other: PageContext, view: AlignedHeads, side:
         selected=_selected(opened, view, one),
         pool=(1, 1),
         overview=None if window == (0, count, 0, count) else one.values,
-        texts=words | {"summary": _summary((opened, other), side), "note": note_of(view, side)},
+        texts=words
+        | {"summary": _summary((opened, other), side), "note": note_of(view, side, (opened.capture, other.capture))},
         max_height=MAP_HEIGHT,
     )
     mount(map_component.SOURCE, payload, key=f"compare_map_{side}", on=_events(opened, view, one))

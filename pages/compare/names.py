@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from analysis.aligned_heads import AlignedHeads
+from analysis.alignment import Piece
 from jobs.models_offered import labelled
+from model_runner import Capture
 from ui.i18n import _
 from ui.page import PageContext
 from ui.wording import joined
@@ -35,9 +37,20 @@ def _short(text: str) -> str:
     return line if len(line) <= MOST_OF_A_TEXT else f"{line[: MOST_OF_A_TEXT - 1]}…"
 
 
-def note_of(view: AlignedHeads, side: int) -> str:
+def is_written(piece: Piece, captures: tuple[Capture, Capture]) -> bool:
+    """Whether a piece stands for characters of either text, as ⟨bos⟩ does not."""
+    runs = zip(captures, (piece.a, piece.b), strict=True)
+    return any(one.tokens[i].end > one.tokens[i].start for one, run in runs for i in run or ())
+
+
+def note_of(view: AlignedHeads, side: int, captures: tuple[Capture, Capture]) -> str:
     """What was done to the numbers, a part of the figure: side 2 is the difference."""
     told = []
+    for place, piece in enumerate(view.pieces):
+        if piece.shared and not is_written(piece, captures):
+            a, b = (one.labels[one.places.index(place)] for one in (view.first, view.second))
+            if a != b:
+                told.append(_("{a} of A and {b} of B stand for no text: put together by their place.").format(a=a, b=b))
     if view.merged:
         told.append(
             _("Where the two are cut differently, tokens are brought onto the same characters: summed over those "

@@ -76,21 +76,30 @@ def metrics_html(found: tuple[MetricPair, ...], first: str, second: str) -> str:
         values = one.first, one.second
         top = 1.0 if one.metric.unit == "share" else max([value for value in values if value == value], default=0) or 1
         first_share, second_share = (None if math.isnan(value) else value / top for value in values)
-        words = number(one.first, one.metric.unit), number(one.second, one.metric.unit)
-        rows.append(
-            Pair(_(one.metric.label), first_share, second_share, words, _signed(one), note=_(one.metric.definition))
-        )
+        shown = (_shown(one.first, one.metric.unit), _shown(one.second, one.metric.unit))
+        gap = _gap(one.first, one.second, one.metric.unit)
+        rows.append(Pair(_(one.metric.label), first_share, second_share, shown, gap, note=_(one.metric.definition)))
     headings = (_("metric"), f"A · {first}", f"B · {second}", "A − B")
     return paired_bars(rows, headings=headings, label=_("Every metric of both heads"))
 
 
-def _signed(one: MetricPair) -> str:
-    """The difference with its sign, in the metric's unit."""
-    gap = one.first - one.second
-    if math.isnan(gap):
+def _shown(value: float, unit: str) -> str:
+    """With one decimal, a share in percent."""
+    return (
+        percent(value, translated(TEXTS)["percent"])
+        if unit == "share" and not math.isnan(value)
+        else number(value, unit)
+    )
+
+
+def _gap(one: float, two: float, unit: str) -> str:
+    """The difference of the numbers as they are shown, with its sign; of two shares in percentage points."""
+    if math.isnan(one - two):
         return "–"
-    sign = "+" if gap > 0 else "−" if gap < 0 else ""
-    return sign + number(abs(gap), one.metric.unit)
+    size = 100 if unit == "share" else 1
+    gap = round(size * one, 1) - round(size * two, 1)
+    sign = "+" if gap > 0.05 else "−" if gap < -0.05 else ""
+    return sign + (_("{number} points").format(number=f"{abs(gap):.1f}") if unit == "share" else number(abs(gap), unit))
 
 
 def show_next(opened: PageContext, other: PageContext) -> Predictions:
@@ -131,16 +140,11 @@ def next_html(found: Predictions, first: str, second: str) -> str:
     for label, one, two in zip(found.pair.labels, found.pair.first, found.pair.second, strict=True):
         missing = _("not in its vocabulary")
         said = tuple(missing if value is None else percent(value, words["percent"]) for value in (one, two))
-        gap = "" if one is None or two is None else _points(one - two)
+        gap = "" if one is None or two is None else _gap(one, two, "share")
         rows.append(Pair(label, one, two, (said[0], said[1]), gap))
     names = [f"{side} · {output_name(place)} · " for side, place in zip("AB", found.places, strict=True)]
     headings = (_("token"), names[0] + first, names[1] + second, "A − B")
     return paired_bars(rows, headings=headings, label=_("What both predict"))
-
-
-def _points(gap: float) -> str:
-    """A difference of two probabilities in percent, with its sign."""
-    return f"{100 * gap:+.1f}".replace("-", "−") if abs(gap) >= 0.0005 else "0.0"
 
 
 def _about(found: Predictions) -> str:

@@ -158,8 +158,16 @@ def _head(opened: PageContext, runner: Runner, capture: Capture, place: DeltaGen
 
 
 def _usual_head(opened: PageContext, runner: Runner, capture: Capture) -> Head:
-    """Of the same text in the same model another head; of another text the same one; of another model its own."""
+    """Of the same text in the same model another head; of another text, or after other steps of training, the same one;
+    of another model its own.
+    """
     here = opened.layer, opened.head
     if runner is not opened.runner:
-        return first_head(capture)
+        return here if _shape(runner) == _shape(opened.runner) else first_head(capture)
     return other_head(cached.grid(capture), here) if capture is opened.capture else here
+
+
+def _shape(runner: Runner) -> tuple[str, int, int, int, int, int]:
+    """What a model and its own checkpoints have in common."""
+    info = runner.info
+    return info.family, info.n_layers, info.n_heads, info.n_kv_heads, info.n_parameters, info.n_vocab

@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.aligned_heads import sides_of
 from analysis.alignment import Piece, aligned
 from model_runner import Capture
-from pages.compare.names import model_of
+from pages.compare.names import is_written, model_of
 from ui import cached
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -35,11 +35,12 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Cuts:
-    """Both sides' names, counts and pieces as they are drawn."""
+    """Both sides' names, counts and pieces as they are drawn; ``kinds`` of those pieces that stand for characters."""
 
     names: tuple[str, str]
     counts: tuple[Counts, Counts]
     blocks: tuple[Block, ...]
+    kinds: tuple[str, ...]
 
 
 def counts_of(capture: Capture) -> Counts:
@@ -68,7 +69,10 @@ def cuts_of(opened: PageContext, other: PageContext) -> Cuts:
     pieces = cached.made(key, lambda: aligned(*sides_of(opened.capture, other.capture)))
     counts = counts_of(opened.capture), counts_of(other.capture)
     blocks = tuple(Block(_texts(opened, piece, 0), _texts(other, piece, 1)) for piece in pieces)
-    return Cuts((f"A · {model_of(opened)}", f"B · {model_of(other)}"), counts, blocks)
+    names = f"A · {model_of(opened)}", f"B · {model_of(other)}"
+    captures = opened.capture, other.capture
+    kinds = tuple(block.kind for piece, block in zip(pieces, blocks, strict=True) if is_written(piece, captures))
+    return Cuts(names, counts, blocks, kinds)
 
 
 def strips(found: Cuts) -> str:
@@ -98,8 +102,9 @@ def _about(opened: PageContext, other: PageContext, found: Cuts) -> str:
         return _(
             "Both sides are cut by the same tokenizer. Choose another model for B to see another cut of this text."
         )
-    kinds = [block.kind for block in found.blocks]
+    kinds = found.kinds
     words = _(
-        "One token on both sides: {same}. Cut differently (orange): {other}. On one side alone (dashed): {alone}."
+        "Pairs of one token each: {same}. Cut differently (orange): {other}. On one side alone (dashed): {alone}. "
+        "Tokens that stand for no text, such as ⟨bos⟩, are not counted."
     )
     return words.format(same=kinds.count("same"), other=kinds.count("other"), alone=kinds.count("alone"))

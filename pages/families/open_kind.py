@@ -35,7 +35,7 @@ from ui.state import change, refuse
 from ui.wording import sentence
 from viz.components.head_map import head_map as map_component
 
-HEIGHT = 330  # pixels of a map
+HEIGHT = 360  # pixels of a map
 
 
 @dataclass(frozen=True)

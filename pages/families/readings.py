@@ -73,7 +73,7 @@ def hidden_word() -> int | None:
     if MARK in text:
         return None
     if word is not None and word >= count:
-        words = _("The text has {count} words; there is none with the number {word} to hide.")
+        words = _("The text has no word with the number {word} to hide; its words are {count}.")
         refuse(FamiliesState, "word", words.format(count=count, word=word))
         word = None
     return usual_word(text) if word is None else word

@@ -11,6 +11,7 @@ from analysis.long_text import chapter
 from model_runner.edits import Edit
 from model_runner.errors import RunnerError, SequenceTooLong
 from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
+from pages.long_texts.state import open_text
 from ui import edit_list, session
 from ui.i18n import _
 from ui.page import show_preview, show_stage
@@ -24,7 +25,7 @@ def show_examples() -> None:
         words = _("A long text: {title}, {author}").format(title=held.title, author=held.author)
         st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
         for name, words, text in (("half", _("half of it"), held.half), ("whole", _("all of it"), held.whole)):
-            st.button(words, key=f"long_text_{name}", type="tertiary", on_click=session.set_text, args=(text,))
+            st.button(words, key=f"long_text_{name}", type="tertiary", on_click=open_text, args=(text,))
 
 
 def check_length() -> None:
@@ -58,7 +59,7 @@ def _offer_ways(too_long: dict[str, int], context: int) -> None:
 
 
 def _cut(characters: int) -> None:
-    session.set_text(session.text()[:characters])
+    open_text(session.text()[:characters])
 
 
 def _stretch(edit: Edit) -> None:

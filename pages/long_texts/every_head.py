@@ -87,17 +87,21 @@ def _open_head(place: list[int] | None) -> None:
 
 
 def show_curves(opened: PageContext) -> LongHeads:
-    """Four charts, growing with the blocks: two by layer, two of the open head and its layer."""
+    """Four charts, of a short text three, growing with the blocks: two by layer, two of the open head and its layer."""
     work = _work(opened)
 
     def draw() -> None:
         _progress(work)
         charts = curves(opened, long_heads(opened.capture, work.items))
         for row in (charts[:2], charts[2:]):
-            for column, (name, chart) in zip(st.columns(2, gap="medium"), row, strict=True):
+            for column, (name, chart) in zip(st.columns(2, gap="medium"), row, strict=False):
                 with column:
                     st.html(f"<div class='atlas-head'><b>{chart.heading}</b></div>")
                     show_chart(chart, key=f"long_{name}", alt=chart.heading, still=not work.running)
+        if len(opened.capture.tokens) < PLACES:
+            words = _("The V shape is drawn of texts of {least} tokens or more; this one has {count}.")
+            words = words.format(least=PLACES, count=len(opened.capture.tokens))
+            st.html(f"<p class='atlas-caption'>{words}</p>")
 
     progressive(work, draw)
     return long_heads(opened.capture, work.items)
@@ -129,7 +133,7 @@ def curves(opened: PageContext, found: LongHeads) -> list[tuple[str, Lines]]:
     return [
         ("where", where),
         ("reach", reach),
-        ("v_shape", _v_shape(opened, found)),
+        *([("v_shape", _v_shape(opened, found))] if len(opened.capture.tokens) >= PLACES else []),
         ("entropy", _entropy(opened, found)),
     ]
 

@@ -12,16 +12,15 @@ import streamlit as st
 from analysis.head_names import group_size
 from analysis.long_text import chapter
 from analysis.mask_effect import looks_ahead
-from analysis.needle import DEPTHS, NEEDLES, Needle, Trial, hidden, strongest_heads
+from analysis.needle import Needle, strongest_heads
 from jobs.needle import COUNTS, Done, NeedleRun
-from pages.long_texts.state import LongTextsState, state
+from pages.long_texts.needle_choice import choose_needle
+from pages.long_texts.state import state
 from ui import session
 from ui.components import mount
-from ui.controls import choose, pick
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.progressive import progressive, show_chart, show_progress
-from ui.state import change
 from ui.wording import joined, number
 from viz.chart import Line, Lines
 from viz.components.head_grid import head_grid as grid_component
@@ -49,20 +48,15 @@ def show_needle(opened: PageContext) -> NeedleView | None:
         st.info(_("No needle: this model sees the tokens that it would have to say."))
         return None
     held = state()
-    needle, characters = NEEDLES[held.needle], int(held.characters)
+    characters = int(held.characters)
     hay, own = _hay(opened, characters)
+    needle = choose_needle(opened, hay)
+    if needle is None:
+        return None
     key = (ref(opened.runner), opened.capture.request, needle, characters)
     run: NeedleRun = session.jobs().get(
         "needle", key, lambda name: NeedleRun(opened.runner, opened.capture.request, hay, needle, characters, name)
     )
-    with st.container(key="needle_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        names = {at: f"{one.question} …" for at, one in enumerate(NEEDLES)}
-        pick(LongTextsState, "needle", held.needle, names, width=300)
-        sizes = {str(size): _("{count} characters").format(count=f"{size:,}") for size in (250, 500, 1000, 2000, 4000)}
-        pick(LongTextsState, "characters", held.characters, sizes, width=160)
-        choose(LongTextsState, "depth", held.depth, {str(int(100 * depth)): f"{depth:.0%}" for depth in DEPTHS})
-        st.button(_("open this text on the map"), key="needle_open", type="tertiary", on_click=_open_text,
-                  args=(hidden(hay, Trial(needle, int(held.depth) / 100, characters)),))  # fmt: skip
     where = _("The hay is the text at the left.")
     if not own:
         where = _("The hay is the chapter named above, since the text at the left is shorter.")
@@ -77,11 +71,6 @@ def _hay(opened: PageContext, characters: int) -> tuple[str, bool]:
     """The text that the needle is hidden in, and whether it is the session's own."""
     own = len(opened.capture.request.text) >= characters
     return (opened.capture.request.text if own else chapter().half), own
-
-
-def _open_text(text: str) -> None:
-    session.set_text(text)
-    change(LongTextsState, view="map")
 
 
 def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, where: str) -> None:

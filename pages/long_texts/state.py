@@ -6,18 +6,20 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from analysis.needle import NEEDLES
+from ui import session
 from ui.state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
 
 MOST = 10**6  # tokens; no number is larger
+OWN = len(NEEDLES)  # the number of the needle that is typed
 
 View = Literal["map", "heads", "curves", "needle"]
 
 
 @dataclass(frozen=True)
 class LongTextsState:
-    """``far`` None is an eighth of the text."""
+    """``far`` None is an eighth of the text. ``question`` and ``answer`` are those of the needle ``OWN``."""
 
     SCOPE: ClassVar[str] = "long_texts"
 
@@ -25,7 +27,9 @@ class LongTextsState:
     pooling: Literal["max", "mean"] = setting("max", N_("pooling"))
     color: Literal["log", "linear"] = setting("log", N_("colour scale"))
     measure: Literal["first", "recent", "distance", "entropy"] = setting("first", N_("measure"))
-    needle: int = setting(0, N_("needle"), least=0, most=len(NEEDLES) - 1)
+    needle: int = setting(0, N_("needle"), least=0, most=OWN)
+    question: str = setting("", N_("beginning of the needle"))
+    answer: str = setting("", N_("end of the needle"))
     characters: Literal["250", "500", "1000", "2000", "4000"] = setting("250", N_("length of the text"))
     depth: Literal["0", "25", "50", "75", "100"] = setting("50", N_("depth"))
     far: int | None = setting(None, N_("tokens back"), least=1, most=MOST)
@@ -34,3 +38,10 @@ class LongTextsState:
 def state() -> LongTextsState:
     """What the page holds now."""
     return current(LongTextsState)
+
+
+def open_text(text: str) -> None:
+    """Another text for the head in view: what it does over shorter and longer ones is the question here."""
+    place = session.place()
+    session.move(layer=place.layer, head=place.head)
+    session.set_text(text)

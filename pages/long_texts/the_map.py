@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from weakref import ref
 
 import streamlit as st
 
+from analysis.away import away
 from analysis.mask_effect import looks_ahead
 from jobs.open_map import OpenMap
 from pages.long_texts.state import LongTextsState, state
@@ -15,6 +16,7 @@ from ui.components import mount
 from ui.controls import choose, number
 from ui.i18n import _
 from ui.page import PageContext, translated
+from ui.state import keep, refuse
 from viz.components.long_map import long_map
 
 
@@ -32,7 +34,7 @@ class LongMapView:
 def show_map(opened: PageContext) -> LongMapView:
     """The controls and the map; a click pins a cell, moving asks for tiles."""
     held, n_tokens = state(), len(opened.capture.tokens)
-    far = min(held.far if held.far is not None else max(1, n_tokens // 8), n_tokens)
+    far = _far(held.far, n_tokens)
     with st.container(key="long_controls", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b></div>", width="content")
         choose(LongTextsState, "pooling", held.pooling, {"max": _("largest"), "mean": _("mean")})
@@ -63,11 +65,24 @@ def show_map(opened: PageContext) -> LongMapView:
     return LongMapView(served, window, held.pooling, held.color == "log", far)
 
 
+def _far(chosen: int | None, n_tokens: int) -> int:
+    """How far back is far: an eighth of any text, until another number is chosen that this text has."""
+    usual = max(1, n_tokens // 8)
+    if chosen is not None and chosen > n_tokens:
+        words = _("The text has {tokens} tokens: none of it is {far} back.")
+        refuse(LongTextsState, "far", words.format(tokens=f"{n_tokens:,}", far=f"{chosen:,}"))
+    elif chosen == usual:
+        keep(LongTextsState, far=None)
+    elif chosen is not None:
+        return chosen
+    return usual
+
+
 def _served(opened: PageContext) -> OpenMap:
     """This session's ticket for its capture; the layer in view has passed its check."""
     jobs, key = session.jobs(), (ref(opened.runner), opened.capture.request)
     most = session.kept().most // 8  # of what all sessions may keep
-    alone = replace(opened.capture, asked=None)  # it asks no model, and holds none that is given up for another
+    alone = away(opened.capture)  # it asks no model, and holds none that is given up for another
     served: OpenMap = jobs.get("long_map", key, lambda _name: OpenMap(alone, most))
     served.show(opened.layer)
     jobs.weigh("long_map", session.kept())

@@ -45,7 +45,8 @@ def show_small() -> Small:
     heads = _heads(held.d, held.heads)
     head = min(held.head, heads - 1)
     with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
-        pick(StepsState, "tokens", held.tokens, _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)), width=150)
+        words = _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)) | {1: _("1 token")}
+        pick(StepsState, "tokens", held.tokens, words, width=150)
         pick(StepsState, "d", held.d, _counted(_("{count} dimensions"), range(SMALLEST_D, LARGEST_D + 1)), width=150)
         words = _counted(_("{count} heads"), divisors(held.d)) | {1: _("1 head")}
         pick(StepsState, "heads", heads, words, width=142)

@@ -11,7 +11,8 @@ import pytest
 import torch
 from transformers import BertConfig, GPT2Config, LlamaConfig, T5Config
 
-from analysis.families import ACROSS, AFTER, BEFORE, HIDDEN, MOST, away, family_mask, kind_of, ruled_mask
+from analysis.away import away
+from analysis.families import ACROSS, AFTER, BEFORE, HIDDEN, MOST, family_mask, kind_of, ruled_mask
 from analysis.families_published import KNOWN
 from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_marks, words_of
 from analysis.teacher_forcing import end_of, loss, teacher_forced

@@ -7,6 +7,7 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import torch
 
 from analysis.aligned_heads import aligned_heads
 from analysis.head_grid import head_grid
@@ -17,6 +18,7 @@ from pages.compare import names, numbers
 from pages.compare.names import names_of, note_of
 from pages.compare.other import request_of
 from pages.compare.tokens import counts_of
+from tests.model_runner.tiny import byte_tokenizer, tiny
 from tests.ui.driving import html, no_failure, open_app, payloads, send, sentences
 from ui.page import PageContext
 from ui.session import DEFAULT_TEXT
@@ -117,6 +119,27 @@ def test_another_model_opens_on_its_own_head_and_its_predictions_have_no_kl():
     assert "KL(A" not in html(app)
 
 
+def test_two_checkpoints_of_one_model_are_compared_in_the_same_head(tmp_path):
+    for steps in (1, 2):
+        torch.manual_seed(steps)
+        model = tiny("llama")()
+        for weight in model.parameters():
+            weight.data += steps * 0.1 * torch.randn_like(weight)
+        model.save_pretrained(tmp_path / f"{steps}")
+        byte_tokenizer().save_pretrained(tmp_path / f"{steps}")
+    app = open_app(page=PAGE, model=str(tmp_path / "1"), text="abcab", layer="2", head="1",
+                   **{"compare.model": str(tmp_path / "2")})  # fmt: skip
+    no_failure(app)
+    assert sentences(app) == []
+    assert app.selectbox(key="compare.head").value == "L2H1"
+    (_, a), (_, b), (_, difference) = maps(app)
+    one, two = (head_map(capture("abcab", str(tmp_path / f"{steps}")), 2, 1).values for steps in (1, 2))
+    same(a, one)
+    same(b, two)
+    same(difference, one - two)
+    assert np.nanmax(np.abs(difference)) > 0.01
+
+
 def test_metrics_of_both_heads_are_the_grids_own():
     app = open_app(page=PAGE, layer="7", head="7", text="lamp river lamp river lamp", **{"compare.view": "metrics"})
     no_failure(app)
@@ -127,8 +150,9 @@ def test_metrics_of_both_heads_are_the_grids_own():
     for metric in METRICS:
         assert metric.label in page
     a, b = found["induction"][7, 7], found["induction"][layer, head]
-    assert f">{100 * a:.0f} %<" in page
-    assert f">{'+' if a > b else '−'}{abs(100 * (a - b)):.0f} %<" in page
+    assert f">{100 * a:.1f} %<" in page
+    gap = round(100 * a, 1) - round(100 * b, 1)  # what a reader who subtracts the two numbers finds
+    assert f">{'+' if gap > 0 else '−'}{abs(gap):.1f} points<" in page
 
 
 def test_next_tokens_of_two_texts_in_one_model_have_their_kl():
@@ -145,7 +169,7 @@ def test_tokens_are_counted_on_both_sides_and_a_hidden_word_is_one_piece():
     app = open_app(page=PAGE, text="法国的首都是[MASK]。", **{"compare.model": "encoder", "compare.view": "tokens"})
     no_failure(app)
     page = html(app)
-    assert "One token on both sides: 6. Cut differently (orange): 1. On one side alone (dashed): 1." in page
+    assert "Pairs of one token each: 5. Cut differently (orange): 1. On one side alone (dashed): 0." in page
     assert list(app.table[0].value.iloc[0]) == ["11", "6"]
     assert list(app.table[0].value.iloc[2]) == [f"{13 / 11:.2f}", f"{13 / 6:.2f}"]
     assert counts_of(capture("😀")) == counts_of(capture("😀", "encoder")).__class__(4, 1, 1)
@@ -208,4 +232,8 @@ def test_sides_are_named_by_what_tells_them_apart(monkeypatch):
     assert first == f"L0H0 · “{DEFAULT_TEXT}”"
     assert second.endswith("…”")
     assert len(second) < 55
-    assert note_of(aligned_heads(a.capture, (0, 0), a.capture, (0, 0)), 2) == ""
+    assert note_of(aligned_heads(a.capture, (0, 0), a.capture, (0, 0)), 2, (a.capture, a.capture)) == ""
+    beside = note_of(
+        aligned_heads(a.capture, (0, 0), capture(name="encoder"), (0, 0)), 0, (a.capture, capture(name="encoder"))
+    )
+    assert beside.startswith("⟨bos⟩ of A and ⟨CLS⟩ of B stand for no text")

@@ -68,9 +68,12 @@ def test_a_device_that_is_not_there_is_said_and_can_be_left(monkeypatch):
     assert sentences(app) == [
         "This machine has no device “cuda” that torch can compute on. Choose another device, or “auto”."
     ]
+    assert "cuda" in app.button_group(key="device").options  # so that what is held is seen
     app.button_group(key="device").set_value("cpu").run()
     no_failure(app)
     assert app.query_params["device"] == "cpu"
+    monkeypatch.setattr("ui.frame.devices", lambda: ("cpu", "mps"))
+    assert app.run().button_group(key="device").options == ["auto", "cpu", "mps"]
 
 
 @pytest.mark.parametrize(

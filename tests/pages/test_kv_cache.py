@@ -109,7 +109,7 @@ def test_logits_that_are_not_numbers_are_one_sentence_and_the_page_stays(monkeyp
 def test_the_bytes_are_measured_and_equal_to_the_formula():
     app = opened(kv="bytes")
     no_failure(app)
-    assert "2 · 8 layers · 4 kv heads · 32 numbers · 8 tokens · 4 bytes" in app.code[0].value
+    assert "2 · layers 8 · kv heads 4 · numbers 32 · tokens 8 · bytes 4" in app.code[0].value
     assert "= 65,536 bytes" in app.code[0].value
     request = CaptureRequest(DEFAULT_TEXT)
     measured = cache_bytes(runner().capture(request), runner().submit(CacheLayers(request)).result()).measured

@@ -13,7 +13,7 @@ import pytest
 from analysis.far_looks import far_looks
 from analysis.long_map import SIDE, Spot, denominators, tile, unpacked
 from analysis.long_text import chapter
-from analysis.needle import strongest_heads
+from analysis.needle import Needle, Trial, hidden, strongest_heads
 from analysis.text_in_address import parts_of
 from jobs.map_desk import DESK
 from model_runner import CaptureRequest
@@ -151,6 +151,54 @@ def test_the_needle_names_the_heads_that_copied_it():
     (layer, head), *_ = strongest_heads(copied, copied, 1)
     assert f"L{layer}H{head} (" in html(app)
     assert copied.max() >= 0.5
+
+
+OWN = {"long_texts.view": "needle", "long_texts.needle": "4", "long_texts.question": "The castle door opens with"}
+
+
+def test_a_needle_of_ones_own_is_hidden_and_asked_for():
+    app = open_app(page=PAGE, layer="5", head="5", **OWN, **{"long_texts.answer": "three blue keys"})
+    until(app, lambda app: not app.get("progress"))
+    no_failure(app)
+    assert sentences(app) == []
+    text = hidden(chapter().half, Trial(Needle("The castle door opens with", " three blue keys"), 0.5, 250))
+    assert f"{len(embedded().capture(CaptureRequest(text=text)).tokens)} tokens, needle at 50%" in html(app)
+    app.button(key="needle_open").click().run()
+    no_failure(app)
+    assert meta_of(app)["tokens"] == len(embedded().capture(CaptureRequest(text=text)).tokens)
+    assert (meta_of(app)["layer"], meta_of(app)["head"]) == (5, 5)
+
+
+@pytest.mark.parametrize(
+    "answer, said",
+    [
+        ("", "Type how the sentence begins, and how it goes on: the model is asked for the second."),
+        ("Alice", "“Alice” stands in the text already: hide something that does not."),
+    ],
+)
+def test_a_needle_that_is_none_is_one_sentence_and_what_was_typed_stays(answer, said):
+    app = open_app(page=PAGE, **OWN, **{"long_texts.answer": answer})
+    no_failure(app)
+    assert sentences(app) == [said]
+    assert [box.value for box in app.text_input if "long_texts" in box.key] == [OWN["long_texts.question"], answer]
+
+
+def test_far_is_an_eighth_of_any_text_until_another_number_is_chosen():
+    app = open_app(page=PAGE, text=MEDIUM, **{"long_texts.far": "4"})
+    n_tokens = meta_of(app)["tokens"]
+    assert app.number_input(key="long_texts.far").value == 4
+    app.number_input(key="long_texts.far").set_value(n_tokens // 8).run()
+    app.button(key="long_text_half").click().run()
+    assert app.number_input(key="long_texts.far").value == meta_of(app)["tokens"] // 8
+    app = open_app(page=PAGE, text="a short one", **{"long_texts.far": "400"})
+    assert sentences(app) == [f"The text has {meta_of(app)['tokens']} tokens: none of it is 400 back."]
+
+
+def test_the_buttons_of_the_page_keep_the_head_that_is_looked_at():
+    app = open_app(page=PAGE)
+    head = meta_of(app)["layer"], meta_of(app)["head"]
+    app.button(key="long_text_half").click().run()
+    assert (meta_of(app)["layer"], meta_of(app)["head"]) == head
 
 
 def test_an_encoder_has_a_map_and_no_needle():

@@ -1,10 +1,12 @@
-"""Two sessions of one server never see anything of each other."""
+"""Two sessions of one server never see anything of each other, and what a first visit begins with."""
 
 from __future__ import annotations
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.driving import beside_head, no_failure, open_app, payload, send, type_text
+from ui.session import DEFAULT_TEXT
 
 MINE, YOURS = "My quokka says hello", "Your zeppelin answers nothing"
 
@@ -51,3 +53,18 @@ def test_what_is_wrong_with_one_sessions_address_is_told_to_that_session_alone()
     mine, yours = open_app(layer="99"), open_app()
     assert len(mine.info) == 1
     assert len(yours.run().info) == 0
+
+
+@pytest.mark.parametrize(
+    "address, text",
+    [
+        ({}, "狗看见了猫，它"),
+        ({"lang": "en"}, DEFAULT_TEXT),
+        ({"layer": "3", "head": "5"}, DEFAULT_TEXT),
+        ({"text": "Hello there"}, "Hello there"),
+    ],
+)
+def test_a_first_visit_in_chinese_begins_with_a_chinese_text_and_a_copied_address_with_its_own(address, text):
+    app = open_app(locale="zh-CN", **address)
+    no_failure(app)
+    assert app.text_area(key="text_box").value == text

@@ -81,6 +81,25 @@ def test_a_word_that_the_pointer_rests_on_is_explained_until_it_leaves(glossary,
 
 
 @pytest.mark.browser
+def test_what_was_just_pressed_is_not_explained_until_the_pointer_has_left_it(glossary):
+    button = """<button id="used" style="width: 200px">entropy</button>"""
+    glossary.evaluate("html => document.body.insertAdjacentHTML('afterbegin', html)", button)
+    note = glossary.locator(".glossary .note")
+    rest_on(glossary, "entropy", "#used")
+    expect(note).to_be_visible()
+    glossary.mouse.down()
+    glossary.mouse.up()
+    expect(note).to_be_hidden()
+    box = glossary.locator("#used").bounding_box()
+    glossary.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] / 2)
+    glossary.wait_for_timeout(600)  # longer than a pointer has to rest
+    expect(note).to_be_hidden()
+    glossary.mouse.move(700, 700)
+    rest_on(glossary, "entropy", "#used")
+    expect(note).to_be_visible()
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("kind", ["a", "button"])
 def test_the_note_of_a_controls_word_lets_what_is_below_be_clicked(glossary, kind):
     glossary.evaluate(

@@ -159,6 +159,16 @@ def test_a_short_text_over_a_long_one_keeps_rows_that_can_be_read(mount):
     assert plot["height"] / 14 >= 10
 
 
+@pytest.mark.parametrize("shape", [(21, 9), (9, 21)])
+def test_one_text_over_another_fills_the_room_and_every_row_has_its_label(mount, shape):
+    rows, columns = ([f"t{i}" for i in range(count)] for count in shape)
+    whole = {"window": (0, shape[0], 0, shape[1]), "total": shape, "row_labels": rows, "col_labels": columns}
+    page = mount(SOURCE, head_map(values=np.full(shape, 0.1, np.float32), max_height=300, **whole), width=560)
+    plot = json.loads(facts(page)["geometry"])
+    assert plot["height"] / shape[0] >= 12
+    assert plot["width"] > 340
+
+
 def test_the_canvas_carries_the_summary(mount):
     page = mount(SOURCE, head_map())
     assert page.locator("canvas").get_attribute("aria-label") == "map of L3H1"

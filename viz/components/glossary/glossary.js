@@ -24,10 +24,11 @@ function create(root, signal) {
   const open = element("button", { type: "button", className: "open" })
   const list = element("dialog", { className: "list" })
   const note = element("div", { className: "note", role: "tooltip", popover: "manual" })
-  const state = /** @type {any} */ ({ open, list, note, resting: 0, marking: 0 })
+  const state = /** @type {any} */ ({ open, list, note, resting: 0, marking: 0, pressed: null })
   open.addEventListener("click", () => list.showModal())
   list.addEventListener("click", (event) => event.target === list && list.close())
   document.addEventListener("pointermove", (event) => rest(state, event), { signal, passive: true })
+  document.addEventListener("pointerdown", (event) => press(state, event), { signal })
   document.addEventListener("pointerup", (event) => tap(state, event), { signal })
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide(state), { signal })
   document.addEventListener("scroll", () => hide(state), { signal, capture: true, passive: true })
@@ -83,10 +84,27 @@ function entry({ names, meaning, picture }) {
  */
 function rest(state, event) {
   clearTimeout(state.resting)
-  if (event.pointerType === "touch" || event.buttons || state.list.open) return
+  if (event.pointerType === "touch" || event.buttons || state.list.open || inside(state.pressed, event)) return
+  state.pressed = null
   const path = event.composedPath() // later the event has none
   state.resting = setTimeout(() => explain(state, path, event), state.note.matches(":popover-open") ? 60 : REST)
 }
+
+// What is pressed is used and not asked about: its note goes, and comes again once the pointer has left it.
+/**
+ * @param {State} state
+ * @param {PointerEvent} event
+ */
+function press(state, event) {
+  const path = event.composedPath()
+  if (path.includes(state.note)) return
+  hide(state)
+  const control = path.find((one) => one instanceof Element && one.matches(INTERACTIVE))
+  state.pressed = control ? /** @type {Element} */ (control).getBoundingClientRect() : null
+}
+
+/** @type {(box: DOMRect | null, event: PointerEvent) => boolean} */
+const inside = (box, { clientX: x, clientY: y }) => box !== null && x >= box.left && x <= box.right && y >= box.top && y <= box.bottom
 
 // A finger cannot rest on a word: it taps, and what a tap does already it goes on doing.
 /**

@@ -22,4 +22,5 @@ export interface State extends Life {
   byName: Map<string, Term>
   resting: number
   marking: number
+  pressed: DOMRect | null
 }

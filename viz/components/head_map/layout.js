@@ -10,7 +10,9 @@ import { isWhole } from "../shared/view.js"
 export const LABEL_FONT = 12
 export const SMALL_FONT = 11
 const LARGEST_CELL = 46
-const [UNLIKE, MOST_STRETCHED] = [3, 8] // cells are square unless one side has so many times the units of the other
+// Cells are square unless one text looks at another, or one side of a window has so many times the units of the other.
+const [UNLIKE, MOST_STRETCHED] = [3, 8]
+const [LABEL_ROOM, LABELLED] = [12, 24] // of two texts so many rows are never lower than their labels, though the window be low
 export const LEAN = Math.PI / 3 // key labels lean by 60°
 const NARROW = 520 // below this width the colour bar lies under the plot
 
@@ -54,10 +56,12 @@ export function layOutFigure(state, width) {
   const notes = wrapNotes(state, width - (narrow ? 4 : left))
   const below = 8 + (narrow ? 44 : 0) + notes.length * 17
   const spans = [view.q1 - view.q0, view.k1 - view.k0]
-  const room = [Math.max(60, inRoom(meta.max_height) - top - below), Math.max(60, width - left - right)]
+  const across = meta.total[0] !== meta.total[1] // two texts
+  const least = across && meta.row_labels.length ? LABEL_ROOM * Math.min(spans[0], LABELLED) : 60
+  const room = [Math.max(least, inRoom(meta.max_height) - top - below), Math.max(60, width - left - right)]
   const ratio = sharpness()
   const even = Math.min(room[0] / spans[0], room[1] / spans[1])
-  const apart = Math.max(spans[0] / spans[1], spans[1] / spans[0]) > UNLIKE // of two texts: the shorter one gets more room
+  const apart = across || Math.max(spans[0] / spans[1], spans[1] / spans[0]) > UNLIKE // the shorter side gets more room
   const [high, wide] = spans.map((span, axis) => {
     let cell = apart ? Math.min(room[axis] / span, MOST_STRETCHED * even) : even
     if (isWhole(view, meta.total)) cell = Math.min(cell, LARGEST_CELL)

@@ -1,0 +1,79 @@
+"""Which needle is hidden, how deep and in how much of a text: the controls, and what a needle of one's own must be."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from analysis.needle import DEPTHS, NEEDLES, Needle, Trial, hidden, own_needle
+from model_runner import Runner
+from pages.long_texts.state import OWN, LongTextsState, open_text, state
+from ui.controls import choose, pick
+from ui.i18n import _
+from ui.inputs import holding
+from ui.page import PageContext
+from ui.state import address_of, change, setting_of
+
+SIZES = (250, 500, 1000, 2000, 4000)  # characters
+
+
+def choose_needle(opened: PageContext, hay: str) -> Needle | None:
+    """The controls; None, and a sentence, where the needle typed is none."""
+    held = state()
+    row = st.container(key="needle_controls", horizontal=True, vertical_alignment="center", gap="small")
+    with row:
+        names = {at: f"{one.question} …" for at, one in enumerate(NEEDLES)} | {OWN: _("a sentence of your own")}
+        pick(LongTextsState, "needle", held.needle, names, width=300)
+        sizes = {str(size): _("{count} characters").format(count=f"{size:,}") for size in SIZES}
+        pick(LongTextsState, "characters", held.characters, sizes, width=160)
+        choose(LongTextsState, "depth", held.depth, {str(int(100 * depth)): f"{depth:.0%}" for depth in DEPTHS})
+    needle = NEEDLES[held.needle] if held.needle != OWN else _typed(opened.runner, hay)
+    if needle is not None:
+        text = hidden(hay, Trial(needle, int(held.depth) / 100, int(held.characters)))
+        with row:
+            st.button(_("open this text on the map"), key="needle_open", type="tertiary", on_click=_open, args=(text,))
+    return needle
+
+
+def _typed(runner: Runner, hay: str) -> Needle | None:
+    with st.container(key="needle_typed", horizontal=True, vertical_alignment="center", gap="small"):
+        _box("question", _("how it begins, and is asked: The door opens with"))
+        _box("answer", _("how it goes on: three blue keys"))
+    held = state()
+    needle = own_needle(held.question, held.answer)
+    if needle is None:
+        problem = _("Type how the sentence begins, and how it goes on: the model is asked for the second.")
+    elif held.answer.strip() in f"{hay[: int(held.characters)]} {held.question}":
+        problem = _("“{answer}” stands in the text already: hide something that does not.")
+    elif not _whole(runner, needle):
+        problem = _(
+            "In this sentence the model does not see “{answer}” as the same tokens as by itself: hide other words."
+        )
+    else:
+        return needle
+    st.info(problem.replace("{answer}", held.answer.strip()))
+    return None
+
+
+def _box(name: str, example: str) -> None:
+    value = getattr(state(), name)
+    key = holding(address_of(LongTextsState, name), value)
+    st.text_input(
+        _(setting_of(LongTextsState, name).label),
+        value,
+        key=key,
+        max_chars=setting_of(LongTextsState, name).longest,
+        placeholder=example,
+        label_visibility="collapsed",
+        on_change=lambda: change(LongTextsState, **{name: st.session_state[key].strip()}),
+    )
+
+
+def _whole(runner: Runner, needle: Needle) -> bool:
+    """Whether the answer's tokens stand in the sentence as they stand alone."""
+    ids, answer = (list(runner.ids_of(text)) for text in (needle.sentence, needle.answer))
+    return any(ids[at : at + len(answer)] == answer for at in range(len(ids) - len(answer) + 1))
+
+
+def _open(text: str) -> None:
+    open_text(text)
+    change(LongTextsState, view="map")
