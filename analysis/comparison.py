@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from analysis.joined import first_query, speaking
 from analysis.mask_effect import looks_ahead
 from attention.distributions import kl
 from model_runner.capture import ROWS, Capture
@@ -35,7 +36,7 @@ def next_token_change(before: Capture, after: Capture, position: int = -1, *, co
     Raises CapturesDiffer for captures of other tokens, NoLogits.
     """
     _same_tokens(before, after)
-    old, new = (torch.log_softmax(capture.logits(position).double(), dim=-1) for capture in (before, after))
+    old, new = (torch.log_softmax(speaking(capture).logits(position).double(), dim=-1) for capture in (before, after))
     first, second = (logs.topk(min(count, len(logs))).indices.tolist() for logs in (old, new))
     ids = [*first, *(token for token in second if token not in first)]
     return NextTokenChange(
@@ -54,6 +55,15 @@ def output_change(before: Capture, after: Capture, position: int | None) -> Next
     return replace(change, position=position)
 
 
+def change_at(before: Capture, after: Capture, query: int | None) -> NextTokenChange:
+    """Of the token at an encoder's ``query``, or of the next token: of an encoder–decoder after a written ``query``."""
+    if not before.attentions:
+        return output_change(before, after, output_position(before, query))
+    if query is None or before.request.attention == "encoder":
+        return next_token_change(before, after)
+    return next_token_change(before, after, query - first_query(before))
+
+
 def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers heads"]:
     """How far each head's attention moved: half the sum of |weight − weight|, averaged over queries, in 0..1.
 
@@ -63,17 +73,17 @@ def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers hea
     """
     _same_tokens(before, after)
     drift = np.full((before.n_layers, before.n_heads), np.nan, np.float32)
-    n_tokens = len(before.tokens)
+    n_tokens, first = len(before.tokens), first_query(before)
     for layer in range(before.n_layers):
         if not before.has_weights(layer):
             continue
         moved = torch.zeros(before.q(layer).shape[0], dtype=torch.float64)
-        for start in range(0, n_tokens, ROWS):
+        for start in range(first, n_tokens, ROWS):
             block = slice(start, min(start + ROWS, n_tokens))
             difference = before.layer_weights(layer, block) - after.layer_weights(layer, block, shares=True)
             elsewhere = difference.abs().sum(dim=2) + difference.sum(dim=2).abs()
             moved += elsewhere.sum(dim=1).double().cpu() / 2
-        drift[layer, : len(moved)] = (moved / n_tokens).numpy()
+        drift[layer, : len(moved)] = (moved / (n_tokens - first)).numpy()
     return drift
 
 

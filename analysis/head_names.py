@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from model_runner.capture import Capture
-from model_runner.edits import SharedKeys
+from model_runner.edits import SharedKeys, edits_of
 
 
 def head_name(capture: Capture, layer: int, head: int) -> str:
@@ -15,5 +15,6 @@ def head_name(capture: Capture, layer: int, head: int) -> str:
 def group_size(capture: Capture, layer: int) -> int:
     """How many neighbouring heads read the same keys and values, those that edits made the same included."""
     record = capture.record(layer)
-    left = [edit.kv_heads for edit in capture.request.edits if isinstance(edit, SharedKeys)]
+    own = edits_of(capture.request.edits, capture.request.attention)
+    left = [edit.kv_heads for edit in own if isinstance(edit, SharedKeys)]
     return record.q.shape[0] // min([record.k.shape[0], *left])

@@ -6,6 +6,7 @@ are looked at, and every other cell is masked.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import torch
@@ -14,9 +15,12 @@ from torch import Tensor
 
 from attention.masks import Across
 from model_runner.capture import Capture, Check, index
+from model_runner.edits import Blocked, Edit
 from model_runner.errors import EncoderSaysNothing, OtherText
-from model_runner.mask_rule import MaskRule
+from model_runner.layer_edit import LayerEdit
+from model_runner.mask_rule import MaskEdit, MaskRule
 from model_runner.record import LayerRecord
+from model_runner.request import CaptureRequest
 from model_runner.tokens import Token
 
 
@@ -77,6 +81,29 @@ def joined(cross: Capture) -> Joined:
     )
 
 
+def apart(capture: Capture) -> Capture:
+    """The capture that two joined texts were made of; any other itself."""
+    return capture.cross if isinstance(capture, Joined) and capture.cross is not None else capture
+
+
+def speaking(capture: Capture) -> Capture:
+    """The capture whose last token says what comes next: of an encoder–decoder the decoder's."""
+    return capture.attention("decoder") if capture.attentions else capture
+
+
+def reading(capture: Capture) -> Capture:
+    """The capture whose tokens are the text's: of an encoder–decoder the encoder's."""
+    return capture.attention("encoder") if capture.attentions else capture
+
+
+def same_tokens(capture: Capture, edits: tuple[Edit, ...]) -> CaptureRequest:
+    """The request for the same tokens with these edits: what an encoder–decoder wrote is given to the changed one."""
+    request = replace(capture.request, edits=edits)
+    if not capture.attentions:
+        return request
+    return replace(request, target="", continuation=tuple(token.id for token in speaking(capture).tokens[1:]))
+
+
 def as_drawn(capture: Capture) -> Capture:
     """A capture as pictures take it: joined where one text looks at another."""
     return capture if capture.source is None else joined(capture)
@@ -105,6 +132,28 @@ def side_of(capture: Capture, token: int | None, sets: str = "query") -> dict[st
     return {"key": token} if sets == "key" and token is not None else {"query": token, "key": None}
 
 
+@dataclass(frozen=True, eq=False)
+class Lower(LayerEdit):
+    """An edit of what heads pass on, for rows that come after ``n_read`` others."""
+
+    n_read: int = 0
+
+    def passed_on(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
+        """As the edit of the rows alone."""
+        below = LayerEdit(heads=self.heads).passed_on(output[:, self.n_read :])
+        return torch.cat([output[:, : self.n_read], below], dim=1)
+
+
+def _lower(edit: MaskEdit, n_read: int) -> MaskEdit:
+    """Cells across, in the row of both texts; there are no other edits of that mask."""
+    return replace(edit, cells=lowered(edit.cells, n_read)) if isinstance(edit, Blocked) else edit
+
+
+def lowered(cells: Iterable[tuple[int, int]], by: int) -> tuple[tuple[int, int], ...]:
+    """The cells with their queries so many places further on."""
+    return tuple((query + by, key) for query, key in cells)
+
+
 def _moved(token: Token, by: int) -> Token:
     return replace(token, start=token.start + by, end=token.end + by)
 
@@ -119,5 +168,6 @@ def _square(record: LayerRecord, n_read: int) -> LayerRecord:
         k=torch.cat([record.k, record.k.new_zeros(len(record.k), n_written, record.k.shape[2])], dim=1),
         v=torch.cat([record.v, record.v.new_zeros(len(record.v), n_written, record.v.shape[2])], dim=1),
         output=torch.cat([record.output.new_zeros(n_read, *record.output.shape[1:]), record.output]),
-        mask=MaskRule(Across(n_read)),
+        mask=MaskRule(Across(n_read), tuple(_lower(edit, n_read) for edit in record.mask.edits)),
+        edit=record.edit and Lower(heads=record.edit.heads, n_read=n_read),
     )

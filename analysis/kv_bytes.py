@@ -32,7 +32,7 @@ class CacheBytes:
 
 def cache_bytes(capture: Capture, layers: Sequence[CachedLayer]) -> CacheBytes:
     """What the cache holds after the capture's text, and what the shapes of its attention say it must hold."""
-    n_tokens = len(capture.tokens)
+    n_tokens = len(capture.keys)
     shapes: set[tuple[int, int, int, int]] = set()
     latents: set[int | None] = set()
     formula = 0

@@ -11,7 +11,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.distributions import kl
-from model_runner.edits import Edit, Int8Cache, KeepLast
+from model_runner.capture import Capture
+from model_runner.edit_list import of_attention
+from model_runner.edits import Edit, Int8Cache, KeepLast, OneEdit
 
 MOST_WINDOWS = 48  # tried of a longer text, closer together where they are short
 
@@ -24,9 +26,14 @@ class Trial:
     sinks: int
 
     @property
-    def edits(self) -> tuple[Edit, ...]:
-        """For a request."""
+    def edits(self) -> tuple[OneEdit, ...]:
+        """Of the attention whose cache it is."""
         return (Int8Cache(),) if self.window is None else (KeepLast(self.window, self.sinks),)
+
+
+def edits_of(capture: Capture, trial: Trial) -> tuple[Edit, ...]:
+    """For a request; of an encoder–decoder of the capture's attention."""
+    return of_attention((), capture.request.attention, trial.edits)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from jaxtyping import Int
 
 from model_runner import Capture
 from model_runner.mask_rule import MaskRule
+from model_runner.record import LayerRecord
 
 ROWS = 256  # query rows counted at once: O(ROWS × tokens) memory
 
@@ -19,32 +20,50 @@ class AttentionWork:
     """Multiply-adds of q · k and weights · v over all heads and layers, of each step; masked cells are not counted.
 
     The first step reads the text in both cases. After it a cache leaves one row of queries a step; without one every
-    row is made again.
+    row is made again. Of an encoder–decoder the encoder's own work is done once, in the first step of both.
     """
 
     cached: Int[np.ndarray, "steps"]
     uncached: Int[np.ndarray, "steps"]
 
 
-def attention_work(capture: Capture, n_steps: int) -> AttentionWork:
-    """For the steps after the capture's text: a cell that the layer's mask leaves open costs d_head + d_value a head.
+def attention_work(capture: Capture, n_text: int, n_steps: int) -> AttentionWork:
+    """For the steps after so many tokens: a cell that the layer's mask leaves open costs d_head + d_value a head.
 
     O(tokens²) time and O(ROWS × tokens) memory for each kind of mask, tokens being those there are in the end.
     """
-    n_text = len(capture.tokens)
-    rows = np.zeros(n_text + n_steps, np.int64)
+    once = 0
+    if capture.attentions:
+        encoder, decoder, cross = (capture.attention(name) for name in capture.attentions)
+        n_read = len(encoder.tokens)
+        once = int(_rows(encoder, n_read).sum())
+        rows = _rows(decoder, n_text + n_steps) + n_read * sum(_cell(record) for record in cross.records if record)
+    else:
+        rows = _rows(capture, n_text + n_steps)
+    whole = np.cumsum(rows)[n_text - 1 : n_text - 1 + n_steps]
+    cached = rows[n_text - 1 : n_text - 1 + n_steps].copy()
+    cached[:1] = whole[:1]
+    for counts in (cached, whole):
+        counts[:1] += once
+    return AttentionWork(cached, whole)
+
+
+def _cell(record: LayerRecord) -> int:
+    """Multiply-adds of a query with one key, in all heads."""
+    return record.q.shape[0] * (record.q.shape[2] + record.v.shape[2])
+
+
+def _rows(capture: Capture, n_rows: int) -> Int[np.ndarray, "rows"]:
+    """Of the queries of so long a text at their own text, over all layers."""
+    rows = np.zeros(n_rows, np.int64)
     counted: dict[MaskRule, np.ndarray] = {}
     for record in capture.records:
         if record is None:
             continue
         if record.mask not in counted:
             counted[record.mask] = _open_cells(record.mask, len(rows))
-        heads, d_head, d_value = record.q.shape[0], record.q.shape[2], record.v.shape[2]
-        rows += counted[record.mask] * (heads * (d_head + d_value))
-    whole = np.cumsum(rows)[n_text - 1 : n_text - 1 + n_steps]
-    cached = rows[n_text - 1 : n_text - 1 + n_steps].copy()
-    cached[:1] = whole[:1]
-    return AttentionWork(cached, whole)
+        rows += counted[record.mask] * _cell(record)
+    return rows
 
 
 def _open_cells(rule: MaskRule, n_rows: int) -> Int[np.ndarray, "rows"]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
+from analysis.joined import reading, speaking
 from model_runner.capture import Capture
 
 WORD = re.compile(r"·?[^\W\d_]{2,}")  # a token as it is drawn that is a word, or the beginning of one
@@ -71,7 +72,7 @@ def patch_map(
 
 def logit_difference(capture: Capture, tokens: tuple[int, int]) -> float:
     """Logit of the first token minus that of the second, after the text: how many nats likelier it is."""
-    logits = capture.logits(-1)
+    logits = speaking(capture).logits(-1)
     return float(logits[tokens[0]].double() - logits[tokens[1]].double())
 
 
@@ -80,7 +81,7 @@ def contrasting(plain: Capture, other: Capture) -> tuple[int, int]:
 
     Raises NoLogits.
     """
-    before, after = (torch.log_softmax(capture.logits(-1).double(), dim=-1) for capture in (plain, other))
+    before, after = (torch.log_softmax(speaking(capture).logits(-1).double(), dim=-1) for capture in (plain, other))
     first = int(before.argmax())
     if int(after.argmax()) != first:
         return first, int(after.argmax())
@@ -90,15 +91,14 @@ def contrasting(plain: Capture, other: Capture) -> tuple[int, int]:
 
 def likely_tokens(plain: Capture, other: Capture, count: int = 8) -> tuple[int, ...]:
     """The likeliest tokens after either text, by their larger probability. Raises NoLogits."""
-    shares = [torch.softmax(capture.logits(-1).double(), dim=-1) for capture in (plain, other)]
+    shares = [torch.softmax(speaking(capture).logits(-1).double(), dim=-1) for capture in (plain, other)]
     found = {token for share in shares for token in share.topk(min(count, len(share))).indices.tolist()}
     return tuple(sorted(found, key=lambda token: -max(float(share[token]) for share in shares)))
 
 
-def differing(plain: Capture, other: Capture) -> Bool[np.ndarray, "positions"]:
-    """Where the two texts, equally long, have different tokens."""
-    pairs = zip(plain.tokens, other.tokens, strict=True)
-    return np.array([one.id != two.id for one, two in pairs])
+def same_text(plain: Capture, other: Capture) -> bool:
+    """Whether both have the same tokens; of encoder–decoders those that are read."""
+    return [token.id for token in reading(plain).tokens] == [token.id for token in reading(other).tokens]
 
 
 def exchanges(capture: Capture, token_text: Callable[[int], str]) -> Iterator[str]:
@@ -106,6 +106,8 @@ def exchanges(capture: Capture, token_text: Callable[[int], str]) -> Iterator[st
 
     The last token stays as long as another can go: what follows it is what the two texts are compared by.
     """
+    if capture.attentions:
+        return  # an encoder finds no token likely
     text, n_tokens = capture.request.text, len(capture.tokens) - len(capture.request.continuation)
     begin = max(0, capture.text.find(text))  # a chat template writes something before it
     for position in [*range(n_tokens - 2, 0, -1), n_tokens - 1]:
@@ -125,4 +127,4 @@ def exchanges(capture: Capture, token_text: Callable[[int], str]) -> Iterator[st
 
 def shares(capture: Capture, tokens: tuple[int, ...]) -> tuple[float, ...]:
     """Probabilities of these tokens after the text, in float64. Raises NoLogits."""
-    return tuple(torch.softmax(capture.logits(-1).double(), dim=-1)[list(tokens)].tolist())
+    return tuple(torch.softmax(speaking(capture).logits(-1).double(), dim=-1)[list(tokens)].tolist())

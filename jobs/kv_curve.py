@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from analysis.kv_drop import Moved, Trial, kl_nats, trials
+from analysis.joined import same_tokens
+from analysis.kv_drop import Moved, Trial, edits_of, kl_nats, trials
 from jobs.pull import Pull
 from model_runner import Capture, Runner
 from model_runner.job import Job
@@ -20,12 +20,13 @@ class Curve(Pull[Moved]):
         self.longest = len(capture.tokens)
         self.trials = trials(self.longest, sinks)
         self.sinks = sinks
-        request, before = capture.request, capture.logits(-1)
+        before = capture.logits(-1)
 
         def submit(index: int) -> Job[Any] | None:
             if index >= len(self.trials):
                 return None
-            return runner.submit(NextLogits(replace(request, edits=self.trials[index].edits)), session=name)
+            changed = same_tokens(capture, edits_of(capture, self.trials[index]))
+            return runner.submit(NextLogits(changed), session=name)
 
         super().__init__(submit, lambda index, after: Moved(self.trials[index], kl_nats(before, after)), running=True)
 

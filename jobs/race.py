@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from weakref import ref
 
+from analysis.joined import speaking
 from analysis.kv_drop import first_difference
 from analysis.kv_work import AttentionWork, attention_work
 from jobs.pull import Pull
@@ -17,16 +18,27 @@ from model_runner.questions import EndRun, NextRaceStep
 STARTS_ALONE = 200e6  # parameters; a larger model races when it is told to
 
 
+def begins_with(capture: Capture) -> int:
+    """How many tokens there are before the first step: of an encoder–decoder those that its decoder was given."""
+    if capture.attentions and capture.request.target is None and not capture.request.continuation:
+        return 1  # what it wrote by itself it writes again
+    return len(speaking(capture).tokens)
+
+
 class RaceRun(Pull[RaceStep]):
     """A race under way, and the multiply-adds of its steps by formula."""
 
     def __init__(self, runner: Runner, capture: Capture, length: int, name: str) -> None:
         """``name`` stands for the session where it asks the runner."""
-        self.length = min(length, runner.info.max_tokens - len(capture.tokens))
-        self.work: AttentionWork = attention_work(capture, self.length)
-        asked = capture.request
+        asked, start = capture.request, begins_with(capture)
+        self.length = min(length, runner.info.max_tokens - start)
+        self.work: AttentionWork = attention_work(capture, start, self.length)
         self.request = GenerateRequest(
-            asked.text, max_new_tokens=self.length, chat=asked.chat, continuation=asked.continuation
+            asked.text,
+            max_new_tokens=self.length,
+            chat=asked.chat,
+            continuation=asked.continuation,
+            target=asked.target,
         )
         self._run, self._runner = new_run(), ref(runner)  # weak: a race that is done keeps no model in memory
         super().__init__(

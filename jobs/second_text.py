@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain, islice
 
-from analysis.patching import differing, exchanges
+from analysis.joined import apart, same_tokens
+from analysis.patching import exchanges, same_text
 from jobs.waiting import waited
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.errors import RunnerError
@@ -26,6 +27,8 @@ PAIRS = {
     "狗看见了猫，它": "牛看见了猫，它",
     "法国的首都是": "英国的首都是",
     "春天老师花园医生春天老师花园": "春天老师花园苹果春天老师花园",
+    "The dog chased the cat in the garden yesterday.": "The dog chased the boy in the garden yesterday.",
+    "The boy writes the expensive letter every week.": "The girl writes the expensive letter every week.",
     "小明和小红去了商店，小明把一本书送给了": "小明和小丽去了商店，小明把一本书送给了",
     "3加5等于8。4加2等于": "3加5等于8。4加3等于",
 }  # good seconds to examples: one word is another, and so is the next token
@@ -60,14 +63,14 @@ def suggestion(runner: Runner, capture: Capture, name: str, say: Say) -> Capture
             found = read(runner, capture, other, name, say)
         except RunnerError:
             continue  # a suggestion that cannot be read is none
-        if len(found.tokens) == len(capture.tokens) and differing(capture, found).any():
+        if len(found.tokens) == len(apart(capture).tokens) and not same_text(capture, found):
             return found
     return None
 
 
 def read(runner: Runner, capture: Capture, text: str, name: str, say: Say) -> Capture:
-    """Another text through the same model, everything else as in this capture. Raises RunnerError."""
-    return asked(runner, replace(capture.request, text=text), name, say)
+    """Another text, everything else as in this capture, what is written of it too. Raises RunnerError."""
+    return asked(runner, replace(same_tokens(capture, capture.request.edits), text=text), name, say)
 
 
 def asked(runner: Runner, request: CaptureRequest, name: str, say: Say) -> Capture:

@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model_runner import verification
+from model_runner.edits import ATTENTIONS
 from model_runner.errors import (
     AwayFromModel,
     EncoderSaysNothing,
@@ -33,7 +34,6 @@ from model_runner.substitution import NoSoftmax
 from model_runner.tokens import Token
 from model_runner.verification import Check
 
-ATTENTIONS = ("encoder", "decoder", "cross")  # of an encoder–decoder
 FEW = 4  # query rows for which it is not worth knowing the denominators of all
 ROWS = 128  # query rows per block of the lazy computations: O(heads × ROWS × keys) memory
 

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model_runner.edits import Blocked, Edit, Masked, MeanHead, Places, ScaledHead, SharpenedHead, SwappedHeads
+from model_runner.edits import (
+    Blocked,
+    Edit,
+    Masked,
+    MeanHead,
+    OfAttention,
+    OneEdit,
+    Places,
+    ScaledHead,
+    SharpenedHead,
+    SwappedHeads,
+)
 
 Cell = tuple[int, int]
 
@@ -18,11 +29,25 @@ def with_edit(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
     found = list(edits)
     for place, old in enumerate(found):
         if _thing(old) == _thing(new):
-            if isinstance(old, Blocked) and isinstance(new, Blocked):
-                new = Blocked(tuple(dict.fromkeys((*old.cells, *new.cells))), new.layers, new.heads)
-            found[place] = new
+            found[place] = _both(old, new)
             return tuple(found)
     return (*found, new)
+
+
+def _both(old: Edit, new: Edit) -> Edit:
+    match old, new:
+        case OfAttention(), OfAttention(attention, inner):
+            return OfAttention(attention, _both(old.edit, inner))  # type: ignore[arg-type]  # of one edit comes one
+        case Blocked(), Blocked(cells, layers, heads):
+            return Blocked(tuple(dict.fromkeys((*old.cells, *cells))), layers, heads)
+        case _:
+            return new
+
+
+def of_attention(edits: Sequence[Edit], attention: str | None, own: Sequence[OneEdit]) -> tuple[Edit, ...]:
+    """The list with these as the edits of this attention, see :func:`model_runner.edits.edits_of`."""
+    others = [edit for edit in edits if (edit.attention if isinstance(edit, OfAttention) else None) != attention]
+    return (*others, *(own if attention is None else (OfAttention(attention, edit) for edit in own)))
 
 
 def toggled(edits: Sequence[Edit], cells: tuple[Cell, ...], layers: Places, heads: Places) -> tuple[Edit, ...]:
@@ -51,5 +76,7 @@ def _thing(edit: Edit) -> object:
             return type(edit), layer, frozenset((first, second))
         case Blocked(_, layers, heads) | Masked(_, _, layers, heads):
             return type(edit), layers, heads
+        case OfAttention(attention, inner):
+            return attention, _thing(inner)
         case _:
             return type(edit)

@@ -1,4 +1,4 @@
-"""Edits as text, for an address: ``ScaledHead(1,2,0.0);Blocked(((5,0),),(1,),None)``, the values in their order."""
+"""Edits as text, for an address: ``ScaledHead(1,2,0.0);cross:Blocked(((5,0),),(1,),None)``, values in their order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typing
 from collections.abc import Sequence
 from typing import Any
 
-from model_runner.edits import KINDS, Edit
+from model_runner.edits import ATTENTIONS, KINDS, Edit, OfAttention
 from model_runner.errors import N_, EditNotPossible, Reason, RunnerError
 
 MOST = 64  # edits of one address
@@ -21,7 +21,13 @@ UNREADABLE = N_("“{text}” in the address is no edit")
 
 def written(edits: Sequence[Edit]) -> str:
     """The edits in one line without blanks; nothing for none."""
-    return ";".join(f"{type(edit).__name__}({_values(edit)})" for edit in edits)
+    return ";".join(map(_written, edits))
+
+
+def _written(edit: Edit) -> str:
+    if isinstance(edit, OfAttention):
+        return f"{edit.attention}:{_written(edit.edit)}"
+    return f"{type(edit).__name__}({_values(edit)})"
 
 
 def _values(edit: Edit) -> str:
@@ -47,7 +53,10 @@ def readable(text: str) -> tuple[tuple[Edit, ...], RunnerError | None]:
     return tuple(found), problem
 
 
-def _one(part: str) -> Edit:
+def _one(part: str) -> Any:
+    attention, colon, inner = part.partition(":")
+    if colon and attention in ATTENTIONS:
+        return OfAttention(attention, _one(inner)) if inner.partition(":")[0] not in ATTENTIONS else _none(part)
     name, opening, rest = part.partition("(")
     kind = KINDS.get(name)
     if kind is None or not opening or not rest.endswith(")"):

@@ -13,6 +13,7 @@ from model_runner.edits import (
     KeepLast,
     Masked,
     MeanHead,
+    OfAttention,
     Places,
     ScaledHead,
     SharedKeys,
@@ -31,11 +32,19 @@ from model_runner.rotation_edit import (
 from model_runner.substitution import Substituted
 
 Translate = Callable[[str], str]
+N_ = str  # marks a text for Babel without translating it here
+
+OF_THREE = {"encoder": N_("encoder"), "decoder": N_("decoder"), "cross": N_("cross")}
 
 
 def name_of(edit: Edit, _: Translate) -> str:
     """What the edit does and where: "L3H1 ablated"; ``_`` gives a message in the reader's language."""
     match edit:
+        case OfAttention("cross", Blocked(((query, key),), layers, heads)):
+            words = _("cross: written {query} → read {key} hidden in {where}")
+            return words.format(query=query, key=key, where=_where(layers, heads, _))
+        case OfAttention(attention, inner):
+            return f"{_(OF_THREE[attention])}: {name_of(inner, _)}"
         case ScaledHead(layer, head, factor):
             words = _("{head} ablated") if factor == 0 else _("{head} × {factor}")
             return words.format(head=f"L{layer}H{head}", factor=f"{factor:g}")

@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from attention.patterns import BY_NAME
-from model_runner.errors import N_, EditInvalid, EditNotPossible, NoSuchPlace, Reason
+from model_runner.errors import N_, EditInvalid, EditNotPossible, NoSuchAttention, NoSuchPlace, Reason
 from model_runner.rotation_edit import RotationEdit
 from model_runner.substitution import Substituted, check_growing_head
 
+ATTENTIONS = ("encoder", "decoder", "cross")  # of an encoder–decoder
 Places = tuple[int, ...] | None
 """Layers or heads, zero-based; None: all."""
 
@@ -144,21 +145,57 @@ class SwappedHeads:
 
 
 HeadEdit = ScaledHead | MeanHead | SharpenedHead | SwappedHeads
-Edit = KeepLast | Int8Cache | Documents | Masked | Blocked | SharedKeys | HeadEdit | Substituted | RotationEdit
+OneEdit = KeepLast | Int8Cache | Documents | Masked | Blocked | SharedKeys | HeadEdit | Substituted | RotationEdit
+
+
+@dataclass(frozen=True)
+class OfAttention:
+    """An edit of one of an encoder–decoder's three attentions: "encoder", "decoder" or "cross".
+
+    Positions in it count in the texts of that attention: across, queries in what is written and keys in what is read.
+    """
+
+    attention: str
+    edit: OneEdit
+
+    def __post_init__(self) -> None:
+        if self.attention not in ATTENTIONS:
+            raise NoSuchAttention(wanted=self.attention, names=", ".join(ATTENTIONS))
+        if isinstance(self.edit, OfAttention):
+            raise EditNotPossible(reason=N_("an edit is of one attention"))
+        if isinstance(self.edit, Substituted):
+            raise EditNotPossible(reason=N_("softmax is not substituted in an encoder–decoder"))
+
+
+Edit = OneEdit | OfAttention
 KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Edit)}  # what addresses and bytes may name
 
 
-def check_cells(edits: Sequence[Edit], n_tokens: int) -> None:
-    """Raises NoSuchPlace for a hidden cell beyond a text of so many tokens: it would change nothing."""
+def edits_of(edits: Sequence[Edit], attention: str | None) -> tuple[OneEdit, ...]:
+    """Those of this attention of an encoder–decoder; None: those of a model with one stack of layers."""
+    if attention is None:
+        return tuple(edit for edit in edits if not isinstance(edit, OfAttention))
+    return tuple(edit.edit for edit in edits if isinstance(edit, OfAttention) and edit.attention == attention)
+
+
+def check_cells(edits: Sequence[Edit], n_queries: int, n_keys: int | None = None) -> None:
+    """Raises NoSuchPlace for a hidden cell beyond texts of so many tokens: it would change nothing.
+
+    ``n_keys`` None: the tokens look at one another.
+    """
+    counts = (n_queries, n_queries if n_keys is None else n_keys)
     for edit in edits:
-        for place in (place for cell in edit.cells for place in cell) if isinstance(edit, Blocked) else ():
-            if place >= n_tokens:
-                raise NoSuchPlace(what=N_("position"), value=place, count=n_tokens)
+        for cell in edit.cells if isinstance(edit, Blocked) else ():
+            for place, count in zip(cell, counts, strict=True):
+                if place >= count:
+                    raise NoSuchPlace(what=N_("position"), value=place, count=count)
 
 
 def check_growing(edits: Sequence[Edit]) -> None:
-    """Raises EditNotPossible for an edit that needs the whole text at once."""
+    """Raises EditNotPossible for an edit that needs the whole text at once; what an encoder reads does not grow."""
     for edit in edits:
+        if isinstance(edit, OfAttention):
+            check_growing((edit.edit,) if edit.attention != "encoder" else ())
         if isinstance(edit, MeanHead):
             raise EditNotPossible(reason=N_("a text that grows has no mean yet"))
         if isinstance(edit, Substituted):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from torch import Tensor
 
 from attention import masks
@@ -47,14 +47,6 @@ class MaskRule:
         if not self._by_head:
             return self._edited(own, queries, keys, None)
         return torch.stack([self._edited(own, queries, keys, head) for head in range(heads.start, heads.stop)])
-
-    def dense(
-        self, query: Float[Tensor, "batch heads queries d"], key: Float[Tensor, "batch kv_heads keys d"], start: int
-    ) -> Bool[Tensor, "one heads_or_one queries keys"]:
-        """The mask tensor of a forward whose first query is at ``start``; the last key is the last query."""
-        stop, heads = start + query.shape[2], slice(0, query.shape[1])
-        tiles = self.tiles(heads, slice(start, stop), slice(stop - key.shape[2], stop), query.device)
-        return tiles[None, None] if tiles.dim() == 2 else tiles[None]
 
     @property
     def _by_head(self) -> bool:

@@ -24,7 +24,7 @@ NEAREST = 8  # float32 numbers on either side of the fitted θ among which the m
 FLOAT32 = torch.finfo(torch.float32).eps
 
 
-class _Refused(Exception):
+class Unread(Exception):
     """Why a rotation cannot be read; becomes a NotRecoverable that names the layer."""
 
 
@@ -88,7 +88,7 @@ def layout_of(capture: Capture, layer: int) -> RotaryLayout:
         raise NotRecoverable(layer=layer, reason=rotation)
     try:
         return _read(rotation, _positions(capture))
-    except _Refused as refused:
+    except Unread as refused:
         raise NotRecoverable(layer=layer, reason=str(refused)) from refused
 
 
@@ -110,10 +110,10 @@ def _read(rotation: Rotation, positions: Int[Tensor, "tokens"]) -> RotaryLayout:
     pairs, source = rotation.pairs.cpu(), rotation.source.cpu()
     both_cos, both_sin = (part.to("cpu", torch.float64) for part in rotation.angles())
     if not (torch.equal(both_cos[..., 0], both_cos[..., 1]) and torch.equal(both_sin[..., 0], both_sin[..., 1])):
-        raise _Refused(N_("the two coordinates of a pair are not turned by the same angle"))
+        raise Unread(N_("the two coordinates of a pair are not turned by the same angle"))
     unit = torch.finfo(rotation.cos.dtype).eps
     factor = _factor(both_cos[..., 0], both_sin[..., 0], unit)
-    theta = _theta(torch.atan2(both_sin[..., 0], both_cos[..., 0]), positions, unit)
+    theta = theta_of(torch.atan2(both_sin[..., 0], both_cos[..., 0]), positions, unit)
     order = theta.argsort(descending=True, stable=True)
     turned = pairs + rotation.start
     layout = RotaryLayout(
@@ -134,21 +134,23 @@ def _factor(cos: Float[Tensor, "tokens pairs"], sin: Float[Tensor, "tokens pairs
     size = torch.hypot(cos, sin)
     factor = float(size.mean())
     if not math.isfinite(factor) or factor == 0 or bool((size - factor).abs().max() > 2 * unit * factor):
-        raise _Refused(N_("it stretches some pairs more than others"))
+        raise Unread(N_("it stretches some pairs more than others"))
     return 1.0 if abs(factor - 1) <= unit / 2 else factor
 
 
-def _theta(
+def theta_of(
     angle: Float[Tensor, "tokens pairs"], positions: Int[Tensor, "tokens"], unit: float
 ) -> Float[Tensor, "pairs"]:
-    """θ of every pair from its angle, known up to full turns, at each position; ``unit`` is that of cos and sin.
+    """θ of every pair from its angle, known up to full turns, at each position; ``unit`` is how far it is rounded.
+
+    Raises Unread where the angles are not position × frequency.
 
     Successive tokens give a first estimate; then the span is doubled again and again, each time with an estimate good
     enough to tell the full turns.
     """
     one_apart = (positions.diff() == 1).nonzero()[:, 0]
     if len(one_apart) == 0:
-        raise _Refused(N_("no two of its tokens follow each other, so nothing shows how fast it turns"))
+        raise Unread(N_("no two of its tokens follow each other, so nothing shows how fast it turns"))
     theta = _wrapped(angle[one_apart + 1] - angle[one_apart]).median(dim=0).values
     away = (positions - positions[0])[:, None].double()
     span, longest = 1, int(away.abs().max())
@@ -161,7 +163,7 @@ def _theta(
         theta = _nearest_float32(theta, angle, positions)
     exact = positions[:, None] * theta
     if bool((_wrapped(angle - exact).abs() > 2 * unit + 2 * FLOAT32 * exact.abs()).any()):
-        raise _Refused(N_("its angles are not position × frequency"))
+        raise Unread(N_("its angles are not position × frequency"))
     return theta
 
 
@@ -184,7 +186,7 @@ def _wrapped(angle: Tensor) -> Tensor:
 
 
 def _try_on_noise(layout: RotaryLayout, rotation: Rotation, unit: float) -> None:
-    """Raises _Refused unless the layout turns noise as the recorded function does."""
+    """Raises Unread unless the layout turns noise as the recorded function does."""
     generator = torch.Generator().manual_seed(0)
     noise = torch.randn(1, len(layout.positions), rotation.stop - rotation.start, generator=generator)
     whole = torch.zeros(1, len(layout.positions), rotation.stop)
@@ -194,4 +196,4 @@ def _try_on_noise(layout: RotaryLayout, rotation: Rotation, unit: float) -> None
     fastest = float(layout.angles().abs().max())
     allowed = layout.factor * (4 * unit + 4 * FLOAT32 * fastest) * float(noise.abs().max())
     if not bool((mine - own).abs().max() <= allowed):
-        raise _Refused(N_("what was read of it does not turn vectors as the model does"))
+        raise Unread(N_("what was read of it does not turn vectors as the model does"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from model_runner.edits import Edit
+from model_runner.edits import Edit, OfAttention
 from model_runner.request import CaptureRequest
 
 
@@ -32,5 +32,6 @@ def runner_line(request: CaptureRequest) -> str:
 
 def imports_of(edits: Sequence[Edit]) -> str:
     """The lines that a snippet with these edits begins with."""
-    kinds = sorted({(type(edit).__module__, type(edit).__name__) for edit in edits})
+    every = [*edits, *(edit.edit for edit in edits if isinstance(edit, OfAttention))]
+    kinds = sorted({(type(edit).__module__, type(edit).__name__) for edit in every})
     return "".join(f"from {module} import {name}\n" for module, name in kinds)

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.cell import strongest_key
-from analysis.joined import check_side, side_of
+from analysis.joined import as_drawn, check_side, same_tokens, side_of
 from analysis.opening import opening_query
 from analysis.stories import first_head
 from analysis.token_metric import largest, token_metric
@@ -106,7 +106,8 @@ def settle(opened: PageContext) -> tuple[PageContext, int, int]:
 def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
     """The same text through the model changed by these edits too. Raises RunnerError."""
     try:
-        return session.capture(opened.runner, show_stage, (*opened.capture.request.edits, *edits))
+        request = same_tokens(opened.capture, (*opened.capture.request.edits, *edits))
+        return as_drawn(session.asked(opened.runner, request, show_stage))
     finally:
         session.slots()["status"].empty()
 
@@ -149,7 +150,7 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     picked = layer is None or head is None
     if layer is None or head is None:
         fits = tuple(one for one in capture.request.edits if stretch((one,)) > 1)  # else the text may be too long
-        plain_capture = session.capture(runner, show_stage, fits) if capture.request.edits else capture
+        plain_capture = as_drawn(session.capture(runner, show_stage, fits)) if capture.request.edits else capture
         layer, head = first_head(plain_capture)  # the same on every page, those that show the edited model included
     if (layer, head) != (place.layer, place.head):  # the whole session looks at it from now on
         session.move(layer=layer, head=head, picked=picked)

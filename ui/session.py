@@ -33,7 +33,7 @@ from ui.wording import joined, plain
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.room import Room
-    from model_runner import Capture, Runner
+    from model_runner import Capture, CaptureRequest, Runner
     from model_runner.edits import Edit
     from model_runner.kept import Kept
     from model_runner.local.model_cache import ModelCache
@@ -262,12 +262,8 @@ def kept() -> Kept:
 
 def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[ModelPreview], None]) -> Runner:
     """Of a model, loaded first if need be: ``say`` hears how far, ``show`` what it will be. Raises RunnerError."""
-    given: Any = {
-        "device": beside().device,
-        "dtype": beside().dtype,
-        "ask_hub": name in st.session_state.get(_CHOSEN, ()),
-    }
-    return model_cache().runner(name, say, show, **given)
+    held, hub = beside(), name in st.session_state.get(_CHOSEN, ())
+    return model_cache().runner(name, say, show, device=held.device, dtype=held.dtype, ask_hub=hub)
 
 
 def capture(
@@ -278,6 +274,11 @@ def capture(
 
     two = {"attention": beside().attention, "target": beside().target or None} if runner.info.attentions else {}
     request = CaptureRequest(text(), chat=chat(), continuation=continuation() * continued, edits=edits, **two)
+    return asked(runner, request, say)
+
+
+def asked(runner: Runner, request: CaptureRequest, say: Callable[[str, int, int], None]) -> Capture:
+    """What this session asks for, waited for. Raises RunnerError."""
     job = runner.submit(request, session=st.session_state[_ID])
     return waited(job, lambda: say("queue" if job.ahead else "reading", job.ahead, 0))
 

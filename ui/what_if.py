@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from analysis.comparison import NextTokenChange, head_drift, output_change, output_position
+from analysis.comparison import NextTokenChange, change_at, head_drift
 from analysis.head_map import HeadMap, head_map
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
@@ -99,7 +99,7 @@ def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
 
     Of an encoder, which has no next token, the tokens at the pinned place.
     """
-    change = output_change(opened.capture, after, output_position(opened.capture, opened.query))
+    change = change_at(opened.capture, after, opened.query)
     st.html(
         next_token_changes(
             [opened.runner.token_text(token) for token in change.ids],

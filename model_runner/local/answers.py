@@ -26,8 +26,10 @@ from model_runner.local.logit_lens import logit_lens
 from model_runner.local.position_table import position_table
 from model_runner.local.projections import projections
 from model_runner.local.reading import explained, resolve
-from model_runner.local.rerun import rerun_of
+from model_runner.local.rerun import Rerun, rerun_of
 from model_runner.local.stream_parts import stream_additions
+from model_runner.local.two_caches import line_up_two, two_cached_layers
+from model_runner.local.two_rerun import two_rerun_of
 from model_runner.projection_questions import HeadProjections
 from model_runner.question import DirectLogits, HeadWrites, Logits, Question
 from model_runner.questions import (
@@ -102,34 +104,35 @@ class Answers:
                 with torch.no_grad():
                     path, outputs = engine.direct_path(), outputs.to(engine.model.device)
                     return torch.stack([path.written(layer, head, one) for head, one in enumerate(outputs)])
+            case NextRaceStep(request, run, index):
+                race = self._run(run, index, session, lambda: _line_up(engine, request))
+                return self._step(run, lambda: _race_step(engine, race))
+            case WhichHeads(request, layer, target):
+                return head_answers(_rerun_of(engine, request), layer, target)
+            case PatchStream(request, source, layer, tokens):
+                return residual_patches(_rerun_of(engine, request), layer, engine.capture(source), tokens)
+            case PatchHeads(request, source, layer, head, tokens):
+                return head_patches(_rerun_of(engine, request), layer, head, engine.capture(source), tokens)
+            case CacheLayers(request):
+                one = isinstance(engine, Engine)
+                return cached_layers(engine, request) if one else two_cached_layers(engine, request)
+            case NextLogits(request):
+                return next_logits(engine, request)
             case Question() if isinstance(engine, Engine):
-                return self._of_one_stack(engine, question, session)
+                return self._of_one_stack(engine, question)
             case Question():
                 raise OneStackOnly(name=engine.info.name)
             case _:
                 raise TypeError(f"{question!r} is no question")
 
-    def _of_one_stack(self, engine: Engine, question: Question[Any], session: str | None) -> Any:
+    def _of_one_stack(self, engine: Engine, question: Question[Any]) -> Any:
         match question:
-            case NextRaceStep(request, run, index):
-                race = self._run(run, index, session, lambda: line_up(engine, request))
-                return self._step(run, lambda: _race_step(engine, race))
-            case WhichHeads(request, layer, target):
-                return head_answers(rerun_of(engine, request), layer, target)
-            case PatchStream(request, source, layer, tokens):
-                return residual_patches(rerun_of(engine, request), layer, engine.capture(source), tokens)
-            case PatchHeads(request, source, layer, head, tokens):
-                return head_patches(rerun_of(engine, request), layer, head, engine.capture(source), tokens)
-            case CacheLayers(request):
-                return cached_layers(engine, request)
             case HeadProjections():
                 return projections(engine, question)
             case ExpertRouting(request):
                 return routing(engine, request)
             case TrainingStep(request, rates):
                 return training_step(engine, request, rates)
-            case NextLogits(request):
-                return next_logits(engine, request)
             case _:
                 raise TypeError(f"{question!r} is no question")
 
@@ -169,6 +172,14 @@ def _token(engine: Engine | EncoderDecoder, generation: Generation | Translation
         return generation.step()
 
 
-def _race_step(engine: Engine, race: Race) -> Any:
+def _rerun_of(engine: Engine | EncoderDecoder, request: CaptureRequest) -> Rerun:
+    return rerun_of(engine, request) if isinstance(engine, Engine) else two_rerun_of(engine, request)
+
+
+def _line_up(engine: Engine | EncoderDecoder, request: GenerateRequest) -> Race:
+    return line_up(engine, request) if isinstance(engine, Engine) else line_up_two(engine, request)
+
+
+def _race_step(engine: Engine | EncoderDecoder, race: Race) -> Any:
     with explained(engine.info, len(race.cached.writer.tokens)):
         return race.step()

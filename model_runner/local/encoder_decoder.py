@@ -6,7 +6,9 @@ of two texts. A step of generation is a forward over all that is written: the te
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,14 +18,9 @@ from torch import Tensor, nn
 from transformers.modeling_outputs import BaseModelOutput
 
 from model_runner.beams import BeamSearch
-from model_runner.capture import ATTENTIONS, Capture
-from model_runner.errors import (
-    N_,
-    ContextFull,
-    EditNotPossible,
-    NoAttribution,
-    NoSuchAttention,
-)
+from model_runner.capture import Capture
+from model_runner.edits import ATTENTIONS, check_growing
+from model_runner.errors import N_, ContextFull, NoAttribution, NoSuchAttention
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
 from model_runner.local.attribution import DirectPath
@@ -31,7 +28,9 @@ from model_runner.local.beam import search_beams
 from model_runner.local.block_path import BlockPath, block_paths
 from model_runner.local.block_probe import LayerRun, probe
 from model_runner.local.cache import CaptureCache
+from model_runner.local.edit_of_three import edit_of_three
 from model_runner.local.feed_forward import FeedForward, feed_forward
+from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.generation import end_tokens, next_token
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.output_layer import output_logits
@@ -69,6 +68,7 @@ class EncoderDecoder:
         info = describe(self.model, self.tokenizer, self.anatomy, name, revision)
         self.info = replace(info, attentions=ATTENTIONS)
         self.cache = CaptureCache(kept)
+        self.entered: dict[str, dict[tuple[int, bool], bool]] = {}  # by attention, see Rerun.proven
         self._asked = asked
         self._ways: dict[str, tuple[tuple[BlockPath | None, ...], tuple[FeedForward | None, ...]]] = {}
 
@@ -82,9 +82,11 @@ class EncoderDecoder:
         if known is None:
             source, written = self._texts(request)
             with explained(self.info, len(source.tokens) + len(written.tokens)):
+                edit = edit_of_three(request.edits, self.anatomy.shapes)
                 if request.target is None and not request.continuation:
-                    append_all(written, self._free_run(source), self.info)
-                known = self.read(request, source, written)
+                    check_growing(request.edits)
+                    append_all(written, self._free_run(source, edit), self.info)
+                known = self.read(request, source, written, edit)
             self.cache.put(whole, known)
         if wanted not in known.attentions:
             raise NoSuchAttention(wanted=wanted, names=", ".join(known.attentions))
@@ -92,8 +94,6 @@ class EncoderDecoder:
 
     def _texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Writer, Writer]:
         """The tokens of what is read, and of what is already written. Raises RunnerError."""
-        if request.edits:
-            raise EditNotPossible(reason=N_("an encoder–decoder cannot be changed so far"))
         source = write(self.tokenizer, replace(request, continuation=()), self.info)
         start = Encoded((self.anatomy.start,), ((0, 0),), "")
         written = Writer(self.tokenizer, start)
@@ -110,23 +110,29 @@ class EncoderDecoder:
         ids = encode(self.tokenizer, target).ids
         return ids[:-1] if ids[-1] in end_tokens(self.model) else ids
 
-    def _free_run(self, source: Writer) -> tuple[int, ...]:
-        """What the model writes by itself, greedily: transformers' own generation, up to its end."""
-        ids = self._ids(source)
-        with torch.no_grad():
+    def _free_run(self, source: Writer, edit: ForwardEdit | None) -> tuple[int, ...]:
+        """What the model writes by itself, greedily: transformers' own generation, up to its end.
+
+        One that is changed reads all that is written anew for each token, so that masks count from its beginning.
+        """
+        ids, recording = self.ids(source), Recording(self.anatomy.names, edit=edit, keeps=False)
+        with torch.no_grad(), active(recording), _each_anew(self.model, recording):
             made = self.model.generate(
                 input_ids=ids,
                 attention_mask=torch.ones_like(ids),
                 max_new_tokens=min(FREE_RUN, self.info.max_tokens - 1),
                 num_beams=1,
                 do_sample=False,
+                use_cache=edit is None,
             )
         written = made[0, 1:].tolist()
         return tuple(written[:-1] if written and written[-1] in end_tokens(self.model) else written)
 
-    def read(self, request: CaptureRequest, source: Writer, written: Writer) -> Capture:
+    def read(
+        self, request: CaptureRequest, source: Writer, written: Writer, edit: ForwardEdit | None = None
+    ) -> Capture:
         """One forward over both texts, with every layer recorded: the decoder's attention, and the others with it."""
-        recording = Recording(self.anatomy.names)
+        recording = Recording(self.anatomy.names, edit=edit)
         streams: dict[str, list[Tensor]] = {"encoder": [], "decoder": []}
         encoder, decoder = self.anatomy.encoder, self.anatomy.decoder
         with (
@@ -135,7 +141,7 @@ class EncoderDecoder:
             outputs_of(self.anatomy.trunk.module) as last,
             active(recording),
         ):
-            output = run_two(self.model, self._ids(source), self._ids(written))
+            output = run_two(self.model, self.ids(source), self.ids(written))
         read, wrote = tuple(source.tokens), tuple(written.tokens)
 
         def records(names: tuple[str, ...]) -> tuple[LayerRecord, ...]:
@@ -165,7 +171,8 @@ class EncoderDecoder:
         )
         return replace(writing, others=(reading, across))
 
-    def _ids(self, writer: Writer) -> Tensor:
+    def ids(self, writer: Writer) -> Tensor:
+        """As the model is given them, ``[1, tokens]``."""
         return torch.tensor([[token.id for token in writer.tokens]], device=self.model.device)
 
     # -- a translation that grows -------------------------------------------------------------------------------------
@@ -176,7 +183,9 @@ class EncoderDecoder:
         count, limit = len(written.tokens), self.info.max_tokens
         if count == limit:
             raise ContextFull(tokens=count, limit=limit)
-        return Translation(self, request, source, written, min(limit, count + request.max_new_tokens))
+        check_growing(request.edits)
+        edit = edit_of_three(request.edits, self.anatomy.shapes)
+        return Translation(self, request, source, written, min(limit, count + request.max_new_tokens), edit)
 
     def beams(self, request: GenerateRequest, width: int) -> BeamSearch:
         """What may be written, by beam search. Raises RunnerError."""
@@ -190,8 +199,7 @@ class EncoderDecoder:
 
     def layer_runs(self, stack: str) -> list[LayerRun]:
         """What every module inside the layers of "encoder" or "decoder" is given and makes, of a few tokens."""
-        layers = getattr(self.anatomy, stack).layers
-        return probe(self.model, layers, lambda ids: run_two(self.model, ids, ids))
+        return probe(self.model, getattr(self.anatomy, stack).layers, lambda ids: run_two(self.model, ids, ids))
 
     def block_paths(self, stack: str) -> tuple[BlockPath | None, ...]:
         """How each layer adds to the stream; tried at the first call."""
@@ -204,12 +212,9 @@ class EncoderDecoder:
     def attention_names(self, stack: str) -> tuple[tuple[str, ...], ...]:
         """In each layer, those of its attention and of the one across, from the layer on."""
         found = getattr(self.anatomy, stack)
-        return tuple(
-            tuple(
-                one[place].removeprefix(f"{self.anatomy.names[id(layer)]}.") for one in (found.own, found.cross) if one
-            )
-            for place, layer in enumerate(found.layers)
-        )
+        layers = [f"{self.anatomy.names[id(layer)]}." for layer in found.layers]
+        names = zip(layers, *(one for one in (found.own, found.cross) if one), strict=True)
+        return tuple(tuple(name.removeprefix(layer) for name in own) for layer, *own in names)
 
     def _of(self, stack: str) -> tuple[tuple[BlockPath | None, ...], tuple[FeedForward | None, ...]]:
         if stack not in self._ways:
@@ -246,6 +251,7 @@ class Translation:
     source: Writer
     writer: Writer
     capacity: int
+    edit: ForwardEdit | None
     index: int = 0
     seconds: float = 0.0
     capture: Capture | None = field(default=None)
@@ -281,4 +287,14 @@ class Translation:
         asked, count = self.request, len(self.writer.tokens)
         named = {name: getattr(asked, name) for name in ("text", "model", "revision", "dtype", "chat", "edits")}
         request = CaptureRequest(**named, target="", continuation=self.writer.continuation(count))
-        return self.engine.read(request, self.source, self.writer)
+        return self.engine.read(request, self.source, self.writer, self.edit)
+
+
+@contextlib.contextmanager
+def _each_anew(model: nn.Module, recording: Recording) -> Generator[None]:
+    """Each forward of the model is one by itself, in which a layer may attend again."""
+    hook = model.register_forward_pre_hook(lambda *_: recording.called.clear())
+    try:
+        yield
+    finally:
+        hook.remove()

@@ -14,12 +14,13 @@ from model_runner.edits import (
     Int8Cache,
     Masked,
     MeanHead,
+    OfAttention,
     ScaledHead,
     SharedKeys,
     SharpenedHead,
     SwappedHeads,
 )
-from model_runner.errors import N_, EditNotPossible, EditsContradict, NoSuchPlace, NoWeights
+from model_runner.errors import N_, EditNotPossible, EditsContradict, NoSuchAttention, NoSuchPlace, NoWeights
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.edited_rotation import EditedRotation, RotationChange
 from model_runner.mask_rule import MaskEdit
@@ -91,6 +92,8 @@ def _check(edits: tuple[Edit, ...], shape: Shape) -> None:
 
     for edit in edits:
         match edit:
+            case OfAttention(attention):
+                raise NoSuchAttention(wanted=attention, names="–")
             case Masked() | Blocked():
                 _check_places(edit.layers or (), edit.heads or (), shape)
             case Substituted(_, _, layers, heads):

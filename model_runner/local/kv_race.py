@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from transformers import DynamicCache
+from transformers import Cache, DynamicCache
 
 from model_runner.errors import BrokenLogits
 from model_runner.kv import RaceStep
@@ -29,7 +29,7 @@ class Lane:
 
     model: Any
     writer: Writer
-    cache: DynamicCache | None
+    cache: Cache | None
     switches: tuple[int, ...] = ()  # see rope_switch.py: the cache is of no use beyond one
     held: int = 0
 
@@ -38,13 +38,17 @@ class Lane:
         began = time.perf_counter()
         if self.cache is not None and crosses(self.switches, self.held, len(self.writer.tokens)):
             self.cache, self.held = empty_cache(self.model), 0
-        logits = forward(self.model, [token.id for token in self.writer.tokens[self.held :]], self.cache)
+        logits = self.logits()
         chosen = int(logits.argmax())
         seconds = time.perf_counter() - began
         if logits.isnan().any() or not logits.isfinite().any():
             raise BrokenLogits(name=name)
         self.held = 0 if self.cache is None else len(self.writer.tokens)
         return self.writer.append(chosen), seconds
+
+    def logits(self) -> Float[Tensor, "vocab"]:
+        """After all tokens; the cache then holds them too."""
+        return forward(self.model, [token.id for token in self.writer.tokens[self.held :]], self.cache)
 
 
 @dataclass(eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from jaxtyping import Float
@@ -9,6 +10,7 @@ from torch import Tensor
 
 from model_runner.errors import ContextFull
 from model_runner.kv import CachedLayer
+from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.generation import end_tokens
 from model_runner.local.kv_race import Lane, Race, forward
@@ -40,8 +42,10 @@ def cached_layers(engine: Engine, request: CaptureRequest) -> tuple[CachedLayer,
     return tuple(_cached_layer(number, layer) for number, layer in enumerate(cache.layers))
 
 
-def next_logits(engine: Engine, request: CaptureRequest) -> Float[Tensor, "vocab"]:
-    """The logits after the text, float32, and nothing else kept. Raises RunnerError."""
+def next_logits(engine: Engine | EncoderDecoder, request: CaptureRequest) -> Float[Tensor, "vocab"]:
+    """The logits after the text, float32; of one stack nothing else is kept. Raises RunnerError."""
+    if isinstance(engine, EncoderDecoder):
+        return engine.logits(engine.capture(replace(request, attention="decoder")).hidden[None, -1:])[0, 0]
     engine.check_head()
     ids = [token.id for token in write(engine.tokenizer, request, engine.info).tokens]
     recording = Recording(engine.anatomy.names, keeps=False, edit=engine.edit(request))

@@ -31,6 +31,7 @@ from model_runner.local.recording import (
     recorded_now,
 )
 from model_runner.local.stream import watched
+from model_runner.local.turned_queries import rotation_between
 from model_runner.local.watched_rotary import RotaryCall, find_call
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
@@ -108,6 +109,11 @@ def prove(model: Any, ids: Tensor, records: Iterable[LayerRecord], layers: Seque
 
 def _watch(module: nn.Module, form: Form) -> None:
     open_: list[Products] = []
+    projected: list[Tensor] = []
+
+    def project(_module: nn.Module, _: Any, output: Any) -> None:
+        if open_ and torch.is_tensor(output):
+            projected.append(output)
 
     def enter(*_: Any) -> None:
         pause()
@@ -125,13 +131,17 @@ def _watch(module: nn.Module, form: Form) -> None:
         products.__exit__(None, None, None)
         recording = recorded_now()
         if recording is not None and output is not None:  # None: it ended by an error, which goes on by itself
-            _record(recording, recording.names[id(module)], products.heard, form)
+            _record(recording, recording.names[id(module)], products.heard, form, projected)
+        projected.clear()
 
+    if form.rotation is not None:
+        for part in (one for one in module.modules() if isinstance(one, MADE_OF)):
+            part.register_forward_hook(project)
     module.register_forward_pre_hook(enter)
     module.register_forward_hook(leave, always_call=True)
 
 
-def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form) -> None:
+def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form, projected: Sequence[Tensor]) -> None:
     recording.enter(name)
     if len(every) != 1:
         raise CannotRecord(ATTENDS_AGAIN if every else NO_PRODUCTS)
@@ -157,7 +167,7 @@ def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form)
         sinks=None,
         mask=rule,
         window=window_of(rule.own),
-        rotation=form.rotation,
+        rotation=form.rotation and (rotation_between(projected, heard) or form.rotation),
         eager=True,
         bias=_bias(heard, visible, form),
     )

@@ -26,6 +26,7 @@ from model_runner.errors import N_, EditNotPossible, Reason
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.cancelling import pause
 from model_runner.local.eager_rows import eager_by_rows
+from model_runner.local.edited_mask import masked
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.mask_reading import rule_of
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_rotation, watch_rotations
@@ -195,7 +196,7 @@ def recordable_attention(
     """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
     pause()
     recording = _ACTIVE.get()
-    rule, edit, name = None, None, ""
+    rule, edit, name, bias = None, None, "", options.get("position_bias")
     softcap = options.get("softcap")
     sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
     causal = is_causal if is_causal is not None else bool(getattr(module, "is_causal", True))
@@ -209,8 +210,7 @@ def recordable_attention(
         if edit is not None:
             key, value, query = edit.read(key), edit.read(value), _sharpened(recording, edit, query, eager)
             rule = edit.rule(rule)
-            if rule.edits:
-                attention_mask = rule.dense(query, key, recording.start)
+            attention_mask, bias = masked(edit, rule, recording.start, query, key, attention_mask, options)
     if eager:
         eager_function = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **options)
         output = eager_by_rows(eager_function, query, key, value, attention_mask, CAUSAL if causal else FULL)
@@ -235,7 +235,7 @@ def recordable_attention(
             rotation=None,
             eager=eager,
             edit=edit,
-            bias=_bias_of(recording, options.get("position_bias")),
+            bias=_bias_of(recording, bias),
         ).substitute_heads()
         output = seen.output[None]
         recording.take(name, seen)

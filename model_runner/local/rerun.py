@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -44,19 +44,16 @@ class Variants(LayerEdit):
 
 @dataclass(frozen=True, eq=False)
 class Rerun:
-    """``head`` makes logits of final hidden states ``[batch, tokens, d_model]``.
+    """``known`` are the capture's logits after the text, ``path`` gives the model's direct path.
 
-    ``known`` are the capture's logits after the text, ``path`` gives the model's direct path. ``proven`` are layers
-    that can be entered by themselves, with more than one token or not, and whether the last position is then enough in
-    the last layer.
+    ``proven`` are layers that can be entered by themselves, with more than one token or not, and whether the last
+    position is then enough in the last layer.
     """
 
-    anatomy: Anatomy
-    head: Callable[[Tensor], Float[Tensor, "batch tokens vocab"]]
     capture: Capture
     known: Float[Tensor, "vocab"]
     path: Callable[[], DirectPath]
-    proven: dict[tuple[int, bool], bool] = field(default_factory=dict)
+    proven: dict[tuple[int, bool], bool]
 
     def log_probs(
         self, layer: int, stream: Float[Tensor, "variants tokens d_model"], change: Change | None = None
@@ -99,6 +96,18 @@ class Rerun:
         return torch.log_softmax(self.known.double(), dim=-1)
 
     def _run(self, layer: int, stream: Tensor, change: Change | None, last_only: bool) -> Float[Tensor, "batch vocab"]:
+        """Natural log-probabilities after the text; ``last_only``: as little as possible of the last layer."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class UpperLayers(Rerun):
+    """Of one stack; ``head`` makes logits of final hidden states ``[batch, tokens, d_model]``."""
+
+    anatomy: Anatomy
+    head: Callable[[Tensor], Float[Tensor, "batch tokens vocab"]]
+
+    def _run(self, layer: int, stream: Tensor, change: Change | None, last_only: bool) -> Float[Tensor, "batch vocab"]:
         layers, attention = self.anatomy.layers, self.anatomy.attention
         changes: dict[int, tuple[Change, ...]] = {} if change is None else {layer: (change,)}
         reached: list[bool] = []
@@ -111,7 +120,7 @@ class Rerun:
         with contextlib.ExitStack() as stack:
             stack.enter_context(torch.no_grad())
             stack.enter_context(_left_out(layers[:layer], stream))
-            stack.enter_context(_entered(layers[layer], stream))
+            stack.enter_context(entered(layers[layer], stream))
             stack.enter_context(_cut(layers[-1], ids.shape, reached))
             stack.enter_context(active(recording))
             output = self.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
@@ -123,7 +132,7 @@ def rerun_of(engine: Engine, request: CaptureRequest) -> Rerun:
     """The upper layers of this request's capture. Raises RunnerError."""
     capture = engine.capture(request)
     known = engine.logits(capture.hidden[None, -1:])[0, 0]
-    return Rerun(engine.anatomy, engine.logits, capture, known, engine.direct_path, engine.entered)
+    return UpperLayers(capture, known, engine.direct_path, engine.entered, engine.anatomy, engine.logits)
 
 
 def _reaching(reached: list[bool]) -> Change:
@@ -166,7 +175,7 @@ def _left_out(layers: Sequence[nn.Module], stream: Tensor) -> Generator[None]:
 
 
 @contextlib.contextmanager
-def _entered(layer: nn.Module, stream: Tensor) -> Generator[None]:
+def entered(layer: nn.Module, stream: Tensor) -> Generator[None]:
     """The stream enters this layer, whatever came before it."""
 
     def replace(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

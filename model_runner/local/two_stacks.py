@@ -12,8 +12,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from model_runner.edits import ATTENTIONS
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.anatomy import NUMBERED, READS_ELSE, Trunk, last_states
+from model_runner.local.forward_edit import Shape
 from model_runner.local.plain_forward import same, text_config, tried
 from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
 from model_runner.record import LayerRecord
@@ -30,6 +32,7 @@ class Stack:
     layers: tuple[nn.Module, ...]
     own: tuple[str, ...]
     cross: tuple[str, ...]
+    heads: tuple[tuple[int, int], ...]  # of both: query heads, and key/value heads
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,23 @@ class TwoStacks:
     def layers(self) -> tuple[nn.Module, ...]:
         """Those of the decoder."""
         return self.decoder.layers
+
+    def stack(self, attention: str) -> Stack:
+        """The one whose tokens look."""
+        return self.encoder if attention == "encoder" else self.decoder
+
+    def attends(self, attention: str) -> tuple[str, ...]:
+        """The names of the modules of this attention, by layer."""
+        return self.decoder.cross if attention == "cross" else self.stack(attention).own
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """What edits of each attention must fit."""
+        found: dict[str, Shape] = {}
+        for attention in ATTENTIONS:
+            names, stack = self.attends(attention), self.stack(attention)
+            found[attention] = Shape(dict(enumerate(names)), ("full",) * len(names), *stack.heads[attention == "cross"])
+        return found
 
 
 def examine_two(model: Any, name: str) -> TwoStacks:
@@ -80,10 +100,9 @@ def _examine(model: Any) -> TwoStacks:
     if not same(output, plain):
         raise CannotRecord(N_("what it says changes when its attention goes through the one that records"))
     encoder, decoder = _stacks(model, recording.records)
-    first = recording.records[decoder.own[0]]
     stream = plain.new_empty(text_config(model).hidden_size).nbytes * (len(encoder.layers) + len(decoder.layers) + 4)
     stored = sum(record.nbytes for record in recording.records.values()) / TARGET + stream
-    return TwoStacks(encoder, decoder, names, start, len(first.q), len(first.k), stored, trunk)
+    return TwoStacks(encoder, decoder, names, start, *decoder.heads[0], stored, trunk)
 
 
 def start_token(model: Any) -> int:
@@ -132,4 +151,5 @@ def _stacks(model: Any, records: dict[str, LayerRecord]) -> tuple[Stack, Stack]:
         raise CannotRecord(OTHER_PLACES)
     read, written = modules
     named = [tuple(layers[layer] for layer in sorted(layers)) for layers in (reads, writes, looks)]
-    return Stack(read, named[0], ()), Stack(written, named[1], named[2])
+    heads = [(len(records[names[0]].q), len(records[names[0]].k)) for names in named]
+    return Stack(read, named[0], (), (heads[0],)), Stack(written, named[1], named[2], (heads[1], heads[2]))

@@ -12,13 +12,15 @@ import streamlit as st
 from analysis.comparison import NextTokenChange
 from analysis.head_map import HeadMap
 from analysis.head_names import group_size
+from analysis.joined import first_query
 from model_runner import Capture, RunnerError, edit_text
-from model_runner.edit_list import toggled
+from model_runner.edit_list import of_attention, toggled
 from model_runner.edit_words import name_of
-from model_runner.edits import Blocked, Edit, Masked, MeanHead, ScaledHead, SharpenedHead, SwappedHeads, check_cells
+from model_runner.edits import Blocked, Edit, Masked, MeanHead, OfAttention, ScaledHead, SharpenedHead, SwappedHeads
 from model_runner.errors import Cancelled, NoLogits
 from pages.edit_heads import edit_controls
 from pages.edit_heads.edit_texts import Texts, show_texts
+from pages.edit_heads.of_attention import attention_of, check_every_cell, counted, own
 from pages.edit_heads.state import state
 from ui import edit_list, session
 from ui.components import mount
@@ -55,7 +57,7 @@ def show_edit(opened: PageContext) -> EditView:
     left, right = st.columns([0.7, 0.3], gap="medium")
     clicked = _toggle(opened) if state().change == "block" else None
     try:
-        check_cells(edits, len(opened.capture.tokens))
+        check_every_cell(opened, edits)
         after = edited(opened, edits)
     except Cancelled:
         raise
@@ -133,7 +135,9 @@ def _toggle(opened: PageContext) -> Clicked:
         queries, keys = view.tokens_at(*(int(place) for place in cell if place is not None))
         layers, heads = edit_controls.block_places(opened)
         if cells := edit_controls.seen(opened, queries, keys, layers):
-            edit_list.keep(toggled(edit_list.now(), cells, layers, heads))
+            edits = edit_list.now()
+            changed = toggled(own(opened, edits), counted(opened, cells), layers, heads)
+            edit_list.keep(of_attention(edits, attention_of(opened), changed))
 
     return clicked
 
@@ -147,7 +151,10 @@ def _what_shows(opened: PageContext, after: Capture, edits: Sequence[Edit]) -> s
     silent = _left_with_nothing(opened, after, edits)
     parts: list[str] = []
     if still and not any(_may_reach(edit, opened) for edit in edits):
-        parts.append(_("No change reaches {head}: a head hears only of the layers below it.").format(head=name))
+        words = _("No change reaches {head}: a head hears only of the layers below it.")
+        if attention_of(opened) == "encoder" and not own(opened, edits):
+            words = _("No change reaches {head}: the encoder hears nothing of the decoder.")
+        parts.append(words.format(head=name))
     elif still and _passes_the_same_on(opened, after):
         words = _("These changes do nothing here: {head} looks as before, and what it passes on is the same.")
         parts.append(words.format(head=name))
@@ -161,7 +168,14 @@ def _what_shows(opened: PageContext, after: Capture, edits: Sequence[Edit]) -> s
 
 def _may_reach(edit: Edit, opened: PageContext) -> bool:
     """Whether the edit is one of the open head, or of anything in a layer below it."""
+    attention = attention_of(opened)
     match edit:
+        case OfAttention(other, inner) if other == attention:
+            return _may_reach(inner, opened)
+        case OfAttention(other, inner):
+            if attention == "encoder" or other == "encoder":
+                return attention != "encoder"
+            return _lowest(inner) < opened.layer + (other == "decoder")  # a layer looks across after it has looked back
         case ScaledHead(layer) | MeanHead(layer) | SharpenedHead(layer) | SwappedHeads(layer):
             return layer < opened.layer or _is_own(edit, opened)
         case Blocked(_, layers, heads) | Masked(_, _, layers, heads):
@@ -170,6 +184,17 @@ def _may_reach(edit: Edit, opened: PageContext) -> bool:
             return own or any(layer < opened.layer for layer in places)
         case _:
             return True
+
+
+def _lowest(edit: Edit) -> int:
+    """The first layer that the edit is of."""
+    match edit:
+        case ScaledHead(layer) | MeanHead(layer) | SharpenedHead(layer) | SwappedHeads(layer):
+            return layer
+        case Blocked(_, layers) | Masked(_, _, layers):
+            return min(layers or (0,))
+        case _:
+            return 0
 
 
 def _passes_the_same_on(opened: PageContext, after: Capture) -> bool:
@@ -192,7 +217,8 @@ def _is_own(edit: Edit, opened: PageContext) -> bool:
 def _left_with_nothing(opened: PageContext, after: Capture, edits: Sequence[Edit]) -> list[int]:
     """Queries of the open head whose every cell is hidden."""
     record, n_tokens = after.record(opened.layer), len(after.tokens)
-    queries = {query for edit in edits if isinstance(edit, Blocked) for query, _key in edit.cells}
+    blocked = [edit.cells for edit in own(opened, edits) if isinstance(edit, Blocked)]
+    queries = {query + first_query(opened.capture) for cells in blocked for query, _key in cells}
     whole = slice(0, n_tokens)
     return [
         query

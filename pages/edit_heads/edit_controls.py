@@ -11,8 +11,20 @@ import streamlit as st
 from analysis.head_names import head_name
 from model_runner import RunnerError
 from model_runner.edit_list import Cell, same_thing, with_edit
-from model_runner.edits import Blocked, Edit, MeanHead, Places, ScaledHead, SharpenedHead, SwappedHeads, check_cells
+from model_runner.edits import (
+    Blocked,
+    Edit,
+    MeanHead,
+    OfAttention,
+    OneEdit,
+    Places,
+    ScaledHead,
+    SharpenedHead,
+    SwappedHeads,
+    check_cells,
+)
 from model_runner.errors import EditNotPossible, NoSuchPlace, Reason
+from pages.edit_heads.of_attention import counted, named
 from pages.edit_heads.state import MOST_TYPED, Change, EditHeadsState, Where, state
 from ui import edit_list, session
 from ui.controls import choose, pick
@@ -55,7 +67,7 @@ def ask(opened: PageContext, edits: tuple[Edit, ...]) -> None:
         name = f"L{opened.layer}H{opened.head}"
         label = _("change {head}").format(head=name) if kind != "block" else _("hide")
         if make is not None:
-            st.button(label, key="edit_add", type="primary", on_click=_add, args=(make,))
+            st.button(label, key="edit_add", type="primary", on_click=_add, args=(lambda: named(opened, make()),))
         st.html(f"<p class='atlas-caption'>{_(MEANINGS[kind])}</p>", width="stretch")
     said = st.empty()  # always there, so that what stands below is not mounted anew
     problem: RunnerError | None = session.slots().pop(PROBLEM, None)
@@ -84,7 +96,7 @@ def block_places(opened: PageContext) -> tuple[Places, Places]:
     )
 
 
-def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Callable[[], Edit] | None:
+def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Callable[[], OneEdit] | None:
     """What the kind needs to know, and the edit it makes; None where there is nothing to do."""
     layer, head = opened.layer, opened.head
     if kind == "zero":
@@ -114,7 +126,7 @@ def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Calla
         return lambda: _blocked(opened, st.session_state.get(key, cells))
     make = ScaledHead if kind == "scale" else SharpenedHead
     name, words = ("factor", _("factor")) if kind == "scale" else ("temperature", _("temperature"))
-    value = _slider(name, words, edits, lambda amount: make(layer, head, amount))
+    value = _slider(name, words, edits, lambda amount: named(opened, make(layer, head, amount)))
     return lambda: make(layer, head, value)
 
 
@@ -140,12 +152,12 @@ def _blocked(opened: PageContext, typed: str) -> Blocked:
     if cells is None:
         raise EditNotPossible(reason=Reason(PAIRS_EXPECTED, {"text": typed[:40]}))
     layers, heads = block_places(opened)
-    found = Blocked(cells, layers, heads)
-    check_cells((found,), len(opened.capture.tokens))
+    drawn = Blocked(cells, layers, heads)
+    check_cells((drawn,), len(opened.capture.tokens))
     for query, key in cells:
         if not seen(opened, range(query, query + 1), range(key, key + 1), layers):
             raise EditNotPossible(reason=Reason(NEVER_SEEN, {"query": query, "key": key}))
-    return found
+    return Blocked(counted(opened, cells), layers, heads)
 
 
 def seen(opened: PageContext, queries: range, keys: range, layers: Places) -> tuple[Cell, ...]:
@@ -165,7 +177,8 @@ def _slider(name: str, words: str, edits: tuple[Edit, ...], at: Callable[[float]
     """Its value: that of the list where the head is changed so already, and then a move changes the list at once."""
     bounds = setting_of(EditHeadsState, name)
     listed = same_thing(edits, at(1.0))
-    value: float = getattr(state() if listed is None else listed, name)
+    held = listed.edit if isinstance(listed, OfAttention) else listed
+    value: float = getattr(state() if held is None else held, name)
     inside = bounds.least <= value <= bounds.most
     # Streamlit (1.67) loses the value of a key whose range is another.
     key = holding(address_of(EditHeadsState, name) + ("" if inside else f" {value!r}"), value)

@@ -71,4 +71,5 @@ def _request(opened: PageContext, edits: tuple[Edit, ...]) -> GenerateRequest:
         continuation=request.continuation,
         model=request.model,
         edits=edits,
+        target=request.target,
     )

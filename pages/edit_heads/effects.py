@@ -10,10 +10,12 @@ import streamlit as st
 
 from analysis.head_effects import HeadEffects, LayerEffects, head_effects, rank_correlation, ranking
 from analysis.head_names import group_size
+from analysis.joined import speaking
 from analysis.mask_effect import looks_ahead
 from analysis.next_token import next_tokens
 from jobs.head_search import Search, layers_of
 from jobs.pull import Pull
+from pages.edit_heads.of_attention import say_after_what
 from pages.edit_heads.tokens import show_tokens, token_of
 from ui import session
 from ui.components import mount
@@ -75,15 +77,16 @@ class Effects:
 def show_effects(opened: PageContext) -> Effects | None:
     """The target, three maps, the ranked heads; None where a sentence says why not. Raises RunnerError."""
     _explain()
-    if looks_ahead(opened.capture):
+    if looks_ahead(opened.capture) and not opened.capture.attentions:
         words = _("This model sees the whole text at once and predicts no next token for which a head could matter.")
         st.info(plain(words))
         return None
-    opened.capture.logits(-1)  # NoLogits is said before anything is asked of the user
+    speaking(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
     with st.container(key="effect_controls", horizontal=True, vertical_alignment="center", gap="small"):
         target = _ask_target(opened)
         words = _("Red: the head is for this token; blue: against it. Click a cell to open its head on every page.")
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
+    say_after_what(opened, follows_query=True)
     search: Search = session.jobs().get("effects", session.model(), Search)
     layers = search.aim(opened.runner, opened.capture, target)
     progressive(layers, lambda: _show(opened, _effects(opened, target, layers), layers))
@@ -92,7 +95,7 @@ def show_effects(opened: PageContext) -> Effects | None:
 
 def _ask_target(opened: PageContext) -> int:
     """The list of the likeliest tokens, into which any other can be typed."""
-    likely = next_tokens(opened.capture, count=OFFERED)
+    likely = next_tokens(speaking(opened.capture), count=OFFERED)
     target = token_of(opened, "token", likely.ids[0])
     offered = {
         token: f"{opened.runner.token_text(token)}  {number(share, 'share')}"

@@ -4,6 +4,7 @@ from pages.edit_heads.edit import show_edit
 from pages.edit_heads.edit_export import offer_edit
 from pages.edit_heads.effect_export import effects_view
 from pages.edit_heads.effects import show_effects
+from pages.edit_heads.of_attention import up_to_query
 from pages.edit_heads.patch_export import patches_view
 from pages.edit_heads.patching import show_patches
 from pages.edit_heads.state import EditHeadsState, state
@@ -12,7 +13,7 @@ from ui.i18n import _
 from ui.page import guarded, open_page, show_badge, show_strip
 from ui.view import offer
 
-opened = open_page(plain_model=True)
+opened = open_page(plain_model=True, two_texts=True)
 show_badge(opened)
 show_strip(opened)
 view = state().view
@@ -27,9 +28,10 @@ choose(
 def draw() -> None:
     """The view that is open, which explains itself, with its tables and files. Raises RunnerError."""
     if view == "effects":
-        effects = show_effects(opened)
+        here = up_to_query(opened)
+        effects = show_effects(here)
         if effects is not None:
-            offer(opened, effects_view(opened, effects))
+            offer(here, effects_view(here, effects))
     elif view == "patching":
         patches = show_patches(opened)
         if patches is not None:

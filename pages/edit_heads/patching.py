@@ -12,11 +12,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.head_names import group_size
+from analysis.joined import apart, first_query, speaking
 from analysis.mask_effect import looks_ahead
 from analysis.patching import DECIMALS, PatchMap, contrasting, likely_tokens, shares
 from jobs.patching import Kind, Rows, Setting, rows_of
 from model_runner import Capture
 from model_runner.errors import NoSuchPlace
+from pages.edit_heads.of_attention import say_after_what
 from pages.edit_heads.second_text import show_other
 from pages.edit_heads.state import EditHeadsState, Way, state
 from pages.edit_heads.tokens import show_tokens, token_of
@@ -58,16 +60,17 @@ def show_patches(opened: PageContext) -> Patches | None:
     Raises RunnerError.
     """
     _explain()
-    if looks_ahead(opened.capture):
+    if looks_ahead(opened.capture) and not opened.capture.attentions:
         words = _("This model sees the whole text at once: there is no next token whose logits a patch could change.")
         st.info(plain(words))
         return None
-    opened.capture.logits(-1)  # NoLogits is said before anything is asked of the user
+    speaking(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
     row = st.container(key="patch_text_row", horizontal=True, vertical_alignment="center", gap="small")
     other = show_other(opened, row)
     if other is None:
         return None
     setting = _ask(opened, other, row)
+    say_after_what(opened, follows_query=False)
     if (held := state().row) is not None and held >= setting.plain.n_layers:
         problem = NoSuchPlace(what=N_("layer"), value=held, count=setting.plain.n_layers)
         refuse(EditHeadsState, "row", sentence(problem))
@@ -96,7 +99,8 @@ def _ask(opened: PageContext, other: Capture, row: DeltaGenerator) -> Setting:
         words = ((_("First token"), _("logit of")), (_("Second token"), _("minus logit of")))
         for name, (label, beside), token, likeliest in zip(TOKENS, words, tokens, usual, strict=True):
             show_tokens(opened, name, label, beside, token, offered, likeliest, width=130)
-    plain_run, donor = (other, opened.capture) if way == "from" else (opened.capture, other)
+    own = apart(opened.capture)
+    plain_run, donor = (other, own) if way == "from" else (own, other)
     return Setting(plain_run, donor, tokens, kind, opened.layer, way == "from")
 
 
@@ -119,7 +123,7 @@ def _show(opened: PageContext, patches: Patches, rows: Rows) -> None:
         if len(rows.items) < len(setting.rows):
             words = _("{done} of {total} rows, a run for each position")
             show_progress(rows, len(setting.rows), words, key="patch")
-        mount(layer_head_map.SOURCE, payload_of(opened, patches), key="patch_map", on={"head": _open(setting)})
+        mount(layer_head_map.SOURCE, payload_of(opened, patches), key="patch_map", on={"head": _open(opened, setting)})
         st.html(f"<p class='atlas-caption'>{_map_words(opened, setting)}</p>")
     with right:
         with st.container(key="patch_cell"):
@@ -159,10 +163,11 @@ def _selected(opened: PageContext, setting: Setting) -> tuple[int, int]:
     row = opened.head if setting.kind == "heads" else opened.layer
     if setting.kind == "residual" and (held := state().row) is not None:
         row = held
-    return row, len(setting.plain.tokens) - 1 if opened.query is None else opened.query
+    last, first = len(setting.plain.tokens) - 1, first_query(opened.capture)
+    return row, last if opened.query is None else min(max(opened.query - first, 0), last)
 
 
-def _open(setting: Setting) -> Callable[[list[int] | None], None]:
+def _open(opened: PageContext, setting: Setting) -> Callable[[list[int] | None], None]:
     """A click pins the position everywhere and opens the layer or head of the row, where it can be opened."""
 
     def answer(cell: list[int] | None) -> None:
@@ -172,7 +177,7 @@ def _open(setting: Setting) -> Callable[[list[int] | None], None]:
         openable = setting.kind == "heads" or setting.plain.has_weights(row)
         change(EditHeadsState, row=None if openable else row)
         moved = {"head": row, "layer": setting.layer} if setting.kind == "heads" else {"layer": row}
-        session.move(query=position, key=None, **(moved if openable else {}))
+        session.move(query=position + first_query(opened.capture), key=None, **(moved if openable else {}))
 
     return answer
 

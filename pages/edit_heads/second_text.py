@@ -8,7 +8,8 @@ from weakref import ref
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from analysis.patching import differing
+from analysis.joined import apart, reading
+from analysis.patching import same_text
 from jobs.second_text import Kept, Say, read, suggestion
 from model_runner import Capture
 from model_runner.errors import EmptyText, RunnerError
@@ -55,7 +56,7 @@ def show_other(opened: PageContext, row: DeltaGenerator) -> Capture | None:
         st.info(plain(_("Type a second text with as many tokens as the first: {tokens}.").format(
             tokens=len(opened.capture.tokens))))  # fmt: skip
         return None
-    _show_both(opened.capture, other)
+    _show_both(reading(opened.capture), reading(other))
     return other if _fits(opened.capture, other) else _offer(suggested)
 
 
@@ -123,7 +124,7 @@ def _show_both(capture: Capture, other: Capture) -> None:
 
 def _fits(capture: Capture, other: Capture) -> bool:
     """Whether the texts can be patched into one another; if not, a sentence says why."""
-    counts = len(capture.tokens), len(other.tokens)
+    counts = len(apart(capture).tokens), len(other.tokens)
     if counts[0] != counts[1]:
         words = _(
             "This text has {tokens} tokens, the second {others}: a patch goes from a position to the same position, so "
@@ -131,7 +132,7 @@ def _fits(capture: Capture, other: Capture) -> bool:
         )
         st.info(plain(words.format(tokens=counts[0], others=counts[1])))
         return False
-    if not differing(capture, other).any():
+    if same_text(capture, other):
         st.info(plain(_("Both texts have the same tokens, so there is nothing to patch. Exchange a word.")))
         return False
     return True

@@ -1,7 +1,11 @@
 """KV cache: the race with it and without, the bytes it takes, and what changes when it forgets."""
 
+from dataclasses import replace
+
 import streamlit as st
 
+from analysis.joined import apart
+from model_runner.errors import NotSeparable
 from pages.kv_cache.race import ask_race, show_race
 from pages.kv_cache.reading import explain
 from pages.kv_cache.sizes import show_sizes, sizes
@@ -12,7 +16,11 @@ from ui.i18n import _
 from ui.page import guarded, open_page, show_badge, show_strip
 from ui.view import offer
 
-opened = open_page(plain_model=True)
+N_ = str  # marks a text for Babel without translating it here
+
+FIXED = N_("the cache across is of the text that is read, and every step reads all of it")
+
+opened = open_page(plain_model=True, two_texts=True)
 show_badge(opened)
 show_strip(opened)
 with st.container(key="kv_view", horizontal=True, vertical_alignment="center", gap="small"):
@@ -28,17 +36,20 @@ with st.container(key="kv_view", horizontal=True, vertical_alignment="center", g
 
 def draw() -> None:
     """The view that is open, with its tables and its files. Raises RunnerError."""
-    held = sizes(opened)
+    own = replace(opened, capture=apart(opened.capture))
     if name == "race":
         with controls:
-            run = ask_race(opened)
-        offer(opened, show_race(opened, run))
+            run = ask_race(own)
+        offer(own, show_race(own, run))
     elif name == "bytes":
-        offer(opened, show_sizes(opened, held))
+        offer(own, show_sizes(own, sizes(own)))
     else:
+        held = sizes(own)
+        if own.capture.source is not None:
+            raise NotSeparable(reason=FIXED)
         with controls:
-            trial = ask(opened)
-        offer(opened, show_what_if(opened, held, trial))
+            trial = ask(own)
+        offer(own, show_what_if(own, held, trial))
 
 
 guarded(draw)

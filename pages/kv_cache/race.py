@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from jobs.race import RaceRun
+from jobs.race import RaceRun, begins_with
 from model_runner.errors import ContextFull
 from pages.kv_cache.state import KvCacheState, state
 from ui import session
@@ -29,7 +29,7 @@ RERUN = (6.66, 21.9)  # the stored output of the book's own notebook for chapter
 
 def ask_race(opened: PageContext) -> RaceRun:
     """The controls, in a row, and the race they ask for. Raises ContextFull where no token can follow."""
-    n_tokens, limit = len(opened.capture.tokens), opened.runner.info.max_tokens
+    n_tokens, limit = begins_with(opened.capture), opened.runner.info.max_tokens
     if n_tokens >= limit:
         raise ContextFull(tokens=n_tokens, limit=limit)
     length = state().length

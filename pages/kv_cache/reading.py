@@ -36,6 +36,8 @@ def _bytes() -> None:
               "the bytes go with the key/value heads, however many heads ask."),
             _("Right, well-known models at a length that you choose. Their caches grow with every token; layers with a "
               "window stop once it is full."),
+            _("An encoder–decoder has two caches: of what is written, a row longer at each step, and of what is read, "
+              "which is made once."),
         ],
         formula="bytes = 2 · layers · kv_heads · d_head · tokens · bytes per number",
         source="Shazeer 2019, arXiv:1911.02150; Ainslie et al. 2023, arXiv:2305.13245; "

@@ -67,7 +67,7 @@ def show_sizes(opened: PageContext, held: Sizes) -> View:
 
 def _show_own(opened: PageContext, held: Sizes) -> None:
     found, info = held.found, opened.runner.info
-    count = len(opened.capture.tokens)
+    count = len(opened.capture.keys)
     heading = _("The cache of this text: {size}").format(size=readable(found.measured))
     st.html(f"<div class='atlas-head'><b>{heading}</b></div>")
     st.code(formula(found), language=None, wrap_lines=True)
@@ -87,6 +87,9 @@ def _show_own(opened: PageContext, held: Sizes) -> None:
     note = _("Each token more takes {size} in this model ({dtype}).").format(size=per_token, dtype=info.dtype)
     if any(layer.window is not None for layer in held.layers):
         note = _("Layers with a window stop growing once it is full.")
+    if opened.capture.source is not None:
+        note = _("It is fixed: {size} for each token that is read, and nothing for a token that is written.")
+        note = note.format(size=per_token)
     st.caption(plain(note))
 
 

@@ -9,11 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from analysis.kv_bytes import bytes_read
-from analysis.kv_drop import MOST_WINDOWS, Trial, first_difference, windows
+from analysis.kv_drop import MOST_WINDOWS, Trial, edits_of, first_difference, windows
 from jobs.continuations import Continuations
 from jobs.kv_curve import Curve
 from model_runner import GenerateRequest
 from model_runner.memory import readable
+from model_runner.python_lines import imports_of
 from pages.kv_cache.sizes import Sizes
 from pages.kv_cache.state import Drop, KvCacheState, state
 from ui import session
@@ -63,7 +64,7 @@ def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> View:
     return View(
         name="kv-what-if",
         title=_("What if it forgets"),
-        what=f"KL(next token with the full cache ‖ with {trial.edits!r}), nats",
+        what=f"KL(next token with the full cache ‖ with {edits_of(opened.capture, trial)!r}), nats",
         tables=lambda: what_if_tables(opened, curve),
         page=lambda title, words, lang: standalone([curve_chart(curve, trial)], title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg([curve_chart(curve, trial)], title=title, caption=words),
@@ -73,11 +74,13 @@ def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> View:
 
 def what_if_code(opened: PageContext, trial: Trial) -> str:
     """The lines that give the KL of the trial, and the text that follows."""
+    edits = edits_of(opened.capture, trial)
+    written = ', target="", continuation=tuple(token.id for token in capture.tokens[1:])'
     return (
         "\nfrom dataclasses import replace\n\nfrom model_runner import GenerateRequest, Sampling\n"
-        f"from model_runner.edits import {type(trial.edits[0]).__name__}\n\n"
-        f"edits = {trial.edits!r}\n"
-        "changed = runner.capture(replace(capture.request, edits=edits))\n"
+        f"{imports_of(edits)}\n"
+        f"edits = {edits!r}\n"
+        f"changed = runner.capture(replace(capture.request, edits=edits{written * bool(opened.capture.attentions)}))\n"
         "before, after = (one.logits(-1).double().log_softmax(-1) for one in (capture, changed))\n"
         "kl = (before.exp() * (before - after)).sum()  # nats\n"
         f"request = {to_generate(opened, trial)!r}\n"
@@ -122,7 +125,7 @@ def curve_chart(curve: Curve, trial: Trial) -> Lines:
 
 
 def _show_answer(opened: PageContext, held: Sizes, trial: Trial) -> None:
-    after = edited(opened, trial.edits)
+    after = edited(opened, edits_of(opened.capture, trial))
     show_change(opened, after)
     rounded = trial.window is None
     full = bytes_read(opened.capture, held.layers)
@@ -169,7 +172,12 @@ def to_generate(opened: PageContext, trial: Trial) -> GenerateRequest:
     """The greedy continuation of the same text with this cache."""
     asked = opened.capture.request
     return GenerateRequest(
-        asked.text, max_new_tokens=CONTINUED, chat=asked.chat, continuation=asked.continuation, edits=trial.edits
+        asked.text,
+        max_new_tokens=CONTINUED,
+        chat=asked.chat,
+        continuation=asked.continuation,
+        edits=edits_of(opened.capture, trial),
+        target=asked.target,
     )
 
 

@@ -15,7 +15,8 @@ N = len(byte_tokenizer()(TEXT).input_ids)
 
 
 def work(name: str, text: str = TEXT, steps: int = STEPS):
-    return attention_work(shared_runner(name).capture(CaptureRequest(text)), steps)
+    capture = shared_runner(name).capture(CaptureRequest(text))
+    return attention_work(capture, len(capture.tokens), steps)
 
 
 def cells(n_rows: int, window: int | None) -> list[int]:

@@ -15,6 +15,7 @@ from model_runner.edits import (
     KeepLast,
     Masked,
     MeanHead,
+    OfAttention,
     ScaledHead,
     SharedKeys,
     SharpenedHead,
@@ -61,4 +62,10 @@ EVERY_EDIT: dict[Edit, str] = {
     ShiftedPositions(-7): "positions -7",
     RestartedPositions((2,)): "positions restart at 2",
 }
+OF_THREE: dict[Edit, str] = {
+    OfAttention("encoder", Masked("window", (("window", 3),))): f"encoder: {WINDOW} 3 in all layers",
+    OfAttention("decoder", ScaledHead(2, 1, 0.0)): "decoder: L2H1 ablated",
+    OfAttention("cross", Blocked(((7, 2),), (2,), (1,))): "cross: written 7 → read 2 hidden in L2H1",
+    OfAttention("cross", Blocked(((7, 2), (7, 3)))): "cross: 2 cells hidden in all layers",
+}  # of an encoder–decoder alone
 NO_CHANGE = (Masked("full", (), None, (1,)), ShiftedPositions(-7))  # by what they are: RoPE is relative

@@ -47,6 +47,7 @@ class Family:
     sinks_apart: bool = False  # transformers gives the weights before the sink takes its share
     not_rotated: tuple[int, ...] = ()  # layers without rotation in a family that has one
     not_recoverable: str | None = None  # why q and k before the rotation are refused
+    float32_only: bool = False  # in any coarser dtype they are refused too, the vectors not telling the angles
     own_code: bool = False  # its attention does not ask transformers' interface: it is seen, and cannot be edited
     note: str = ""
 
@@ -225,7 +226,7 @@ FAMILIES: tuple[Family, ...] = (
     Family("roberta", tiny("roberta", MASKED, max_position_embeddings=800), None, note="positions follow the pad id"),
     Family("distilbert", tiny("distilbert", MASKED, dim=D_MODEL, hidden_dim=48), None, note="no layer index"),
     Family("modernbert", tiny("modernbert", MASKED, local_attention=6, layer_types=TYPES), WQKV, ENDS),
-    Family("gptj", tiny("gptj", rotary_dim=4), GPTJ, not_recoverable=CHANGED, own_code=True),
+    Family("gptj", tiny("gptj", rotary_dim=4), GPTJ, float32_only=True, own_code=True),
     Family("gpt-neo", tiny("gpt_neo", num_layers=3, attention_types=[[["local", "global", "local"], 1]],
                            window_size=WINDOW), None, ENDS, scale=1.0, own_code=True, note="windows"),
     Family("falcon", tiny("falcon", alibi=False, attn_implementation="eager"), FALCON, own_code=True,

@@ -9,10 +9,10 @@ import pytest
 from model_runner.edit_text import MOST, read, written
 from model_runner.edits import Blocked, ScaledHead
 from model_runner.errors import EditInvalid, EditNotPossible
-from tests.model_runner.every_edit import EVERY_EDIT
+from tests.model_runner.every_edit import EVERY_EDIT, OF_THREE
 
 
-@pytest.mark.parametrize("edit", EVERY_EDIT, ids=repr)
+@pytest.mark.parametrize("edit", [*EVERY_EDIT, *OF_THREE], ids=repr)
 def test_an_edit_is_read_as_it_was_written(edit: Any):
     assert read(written([edit])) == (edit,)
     assert type(read(written([edit]))[0]) is type(edit)
@@ -39,6 +39,7 @@ def test_what_is_written_is_short_and_without_blanks():
         "Documents((99999999999999999999,))", "ScaledTheta(nan)",
         "Masked('no such pattern',(),None,None)",
         "eval('1')", "ScaledHead(__import__('os'),1,0.0)", "Unrotated(1)", "🙂(1)",
+        "cross:cross:ScaledHead(0,1,0.25)", "crossed:ScaledHead(0,1,0.25)", "cross:", "OfAttention('cross',1)",
         ";".join(["ScaledHead(0,0,0.0)"] * (MOST + 1)), "ScaledHead(" + "(" * 5000 + ")",
     ],
 )  # fmt: skip

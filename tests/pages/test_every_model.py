@@ -10,12 +10,11 @@ from tests.ui.driving import html, no_failure, open_app, sentences
 PAGES = [entry.file.split("/")[1] for entry in ENTRIES]
 NO_CHANGE = "This change cannot be made: its attention does not go through transformers' attention interface"
 NO_ROTATION = "has no rotation: its queries and keys do not depend on positions this way."
-UNREAD = "its own code changes queries after their projection, and that is not read."
 GROWS = "it adds a bias to its scores, which is not known of a text that grows."
 NO_SOFTMAX = "cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
 # model → page → what the one sentence has in it, where there is one; the page named "" stands for all others
 TABLE: dict[str, dict[str, str]] = {
-    "gptj": {"positions": UNREAD, "sharing": NO_CHANGE},
+    "gptj": {"sharing": NO_CHANGE},
     "bloom": {"positions": NO_ROTATION, "film": GROWS, "kv_cache": GROWS, "sharing": NO_CHANGE},
     "jamba": {"positions": NO_ROTATION},
     "mamba": {"": NO_SOFTMAX},

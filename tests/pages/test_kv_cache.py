@@ -35,7 +35,8 @@ def test_the_race_runs_by_itself_and_ends_with_equal_tokens_their_count_and_the_
     assert "equal: 50 of 50" in html(app)
     with_cache, without = figure(app, "race_speed")["data"]
     assert [len(with_cache["y"]), len(without["y"])] == [50, 50]
-    expected = attention_work(runner().capture(CaptureRequest(DEFAULT_TEXT)), 50)
+    capture = runner().capture(CaptureRequest(DEFAULT_TEXT))
+    expected = attention_work(capture, len(capture.tokens), 50)
     with_cache, without = figure(app, "race_work")["data"]
     assert with_cache["y"] == expected.cached.tolist()
     assert without["y"] == expected.uncached.tolist()

@@ -25,8 +25,8 @@ from tests.ui.driving import beside_head, html, no_failure, open_app, payload, s
 
 TEXT = OF_MODEL["translator"][0].text
 ADDRESS = {"model": "translator", "text": TEXT}
-SHOWN = ("heads", "cell", "next_token", "film", "positions")
-REFUSED = ("compare", "kv_cache", "masks", "sharing", "edit_heads")
+SHOWN = ("heads", "cell", "next_token", "film", "positions", "edit_heads", "kv_cache")
+REFUSED = ("compare", "masks", "sharing")
 
 pytestmark = pytest.mark.table  # every page
 

@@ -11,6 +11,7 @@ import torch
 from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 
 from model_runner import CaptureRequest, GenerateRequest, load_runner, wire
+from model_runner.block_questions import LogitLens
 from model_runner.capture import Capture
 from model_runner.edits import ScaledHead
 from model_runner.errors import (
@@ -25,7 +26,7 @@ from model_runner.errors import (
 )
 from model_runner.local.loading import _auto_class
 from model_runner.local.runner import LocalRunner
-from model_runner.questions import Beams, CacheLayers
+from model_runner.questions import Beams
 from model_runner.request import GREEDY
 from model_runner.transforms import Sampling
 from model_runner.verification import verify
@@ -267,7 +268,7 @@ def test_what_cannot_be_asked_says_so():
     with pytest.raises(EditNotPossible):
         held.capture(CaptureRequest(SOURCE, edits=(ScaledHead(0, 0, 0.0),)))
     with pytest.raises(OneStackOnly, match="bart is an encoder–decoder"):
-        held.submit(CacheLayers(CaptureRequest(SOURCE))).result()
+        held.submit(LogitLens(CaptureRequest(SOURCE), 3)).result()
     with pytest.raises(EmptyText):
         held.capture(CaptureRequest(" "))
     with pytest.raises(ContextFull):

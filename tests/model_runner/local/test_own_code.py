@@ -16,8 +16,9 @@ from model_runner.edits import ScaledHead
 from model_runner.errors import CannotContinue, EditNotPossible, NotCapturable, NotRecoverable
 from model_runner.local.heard_products import Products
 from model_runner.local.runner import LocalRunner
+from model_runner.positions import layout_of
 from model_runner.request import CaptureRequest, GenerateRequest
-from tests.model_runner.tiny import byte_tokenizer, tiny
+from tests.model_runner.tiny import byte_tokenizer, place, tiny
 
 TEXT = "the dog chased a squirrel, for it ran"
 EAGER = {"attn_implementation": "eager"}
@@ -101,8 +102,49 @@ def test_a_rotation_that_is_read_is_undone_and_one_that_is_not_is_said() -> None
         model(torch.tensor([[token.id for token in found.tokens]]))
     q = projected[0].unflatten(-1, (4, 3, 8))[:, :, 0].transpose(0, 1)
     torch.testing.assert_close(found.q_unrotated(1), q, atol=1e-5, rtol=1e-4)
-    with pytest.raises(NotRecoverable, match="its own code changes queries after their projection"):
-        capture("roformer").q_unrotated(1)
+
+
+def roformer() -> Any:
+    """With the sines and cosines of its kind, where tiny models have noise."""
+    model: Any = MADE["roformer"]()
+    model.roformer.encoder.embed_positions.weight.copy_(model.roformer.encoder.embed_positions.create_weight())
+    return model
+
+
+SELF_TURNED = {
+    "roformer": (torch.no_grad()(roformer), "roformer.encoder.layer.1.attention.self.{}", ("query", "key"), 8),
+    "gptj": (tiny("gptj", rotary_dim=4), "transformer.h.1.attn.{}", ("q_proj", "k_proj"), 4),
+    "gptj-whole": (tiny("gptj", rotary_dim=8), "transformer.h.1.attn.{}", ("q_proj", "k_proj"), 8),
+}
+
+
+@pytest.mark.parametrize("name", SELF_TURNED)
+@pytest.mark.parametrize("text", ["ab", TEXT, TEXT * 8])
+def test_a_rotation_in_its_own_code_is_read_off_the_vectors_and_undone(name: str, text: str) -> None:
+    build, path, modules, width = SELF_TURNED[name]
+    found, model = LocalRunner(build(), byte_tokenizer(), name=name).capture(CaptureRequest(text)), build()
+    projected: list[Tensor] = []
+    for part in modules:
+        model.get_submodule(path.format(part)).register_forward_hook(lambda _m, _g, made: projected.append(made[0]))
+    with torch.no_grad():
+        model(torch.tensor([[token.id for token in found.tokens]]))
+    for mine, its in zip((found.q_unrotated(1), found.k_unrotated(1)), projected, strict=True):
+        torch.testing.assert_close(mine, its.unflatten(-1, (4, 8)).transpose(0, 1), atol=1e-4, rtol=1e-4)
+    layout = layout_of(found, 1)
+    assert (layout.layout, layout.start, layout.stop) == ("interleaved", 0, width)
+    theta = torch.tensor([10000 ** (-2 * i / width) for i in range(width // 2)], dtype=torch.float64)
+    torch.testing.assert_close(layout.theta, theta, atol=0, rtol=2e-6 if len(text) > 2 else 1e-3)
+
+
+def test_what_is_no_rotation_of_positions_is_not_taken_for_one() -> None:
+    for found in (
+        capture("roformer"),  # its table is noise
+        LocalRunner(place(tiny("gptj", rotary_dim=4)(), "cpu", torch.bfloat16), byte_tokenizer(), name="g").capture(
+            CaptureRequest(TEXT)
+        ),
+    ):
+        with pytest.raises(NotRecoverable, match="its own code changes queries after their projection"):
+            found.q_unrotated(1)
 
 
 @pytest.mark.parametrize("name", ["gpt-neox-japanese", "xglm", "openai-gpt"])

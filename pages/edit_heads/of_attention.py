@@ -1,0 +1,78 @@
+"""The edits of the attention that is looked at: of an encoder–decoder one of three, else the only one there is.
+
+The picture across is one row of both texts, so a query drawn there stands behind all tokens that are read; an edit
+counts in the text that is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from html import escape
+
+import streamlit as st
+
+from analysis.joined import as_drawn, first_query, lowered, same_tokens, speaking
+from model_runner.edit_list import Cell
+from model_runner.edits import Edit, OfAttention, OneEdit, check_cells, edits_of
+from ui import session
+from ui.i18n import _
+from ui.page import PageContext, show_stage
+
+MOST_SAID = 24  # characters
+
+
+def attention_of(opened: PageContext) -> str | None:
+    """Its name; None for a model with one stack of layers."""
+    return opened.capture.request.attention if opened.capture.attentions else None
+
+
+def named(opened: PageContext, edit: OneEdit) -> Edit:
+    """The edit as the list holds it."""
+    attention = attention_of(opened)
+    return edit if attention is None else OfAttention(attention, edit)
+
+
+def own(opened: PageContext, edits: Sequence[Edit]) -> tuple[OneEdit, ...]:
+    """Those of the list that are of this attention."""
+    return edits_of(edits, attention_of(opened))
+
+
+def check_every_cell(opened: PageContext, edits: Sequence[Edit]) -> None:
+    """Raises NoSuchPlace for a hidden cell beyond the texts of its attention."""
+    capture = opened.capture
+    check_cells(edits, len(capture.tokens))
+    for attention in capture.attentions:
+        one = capture.attention(attention)
+        check_cells(edits_of(edits, attention), len(one.tokens), len(one.keys))
+
+
+def counted(opened: PageContext, cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """Drawn cells as edits count them."""
+    return lowered(cells, -first_query(opened.capture))
+
+
+def up_to_query(opened: PageContext) -> PageContext:
+    """With what is written up to the query, so that what comes after it is the next token; of one stack as it is.
+
+    Raises RunnerError.
+    """
+    if opened.query is None or attention_of(opened) in (None, "encoder"):
+        return opened
+    request = same_tokens(opened.capture, opened.capture.request.edits)
+    ids = request.continuation[: opened.query - first_query(opened.capture)]
+    try:
+        capture = session.asked(opened.runner, replace(request, continuation=ids), show_stage)
+    finally:
+        session.slots()["status"].empty()
+    return replace(opened, capture=as_drawn(capture))
+
+
+def say_after_what(opened: PageContext, *, follows_query: bool) -> None:
+    """After which token of an encoder–decoder's the next one is looked at, and how to have it another."""
+    if opened.capture.attentions:
+        words = _("After “{text}”: click a token that is written, or type above what is written.")
+        if attention_of(opened) == "encoder" or not follows_query:
+            words = _("After “{text}”: type above what is written so far, to look at another next token.")
+        text = speaking(opened.capture).text[-MOST_SAID:]
+        st.html(f"<p class='atlas-caption'>{escape(words.format(text=text))}</p>")
