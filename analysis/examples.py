@@ -65,9 +65,10 @@ def examples_of(model: str, language: str) -> tuple[Example, ...]:
 
 
 def examples_offered(model: str, language: str, models: Collection[str]) -> tuple[Example, ...]:
-    """The same, and those that open another of the ``models`` that may be opened."""
-    others = (example for example in OF_ANOTHER.get(model, ()) if example.model in models)
-    return _readers_first((*OF_MODEL.get(model, EXAMPLES), *others), language)
+    """The same, and in the reader's language those that open another of the ``models`` that may be opened."""
+    others = (example for example in OF_ANOTHER.get(model, ()) if example.text.isascii() == (language != "zh"))
+    shown = (example for example in others if example.model in models)
+    return _readers_first((*OF_MODEL.get(model, EXAMPLES), *shown), language)
 
 
 def _readers_first(examples: tuple[Example, ...], language: str) -> tuple[Example, ...]:
