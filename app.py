@@ -35,5 +35,5 @@ def long_map(request: Request) -> Response:
 
 WHERE = {"/heads": first_page, "/long_map/{place:path}": long_map, "/privacy": privacy}
 ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
-ROUTES += classroom_routes(ROOMS, tuple(LANGUAGES), lambda language, words: catalog(language).gettext(words), BASE)
-app = st.App(Path(__file__).parent / "ui" / "entry" / "atlas.py", routes=ROUTES, **options())
+CLASSES = classroom_routes(ROOMS, tuple(LANGUAGES), lambda language, words: catalog(language).gettext(words), BASE)
+app = st.App(Path(__file__).parent / "ui" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options())

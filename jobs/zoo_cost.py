@@ -22,6 +22,8 @@ _alone = ThreadPoolExecutor(1, thread_name_prefix="cost")  # of all sessions: be
 class Measurement:
     """A job of its own thread; one under way ends by itself, one that waits is taken back."""
 
+    ahead = 0  # of others: what is measured for them takes turns, but is not counted
+
     def __init__(self, work: Callable[[], Measured]) -> None:
         self._future: Future[Measured] = _alone.submit(work)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from model_runner.edits import (
     Blocked,
@@ -18,15 +19,16 @@ from model_runner.edits import (
 )
 
 Cell = tuple[int, int]
+E = TypeVar("E", bound=Edit)
 
 
-def with_edit(edits: Sequence[Edit], new: Edit) -> tuple[Edit, ...]:
+def with_edit(edits: Sequence[E], new: E) -> tuple[E, ...]:
     """The list with one more; another value for the same thing takes the place of the one before.
 
     Cells hidden in the same places are one edit; a substitute of softmax takes the place of the one
     before. Whether the others contradict the new one is for the model to say.
     """
-    found = list(edits)
+    found: list[Any] = list(edits)  # of one kind comes one of that kind
     for place, old in enumerate(found):
         if _thing(old) == _thing(new):
             found[place] = _both(old, new)
@@ -50,7 +52,7 @@ def of_attention(edits: Sequence[Edit], attention: str | None, own: Sequence[One
     return (*others, *(own if attention is None else (OfAttention(attention, edit) for edit in own)))
 
 
-def toggled(edits: Sequence[Edit], cells: tuple[Cell, ...], layers: Places, heads: Places) -> tuple[Edit, ...]:
+def toggled(edits: Sequence[OneEdit], cells: tuple[Cell, ...], layers: Places, heads: Places) -> tuple[OneEdit, ...]:
     """The cells hidden in these places, or given back where one of them was."""
     for place, old in enumerate(edits):
         if not isinstance(old, Blocked) or (old.layers, old.heads) != (layers, heads):

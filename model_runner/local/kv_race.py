@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from transformers import Cache, DynamicCache
+from transformers import DynamicCache
 
 from model_runner.errors import BrokenLogits
 from model_runner.kv import RaceStep
@@ -29,7 +29,7 @@ class Lane:
 
     model: Any
     writer: Writer
-    cache: Cache | None
+    cache: Any  # transformers' own, of one text or of two; None where every step reads all anew
     switches: tuple[int, ...] = ()  # see rope_switch.py: the cache is of no use beyond one
     held: int = 0
 

@@ -47,9 +47,9 @@ class TwoLane(Lane):
 
 def line_up_two(engine: EncoderDecoder, request: GenerateRequest) -> Race:
     """Both lanes before the first step. Raises RunnerError."""
-    lanes = [_lane(engine, request, cached) for cached in (True, False)]
+    cached, uncached = _lane(engine, request, True), _lane(engine, request, False)
     limit = engine.begin(request).capacity
-    return Race(engine.info.name, *lanes, end_tokens(engine.model), limit)
+    return Race(engine.info.name, cached, uncached, end_tokens(engine.model), limit)
 
 
 def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[CachedLayer, ...]:

@@ -23,7 +23,8 @@ def test_the_caches_hold_what_transformers_own_hold_and_the_formula_says(name: s
     made, model = runner(name), FAMILIES[name]()
     request = CaptureRequest(SOURCE, target=TARGET, attention=attention)
     layers = made.submit(CacheLayers(request)).result()
-    start = made.engine.anatomy.start
+    anatomy: Any = made.engine.anatomy
+    start = anatomy.start
     with torch.no_grad():
         output: Any = model(
             input_ids=torch.tensor([ids_of(SOURCE)]), decoder_input_ids=torch.tensor([[start, *ids_of(TARGET)]]),
