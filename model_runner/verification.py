@@ -153,7 +153,7 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     output = record.output[block].transpose(0, 1).float().clone()  # (heads, block, d_value)
     found = softmax.attend(weights, record.v)
     substituted = list(record.substituted)
-    output[substituted] = found[substituted]  # these are compared in :func:`_of_maps`
+    output[substituted] = found[substituted].to(output)  # these are compared in :func:`_of_maps`
     error = found - output
 
     longest_k = record.k.float().norm(dim=-1).amax(dim=1).repeat_interleave(record.group)

@@ -38,6 +38,8 @@ def draw() -> None:
     """The view that is open, with its tables and its files. Raises RunnerError."""
     own = replace(opened, capture=apart(opened.capture))
     if name == "race":
+        if own.capture.source is None:
+            sizes(own)  # whoever keeps no cache runs no race
         with controls:
             run = ask_race(own)
         offer(own, show_race(own, run))

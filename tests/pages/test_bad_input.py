@@ -213,7 +213,7 @@ def test_a_file_of_weights_copied_by_half(folder, size):
     file.write_bytes(half)
     said = told_of(folder)
     assert "is not complete: model.safetensors" in said
-    assert str(size) in said
+    assert f"{size:,}" in said
 
 
 def test_weights_that_are_pickled_are_not_opened(folder):

@@ -49,8 +49,8 @@ def test_of_maps():
 def test_of_metrics():
     app, left = run(**{"compare.head": "L2H5", "compare.view": "metrics"})
     a, b = left["values"]["previous"]
-    assert f">{100 * a:.0f} %<" in html(app)
-    assert f">{100 * b:.0f} %<" in html(app)
+    assert f">{100 * a:.1f} %<" in html(app)
+    assert f">{100 * b:.1f} %<" in html(app)
 
 
 @pytest.mark.usefixtures("open_menus")
@@ -63,5 +63,5 @@ def test_of_next_tokens():
 @pytest.mark.usefixtures("open_menus")
 def test_of_tokens():
     app, left = run(text="a [MASK] b", **{"compare.model": "encoder", "compare.view": "tokens"})
-    alone = sum(not piece.shared for piece in left["pieces"])
+    alone = sum(not piece.shared for piece in left["pieces"]) - 2  # ⟨bos⟩ and ⟨CLS⟩ are no text
     assert f"On one side alone (dashed): {alone}." in html(app)

@@ -84,7 +84,15 @@ def test_a_click_carries_it_over_every_page_in_the_place_of_the_one_before():
 
 
 CARRIED = {"edits": written((Substituted("lightning", LIGHTNING, (3,), (5,)),)), "everywhere": "1"}
-NO_SCORES = ("cell", "positions.difference", "positions.frequencies", "positions.distance", "steps.steps", "zoo.maps")
+NO_SCORES = (
+    "cell",
+    "positions.difference",
+    "positions.frequencies",
+    "positions.distance",
+    "steps.steps",
+    "zoo.maps",
+    "zoo.flash",
+)
 EVERY = [
     (page, view) for page, views in VIEWS.items() for view in views if page not in ("block", "sharing", "families")
 ]

@@ -11,7 +11,7 @@ import torch
 from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 
 from model_runner import CaptureRequest, GenerateRequest, load_runner, wire
-from model_runner.block_questions import LogitLens
+from model_runner.block_questions import TrainingStep
 from model_runner.capture import Capture
 from model_runner.edits import ScaledHead
 from model_runner.errors import (
@@ -268,7 +268,7 @@ def test_what_cannot_be_asked_says_so():
     with pytest.raises(EditNotPossible):
         held.capture(CaptureRequest(SOURCE, edits=(ScaledHead(0, 0, 0.0),)))
     with pytest.raises(OneStackOnly, match="bart is an encoder–decoder"):
-        held.submit(LogitLens(CaptureRequest(SOURCE), 3)).result()
+        held.submit(TrainingStep(CaptureRequest(SOURCE), (0.1,))).result()
     with pytest.raises(EmptyText):
         held.capture(CaptureRequest(" "))
     with pytest.raises(ContextFull):

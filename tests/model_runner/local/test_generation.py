@@ -59,7 +59,7 @@ def apart(one: Tensor, other: Tensor) -> float:
     return float((one - other).abs().max()) / max(1.0, float(other.abs().max()))
 
 
-def assert_same(capture: Capture, whole: Capture) -> None:
+def assert_same(capture: Capture, whole: Capture, *, own_code: bool = False) -> None:
     assert capture.tokens == whole.tokens
     assert capture.text == whole.text
     assert capture.kinds == whole.kinds
@@ -77,6 +77,8 @@ def assert_same(capture: Capture, whole: Capture) -> None:
         assert check.ok, f"layer {layer}: {check}"
         for mine, its in ((capture.q_unrotated, whole.q_unrotated), (capture.k_unrotated, whole.k_unrotated)):
             if isinstance(whole.record(layer).rotation, Rotation):
+                if own_code:  # whose rotation is read off whole texts alone
+                    continue
                 assert apart(mine(layer), its(layer)) <= CLOSE
                 continue
             with pytest.raises(NotRecoverable) as refused:
@@ -96,7 +98,7 @@ def test_a_capture_of_a_step_is_that_of_one_whole_forward_over_the_same_tokens(n
     for step in (steps[NEW // 2], steps[-1]):
         assert len(step.capture.tokens) == step.position + 1
         assert step.capture.tokens[-1] == step.token
-        assert_same(step.capture, runner.capture(step.capture.request))
+        assert_same(step.capture, runner.capture(step.capture.request), own_code=FAMILY[name].own_code)
 
 
 @pytest.mark.parametrize("name", often(CAUSAL))

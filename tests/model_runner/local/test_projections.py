@@ -12,7 +12,7 @@ from tests.model_runner.cases import TEXT, shared_runner
 
 PLACES = (0, 4, 9, 20)
 FOUND = {  # which of q, k, v are columns of a matrix: norms of q and k (qwen3), latents (deepseek), q scaled (opt)
-    "llama": "qkv", "qwen2": "qkv", "gpt2": "qkv", "phi3": "qkv", "gpt-neox": "qkv", "gptj": "v", "qwen3": "v",
+    "llama": "qkv", "qwen2": "qkv", "gpt2": "qkv", "phi3": "qkv", "gpt-neox": "qkv", "gptj": "qkv", "qwen3": "v",
     "deepseek-v3": "", "bert": "qkv", "opt": "kv", "falcon": "qkv",
 }  # fmt: skip
 
