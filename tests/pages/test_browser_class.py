@@ -7,12 +7,14 @@ import io
 import json
 import re
 from collections.abc import Callable
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.browser import PATIENCE, Server, Watch
 from ui.i18n import catalog
+from ui.session import DEFAULT_TEXT
 
 pytestmark = pytest.mark.browser
 
@@ -74,7 +76,7 @@ def test_a_class_from_the_open_room_to_the_results(
 ):
     lines: list[WebSocketRoute] = []
     phones[1].route_web_socket("**/classroom/talk", lambda line: lines.append(line) or line.connect_to_server())
-    teacher.goto(f"{server.url}/?lang={lang}")
+    teacher.goto(f"{server.url}/?lang={lang}&text={quote(DEFAULT_TEXT)}")  # its next token is known
     expect(teacher.locator(".head-grid")).to_have_attribute("data-selected", re.compile(r"\d"), timeout=PATIENCE)
     click(teacher, "open_room")
     code = teacher.locator(".atlas-huge").inner_text()

@@ -63,5 +63,5 @@ def test_of_next_tokens():
 @pytest.mark.usefixtures("open_menus")
 def test_of_tokens():
     app, left = run(text="a [MASK] b", **{"compare.model": "encoder", "compare.view": "tokens"})
-    alone = sum(not piece.shared for piece in left["pieces"]) - 2  # ⟨bos⟩ and ⟨CLS⟩ are no text
+    alone = sum(not piece.shared for piece in left["pieces"]) - 1  # ⟨SEP⟩ is no text
     assert f"On one side alone (dashed): {alone}." in html(app)
