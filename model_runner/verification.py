@@ -150,10 +150,11 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     scores = record.scores(slice(0, record.q.shape[0]), block, slice(0, keys))
     lse = softmax.log_sum_exp(scores, record.sinks) if lse is None or record.substituted else lse
     weights = softmax.weights(scores, lse)
-    output = record.output[block].transpose(0, 1).float().clone()  # (heads, block, d_value)
+    output = record.output[block].transpose(0, 1).float()  # (heads, block, d_value)
     found = softmax.attend(weights, record.v)
-    substituted = list(record.substituted)
-    output[substituted] = found[substituted].to(output)  # these are compared in :func:`_of_maps`
+    if substituted := list(record.substituted):  # these are compared in :func:`_of_maps`
+        output = output.clone()
+        output[substituted] = found[substituted].to(output)
     error = found - output
 
     longest_k = record.k.float().norm(dim=-1).amax(dim=1).repeat_interleave(record.group)

@@ -29,8 +29,11 @@ def chips(capture: Capture) -> tuple[Unit, ...]:
 
 
 def made(key: Hashable, make: Callable[[], T]) -> T:
-    """What ``make`` gives for this key, made once, and kept as long as the budget of all that is kept has room."""
-    return session.kept().made("drawn", key, make)
+    """What ``make`` gives for this key, made once, and kept as long as the budget of all that is kept has room.
+
+    Equal keys of two functions are two: what one made is never given to the other.
+    """
+    return session.kept().made("drawn", (make.__module__, make.__qualname__, key), make)
 
 
 @st.cache_resource(max_entries=512, show_spinner=False)

@@ -1,4 +1,4 @@
-"""The open head as its map is drawn and taken away, and what the map sends back into the session's place."""
+"""The open head: where it is chosen, as its map is drawn and taken away, and what the map sends back."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import pandas as pd
 
 from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
+from analysis.head_names import head_name
 from analysis.read_head import WEIGHTS, ReadHead, maps_of, positions, read_head
 from analysis.strongest_key import strongest_key
+from analysis.tables import labelled
 from ui import place, session
 from ui.components import mount
 from ui.i18n import _
+from ui.inputs import pick_one
 from ui.page import PageContext, translated
-from ui.tables import labelled
 from ui.wording import joined, number
 from viz.components.head_map import head_map as map_component
 
@@ -130,3 +132,17 @@ def tables_of(drawn: DrawnHead) -> dict[str, pd.DataFrame]:
 def map_table(view: HeadMap) -> pd.DataFrame:
     """The numbers of a map, by position and label."""
     return labelled(view.values, *positions(view))
+
+
+def choose_head(opened: PageContext) -> None:
+    """Layer and head; a layer without weights is not offered."""
+    capture = opened.capture
+    layers = {layer: f"L{layer}" for layer in range(capture.n_layers) if capture.has_weights(layer)}
+    heads = {head: head_name(capture, opened.layer, head) for head in range(len(capture.q(opened.layer)))}
+    _choose(_("Layer"), "layer", opened.layer, layers)
+    _choose(_("Head"), "head", opened.head, heads)
+
+
+def _choose(label: str, name: str, value: int, names: dict[int, str]) -> None:
+    width = 84 if max(map(len, names.values())) < 6 else 116
+    pick_one(label, f"place_{name}", names, value, lambda place: session.move(**{name: place}), width=width)

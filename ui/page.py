@@ -31,8 +31,9 @@ from ui import cached, edit_list, session
 from ui.components import mount
 from ui.i18n import _
 from ui.two_texts import choose_attention
-from ui.wording import error_size, joined, number, plain, sentence
+from ui.wording import joined, number, plain, sentence
 from viz.components.token_strip import token_strip
+from viz.number_text import error_size
 
 N_ = str  # marks a text for Babel without translating it here
 

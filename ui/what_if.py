@@ -18,8 +18,9 @@ from ui.head_views import DrawnHead, draw_head, map_table
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.view import View, arrays_of
-from ui.wording import error_size, number
+from ui.wording import number
 from viz.distribution import TEXTS, next_token_changes
+from viz.number_text import error_size
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from hosting.closed import without_paths
@@ -56,14 +55,6 @@ def _percent(value: float) -> str:
     if 0 < value < 0.01:
         return "< 0.01"
     return f"{value:.1g}" if 0 < value < 0.5 else f"{value:.0f}"
-
-
-def error_size(value: float) -> str:
-    """A tiny difference in one significant digit: 2e-7; as it is where it is no number, or beyond all."""
-    if not math.isfinite(value):
-        return f"{value}"
-    mantissa, _sign, exponent = f"{value:.0e}".partition("e")
-    return "0" if value == 0 else f"{mantissa}e{int(exponent)}"
 
 
 def equal_up_to(differs_at: int | None, count: int) -> str:

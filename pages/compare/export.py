@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.aligned_heads import PieceMap
+from analysis.tables import labelled
 from model_runner.request import CaptureRequest
 from pages.compare.maps import Maps
 from pages.compare.names import names_of
@@ -15,7 +16,6 @@ from pages.compare.numbers import SHOWN, MetricPair, Predictions, metrics_html, 
 from pages.compare.tokens import Cuts, counts_table, strips
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.tables import labelled
 from ui.view import View, component_page
 from viz import figure_svg
 from viz.aligned_tokens import aligned_svg

@@ -17,8 +17,9 @@ from ui import cached, place, session
 from ui.components import mount
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.wording import error_size, joined, number
+from ui.wording import joined, number
 from viz.components.head_map import head_map as map_component
+from viz.number_text import error_size
 
 N_ = str  # marks a text for Babel without translating it here
 

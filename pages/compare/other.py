@@ -26,7 +26,8 @@ from ui.i18n import _
 from ui.inputs import holding, pick_one
 from ui.page import STAGES, PageContext
 from ui.state import address_of, change, refuse
-from ui.wording import error_size, plain, sentence
+from ui.wording import plain, sentence
+from viz.number_text import error_size
 
 Head = tuple[int, int]
 

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pandas as pd
 
+from analysis.tables import labelled
 from pages.edit_heads.edit import EditView
 from ui.i18n import _
 from ui.page import PageContext
-from ui.tables import labelled, show_tables
+from ui.tables import show_tables
 from ui.view import offer
 from ui.what_if import change_view, output_name
 

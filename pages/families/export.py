@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.joined import Joined
+from analysis.tables import labelled
 from jobs.families import Guess, Said
 from pages.families.cards import TITLES
 from pages.families.readings import OfKind
@@ -16,7 +17,6 @@ from pages.families.sentences import python_lines
 from ui.head_export import head_view
 from ui.head_views import DrawnHead
 from ui.i18n import _
-from ui.tables import labelled
 from ui.view import View, arrays_of
 from ui.what_if import output_name
 

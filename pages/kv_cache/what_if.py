@@ -25,11 +25,12 @@ from ui.page import PageContext, edited, guarded
 from ui.progressive import progressive, show_chart, show_progress
 from ui.view import View
 from ui.what_if import show_change
-from ui.wording import equal_up_to, error_size
+from ui.wording import equal_up_to
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.continuations import Way, continuations
 from viz.curves import standalone
+from viz.number_text import error_size
 
 CONTINUED = 20  # tokens of the greedy continuations
 

@@ -8,13 +8,13 @@ import pandas as pd
 from analysis.head_map import HeadMap, Window, head_map
 from analysis.long_blocks import MEASURES, LongHeads
 from analysis.read_head import positions
+from analysis.tables import labelled
 from pages.long_texts.every_head import HeadsView, curves
 from pages.long_texts.needle import NeedleView, needle_charts
 from pages.long_texts.the_map import LongMapView
 from ui import cached
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.tables import labelled
 from ui.view import View, component_page
 from viz import figure_svg
 from viz.chart import Lines

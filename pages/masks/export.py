@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from analysis.tables import labelled
 from attention.patterns import BY_NAME
 from jobs.mask_sweep import Trial
 from model_runner.edits import Masked
@@ -16,7 +17,6 @@ from pages.masks.state import LABELS
 from pages.masks.sweep import SweepView, sweep_chart
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.tables import labelled
 from ui.view import View, component_page
 from ui.what_if import output_name
 from viz import figure_svg

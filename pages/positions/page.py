@@ -6,17 +6,19 @@ from analysis.distance_curves import Contents
 from analysis.positions import turned
 from model_runner.errors import NotRecoverable
 from pages.positions.others import show_others
-from pages.positions.places import show_head, show_row_strip
+from pages.positions.places import show_row_strip
 from pages.positions.reading import explain
 from pages.positions.rotation import show_rotation, show_shift
 from pages.positions.scores import show_split, show_sweep
 from pages.positions.state import PositionsState, View, state
 from pages.positions.what_if import show_what_if
 from ui.controls import choose
+from ui.head_views import choose_head
 from ui.i18n import _
 from ui.page import guarded, open_page, settle, show_badge
 from ui.view import offer
-from ui.wording import error_size, plain, sentence
+from ui.wording import plain, sentence
+from viz.number_text import error_size
 
 opened, query, key = settle(open_page(two_texts=True))
 show_badge(opened)
@@ -28,7 +30,7 @@ except NotRecoverable as error:  # NoRotation is one: what there is instead is s
 view = held.view if layout is not None else "others"
 
 with st.container(key="position_controls", horizontal=True, vertical_alignment="center", gap="small"):
-    show_head(opened)
+    choose_head(opened)
     views: dict[View, str] = {
         "rotation": _("rotation"),
         "difference": _("only the difference"),

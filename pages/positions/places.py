@@ -4,30 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from analysis.head_names import head_name
 from analysis.joined import side_of
 from pages.positions.state import sliders_back
 from ui import cached, session
 from ui.components import mount
-from ui.i18n import _
-from ui.inputs import pick_one
 from ui.page import PageContext, translated
 from ui.wording import number
 from viz.components.token_strip import token_strip
-
-
-def show_head(opened: PageContext) -> None:
-    """Layer and head; a layer without weights is not offered."""
-    capture = opened.capture
-    layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
-    heads = range(len(capture.q(opened.layer)))
-    _choose_place(_("Layer"), "layer", opened.layer, {layer: f"L{layer}" for layer in layers})
-    _choose_place(_("Head"), "head", opened.head, {head: head_name(capture, opened.layer, head) for head in heads})
-
-
-def _choose_place(label: str, name: str, value: int, names: dict[int, str]) -> None:
-    width = 84 if max(map(len, names.values())) < 6 else 116
-    pick_one(label, f"positions_{name}", names, value, lambda place: session.move(**{name: place}), width=width)
 
 
 def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: str) -> None:

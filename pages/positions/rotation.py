@@ -12,9 +12,9 @@ from ui.components import mount
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.view import View, component_page
-from ui.wording import error_size
 from viz.components.rotation import rotation, score_shift
 from viz.export import map_svg
+from viz.number_text import error_size
 from viz.position_svg import dials_svg
 
 CELLS = 64  # positions of the map of scores in a file

@@ -10,15 +10,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.head_names import group_size, head_name
+from analysis.head_names import group_size
 from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
 from pages.steps.projected import spell_out
 from pages.steps.small import events
 from pages.steps.state import state
-from ui import session
 from ui.components import mount
 from ui.i18n import _
-from ui.inputs import pick_one
 from ui.page import PageContext, translated
 from ui.view import View, component_page
 from ui.wording import joined, number, sentence
@@ -54,20 +52,6 @@ def show_on_model(opened: PageContext, query: int) -> OnModel:
     )
     mount(step_by_step.SOURCE, payload, key="step_by_step_model", on=events())
     return OnModel(chain, query, payload)
-
-
-def show_head(opened: PageContext) -> None:
-    """Layer and head; a layer without weights is not offered."""
-    capture = opened.capture
-    layers = {layer: f"L{layer}" for layer in range(capture.n_layers) if capture.has_weights(layer)}
-    heads = {head: head_name(capture, opened.layer, head) for head in range(len(capture.q(opened.layer)))}
-    for label, name, value, names in (
-        (_("Layer"), "layer", opened.layer, layers), (_("Head"), "head", opened.head, heads)
-    ):  # fmt: skip
-        width = 84 if max(map(len, names.values())) < 6 else 116
-        pick_one(
-            label, f"steps_{name}", names, value, lambda place, name=name: session.move(**{name: place}), width=width
-        )
 
 
 def _said(opened: PageContext, chain: StepChain, query: int) -> str:

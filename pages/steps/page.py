@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.steps.length import length_view, show_length
-from pages.steps.on_model import model_view, show_head, show_on_model
+from pages.steps.on_model import model_view, show_on_model
 from pages.steps.others import others_view, show_others
 from pages.steps.reading import explain
 from pages.steps.scale import scale_view, show_scale
@@ -14,6 +14,7 @@ from pages.steps.small import show_small, small_view
 from pages.steps.softmax import show_softmax, softmax_view
 from pages.steps.state import StepsState, state
 from ui.controls import choose
+from ui.head_views import choose_head
 from ui.i18n import _
 from ui.page import PageContext, guarded, open_page, settle, show_badge, show_strip
 from ui.view import View, offer
@@ -49,7 +50,7 @@ def show_with_model() -> None:
     explain(held.view, of_model=of_model)
     if of_model or view == "length":
         with controls:
-            show_head(opened)
+            choose_head(opened)
     with place:
         if view == "length":
             offer(opened, length_view(opened, show_length(opened)))

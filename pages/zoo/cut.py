@@ -6,29 +6,12 @@ from html import escape
 
 import streamlit as st
 
-from analysis.head_names import head_name
 from analysis.zoo import LARGEST
 from pages.zoo.state import ZooState
-from ui import session
 from ui.controls import slider
 from ui.i18n import _
-from ui.inputs import pick_one
 from ui.page import PageContext
 from ui.wording import joined, plain
-
-
-def show_head(opened: PageContext) -> None:
-    """Layer and head; a layer without weights is not offered."""
-    capture = opened.capture
-    layers = {layer: f"L{layer}" for layer in range(capture.n_layers) if capture.has_weights(layer)}
-    heads = {head: head_name(capture, opened.layer, head) for head in range(len(capture.q(opened.layer)))}
-    for label, name, value, names in (
-        (_("Layer"), "layer", opened.layer, layers), (_("Head"), "head", opened.head, heads)
-    ):  # fmt: skip
-        width = 84 if max(map(len, names.values())) < 6 else 116
-        pick_one(
-            label, f"zoo_{name}", names, value, lambda place, name=name: session.move(**{name: place}), width=width
-        )
 
 
 def show_cut(opened: PageContext, start: int) -> None:

@@ -5,7 +5,6 @@ from html import escape
 import streamlit as st
 
 from pages.zoo.cost import show_cost
-from pages.zoo.cut import show_head
 from pages.zoo.export import cost_view, maps_view
 from pages.zoo.film import film_view, show_film
 from pages.zoo.hybrid import show_hybrid
@@ -16,6 +15,7 @@ from pages.zoo.model_export import hybrid_view, model_view
 from pages.zoo.reading import explain
 from pages.zoo.state import ZooState, state
 from ui.controls import choose
+from ui.head_views import choose_head
 from ui.i18n import _
 from ui.page import guarded, open_page, show_badge, show_strip
 from ui.view import offer
@@ -26,7 +26,7 @@ opened = open_page(plain_model=running, two_texts=not running)
 show_badge(opened)
 show_strip(opened)
 with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", gap="small"):
-    show_head(opened)
+    choose_head(opened)
     views = {
         "maps": _("on this head"),
         "model": _("in the model"),

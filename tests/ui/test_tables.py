@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.tables import labelled
 from tests.ui.driving import no_failure, open_app, payload
 from ui import view
-from ui.tables import labelled, plain_number
+from viz.number_text import plain_number
 
 
 @pytest.fixture
@@ -75,6 +76,7 @@ def test_a_label_is_never_read_as_markdown_and_a_masked_cell_is_empty():
         import numpy as np
         import streamlit as st
 
+        from analysis.tables import labelled
         from ui import session, tables
 
         session.begin()
@@ -84,7 +86,7 @@ def test_a_label_is_never_read_as_markdown_and_a_masked_cell_is_empty():
         session.slots()["tables"] = slot
         values = np.array([[0.25, np.nan], [1.0, 1e-9]])
         labels = {0: "_x_", 1: "<b>"}
-        tables.show_tables(lambda: {"L0H0": tables.labelled(values, labels, labels)})
+        tables.show_tables(lambda: {"L0H0": labelled(values, labels, labels)})
 
     app = AppTest.from_function(script, default_timeout=60).run()
     assert not app.exception

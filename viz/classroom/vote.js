@@ -10,10 +10,10 @@ export function createVote(words, send) {
   const box = element("section", { className: "vote", hidden: true })
   const answer = element("p", { className: "answer", role: "status" })
   const problem = element("p", { className: "problem", role: "alert" })
-  return { box, answer, problem, words, send, poll: /** @type {any} */ (null), options: element("div"), name: null, chosen: "", timer: 0 }
+  return { box, answer, problem, words, send, poll: /** @type {any} */ (null), options: element("div"), name: null, field: /** @type {HTMLInputElement | null} */ (null), chosen: "", timer: 0 }
 }
 
-// The question as it stands; the same round again, after the phone slept, keeps what is typed.
+// The question as it stands; the same round again, after the phone slept, keeps what is typed and asks for it once more.
 export function showPoll(vote, poll) {
   vote.box.hidden = poll.state !== "open"
   if (poll.state !== "open") {
@@ -21,9 +21,9 @@ export function showPoll(vote, poll) {
     vote.chosen = ""
     return
   }
-  if (vote.poll?.state === "open" && vote.poll.round === poll.round) return
+  if (vote.poll?.state === "open" && vote.poll.round === poll.round) return askTokens(vote)
   const name = vote.name?.value ?? ""
-  Object.assign(vote, { poll, chosen: vote.voted?.round === poll.round ? vote.voted.answer : "", name: null })
+  Object.assign(vote, { poll, chosen: vote.voted?.round === poll.round ? vote.voted.answer : "", name: null, field: null })
   vote.answer.textContent = vote.problem.textContent = ""
   vote.options = element("div", { className: "options" })
   const parts = /** @type {HTMLElement[]} */ ([])
@@ -58,11 +58,15 @@ export function showProblem(vote, sentence) {
   vote.problem.textContent = sentence
 }
 
+function askTokens(vote) {
+  if (vote.field?.value.trim()) vote.send({ kind: "complete", typed: vote.field.value })
+}
+
 function field(vote) {
   vote.field = element("input", { maxlength: "60", autocomplete: "off", autocapitalize: "off", spellcheck: "false" })
   vote.field.addEventListener("input", () => {
     clearTimeout(vote.timer)
-    vote.timer = setTimeout(() => vote.send({ kind: "complete", typed: vote.field.value }), TYPING)
+    vote.timer = setTimeout(() => askTokens(vote), TYPING)
   })
   return element("label", {}, vote.words.type, vote.field)
 }

@@ -1,0 +1,20 @@
+"""Numbers as they are written in tables and sentences, in every language alike."""
+
+from __future__ import annotations
+
+import math
+
+
+def plain_number(value: float) -> str:
+    """A whole number in full, another with four digits, without a power of ten where it can be; nothing for NaN."""
+    if math.isnan(value):
+        return ""
+    return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
+
+
+def error_size(value: float) -> str:
+    """A tiny difference in one significant digit: 2e-7; as it is where it is no number, or beyond all."""
+    if not math.isfinite(value):
+        return f"{value}"
+    mantissa, _sign, exponent = f"{value:.0e}".partition("e")
+    return "0" if value == 0 else f"{mantissa}e{int(exponent)}"
