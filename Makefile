@@ -1,6 +1,7 @@
 # Attention Atlas. `make run` and `make test` set everything up by themselves; PYTHON names another Python than python3.
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST = PYTHONDONTWRITEBYTECODE= HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
 ARGS ?=
 
 # When a requirements file is newer than its stamp, its packages are installed again.
@@ -38,12 +39,22 @@ run: $(RUN)
 serve: $(RUN)
 	@$(BIN)/python -m hosting.serve $(CONFIG)
 
-# Three processes even on two cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
+# Shapes are checked where the numbers are tested; elsewhere that costs a third of the time and finds nothing more.
+# More processes than cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
+NUMBERS := tests/attention tests/analysis tests/model_runner tests/test_repository.py
+
 test: $(DEV) $(JS) chromium
-	PYTHONDONTWRITEBYTECODE= HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 3 -m "not long" $(ARGS)
+ifeq ($(ARGS),)
+	@failed=0; \
+	$(PYTEST) -n 3 -m "not long" $(NUMBERS) || failed=1; \
+	$(PYTEST) -n 4 -m "not long" --jaxtyping-packages= $(addprefix --ignore=,$(NUMBERS)) || failed=1; \
+	exit $$failed
+else
+	$(PYTEST) -n 3 -m "not long" $(ARGS)
+endif
 
 long: $(DEV) $(JS) chromium
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 -m long $(ARGS)
+	$(PYTEST) -n 2 -m long $(ARGS)
 
 # Every step is printed. The seed, the language and the size that stumbled take the same way again.
 walk: $(DEV) chromium
@@ -55,7 +66,7 @@ check: $(DEV) $(JS)
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going lint quick
 
 quick: $(DEV)
-	PYTHONDONTWRITEBYTECODE= HF_HUB_OFFLINE=1 $(BIN)/python -m pytest -n 2 -m "not browser and not table and not long" $(ARGS)
+	$(PYTEST) -n 2 -m "not browser and not table and not long" $(ARGS)
 
 lint: $(DEV) $(JS)
 	$(BIN)/ruff check .

@@ -70,7 +70,7 @@ WHEN = """(value) => new Promise((done) => {
 })"""
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.long)])
 def test_a_class_from_the_open_room_to_the_results(
     server: Server, teacher: Page, phones: list[Page], watch: Watch, lang: str
 ):

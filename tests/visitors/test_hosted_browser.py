@@ -135,6 +135,7 @@ def test_models_and_texts_beyond_the_limits_are_one_sentence(hosted: Hosted, pag
     page.locator(".head-map[data-painted]").wait_for()
 
 
+@pytest.mark.long
 def test_who_finds_no_place_waits_and_comes_in_by_itself(hosted: Hosted, new_page: Callable[..., Page]):
     eventually(new_page(), lambda: "atlas_sessions 0\n" in hosted.metrics(), bool)
     inside = [opened(new_page(), f"{hosted.url}/") for _ in range(2)]
