@@ -48,21 +48,27 @@ class RoomDesk:
         """
         if not self._tries.may(address):
             raise Refused(TOO_MANY_TRIES)
-        with self._lock:
-            self._tidy()
-            room = self._rooms.get(normalized(typed) or "")
+        room = self._room(typed)
         if room is None:
             self._tries.missed(address)
             raise Refused(NO_ROOM)
         return room
 
     def taught(self, typed: str, key: str, address: str) -> Room:
-        """The room that this key opens for its teacher. Raises Refused, as for a wrong code."""
-        room = self.find(typed, address)
-        if not secrets.compare_digest(room.key.encode(), key.encode()):
-            self._tries.missed(address)
-            raise Refused(NO_ROOM)
-        return room
+        """The room that this key opens for its teacher. Raises Refused, as for a wrong code.
+
+        Wrong codes of others at the same address, a school's, do not keep its teacher out: the key cannot be guessed.
+        """
+        room = self._room(typed)
+        if room is not None and secrets.compare_digest(room.key.encode(), key.encode()):
+            return room
+        self._tries.missed(address)
+        raise Refused(NO_ROOM if self._tries.may(address) else TOO_MANY_TRIES)
+
+    def _room(self, typed: str) -> Room | None:
+        with self._lock:
+            self._tidy()
+            return self._rooms.get(normalized(typed) or "")
 
     def part(self, name: str) -> tuple[str, str, str] | None:
         """Script, style sheet and root element of a component that is shown in some room."""

@@ -132,12 +132,15 @@ def test_guessing_is_stopped_even_for_the_right_code_and_goes_on_later(connect, 
         assert line.hear()["kind"] == "stage"
 
 
-def test_guessing_the_teachers_key_counts_as_guessing(connect, room):
-    for _ in range(MOST_MISSES):
+def test_guessing_the_teachers_key_counts_as_guessing_and_keeps_the_teacher_not_out(connect, room):
+    for _ in range(MOST_MISSES - 1):
         with connect(kind="teach", code=room.code, key="guessed") as line:
             assert line.hear()["words"] == f"en: {desks.NO_ROOM}"
+    for typed in ({"kind": "teach", "key": "guessed"}, {"kind": "join", "who": who(1)}):
+        with connect(code=room.code, **typed) as line:
+            assert line.hear()["words"] == f"en: {desks.TOO_MANY_TRIES}"
     with connect(kind="teach", code=room.code, key=room.key) as line:
-        assert line.hear()["words"] == f"en: {desks.TOO_MANY_TRIES}"
+        assert line.until("count")["there"] == 0
 
 
 def test_an_ended_room_says_so_and_its_code_is_wrong_from_then_on(room, join, connect):
