@@ -70,7 +70,7 @@ function adds(terms, total) {
 
 function restWords(step, i, texts) {
   const count = step.more?.[i] ?? 0
-  return count ? fill(texts[`more_${step.of}`], { count }) : ""
+  return count ? fill(texts[`${count === 1 ? "one" : "more"}_${step.of}`], { count }) : ""
 }
 
 /** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => Told} */
