@@ -14,7 +14,7 @@ def place(app):
     return {name: app.query_params[name] for name in ("layer", "head")}
 
 
-@pytest.mark.parametrize("page, key", [("cell", "cell"), ("positions", "positions")])
+@pytest.mark.parametrize("page, key", [("cell", "cell"), ("positions", "place")])
 def test_menus_move_from_the_head_that_the_page_picked(page, key):
     app = open_app(page=f"pages/{page}/page.py")
     assert place(app) == PICKED
