@@ -2,6 +2,7 @@
 
 The surprise of an answer is −log2 of the probability that the model gives it, in bits; that of the class is its mean
 over all answers, the cross-entropy of the class's answers and the model's distribution (Shannon 1948, section 6).
+What is measured or computed instead is no probability, and has no surprise.
 """
 
 from __future__ import annotations
@@ -12,52 +13,51 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from classroom.answers import Answers
 from classroom.frames import Refused, Vote
-from classroom.vocabulary import Vocabulary
 
 N_ = str  # marks a text for Babel without translating it here
 
 CLOSED = N_("This question is closed.")
-NO_ANSWER = N_("This is no answer to the question.")
 ALREADY = N_("This answer is already counted.")
 
-Kind = Literal["next", "where", "ablate"]
+Kind = Literal["next", "where", "ablate", "head", "number"]
 Kept = dict[str, tuple[str, str]]  # who → answer and name
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """``options`` are what is tapped on, value and label; where ``vocabulary`` is given, tokens are typed instead.
+    """``answers`` is how it is answered, ``likeliest`` the values that the model would give, the first one first.
 
-    ``probability`` is the model's for a value, ``likeliest`` the values that it would give, the first one first.
-    ``told`` is said at the reveal.
+    ``probability`` is the model's for a value. Without one, ``measured`` is what the model has for it: of a head a
+    metric, written in its ``unit``; of a number that is asked for, the true one. ``told`` is said at the reveal.
     """
 
     kind: Kind
     words: str
     text: str
-    options: Sequence[tuple[str, str]]
-    probability: Callable[[str], float]
+    answers: Answers
     likeliest: Sequence[str]
+    probability: Callable[[str], float] | None = None
+    measured: Callable[[str], float] | None = None
+    unit: str = ""
     told: str = ""
-    vocabulary: Vocabulary | None = None
-
-    def label(self, value: str) -> str | None:
-        """What an answer is called; None for what is none."""
-        if self.vocabulary is not None:
-            return self.vocabulary.label(value)
-        return next((label for one, label in self.options if one == value), None)
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One answer: how many gave it in each vote, the model's probability of it, and that in bits of surprise."""
+    """One answer: how many gave it in each vote, the model's probability of it, and that in bits of surprise.
+
+    Or what is measured of it, and how far an answered number is from it. What there is not is NaN.
+    """
 
     value: str
     label: str
     counts: tuple[int, ...]
     probability: float
     bits: float
+    measured: float
+    off: float
 
 
 @dataclass
@@ -70,18 +70,19 @@ class Poll:
     state: Literal["open", "revealed"] = "open"
     votes: list[Kept] = field(default_factory=lambda: [Kept()])
 
-    def take(self, who: str, vote: Vote) -> str:
-        """Count this answer instead of an earlier one of the same student; its label. Raises Refused."""
+    def take(self, who: str, vote: Vote) -> tuple[str, str]:
+        """Count this answer instead of an earlier one of the same student; its value and label. Raises Refused."""
         if self.state != "open" or vote.round != self.round:
             raise Refused(CLOSED)
-        label = self.question.label(vote.answer)
-        if label is None:
-            raise Refused(NO_ANSWER)
-        given = vote.answer, vote.name if self.named else ""
+        answers = self.question.answers
+        value = answers.read(vote.answer)
+        if value is None:
+            raise Refused(answers.refusal)
+        given = value, vote.name if self.named else ""
         if self.votes[-1].get(who) == given:
             raise Refused(ALREADY)
         self.votes[-1][who] = given
-        return label
+        return value, answers.label(value)
 
     @property
     def answered(self) -> int:
@@ -92,30 +93,33 @@ class Poll:
         """The answers by how many gave them, and those that the model finds likeliest, ``most`` of each."""
         counts = [Counter(answer for answer, _ in kept.values()) for kept in self.votes]
         given = sorted(set().union(*counts), key=lambda value: (-sum(count[value] for count in counts), value))
-        if self.question.vocabulary is None:
-            shown = [value for value, _ in self.question.options]
-            shown = [value for value in shown if value in given or value in self.question.likeliest[:most]]
-        else:
-            shown = list(dict.fromkeys([*given[:most], *self.question.likeliest[:most]]))
+        shown = self.question.answers.shown(given, self.question.likeliest, most)
         return [self.bar(value, tuple(count[value] for count in counts)) for value in shown]
 
     def every_bar(self) -> list[Bar]:
         """All answers that were given or could be tapped on, however many."""
         return self.bars(most=10**6)
 
+    def given(self, vote: int) -> list[Bar]:
+        """The answers of a vote, one for each student."""
+        return [self.bar(answer) for answer, _ in self.votes[vote].values()]
+
     def surprise(self, vote: int) -> float | None:
         """Bits, the mean over the answers of a vote; infinite where the model rules one out, None without answers."""
-        answers = [answer for answer, _ in self.votes[vote].values()]
-        if not answers:
-            return None
-        return sum(bits(self.question.probability(answer)) for answer in answers) / len(answers)
+        found = [bar.bits for bar in self.given(vote)]
+        return sum(found) / len(found) if found else None
 
     def bar(self, value: str, counts: tuple[int, ...] = ()) -> Bar:
         """An answer, and what the model makes of it."""
-        probability = self.question.probability(value)
-        return Bar(value, self.question.label(value) or value, counts, probability, bits(probability))
+        asked = self.question
+        probability = math.nan if asked.probability is None else asked.probability(value)
+        measured = math.nan if asked.measured is None else asked.measured(value)
+        off = abs(float(value) - measured) if asked.kind == "number" else math.nan
+        return Bar(value, asked.answers.label(value), counts, probability, bits(probability), measured, off)
 
 
 def bits(probability: float) -> float:
-    """−log2 p; infinite for 0."""
+    """−log2 p; infinite for 0, NaN for NaN."""
+    if math.isnan(probability):
+        return math.nan
     return -math.log2(probability) + 0.0 if probability > 0 else math.inf

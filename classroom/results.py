@@ -19,21 +19,23 @@ HEADINGS = {
     "second": N_("second vote"),
     "model": N_("probability in the model"),
     "bits": N_("surprise in bits"),
+    "measured": N_("measured in the model"),
+    "off": N_("distance from the true number"),
     "name": N_("name"),
     "vote": N_("vote"),
 }
+OF_MODEL = ("model", "bits", "measured", "off")
 
 
 def results_csv(polls: Sequence[Poll], words: Mapping[str, str]) -> bytes:
     """UTF-8 with its mark; ``words`` are the headings translated. Names stand in it only where they were asked for."""
-    rows = [[words[name] for name in ("number", "question", "text", "answer", "first", "second", "model", "bits")]]
+    first = ("number", "question", "text", "answer", "first", "second", *OF_MODEL)
+    rows = [[words[name] for name in first]]
     for number, poll in enumerate(polls, 1):
         about = [str(number), poll.question.words, poll.question.text]
-        rows += [
-            [*about, bar.label, *_counts(bar), _number(bar.probability), _number(bar.bits)] for bar in poll.every_bar()
-        ]
+        rows += [[*about, bar.label, *_counts(bar), *_of_model(bar)] for bar in poll.every_bar()]
     if any(poll.named for poll in polls):
-        rows += [[], [words[name] for name in ("number", "question", "name", "vote", "answer", "bits")]]
+        rows += [[], [words[name] for name in ("number", "question", "name", "vote", "answer", *OF_MODEL)]]
         for number, poll in enumerate(polls, 1):
             rows += [[str(number), poll.question.words, *row] for row in _by_name(poll)]
     lines = [",".join(map(csv_cell, row)) for row in rows]
@@ -45,6 +47,10 @@ def _counts(bar: Bar) -> list[str]:
     return [str(first), str(rest[-1]) if rest else ""]
 
 
+def _of_model(bar: Bar) -> list[str]:
+    return [_number(value) for value in (bar.probability, bar.bits, bar.measured, bar.off)]
+
+
 def _by_name(poll: Poll) -> list[list[str]]:
     if not poll.named:
         return []
@@ -52,7 +58,7 @@ def _by_name(poll: Poll) -> list[list[str]]:
     for vote, kept in enumerate(poll.votes, 1):
         for answer, name in sorted(kept.values(), key=lambda given: given[1].casefold()):
             bar = poll.bar(answer)
-            found.append([name, str(vote), bar.label, _number(bar.bits)])
+            found.append([name, str(vote), bar.label, *_of_model(bar)])
     return found
 
 

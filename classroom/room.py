@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from classroom.board import Board
 from classroom.frames import Refused, Vote
 from classroom.poll import CLOSED, Poll, Question
+from classroom.vocabulary import Vocabulary
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -129,9 +130,9 @@ class Room:
         with self._lock:
             if self.poll is None:
                 raise Refused(CLOSED)
-            label = self.poll.take(who, vote)
+            given = self.poll.take(who, vote)
         self.wake()
-        return vote.answer, label
+        return given
 
     def voted(self, who: str) -> tuple[int, str, str] | None:
         """What somebody who comes back answered in the round that is open: round, value, label."""
@@ -140,13 +141,13 @@ class Room:
             if poll is None or poll.state != "open" or who not in poll.votes[-1]:
                 return None
             answer = poll.votes[-1][who][0]
-            return poll.round, answer, poll.question.label(answer) or answer
+            return poll.round, answer, poll.question.answers.label(answer)
 
     def complete(self, typed: str) -> list[tuple[str, str]]:
         """Tokens that begin so, of the question that is open."""
         poll = self.poll
-        vocabulary = poll.question.vocabulary if poll is not None and poll.state == "open" else None
-        return [] if vocabulary is None else vocabulary.complete(typed)
+        answers = poll.question.answers if poll is not None and poll.state == "open" else None
+        return answers.complete(typed) if isinstance(answers, Vocabulary) else []
 
     @property
     def answered(self) -> int:
@@ -160,8 +161,7 @@ class Room:
             self.board.say("poll", {"state": "none"})
         else:
             asked = poll.question
-            options = None if asked.vocabulary is not None else [list(option) for option in asked.options]
-            told = {"question": asked.words, "about": asked.kind, "text": asked.text, "options": options}
+            told = {"question": asked.words, "about": asked.kind, "text": asked.text, **asked.answers.offered()}
             again = len(poll.votes) > 1
             self.board.say(
                 "poll", {"state": poll.state, "round": poll.round, "names": poll.named, "again": again, **told}

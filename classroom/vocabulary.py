@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Any
+
+from classroom.answers import NO_ANSWER
 
 SPACES = "·▁Ġ"  # as tokens show the space before them
 
@@ -11,14 +14,28 @@ SPACES = "·▁Ġ"  # as tokens show the space before them
 class Vocabulary:
     """``labels`` are the tokens as they are drawn, by their ids. An answer is an id, written in digits."""
 
+    refusal = NO_ANSWER
+
     def __init__(self, labels: Sequence[str]) -> None:
         self._labels = labels
         self._sorted = sorted((_typed(label), number) for number, label in enumerate(labels) if label.strip(SPACES))
 
-    def label(self, value: str) -> str | None:
-        """The token with this id; None if there is none."""
-        known = value.isascii() and value.isdigit() and len(value) <= 9 and int(value) < len(self._labels)
-        return self._labels[int(value)] if known else None
+    def read(self, given: str) -> str | None:
+        """An id; None if there is no such token."""
+        known = given.isascii() and given.isdigit() and len(given) <= 9 and int(given) < len(self._labels)
+        return str(int(given)) if known else None
+
+    def label(self, value: str) -> str:
+        """The token with this id."""
+        return self._labels[int(value)]
+
+    def shown(self, given: Sequence[str], expected: Sequence[str], most: int) -> list[str]:
+        """Those that most gave, then the likeliest."""
+        return list(dict.fromkeys([*given[:most], *expected[:most]]))
+
+    def offered(self) -> dict[str, Any]:
+        """A phone is told of tokens when some of one is typed."""
+        return {"options": None}
 
     def complete(self, typed: str, most: int = 8) -> list[tuple[str, str]]:
         """Id and label of tokens that begin so, whatever their case and with a space before them or without.

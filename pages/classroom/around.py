@@ -31,8 +31,8 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
     from pages.classroom.panel import show_code, show_poll  # the engine is imported only after the frame is painted
     from pages.classroom.questions import ask
 
-    if kind := session.slots().pop(ASKED, ""):
-        ask(room, kind)
+    if asked := session.slots().pop(ASKED, ()):
+        ask(room, *asked)
     if problem := session.slots().pop(PROBLEM, ""):
         st.warning(plain(_(problem)))
     if session.slots().get(CODE):

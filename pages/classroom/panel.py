@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import suppress
 from html import escape
@@ -10,10 +9,11 @@ from html import escape
 import streamlit as st
 
 from classroom.frames import Refused
-from classroom.poll import Bar, Poll
+from classroom.poll import Poll
 from classroom.qr import qr_picture
 from classroom.room import Room
 from pages.classroom import sidebar
+from pages.classroom.columns import Column, columns_of
 from pages.classroom.links import join_link, only_here
 from ui.i18n import _
 from ui.progressive import show_chart
@@ -72,57 +72,27 @@ def _show_open(room: Room, poll: Poll) -> None:
 
 def _show_answers(room: Room, poll: Poll) -> None:
     """The class and the model side by side: the same answers in the same order."""
-    bars = poll.bars()
-    names = [_("The class")] if len(poll.votes) == 1 else [_("First vote"), _("Second vote")]
-    columns = st.columns(len(names) + 1, gap="medium")
-    for vote, (name, column) in enumerate(zip(names, columns)):
+    columns = columns_of(poll)
+    for place, (column, shown) in enumerate(zip(st.columns(len(columns), gap="medium"), columns, strict=True)):
         with column:
-            _show_bars(f"poll_vote_{vote}", name, _surprise(poll, vote), bars, _counted(bars, vote), 0)
-    with columns[-1]:
-        values = [(bar.probability, _of_model(poll, bar)) for bar in bars]
-        _show_bars("poll_model", _("The model"), poll.question.told, bars, values, 1)
+            _show_bars("poll_model" if place == len(columns) - 1 else f"poll_vote_{place}", shown)
     with st.container(key="poll_actions", horizontal=True, gap="small"):
         st.button(_("Back to the page"), key="drop_poll", type="primary", on_click=room.drop)
         sidebar.show_results(room, "results")
 
 
-def _show_bars(key: str, name: str, about: str, bars: list[Bar], values: list[tuple[float, str]], color: int) -> None:
-    heading = f"{name} · {about}"
-    st.html(f"<h3 class='atlas-heading'>{escape(name)}<span>{escape(about)}</span></h3>")
+def _show_bars(key: str, shown: Column) -> None:
+    heading = f"{shown.name} · {shown.about}"
+    st.html(f"<h3 class='atlas-heading'>{escape(shown.name)}<span>{escape(shown.about)}</span></h3>")
     chart = Bars(
-        labels=[bar.label for bar in bars],
-        values=[value for value, _words in values],
-        words=[words for _value, words in values],
-        colors=[color] * len(bars),
-        height=BAR * len(bars) + ROOM_FOR_AXIS,
+        labels=shown.labels,
+        values=shown.values,
+        words=shown.words,
+        colors=shown.colors,
+        height=BAR * len(shown.labels) + ROOM_FOR_AXIS,
         heading=heading,
     )
     show_chart(chart, key=key, alt=heading, still=True)
-
-
-def _counted(bars: list[Bar], vote: int) -> list[tuple[float, str]]:
-    whole = sum(bar.counts[vote] for bar in bars) or 1
-    return [(bar.counts[vote] / whole, f"{bar.counts[vote]} · {bar.counts[vote] / whole:.0%}") for bar in bars]
-
-
-def _of_model(poll: Poll, bar: Bar) -> str:
-    if poll.question.kind == "ablate":
-        return _("so it is") if bar.probability else ""
-    bits = "∞" if math.isinf(bar.bits) else f"{bar.bits:.1f}"
-    return _("{share} · {bits} bits").format(share=f"{bar.probability:.1%}", bits=bits)
-
-
-def _surprise(poll: Poll, vote: int) -> str:
-    """What the model makes of the class: the mean surprise of the answers; of an ablation, how many were right."""
-    answers = len(poll.votes[vote])
-    mean = poll.surprise(vote)
-    if mean is None:
-        return _("no answers")
-    if poll.question.kind == "ablate":
-        right = sum(poll.question.probability(answer) > 0 for answer, _name in poll.votes[vote].values())
-        return _("{right} of {count} right").format(right=right, count=answers)
-    bits = "∞" if math.isinf(mean) else f"{mean:.2f}"
-    return _("answers: {count} · surprise: {bits} bits").format(count=answers, bits=bits)
 
 
 def _quietly(do: Callable[[], None]) -> None:

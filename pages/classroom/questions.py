@@ -1,9 +1,13 @@
-"""The three questions to a class, each with what the model answers on this text."""
+"""The questions to a class about what the page looks at, each with what the model answers on this text."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from analysis.comparison import output_position
 from analysis.predictions import Distribution, of_ablation, of_looks, of_next_token
+from attention.metrics import METRICS
+from classroom.answers import Heads, Options
 from classroom.poll import Question
 from classroom.room import Room
 from classroom.vocabulary import Vocabulary
@@ -27,11 +31,11 @@ class NotHere(Exception):
     """Why this cannot be asked about this text, in one sentence."""
 
 
-def ask(room: Room, kind: str) -> None:
-    """Ask about what the page looks at; where that cannot be asked, the page says why."""
+def ask(room: Room, kind: str, metric: str = "") -> None:
+    """Ask about what the page looks at; where that cannot be asked, the page says why. ``metric``: of a head."""
     opened = open_page()
     try:
-        room.ask({"next": _next, "where": _where, "ablate": _ablate}[kind](opened))
+        room.ask(_head(opened, metric) if kind == "head" else KINDS[kind](opened))
     except NotHere as error:
         session.slots()[PROBLEM] = str(error)
     except RunnerError as error:
@@ -47,11 +51,10 @@ def _next(opened: PageContext) -> Question:
         "next",
         _("Which token comes next?"),
         session.text(),
-        (),
-        lambda value: float(found.probabilities[int(value)]),
-        [str(token) for token in found.likeliest(SHOWN)],
-        _entropy(found),
         labels,
+        [str(token) for token in found.likeliest(SHOWN)],
+        lambda value: float(found.probabilities[int(value)]),
+        told=_entropy(found),
     )
 
 
@@ -66,10 +69,10 @@ def _where(opened: PageContext) -> Question:
         "where",
         words.format(token=tokens[query].text, position=query, head=head),
         session.text(),
-        [(str(place), f"{place} {tokens[place].text}") for place in range(len(found.probabilities))],
-        lambda value: float(found.probabilities[int(value)]),
+        Options([(str(place), f"{place} {tokens[place].text}") for place in range(len(found.probabilities))]),
         [str(place) for place in found.likeliest(SHOWN)],
-        _entropy(found),
+        lambda value: float(found.probabilities[int(value)]),
+        told=_entropy(found),
     )
 
 
@@ -85,16 +88,37 @@ def _ablate(opened: PageContext) -> Question:
         "ablate",
         words.format(head=f"L{opened.layer}H{opened.head}", token=token),
         session.text(),
-        [("likelier", _("likelier")), ("less", _("less likely"))],
-        lambda value: float(value == right),
+        Options([("likelier", _("likelier")), ("less", _("less likely"))]),
         ["likelier", "less"],
-        told.format(
+        lambda value: float(value == right),
+        told=told.format(
             token=token,
             before=f"{found.before:.2%}",
             after=f"{found.after:.2%}",
             first=f"{first:.3f}",
             second=f"{second:.3f}",
         ),
+    )
+
+
+def _head(opened: PageContext, name: str) -> Question:
+    """Which head has most of a metric: what is told is the metric, which is no distribution over heads."""
+    metric = next(one for one in METRICS if one.name == name)
+    capture, grid = opened.capture, cached.grid(opened.capture)
+    values, heads = grid.metrics[name], grid.metrics[name].shape[1]
+    defined = [place for place in grid.ranking(name) if not np.isnan(values.flat[place])]
+    if not defined:
+        raise NotHere(_("No head has a value of “{metric}” on this text.").format(metric=_(metric.label)))
+    words = _("In which head is this largest: {definition}?")
+    return Question(
+        "head",
+        words.format(definition=_(metric.definition)),
+        session.text(),
+        Heads([len(capture.q(at)) if capture.has_weights(at) else 0 for at in range(capture.n_layers)]),
+        [f"L{place // heads}H{place % heads}" for place in defined[:SHOWN]],
+        measured=lambda head: float(values[tuple(map(int, head.removeprefix("L").split("H")))]),
+        unit=metric.unit,
+        told=_("{metric}: the mean over this text, measured; it is no probability").format(metric=_(metric.label)),
     )
 
 
@@ -106,3 +130,6 @@ def _of_next(opened: PageContext) -> Distribution:
 
 def _entropy(found: Distribution) -> str:
     return _("unsure by {bits} bits (entropy)").format(bits=f"{found.entropy:.2f}")
+
+
+KINDS = {"next": _next, "where": _where, "ablate": _ablate}

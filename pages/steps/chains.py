@@ -11,6 +11,7 @@ import streamlit as st
 
 from pages.steps.small import events
 from pages.steps.state import state
+from ui import session
 from ui.components import mount
 from ui.page import translated
 from ui.progressive import show_chart
@@ -63,6 +64,8 @@ def show_chain(
         step=held.step if any(step["id"] == held.step for step in steps) else steps[0]["id"],
         ask=held.ask,
         texts=translated(step_by_step.TEXTS),
+        room=session.room() is not None,
     )
-    mount(step_by_step.SOURCE, payload, key=key, on=events())
+    numbers = {step["id"]: matrices[step["result"]]["values"] for step in steps}
+    mount(step_by_step.SOURCE, payload, key=key, on=events(numbers))
     return payload

@@ -15,6 +15,7 @@ from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
 from pages.steps.projected import spell_out
 from pages.steps.small import events
 from pages.steps.state import state
+from ui import session
 from ui.components import mount
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -49,8 +50,10 @@ def show_on_model(opened: PageContext, query: int) -> OnModel:
         step=held.step if held.step in steps else steps[0],
         ask=held.ask,
         texts=texts,
+        room=session.room() is not None,
     )
-    mount(step_by_step.SOURCE, payload, key="step_by_step_model", on=events())
+    numbers = {step.id: chain.matrices[step.result].values for step in chain.steps}
+    mount(step_by_step.SOURCE, payload, key="step_by_step_model", on=events(numbers))
     return OnModel(chain, query, payload)
 
 

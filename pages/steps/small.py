@@ -11,8 +11,10 @@ import pandas as pd
 import streamlit as st
 
 from attention.small_attention import Numbers, Steps, small_attention, usual_numbers
+from pages.steps.class_number import Numbered, ask_class
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, state
+from ui import session
 from ui.components import mount
 from ui.controls import pick, switch
 from ui.i18n import _
@@ -68,17 +70,26 @@ def show_small() -> Small:
         step=held.step,
         ask=held.ask,
         texts=translated(step_by_step.TEXTS),
+        room=session.room() is not None,
     )
-    mount(step_by_step.SOURCE, payload, key="step_by_step", on=events())
+    mount(step_by_step.SOURCE, payload, key="step_by_step", on=events(_by_step(numbers, steps, head)))
     return Small(numbers, steps, heads, head, held.causal, held.scaled, payload)
 
 
-def events() -> dict[str, Callable[[Any], None]]:
-    """What the steps tell: the one opened, the numbers changed, and whether results are covered."""
+def _by_step(numbers: Numbers, steps: Steps, head: int) -> Numbered:
+    own = {"q": steps.q, "k": steps.k, "v": steps.v, "scores": steps.scores, "scale": steps.scaled,
+           "mask": steps.masked, "softmax": steps.weights, "mix": steps.output}  # fmt: skip  # a pair a name
+    found = {step: values[head].tolist() for step, values in own.items()}
+    return found | {"x": numbers.x.tolist(), "concat": steps.concat.tolist(), "out": steps.added.tolist()}
+
+
+def events(numbers: Numbered) -> dict[str, Callable[[Any], None]]:
+    """What the steps tell: the one opened, numbers changed, whether results are covered, which a class is asked for."""
     return {
         "step": lambda step: change(StepsState, step=str(step)),
         "numbers": lambda written: change(StepsState, numbers=str(written)),
         "ask": lambda ask: change(StepsState, ask=bool(ask)),
+        "class": lambda told: ask_class(numbers, told),
     }
 
 

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
+from classroom.answers import Options
 from classroom.desk import RoomDesk
 from classroom.poll import Question
 from classroom.room import Room
@@ -80,7 +81,7 @@ def question(**more: Any) -> Question:
         "kind": "where",
         "words": "Where does it look?",
         "text": "The dog",
-        "options": options,
+        "answers": Options(options),
         "probability": lambda value: WEIGHTS[int(value)],
         "likeliest": ["0", "1", "2"],
     }

@@ -5,11 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import math
+import random
 
 import pytest
 
+from classroom.answers import NO_ANSWER, NO_NUMBER, Heads, Numbers, written
 from classroom.frames import Refused, Vote
-from classroom.poll import Poll, bits
+from classroom.number_groups import number_groups
+from classroom.poll import ALREADY, Poll, bits
 from classroom.results import HEADINGS, results_csv
 from classroom.room import Room
 from classroom.vocabulary import Vocabulary
@@ -55,7 +58,7 @@ def test_both_votes_stand_beside_each_other():
 
 def test_typed_tokens_are_listed_by_how_many_typed_them_then_the_models_own():
     words = Vocabulary(LABELS)
-    asked = question(options=(), vocabulary=words, likeliest=["0", "2"], probability=lambda value: 1 / (2 + int(value)))
+    asked = question(answers=words, likeliest=["0", "2"], probability=lambda value: 1 / (2 + int(value)))
     poll = Poll(asked, 1, named=False)
     for number, answer in enumerate(["3", "2", "3", "4"]):
         poll.take(who(number), Vote(1, answer, ""))
@@ -84,18 +87,111 @@ def test_a_token_is_completed_whatever_its_case_and_space(typed, found):
 
 def test_the_file_holds_counts_probabilities_and_bits_and_no_names():
     rows = read_back([voted("001", "112")])
-    assert rows[0] == [
-        HEADINGS[name] for name in ("number", "question", "text", "answer", "first", "second", "model", "bits")
-    ]
-    assert rows[1] == ["1", "Where does it look?", "The dog", "The", "2", "0", "0.5", "1"]
+    first = ("number", "question", "text", "answer", "first", "second")
+    assert rows[0] == [HEADINGS[name] for name in (*first, "model", "bits", "measured", "off")]
+    assert rows[1] == ["1", "Where does it look?", "The dog", "The", "2", "0", "0.5", "1", "", ""]
     assert [row[4:6] for row in rows[1:]] == [["2", "0"], ["1", "2"], ["0", "1"]]
     assert "name" not in str(rows)
 
 
 def test_names_stand_in_the_file_where_they_were_asked_for_and_none_is_a_formula():
     rows = read_back([voted("01", "11", named=True)])
-    assert ["1", "Where does it look?", "'=name 0", "1", "The", "1"] in rows
-    assert ["1", "Where does it look?", "'=name 1", "2", "<b>dog</b>", "2"] in rows
+    assert ["1", "Where does it look?", "'=name 0", "1", "The", "0.5", "1", "", ""] in rows
+    assert ["1", "Where does it look?", "'=name 1", "2", "<b>dog</b>", "0.25", "2", "", ""] in rows
+
+
+def of_number(*votes: str, true: float = 0.25) -> Poll:
+    """Asked for 0.25, unless another number is said."""
+    asked = question(
+        kind="number", answers=Numbers(), likeliest=[written(true)], probability=None, measured=lambda _: true
+    )
+    poll = Poll(asked, 1, named=False)
+    for number, typed in enumerate(votes):
+        poll.take(who(number), Vote(1, typed, ""))
+    return poll
+
+
+@pytest.mark.parametrize(
+    "typed, counted",
+    [
+        ("0.5", "0.5"),
+        (".50", "0.5"),
+        ("0,5", "0.5"),
+        ("５e-1", "0.5"),
+        ("+.5", "0.5"),
+        ("−3", "-3"),
+        ("-0", "0"),
+        ("1.", "1"),
+    ],
+)
+def test_one_number_is_counted_as_one_however_it_is_typed(typed, counted):
+    poll = of_number(typed)
+    assert poll.votes[0][who(0)][0] == counted
+    with pytest.raises(Refused, match=ALREADY):
+        poll.take(who(0), Vote(1, counted, ""))
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", ".", "-", "NaN", "nan", "inf", "∞", "1e308", "1e999", "1e13", "0x10", "1_0", "1 2", "1,000.5", "½", "x", "٣"],
+)
+def test_what_is_no_number_is_refused_in_one_sentence_and_not_counted(typed):
+    with pytest.raises(Refused) as error:
+        of_number(typed)
+    assert str(error.value) == NO_NUMBER
+
+
+def test_typed_numbers_stand_by_their_size_with_the_true_one_and_its_distance():
+    poll = of_number("1", "0.25", "-2", "1", "0.2500")
+    groups = number_groups(poll.bars(), 0.25)
+    assert groups.step == 0
+    assert [(row.label, row.counts, row.off, row.true) for row in groups.rows] == [
+        ("-2", (1,), 2.25, False), ("0.25", (2,), 0, True), ("1", (2,), 0.75, False),
+    ]  # fmt: skip
+    assert [row.label for row in number_groups(of_number("1").bars(), 0.25).rows] == ["0.25", "1"]
+    assert read_back([poll])[1:] == [
+        ["1", "Where does it look?", "The dog", *row]
+        for row in (
+            ["'-2", "1", "", "", "", "0.25", "2.25"],
+            ["0.25", "2", "", "", "", "0.25", "0"],
+            ["1", "2", "", "", "", "0.25", "0.75"],
+        )
+    ]
+
+
+def test_many_numbers_are_drawn_rounded_and_every_answer_is_in_one_row():
+    draws = random.Random(5)
+    typed = [f"{draws.uniform(-1, 1):.4f}" for _ in range(200)] + ["1e12"]
+    poll = of_number(*typed, true=0.12345)
+    groups = number_groups(poll.bars(), 0.12345, most=12)
+    assert groups.step == 1
+    assert sum(row.counts[0] for row in groups.rows) == 201
+    assert len(groups.rows) <= 12
+    for row in groups.rows:
+        assert row.counts[0] == sum(abs(float(one) - float(row.label)) <= 0.5 for one in typed)
+    assert [row.label for row in groups.rows if row.true] == ["0"]
+
+
+def test_a_head_is_measured_and_has_no_surprise():
+    values = {"L0H1": 0.5, "L2H0": 0.25}
+    asked = question(
+        kind="head", answers=Heads([2, 0, 1]), likeliest=["L0H1"], probability=None,
+        measured=lambda head: values.get(head, math.nan), unit="share",
+    )  # fmt: skip
+    poll = Poll(asked, 1, named=False)
+    for number, answer in enumerate(["L2H0", "L2H0", "L0H0"]):
+        poll.take(who(number), Vote(1, answer, ""))
+    assert [(bar.label, bar.counts) for bar in poll.bars()] == [("L2H0", (2,)), ("L0H0", (1,)), ("L0H1", (0,))]
+    assert [row[3:] for row in read_back([poll])[1:]] == [
+        ["L2H0", "2", "", "", "", "0.25", ""], ["L0H0", "1", "", "", "", "", ""], ["L0H1", "0", "", "", "", "0.5", ""],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", ["L1H0", "L0H2", "L3H0", "L-1H0", "L00H1", "l0h1", "L0H1 ", "0.1", "L٠H1", ""])
+def test_a_head_that_there_is_not_is_no_answer(answer):
+    poll = Poll(question(kind="head", answers=Heads([2, 0, 1])), 1, named=False)
+    with pytest.raises(Refused, match=NO_ANSWER):
+        poll.take(who(1), Vote(1, answer, ""))
 
 
 def test_a_question_that_was_dropped_is_in_no_results():

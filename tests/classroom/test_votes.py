@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from classroom import poll
+from classroom import answers, poll
 from tests.classroom.talking import PART, question
 
 
@@ -40,7 +40,7 @@ def test_what_is_no_answer_is_refused(room, join, answer):
     room.ask(question())
     with join() as line:
         line.say(kind="vote", round=1, answer=answer)
-        assert line.until("refused")["words"] == f"en: {poll.NO_ANSWER}"
+        assert line.until("refused")["words"] == f"en: {answers.NO_ANSWER}"
     assert room.answered == 0
 
 

@@ -2,6 +2,7 @@
 // tried again, at first soon, then less often, and at once when the phone wakes up.
 
 import { element } from "../components/shared/dom.js"
+import { hold } from "./answering.js"
 import { createStage, pointAt, showFigure, showStage } from "./stage.js"
 import { createVote, showCompleted, showPoll, showProblem, showVoted } from "./vote.js"
 
@@ -45,8 +46,11 @@ function enter() {
   connect(room)
 }
 
+// Whether there is a connection to send it over.
 function send(frame) {
-  if (talk.socket?.readyState === WebSocket.OPEN) talk.socket.send(JSON.stringify(frame))
+  const open = talk.socket?.readyState === WebSocket.OPEN
+  if (open) talk.socket?.send(JSON.stringify(frame))
+  return open
 }
 
 function connect(room) {
@@ -56,7 +60,10 @@ function connect(room) {
   address.protocol = location.protocol === "https:" ? "wss:" : "ws:"
   const socket = (talk.socket = new WebSocket(address))
   socket.binaryType = "arraybuffer"
-  socket.addEventListener("open", () => send({ kind: "join", code, who: whoAmI() }))
+  socket.addEventListener("open", () => {
+    hold(room.vote)
+    send({ kind: "join", code, who: whoAmI() })
+  })
   socket.addEventListener("message", ({ data }) => socket === talk.socket && hear(room, data))
   socket.addEventListener("close", () => {
     if (talk.over || socket !== talk.socket) return
@@ -100,15 +107,16 @@ const SHOW = {
     if (told.address) room.wander.href = `${root}${told.address}`
   },
   poll: (room, told) => {
-    showPoll(room.vote, told)
+    if (showPoll(room.vote, told)) room.status.textContent = words.late
     room.stage.box.hidden = told.state === "open"
   },
   point: (room, told) => pointAt(room.stage, told),
   voted: (room, told) => showVoted(room.vote, told),
   completed: (room, told) => showCompleted(room.vote, told),
   refused(room, told) {
-    if (!told.last) showProblem(room.vote, told.words)
-    else leave(told.words)
+    if (told.last) leave(told.words)
+    else if (room.vote.box.hidden) room.status.textContent = told.words
+    else showProblem(room.vote, told.words)
   },
   ended: () => leave(words.ended),
 }

@@ -2,5 +2,5 @@
 const parentElement = document.getElementById("figure").attachShadow({ mode: "open" })
 parentElement.append(document.getElementById("component").content.cloneNode(true))
 const data = Uint8Array.from(atob(document.getElementById("payload").textContent), (character) => character.charCodeAt(0))
-const mount = () => component({ data, parentElement, setTriggerValue: () => {} })
+const mount = () => component({ data, parentElement, follows: true, setTriggerValue: () => {} })
 mount()

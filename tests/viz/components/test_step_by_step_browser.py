@@ -93,6 +93,33 @@ def test_a_covered_cell_is_shown_by_a_click(mount):
     expect(cell(page, 1, 2)).not_to_have_text("?")
 
 
+def test_a_class_is_asked_for_a_covered_number_with_all_it_is_made_of_and_a_second_click_shows_it(mount):
+    page = mount(SOURCE, steps(ask=True, room=True), style=WIDE)
+    asks = page.get_by_role("button", name="Ask the class for this number")
+    expect(asks).to_be_hidden()
+    cell(page, 2, 1).click()
+    expect(cell(page, 2, 1)).to_have_text("?")
+    page.mouse.move(5, 5)
+    asks.click()
+    made = ("[data-matrix=Q] td[data-row='2']", "[data-matrix=K] td[data-column='1']")
+    rows = [page.locator(one).all_text_contents() for one in made]
+    (event, value), *_more = told(page)
+    assert (event, _more) == ("class", [])
+    lines = value.pop("text").split("\n")
+    assert value == {"step": "scores", "row": 2, "column": 1, "name": "Q Kᵀ, row q₂, column k₁"}
+    assert lines == [
+        "Q Kᵀ: every query with every key", f"Q, q₂: {', '.join(rows[0])}", f"K, k₁: {', '.join(rows[1])}",
+    ]  # fmt: skip
+    cell(page, 2, 1).click()
+    expect(cell(page, 2, 1)).not_to_have_text("?")
+    expect(asks).to_be_hidden()
+    page.evaluate("data => window.send('step_by_step', data)", shim.encoded(steps(ask=True, room=True, step="mask")))
+    cell(page, 0, 3).click()  # −∞: nobody can type it
+    expect(asks).to_be_hidden()
+    cell(page, 3, 0).click()
+    expect(asks).to_be_visible()
+
+
 def test_play_goes_through_every_number_and_every_step_and_stops(mount):
     page = mount(SOURCE, steps(step="mix"), style=WIDE)
     hold(page)

@@ -50,7 +50,7 @@ export interface Host {
   data: Uint8Array
   parentElement: ParentNode
   setTriggerValue: (name: "told", value: Told) => void
-  /** This page shows what a teacher's page shows. */
+  /** This page shows what a teacher's page shows, or a file what a page showed: nobody answers what is told. */
   follows?: boolean
 }
 

@@ -82,6 +82,8 @@ export interface Meta {
   chain: Chain | null
   step: string
   ask: boolean
+  /** A class follows, which can be asked for a covered number. */
+  room: boolean
   /** The largest number that can be typed. */
   most: number
   texts: Texts
@@ -107,6 +109,8 @@ export interface State extends Life {
   /** Cells that were covered and clicked: step, row, column. */
   revealed: Set<string>
   at: [row: number, column: number] | null
+  /** The cell that was clicked last, of which a class can be asked. */
+  picked: [row: number, column: number] | null
   /** The timer of play; 0 while it rests. */
   playing: number
 }

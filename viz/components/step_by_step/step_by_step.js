@@ -4,6 +4,7 @@ import { clamp } from "../shared/numbers.js"
 import { announcer, markPainted, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { smallChain } from "./arithmetic.js"
+import { askable, classQuestion } from "./class_question.js"
 import { without, withEdits } from "./edits.js"
 import { explained } from "./explain.js"
 import { matrixView, paintMatrix } from "./matrix.js"
@@ -29,7 +30,7 @@ const [NAMES, OPERATOR, NARROWEST] = [96, 52, 32] // pixels: names of rows, a si
 const TYPING_TIME = 300 // until the host is told what was typed last
 
 function create(root) {
-  const state = /** @type {any} */ ({ root, frame: 0, asking: 0, playing: 0, typing: 0, at: null, revealed: new Set(), focused: null, act: { editTo, stop } })
+  const state = /** @type {any} */ ({ root, frame: 0, asking: 0, playing: 0, typing: 0, at: null, picked: null, revealed: new Set(), focused: null, act: { editTo, stop } })
   const button = (name, does) => {
     const made = element("button", { type: "button", className: name })
     made.addEventListener("click", does)
@@ -40,7 +41,8 @@ function create(root) {
   state.next = button("next", () => goBy(state, 1))
   state.cover = button("ask", () => askWhat(state, !state.ask))
   state.reset = button("reset", () => editTo(state, without(state.edits, state.usual)))
-  state.bar = element("div", { className: "bar" }, state.back, state.play, state.next, state.cover, state.reset)
+  state.pass = button("pass", () => askClass(state))
+  state.bar = element("div", { className: "bar" }, state.back, state.play, state.next, state.cover, state.pass, state.reset)
   state.way = element("div", { className: "way" })
   state.title = element("div", { className: "title" })
   state.stage = element("div", { className: "stage", tabindex: -1 }) // takes the focus of a click, else the page around it would
@@ -113,7 +115,7 @@ function build(state) {
   const { meta, chain } = state
   const { texts } = meta
   const step = openStep(state)
-  state.at = null
+  state.at = state.picked = null
   state.focused = null
   const line = overview(chain, texts, (id) => go(state, id))
   state.way.replaceChildren(line.line)
@@ -151,17 +153,19 @@ function refresh(state) {
   const { meta, chain, theme, views } = state
   const { texts } = meta
   const step = openStep(state)
-  const told = state.at ? explained(chain, step, state.at[0], state.at[1], texts) : { lit: [], lines: [] }
-  const isCovered = (id, i, j) => state.ask && id === state.step && !state.revealed.has(`${id} ${i} ${j}`)
-  const covered = (i, j) => isCovered(state.step, i, j)
-  for (const view of views) paintMatrix(view, chain.matrices[view.id], { theme, texts, lit: told.lit, covered, at: state.at })
+  const at = state.at ?? state.picked
+  const told = at ? explained(chain, step, at[0], at[1], texts) : { lit: [], lines: [] }
+  const isCovered = (id, i, j) => id === state.step && coveredAt(state, [i, j])
+  const covered = (i, j) => coveredAt(state, [i, j])
+  for (const view of views) paintMatrix(view, chain.matrices[view.id], { theme, texts, lit: told.lit, covered, at })
   paintOverview(state.buttons, chain, state.step, theme, isCovered)
-  const hidden = state.at && covered(state.at[0], state.at[1])
-  const lines = hidden ? [told.lines[0].replace(/ = [^=]*$/, " = ?"), texts.ask_hint] : told.lines
+  const hidden = at && covered(at[0], at[1])
+  const lines = hidden ? [told.lines[0].replace(/ = [^=]*$/, " = ?"), mayAsk(state) ? texts.ask_hint_class : texts.ask_hint] : told.lines
   state.sum.replaceChildren(...(lines.length ? lines : [texts.hint ?? ""]).map((line) => element("div", { textContent: line })))
   state.sum.classList.toggle("empty", !lines.length)
   nameButtons(state)
-  Object.assign(state.root.dataset, { step: state.step, at: state.at ? state.at.join(" ") : "", edits: state.edits, playing: state.playing ? "1" : "" })
+  state.pass.hidden = !(hidden && mayAsk(state) && askable(chain.matrices[step.result], at[0], at[1]))
+  Object.assign(state.root.dataset, { step: state.step, at: at ? at.join(" ") : "", edits: state.edits, playing: state.playing ? "1" : "" })
   markPainted(state.root)
 }
 
@@ -175,6 +179,7 @@ function nameButtons(state) {
   say(state.next, `${texts.next} ›`)
   say(state.play, state.playing ? texts.stop : texts.play)
   say(state.cover, state.ask ? texts.show_all : texts.ask)
+  say(state.pass, texts.ask_class)
   say(state.reset, texts.reset)
   state.back.disabled = order === 0
   state.next.disabled = order === state.chain.steps.length - 1
@@ -202,8 +207,20 @@ function goBy(state, by) {
   if (steps[place].id !== state.step) go(state, steps[place].id)
 }
 
+const coveredAt = ({ ask, step, revealed }, [i, j]) => ask && !revealed.has(`${step} ${i} ${j}`)
+
+// A room is open, and this is its teacher's page.
+const mayAsk = ({ meta, follows }) => meta.room && !follows
+
+function askClass(state) {
+  const at = state.at ?? state.picked
+  const asked = classQuestion(state.chain, openStep(state), at[0], at[1], state.meta.texts)
+  tell(state, "class", { step: state.step, row: at[0], column: at[1], ...asked })
+}
+
 function askWhat(state, ask) {
   state.ask = ask
+  state.picked = null
   state.revealed.clear()
   chosen(state, "ask", ask)
   tell(state, "ask", ask)
@@ -268,8 +285,10 @@ function listen(state) {
     const at = cellUnder(event)
     if (!at) return
     stop(state)
-    if (state.ask) state.revealed.add(`${state.step} ${at[0]} ${at[1]}`)
-    state.at = at
+    // what a class can be asked is shown by a second click only
+    const waits = mayAsk(state) && coveredAt(state, at) && String(at) !== String(state.picked)
+    if (state.ask && !waits) state.revealed.add(`${state.step} ${at[0]} ${at[1]}`)
+    state.at = state.picked = at
     refresh(state)
     state.announce(state.sum.textContent)
   })

@@ -1,7 +1,8 @@
 """Attention step by step: every matrix with its numbers, and of each number the sum that it is.
 
 Small numbers are computed in the browser, so that a typed one is in every later matrix; a model's are sent as they
-are. Sends "step", the one that is open, "numbers", those that were changed, and "ask", whether results are covered.
+are. Sends "step", the one that is open, "numbers", those that were changed, "ask", whether results are covered, and
+"class", of which covered number a class is asked: its step, row and column, its name, and what it is made of as text.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ TEXTS: dict[str, str] = {
     "ask": N_("What comes here?"),
     "show_all": N_("show all numbers"),
     "ask_hint": N_("What comes here? A click shows it."),
+    "ask_hint_class": N_("What comes here? Ask the class; a second click shows it."),
+    "ask_class": N_("Ask the class for this number"),
     "reset": N_("the first numbers again"),
     "hint": N_("Point at a number of the last matrix: what it is made of lights up, and its sum is here."),
     "not_number": N_("“{value}” cannot stand here: it takes a number from −{most} to {most}. The one before stays."),
@@ -92,10 +95,11 @@ def payload(
     step: str,
     ask: bool,
     texts: Mapping[str, str],
+    room: bool = False,
 ) -> bytes:
     """Small numbers (``usual`` by matrix, changed by ``edits``), or a model's ``chain``: its matrices and its steps.
 
-    Of a chain, −∞ is None. ValueError where neither or both are given.
+    Of a chain, −∞ is None. ``room``: a class follows. ValueError where neither or both are given.
     """
     if (usual is None) == (chain is None):
         raise ValueError("either small numbers or a model's chain")
@@ -107,6 +111,7 @@ def payload(
         "chain": None if chain is None else dict(chain),
         "step": step,
         "ask": ask,
+        "room": room,
         "most": MOST,
         "texts": dict(texts),
         "palette": palette(),

@@ -1,0 +1,53 @@
+"""The numbers that a class typed as rows of a histogram, by their size, with the true one among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from classroom.poll import Bar
+
+DIGITS = 6  # that are drawn
+SMALLEST, LARGEST = -12, 12  # powers of ten that numbers are rounded to
+
+
+@dataclass(frozen=True)
+class Row:
+    """A number, how many typed it in each vote, how far it is from the true one, and whether it is that one."""
+
+    label: str
+    counts: tuple[int, ...]
+    off: float
+    true: bool
+
+
+@dataclass(frozen=True)
+class NumberGroups:
+    """``step`` is what numbers are rounded to where too many different ones were typed, else 0."""
+
+    step: float
+    rows: tuple[Row, ...]
+
+
+def number_groups(bars: Sequence[Bar], true: float, most: int = 12) -> NumberGroups:
+    """One row for each different number, or, beyond ``most``, for each after rounding to a power of ten.
+
+    Of a rounded number its own distance is told.
+    """
+    step = 0.0
+    for power in range(SMALLEST, LARGEST + 1):
+        if len({_rounded(float(bar.value), step) for bar in bars}) <= most:
+            break
+        step = float(f"1e{power}")
+    counts: dict[str, tuple[int, ...]] = {}
+    for bar in bars:
+        label = _rounded(float(bar.value), step)
+        before = counts.get(label, (0,) * len(bar.counts))
+        counts[label] = tuple(a + b for a, b in zip(before, bar.counts, strict=True))
+    mark = _rounded(true, step)
+    rows = [Row(label, counts[label], abs(float(label) - true), label == mark) for label in sorted(counts, key=float)]
+    return NumberGroups(step, tuple(rows))
+
+
+def _rounded(value: float, step: float) -> str:
+    return f"{(round(value / step) * step if step else value) + 0.0:.{DIGITS}g}"

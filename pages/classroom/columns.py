@@ -1,0 +1,109 @@
+"""What is drawn at the reveal: the same answers in the same order, for each vote of the class and for the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import mean, median
+
+from classroom.number_groups import NumberGroups, number_groups
+from classroom.poll import Bar, Poll
+from ui.i18n import _
+from ui.wording import joined, number
+
+CLASS, MODEL = 0, 1  # colours among the theme's series
+
+
+@dataclass(frozen=True)
+class Column:
+    """Bars under a name and what is said of them; ``colors`` one for each."""
+
+    name: str
+    about: str
+    labels: list[str]
+    values: list[float]
+    words: list[str]
+    colors: list[int]
+
+
+def columns_of(poll: Poll) -> list[Column]:
+    """A column for each vote, then the model's."""
+    names = [_("The class")] if len(poll.votes) == 1 else [_("First vote"), _("Second vote")]
+    if poll.question.kind == "number":
+        return _of_numbers(poll, names)
+    bars = poll.bars()
+    labels = [bar.label for bar in bars]
+    found = [
+        _counted(name, _of_class(poll, vote), labels, [bar.counts[vote] for bar in bars], [])
+        for vote, name in enumerate(names)
+    ]
+    values = [bar.probability if math.isnan(bar.measured) else bar.measured for bar in bars]
+    values = [0.0 if math.isnan(value) else value for value in values]
+    words = [_of_model(poll, bar) for bar in bars]
+    return [*found, Column(_("The model"), poll.question.told, labels, values, words, [MODEL] * len(bars))]
+
+
+def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
+    """The typed numbers by their size, the true one in the model's colour; and how far each is from it."""
+    true = float(poll.question.likeliest[0])
+    groups = number_groups(poll.bars(), true)
+    labels = [row.label for row in groups.rows]
+    true_ones = [place for place, row in enumerate(groups.rows) if row.true]
+    found = [
+        _counted(
+            name, _of_typed(poll, vote, groups), labels, [row.counts[vote] for row in groups.rows], true_ones
+        )
+        for vote, name in enumerate(names)
+    ]  # fmt: skip  # one call an item
+    words = [
+        _("so it is") if row.true else _("off by {distance}").format(distance=_short(row.off)) for row in groups.rows
+    ]
+    off = [0.0 if row.true else row.off for row in groups.rows]
+    about = _("{number}; beside it, how far each answer is from it").format(number=f"{true:.6g}")
+    return [*found, Column(_("The true number"), about, labels, off, words, [MODEL] * len(words))]
+
+
+def _counted(name: str, about: str, labels: list[str], counts: Sequence[int], marked: Sequence[int]) -> Column:
+    whole = sum(counts) or 1
+    colors = [MODEL if place in marked else CLASS for place in range(len(counts))]
+    words = [f"{count} · {count / whole:.0%}" for count in counts]
+    return Column(name, about, labels, [count / whole for count in counts], words, colors)
+
+
+def _of_model(poll: Poll, bar: Bar) -> str:
+    if poll.question.kind == "ablate":
+        return _("so it is") if bar.probability else ""
+    if poll.question.kind == "head":
+        return number(bar.measured, poll.question.unit)
+    bits = "∞" if math.isinf(bar.bits) else f"{bar.bits:.1f}"
+    return _("{share} · {bits} bits").format(share=f"{bar.probability:.1%}", bits=bits)
+
+
+def _of_class(poll: Poll, vote: int) -> str:
+    """What the model makes of the class: the mean surprise, or metric, of its answers; or how many were right."""
+    given = poll.given(vote)
+    surprise = poll.surprise(vote)
+    if surprise is None:
+        return _("no answers")
+    if poll.question.kind == "ablate":
+        right = sum(bar.probability > 0 for bar in given)
+        return _("{right} of {count} right").format(right=right, count=len(given))
+    if poll.question.kind == "head":
+        value = number(mean(bar.measured for bar in given), poll.question.unit)
+        return _("answers: {count} · on average the chosen heads have {value}").format(count=len(given), value=value)
+    bits = "∞" if math.isinf(surprise) else f"{surprise:.2f}"
+    return _("answers: {count} · surprise: {bits} bits").format(count=len(given), bits=bits)
+
+
+def _of_typed(poll: Poll, vote: int, groups: NumberGroups) -> str:
+    off = [bar.off for bar in poll.given(vote)]
+    if not off:
+        return _("no answers")
+    words = _("answers: {count} · half of them are off by at most {distance}")
+    rounded = _("Drawn rounded to {step}.").format(step=f"{groups.step:g}") if groups.step else ""
+    return joined(words.format(count=len(off), distance=_short(median(off))) + ("." if rounded else ""), rounded)
+
+
+def _short(value: float) -> str:
+    return f"{value:.3g}"

@@ -1,0 +1,53 @@
+// A covered number as a question to a class: what it is made of, without what comes of it.
+
+import { fill } from "../shared/words.js"
+import { explained } from "./explain.js"
+import { written } from "./written.js"
+/** @import { Chain, Matrix, Step } from "./payload" */
+/** @import { Texts } from "../shared/types" */
+
+const DECIMALS = 4
+const LARGEST = 1e12 // that can be typed; −∞, ∞ and NaN cannot
+
+// Whether there is a number in this cell that can be typed.
+/** @type {(matrix: Matrix, i: number, j: number) => boolean} */
+export const askable = ({ values }, i, j) => Math.abs(values[i]?.[j] ?? Number.NaN) <= LARGEST
+
+// The cell's name, and below the step's heading the numbers that light up with it, a line each.
+/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => { name: string, text: string }} */
+export function classQuestion(chain, step, i, j, texts) {
+  const result = chain.matrices[step.result]
+  const name = fill(texts.cell_name, { matrix: result.name, row: result.rows[i], column: result.columns[j] })
+  const { lit } = explained(chain, step, i, j, texts)
+  const made = lit.filter(({ matrix }) => matrix !== step.result).map((one) => partOf(chain.matrices[one.matrix], one))
+  return { name, text: [step.title ?? texts[`step_${step.id}`] ?? "", ...made, ...beside(step, i, j, texts)].join("\n") }
+}
+
+// "Q, q₂: 1, −0.5, 0"
+/** @type {(matrix: Matrix, place: { row?: number, column?: number }) => string} */
+function partOf({ name, values, rows, columns }, { row, column }) {
+  const places = [...(row === undefined ? [] : [rows[row]]), ...(column === undefined ? [] : [columns[column]])].join(", ")
+  const lines = row === undefined ? values : [values[row]]
+  const numbers = lines.flatMap((line) => (column === undefined ? line : [line[column]]))
+  return `${name}, ${places}: ${numbers.map((value) => written(value, DECIMALS)).join(", ")}`
+}
+
+// What a step takes beside its matrices: the divisor, an angle, what is not shown.
+function beside(step, i, j, texts) {
+  const lines = []
+  const say = (name, value) => lines.push(`${name} = ${written(value, DECIMALS)}`)
+  if (step.root) say("√d", Math.sqrt(step.root))
+  else if (step.kind === "scale") say("·", step.factor ?? 1)
+  if (step.softcap) say("softcap", step.softcap)
+  if (step.bias) say(texts.bias, step.bias[i][j])
+  if (step.kind === "rotate") {
+    say("cos θ", step.cos?.[i][j] ?? 1)
+    say("sin θ", Math.abs(step.sin?.[i][j] ?? 0))
+  }
+  const count = step.more?.[i] ?? 0
+  if (!count || !step.rest) return lines
+  const name = fill(texts[`more_${step.of}`], { count })
+  if (step.kind === "softmax") say(`${name}: Σ eˢ`, step.rest[i][0] * Math.exp(step.top?.[i] ?? 0))
+  else say(name, step.rest[i][j])
+  return lines
+}
