@@ -6,6 +6,7 @@ The queries are of the text; the keys are too, or, where a decoder looks at what
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import torch
 from jaxtyping import Float
@@ -18,6 +19,8 @@ from model_runner.mask_rule import MaskRule
 from model_runner.relative_bias import RelativeBias
 from model_runner.rotary import Rotation
 from model_runner.substitution import LONGEST, Substituted, TextTooLongForMaps
+
+AT_ONCE = 2**22  # scores of heads that are substituted together
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +112,11 @@ class LayerRecord:
         if (n_tokens := self.q.shape[1]) > LONGEST:
             raise TextTooLongForMaps(tokens=n_tokens, limit=LONGEST)
         output = self.output.clone()
-        for head in self.substituted:
-            if (edit := self.substitute(head)) is not None:
-                output[:, head] = edit.output(self.as_head(head)).to(output)
+        for edit, named in groupby(self.substituted, self.substitute):
+            heads, count = list(named), max(1, AT_ONCE // n_tokens**2)
+            for some in (heads[start : start + count] for start in range(0, len(heads), count)):
+                if edit is not None:
+                    output[:, some] = torch.stack(edit.outputs([self.as_head(head) for head in some]), 1).to(output)
         return replace(self, output=output)
 
     def as_head(self, head: int, part: slice | None = None) -> Head:

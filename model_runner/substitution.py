@@ -5,8 +5,9 @@ Nothing is trained: queries, keys and values are those that the model makes for 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from jaxtyping import Float
 from torch import Tensor
@@ -15,6 +16,8 @@ from attention.zoo.head import Head
 from attention.zoo.table import BY_NAME
 from attention.zoo.variant import NotHere, Variant
 from model_runner.errors import N_, EditInvalid, EditNotPossible, Reason, RunnerError
+
+H, T = TypeVar("H"), TypeVar("T")
 
 LONGEST = 1024  # tokens of a text in which heads may be substituted: their maps are made whole
 
@@ -94,17 +97,17 @@ class Substituted:
         """What the values are multiplied by. Raises VariantNotHere."""
         return self._told(self.row.map, head)
 
-    def output(self, head: Head) -> Float[Tensor, "tokens d_value"]:
-        """What the head makes, in the order that the paper proposes. Raises VariantNotHere."""
-        return self._told(self.row.mixed, head)
+    def outputs(self, heads: Sequence[Head]) -> list[Float[Tensor, "tokens d_value"]]:
+        """What these heads of a layer make, in the order that the paper proposes. Raises VariantNotHere."""
+        return self._told(self.row.mixed_of, heads)
 
     def by_map(self, head: Head) -> Float[Tensor, "tokens d_value"]:
         """The values under the map, which is the same but for rounding. Raises VariantNotHere."""
         return self._told(self.row.by_map, head)
 
-    def _told(self, ask: Callable[[Head, dict[str, int]], Tensor], head: Head) -> Tensor:
+    def _told(self, ask: Callable[[H, dict[str, int]], T], heads: H) -> T:
         try:
-            return ask(head, self.numbers)
+            return ask(heads, self.numbers)
         except NotHere as problem:
             values = problem.values | {"variant": self.label}
             raise VariantNotHere(reason=Reason(problem.message, values)) from problem

@@ -190,8 +190,9 @@ def _of_maps(record: LayerRecord, head: int) -> _Compared:
     if edit is None:
         raise ValueError("this head has its softmax")
     one, output = record.as_head(head), record.output[:, head].double().cpu()
-    error = (edit.by_map(one) - output).abs()
-    mass = edit.map(one).abs() @ one.v.abs()
+    found = edit.map(one)
+    error = ((edit.by_map(one) if edit.row.halves else found @ one.v) - output).abs()
+    mass = found.abs() @ one.v.abs()
     allowed = torch.finfo(record.output.dtype).eps * output.abs() + OTHER_ORDER * mass + torch.finfo(torch.float32).tiny
     place = int(error.argmax())
     largest = (float(error.flatten()[place]), float(allowed.flatten()[place]))

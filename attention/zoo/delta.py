@@ -14,7 +14,7 @@ from torch import Tensor
 from attention.zoo.head import Head
 
 
-def unit(x: Float[Tensor, "tokens d_head"]) -> Float[Tensor, "tokens d_head"]:
+def unit(x: Float[Tensor, "*heads tokens d_head"]) -> Float[Tensor, "*heads tokens d_head"]:
     """Each row of length one; a row of zeros stays."""
     size = x.norm(dim=-1, keepdim=True)
     return x / torch.where(size == 0, 1.0, size)
@@ -31,16 +31,17 @@ def weights(head: Head, strength: float, kept: float) -> Float[Tensor, "tokens t
     return (q @ k.T * left).tril() @ told
 
 
-def output(head: Head, strength: float, kept: float) -> Float[Tensor, "tokens d_value"]:
+def output(head: Head, strength: float, kept: float) -> Float[Tensor, "*heads tokens d_value"]:
     """Token by token."""
     q, k = unit(head.q), unit(head.k)
-    state = head.v.new_zeros(head.k.shape[1], head.v.shape[1])
+    state = head.blank_state()
     rows = []
     for token in range(head.n_tokens):
         here, state = slice(token, token + 1), state * kept
-        state = state + k[here].T @ (strength * (head.v[here] - k[here] @ state))
-        rows.append(q[here] @ state)
-    return torch.cat(rows)
+        key = k[..., here, :]
+        state = state + key.mT @ (strength * (head.v[..., here, :] - key @ state))
+        rows.append(q[..., here, :] @ state)
+    return torch.cat(rows, dim=-2)
 
 
 def multiply_adds(n_tokens: int, d_head: int, strength: float, kept: float) -> int:

@@ -1,7 +1,8 @@
 """FlashAttention's order of work (Dao et al. 2022, arXiv:2205.14135, algorithm 1): softmax by tiles, exact.
 
 A tile of queries meets one tile of keys after the other. Kept are the largest score so far, the sum of exponentials
-and the mixed values, all three rescaled when a larger score is met; no queries × keys matrix is made.
+and the mixed values, all three rescaled when a larger score is met; no queries × keys matrix is made. Tiles of
+queries know nothing of one another: as many as are small together are computed at once, as they are on a GPU.
 """
 
 from __future__ import annotations
@@ -12,27 +13,30 @@ from torch import Tensor
 
 from attention.zoo.head import Head
 
+AT_ONCE = 2**16  # scores of tiles that are computed together; a larger tile is computed alone
+
 
 def tiled(head: Head, rows: int, columns: int) -> tuple[Tensor, Tensor]:
-    """The mixed values [tokens, d_value] and the log of each row's sum [tokens]."""
+    """The mixed values [tokens, d_value] and the log of each row's sum [tokens], of every head that is stacked."""
     outputs, sums = [], []
-    for start in range(0, head.n_tokens, rows):
-        here = slice(start, start + rows)
-        most = head.q.new_full((len(head.q[here]), 1), -torch.inf)
-        total, mixed = torch.zeros_like(most), head.v.new_zeros(len(most), head.v.shape[1])
+    together = rows * max(1, AT_ONCE // (rows * columns))
+    for start in range(0, head.n_tokens, together):
+        here = slice(start, start + together)
+        most = torch.full_like(head.q[..., here, :1], -torch.inf)
+        total, mixed = torch.zeros_like(most), torch.zeros_like(head.v[..., here, :])
         for first in range(0, head.n_tokens, columns):
             scores = head.tile(here, slice(first, first + columns))  # on a GPU made here, and nowhere else
             larger = torch.maximum(most, scores.amax(-1, keepdim=True))
             shift = torch.where(torch.isneginf(larger), 0.0, larger)
             shrink, exps = (most - shift).exp(), (scores - shift).exp()
             total = total * shrink + exps.sum(-1, keepdim=True)
-            mixed = mixed * shrink + exps @ head.v[first : first + columns]
+            mixed = mixed * shrink + exps @ head.v[..., first : first + columns, :]
             most = larger
         if head.sink is not None:
             total = total + (head.sink - torch.where(torch.isneginf(most), 0.0, most)).exp()
         outputs.append(mixed / torch.where(total == 0, 1.0, total))
-        sums.append((torch.where(torch.isneginf(most), 0.0, most) + total.log())[:, 0])
-    return torch.cat(outputs), torch.cat(sums)
+        sums.append((torch.where(torch.isneginf(most), 0.0, most) + total.log())[..., 0])
+    return torch.cat(outputs, dim=-2), torch.cat(sums, dim=-1)
 
 
 def weights(head: Head, rows: int, columns: int) -> Float[Tensor, "tokens tokens"]:
@@ -41,7 +45,7 @@ def weights(head: Head, rows: int, columns: int) -> Float[Tensor, "tokens tokens
     return (head.scores - torch.where(torch.isneginf(lse), 0.0, lse)).exp()
 
 
-def output(head: Head, rows: int, columns: int) -> Float[Tensor, "tokens d_value"]:
+def output(head: Head, rows: int, columns: int) -> Float[Tensor, "*heads tokens d_value"]:
     return tiled(head, rows, columns)[0]
 
 

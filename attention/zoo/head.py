@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,21 +17,22 @@ class Head:
     ``scores`` are the model's own before the softmax: scaled, soft-capped, biased, −inf where masked. ``beside`` are
     those of a second head of the layer, None where there is one alone; ``sink`` is a learned one's logit.
     ``turns`` are the angles a token (radians) and the pairs of coordinates that positions turned, None where none did.
+    Heads that are :func:`stacked` have an axis of heads before the others.
     """
 
-    q: Float[Tensor, "tokens d_head"]
-    k: Float[Tensor, "tokens d_head"]
-    v: Float[Tensor, "tokens d_value"]
+    q: Float[Tensor, "*heads tokens d_head"]
+    k: Float[Tensor, "*heads tokens d_head"]
+    v: Float[Tensor, "*heads tokens d_value"]
     scale: float
-    keep: Bool[Tensor, "tokens tokens"]
-    scores: Float[Tensor, "tokens tokens"]
+    keep: Bool[Tensor, "*heads tokens tokens"]
+    scores: Float[Tensor, "*heads tokens tokens"]
     beside: Float[Tensor, "tokens tokens"] | None = None
     sink: float | None = None
     turns: tuple[Float[Tensor, "pairs"], Int[Tensor, "pairs 2"]] | None = None
 
     @property
     def n_tokens(self) -> int:
-        return len(self.q)
+        return self.q.shape[-2]
 
     @property
     def sees_all(self) -> bool:
@@ -53,9 +55,13 @@ class Head:
         """Whether a query may look at a key after it."""
         return bool(self.keep.triu(1).any())
 
-    def tile(self, rows: slice, columns: slice) -> Float[Tensor, "queries keys"]:
+    def tile(self, rows: slice, columns: slice) -> Float[Tensor, "*heads queries keys"]:
         """The scores of these queries and keys."""
-        return self.scores[rows, columns]
+        return self.scores[..., rows, columns]
+
+    def blank_state(self) -> Float[Tensor, "*heads d_head d_value"]:
+        """A memory that has read nothing."""
+        return self.v.new_zeros(*self.k.shape[:-2], self.k.shape[-1], self.v.shape[-1])
 
     def softmax(self) -> Float[Tensor, "tokens tokens"]:
         """The head's own weights."""
@@ -75,6 +81,12 @@ def head_of(
     keep = keep.tril() if causal else keep
     scale = q.shape[1] ** -0.5
     return Head(q, k, v, scale, keep, (q @ k.T * scale).masked_fill(~keep, -torch.inf))
+
+
+def stacked(heads: Sequence[Head]) -> Head:
+    """Heads without sinks of one layer as one, ``beside`` and ``turns`` left out."""
+    parts = {name: torch.stack([getattr(one, name) for one in heads]) for name in ("q", "k", "v", "keep", "scores")}
+    return Head(**parts, scale=heads[0].scale)
 
 
 def softmax_rows(scores: Float[Tensor, "queries keys"], sink: float | None = None) -> Float[Tensor, "queries keys"]:

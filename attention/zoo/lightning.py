@@ -26,18 +26,19 @@ def weights(head: Head, half_life: int, tile: int) -> Float[Tensor, "tokens toke
     return (head.q @ head.k.T * head.scale * decay_of(half_life) ** apart).tril()
 
 
-def output(head: Head, half_life: int, tile: int) -> Float[Tensor, "tokens d_value"]:
+def output(head: Head, half_life: int, tile: int) -> Float[Tensor, "*heads tokens d_value"]:
     decay, q = decay_of(half_life), head.q * head.scale
-    state = head.v.new_zeros(head.k.shape[1], head.v.shape[1])
+    state = head.blank_state()
     rows = []
     for start in range(0, head.n_tokens, tile):
         here = slice(start, start + tile)
-        k, v = head.k[here], head.v[here]
-        places = torch.arange(len(k), dtype=q.dtype, device=q.device)[:, None]
-        inside = (q[here] @ k.T * decay ** (places - places.T).clamp(min=0)).tril()
-        rows.append(inside @ v + (q[here] * decay ** (places + 1)) @ state)
-        state = state * decay ** len(k) + (k * decay ** (len(k) - 1 - places)).T @ v
-    return torch.cat(rows)
+        now, k, v = q[..., here, :], head.k[..., here, :], head.v[..., here, :]
+        count = k.shape[-2]
+        places = torch.arange(count, dtype=q.dtype, device=q.device)[:, None]
+        inside = (now @ k.mT * decay ** (places - places.T).clamp(min=0)).tril()
+        rows.append(inside @ v + (now * decay ** (places + 1)) @ state)
+        state = state * decay**count + (k * decay ** (count - 1 - places)).mT @ v
+    return torch.cat(rows, dim=-2)
 
 
 def multiply_adds(n_tokens: int, d_head: int, half_life: int, tile: int) -> int:

@@ -14,9 +14,9 @@ from torch import Tensor
 from attention.zoo.head import Head
 
 
-def steps(head: Head) -> Float[Tensor, "tokens"]:
+def steps(head: Head) -> Float[Tensor, "*heads tokens"]:
     """Δ: never negative."""
-    return head.k.norm(dim=-1) / head.k.shape[1] ** 0.5
+    return head.k.norm(dim=-1) / head.k.shape[-1] ** 0.5
 
 
 def weights(head: Head, rate: float) -> Float[Tensor, "tokens tokens"]:
@@ -27,16 +27,17 @@ def weights(head: Head, rate: float) -> Float[Tensor, "tokens tokens"]:
     return (head.q @ head.k.T * head.scale * torch.exp(-apart) * step).tril()
 
 
-def output(head: Head, rate: float) -> Float[Tensor, "tokens d_value"]:
+def output(head: Head, rate: float) -> Float[Tensor, "*heads tokens d_value"]:
     """Token by token, as a recurrence."""
-    step = steps(head)
-    state = head.v.new_zeros(head.k.shape[1], head.v.shape[1])
+    step = steps(head)[..., None, None]  # (…, tokens, 1, 1)
+    q, left, state = head.q * head.scale, torch.exp(-step * rate), head.blank_state()
     rows = []
     for token in range(head.n_tokens):
         here = slice(token, token + 1)
-        state = state * torch.exp(-step[token] * rate) + step[token] * (head.k[here].T @ head.v[here])
-        rows.append(head.q[here] * head.scale @ state)
-    return torch.cat(rows)
+        written = head.k[..., here, :].mT @ head.v[..., here, :]
+        state = state * left[..., token, :, :] + step[..., token, :, :] * written
+        rows.append(q[..., here, :] @ state)
+    return torch.cat(rows, dim=-2)
 
 
 def multiply_adds(n_tokens: int, d_head: int, rate: float) -> int:

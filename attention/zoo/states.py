@@ -23,6 +23,7 @@ STATES = (
         source="Qin et al. 2024, arXiv:2401.04658",
         identity="tiles of any size give the product masked by the decay",
         signed=True,
+        loops=True,
     ),
     Variant(
         "delta", "DeltaNet", "memory", "causal",
@@ -40,6 +41,7 @@ STATES = (
         source="Yang et al. 2024, arXiv:2406.06484; gated: arXiv:2412.06464",
         identity="the map written out gives what the state gives, a token at a time",
         signed=True,
+        loops=True,
     ),
     Variant(
         "ssd", N_("state-space dual (Mamba-2)"), "memory", "causal",
@@ -53,6 +55,7 @@ STATES = (
         source="Dao & Gu 2024, arXiv:2405.21060",
         identity="the masked product gives what the recurrence gives",
         signed=True,
+        loops=True,
     ),
     Variant(
         "titans", N_("Titans (memory that learns)"), "memory", "causal",
@@ -72,6 +75,7 @@ STATES = (
         source="Behrouz et al. 2024, arXiv:2501.00663, eq. 8 to 13, one matrix",
         identity="without momentum and forgetting, DeltaNet of twice the step",
         signed=True,
+        loops=True,
         by_token=titans.surprise,
         by_token_as=N_("Surprise ‖∇ℓ‖ of each token, at the memory of all before it:"),
     ),

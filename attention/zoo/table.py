@@ -175,6 +175,7 @@ VARIANTS = (
         source="Dao et al. 2022, arXiv:2205.14135",
         identity="tiles of any size give what torch’s scaled_dot_product_attention gives",
         on_scores=True,
+        loops=True,
     ),
     *STATES,
     Variant(

@@ -18,20 +18,21 @@ from attention.zoo.head import Head
 
 
 def read(
-    head: Head, v: Float[Tensor, "tokens d_value"], step: float, momentum: float, forgotten: float
-) -> tuple[Float[Tensor, "tokens d_value"], Float[Tensor, "tokens"]]:
+    head: Head, v: Float[Tensor, "*heads tokens d_value"], step: float, momentum: float, forgotten: float
+) -> tuple[Float[Tensor, "*heads tokens d_value"], Float[Tensor, "*heads tokens"]]:
     """What each token reads, and the size of its gradient: how much it surprised the memory that came before it."""
     q, k = unit(head.q), unit(head.k)
-    memory = carried = v.new_zeros(k.shape[1], v.shape[1])
+    memory = carried = v.new_zeros(*k.shape[:-2], k.shape[-1], v.shape[-1])
     rows, sizes = [], []
     for token in range(head.n_tokens):
         here = slice(token, token + 1)
-        gradient = 2 * k[here].T @ (k[here] @ memory - v[here])
+        key = k[..., here, :]
+        gradient = 2 * key.mT @ (key @ memory - v[..., here, :])
         carried = momentum * carried - step * gradient
         memory = (1 - forgotten) * memory + carried
-        rows.append(q[here] @ memory)
-        sizes.append(gradient.norm())
-    return torch.cat(rows), torch.stack(sizes)
+        rows.append(q[..., here, :] @ memory)
+        sizes.append(gradient.norm(dim=(-2, -1)))
+    return torch.cat(rows, dim=-2), torch.stack(sizes, dim=-1)
 
 
 def weights(head: Head, step: float, momentum: float, forgotten: float) -> Float[Tensor, "tokens tokens"]:
@@ -40,7 +41,7 @@ def weights(head: Head, step: float, momentum: float, forgotten: float) -> Float
     return read(head, one, step, momentum, forgotten)[0]
 
 
-def output(head: Head, step: float, momentum: float, forgotten: float) -> Float[Tensor, "tokens d_value"]:
+def output(head: Head, step: float, momentum: float, forgotten: float) -> Float[Tensor, "*heads tokens d_value"]:
     return read(head, head.v, step, momentum, forgotten)[0]
 
 

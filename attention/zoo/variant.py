@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -10,7 +10,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.zoo.head import Head
+from attention.zoo.head import Head, stacked
 
 N_ = str  # marks a text for translation where it is shown
 
@@ -72,7 +72,7 @@ class Variant:
     it begins with the model's own scores, with all that is added to them, not with queries and keys. ``by_token`` is a
     number of each token that it tells besides, and ``by_token_as`` says which. ``whole``: a row hangs on how long the
     text is, or on what follows it. ``halves`` is the parameter that says of which half of the values the map is, where
-    each has its own.
+    each has its own. ``loops``: its output goes over the tokens one after the other, for any number of stacked heads.
     """
 
     name: str
@@ -97,6 +97,7 @@ class Variant:
     by_token_as: str = ""
     whole: bool = False
     halves: str = ""
+    loops: bool = False
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
         """Every parameter's number; one that is not named has its usual one. Raises NotHere."""
@@ -139,10 +140,16 @@ class Variant:
         """Its weights alone. Raises NotHere."""
         return self.weights(head, **self._here(head, values))
 
-    def mixed(self, head: Head, values: Mapping[str, int]) -> Float[Tensor, "tokens d_value"]:
+    def mixed(self, head: Head, values: Mapping[str, int]) -> Float[Tensor, "*heads tokens d_value"]:
         """The head's output alone, in the order that the paper proposes. Raises NotHere."""
         numbers = self._here(head, values)
         return self.weights(head, **numbers) @ head.v if self.output is None else self.output(head, **numbers)
+
+    def mixed_of(self, heads: Sequence[Head], values: Mapping[str, int]) -> list[Float[Tensor, "tokens d_value"]]:
+        """As :meth:`mixed`, of heads of one layer; what loops over the tokens does so once for all. Raises NotHere."""
+        if not self.loops or any(one.sink is not None for one in heads):
+            return [self.mixed(one, values) for one in heads]
+        return list(self.mixed(stacked(heads), values))
 
     def by_map(self, head: Head, values: Mapping[str, int]) -> Float[Tensor, "tokens d_value"]:
         """The values under its map, or each half of them under its own. Raises NotHere."""

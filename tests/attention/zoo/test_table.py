@@ -56,6 +56,17 @@ def test_the_map_drawn_gives_the_output(variant, head):
         torch.testing.assert_close(output, expected, rtol=1e-9, atol=1e-11)
 
 
+@pytest.mark.parametrize("variant", [one for one in VARIANTS if one.mask != "none"], ids=lambda one: one.name)
+@pytest.mark.parametrize("sink", [None, 0.5])
+def test_heads_that_are_asked_for_together_are_what_each_is_alone(variant, sink):
+    heads = [replace(made(23, 6, width=5, seed=seed), sink=sink) for seed in range(3)]
+    heads[1] = windowed(heads[1], 4)
+    for values in settings(variant, 23):
+        together = variant.mixed_of(heads, values)
+        for one, output in zip(heads, together, strict=True):
+            torch.testing.assert_close(output, variant.mixed(one, values), rtol=1e-12, atol=1e-13)
+
+
 @pytest.mark.parametrize("variant, head", PLACES)
 def test_what_the_mask_hides_weighs_nothing_unless_the_variant_says_otherwise(variant, head):
     weights, _output = variant.on(head, {})
