@@ -41,6 +41,7 @@ NOT_HELD = (
 )
 
 MEASURED = re.compile(r"^race")  # its times, and with them the ticks of its axes
+ASKED = ".st-key-class_code, .st-key-class_poll"  # what a teacher shows a room instead of the page: in no address
 
 
 class Stumbled(AssertionError):
@@ -118,7 +119,7 @@ class Walk:
     def _open_anew(self, page: Page, context: BrowserContext) -> None:
         """Another browser that knows nothing but the address shows the same."""
         self._close_menu(page)
-        if not self._rest(page):
+        if not self._rest(page) or page.locator(ASKED).count():
             return
         fresh = self._context(context.storage_state())
         try:
