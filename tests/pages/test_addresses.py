@@ -7,9 +7,11 @@ model ``python -m tests.pages.test_addresses`` writes the fingerprints anew; wor
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
@@ -22,6 +24,7 @@ from tests.ui.driving import no_failure, open_app, sentences
 from ui.i18n import LANGUAGES
 
 TABLE = Path(__file__).with_name("addresses.txt")
+FIRST = 5  # of a page, whose addresses are opened in every run of the tests
 
 
 @dataclass(frozen=True)
@@ -56,13 +59,23 @@ def rows() -> list[Row]:
     return [Row(address, tuple(map(str.strip, lines))) for address, *lines in map(str.splitlines, paragraphs)]
 
 
+def often(found: list[Row]) -> list[Any]:
+    """The first addresses of each page in every run of the tests, the others by make long."""
+    seen = Counter[str]()
+    marked = []
+    for row in found:
+        seen[row.page] += 1
+        marked.append(pytest.param(row, marks=[] if seen[row.page] <= FIRST else [pytest.mark.long]))
+    return marked
+
+
 def pictures(app: AppTest, name: str, shape: str) -> Iterator[np.ndarray]:
     yield from (array for one, array in drawn(app) if one == name and "×".join(map(str, array.shape)) == shape)
 
 
 @pytest.mark.table
 @pytest.mark.usefixtures("whole_texts")
-@pytest.mark.parametrize("row", rows(), ids=lambda row: row.address)
+@pytest.mark.parametrize("row", often(rows()), ids=lambda row: row.address)
 def test_an_address_shows_what_it_showed(row):
     app = row.opened()
     no_failure(app)

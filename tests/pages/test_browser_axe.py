@@ -167,29 +167,34 @@ def names_of_sliders(page: Page) -> list[str]:
     return re.findall(r'- (?:slider|spinbutton) ?"?([^":]*)', page.locator("body").aria_snapshot())
 
 
-LOOKS = [  # the first view of each page, and all the others where there is time
-    pytest.param(path, address, painted, marks=[pytest.mark.long] if number else [], id=f"{path or 'heads'}-{number}")
+SCHEMES = ("light", "dark")
+FIRST = [  # of each page, as it opens; all of them and all others, in both, where there is time
+    pytest.param(path, *next(iter(views.items())), ("light",), id=path or "heads") for path, views in VIEWS.items()
+]
+ALL = [
+    pytest.param(path, address, painted, SCHEMES, marks=pytest.mark.long, id=f"{path or 'heads'}-{number}")
     for path, views in VIEWS.items()
     for number, (address, painted) in enumerate(views.items())
 ]
 
 
-@pytest.mark.parametrize("path, address, painted", LOOKS)
-def test_axe_finds_nothing_wrong_in_light_or_dark(page, server, axe, path, address, painted):
+@pytest.mark.parametrize("path, address, painted, schemes", FIRST + ALL)
+def test_axe_finds_nothing_wrong_in_light_or_dark(page, server, axe, path, address, painted, schemes):
     page.emulate_media(color_scheme="light")
     open_view(page, f"{server.url}/{path}?{address}", painted)
     wrong: list[str] = []
-    for scheme in ("light", "dark"):
+    for scheme in schemes:
         in_colours(page, scheme)
         wrong += [f"{scheme}: {one}" for one in found_by(page, axe, scheme)]
     assert not wrong, "\n".join(wrong)
     eventually(page, lambda: names_of_sliders(page), lambda names: all(n.strip() and "  " not in n for n in names))
 
 
-def test_axe_finds_nothing_wrong_in_the_menus_the_explanation_and_the_glossary(page, server, axe):
+@pytest.mark.parametrize("schemes", [SCHEMES[:1], pytest.param(SCHEMES, marks=pytest.mark.long)], ids="-".join)
+def test_axe_finds_nothing_wrong_in_the_menus_the_explanation_and_the_glossary(page, server, axe, schemes):
     open_view(page, f"{server.url}/?layer=6&head=5&reading=1", ".token-lines")
     wrong: list[str] = []
-    for scheme in ("light", "dark"):
+    for scheme in schemes:
         in_colours(page, scheme)
         for name in ("As tables", "Take it away"):
             page.get_by_role("button", name=name).click()
@@ -216,6 +221,7 @@ def test_every_view_of_every_page_is_looked_at():
                 assert {found[1] if found else field.default for found in seen} == set(every), entry.address
 
 
+@pytest.mark.long
 def test_the_keyboard_can_be_seen_wherever_it_is(new_page, server):
     scheme = "dark"  # where a frame is harder to see
     page = new_page(color_scheme=scheme)

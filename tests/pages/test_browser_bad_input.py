@@ -44,6 +44,7 @@ def test_texts_that_cannot_be_read_say_so_and_a_good_one_is_read_again(page, ser
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_unusual_characters_are_chips_of_their_own(page, server):
     wait_for_heads(visit(page, server))
     for text, tokens in (  # each of another length than the one before
@@ -80,6 +81,7 @@ def test_a_text_that_looks_like_markup_is_text_on_every_page_and_in_every_menu(p
     assert no_code_ran(page)
 
 
+@pytest.mark.long
 def test_the_files_taken_away_hold_markup_as_text_and_open_offline(page, server, new_page, tmp_path):
     wait_for_heads(visit(page, server, text=HTML, layer="3", head="7"))
     page.get_by_role("button", name="Take it away").click()

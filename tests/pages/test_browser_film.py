@@ -104,6 +104,7 @@ def test_one_step_is_painted_soon(page, server):
     assert sorted(times)[len(times) // 2] < 1000
 
 
+@pytest.mark.long
 def test_a_forced_token_branches_and_the_tree_leads_back(page, server):
     open_film(page, server, length="8", seed="1")
     play_to(page, 6)
@@ -118,6 +119,7 @@ def test_a_forced_token_branches_and_the_tree_leads_back(page, server):
     page.wait_for_url(lambda url: "film.forced" in address(url))
 
 
+@pytest.mark.long
 def test_the_text_opens_in_heads_and_the_generated_tokens_can_be_dropped(page, server):
     open_film(page, server, length="4", temperature="0")
     play_to(page, 4)
@@ -199,6 +201,7 @@ def test_a_closed_tab_leaves_the_model_to_the_others(new_page, server):
     assert time.monotonic() - began < 10
 
 
+@pytest.mark.long
 def test_a_text_that_is_empty_says_so_and_the_film_comes_back(page, server):
     open_film(page, server)
     text_box(page).fill(" ")
@@ -209,6 +212,7 @@ def test_a_text_that_is_empty_says_so_and_the_film_comes_back(page, server):
     expect(page.locator(".film .chip.prompt")).to_have_count(4, timeout=PATIENCE)
 
 
+@pytest.mark.long
 def test_the_files_taken_away_hold_the_film_and_it_plays_offline(page, server, new_page, tmp_path):
     open_film(page, server, length="4", temperature="0", text="The <b>king</b>")
     play_to(page, 4)
@@ -233,6 +237,7 @@ def test_the_files_taken_away_hold_the_film_and_it_plays_offline(page, server, n
     assert drawn(reader) == words
 
 
+@pytest.mark.long
 def test_the_numbers_are_there_as_tables(page, server):
     open_film(page, server, length="3")
     play_to(page, 3)

@@ -81,6 +81,7 @@ def test_clicks_open_heads_and_pin_tokens_and_cells_and_another_browser_shows_th
     assert address(other.url) == address(page.url)
 
 
+@pytest.mark.long
 def test_a_key_of_the_lines_is_pinned_by_a_click_and_by_enter_as_a_cell_of_the_map_is(page, server):
     wait_for_heads(visit(page, server, layer="3", head="7", query="5"))
     pinned = page.locator(".token-lines .key.pinned")
@@ -99,6 +100,7 @@ def test_a_key_of_the_lines_is_pinned_by_a_click_and_by_enter_as_a_cell_of_the_m
     expect(pinned).to_have_attribute("data-position", "1")  # and what the map pins is pinned here
 
 
+@pytest.mark.long
 def test_the_map_of_a_clicked_head_comes_before_the_page(page, server):
     sizes: list[int] = []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
@@ -177,6 +179,7 @@ def test_the_language_switch_changes_the_words_and_keeps_the_picture(page, serve
     expect(page.locator(".atlas-title")).to_contain_text("Who looks at whom?")
 
 
+@pytest.mark.long
 def test_the_theme_switch_repaints_in_the_dark_and_keeps_the_picture(page, server):
     wait_for_heads(visit(page, server, layer="3", head="7"))
     expect(page.locator(".head-map")).to_have_attribute("data-theme", "light")
@@ -205,6 +208,7 @@ def test_every_choice_of_a_row_is_on_a_phones_screen(new_page, server, path, par
     assert max(rows.evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")) <= 390
 
 
+@pytest.mark.long
 def test_a_word_is_explained_to_a_tap_in_the_readers_language(new_page, server):
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     wait_for_heads(visit(page, server, layer="3", head="7", lang="zh"))

@@ -85,6 +85,7 @@ def test_a_long_text_is_in_a_copied_address(page, new_page, server):
     expect(other.locator(".token-strip .chip").first).to_be_visible()
 
 
+@pytest.mark.long
 def test_all_settings_of_a_film_are_one_step_away_and_one_back(page, server):
     visit(page, server, "film", **{"film.steps": "3", "film.frame": "1"})
     page.locator(".film[data-painted]").wait_for()
@@ -107,6 +108,7 @@ INSIDE = """() => {
 }"""
 
 
+@pytest.mark.long
 def test_the_title_is_never_cut_nor_covered(page, server):
     visit(page, server, "cell")
     page.locator(".cell-steps[data-painted]").wait_for()

@@ -40,6 +40,7 @@ def test_the_race_is_seen_to_run_and_ends_with_equal_tokens(server, page):
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path, address, places",
     [

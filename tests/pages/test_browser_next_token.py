@@ -104,6 +104,7 @@ def test_another_browser_at_the_same_address_shows_the_same_bench(page, server, 
     assert address(other.url) == address(page.url)
 
 
+@pytest.mark.long
 def test_the_picture_is_not_sent_again_for_its_own_settings(page, server):
     open_bench(page, server)
     page.locator(ROOT).evaluate("root => { root.atlas.meta.mine = true }")
@@ -114,6 +115,7 @@ def test_the_picture_is_not_sent_again_for_its_own_settings(page, server):
     assert page.locator(ROOT).evaluate("root => root.atlas.meta.mine") is True
 
 
+@pytest.mark.long
 def test_settings_survive_a_click_on_another_token(page, server):
     open_bench(page, server)
     page.locator("[data-transform=top_k] .value").fill("3")
@@ -125,6 +127,7 @@ def test_settings_survive_a_click_on_another_token(page, server):
     expect_address(page, query="2", **{"sampling.top_k": "3"})
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.long)])
 def test_a_phone_shows_everything_in_its_width(new_page, server, language):
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)

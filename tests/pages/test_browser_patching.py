@@ -17,6 +17,7 @@ def cell(page, row: int, column: int) -> dict[str, float]:
     return {"x": at["left"] + (column + 0.5) * at["pitchX"], "y": at["top"] + (row + 0.5) * at["pitchY"]}
 
 
+@pytest.mark.long
 def test_a_click_on_the_map_is_in_the_address_and_hovering_says_how_far_it_goes(server, page):
     visit(page, server, "edit_heads", heads="patching")
     root = page.locator(".layer-head-map[data-painted]")
@@ -45,6 +46,7 @@ def test_work_is_stopped_and_goes_on(server, page):
     stop.wait_for(timeout=PATIENCE)
 
 
+@pytest.mark.long
 def test_the_view_is_whole_at_1440_by_900_and_not_wider_than_a_phone(server, page):
     visit(page, server, "edit_heads", heads="patching")
     page.locator(".layer-head-map[data-painted]").wait_for(timeout=PATIENCE)

@@ -38,6 +38,7 @@ def test_dragging_turns_the_dials_and_sends_nothing_until_it_is_released(server,
     expect(root).to_have_attribute("data-position", position)
 
 
+@pytest.mark.long
 def test_a_click_on_a_key_of_the_map_is_in_the_address(server, page):
     visit(page, server, "positions", layer="3", head="2", positions="frequencies")
     root = page.locator(".score-split[data-painted]")
@@ -48,7 +49,13 @@ def test_a_click_on_a_key_of_the_map_is_in_the_address(server, page):
     page.locator(".token-strip [data-position='1'].looked-at").wait_for()
 
 
-@pytest.mark.parametrize("view", ["rotation", "difference", "frequencies", "distance", "others"])
+@pytest.mark.parametrize(
+    "view",
+    [
+        "rotation",
+        *(pytest.param(one, marks=pytest.mark.long) for one in ("difference", "frequencies", "distance", "others")),
+    ],
+)
 def test_every_view_is_whole_at_1440_by_900_and_fits_a_phone(server, page, view):
     visit(page, server, "positions", layer="3", head="2", positions=view)
     root = page.locator("[data-testid=stMain] [data-painted]:not(.token-strip)").first

@@ -75,6 +75,7 @@ LOOKS = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path, place, picture", LOOKS)
 def test_it_lies_beside_the_picture_or_below_what_is_looked_at(new_page, server, path, place, picture):
     page = new_page(viewport=LAPTOP)

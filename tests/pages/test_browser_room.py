@@ -68,7 +68,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "zoo.view=model&layer=6&head=4": ".head-map",
     },
 }
-OFTEN = ("", "film", "masks")  # pages whose first view is looked at in every run of the tests
+OFTEN = ("", "film")  # pages whose first view is looked at in every run of the tests
 LOOKS = [
     pytest.param(
         path,
@@ -142,6 +142,7 @@ def test_the_picture_is_whole_on_a_projector_and_grows_and_nothing_scrolls_sidew
     assert page.evaluate(OVERLAPS) == 0
 
 
+@pytest.mark.long
 def test_words_of_a_figure_are_as_much_larger_as_the_screen_is_and_a_click_meets_its_cell(new_page, server):
     page = new_page(viewport=LARGE)
     wait_for_heads(visit(page, server, layer="6", head="5"))
@@ -159,6 +160,7 @@ def test_words_of_a_figure_are_as_much_larger_as_the_screen_is_and_a_click_meets
     )
 
 
+@pytest.mark.long
 def test_a_head_that_is_tapped_on_a_phone_comes_into_view(new_page, server):
     page = new_page(viewport=PHONE, has_touch=True)
     wait_for_heads(visit(page, server, layer="6", head="5"))

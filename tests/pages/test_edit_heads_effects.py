@@ -263,6 +263,7 @@ def test_a_long_search_shows_its_progress_and_ends_when_it_is_stopped(server, pa
     assert before != "8 of 8 layers, every head ablated once"
 
 
+@pytest.mark.long
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [720, 390])  # a window of 1440 at 200 %, and a phone
 def test_the_lists_are_not_printed_over_each_other_and_can_be_seen_whole(server, new_page, width):

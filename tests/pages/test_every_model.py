@@ -19,12 +19,19 @@ TABLE: dict[str, dict[str, str]] = {
     "jamba": {"positions": NO_ROTATION},
     "mamba": {"": NO_SOFTMAX},
 }
+OFTEN = [("gptj", "heads"), ("gptj", "sharing"), ("gptj", "kv_cache"), ("bloom", "positions"), ("mamba", "cell")]
 
 pytestmark = pytest.mark.table
 
 
-@pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name != "gptj")) for name in TABLE])
+@pytest.mark.parametrize(
+    "name, page",
+    [
+        pytest.param(name, page, marks=[] if (name, page) in OFTEN else [pytest.mark.long])
+        for name in TABLE
+        for page in PAGES
+    ],
+)
 def test_a_page_shows_it_or_says_why_not(folder_of, name, page):
     app = open_app(page=f"pages/{page}/page.py", model=folder_of(name), text="some text here")
     no_failure(app)

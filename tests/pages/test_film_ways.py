@@ -138,6 +138,7 @@ def test_back_takes_a_forced_token_back_and_forward_brings_it_again(page, server
     assert address(page.url) == forced
 
 
+@pytest.mark.long
 def test_what_changes_is_one_step_of_back(page, server):
     visit(page, server, "film", **{"film.length": "6", "film.steps": "4", "film.frame": "2"})
     of_film = page.locator(".film")

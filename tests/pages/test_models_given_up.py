@@ -43,7 +43,7 @@ def ended(app, stop: str):
     "place, stopped",
     [
         ("race", False),
-        ("sweep", True),
+        pytest.param("sweep", True, marks=pytest.mark.long),
         *(pytest.param(place, False, marks=pytest.mark.long) for place in PLACES if place != "race"),
     ],
 )

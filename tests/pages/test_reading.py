@@ -22,6 +22,9 @@ VIEWS = {
 }
 
 
+OFTEN = ("masks", "sharing", "zoo")  # looked at in each run of the tests
+
+
 def reading(page: str, view: str = "", **address: str) -> list[str]:
     """The paragraphs of the open explanation, what to try last, without the escapes of Markdown."""
     place = {f"{page}.view": view} if view else {}
@@ -37,7 +40,9 @@ def explained(app: AppTest) -> list[str]:
     return [*shown[tried - 1].split("\n\n"), shown[tried]]
 
 
-@pytest.mark.parametrize("page", VIEWS)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[] if page in OFTEN else [pytest.mark.long]) for page in VIEWS]
+)
 def test_each_view_has_an_explanation_of_its_own(page: str):
     said = [paragraph for view in VIEWS[page] for paragraph in reading(page, view)]
     assert len(said) == len(set(said)) >= 3 * len(VIEWS[page])

@@ -36,7 +36,7 @@ def test_a_page_opens_in_every_other_language(entry, language):
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("text", ["a", "😀"])
+@pytest.mark.parametrize("text", [pytest.param("a", marks=pytest.mark.long), "😀"])
 def test_a_page_opens_on_texts_of_one_token_and_of_one_character(entry, text):
     app = open_app(page=entry.file, text=text)
     no_failure(app)

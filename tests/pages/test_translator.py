@@ -123,7 +123,9 @@ def test_a_click_on_what_was_read_is_the_key_and_on_what_is_written_the_query():
 
 
 @pytest.mark.parametrize("page", SHOWN)
-@pytest.mark.parametrize("attention", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize(
+    "attention", [*(pytest.param(one, marks=pytest.mark.long) for one in ("encoder", "decoder")), "cross"]
+)
 def test_the_pages_that_know_two_texts_show_them_with_a_place_that_does_not_exist_too(page, attention):
     for place in ({}, {"query": "-2", "key": "99", "layer": "9", "head": "9"}):
         app = open_app(page=f"pages/{page}/page.py", **ADDRESS, attention=attention, **place)

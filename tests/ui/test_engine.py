@@ -30,6 +30,7 @@ sys.exit("; ".join(wrong) or None)
 """
 
 
+@pytest.mark.long
 @pytest.mark.table
 def test_the_engine_is_imported_once_whoever_comes_at_the_same_time():
     ended = subprocess.run([sys.executable, "-c", CODE], cwd=ROOT, capture_output=True, text=True, timeout=240)

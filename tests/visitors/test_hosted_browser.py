@@ -42,6 +42,9 @@ client_secret_file = "{secret}"
 teachers = ["@school.org"]
 """
 
+EVERY = (*(entry.address for entry in ENTRIES), "kv_cache?kv_cache.view=bytes", "masks?masks.view=sweep", "privacy")
+OFTEN = ("film", "kv_cache?kv_cache.view=bytes", "privacy")  # looked at in each run of the tests
+
 
 @dataclass(frozen=True)
 class Hosted:
@@ -101,12 +104,12 @@ def opened(page: Page, address: str) -> Page:
     return page
 
 
-def test_no_page_asks_for_what_the_policy_forbids(hosted: Hosted, page: Page, watch: Watch):
-    """All pages as they open; the views of Plotly, tables and files beside them."""
+@pytest.mark.parametrize("addresses", [OFTEN, pytest.param(EVERY, marks=pytest.mark.long)], ids=["often", "every"])
+def test_no_page_asks_for_what_the_policy_forbids(hosted: Hosted, page: Page, watch: Watch, addresses: tuple[str, ...]):
+    """Pages as they open; the views of Plotly, tables and files beside them."""
     page.add_init_script(COLLECT)
     violations: dict[str, list[str]] = {}
-    addresses = [entry.address for entry in ENTRIES]
-    for address in [*addresses, "kv_cache?kv_cache.view=bytes", "masks?masks.view=sweep", "privacy"]:
+    for address in addresses:
         if address == "privacy":
             page.goto(f"{hosted.url}/{address}")
         else:

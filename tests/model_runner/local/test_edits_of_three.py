@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -34,6 +35,10 @@ from tests.model_runner.tiny import D_HEAD, PAD, byte_tokenizer, tiny
 
 NAMES = ("t5", "bart", "marian")
 ATTENTIONS = ("encoder", "decoder", "cross")
+EACH = [  # each family and each attention in every run of the tests, each pair by make long
+    pytest.param(name, attention, marks=[] if number % 4 == 0 else [pytest.mark.long])
+    for number, (name, attention) in enumerate(itertools.product(NAMES, ATTENTIONS))
+]
 LAYER, HEAD = 1, 2
 REQUEST = CaptureRequest(SOURCE, target=TARGET)
 
@@ -86,8 +91,7 @@ def swap(x: Tensor) -> Tensor:
     return x[:, :, order]
 
 
-@pytest.mark.parametrize("attention", ATTENTIONS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name, attention", EACH)
 @pytest.mark.parametrize(
     "edit, change",
     [

@@ -12,7 +12,7 @@ from torch import Tensor
 from model_runner import CaptureRequest
 from model_runner.edits import OfAttention, ScaledHead
 from model_runner.questions import NextLogits, PatchHeads, PatchStream, WhichHeads
-from tests.model_runner.local.test_edits_of_three import ATTENTIONS, LAYER, NAMES, by_hook, projection
+from tests.model_runner.local.test_edits_of_three import ATTENTIONS, EACH, LAYER, NAMES, by_hook, projection
 from tests.model_runner.local.test_encoder_decoders import FAMILIES, SOURCE, TARGET, ids_of, runner
 from tests.model_runner.tiny import D_HEAD, N_HEADS, PAD
 
@@ -68,8 +68,7 @@ def hidden(args: Any, kwargs: Any) -> Tensor:
     return args[0] if args else kwargs["hidden_states"]
 
 
-@pytest.mark.parametrize("attention", ATTENTIONS)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name, attention", EACH)
 def test_patched_streams_and_heads_are_those_of_hooks(name: str, attention: str):
     made = runner(name)
     other = (OTHER_SOURCE, TARGET) if attention == "encoder" else (SOURCE, OTHER_TARGET)

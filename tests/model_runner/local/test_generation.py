@@ -195,7 +195,9 @@ def _rows(capture: Capture) -> list[int]:
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("name", often(["llama", "gemma2", "deepseek-v3", "jamba"]))  # gemma2 has windows too
+@pytest.mark.parametrize(
+    "name", ["gemma2", *(pytest.param(one, marks=pytest.mark.long) for one in ("llama", "deepseek-v3", "jamba"))]
+)  # gemma2 has windows too
 def test_all_steps_together_hold_one_set_of_rows_and_nothing_of_tokens_times_tokens(name: str) -> None:
     steps = list(endless(name).generate(GenerateRequest("the dog " * 12, max_new_tokens=200)))
     captures = [step.capture for step in steps]
