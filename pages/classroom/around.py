@@ -35,9 +35,13 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         ask(room, *asked)
     if problem := session.slots().pop(PROBLEM, ""):
         st.warning(plain(_(problem)))
-    if session.slots().get(CODE):
+    place = entry.address, session.model(), session.text()
+    if session.slots().get(CODE) in (True, place):  # who opens a page, a model or a text meanwhile wants to see that
+        session.slots()[CODE] = place
+        session.write_address()
         show_code(room)
     elif room.poll is not None:
+        session.write_address()
         shown = {"title": room.poll.question.words, "subtitle": "", "page": "poll"}
         _followed(room, shown, entry, lambda: show_poll(room))
     else:

@@ -10,7 +10,7 @@ from attention.small_attention import small_attention, usual_numbers
 from classroom.frames import Vote
 from classroom.room import Room
 from model_runner import CaptureRequest, load_runner
-from tests.ui.driving import components, go, html, no_failure, open_app, send, sentences
+from tests.ui.driving import button, components, go, html, no_failure, open_app, send, sentences, type_text
 from ui.session import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
@@ -112,3 +112,23 @@ def test_of_the_model_the_number_asked_for_is_its_own():
     no_failure(app)
     weights = load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT)).weights(6, 4)
     assert np.isclose(weights.numpy(), float(room.poll.question.likeliest[0]), rtol=1e-5, atol=1e-7).any()
+
+
+def test_the_code_makes_way_for_a_text_a_model_or_a_page_and_a_question_keeps_the_address_true():
+    app = open_app()
+    app.button(key="open_room").click().run()
+    for choose in (lambda: type_text(app, TEXT), lambda: app.selectbox(key="model_box").set_value("encoder").run()):
+        assert button(app, "hide_code")
+        choose()
+        no_failure(app)
+        assert not button(app, "hide_code")
+        assert app.query_params.get("model", "default") == app.session_state["model"]
+        assert app.query_params["text"] == app.text_area(key="text_box").value
+        app.button(key="show_code").click().run()
+    go(app, STEPS)
+    assert not button(app, "hide_code")
+    app.selectbox(key="model_box").set_value("default").run()
+    app.button(key="ask_next").click().run()
+    type_text(app, "The king")
+    assert button(app, "reveal")
+    assert app.query_params["text"] == "The king"
