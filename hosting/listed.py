@@ -1,4 +1,4 @@
-"""What the host has set of models: which are shown, what is kept of their work; and the devices that there are."""
+"""What the host has set: the models that are shown, what is kept of their work, lessons; and the devices there are."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ def memory_setting() -> str:
     """What is kept of all visitors' texts, as :func:`model_runner.memory.budget` reads it; else ATLAS_MEMORY."""
     hosted = settings.current()
     return hosted.limits.memory if hosted else os.environ.get("ATLAS_MEMORY", "")
+
+
+def lessons_folder() -> Path | None:
+    """Where lessons of the host's own are, from the environment of the server: ATLAS_LESSONS."""
+    named = os.environ.get("ATLAS_LESSONS", "").strip()
+    return Path(named).expanduser() if named else None
 
 
 def devices() -> tuple[str, ...]:

@@ -17,7 +17,8 @@ from attention.zoo.table import BY_NAME
 from attention.zoo.variant import NotHere, Variant
 from model_runner.errors import N_, EditInvalid, EditNotPossible, Reason, RunnerError
 
-H, T = TypeVar("H"), TypeVar("T")
+H = TypeVar("H")
+T = TypeVar("T")
 
 LONGEST = 1024  # tokens of a text in which heads may be substituted: their maps are made whole
 

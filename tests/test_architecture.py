@@ -27,7 +27,7 @@ def room(ours: str = "", libraries: str | None = "") -> Room:
 
 
 EVERYWHERE = frozenset({"numpy"})
-APP = "attention model_runner analysis viz inline hosting jobs classroom ui visitors pages app"
+APP = "attention model_runner analysis viz inline hosting jobs classroom lessons ui visitors pages app"
 ROOMS = {
     "attention": room(libraries="torch jaxtyping"),
     "model_runner": room(
@@ -36,13 +36,13 @@ ROOMS = {
     "analysis": room("attention model_runner", "torch pandas jaxtyping"),
     "viz": room(libraries="plotly PIL"),
     "inline": room("attention model_runner analysis viz"),
-    "hosting": room(),
+    **dict.fromkeys(("hosting", "lessons"), room()),
     "jobs": room("attention model_runner analysis hosting"),
     "classroom": room("viz", "starlette segno"),
     "ui": room("attention model_runner analysis viz hosting jobs classroom", "streamlit babel pandas"),
     "visitors": room("viz hosting ui", "streamlit starlette psutil"),
-    "pages": room("attention model_runner analysis viz hosting jobs classroom ui", "streamlit pandas"),
-    "app": room("pages ui visitors hosting jobs classroom", "streamlit starlette"),
+    "pages": room("attention model_runner analysis viz hosting jobs classroom lessons ui", "streamlit pandas"),
+    "app": room("pages ui visitors hosting jobs classroom app", "streamlit starlette"),
     "benchmarks": room(f"{APP} tests benchmarks", None),
     "scripts": room("attention model_runner analysis scripts", None),
     "tests": room(f"{APP} benchmarks scripts tests", None),
@@ -73,7 +73,7 @@ def sources(*suffixes: str) -> list[str]:
 
 
 def room_of(path: str) -> str:
-    if path == "ui/entry/atlas.py":  # app.py's script, which has to stand elsewhere
+    if path in ("ui/entry/atlas.py", "pages/guests.py"):  # app.py's script, which has to stand elsewhere
         return "app"
     return Path(path).parts[0].removesuffix(".py")
 

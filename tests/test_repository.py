@@ -34,6 +34,7 @@ ROOMS = (
     "hosting",
     "jobs",
     "classroom",
+    "lessons",
     "ui",
     "visitors",
     "pages",

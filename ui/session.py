@@ -7,7 +7,7 @@ Runners and captures are held by the server and shared; what a session is lookin
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -45,12 +45,12 @@ DEFAULT_TEXT = "The dog chased the squirrel because it"
 DEFAULT_MODEL = "default"
 UNREADABLE_TEXT = N_("The text in the address cannot be read: this is the text that the app begins with.")
 
-_MODEL, _TEXT, _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS = (
-    "model", "text", "picked", "session_id", "problems", "slots", "jobs", "set", "words",
+_MODEL, _TEXT, _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM, _STEP = (
+    "model", "text", "picked", "session_id", "problems", "slots", "jobs", "set", "words", "room", "lesson_step",
 )  # fmt: skip
-_ROOM = "room"
 _BARE = {_MODEL, KEY}  # of an address that says nothing of a text
 _CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
+LESSON = ("lesson", "step")  # parts that a link to another page may change
 EDITS = "edits"  # a part of the address: see ui.edit_list
 
 
@@ -62,15 +62,21 @@ class Words:
     ever: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
-# -- what the session looks at ----------------------------------------------------------------------------------------
-
-
 def begin() -> bool:
-    """Read the address at the first run of a session, and whenever its reader went back or forward: whether it did."""
-    if _ID in st.session_state and not moved():
+    """Read the address at the first run, when its reader went back or forward, or to another step: whether it did."""
+    step = [st.query_params.get(name) for name in LESSON]
+    led = st.session_state.get(_STEP) != step  # by a link, and by nothing of ours
+    st.session_state[_STEP] = step
+    if _ID in st.session_state and not moved() and not led:
         return False
-    given = renamed(st.query_params.to_dict())
     st.session_state.setdefault(_ID, uuid.uuid4().hex)
+    go_to(st.query_params.to_dict())
+    return True
+
+
+def go_to(parts: Mapping[str, str]) -> None:
+    """Look at what an address with these parts says, and at nothing else."""
+    given = renamed(parts)
     st.session_state[_PROBLEMS] = {}
     st.session_state[_MODEL] = model_named(given.get(_MODEL, "")) or DEFAULT_MODEL
     first = _TEXT not in st.session_state and not given.keys() - _BARE
@@ -88,7 +94,6 @@ def begin() -> bool:
     except ValueError:
         st.session_state[_TEXT] = stays
         st.session_state[_PROBLEMS] = {_TEXT: _(UNREADABLE_TEXT)}
-    return True
 
 
 def moved() -> bool:
@@ -199,6 +204,7 @@ def write_address() -> None:
     """Mirror the place in the address."""
     if (wanted := address_parts()) != st.query_params.to_dict():
         st.query_params.from_dict(wanted)
+    st.session_state[_STEP] = [wanted.get(name) for name in LESSON]
 
 
 def to_set() -> dict[str, bool]:
@@ -233,9 +239,6 @@ def room() -> Room | None:
 def teach(opened: Room) -> None:
     """What this session's pages show is seen in this room."""
     st.session_state[_ROOM] = opened
-
-
-# -- what the server holds --------------------------------------------------------------------------------------------
 
 
 @st.cache_resource(show_spinner=False)

@@ -125,9 +125,6 @@ def _held(kind: type[State], name: str, usual: Mapping[str, Any]) -> Any:
     return usual.get(name, default_of(kind, name)) if written is None else read(kind, name, written)
 
 
-# -- one value and its text -------------------------------------------------------------------------------------------
-
-
 def read(kind: type[State], name: str, text: str) -> Any:
     """What :func:`write` wrote. Raises Unreadable with a sentence."""
     about, wanted = setting_of(kind, name), type_of(kind, name)

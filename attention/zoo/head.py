@@ -85,8 +85,12 @@ def head_of(
 
 def stacked(heads: Sequence[Head]) -> Head:
     """Heads without sinks of one layer as one, ``beside`` and ``turns`` left out."""
-    parts = {name: torch.stack([getattr(one, name) for one in heads]) for name in ("q", "k", "v", "keep", "scores")}
-    return Head(**parts, scale=heads[0].scale)
+
+    def together(name: str) -> Tensor:
+        return torch.stack([getattr(one, name) for one in heads])
+
+    q, k, v, keep, scores = map(together, ("q", "k", "v", "keep", "scores"))
+    return Head(q, k, v, heads[0].scale, keep, scores)
 
 
 def softmax_rows(scores: Float[Tensor, "queries keys"], sink: float | None = None) -> Float[Tensor, "queries keys"]:

@@ -20,6 +20,8 @@ from ui.frame import Entry
 from ui.i18n import _
 from ui.wording import plain
 
+SHOWN, LESSON = "shown", "lesson"  # of the session's slots: the view of the page, and the words of a lesson's step
+
 
 def around(entry: Entry, run: Callable[[], None]) -> None:
     """Run the page, or show what the class is to see instead."""
@@ -51,12 +53,14 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
-    session.slots().pop("shown", None)
+    for name in (SHOWN, LESSON):
+        session.slots().pop(name, None)
     room.board.turn(shown)
     with suppress(StopException):
         run()
-    caption = " · ".join(filter(None, [_model_name(), session.slots().get("shown", "")]))
-    room.board.settle(text=session.text(), caption=caption, address=address_of_page(entry.address, room.code))
+    caption = " · ".join(filter(None, [_model_name(), session.slots().get(SHOWN, "")]))
+    link = address_of_page(entry.address, room.code)
+    room.board.settle(text=session.text(), caption=caption, address=link, words=session.slots().get(LESSON, ""))
     room.wake()
 
 

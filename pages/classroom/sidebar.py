@@ -56,10 +56,12 @@ def _questions(room: Room) -> None:
     from attention.metrics import METRICS  # the engine is there: its page ran before the room was opened
 
     for kind, words in QUESTIONS.items():
-        st.button(_(words), key=f"ask_{kind}", on_click=_ask, args=(kind,), width="stretch")
+        st.button(_(words), key=f"ask_{kind}", on_click=ask_class, args=(kind,), width="stretch")
     labels = {metric.name: _(metric.label) for metric in METRICS}
     metric = st.selectbox(_("metric"), labels, format_func=labels.__getitem__, key="ask_metric")
-    st.button(_("Which head has most of it?"), key="ask_head", on_click=_ask, args=("head", metric), width="stretch")
+    st.button(
+        _("Which head has most of it?"), key="ask_head", on_click=ask_class, args=("head", metric), width="stretch"
+    )
     hint = _("A number: on the page Step by step, choose “What comes here?” and click a covered one.")
     st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
     st.toggle(_("ask for names"), room.names, key="ask_names", on_change=lambda: _name(room))
@@ -88,7 +90,8 @@ def _open() -> None:
         session.slots()[PROBLEM] = str(error)
 
 
-def _ask(*asked: str) -> None:
+def ask_class(*asked: str) -> None:
+    """Ask this of what the page shows, in the run to come."""
     session.slots()[ASKED] = asked
     show_code(False)
 

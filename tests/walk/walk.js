@@ -238,7 +238,6 @@
 
   // -- what is shown ------------------------------------------------------------------------------------------------
 
-  // A teacher's room is the server's, and in no address.
   const LEFT_OUT = ".st-key-room_box, .st-key-room_closed, style, script, [data-testid=stPopoverBody], [data-testid=stToolbar], [data-testid=stAlert], [data-testid=stTooltipContent], [data-baseweb=tooltip], .tooltip, [aria-hidden=true], .visually-hidden, [aria-live], [data-testid=InputInstructions]"
 
   function hashOf(canvas) {

@@ -2,9 +2,8 @@
 
 import streamlit as st
 
-from pages.classroom.around import around
-from pages.classroom.sidebar import show_room
 from pages.entries import ENTRIES
+from pages.guests import run_page, show_guests
 from ui.frame import Guest, navigation, run_framed
 from visitors.entrance import admitted
 from visitors.sign_in import may_teach, show_foot
@@ -12,5 +11,5 @@ from visitors.sign_in import may_teach, show_foot
 st.set_page_config(page_title="Attention Atlas", layout="wide", initial_sidebar_state="auto")
 page = navigation(ENTRIES)
 if admitted():
-    run_framed(page, ENTRIES, Guest(show_room if may_teach() else lambda: None, around))
+    run_framed(page, ENTRIES, Guest(lambda: show_guests(page.url_path, may_teach()), run_page))
     show_foot()

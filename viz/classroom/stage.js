@@ -15,15 +15,18 @@ const parts = new Map()
 export function createStage(root) {
   const title = element("h1")
   const text = element("p", { className: "text" })
+  const words = element("p", { className: "words", hidden: true })
   const figures = element("div", { className: "figures" })
   const caption = element("p", { className: "caption" })
-  const box = element("section", {}, title, text, figures, caption)
-  return { root, box, title, text, figures, caption, held: /** @type {Map<string, Figure>} */ (new Map()), address: "" }
+  const box = element("section", {}, title, words, text, figures, caption)
+  return { root, box, title, words, text, figures, caption, held: /** @type {Map<string, Figure>} */ (new Map()), address: "" }
 }
 
 // Title and text, and which figures there are, in order; the others are taken away.
-export function showStage(stage, { title, subtitle, text, caption, figures, address }, empty) {
+export function showStage(stage, { title, subtitle, words, text, caption, figures, address }, empty) {
   stage.title.replaceChildren(title, element("span", { textContent: subtitle ?? "" }))
+  stage.words.textContent = words ?? "" // of a lesson's step
+  stage.words.hidden = !words
   stage.text.textContent = text ?? ""
   stage.caption.textContent = figures.length ? (caption ?? "") : empty
   if (address) stage.address = address

@@ -1,10 +1,12 @@
-// On a narrow screen the sidebar lies over the page. Who tapped an example or a page's name in it wants to see that.
+// On a narrow screen the sidebar lies over the page. Who tapped an example, a lesson or a page's name in it wants to
+// see that.
 
 import { bringIntoView, partOf } from "../shared/in_view.js"
 
 const LIES_OVER = "(max-width: 768px)" // Streamlit's own (1.67)
 const EXAMPLE = ".st-key-examples button"
 const PAGE = ".st-key-navigation a"
+const LESSON = ".st-key-lesson_list :is(button, a)"
 const CLOSE = "[data-testid=stSidebarCollapseButton] button"
 const STORY = "map_heading" // of Heads: the head that an example opens on, and below its map what there is to see
 
@@ -12,7 +14,7 @@ const STORY = "map_heading" // of Heads: the head that an example opens on, and 
 export function closeSidebarAfterChoice(signal) {
   const tapped = (event) => {
     if (!matchMedia(LIES_OVER).matches || !(event.target instanceof Element)) return
-    const chosen = event.target.closest(`${EXAMPLE}, ${PAGE}`)
+    const chosen = event.target.closest(`${EXAMPLE}, ${PAGE}, ${LESSON}`)
     if (!chosen) return
     /** @type {HTMLElement | null} */ (document.querySelector(CLOSE))?.click()
     if (chosen.matches(EXAMPLE)) bringIntoView(partOf(STORY))

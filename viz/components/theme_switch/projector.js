@@ -78,6 +78,8 @@ function isTyped(event) {
 // A button of the page that steps ([data-step]), in a figure or beside it; where there is none, or no further, a page.
 /** @type {(way: "next" | "back") => void} */
 function go(way) {
+  const lesson = /** @type {HTMLElement | null} */ (document.querySelector(`.st-key-lesson_${way} :is(button, a)`))
+  if (lesson) return lesson.click() // an open lesson goes its own way
   const roots = [document, ...[...document.querySelectorAll(".stMain *")].map((node) => node.shadowRoot)]
   const steps = roots.flatMap((root) => [...(root?.querySelectorAll(`[data-step=${way}]`) ?? [])])
   const free = /** @type {HTMLElement | undefined} */ (steps.find((step) => !step.matches(":disabled")))

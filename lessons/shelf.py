@@ -1,0 +1,112 @@
+"""The lessons that there are: a folder has one for each language, and in it one for each lesson, with a file a step.
+
+Folders and files stand in the order of their names. Digits and a hyphen before a lesson's name give its place alone:
+``10-attention`` is called ``attention``. A lesson with a step that cannot be read is left out, with the reason.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lessons.step import LONGEST, TOO_LONG, Broken, Step, read
+
+N_ = str  # marks a text for Babel without translating it here
+
+HERE = Path(__file__).parent
+MOST_STEPS = 100
+
+NO_STEPS = N_("there is no step in its folder")
+MANY_STEPS = N_("it has more than {most} steps")
+UNREADABLE = N_("its step {file} cannot be read as text")
+
+_PLACE = re.compile(r"^\d+-")
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """``name`` is what an address calls it, ``title`` what a reader reads."""
+
+    name: str
+    title: str
+    language: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A lesson that is not there: ``reason`` is half a sentence with places for ``values``."""
+
+    name: str
+    reason: str
+    values: Mapping[str, Any]
+
+
+def lessons(
+    folders: Sequence[Path], language: str, pages: Collection[str]
+) -> tuple[tuple[Lesson, ...], tuple[LeftOut, ...]]:
+    """The lessons in this language, then those that are in another alone; and what is left out.
+
+    Of two with one name in one language the first counts, so that an earlier folder's replaces a later one's. What was
+    read is kept until a file is another.
+    """
+    found: dict[str, Lesson] = {}
+    broken: dict[str, LeftOut] = {}
+    for own in (True, False):
+        for folder in folders:
+            for path in _lessons_of(folder, language, own):
+                name = _PLACE.sub("", path.name)
+                if name in found or name in broken:
+                    continue
+                one = _lesson(path, _stamp(path), frozenset(pages))
+                if isinstance(one, Lesson):
+                    found[name] = one
+                else:
+                    broken[name] = one
+    return tuple(found.values()), tuple(broken.values())
+
+
+def _lessons_of(folder: Path, language: str, own: bool) -> Iterator[Path]:
+    for of_language in _folders(folder):
+        if (of_language.name == language) is own:
+            yield from _folders(of_language)
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] not in "._")
+    except OSError:
+        return []
+
+
+def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """What changes with the files of a lesson."""
+    try:
+        files = sorted(path for path in folder.glob("*.md") if path.is_file())
+        return tuple((path.name, path.stat().st_mtime_ns, path.stat().st_size) for path in files)
+    except OSError:
+        return ()
+
+
+@functools.lru_cache(maxsize=500)
+def _lesson(folder: Path, stamp: tuple[tuple[str, int, int], ...], pages: frozenset[str]) -> Lesson | LeftOut:
+    name = _PLACE.sub("", folder.name)
+    steps: list[Step] = []
+    if not stamp:
+        return LeftOut(name, NO_STEPS, {})
+    if len(stamp) > MOST_STEPS:
+        return LeftOut(name, MANY_STEPS, {"most": MOST_STEPS})
+    for file, _changed, size in stamp:
+        try:
+            if size > 4 * LONGEST:  # bytes: four for a character at most
+                raise Broken(TOO_LONG, most=f"{LONGEST:,}")
+            steps.append(read((folder / file).read_text("utf-8"), pages))
+        except Broken as error:
+            return LeftOut(name, error.reason, {"file": file, **error.values})
+        except (OSError, ValueError):
+            return LeftOut(name, UNREADABLE, {"file": file})
+    return Lesson(name, steps[0].lesson or name, folder.parent.name, tuple(steps))

@@ -1,0 +1,50 @@
+"""What the page shows as a step of a lesson: a file to put into a folder of lessons. Nothing is written here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import streamlit as st
+
+from lessons.step import LONGEST, QUESTIONS, Broken, Step, read, written
+from pages.lessons.card import ASKED
+from pages.lessons.state import LessonState, pages_of
+from pages.lessons.way import KEPT
+from ui import session
+from ui.frame import Entry
+from ui.i18n import _
+from ui.state import address_of, fields
+from ui.wording import plain
+
+
+def show_record(entries: Sequence[Entry], here: Entry) -> None:
+    """Title, words and question of the step; once they are given, its file."""
+    with st.form("record_step", border=False, enter_to_submit=False):
+        st.markdown(f"**{_('Record a step')}**", help=_("A file with the address of this page and your words."))
+        title = st.text_input(_("Title"), key="record_title", max_chars=200)
+        words = st.text_area(_("Words, in Markdown"), key="record_words", max_chars=LONGEST // 2, height=120)
+        questions = {"": _("no question"), **{name: _(ASKED[name]) for name in QUESTIONS}}
+        asked = st.selectbox(_("Question"), list(questions), format_func=questions.__getitem__, key="record_question")
+        given = st.form_submit_button(_("Record a step"))
+    if not given:
+        return
+    if not (title.strip() and words.strip()):
+        st.warning(_("A step has a title and words."))
+        return
+    name = (re.sub(r"[\W_]+", "-", title.lower()).strip("-") or "step") + ".md"
+    text = written(Step(title, here.address, _parts(), words, asked))
+    try:
+        read(text, pages_of(entries))
+    except Broken as error:
+        reason = _(error.reason).format(file=name, **error.values)
+        st.warning(plain(_("This is no lesson yet: {reason}.").format(reason=reason)))
+        return
+    label = _("Save {file}").format(file=plain(name))
+    st.download_button(label, text, name, "text/markdown", key="record_save", on_click="ignore")
+
+
+def _parts() -> tuple[tuple[str, str], ...]:
+    """What the page looks at, without what is the reader's own."""
+    own = {*KEPT, *(address_of(LessonState, name) for name in fields(LessonState))}
+    return tuple((name, value) for name, value in session.address_parts().items() if name not in own)

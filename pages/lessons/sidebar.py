@@ -1,0 +1,35 @@
+"""The lessons in the sidebar of every page, and a step made of what the page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.lessons.record import show_record
+from pages.lessons.state import LessonState, Opened, shelf
+from pages.lessons.way import show_way
+from ui.frame import Entry
+from ui.i18n import _
+from ui.state import current
+from ui.wording import plain
+
+
+def show_lessons(entries: Sequence[Entry], here: Entry) -> None:
+    """The list, which opens; ``here`` is the page that it stands beside."""
+    state = current(LessonState)
+    with st.container(key="lessons_menu", width="content"):
+        # with another key it is another one, and closed: Streamlit (1.67) closes none of itself
+        key = f"lessons_{state.lesson}_{state.step}"
+        menu = st.popover(_("Lessons"), type="tertiary", on_change="rerun", key=key)
+    if not menu.open:
+        return
+    found, left_out = shelf(entries)
+    with menu:
+        with st.container(key="lesson_list", gap=None):
+            for lesson in found:
+                show_way(plain(lesson.title), f"lesson_{lesson.name}", entries, here, Opened(lesson, 1))
+        for one in left_out:
+            reason = _(one.reason).format(**one.values)
+            st.warning(plain(_("The lesson “{lesson}” is left out: {reason}.").format(lesson=one.name, reason=reason)))
+        show_record(entries, here)

@@ -1,0 +1,72 @@
+"""Which lesson is open and at which step: a part of the address of every page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from hosting.listed import lessons_folder
+from lessons.shelf import HERE, LeftOut, Lesson, lessons
+from lessons.step import Step
+from ui.frame import Entry
+from ui.i18n import _, language
+from ui.state import current, keep, refuse, setting
+
+N_ = str  # marks a text for Babel without translating it here
+
+
+@dataclass(frozen=True)
+class LessonState:
+    """``lesson`` is the name of one, or "" for none; ``step`` counts from 1."""
+
+    SCOPE: ClassVar[str] = ""
+
+    lesson: str = setting("", N_("lesson"), longest=80)
+    step: int = setting(1, N_("step"), least=1, most=10**6)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A lesson at one of its steps, counted from 1."""
+
+    lesson: Lesson
+    number: int
+
+    @property
+    def step(self) -> Step:
+        return self.lesson.steps[self.number - 1]
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """Of the address."""
+        return {"lesson": self.lesson.name} | ({"step": str(self.number)} if self.number > 1 else {})
+
+
+def shelf(entries: Sequence[Entry]) -> tuple[tuple[Lesson, ...], tuple[LeftOut, ...]]:
+    """The lessons for this reader, the host's own first; and what is left out."""
+    own = lessons_folder()
+    return lessons([HERE] if own is None else [own, HERE], language(), pages_of(entries))
+
+
+def pages_of(entries: Sequence[Entry]) -> frozenset[str]:
+    """The addresses that a step may have."""
+    return frozenset(entry.address for entry in entries)
+
+
+def opened(entries: Sequence[Entry]) -> Opened | None:
+    """The one that is open; one that is not there, and a step that it does not have, are said and dropped."""
+    held = current(LessonState)
+    if not held.lesson:
+        return None
+    lesson = next((one for one in shelf(entries)[0] if one.name == held.lesson), None)
+    if lesson is None:
+        refuse(LessonState, "lesson", _("There is no lesson “{name}” here.").format(name=held.lesson))
+        keep(LessonState, step=1)
+        return None
+    if held.step > len(lesson.steps):
+        words = _("The {what} is {value}; it may be at most {most}.")
+        words = words.format(what=_("step"), value=held.step, most=len(lesson.steps))
+        refuse(LessonState, "step", words)
+        return Opened(lesson, 1)
+    return Opened(lesson, held.step)

@@ -1,0 +1,62 @@
+"""From step to step: the page of a step is opened as by its address, and stays the reader's own in the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from analysis import text_in_address
+from lessons.step import Step
+from pages.lessons.state import LessonState, Opened
+from ui import address, session
+from ui.frame import Entry
+from ui.i18n import KEY as LANGUAGE
+from ui.inputs import give
+from ui.state import change
+
+KEPT = (LANGUAGE, "room", "device", "dtype")  # parts that are the reader's, whatever a step says
+
+
+def show_way(
+    label: str, key: str, entries: Sequence[Entry], here: Entry, to: Opened, *, disabled: bool = False
+) -> None:
+    """What is pressed to go to a step. To another page it is a link: one step of Back (Streamlit 1.67)."""
+    parts = _as_written({**dict(to.step.parts), **own_parts(), **to.parts})
+    with st.container(key=key, width="content"):
+        if to.step.page == here.address or disabled:
+            st.button(label, key=f"{key}_here", type="tertiary", on_click=_go, args=(parts,), disabled=disabled)
+        else:
+            st.page_link(
+                next(one.path for one in entries if one.address == to.step.page), label=label, query_params=parts
+            )
+
+
+def _as_written(parts: dict[str, str]) -> dict[str, str]:
+    """As the page will write them itself: what it leaves out would be one step of Back more."""
+    usual = parts.get(text_in_address.PLAIN) == session.DEFAULT_TEXT and "model" not in parts
+    if usual and text_in_address.parts_of(session.text()):  # a text that no address holds stays where none is named
+        return {name: value for name, value in parts.items() if name != text_in_address.PLAIN}
+    return parts
+
+
+def _go(parts: Mapping[str, str]) -> None:
+    """In a callback: the run that follows shows the open page with these parts."""
+    session.go_to(parts)
+    give("text_box", session.text())  # over what was typed and not yet asked for
+
+
+def close() -> None:
+    """No lesson; the page stays."""
+    change(LessonState, lesson="", step=1)
+
+
+def own_parts() -> dict[str, str]:
+    """What of the address is the reader's own."""
+    return {name: value for name in KEPT if (value := address.written(name)) is not None}
+
+
+def shown(here: Entry, step: Step) -> bool:
+    """Whether the page shows what the step opened: nobody has turned to something else since."""
+    held = {text_in_address.PLAIN: session.text(), **session.address_parts()}
+    return step.page == here.address and all(held.get(name) == value for name, value in step.parts)

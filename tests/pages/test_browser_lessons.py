@@ -1,0 +1,107 @@
+"""A lesson in the browser: alone as a tour, and with a class that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from lessons.shelf import HERE, Lesson, lessons
+from pages.entries import ENTRIES
+from tests.browser import Server
+from tests.pages.visiting import PATIENCE, eventually, wait_for_rest
+from ui.i18n import catalog
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+
+
+def shipped(language: str) -> Lesson:
+    return lessons([HERE], language, {entry.address for entry in ENTRIES})[0][0]
+
+
+def way(page: Page, name: str) -> Locator:
+    return page.locator(f".st-key-lesson_{name} :is(button, a)").first
+
+
+def place(url: str) -> tuple[str, str, str]:
+    """Page, lesson and step of an address."""
+    parts = dict(parse_qsl(urlsplit(url).query))
+    return urlsplit(url).path.strip("/"), parts.get("lesson", ""), parts.get("step", "1")
+
+
+def expect_step(page: Page, lesson: Lesson, number: int) -> None:
+    step = lesson.steps[number - 1]
+    expect(page.locator(".st-key-lesson h2")).to_have_text(step.title, timeout=PATIENCE)
+    page.wait_for_url(lambda url: place(url) == (step.page, lesson.name, str(number)))
+    wait_for_rest(page)
+    expect(way(page, "again")).to_have_count(0, timeout=PATIENCE)
+
+
+def open_lesson(page: Page, server: Server, language: str) -> Lesson:
+    lesson = shipped(language)
+    page.goto(f"{server.url}/masks?lang={language}")
+    page.locator(".mask-gallery[data-painted]").wait_for(timeout=PATIENCE)
+    page.locator(".st-key-lessons_menu button").first.click()
+    named = page.locator(".st-key-lesson_list").get_by_text(lesson.title, exact=True)
+    expect(named).to_be_visible(timeout=PATIENCE)
+    wait_for_rest(page)
+    page.evaluate("window.before = history.length")
+    named.click()
+    return lesson
+
+
+@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.long)])
+def test_a_tour_goes_on_and_back_and_its_address_can_be_passed_on(page, server, new_page, language):
+    lesson = open_lesson(page, server, language)
+    for number in range(1, len(lesson.steps)):
+        expect_step(page, lesson, number)
+        way(page, "next").click()
+    expect_step(page, lesson, len(lesson.steps))
+    assert page.evaluate("history.length - before") == len(lesson.steps)  # one step of Back for each
+    expect(way(page, "next")).to_be_disabled()
+    page.go_back()
+    expect_step(page, lesson, len(lesson.steps) - 1)
+    page.reload()
+    expect_step(page, lesson, len(lesson.steps) - 1)
+    other = new_page()
+    other.goto(page.url)
+    expect_step(other, lesson, len(lesson.steps) - 1)
+    other.locator(".st-key-lesson_close button").click()
+    expect(other.locator(".st-key-lesson")).to_have_count(0, timeout=PATIENCE)
+    eventually(other, lambda: other.url, lambda url: "lesson" not in url and "step=" not in url)
+
+
+@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.long), "zh"])
+def test_a_class_follows_a_lesson_and_is_asked_its_question(
+    page: Page, server: Server, new_page: Callable[..., Page], language: str
+):
+    lesson = open_lesson(page, server, language)
+    expect_step(page, lesson, 1)
+    page.locator(".st-key-open_room button").click()
+    code = page.locator(".atlas-huge").inner_text()
+    phone = new_page(**PHONE, locale={"en": "en-GB", "zh": "zh-CN"}[language])
+    phone.goto(f"{server.url}/join/{code}")
+    page.locator(".st-key-hide_code button").click()
+    first = lesson.steps[0]
+    expect(phone.locator(".words")).to_contain_text(first.title, timeout=PATIENCE)
+    expect(phone.locator(".words")).to_contain_text(first.plain_words.split("\n")[0])
+    expect(phone.locator(".head-map")).to_be_visible(timeout=PATIENCE)
+    page.locator(".st-key-lesson_ask button").click()
+    expect(page.locator(".atlas-answered")).to_be_visible(timeout=PATIENCE)
+    phone.locator(".vote .options button").nth(1).click()
+    expect(phone.locator(".answer")).not_to_be_empty()
+    words = catalog(language).gettext
+    page.get_by_role("button", name=words("Reveal"), exact=True).click()
+    page.get_by_role("button", name=words("Back to the page"), exact=True).click()
+    expect_step(page, lesson, 1)
+    page.locator("h1").first.click()  # the keyboard is of no button
+    page.keyboard.press("p")
+    page.keyboard.press("PageDown")  # of a presenter's two buttons
+    expect_step(page, lesson, 2)
+    page.keyboard.press("p")
+    expect(phone.locator(".words")).to_contain_text(lesson.steps[1].title, timeout=PATIENCE)
+    page.locator(".st-key-end_room button").click()

@@ -1,0 +1,121 @@
+"""Lessons on their pages: every step opens what it names, and what it says of the picture is the model's."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from lessons.shelf import HERE, Lesson, lessons
+from lessons.step import Step, written
+from pages.entries import ENTRIES
+from tests.pages.shown import complete, words
+from tests.ui.driving import button, no_failure, open_app, sentences, type_text, widgets
+from ui.i18n import LANGUAGES
+
+FILES = {entry.address: entry.file for entry in ENTRIES}
+SHIPPED = {language: lessons([HERE], language, FILES)[0] for language in LANGUAGES}
+STEPS = [
+    pytest.param(language, lesson, number, id=f"{language}-{lesson.name}-{number}")
+    for language, found in SHIPPED.items()
+    for lesson in found
+    for number in range(1, len(lesson.steps) + 1)
+]
+BOLD = re.compile(r"\*\*(.+?)\*\*")
+
+
+def open_step(language: str, lesson: Lesson, number: int) -> AppTest:
+    step = lesson.steps[number - 1]
+    place = {"lesson": lesson.name} | ({"step": str(number)} if number > 1 else {})
+    return open_app(page=FILES[step.page], **dict(step.parts), **place, lang=language)
+
+
+def beside(app: AppTest, step: Step) -> str:
+    """Every word on the page, in menus and of controls, but those of the step."""
+    own = re.sub(r"\s+", " ", step.words)
+    everything = words(app)
+    assert own in everything
+    labels = [proto.label for proto in widgets(app)] + [one.label for one in app.button]
+    options = [str(getattr(one, "content", one)) for proto in widgets(app) for one in getattr(proto, "options", ())]
+    return re.sub(r"\s+", " ", " ".join([everything.replace(own, ""), *labels, *options]).replace("\\", ""))
+
+
+@pytest.mark.table
+@pytest.mark.parametrize("language, lesson, number", STEPS)
+def test_a_step_opens_its_picture_and_what_it_names_is_there(language, lesson, number):
+    step = lesson.steps[number - 1]
+    app = complete(open_step(language, lesson, number))
+    no_failure(app)
+    assert sentences(app) == []
+    assert not button(app, "lesson_again_here")  # it shows what the step opens: every part of its address counts
+    shown = beside(app, step)
+    assert [bold for bold in BOLD.findall(step.words) if bold not in shown] == []
+    at = app.query_params
+    kept = {name: at[name][0] if isinstance(at[name], list) else at[name] for name in at}
+    usual = {"text"} if app.text_area(key="text_box").value == dict(step.parts)["text"] else set()
+    assert {name: value for name, value in step.parts if name not in usual and kept.get(name) != value} == {}
+
+
+def test_every_language_has_the_same_lessons_with_as_many_steps_and_questions_on_the_same_pages():
+    outline = {
+        language: {one.name: [(step.page, step.question) for step in one.steps] for one in found}
+        for language, found in SHIPPED.items()
+    }
+    assert [*outline["en"]] == ["attention", "heads", "position", "sampling", "cache"]
+    assert all(outline[language] == outline["en"] for language in LANGUAGES)
+    assert all(any(question for _page, question in steps) for steps in outline["en"].values())
+    assert all(one.language == language for language, found in SHIPPED.items() for one in found)
+    assert all(
+        dict(step.parts)["text"] and step.words for found in SHIPPED.values() for one in found for step in one.steps
+    )
+
+
+def test_a_lesson_is_gone_through_and_closed_and_the_page_stays():
+    (lesson,) = (one for one in SHIPPED["en"] if one.name == "attention")
+    app = open_step("en", lesson, 1)
+    app.button(key="lesson_next_here").click().run()
+    assert (app.query_params["step"], app.query_params["query"]) == ("2", "7")
+    assert lesson.steps[1].words in [one.value for one in app.markdown]
+    type_text(app, "The king")
+    assert button(app, "lesson_again_here")
+    app.button(key="lesson_again_here").click().run()
+    assert not button(app, "lesson_again_here")
+    assert app.text_area(key="text_box").value == dict(lesson.steps[1].parts)["text"]
+    app.button(key="lesson_back_here").click().run()
+    assert "step" not in app.query_params
+    app.button(key="lesson_close").click().run()
+    no_failure(app)
+    assert "lesson" not in app.query_params
+    assert app.text_area(key="text_box").value == dict(lesson.steps[0].parts)["text"]
+
+
+@pytest.mark.parametrize(
+    "place, said",
+    [
+        ({"lesson": "none"}, "There is no lesson “none” here."),
+        ({"lesson": "attention", "step": "9"}, "The step is 9; it may be at most 5."),
+        ({"lesson": "attention", "step": "x"}, "“x” is not a number for step."),
+    ],
+)
+def test_a_lesson_that_is_not_there_is_one_sentence(place, said):
+    app = open_app(**place)
+    no_failure(app)
+    assert said in "".join(sentences(app))
+
+
+def test_a_lesson_of_the_hosts_is_there_and_a_broken_one_is_said_while_the_others_stay(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("ATLAS_LESSONS", str(tmp_path))
+    good, bad = tmp_path / "en" / "01-mine", tmp_path / "en" / "02-broken"
+    for folder in (good, bad):
+        folder.mkdir(parents=True)
+    step = Step("First", "masks", (("masks.pattern", "window"),), "Look at the **window**.", lesson="My own lesson")
+    (good / "01.md").write_text(written(step), "utf-8")
+    (bad / "01.md").write_text("---\ntitle: Oh\naddress: /nowhere\n---\nWords.", "utf-8")
+    app = open_app(page="pages/masks/page.py", lesson="mine", **dict(step.parts))
+    no_failure(app)
+    assert step.words in [one.value for one in app.markdown]
+    app = open_app(lesson="broken")
+    no_failure(app)
+    assert "There is no lesson “broken” here." in "".join(sentences(app))
