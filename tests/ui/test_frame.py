@@ -201,7 +201,7 @@ def test_style_has_no_rule_for_a_name_that_no_one_uses():
 
 
 def _python() -> list[Path]:
-    return [ROOT / "app.py", *(ROOT / "ui").glob("*.py"), *(ROOT / "pages").glob("*/*.py")]
+    return [ROOT / "app.py", *(ROOT / "ui").glob("*.py"), *(ROOT / "pages").rglob("*.py")]
 
 
 def test_the_badge_says_that_rows_were_sampled_and_how_many(monkeypatch):
