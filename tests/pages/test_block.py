@@ -128,6 +128,7 @@ def test_experts_of_a_random_mixtral_are_offered_where_the_model_has_none_and_ar
     assert app.query_params["block.expert_layer"] == "1"
 
 
+@pytest.mark.long
 def test_experts_of_a_mixtral_and_a_layer_that_has_none(folder_of):
     app = view("experts", model=folder_of("deepseek-v3"), text="some text", **{"block.expert_layer": "0"})
     assert sentences(app) == ["Layer 0 has no experts; L1 is shown."]

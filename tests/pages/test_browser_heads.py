@@ -115,6 +115,7 @@ def test_the_map_of_a_clicked_head_comes_before_the_page(page, server):
     assert len(sizes) > 3 * maps[0]  # and then all of them
 
 
+@pytest.mark.long
 def test_the_first_page_is_found_by_its_name_too(page, server):
     wait_for_heads(visit(page, server, "heads", layer="2", head="5", text=CAPITAL))
     expect_head(page, "L2H5")
@@ -138,6 +139,7 @@ def test_the_keyboard_opens_heads_and_moves_and_clears_the_pin(page, server):
     expect_address(page, layer="4", head="4", query="none")
 
 
+@pytest.mark.long
 def test_a_text_that_is_typed_is_shown_and_stays_on_another_page(page, server):
     wait_for_heads(visit(page, server))
     type_text(page, CAPITAL)

@@ -128,6 +128,7 @@ def test_a_shorter_text_after_a_far_key_is_shown_without_complaint():
     assert payload(app, "cell_steps")[0]["total"] == len(payload(app, "token_strip")[0]["labels"])
 
 
+@pytest.mark.long
 @pytest.mark.table
 def test_a_layer_without_weights_says_so_and_is_not_offered(folder_of):
     app = open_app(page=PAGE, model=folder_of("jamba"), layer="0")

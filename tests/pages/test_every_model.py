@@ -19,7 +19,7 @@ TABLE: dict[str, dict[str, str]] = {
     "jamba": {"positions": NO_ROTATION},
     "mamba": {"": NO_SOFTMAX},
 }
-OFTEN = [("gptj", "heads"), ("gptj", "sharing"), ("gptj", "kv_cache"), ("bloom", "positions"), ("mamba", "cell")]
+OFTEN = [("gptj", "sharing"), ("bloom", "positions")]
 
 pytestmark = pytest.mark.table
 

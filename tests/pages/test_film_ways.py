@@ -118,6 +118,7 @@ def test_of_a_large_tree_the_newest_ways_are_in_the_address():
     assert written(ways[:1], 0) == ""
 
 
+@pytest.mark.long
 def test_back_takes_a_forced_token_back_and_forward_brings_it_again(page, server):
     visit(page, server, "film", **{"film.length": "8", "sampling.seed": "1", "film.steps": "4"})
     film_of = page.locator(".film")

@@ -237,6 +237,7 @@ def test_a_shorter_text_drops_the_cells_beyond_it():
     assert "dropped" in sentences(app)[0]
 
 
+@pytest.mark.long
 @pytest.mark.table
 @pytest.mark.parametrize(
     "masks", ["model", *(pytest.param(one, marks=pytest.mark.long) for one in ("gallery", "sweep"))]

@@ -152,6 +152,7 @@ def test_any_layer_is_set_by_hand_and_shows_what_the_model_then_says():
     assert "zoo.softmax" not in app.query_params
 
 
+@pytest.mark.long
 def test_the_recall_falls_with_the_share_of_softmax_from_what_the_model_can_do(monkeypatch):
     kept: list[Taken] = []
     monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))

@@ -43,7 +43,7 @@ teachers = ["@school.org"]
 """
 
 EVERY = (*(entry.address for entry in ENTRIES), "kv_cache?kv_cache.view=bytes", "masks?masks.view=sweep", "privacy")
-OFTEN = ("film", "kv_cache?kv_cache.view=bytes", "privacy")  # looked at in each run of the tests
+OFTEN = ("kv_cache?kv_cache.view=bytes", "privacy")  # looked at in each run of the tests
 
 
 @dataclass(frozen=True)
