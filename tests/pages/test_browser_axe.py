@@ -23,13 +23,20 @@ MORE = ("label-content-name-mismatch", "p-as-heading", "table-fake-caption", "td
 
 CHART = ".js-plotly-plot .main-svg"
 KNOWN = ".atlas-known"
-PLAIN = (CHART, ".atlas-paired", ".atlas-aligned", KNOWN)  # no components: nothing says that they are painted
+PLAIN = (
+    CHART,
+    ".atlas-paired",
+    ".atlas-aligned",
+    KNOWN,
+    ".st-key-lesson",
+)  # no components: nothing says that they are painted
 # page → its views, each with what is painted last; on one of them is every control, chip and table that has colours
 VIEWS: dict[str, dict[str, str]] = {
     "": {
         "layer=6&head=5&query=7&key=3": ".token-lines",
         "layer=7&head=1&heads.other=L3H7&heads.metric=entropy&heads.grid=metric&heads.order=rank&heads.unit=words"
         "&edits=MeanHead(3,1);MeanHead(2,2)&everywhere=1": ".head-map",
+        "layer=6&head=4&lesson=attention": ".st-key-lesson",
     },
     "cell": {"layer=6&head=5": ".cell-steps"},
     "positions": {

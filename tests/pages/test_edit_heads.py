@@ -259,9 +259,6 @@ def test_the_files_and_the_code_give_the_changed_map_and_name_the_edits(monkeypa
     assert offered[-1].name == "attention-L3H1-after"
 
 
-# -- in a browser -----------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.long
 @pytest.mark.browser
 def test_a_click_on_the_left_map_empties_the_cell_of_the_right_one(server, page):
