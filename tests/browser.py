@@ -16,17 +16,18 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 30_000  # ms; the first visit to a server loads the model, and only a test that fails waits for so long
+DESK: ViewportSize = {"width": 1440, "height": 900}
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = [
     "--no-sandbox",  # as root, which build machines are, Chromium starts only without it
@@ -58,12 +59,22 @@ class Watch:
     outside: list[str] = field(default_factory=list[str])
     errors: list[str] = field(default_factory=list[str])
 
-    def follow(self, context: BrowserContext) -> None:
-        """Record what every page of the context requests and reports."""
-        context.on("request", lambda request: self._requested(request.url))
-        context.on("console", self._console)
-        context.on("weberror", lambda error: self.errors.append(f"uncaught: {error.error}"))
-        context.on("page", lambda page: page.on("websocket", lambda connection: self._requested(connection.url)))
+    def follow(self, context: BrowserContext) -> Callable[[], None]:
+        """Record what every page that the context opens requests and reports, until the returned function is called."""
+        heard: dict[Any, Callable[[Any], None]] = {
+            "request": lambda request: self._requested(request.url),
+            "console": self._console,
+            "weberror": lambda error: self.errors.append(f"uncaught: {error.error}"),
+            "page": lambda page: page.on("websocket", lambda connection: self._requested(connection.url)),
+        }
+        for event, handler in heard.items():
+            context.on(event, handler)
+
+        def leave() -> None:
+            for event, handler in heard.items():
+                context.remove_listener(event, handler)
+
+        return leave
 
     def _requested(self, url: str) -> None:
         self.requests.append(url)
@@ -141,14 +152,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """The machine's Chromium."""
+def profile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
+    """A browser session on disk, which keeps compiled scripts: in it a page opens with half the work."""
     executable = find_chromium()
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
-        yield chromium
-        chromium.close()
+        directory = tmp_path_factory.mktemp("profile")
+        context = playwright.chromium.launch_persistent_context(
+            directory, executable_path=executable, args=FLAGS, viewport=DESK, locale="en-US"
+        )
+        yield context
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def browser(profile: BrowserContext) -> Browser:
+    """The machine's Chromium."""
+    assert profile.browser
+    return profile.browser
 
 
 @pytest.fixture
@@ -163,20 +184,47 @@ def requests_outside(watch: Watch) -> list[str]:
     return watch.outside
 
 
+@contextmanager
+def _as_new(profile: BrowserContext) -> Generator[Page]:
+    """A page in the profile, which on leaving has no page, no cookie and nothing stored by a page any more."""
+    addresses: set[str] = set()
+    page = profile.new_page()
+    page.on("framenavigated", lambda frame: addresses.add(frame.url))
+    yield page
+    blank, *opened = profile.pages  # without its first page, which is empty, the browser would end
+    for page in opened:
+        page.close()
+    profile.clear_cookies()
+    session = profile.new_cdp_session(blank)
+    for origin in {f"{one.scheme}://{one.netloc}" for one in map(urlsplit, addresses) if one.scheme.startswith("http")}:
+        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
+    session.detach()
+
+
 @pytest.fixture
-def new_page(browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
-    """Open a page in a browser session of its own; takes Playwright's context options (viewport, color_scheme, ...)."""
-    contexts: list[BrowserContext] = []
+def new_page(browser: Browser, profile: BrowserContext, watch: Watch) -> Iterator[Callable[..., Page]]:
+    """Open a page in a browser session of its own; takes Playwright's context options (viewport, color_scheme, ...).
 
-    def open_page(**options: Any) -> Page:
-        context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "locale": "en-US", **options})
-        contexts.append(context)
-        watch.follow(context)
-        return context.new_page()
+    The first page of a test is one of the profile, left as if new, unless its options ask for more than those two.
+    """
+    with ExitStack() as sessions:
+        profile_is_free = True
 
-    yield open_page
-    for context in contexts:
-        context.close()
+        def open_page(**options: Any) -> Page:
+            nonlocal profile_is_free
+            if profile_is_free and options.keys() <= {"viewport", "color_scheme"}:
+                profile_is_free = False
+                sessions.callback(watch.follow(profile))
+                page = sessions.enter_context(_as_new(profile))
+                page.set_viewport_size(options.get("viewport", DESK))
+                page.emulate_media(color_scheme=options.get("color_scheme", "light"))
+                return page
+            context = browser.new_context(**{"viewport": DESK, "locale": "en-US", **options})
+            sessions.callback(context.close)
+            watch.follow(context)
+            return context.new_page()
+
+        yield open_page
     left = [*watch.errors, *(f"left this machine: {url}" for url in watch.outside)]
     if left:
         pytest.fail("\n".join(left), pytrace=False)

@@ -150,7 +150,7 @@ def test_who_finds_no_place_waits_and_comes_in_by_itself(hosted: Hosted, new_pag
     expect(waiting[1].get_by_test_id("stAlert")).to_contain_text("你前面还有 1 人")
     assert "atlas_sessions 2\n" in hosted.metrics()
     assert "atlas_sessions_waiting 2\n" in hosted.metrics()
-    inside[0].context.close()
+    inside[0].close()
     waiting[0].locator(".head-map[data-painted]").wait_for()
     expect(waiting[1].get_by_test_id("stAlert")).to_contain_text("下一个就是你")
 
