@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import pytest
@@ -112,7 +113,8 @@ def size_of(picture: Locator) -> tuple[float, float]:
 
 
 def top_of(part: Locator) -> float:
-    return boxes(part)[0]["y"]
+    """Its upper edge in pixels, below every screen while a run that goes on has not drawn it again."""
+    return next((box["y"] for box in boxes(part)), math.inf)
 
 
 def scrolled(page: Page) -> float:
