@@ -23,7 +23,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Playwright,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 30_000  # ms; the first visit to a server loads the model, and only a test that fails waits for so long
@@ -154,15 +163,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def profile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
     """A browser session on disk, which keeps compiled scripts: in it a page opens with half the work."""
-    executable = find_chromium()
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        directory = tmp_path_factory.mktemp("profile")
-        context = playwright.chromium.launch_persistent_context(
-            directory, executable_path=executable, args=FLAGS, viewport=DESK, locale="en-US"
-        )
+        context = kept(playwright, tmp_path_factory.mktemp("profile"))
         yield context
         context.close()
+
+
+def kept(playwright: Playwright, directory: Path) -> BrowserContext:
+    """A browser whose session is kept in that folder."""
+    return playwright.chromium.launch_persistent_context(
+        directory, executable_path=find_chromium(), args=FLAGS, viewport=DESK, locale="en-US"
+    )
 
 
 @pytest.fixture(scope="session")
@@ -185,20 +197,24 @@ def requests_outside(watch: Watch) -> list[str]:
 
 
 @contextmanager
-def _as_new(profile: BrowserContext) -> Generator[Page]:
+def as_new(profile: BrowserContext) -> Generator[Page]:
     """A page in the profile, which on leaving has no page, no cookie and nothing stored by a page any more."""
     addresses: set[str] = set()
+    blank = profile.pages[0] if profile.pages else profile.new_page()  # without one the browser would end
     page = profile.new_page()
     page.on("framenavigated", lambda frame: addresses.add(frame.url))
-    yield page
-    blank, *opened = profile.pages  # without its first page, which is empty, the browser would end
-    for page in opened:
-        page.close()
-    profile.clear_cookies()
-    session = profile.new_cdp_session(blank)
-    for origin in {f"{one.scheme}://{one.netloc}" for one in map(urlsplit, addresses) if one.scheme.startswith("http")}:
-        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
-    session.detach()
+    try:
+        yield page
+    finally:
+        for page in profile.pages:
+            if page != blank:
+                page.close()
+        profile.clear_cookies()
+        session = profile.new_cdp_session(blank)
+        for origin in {f"{one.scheme}://{one.netloc}" for one in map(urlsplit, addresses) if one.scheme[:4] == "http"}:
+            types = {"origin": origin, "storageTypes": "local_storage,indexeddb"}
+            session.send("Storage.clearDataForOrigin", types)
+        session.detach()
 
 
 @pytest.fixture
@@ -215,7 +231,7 @@ def new_page(browser: Browser, profile: BrowserContext, watch: Watch) -> Iterato
             if profile_is_free and options.keys() <= {"viewport", "color_scheme"}:
                 profile_is_free = False
                 sessions.callback(watch.follow(profile))
-                page = sessions.enter_context(_as_new(profile))
+                page = sessions.enter_context(as_new(profile))
                 page.set_viewport_size(options.get("viewport", DESK))
                 page.emulate_media(color_scheme=options.get("color_scheme", "light"))
                 return page

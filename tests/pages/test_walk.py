@@ -10,5 +10,5 @@ SEED, STEPS = 6, 4
 
 
 @pytest.mark.parametrize("language, size", [pytest.param("en", "desk", marks=pytest.mark.long), ("zh", "phone")])
-def test_a_walk_meets_nothing_that_does_not_hold(browser, server, language, size):
-    Walk(browser, server, SEED, language, size).run(STEPS)
+def test_a_walk_meets_nothing_that_does_not_hold(profile, browser, server, language, size):
+    Walk(profile, browser.new_context(), server, SEED, language, size).run(STEPS)

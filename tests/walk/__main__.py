@@ -10,7 +10,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from tests.browser import FLAGS, find_chromium, running_app
+from tests.browser import kept, running_app
 from tests.walk.walk import SIZES, Stumbled, Walk
 from ui.i18n import LANGUAGES
 
@@ -39,13 +39,14 @@ def _walk(seed: int, steps: int, language: str, size: str) -> bool:
         running_app(Path(folder) / "log.txt") as server,
         sync_playwright() as playwright,
     ):
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=FLAGS)
+        browser, another = (kept(playwright, Path(folder) / name) for name in ("browser", "another"))
         try:
-            Walk(browser, server, seed, language, size, say=_say).run(steps)
+            Walk(browser, another, server, seed, language, size, say=_say).run(steps)
         except Stumbled as error:
             _say(f"STUMBLED: {error}")
             return False
         finally:
+            another.close()
             browser.close()
     return True
 

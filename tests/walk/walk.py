@@ -5,15 +5,16 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Error, Page
+from playwright.sync_api import BrowserContext, Error, Page
 from playwright.sync_api import TimeoutError as Late
 
 from pages.entries import ENTRIES
-from tests.browser import PATIENCE, Server, Watch
+from tests.browser import PATIENCE, Server, Watch, as_new
 from tests.walk.invariants import broken
 from tests.walk.steps import Step, take_step
 
@@ -24,8 +25,8 @@ AT_REST = """patience => {
     if (!window.walk) return false
     window.waiting ??= performance.now()
     const long = performance.now() - window.waiting > patience
-    const seen = walk.ticking() || walk.playing() || walk.working() && walk.atRest()
-    const there = walk.atRest() && !walk.working() || long && seen
+    const seen = () => walk.ticking() || walk.playing() || walk.working() && walk.atRest()
+    const there = walk.atRest() && !walk.working() || long && seen()
     if (there) window.waiting = undefined
     return there
 }"""
@@ -50,9 +51,10 @@ class Stumbled(AssertionError):
 
 @dataclass
 class Walk:
-    """One reader in one browser. ``say`` hears every step."""
+    """One reader in one browser. ``say`` hears every step; ``another`` knows nothing but the addresses it is given."""
 
-    browser: Browser
+    browser: BrowserContext
+    another: BrowserContext
     server: Server
     seed: int
     language: str = "en"
@@ -66,9 +68,7 @@ class Walk:
         """Walk so many steps; every few of them, and at the end, the address is opened in a fresh browser."""
         rng = random.Random(f"{self.seed} {self.language} {self.size}")
         self.logged = len(self.server.log.read_bytes())
-        context = self._context()
-        try:
-            page = context.new_page()
+        with self._page(self.browser) as page:
             entry = rng.choice(ENTRIES)
             asked = "" if self.language == "en" else f"?lang={self.language}"
             page.goto(f"{self.server.url}/{entry.address}{asked}")
@@ -76,19 +76,20 @@ class Walk:
             for number in range(1, count + 1):
                 self._done(page, self._step(page, rng))
                 if number % anew_every == 0 or number == count:
-                    self._open_anew(page, context)
-        finally:
-            context.close()
+                    self._open_anew(page)
 
-    def _context(self, storage: object = None) -> BrowserContext:
-        width, height = SIZES[self.size]
-        context = self.browser.new_context(
-            viewport={"width": width, "height": height}, locale="en-US", storage_state=storage, accept_downloads=True
-        )
-        context.add_init_script(path=SCRIPT)
-        context.set_default_timeout(PATIENCE)
-        self.watch.follow(context)
-        return context
+    @contextmanager
+    def _page(self, browser: BrowserContext) -> Generator[Page]:
+        leave = self.watch.follow(browser)
+        try:
+            with as_new(browser) as page:
+                width, height = SIZES[self.size]
+                page.set_viewport_size({"width": width, "height": height})
+                page.add_init_script(path=SCRIPT)
+                page.set_default_timeout(PATIENCE)
+                yield page
+        finally:
+            leave()
 
     def _step(self, page: Page, rng: random.Random) -> Step:
         try:
@@ -116,20 +117,17 @@ class Walk:
             self._stumble(page, ["the page does not come to rest"])
         return page.evaluate("walk.atRest() && !walk.working()")
 
-    def _open_anew(self, page: Page, context: BrowserContext) -> None:
-        """Another browser that knows nothing but the address shows the same."""
+    def _open_anew(self, page: Page) -> None:
+        """Another browser that knows nothing but the address, and which colours its reader likes, shows the same."""
         self._close_menu(page)
         if not self._rest(page) or page.locator(ASKED).count():
             return
-        fresh = self._context(context.storage_state())
-        try:
-            other = fresh.new_page()
+        with self._page(self.another) as other:
+            other.add_init_script(f"Object.assign(localStorage, {page.evaluate('JSON.stringify(localStorage)')})")
             other.goto(page.url)
             if not self._rest(other):
                 return
             mine, theirs = _lines(page), _lines(other)
-        finally:
-            fresh.close()
         if mine != theirs:
             lost = [*(Counter(mine) - Counter(theirs)).elements()][:12]
             found = [*(Counter(theirs) - Counter(mine)).elements()][:12]
