@@ -47,7 +47,7 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int
         session.move(**{name: place})
 
     if isinstance(options, range):
-        key = holding(f"cell_{name}", value)
+        key = holding(f"place_{name}", value)
         st.number_input(
             label,
             options[0],
@@ -61,7 +61,7 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int
     else:
         names = options if isinstance(options, dict) else {option: str(option) for option in options}
         width = 90 if max(map(len, names.values())) < 6 else 116
-        pick_one(label, f"cell_{name}", names, value, move, width=width, hidden=False)
+        pick_one(label, f"place_{name}", names, value, move, width=width, hidden=False)
 
 
 def show_row_strip(opened: PageContext, found: Cell, *, sets: str) -> None:

@@ -66,7 +66,7 @@ def test_a_key_sent_by_the_picture_is_shown_and_none_gives_the_strongest_back():
     strongest = payload(app, "cell_steps")[0]["key"]
     other = (strongest + 1) % LAST
     assert payload(send(app, "cell_steps", "key", other), "cell_steps")[0]["key"] == other
-    assert app.number_input(key="cell_key").value == other
+    assert app.number_input(key="place_key").value == other
     assert app.query_params["key"] == str(other)
     assert payload(send(app, "cell_steps", "key", None), "cell_steps")[0]["key"] == strongest
 
@@ -95,10 +95,10 @@ def test_the_strip_sets_the_query_or_after_the_switch_the_key():
 
 def test_the_coordinates_move_the_place():
     app = open_app(page=PAGE, layer="3", head="2")
-    app.selectbox(key="cell_layer").set_value(5).run()
-    app.selectbox(key="cell_head").set_value(0).run()
-    app.number_input(key="cell_query").set_value(6).run()
-    app.number_input(key="cell_key").set_value(2).run()
+    app.selectbox(key="place_layer").set_value(5).run()
+    app.selectbox(key="place_head").set_value(0).run()
+    app.number_input(key="place_query").set_value(6).run()
+    app.number_input(key="place_key").set_value(2).run()
     no_failure(app)
     meta, _ = payload(app, "cell_steps")
     assert (meta["head"], meta["query"][1], meta["key"]) == ("L5H0", 6, 2)
@@ -135,7 +135,7 @@ def test_a_layer_without_weights_says_so_and_is_not_offered(folder_of):
     no_failure(app)
     assert any("Layer 0 has no softmax attention" in shown for shown in sentences(app)), sentences(app)
     assert payload(app, "cell_steps")[0]["head"].startswith("L1H")
-    assert app.selectbox(key="cell_layer").options == ["1"]
+    assert app.selectbox(key="place_layer").options == ["1"]
 
 
 def test_a_model_whose_push_cannot_be_separated_shows_the_other_steps_and_why(folder_of):

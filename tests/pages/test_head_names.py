@@ -10,7 +10,7 @@ from tests.ui.driving import no_failure, open_app, payloads
 @pytest.mark.parametrize(
     "page, key, shown",
     [
-        ("pages/cell/page.py", "cell_head", "5 · kv 2"),
+        ("pages/cell/page.py", "place_head", "5 · kv 2"),
         ("pages/positions/page.py", "place_head", "H5 · kv 2"),
         ("pages/heads/page.py", "heads.other", "L3H5 · kv 2"),
         ("pages/edit_heads/page.py", "edit_heads.other", "⇄ L3H4 · kv 2"),

@@ -83,7 +83,7 @@ def test_two_texts_are_drawn_by_the_model_loaded_anew():
     app = open_app(page="pages/cell/page.py", **address)
     no_failure(app)
     give_up("translator")
-    app.selectbox(key="cell_layer").set_value(1).run()
+    app.selectbox(key="place_layer").set_value(1).run()
     no_failure(app)
     assert sentences(app) == []
 

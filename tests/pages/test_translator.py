@@ -210,7 +210,7 @@ def test_a_cell_across_has_the_keys_that_are_read_and_its_controls_reach_no_othe
     app = open_app(page="pages/cell/page.py", **ADDRESS)
     cross = capture("cross")
     n_read, n_all = len(cross.keys), len(cross.keys) + len(cross.tokens)
-    query, key = (app.number_input(key=f"cell_{name}") for name in ("query", "key"))
+    query, key = (app.number_input(key=f"place_{name}") for name in ("query", "key"))
     assert ((query.min, query.max), (key.min, key.max)) == ((n_read, n_all - 1), (0, n_read - 1))
     meta, arrays = payload(app, "cell_steps")
     assert (meta["total"], meta["n_visible"], len(arrays["positions"])) == (n_read, n_read, n_read)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.walk.invariants import heads
 from tests.walk.walk import Walk
 
 SEED, STEPS = 6, 4
@@ -12,3 +13,12 @@ SEED, STEPS = 6, 4
 @pytest.mark.parametrize("language, size", [pytest.param("en", "desk", marks=pytest.mark.long), ("zh", "phone")])
 def test_a_walk_meets_nothing_that_does_not_hold(profile, browser, server, language, size):
     Walk(profile, browser.new_context(), server, SEED, language, size).run(STEPS)
+
+
+def test_menus_of_the_open_head_are_held_to_the_address_and_a_pages_own_layer_is_not():
+    place = {"layer": "6", "head": "4"}
+    own = [["block-expert_layer", "L0"], ["block-layer", "L1"], ["steps-head", "head 0"], ["families-head", "L0H2"]]
+    assert heads({"heads": [], "selects": [*own, ["place_layer", "L6"], ["place_head", "H4 · kv 2"]]}, place) == []
+    assert heads({"heads": [], "selects": [["place_head", "H5 · kv 2"]]}, place) == [
+        "the menu head says 5, the address {'layer': 6, 'head': 4}"
+    ]

@@ -45,7 +45,7 @@ def broken(page: Page, step: Step) -> list[str]:
     return [
         *_errors(shown),
         *_titles(page, shown, parts),
-        *_heads(shown, parts),
+        *heads(shown, parts),
         *_shares(shown),
         *(_shows(page, step) if not any(_said(STANDS_IN).search(text) for _, text in shown["alerts"]) else []),
     ]
@@ -96,14 +96,14 @@ def _titles(page: Page, shown: dict[str, Any], parts: dict[str, str]) -> list[st
     return found
 
 
-def _heads(shown: dict[str, Any], parts: dict[str, str]) -> list[str]:
+def heads(shown: dict[str, Any], parts: dict[str, str]) -> list[str]:
     """Captions, pictures, menus and address name one head."""
     of_one = [text for text in shown["heads"] if len(set(ANY_HEAD.findall(text))) == 1]  # not of every head of a layer
     named = {(int(a), int(b)) for a, b in (found.groups() for found in map(HEAD.match, of_one) if found)}
     menus = {
-        key.rsplit("_", 1)[1]: int(NUMBER.findall(value)[0])
+        key.removeprefix("place_"): int(NUMBER.findall(value)[0])
         for key, value in shown["selects"]
-        if _names_a_place(key, value)
+        if _names_the_open_head(key, value)
     }
     if not named and not menus:
         return []
@@ -119,8 +119,9 @@ def _heads(shown: dict[str, Any], parts: dict[str, str]) -> list[str]:
     ]
 
 
-def _names_a_place(key: str, value: str) -> bool:
-    return key.endswith(("_layer", "_head")) and bool(NUMBER.search(value))
+def _names_the_open_head(key: str, value: str) -> bool:
+    """Menus of the open place are ``place_…``; one of a page's own layer or head has its field's address for a key."""
+    return key in ("place_layer", "place_head") and bool(NUMBER.search(value))
 
 
 def _shares(shown: dict[str, Any]) -> list[str]:
