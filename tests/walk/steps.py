@@ -23,7 +23,8 @@ TEXTS = (
 WORDS = ("dog", " the", "3, 1", "7, 3; 6, 2", "nonsense words", "")  # for boxes of one line
 HISTORY = ("back", "forward", "reload")
 MOST_OPTIONS = 40  # of a list that are ever chosen
-OFFERED = {"model_box": len(EMBEDDED)}  # whatever else it offers is on the hub, and there is no network
+# The models of the boxes that are on this machine; the others are on the hub, and there is no network.
+OFFERED = {"model_box": len(EMBEDDED), "compare-model": 1 + len(EMBEDDED)}
 MENUS = "[data-testid=stSelectboxVirtualDropdown] [role=option], [data-testid=stMultiSelectDropdown] [role=option]"
 TIMEOUT = 5_000  # ms for a menu to open
 
