@@ -29,6 +29,7 @@ TEXTS: dict[str, str] = {
     "waiting": N_("You are in the room. What the teacher shows appears here."),
     "connecting": N_("Connecting …"),
     "lost": N_("The connection was lost; it is tried again …"),
+    "waits": N_("The teacher is not back yet; this page goes on by itself."),
     "ended": N_("The teacher has ended this room."),
     "wander": N_("Look around yourself"),
     "only_there": N_("This figure is on the teacher’s screen."),
