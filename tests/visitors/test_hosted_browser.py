@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import ssl
 import subprocess
@@ -25,10 +26,11 @@ from websockets.sync.client import connect
 
 from hosting.settings import VARIABLE
 from pages.entries import ENTRIES
+from tests.axe import found_in_both
 from tests.browser import ROOT, Watch, free_port
 from tests.pages.visiting import eventually, expect_sentence, type_text, wait_for_rest
-from tests.visitors.own_certificate import own_certificate, trusting
 from tests.visitors.oidc_provider import CLIENT, SECRET, Provider, oidc_provider
+from tests.visitors.own_certificate import own_certificate, trusting
 
 TYPED = "My quokka eats zeppelins"
 COLLECT = """window.violations = []
@@ -100,7 +102,11 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
             yield held
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(20)
+            try:
+                process.wait(3)
+            except subprocess.TimeoutExpired:  # for half a minute it waits for a browser to close its TLS connections
+                process.kill()
+                process.wait()
 
 
 def _wait_until_healthy(held: Hosted, process: subprocess.Popen[bytes]) -> None:
@@ -144,13 +150,16 @@ def test_a_certificate_of_its_own_serves_pages_rooms_and_cookies(hosted: Hosted)
 
 
 @pytest.mark.parametrize("addresses", [OFTEN, pytest.param(EVERY, marks=pytest.mark.long)], ids=["often", "every"])
-def test_no_page_asks_for_what_the_policy_forbids(hosted: Hosted, page: Page, watch: Watch, addresses: tuple[str, ...]):
-    """Pages as they open; the views of Plotly, tables and files beside them."""
+def test_no_page_asks_for_what_the_policy_forbids(
+    hosted: Hosted, page: Page, watch: Watch, axe_if_there: str, addresses: tuple[str, ...]
+):
+    """Pages as they open; the views of Plotly, tables and files beside them. Axe looks at the page on privacy, too."""
     page.add_init_script(COLLECT)
     violations: dict[str, list[str]] = {}
     for address in addresses:
         if address == "privacy":
             page.goto(f"{hosted.url}/{address}")
+            assert found_in_both(page, axe_if_there) == []
         else:
             opened(page, f"{hosted.url}/{address}")
             expect(page.get_by_test_id("stException")).to_have_count(0)
@@ -178,7 +187,9 @@ def test_models_and_texts_beyond_the_limits_are_one_sentence(hosted: Hosted, pag
 
 
 @pytest.mark.long
-def test_who_finds_no_place_waits_and_comes_in_by_itself(hosted: Hosted, new_page: Callable[..., Page]):
+def test_who_finds_no_place_waits_and_comes_in_by_itself(
+    hosted: Hosted, axe_if_there: str, new_page: Callable[..., Page]
+):
     eventually(new_page(), lambda: "atlas_sessions 0\n" in hosted.metrics(), bool)
     inside = [opened(new_page(), f"{hosted.url}/") for _ in range(2)]
     waiting = [new_page(), new_page(locale="zh-CN")]
@@ -187,6 +198,7 @@ def test_who_finds_no_place_waits_and_comes_in_by_itself(hosted: Hosted, new_pag
         page.get_by_test_id("stAlert").wait_for()
     expect(waiting[0].get_by_test_id("stAlert")).to_contain_text("You are next.")
     expect(waiting[1].get_by_test_id("stAlert")).to_contain_text("你前面还有 1 人")
+    assert found_in_both(waiting[0], axe_if_there) == []
     assert "atlas_sessions 2\n" in hosted.metrics()
     assert "atlas_sessions_waiting 2\n" in hosted.metrics()
     inside[0].close()
@@ -196,10 +208,12 @@ def test_who_finds_no_place_waits_and_comes_in_by_itself(hosted: Hosted, new_pag
 
 def test_a_teacher_signs_in_and_out_and_a_student_is_no_teacher(hosted: Hosted, new_page: Callable[..., Page]):
     page = new_page()
-    opened(page, f"{hosted.url}/")
+    opened(page, f"{hosted.url}/cell?layer=3&head=1")
     foot = page.locator(".st-key-visitors_foot")
     foot.get_by_role("button", name="For teachers: sign in").click()
     expect(foot).to_contain_text("Ada teaches")
+    expect(page).to_have_url(re.compile(re.escape(f"{hosted.url}/cell?") + ".*layer=3"))  # where the teacher was
+    expect(page.locator(".atlas-title")).to_contain_text("Where does one number come from?")
     assert hosted.provider.redirects == [f"{hosted.url}/oauth2callback"]
     cookies = {one.get("name"): one for one in page.context.cookies()}
     assert cookies["_streamlit_user"].get("httpOnly")

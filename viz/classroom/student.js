@@ -88,6 +88,13 @@ function hear(room, data) {
   if (show) show(room, told)
 }
 
+// What the phone does not show of a page, in a sentence; of a question to the class it shows all.
+function restOf({ title, page, address, figures, apart }) {
+  if (!title) return words.waiting
+  if (page === "poll" || !address) return ""
+  return (apart || !figures.length ? words.only_there : words.more).replace("{wander}", () => words.wander)
+}
+
 const SHOW = {
   here(_room, { born }) {
     talk.tries = 0
@@ -96,7 +103,7 @@ const SHOW = {
   waits: (room) => (room.status.textContent = words.waits),
   stage(room, told) {
     room.status.textContent = ""
-    showStage(room.stage, told, told.title ? words.only_there : words.waiting)
+    showStage(room.stage, told, restOf(told))
     room.wander.hidden = !told.address
     if (told.address) room.wander.href = `${root}${told.address}`
   },

@@ -1,8 +1,8 @@
 """The teacher's end of a room: how many are there, and what is pointed at in the page's figures, told to the room.
 
-It holds a connection of its own, for as long as the teacher's page is there. The tab keeps the room's key through loads:
-where no room is open, it says so, and is given its room back. Figures are known by the keys under which
-the page mounted them, which Streamlit (1.67) writes into a class of their containers.
+It holds a connection of its own, for as long as the teacher's page is there. The tab keeps the room's key through
+loads: where no room is open, it says so, and is given its room back. Figures are known by the keys under which the
+page mounted them, which Streamlit (1.67) writes into a class of their containers.
 """
 
 from __future__ import annotations
