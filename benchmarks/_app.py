@@ -62,9 +62,9 @@ class App:
 
 
 @contextmanager
-def running_app(watch: Watch, script: str = "app.py") -> Generator[App]:
-    """The app as a user starts it, or another script."""
-    port = free_port()
+def running_app(watch: Watch, script: str = "app.py", port: int | None = None) -> Generator[App]:
+    """The app as a user starts it, or another script; it may be killed meanwhile."""
+    port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", script, f"--server.port={port}", "--server.headless=true"]
     left_out = ("HF_HUB_OFFLINE", "PYTHONDONTWRITEBYTECODE")  # a user's shell has neither
     environment = {name: value for name, value in os.environ.items() if name not in left_out}
@@ -75,7 +75,8 @@ def running_app(watch: Watch, script: str = "app.py") -> Generator[App]:
         )
         try:
             yield App(port, process, spawned)
-            for connection in psutil.Process(process.pid).net_connections("inet"):
+            alive = process.poll() is None
+            for connection in psutil.Process(process.pid).net_connections("inet") if alive else []:
                 if connection.raddr and connection.raddr.ip != "127.0.0.1":
                     watch.outside.append(f"the server is connected to {connection.raddr.ip}:{connection.raddr.port}")
         finally:

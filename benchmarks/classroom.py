@@ -1,174 +1,222 @@
-"""How long does a class wait? A room of 200 followers, in processes of their own, and a teacher in a real Chromium.
+"""How long does a class wait? A room of 200 followers, a teacher in a real Chromium, 30 sessions of the app beside it.
 
-    python -m benchmarks.classroom [--followers 200] [--clicks 10]
+    python -m benchmarks.classroom [--followers 200] [--times 10] [--wanderers 30] [--minutes 2]
 
-Click: from the teacher's click on a head to the map's new data at a follower, whole and unpacked; a phone draws it in a
-frame or two more (see page_latency). Votes: every follower answers at a random moment within two seconds; counted is
-what the teacher's page then says. All of it shares this machine: server, browser and followers.
+Followers and sessions speak the protocols without a browser, in processes of their own (_followers.py, _wanderers.py):
+30 browsers do not fit beside a server on two cores. What is measured ends when the new data are at a follower, whole
+and unpacked; a phone draws them in a frame or two more (page_latency). All of it shares this machine: server, browser,
+followers, sessions. Memory is the server's resident set, each half minute of the last part.
 """
 
 from __future__ import annotations
 
 import argparse
-import asyncio
-import json
-import os
-import random
-import secrets
 import shutil
-import struct
-import subprocess
 import sys
 import time
-import zlib
-from statistics import quantiles
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median, quantiles
 
+import psutil
 from playwright.sync_api import Page, sync_playwright
-from websockets.asyncio.client import connect
 
-from benchmarks._app import opened_page, running_app, settle
+from benchmarks import _followers, _wanderers
+from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._followers import VOTING, Told
 from benchmarks._table import Target, machine, print_table
-from tests.browser import CHROMIUM, FLAGS, ROOT, Watch
+from tests.browser import CHROMIUM, FLAGS, Watch
 
-PROCESSES = 4
-VOTING = 2.0  # seconds
-PAUSE = 2000  # ms between two clicks
-CLICK = Target(500, " ms")
-KEY = "head_map"
+PAUSE = 2.0  # seconds between two things that the teacher does
+BESIDE = 5.0  # seconds between two clicks while others wander
+PATIENCE = 180_000  # ms, on a machine that does much else
+LOOK = 30.0  # seconds between two looks at the memory
+SHOWN, CLICK, SESSION, BACK = Target(300, " ms"), Target(500, " ms"), Target(1500, " ms"), Target(10, " s")
+HEAD_MAP = ".head-map canvas"
+
+
+@dataclass
+class Class:
+    """The teacher's page, and when he did what: a name for each, the kind and key that followers are told, moments."""
+
+    page: Page
+    done: dict[str, tuple[str, str | None, list[float]]] = field(
+        default_factory=dict[str, tuple[str, str | None, list[float]]]
+    )
+
+    def do(self, name: str, kind: str, of: str | None, act: Callable[[], None], pause: float = PAUSE) -> None:
+        """Do it now, and wait: what followers are told of ``kind`` meanwhile is its answer."""
+        self.page.wait_for_timeout(pause * 1000)
+        self.done.setdefault(name, (kind, of, []))[2].append(time.time())
+        act()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--followers", type=int, default=200)
-    parser.add_argument("--clicks", type=int, default=10, help="clicks of the teacher on heads")
-    parser.add_argument("--follow", nargs=3, metavar=("PORT", "CODE", "COUNT"), help=argparse.SUPPRESS)
+    parser.add_argument("--times", type=int, default=10, help="how often the teacher does each thing")
+    parser.add_argument("--wanderers", type=int, default=30, help="sessions of the whole app beside the class")
+    parser.add_argument("--minutes", type=float, default=2, help="for which they wander and memory is looked at")
     options = parser.parse_args()
-    if options.follow:
-        port, code, count = options.follow
-        asyncio.run(_follow_all(int(port), code, int(count)))
-        return
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
         sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
     watch = Watch()
-    with sync_playwright() as playwright, running_app(watch) as app:
+    with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         with opened_page(browser, watch) as page:
-            app.open(page)
-            page.locator(".st-key-open_room button").click(timeout=60_000)
-            code = page.locator(".atlas-huge").inner_text()
-            page.locator(".st-key-hide_code button").click()
-            settle(page)
-            followers = _started(app.port, code, options.followers)
-            page.locator(f".room-link[data-there='{options.followers}']").wait_for()
-            clicks = [_click(page, number) for number in range(options.clicks)]
-            counted = _vote(page, options.followers)
-            page.locator(".st-key-end_room button").click()
-            heard = [line for process in followers for line in _said(process)]
+            with running_app(watch) as app:
+                app.open(page)
+                page.set_default_timeout(PATIENCE)
+                page.locator(".head-map[data-painted]").wait_for()
+                page.locator(".st-key-open_room button").click()
+                code = page.locator(".atlas-huge").inner_text()
+                page.locator(".st-key-hide_code button").click()
+                settle(page)
+                followers = _followers.started(app.port, code, options.followers)
+                _all_there(page, options.followers)
+                lesson = Class(page)
+                counted = _lesson(lesson, options)
+                sessions, memory = _beside(lesson, app, options)
+                app.process.kill()
+                app.process.wait()
+            with running_app(watch, port=app.port) as app:
+                page.locator(".st-key-room_box").get_by_text(code).wait_for()
+                _all_there(page, options.followers)
+                page.locator(".st-key-end_room button").click()
+                heard = _followers.told(followers)
         browser.close()
-    waits = [wait for at in clicks for wait in _waits(at, heard)]
-    print_table(
-        f"A room of {options.followers} followers · {machine()}",
-        ("measured", "value", "target", ""),
-        [
-            _row(f"click → data, 95 % of {len(waits)}", quantiles(waits, n=20)[-1] * 1000, CLICK),
-            (f"click → data, median of {len(waits)}", f"{quantiles(waits, n=2)[0] * 1000:.0f} ms", "", ""),
-            ("click → data, the last follower", f"{max(waits) * 1000:.0f} ms", "", ""),
-            ("clicks that reached everybody", f"{len(waits) // options.followers} of {options.clicks}", "", ""),
-            (f"votes counted, sent within {VOTING:g} s", f"{counted} of {options.followers}", "all", ""),
-        ],
-    )
-    if counted != options.followers or len(waits) != options.followers * options.clicks:
-        sys.exit("Not everybody saw and was counted.")
+    _print(options, lesson, heard, counted, sessions, memory)
 
 
-def _row(name: str, value: float, target: Target) -> tuple[str, ...]:
-    return name, f"{value:.0f} ms", str(target), target.verdict(value)
+def _all_there(page: Page, count: int) -> None:
+    page.locator(f".room-link[data-there='{count}']").wait_for(timeout=120_000)
 
 
-def _click(page: Page, number: int) -> float:
-    """When, in seconds since the epoch, another head was clicked."""
-    page.wait_for_timeout(PAUSE)
-    canvas = page.locator(".head-grid canvas")
-    box = canvas.bounding_box()
+# -- what the teacher does --------------------------------------------------------------------------------------------
+
+
+def _lesson(lesson: Class, options: argparse.Namespace) -> int:
+    """Every kind of thing, as often as asked for; then a vote, and how many votes were counted."""
+    page = lesson.page
+    for number in range(options.times):
+        lesson.do("another head → its map", "figure", "head_map", lambda number=number: _click_head(page, number))
+    for number in range(options.times):
+        lesson.do("pointing at a cell", "point", "head_map", lambda number=number: _point(page, number))
+    for number in range(options.times):
+        name, title = (("Next token", "What comes next?"), ("Heads", "Who looks at whom?"))[number % 2]
+        link = page.locator(".st-key-navigation a").get_by_text(name, exact=True)
+        lesson.do("another page → its title", "stage", title, link.click)
+    counted = _vote(lesson, options.followers)
+    page.locator(".st-key-navigation a").get_by_text("Next token", exact=True).click()
+    slider = page.locator(".sampling-bench input[type=range]").first
+    slider.wait_for()
+    settle(page)
+    for number in range(options.times):
+        step = ("ArrowRight", "ArrowLeft")[number % 2]
+        lesson.do("a slider of Next token", "point", None, lambda step=step: slider.press(step))
+    page.locator(".st-key-navigation a").get_by_text("Generation film", exact=True).click()
+    page.locator(".film .step").wait_for()
+    settle(page)
+    for _ in range(options.times):
+        lesson.do("a step of the film", "point", "film", page.locator(".film .step").click)
+    page.wait_for_timeout(PAUSE * 1000)
+    page.locator(".st-key-navigation a").get_by_text("Heads", exact=True).click()
+    page.locator(".head-map[data-painted]").wait_for()
+    settle(page)
+    return counted
+
+
+def _click_head(page: Page, number: int) -> None:
+    box = page.locator(".head-grid canvas").bounding_box()
     assert box
     share = 0.25 + 0.5 * (number % 2)
-    x, y = box["x"] + share * box["width"], box["y"] + (0.3 + 0.05 * (number % 8)) * box["height"]
-    page.mouse.move(x, y)
-    at = time.time()
-    page.mouse.click(x, y)
-    return at
+    page.mouse.click(box["x"] + share * box["width"], box["y"] + (0.3 + 0.05 * (number % 8)) * box["height"])
 
 
-def _vote(page: Page, followers: int) -> int:
-    page.wait_for_timeout(PAUSE)
+def _point(page: Page, number: int) -> None:
+    box = page.locator(HEAD_MAP).first.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 150 + 20 * (number % 2), box["y"] + 250)
+
+
+def _vote(lesson: Class, followers: int) -> int:
+    page = lesson.page
     page.locator(".st-key-ask_class button").first.click()
     page.locator(".st-key-ask_ablate button").click()
     page.locator(".class-answered").wait_for()
     deadline = time.monotonic() + VOTING + 5
     while time.monotonic() < deadline and page.locator(".class-answered").inner_text() != str(followers):
         page.wait_for_timeout(50)
-    return int(page.locator(".class-answered").inner_text())
+    counted = int(page.locator(".class-answered").inner_text())
+    page.locator(".st-key-reveal button").click()
+    page.locator(".st-key-drop_poll button").click()
+    page.locator(".head-map[data-painted]").wait_for()
+    settle(page)
+    return counted
 
 
-def _waits(at: float, heard: list[dict[str, Any]]) -> list[float]:
-    """Of each follower that was sent a map within the time until the next click, how long it took."""
-    first: dict[str, float] = {}
-    for event in heard:
-        if at <= event["at"] < at + PAUSE / 1000:
-            first[event["who"]] = min(first.get(event["who"], event["at"]), event["at"])
-    return [came - at for came in first.values()]
+# -- others beside the class ------------------------------------------------------------------------------------------
 
 
-# -- followers, in processes of their own -----------------------------------------------------------------------------
+def _beside(lesson: Class, app: App, options: argparse.Namespace) -> tuple[list[float], list[tuple[float, float]]]:
+    """What every action of a session took, and minutes and MB of memory, while the teacher goes on."""
+    server = psutil.Process(app.process.pid)
+    sessions = _wanderers.started(app.port, options.wanderers, options.minutes * 60)
+    begun, memory, number = time.monotonic(), list[tuple[float, float]](), 0
+    while (passed := time.monotonic() - begun) < options.minutes * 60:
+        lesson.do(
+            "another head → its map, sessions beside it", "figure", "head_map",
+            lambda number=number: _click_head(lesson.page, number), BESIDE,
+        )  # fmt: skip  # one line of what and one of how
+        number += 1
+        if passed >= len(memory) * LOOK:
+            memory.append((passed / 60, server.memory_info().rss / 1e6))
+    return _wanderers.took(sessions), memory
 
 
-def _started(port: int, code: str, count: int) -> list[subprocess.Popen[str]]:
-    shares = [count // PROCESSES + (number < count % PROCESSES) for number in range(PROCESSES)]
-    command = [sys.executable, "-m", "benchmarks.classroom", "--follow", str(port), code]
-    return [
-        subprocess.Popen([*command, str(share)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        for share in shares
-        if share
-    ]
+# -- what came of it --------------------------------------------------------------------------------------------------
 
 
-def _said(process: subprocess.Popen[str]) -> list[dict[str, Any]]:
-    output, _ = process.communicate(timeout=60)
-    return [json.loads(line) for line in output.splitlines()]
+def _print(options: argparse.Namespace, lesson: Class, heard: list[Told], counted: int, sessions: list[float],
+           memory: list[tuple[float, float]]) -> None:  # fmt: skip  # one line of what and one of how
+    rows: list[tuple[str, ...]] = []
+    for name, (kind, of, moments) in lesson.done.items():
+        found = [wait * 1000 for at in moments for wait in _followers.waits(at, PAUSE, heard, kind, of)]
+        expected = len(moments) * options.followers
+        target = CLICK if "sessions" in name else SHOWN if kind != "figure" else CLICK
+        reached = f"{len(found):,} of {expected:,}"
+        rows.append((name, reached, f"{median(found):.0f} ms", *_p95(found, target)))
+    seconds = [took * 1000 for took in sessions]
+    name = f"an action of {options.wanderers} sessions, one per {_wanderers.PACE:g} s each"
+    rows.append((name, f"{len(seconds):,}", f"{median(seconds):.0f} ms", *_p95(seconds, SESSION)))
+    rows.append((f"votes counted, sent within {VOTING:g} s", f"{counted} of {options.followers}", "", "", "all", ""))
+    here = sorted(one.at for one in heard if one.kind == "here")[-options.followers :]
+    last = here[-1] - here[0]
+    about = "server killed and started: the last follower after the first, who comes with the teacher"
+    rows.append((about, f"{len(here)}", "", f"{last:.1f} s", str(BACK), BACK.verdict(last)))
+    head = ("measured at followers", "reached", "median", "95 %", "target", "")
+    print_table(f"A room of {options.followers} followers · {machine()}", head, rows)
+    used = [f"{minutes:.1f} min: {mb:.0f} MB" for minutes, mb in memory]
+    print(
+        f"The server's memory beside {options.wanderers} sessions: {', '.join(used)}; {_slope(memory):+.0f} MB an hour"
+    )
+    print("from its second half.")
+    if counted != options.followers:
+        sys.exit("Not every vote was counted.")
 
 
-async def _follow_all(port: int, code: str, count: int) -> None:
-    heard = await asyncio.gather(*(_follow(port, code) for _ in range(count)))
-    for number, times in enumerate(heard):
-        for at in times:
-            print(json.dumps({"who": f"{os.getpid()} {number}", "at": at}))
+def _p95(values: list[float], target: Target) -> tuple[str, str, str]:
+    most = quantiles(values, n=20)[-1]
+    return f"{most:.0f} ms", str(target), target.verdict(most)
 
 
-async def _follow(port: int, code: str) -> list[float]:
-    """When the map's data came, each time, until the room ended."""
-    times: list[float] = []
-    origin: Any = f"http://127.0.0.1:{port}"  # typed as a string of its own
-    address = f"ws://127.0.0.1:{port}/classroom/talk"
-    async with connect(address, origin=origin, compression=None, max_size=None, open_timeout=30) as socket:
-        await socket.send(json.dumps({"kind": "join", "code": code, "who": secrets.token_hex(16)}))
-        async for frame in socket:
-            if isinstance(frame, bytes):
-                (length,) = struct.unpack("<I", frame[:4])
-                if json.loads(frame[4 : 4 + length])["key"] == KEY:
-                    zlib.decompress(frame[4 + length :], wbits=31)
-                    times.append(time.time())
-                continue
-            told = json.loads(frame)
-            if told["kind"] == "ended":
-                break
-            if told["kind"] == "poll" and told["state"] == "open":
-                await asyncio.sleep(random.random() * VOTING)
-                await socket.send(
-                    json.dumps({"kind": "vote", "round": told["round"], "answer": "likelier", "name": ""})
-                )
-    return times
+def _slope(memory: list[tuple[float, float]]) -> float:
+    """Least squares through the second half: the first fills what is kept."""
+    half = memory[len(memory) // 2 :]
+    middle, level = sum(at for at, _ in half) / len(half), sum(mb for _, mb in half) / len(half)
+    spread = sum((at - middle) ** 2 for at, _ in half)
+    return 60 * sum((at - middle) * (mb - level) for at, mb in half) / spread if spread else 0.0
 
 
 if __name__ == "__main__":

@@ -7,13 +7,14 @@ import threading
 import time
 from collections.abc import Callable
 
-from classroom.codes import Tries, new_code, normalized
+from classroom.codes import Tries, code_of, new_key, normalized
 from classroom.frames import Refused
 from classroom.room import Room
 
 N_ = str  # marks a text for Babel without translating it here
 
 MOST_ROOMS = 100
+MOST_OVER = 10_000  # codes of rooms that have ended, which are remembered
 
 NO_ROOM = N_("There is no room with this code.")
 TOO_MANY_TRIES = N_("Too many wrong codes from here: wait a minute.")
@@ -24,22 +25,44 @@ class RoomDesk:
     """Safe to use from several threads."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self.born = secrets.token_hex(8)  # by which a browser knows whether the server was started again
         self._now = now
+        self._over: dict[str, None] = {}
         self._rooms: dict[str, Room] = {}
         self._lock = threading.Lock()
         self._tries = Tries(now)
 
     def open(self) -> Room:
         """A new room. Raises Refused where there are too many."""
+        while True:
+            key = new_key()
+            code = code_of(key)
+            with self._lock:
+                self._tidy()
+                if code not in self._rooms and code not in self._over:
+                    return self._opened(code, key)
+
+    def back(self, key: str) -> tuple[Room, bool]:
+        """The room that this key is of, for its teacher who comes back; and whether it had to be opened once more.
+
+        A server that was started again knows nothing of it: it is empty then, under the code that it had. Raises
+        Refused for a room that has ended on this server, and where there are too many.
+        """
+        code = code_of(key)
         with self._lock:
             self._tidy()
-            if len(self._rooms) >= MOST_ROOMS:
-                raise Refused(TOO_MANY_ROOMS)
-            code = new_code()
-            while code in self._rooms:
-                code = new_code()
-            self._rooms[code] = Room(code, self._now)
-            return self._rooms[code]
+            held = self._rooms.get(code)
+            if held is None and code not in self._over:
+                return self._opened(code, key), True
+            if held is None or not secrets.compare_digest(held.key.encode(), key.encode()):
+                raise Refused(NO_ROOM)
+            return held, False
+
+    def _opened(self, code: str, key: str) -> Room:
+        if len(self._rooms) >= MOST_ROOMS:
+            raise Refused(TOO_MANY_ROOMS)
+        self._rooms[code] = Room(code, key, self._now)
+        return self._rooms[code]
 
     def find(self, typed: str, address: str) -> Room:
         """The room with this code, asked for by somebody at this address. Raises Refused.
@@ -48,9 +71,9 @@ class RoomDesk:
         """
         if not self._tries.may(address):
             raise Refused(TOO_MANY_TRIES)
-        room = self._room(typed)
+        room = self.there(typed)
         if room is None:
-            self._tries.missed(address)
+            self._tries.missed(address, typed)
             raise Refused(NO_ROOM)
         return room
 
@@ -59,13 +82,14 @@ class RoomDesk:
 
         Wrong codes of others at the same address, a school's, do not keep its teacher out: the key cannot be guessed.
         """
-        room = self._room(typed)
+        room = self.there(typed)
         if room is not None and secrets.compare_digest(room.key.encode(), key.encode()):
             return room
-        self._tries.missed(address)
+        self._tries.missed(address, f"{typed} {key}")
         raise Refused(NO_ROOM if self._tries.may(address) else TOO_MANY_TRIES)
 
-    def _room(self, typed: str) -> Room | None:
+    def there(self, typed: str) -> Room | None:
+        """The room with this code, if there is one now."""
         with self._lock:
             self._tidy()
             return self._rooms.get(normalized(typed) or "")
@@ -78,7 +102,11 @@ class RoomDesk:
         return None if source is None else (source.js, source.css, source.html)
 
     def _tidy(self) -> None:
-        self._rooms = {code: room for code, room in self._rooms.items() if not room.ended}
+        over = [code for code, room in self._rooms.items() if room.ended]
+        for code in over:
+            del self._rooms[code]
+        if over:
+            self._over = dict.fromkeys([*self._over, *over][-MOST_OVER:])
 
 
 DESK = RoomDesk()  # of this server: its routes and the teachers' pages meet here

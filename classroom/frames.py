@@ -12,7 +12,8 @@ N_ = str  # marks a text for Babel without translating it here
 LONGEST = 4096  # characters of a frame
 LONGEST_NAME = 40
 LONGEST_ANSWER = 80
-LONGEST_KEY = 100  # of a figure
+LONGEST_KEY = 100  # of a figure, and of a teacher
+LONGEST_BORN = 16
 TEACHERS = ("teach", "point", "ask", "reveal", "end", "show", "stage")  # nobody else may say these
 
 UNREADABLE = N_("This message cannot be read.")
@@ -20,6 +21,7 @@ TOO_LONG = N_("This message is too long.")
 ONLY_TEACHER = N_("Only the teacher can do this.")
 
 _WHO = re.compile(r"[0-9a-f]{32}")
+_KEY = re.compile(r"[\w-]+", re.ASCII)
 
 
 class Refused(Exception):
@@ -28,10 +30,14 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Join:
-    """A student comes, or comes back: ``who`` is 128 random bits that the browser made for this room."""
+    """A student comes, or comes back: ``who`` is 128 random bits that the browser made for this room.
+
+    ``born`` is the server that it was there on before, or nothing.
+    """
 
     code: str
     who: str
+    born: str = ""
 
 
 @dataclass(frozen=True)
@@ -86,9 +92,10 @@ def read(text: str | bytes | None, *, teacher: bool = False) -> Frame:
         raise Refused(ONLY_TEACHER)
     match kind:
         case "join":
-            return Join(_text(given, "code", 40), _text(given, "who", 32, _WHO))
+            born = _text({"born": "", **given}, "born", LONGEST_BORN)
+            return Join(_text(given, "code", 40), _text(given, "who", 32, _WHO), born)
         case "teach":
-            return Teach(_text(given, "code", 40), _text(given, "key", LONGEST_KEY))
+            return Teach(_text(given, "code", 40), _text(given, "key", LONGEST_KEY, _KEY))
         case "vote":
             return Vote(_whole(given, "round"), _text(given, "answer", LONGEST_ANSWER), _name(given))
         case "complete":

@@ -33,9 +33,8 @@ class Present:
 class Room:
     """Safe to use from several threads; those who are connected are woken in the event loop that they came in."""
 
-    def __init__(self, code: str, now: Callable[[], float] = time.monotonic) -> None:
-        self.code = code
-        self.key = secrets.token_urlsafe(32)
+    def __init__(self, code: str, key: str, now: Callable[[], float] = time.monotonic) -> None:
+        self.code, self.key = code, key
         self.board = Board()
         self.names = False
         self.poll: Poll | None = None
@@ -46,7 +45,7 @@ class Room:
         self._teachers: set[Present] = set()
         self._left = now()
         self._ended = False
-        self.rounds = 0
+        self.rounds = secrets.randbelow(10**9)  # a phone takes no round for one that it knew on a server before
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waking = False
         self._tell_poll()

@@ -20,14 +20,15 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from classroom import frames
-from classroom.desk import RoomDesk
+from classroom.desk import NO_ROOM, RoomDesk
 from classroom.frames import Complete, Join, Point, Refused, Teach, Vote
-from classroom.room import Present, Room
+from classroom.room import STAYS, Present, Room
 from classroom.student_page import CSP, script, sheet, student_page
 
 Translate = Callable[[str, str], str]  # language, message → message
 
 GREETING = 15.0  # seconds in which the first frame has to come
+LOOK = 0.5  # seconds between two looks for a room whose teacher is not back yet
 MOST_FRAMES, EACH = 40, 2.0  # of one connection, in these seconds
 TICK = 60.0  # seconds after which a room is looked at without being woken: it may be over
 REFUSED, ENDED, TOO_MUCH, ELSEWHERE = 4404, 4410, 4429, 4403  # why a connection is closed
@@ -120,12 +121,32 @@ class _Talk:
         except TimeoutError:
             raise Refused(frames.UNREADABLE) from None
         match first:
-            case Join(code, who):
-                await self._present(self._desk.find(code, self._address), Present(who), teacher=False)
+            case Join(code, who, born):
+                room = await self._found(code, born)
+                await self._send({"kind": "here", "born": self._desk.born})
+                await self._present(room, Present(who), teacher=False)
             case Teach(code, key):
                 await self._present(self._desk.taught(code, key, self._address), Present(""), teacher=True)
             case _:
                 raise Refused(frames.UNREADABLE)
+
+    async def _found(self, code: str, born: str) -> Room:
+        """The room; for who was there on a server before this one, as soon as its teacher is back."""
+        try:
+            return self._desk.find(code, self._address)
+        except Refused as error:
+            if str(error) != NO_ROOM or born in ("", self._desk.born):
+                raise
+        await self._send({"kind": "waits"})
+        with suppress(TimeoutError):
+            async with asyncio.timeout(STAYS):
+                while (room := self._desk.there(code)) is None:
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(LOOK):
+                            await self._receive()  # there is nothing to be said yet
+                            self._not_too_fast()
+                return room
+        raise Refused(NO_ROOM)
 
     async def _present(self, room: Room, one: Present, *, teacher: bool) -> None:
         """Hear and tell until one of them ends."""
@@ -218,7 +239,8 @@ class _Talk:
 
     async def _end(self, code: int, kind: str, words: str) -> NoReturn:
         """Say why, and close."""
-        await self._send({"kind": kind, "words": self._words(words) if words else "", "last": True})
+        said = {"kind": kind, "words": self._words(words) if words else "", "last": True}
+        await self._send(said | {"born": self._desk.born})
         await self._socket.close(code)
         raise WebSocketDisconnect(code)
 

@@ -12,6 +12,7 @@ from hosting.meter import Meter
 from hosting.policy import cookie, headers
 from hosting.rates import Rates
 from hosting.settings import Settings
+from hosting.way_back import with_way_back
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -56,7 +57,7 @@ class Edge:
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._meter.count("requests_total", f'status="{message["status"] // 100}xx"')
-                message = {**message, "headers": self._with_ours(message["headers"])}
+                message = {**message, "headers": self._with_ours(scope, message["headers"])}
             await send(message)
 
         refused, wait = self._refused(scope)
@@ -81,8 +82,10 @@ class Edge:
         wait = 0.0 if path.startswith(FILES) else self._rates.ask(_who(scope))
         return ("requests", wait) if wait else ("", 0)
 
-    def _with_ours(self, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    def _with_ours(self, scope: Scope, given: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
         """And those of ours that an answer does not have: the page of a room's students allows less than the app."""
+        path = scope["path"].removeprefix(self._server.base)
+        given = with_way_back(path, scope["headers"], given, self._server.origin, self._server.base)
         kept: list[tuple[bytes, bytes]] = []
         for name, value in given:
             if name.lower() == b"set-cookie":

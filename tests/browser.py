@@ -46,10 +46,11 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--ignore-certificate-errors",  # of a server of the tests with a certificate of its own; it reaches no other
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # a name outside is recorded, but not even looked up
 ]
 # PageContext at a page's own address, Streamlit (1.67) looks for its server under that address first, then at the root.
-_DEEP_LINK_PROBE = re.compile(r"^http://127\.0\.0\.1:\d+/.+/_stcore/(health|host-config)$")
+_DEEP_LINK_PROBE = re.compile(r"^https?://127\.0\.0\.1:\d+/.+/_stcore/(health|host-config)$")
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,7 @@ class Server:
 
     url: str
     log: Path
+    pid: int
 
 
 @dataclass
@@ -105,17 +107,17 @@ def free_port() -> int:
 
 @contextmanager
 def running_app(
-    log: Path, *, script: Path = ROOT / "app.py", env: Mapping[str, str] | None = None
+    log: Path, *, script: Path = ROOT / "app.py", env: Mapping[str, str] | None = None, port: int | None = None
 ) -> Generator[Server]:
     """The app on a free port, offline; ended on leaving. A server that does not start fails with its log."""
-    port = free_port()
+    port = port or free_port()
     command = [sys.executable, "-m", "streamlit", "run", str(script), f"--server.port={port}", "--server.headless=true"]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", **(env or {})}
-    server = Server(url=f"http://127.0.0.1:{port}", log=log)
     with log.open("wb") as output:
         process = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
         )
+        server = Server(url=f"http://127.0.0.1:{port}", log=log, pid=process.pid)
         try:
             _wait_until_healthy(server, process)
             yield server

@@ -15,7 +15,7 @@ from contextlib import suppress
 import pytest
 from playwright.sync_api import Error
 
-pytest_plugins = ("tests.browser",)
+pytest_plugins = ("tests.browser", "tests.axe")
 
 WORTH_READING = 3000  # characters of a page that a failed test left
 _BROWSER_FIXTURES = {"browser", "new_page", "page", "static_page", "mount"}

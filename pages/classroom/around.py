@@ -20,7 +20,8 @@ from ui.frame import Entry
 from ui.i18n import _
 from ui.wording import plain
 
-SHOWN, LESSON = "shown", "lesson"  # of the session's slots: the view of the page, and the words of a lesson's step
+# of the session's slots: the view of the page, the words of a lesson's step, and whether a picture is here alone
+SHOWN, LESSON, APART = "shown", "lesson", "apart"
 
 
 def around(entry: Entry, run: Callable[[], None]) -> None:
@@ -53,14 +54,15 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
-    for name in (SHOWN, LESSON):
+    for name in (SHOWN, LESSON, APART):
         session.slots().pop(name, None)
     room.board.turn(shown)
     with suppress(StopException):
         run()
     caption = " · ".join(filter(None, [_model_name(), session.slots().get(SHOWN, "")]))
     link = address_of_page(entry.address, room.code)
-    room.board.settle(text=session.text(), caption=caption, address=link, words=session.slots().get(LESSON, ""))
+    words, apart = session.slots().get(LESSON, ""), session.slots().get(APART, False)
+    room.board.settle(text=session.text(), caption=caption, address=link, words=words, apart=apart)
     room.wake()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 import streamlit as st
 
@@ -19,7 +20,8 @@ from viz.components.room_link import room_link
 
 N_ = str  # marks a text for Babel without translating it here
 
-ASKED, CODE, PROBLEM = "class_asked", "class_code", "class_problem"  # in the session's slots
+ASKED, CODE, PROBLEM, OVER = "class_asked", "class_code", "class_problem", "class_over"  # in the session's slots
+AGAIN = N_("The server was started again. Your room is open under its code as before; earlier answers are gone.")
 QUESTIONS = {
     "next": N_("Which token comes next?"),
     "where": N_("Where does this token look?"),
@@ -33,16 +35,14 @@ def show_room() -> None:
     if room is None:
         with st.container(key="room_closed"):
             st.button(_("Open a room"), key="open_room", type="tertiary", on_click=_open)
+            _link(over=OVER in session.slots())
         if problem := session.slots().pop(PROBLEM, ""):
             st.warning(plain(_(problem)))
         return
     with st.container(key="room_box", gap="small"):
         with st.container(key="room_head", horizontal=True, vertical_alignment="center", gap="small"):
             st.html(f"<b class='atlas-code'>{escape(room.code)}</b>", width="content")
-            words = {name: _(text) for name, text in room_link.TEXTS.items()}
-            talk = f"{base_path()}/classroom/talk"
-            payload = room_link.payload(talk=talk, code=room.code, key=room.key, texts=words)
-            mount(room_link.SOURCE, payload, key="room_link", on={}, followed=False)
+            _link(code=room.code, key=room.key)
         with st.container(key="room_actions", horizontal=True, gap="small"):
             st.button(_("Show the code"), key="show_code", type="tertiary", on_click=show_code, args=(True,))
             # with another key it is another one, and closed: Streamlit (1.67) closes none of itself
@@ -50,6 +50,13 @@ def show_room() -> None:
             with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{room.rounds}"):
                 _questions(room)
             st.button(_("End the room"), key="end_room", type="tertiary", on_click=room.end)
+
+
+def _link(**more: Any) -> None:
+    words = {name: _(text) for name, text in room_link.TEXTS.items()}
+    talk = f"{base_path()}/classroom/talk"
+    payload = room_link.payload(talk=talk, born=DESK.born, texts=words, **more)
+    mount(room_link.SOURCE, payload, key="room_link", on={"back": _back}, followed=False)
 
 
 def _questions(room: Room) -> None:
@@ -84,10 +91,29 @@ def show_code(shown: bool) -> None:
 
 def _open() -> None:
     try:
-        session.teach(DESK.open())
+        _teach(DESK.open())
         show_code(True)
     except Refused as error:
         session.slots()[PROBLEM] = str(error)
+
+
+def _teach(room: Room) -> None:
+    session.teach(room)
+    session.slots()[OVER] = True  # where this session has no room any more, it has ended
+
+
+def _back(key: Any) -> None:
+    """The tab's room is this session's: after a page was loaded again, or its server started again."""
+    if session.room() is not None or not isinstance(key, str):
+        return
+    try:
+        room, again = DESK.back(key)
+    except Refused as error:
+        session.slots().update({PROBLEM: str(error), OVER: True})
+        return
+    _teach(room)
+    if again:
+        session.slots()[PROBLEM] = AGAIN
 
 
 def ask_class(*asked: str) -> None:

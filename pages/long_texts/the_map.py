@@ -60,8 +60,9 @@ def show_map(opened: PageContext) -> LongMapView:
         payload,
         key="long_map",
         on={"cell": _pin, "window": _look, "refused": lambda _ticket: None},
-        followed=False,
+        followed=False,  # its tiles come for this session alone
     )
+    session.slots()["apart"] = True
     return LongMapView(served, window, held.pooling, held.color == "log", far)
 
 

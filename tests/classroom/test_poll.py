@@ -195,7 +195,7 @@ def test_a_head_that_there_is_not_is_no_answer(answer):
 
 
 def test_a_question_that_was_dropped_is_in_no_results():
-    room = Room("AAAAAA")
+    room = Room("AAAAAA", "key")
     room.ask(question())
     room.drop()
     assert (room.past, list(frames(room))[-1]["state"]) == ([], "none")

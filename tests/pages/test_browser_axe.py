@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from dataclasses import fields
 from importlib import import_module
-from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from pages.entries import ENTRIES
+from tests.axe import found_by
 from tests.pages.visiting import PATIENCE, eventually, text_box, wait_for_rest
-
-ROOT = Path(__file__).resolve().parents[2]
-AXE = ROOT / "node_modules/axe-core/axe.min.js"
-TAGS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice")
-MORE = ("label-content-name-mismatch", "p-as-heading", "table-fake-caption", "td-has-header")  # rules with no such tag
 
 CHART = ".js-plotly-plot .main-svg"
 KNOWN = ".atlas-known"
@@ -111,20 +105,6 @@ VIEWS: dict[str, dict[str, str]] = {
 # No colour on its way, and nothing dimmed since a run has yet to draw it again: the race runs on.
 STILL = """*, ::before, ::after { transition: none !important; animation: none !important }
 [data-stale=true] { opacity: 1 !important }"""
-# what Streamlit (1.67) writes itself, with why it is no harm: rule → selector
-EXCEPTED = {
-    # pandas' cell above the names of rows, where nothing is to be named
-    "empty-table-header": "[data-testid=stTable] th.blank",
-    # the box around is what has the keyboard (code), or the browser itself lets it scroll (Chromium, Firefox)
-    "scrollable-region-focusable": "[data-testid=stCode] > pre, [data-testid=stTable] div",
-}
-RUN = """([tags, more, excepted]) => axe.run(document, {
-  runOnly: tags, rules: Object.fromEntries(more.map((rule) => [rule, { enabled: true }])), resultTypes: ["violations"],
-  elementRef: true,
-}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes
-  .filter(({ element }) => !(id in excepted && element.matches(excepted[id])))
-  .map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`)))"""
-
 # A box that one types in has a border of the primary colour while it has the keyboard, all else a frame.
 FOCUSED = """(primary) => {
   let node = document.activeElement
@@ -138,17 +118,6 @@ FOCUSED = """(primary) => {
 PRIMARY = {"light": "rgb(56, 56, 143)", "dark": "rgb(134, 136, 232)"}
 
 
-@pytest.fixture
-def axe() -> str:
-    """The script of axe. Without it the test is skipped, or with CI=true failed, with the reason."""
-    if not AXE.exists():
-        reason = "axe-core is not installed; `make test` installs it once npm reaches its registry"
-        if os.environ.get("CI", "").lower() in ("1", "true"):
-            pytest.fail(reason, pytrace=False)
-        pytest.skip(reason)
-    return AXE.read_text(encoding="utf-8")
-
-
 def open_view(page: Page, url: str, painted: str) -> None:
     page.goto(url)
     page.locator(painted if painted in PLAIN else f"{painted}[data-painted]").first.wait_for(timeout=PATIENCE)
@@ -160,13 +129,6 @@ def open_view(page: Page, url: str, painted: str) -> None:
 def in_colours(page: Page, scheme: Any) -> None:
     page.emulate_media(color_scheme=scheme)
     expect(page.locator(".theme-switch")).to_have_attribute("data-current", scheme, timeout=PATIENCE)
-
-
-def found_by(page: Page, axe: str, scheme: str) -> list[str]:
-    """What is wrong with what is shown; in the dark, which is looked at after the light, with its colours alone."""
-    page.evaluate("(axe) => globalThis.axe || (0, eval)(axe)", axe)
-    dark = {"type": "rule", "values": ["color-contrast"]}
-    return page.evaluate(RUN, [dark if scheme == "dark" else TAGS, [] if scheme == "dark" else MORE, EXCEPTED])
 
 
 def names_of_sliders(page: Page) -> list[str]:

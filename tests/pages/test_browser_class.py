@@ -12,6 +12,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
+from tests.axe import found_in_both
 from tests.browser import PATIENCE, Server, Watch
 from ui.i18n import catalog
 from ui.session import DEFAULT_TEXT
@@ -72,8 +73,15 @@ WHEN = """(value) => new Promise((done) => {
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.long)])
 def test_a_class_from_the_open_room_to_the_results(
-    server: Server, teacher: Page, phones: list[Page], watch: Watch, lang: str
+    server: Server, teacher: Page, phones: list[Page], watch: Watch, axe_if_there: str, lang: str
 ):
+    wrong: dict[str, list[str]] = {}
+
+    def look(state: str, often: bool = False) -> None:
+        """What axe finds wrong on a phone; of most states where there is time."""
+        if often or lang == "zh":
+            wrong[state] = found_in_both(phones[0], axe_if_there)
+
     lines: list[WebSocketRoute] = []
     phones[1].route_web_socket("**/classroom/talk", lambda line: lines.append(line) or line.connect_to_server())
     teacher.goto(f"{server.url}/?lang={lang}&text={quote(DEFAULT_TEXT)}")  # its next token is known
@@ -86,6 +94,7 @@ def test_a_class_from_the_open_room_to_the_results(
         phone.locator("form button").click()
         expect(phone.locator("header b")).to_have_text(code)
     expect(teacher.locator(".room-link")).to_have_text(in_words(lang, "{count} here").format(count=PHONES - 1))
+    look("waiting")
     click(teacher, "hide_code")
     for phone in phones[:-1]:
         expect(phone.locator(".head-map")).to_be_visible()
@@ -94,12 +103,15 @@ def test_a_class_from_the_open_room_to_the_results(
     expect(phones[0].locator("h1").last).to_contain_text(in_words(lang, "Who looks at whom?"))
 
     _follow_a_click(teacher, phones)
+    look("following", often=True)
     _come_back(teacher, phones[1], lines)
-    _predict(teacher, phones, lang)
+    _predict(teacher, phones, lang, look)
     _wander(server, phones[0], code, lang)
     click(teacher, "end_room")
     for phone in phones:
         expect(phone.locator(".problem")).to_have_text(in_words(lang, "The teacher has ended this room."))
+    look("ended")
+    assert {state: found for state, found in wrong.items() if found} == {}
     expect(teacher.locator(".st-key-open_room")).to_be_visible()
     watch.errors[:] = [error for error in watch.errors if "WebSocket" not in error]  # of the connection cut on purpose
 
@@ -132,14 +144,17 @@ def _come_back(teacher: Page, phone: Page, lines: list[WebSocketRoute]) -> None:
     expect(phone.locator(".head-grid")).to_have_attribute("data-selected", "5,2")
 
 
-def _predict(teacher: Page, phones: list[Page], lang: str) -> None:
+def _predict(teacher: Page, phones: list[Page], lang: str, look: Callable[..., None]) -> None:
     ask(teacher, "next")
+    expect(phones[0].locator(".vote input")).to_be_visible()
+    look("question")
     for phone, typed in zip(phones, ANSWERS):
         expect(phone.locator(".head-map")).to_be_hidden()
         phone.locator(".vote input").fill(typed)
         phone.locator(".options button", has_text=re.compile(rf"^·{typed}$")).click()
         expect(phone.locator(".answer")).to_contain_text(f"·{typed}")
     expect(teacher.locator(".class-answered")).to_have_text(str(PHONES))
+    look("answered", often=True)
     assert "·was" not in teacher.locator("[data-testid=stMain]").inner_text()  # nothing tells the answer yet
     click(teacher, "vote_again")
     expect(teacher.locator(".class-answered")).to_have_text("0")
@@ -151,6 +166,7 @@ def _predict(teacher: Page, phones: list[Page], lang: str) -> None:
     click(teacher, "reveal")
     for phone in phones:
         expect(phone.locator(".figure .chart")).to_have_count(3)  # two votes, and the model
+    look("revealed")
     with teacher.expect_download() as download:
         click(teacher, "results")
     rows = list(csv.reader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"))))

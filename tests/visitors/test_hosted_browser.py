@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
+import ssl
 import subprocess
 import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from http.client import HTTPResponse
 from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
 
 import pytest
 from playwright.sync_api import Page, expect
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from hosting.settings import VARIABLE
 from pages.entries import ENTRIES
+from tests.axe import found_in_both
 from tests.browser import ROOT, Watch, free_port
 from tests.pages.visiting import eventually, expect_sentence, type_text, wait_for_rest
 from tests.visitors.oidc_provider import CLIENT, SECRET, Provider, oidc_provider
+from tests.visitors.own_certificate import own_certificate, trusting
 
 TYPED = "My quokka eats zeppelins"
 COLLECT = """window.violations = []
@@ -28,7 +39,9 @@ document.addEventListener("securitypolicyviolation", (event) =>
 FILE = """
 [server]
 port = {port}
-url = "http://127.0.0.1:{port}/atlas"
+url = "https://127.0.0.1:{port}/atlas"
+certificate = "{certificate}"
+key = "{key}"
 local_port = {local}
 [models]
 listed = ["default", "encoder", "translator"]
@@ -55,6 +68,11 @@ class Hosted:
     log: Path
     folder: Path
     provider: Provider
+    trust: ssl.SSLContext
+
+    def get(self, path: str) -> HTTPResponse:
+        """The server's answer to somebody who believes its certificate alone."""
+        return urllib.request.urlopen(f"{self.url}/{path}", context=self.trust)
 
     def metrics(self) -> str:
         return urllib.request.urlopen(f"http://127.0.0.1:{self.local}/metrics").read().decode()
@@ -62,7 +80,7 @@ class Hosted:
 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
-    """``make serve`` of a file of settings, with the base path /atlas and a provider for teachers."""
+    """``make serve`` of a file of settings: a certificate of its own, the base path /atlas, a provider for teachers."""
     folder = tmp_path_factory.mktemp("hosted")
     port, local = free_port(), free_port()
     (folder / "secret").write_text(SECRET + "\n")
@@ -71,19 +89,24 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
     with oidc_provider(email="ada@school.org", name="Ada", email_verified=True) as provider:
         settings = folder / "hosting.toml"
         secret = folder / "secret"
-        settings.write_text(
-            FILE.format(port=port, local=local, metadata=provider.metadata, client=CLIENT, secret=secret)
-        )
+        certificate, key = own_certificate(folder)
+        values = {"port": port, "local": local, "metadata": provider.metadata, "client": CLIENT, "secret": secret}
+        settings.write_text(FILE.format(**values, certificate=certificate, key=key))
         with (folder / "log.txt").open("wb") as output:
             command = [sys.executable, "-m", "hosting.serve", str(settings)]
             process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
         try:
-            held = Hosted(f"http://127.0.0.1:{port}/atlas", local, folder / "log.txt", folder, provider)
+            url, trust = f"https://127.0.0.1:{port}/atlas", trusting(certificate)
+            held = Hosted(url, local, folder / "log.txt", folder, provider, trust)
             _wait_until_healthy(held, process)
             yield held
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(20)
+            try:
+                process.wait(3)
+            except subprocess.TimeoutExpired:  # for half a minute it waits for a browser to close its TLS connections
+                process.kill()
+                process.wait()
 
 
 def _wait_until_healthy(held: Hosted, process: subprocess.Popen[bytes]) -> None:
@@ -104,14 +127,39 @@ def opened(page: Page, address: str) -> Page:
     return page
 
 
+def test_a_certificate_of_its_own_serves_pages_rooms_and_cookies(hosted: Hosted):
+    with hosted.get("") as answer:
+        assert answer.headers["strict-transport-security"]
+        assert "wss://127.0.0.1" in answer.headers["content-security-policy"]
+    with hosted.get("_stcore/health") as answer:
+        cookies = answer.headers.get_all("set-cookie")
+        assert cookies
+        assert all("Secure" in one and "SameSite" in one for one in cookies)
+    with hosted.get("join/AAAAAA") as answer:
+        assert b'data-root="/atlas"' in answer.read()
+    with pytest.raises(URLError, match="CERTIFICATE_VERIFY_FAILED"):
+        urllib.request.urlopen(hosted.url)  # whom nobody told to believe it
+    with pytest.raises((URLError, ConnectionError)):
+        urllib.request.urlopen(hosted.url.replace("https", "http"))
+    address, origin = f"{hosted.url.replace('https', 'wss')}/classroom/talk", hosted.url.removesuffix("/atlas")
+    for spoken_from, said in {origin: "There is no room with this code.", origin.replace("https", "http"): ""}.items():
+        given: Any = {"origin": spoken_from, "ssl": hosted.trust, "legacy": True}
+        with suppress(InvalidStatus), connect(address, **given) as line:
+            line.send(json.dumps({"kind": "join", "code": "AAAAAA", "who": "0" * 32}))
+            assert json.loads(line.recv(5))["words"] == said
+
+
 @pytest.mark.parametrize("addresses", [OFTEN, pytest.param(EVERY, marks=pytest.mark.long)], ids=["often", "every"])
-def test_no_page_asks_for_what_the_policy_forbids(hosted: Hosted, page: Page, watch: Watch, addresses: tuple[str, ...]):
-    """Pages as they open; the views of Plotly, tables and files beside them."""
+def test_no_page_asks_for_what_the_policy_forbids(
+    hosted: Hosted, page: Page, watch: Watch, axe_if_there: str, addresses: tuple[str, ...]
+):
+    """Pages as they open; the views of Plotly, tables and files beside them. Axe looks at the page on privacy, too."""
     page.add_init_script(COLLECT)
     violations: dict[str, list[str]] = {}
     for address in addresses:
         if address == "privacy":
             page.goto(f"{hosted.url}/{address}")
+            assert found_in_both(page, axe_if_there) == []
         else:
             opened(page, f"{hosted.url}/{address}")
             expect(page.get_by_test_id("stException")).to_have_count(0)
@@ -139,7 +187,9 @@ def test_models_and_texts_beyond_the_limits_are_one_sentence(hosted: Hosted, pag
 
 
 @pytest.mark.long
-def test_who_finds_no_place_waits_and_comes_in_by_itself(hosted: Hosted, new_page: Callable[..., Page]):
+def test_who_finds_no_place_waits_and_comes_in_by_itself(
+    hosted: Hosted, axe_if_there: str, new_page: Callable[..., Page]
+):
     eventually(new_page(), lambda: "atlas_sessions 0\n" in hosted.metrics(), bool)
     inside = [opened(new_page(), f"{hosted.url}/") for _ in range(2)]
     waiting = [new_page(), new_page(locale="zh-CN")]
@@ -148,6 +198,7 @@ def test_who_finds_no_place_waits_and_comes_in_by_itself(hosted: Hosted, new_pag
         page.get_by_test_id("stAlert").wait_for()
     expect(waiting[0].get_by_test_id("stAlert")).to_contain_text("You are next.")
     expect(waiting[1].get_by_test_id("stAlert")).to_contain_text("你前面还有 1 人")
+    assert found_in_both(waiting[0], axe_if_there) == []
     assert "atlas_sessions 2\n" in hosted.metrics()
     assert "atlas_sessions_waiting 2\n" in hosted.metrics()
     inside[0].close()
@@ -157,14 +208,17 @@ def test_who_finds_no_place_waits_and_comes_in_by_itself(hosted: Hosted, new_pag
 
 def test_a_teacher_signs_in_and_out_and_a_student_is_no_teacher(hosted: Hosted, new_page: Callable[..., Page]):
     page = new_page()
-    opened(page, f"{hosted.url}/")
+    opened(page, f"{hosted.url}/cell?layer=3&head=1")
     foot = page.locator(".st-key-visitors_foot")
     foot.get_by_role("button", name="For teachers: sign in").click()
     expect(foot).to_contain_text("Ada teaches")
+    expect(page).to_have_url(re.compile(re.escape(f"{hosted.url}/cell?") + ".*layer=3"))  # where the teacher was
+    expect(page.locator(".atlas-title")).to_contain_text("Where does one number come from?")
     assert hosted.provider.redirects == [f"{hosted.url}/oauth2callback"]
     cookies = {one.get("name"): one for one in page.context.cookies()}
     assert cookies["_streamlit_user"].get("httpOnly")
-    assert cookies["_streamlit_user"].get("sameSite") == "Lax"
+    assert {one.get("sameSite") for one in cookies.values()} == {"Lax"}
+    assert all(one.get("secure") for one in cookies.values())
     foot.get_by_role("button", name="sign out").click()
     expect(foot.get_by_role("button", name="For teachers: sign in")).to_be_visible()
     hosted.provider.user["email"] = "pupil@elsewhere.org"
@@ -178,7 +232,8 @@ def test_what_was_typed_is_in_no_log_and_no_file(hosted: Hosted, page: Page):
     type_text(page, TYPED + " again")
     wait_for_rest(page)
     for path in ("nowhere", "_stcore/metrics", "long_map/tile/1"):
-        page.request.get(f"{hosted.url}/{path}?text=quokka")
+        with suppress(HTTPError):
+            hosted.get(f"{path}?text=quokka")
     found = [path for path in hosted.folder.rglob("*") if path.is_file() and b"quokka" in path.read_bytes()]
     assert found == []
     assert "quokka" not in hosted.metrics()

@@ -18,17 +18,19 @@ export function createStage(root) {
   const words = element("p", { className: "words", hidden: true })
   const figures = element("div", { className: "figures" })
   const caption = element("p", { className: "caption" })
-  const box = element("section", {}, title, words, text, figures, caption)
-  return { root, box, title, words, text, figures, caption, held: /** @type {Map<string, Figure>} */ (new Map()), address: "" }
+  const rest = element("p", { className: "quiet rest" })
+  const box = element("section", {}, title, words, text, figures, caption, rest)
+  return { root, box, title, words, text, figures, caption, rest, held: /** @type {Map<string, Figure>} */ (new Map()), address: "" }
 }
 
-// Title and text, and which figures there are, in order; the others are taken away.
-export function showStage(stage, { title, subtitle, words, text, caption, figures, address }, empty) {
+// Title and text, and which figures there are, in order; the others are taken away. `rest`: what there is beside them.
+export function showStage(stage, { title, subtitle, words, text, caption, figures, address }, rest) {
   stage.title.replaceChildren(title, element("span", { textContent: subtitle ?? "" }))
   stage.words.textContent = words ?? "" // of a lesson's step
   stage.words.hidden = !words
   stage.text.textContent = text ?? ""
-  stage.caption.textContent = figures.length ? (caption ?? "") : empty
+  stage.caption.textContent = figures.length ? (caption ?? "") : ""
+  stage.rest.textContent = rest
   if (address) stage.address = address
   for (const [key, figure] of stage.held) {
     if (figures.includes(key)) continue

@@ -3,11 +3,12 @@
 
 import { element } from "../components/shared/dom.js"
 import { hold } from "./answering.js"
+import { known, keep } from "./kept.js"
 import { createStage, pointAt, showFigure, showStage } from "./stage.js"
 import { createVote, showCompleted, showPoll, showProblem, showVoted } from "./vote.js"
 
 const SOONEST = 500 // milliseconds before the next try,
-const LATEST = 8000 // twice as many after each, up to this
+const LATEST = 4000 // twice as many after each, up to this
 
 const root = document.body.dataset.root ?? ""
 const words = /** @type {Record<string, string>} */ (JSON.parse(document.body.dataset.words ?? "{}"))
@@ -15,6 +16,7 @@ const [head, main] = ["head", "main"].map((id) => /** @type {HTMLElement} */ (do
 const code = decodeURIComponent(location.pathname.split("/join/")[1] ?? "")
 
 const talk = { socket: /** @type {WebSocket | null} */ (null), tries: 0, timer: 0, over: false }
+const made = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("")
 
 if (code) enter()
 else askForCode()
@@ -62,7 +64,8 @@ function connect(room) {
   socket.binaryType = "arraybuffer"
   socket.addEventListener("open", () => {
     hold(room.vote)
-    send({ kind: "join", code, who: whoAmI() })
+    const who = known(code, "who") ?? keep(code, "who", made()) // 128 random bits for this room: one vote each
+    send({ kind: "join", code, who, born: known(code, "born") ?? "" })
   })
   socket.addEventListener("message", ({ data }) => socket === talk.socket && hear(room, data))
   socket.addEventListener("close", () => {
@@ -71,19 +74,6 @@ function connect(room) {
     talk.timer = setTimeout(() => connect(room), Math.min(LATEST, SOONEST * 2 ** talk.tries) * (0.75 + Math.random() / 2))
     talk.tries += 1
   })
-}
-
-// 128 random bits for this room, which the browser keeps: one vote each.
-function whoAmI() {
-  const name = `atlas-room-${code.toUpperCase()}`
-  const made = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("")
-  try {
-    const held = localStorage.getItem(name) ?? made()
-    localStorage.setItem(name, held)
-    return held
-  } catch {
-    return (talk.who ??= made()) // a browser that keeps nothing
-  }
 }
 
 function hear(room, data) {
@@ -98,11 +88,22 @@ function hear(room, data) {
   if (show) show(room, told)
 }
 
+// What the phone does not show of a page, in a sentence; of a question to the class it shows all.
+function restOf({ title, page, address, figures, apart }) {
+  if (!title) return words.waiting
+  if (page === "poll" || !address) return ""
+  return (apart || !figures.length ? words.only_there : words.more).replace("{wander}", () => words.wander)
+}
+
 const SHOW = {
-  stage(room, told) {
+  here(_room, { born }) {
     talk.tries = 0
+    keep(code, "born", born)
+  },
+  waits: (room) => (room.status.textContent = words.waits),
+  stage(room, told) {
     room.status.textContent = ""
-    showStage(room.stage, told, told.title ? words.only_there : words.waiting)
+    showStage(room.stage, told, restOf(told))
     room.wander.hidden = !told.address
     if (told.address) room.wander.href = `${root}${told.address}`
   },

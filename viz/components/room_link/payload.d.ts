@@ -6,6 +6,8 @@ export interface Meta {
   talk: string
   code: string
   key: string
+  born: string
+  over: boolean
   texts: Texts
 }
 

@@ -1,8 +1,9 @@
 import { element } from "../shared/dom.js"
 import { POINTED } from "../shared/follow.js"
-import { markPainted, mounted } from "../shared/shell.js"
+import { markPainted, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, wholeNumber } from "../shared/words.js"
+import { forgetKey, keepKey, keptKey } from "./key.js"
 /** @import { Host, Root } from "../shared/types" */
 /** @import { Meta, State } from "./payload" */
 
@@ -37,7 +38,17 @@ function create(root, signal) {
 function receive(state, { meta }) {
   const other = meta.key !== state.meta?.key
   state.meta = meta
+  if (meta.key) keepKey(meta.key)
+  else if (meta.over) forgetKey()
+  else comeBack(state)
   if (other) connect(state)
+}
+
+// A page that was loaded again, or whose server was started again, says whose room it was.
+/** @param {State} state */
+function comeBack(state) {
+  const key = keptKey()
+  if (key) tell(state, "back", key)
 }
 
 /** @param {State} state */
@@ -56,6 +67,8 @@ const write = (node, words) => node.textContent !== words && (node.textContent =
 /** @param {State} state */
 function connect(state) {
   state.socket?.close()
+  state.socket = null
+  if (!state.meta.key) return
   const address = new URL(state.meta.talk, location.href)
   address.protocol = location.protocol === "https:" ? "wss:" : "ws:"
   const socket = (state.socket = new WebSocket(address))
@@ -65,8 +78,10 @@ function connect(state) {
   socket.addEventListener("message", ({ data }) => {
     const told = JSON.parse(data)
     if (told.kind === "count") Object.assign(state, { count: told, tries: 0, problem: "" })
-    if (told.last) {
+    // a server that was started again has no room until this page has run there
+    if (told.last && told.born === state.meta.born) {
       over = true
+      forgetKey()
       Object.assign(state, { count: null, problem: state.meta.texts.ended })
     }
     draw(state)

@@ -1,7 +1,8 @@
 """The teacher's end of a room: how many are there, and what is pointed at in the page's figures, told to the room.
 
-It holds a connection of its own, for as long as the teacher's page is there. Figures are known by the keys under which
-the page mounted them, which Streamlit (1.67) writes into a class of their containers.
+It holds a connection of its own, for as long as the teacher's page is there. The tab keeps the room's key through
+loads: where no room is open, it says so, and is given its room back. Figures are known by the keys under which the
+page mounted them, which Streamlit (1.67) writes into a class of their containers.
 """
 
 from __future__ import annotations
@@ -23,6 +24,12 @@ TEXTS: dict[str, str] = {
 SOURCE = read_source(Path(__file__).parent, "room_link", '<div class="room-link"></div>\n')
 
 
-def payload(*, talk: str, code: str, key: str, texts: Mapping[str, str]) -> bytes:
-    """`talk` is the path of the room's WebSocket, `key` what proves that this is the teacher's page."""
-    return pack({"talk": talk, "code": code, "key": key, "texts": dict(texts)}, {})
+def payload(
+    *, talk: str, born: str, code: str = "", key: str = "", over: bool = False, texts: Mapping[str, str]
+) -> bytes:
+    """`talk` is the path of the room's WebSocket, `key` what proves that this is the teacher's page; none: no room.
+
+    Then it is told as ``back`` by a tab that has one, unless that room is `over`. `born` names the server.
+    """
+    meta = {"talk": talk, "born": born, "code": code, "key": key, "over": over, "texts": dict(texts)}
+    return pack(meta, {})

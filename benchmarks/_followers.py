@@ -1,0 +1,122 @@
+"""Followers of a room, without a browser, in a process of their own: `python -m benchmarks._followers PORT CODE COUNT`.
+
+Each keeps when it was told what, answers a question at a random moment within VOTING seconds, and comes back as a phone
+does when its connection is lost (viz/classroom/student.js). When the room has ended, all that is printed, a line each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import secrets
+import struct
+import subprocess
+import sys
+import time
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+
+from tests.browser import ROOT
+
+PROCESSES = 4
+VOTING = 2.0  # seconds
+SOONEST, LATEST = 0.5, 4.0  # seconds before a lost connection is tried again, as on a phone
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a follower was told: a frame's kind, and the figure's key or the page's title."""
+
+    who: str
+    at: float  # seconds since the epoch
+    kind: str
+    of: str
+
+
+def started(port: int, code: str, count: int) -> list[subprocess.Popen[str]]:
+    """``count`` followers, in a few processes."""
+    shares = [count // PROCESSES + (number < count % PROCESSES) for number in range(PROCESSES)]
+    command = [sys.executable, "-m", "benchmarks._followers", str(port), code]
+    return [
+        subprocess.Popen([*command, str(share)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        for share in shares
+        if share
+    ]
+
+
+def told(processes: list[subprocess.Popen[str]]) -> list[Told]:
+    """What they were told, once their room has ended."""
+    outputs = [process.communicate(timeout=120)[0] for process in processes]
+    return [Told(*json.loads(line)) for output in outputs for line in output.splitlines()]
+
+
+def waits(at: float, within: float, heard: list[Told], kind: str, of: str | None = None) -> list[float]:
+    """Of each follower that was told this within so many seconds after a moment, how long it took."""
+    first: dict[str, float] = {}
+    for one in heard:
+        if at <= one.at < at + within and one.kind == kind and of in (None, one.of):
+            first[one.who] = min(first.get(one.who, one.at), one.at)
+    return [came - at for came in first.values()]
+
+
+async def _all(port: int, code: str, count: int) -> None:
+    everybody = await asyncio.gather(*(_Follower(port, code, number).follow() for number in range(count)))
+    for found in everybody:
+        for one in found:
+            print(json.dumps([one.who, one.at, one.kind, one.of]))
+
+
+class _Follower:
+    def __init__(self, port: int, code: str, number: int) -> None:
+        self._origin: Any = f"http://127.0.0.1:{port}"  # typed as a string of its own
+        self._address = f"ws://127.0.0.1:{port}/classroom/talk"
+        self._code, self._who, self._born = code, secrets.token_hex(16), ""
+        self._name, self._told, self._over, self._tries = f"{os.getpid()} {number}", list[Told](), False, 0
+
+    async def follow(self) -> list[Told]:
+        while not self._over:
+            given: dict[str, Any] = {"origin": self._origin, "compression": None, "max_size": None, "open_timeout": 30}
+            try:
+                async with connect(self._address, **given) as socket:
+                    await self._join(socket)
+                    async for frame in socket:
+                        await self._hear(socket, frame)
+            except (OSError, ConnectionClosed, TimeoutError):
+                pass  # as a phone takes it
+            if not self._over:
+                self._note("lost")
+                await asyncio.sleep(min(LATEST, SOONEST * 2**self._tries) * random.uniform(0.75, 1.25))
+                self._tries += 1
+        return self._told
+
+    async def _join(self, socket: ClientConnection) -> None:
+        await socket.send(json.dumps({"kind": "join", "code": self._code, "who": self._who, "born": self._born}))
+
+    async def _hear(self, socket: ClientConnection, frame: str | bytes) -> None:
+        if isinstance(frame, bytes):
+            (length,) = struct.unpack("<I", frame[:4])
+            zlib.decompress(frame[4 + length :], wbits=31)
+            self._note("figure", json.loads(frame[4 : 4 + length])["key"])
+            return
+        said = json.loads(frame)
+        self._note(said["kind"], said.get("key", said.get("title", "")))
+        if said["kind"] == "here":
+            self._born, self._tries = said["born"], 0
+        self._over |= bool(said.get("last"))
+        if said["kind"] == "poll" and said["state"] == "open":
+            await asyncio.sleep(random.random() * VOTING)
+            vote = {"kind": "vote", "round": said["round"], "answer": "likelier", "name": ""}
+            await socket.send(json.dumps(vote))
+
+    def _note(self, kind: str, of: str = "") -> None:
+        self._told.append(Told(self._name, time.time(), kind, of))
+
+
+if __name__ == "__main__":
+    asyncio.run(_all(int(sys.argv[1]), sys.argv[2], int(sys.argv[3])))

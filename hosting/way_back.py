@@ -1,0 +1,61 @@
+"""The way back of who signs in or out: to the page that was open. Streamlit (1.67) leads to the first one.
+
+The browser itself says which page it comes from (Referer; beyond 4,096 characters it says the origin alone, and the
+first page is what is left). A cookie for the way keeps it in that browser, until it is back or for ten minutes.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+COOKIE = "atlas_way_back"
+LEAVES, RETURNS = ("/auth/login", "/auth/logout"), "/oauth2callback"  # Streamlit's own routes
+LONGEST, KEPT = 3800, 600  # characters of a cookie, which may have 4,096 with its attributes; seconds
+UNSAFE = {ord(one): f"%{ord(one):02X}" for one in ' ";,\\'}  # in a cookie's value
+
+Headers = list[tuple[bytes, bytes]]
+
+
+def with_way_back(path: str, asked: Headers, told: Headers, origin: str, base: str) -> Headers:
+    """The headers ``told`` in answer to a request for ``path``, below ``base``, with the headers ``asked``."""
+    leaves = path in LEAVES
+    if not leaves and path != RETURNS:
+        return told
+    back = _page(_first(asked, b"referer"), origin, base) if leaves else _cookie(asked)
+    if not is_page(back, base):
+        return told
+    if _first(told, b"location") == f"{base}/":
+        told = [(name, value) for name, value in told if name.lower() != b"location"]
+        told.append((b"location", back.encode("latin-1")))
+        return told if leaves else [*told, _set("", 0, base)]
+    return [*told, _set(back, KEPT, base)] if leaves else told
+
+
+def is_page(address: str, base: str) -> bool:
+    """Whether this leads to a page of this server: its path and query, as a browser writes them."""
+    plain = address.isascii() and address.isprintable() and "\\" not in address
+    return plain and address.startswith(f"{base}/") and not address.startswith("//") and len(address) <= LONGEST
+
+
+def _page(referer: str, origin: str, base: str) -> str:
+    if not referer.startswith(f"{origin}/"):
+        return ""
+    parts = urlsplit(referer)
+    page = parts.path + (f"?{parts.query}" if parts.query else "")
+    return "" if page == f"{base}/" else page.translate(UNSAFE)
+
+
+def _cookie(asked: Headers) -> str:
+    for part in _first(asked, b"cookie").split(";"):
+        name, _, value = part.strip().partition("=")
+        if name == COOKIE:
+            return value
+    return ""
+
+
+def _set(value: str, seconds: int, base: str) -> tuple[bytes, bytes]:
+    return b"set-cookie", f"{COOKIE}={value}; Path={base}{RETURNS}; Max-Age={seconds}".encode("latin-1")
+
+
+def _first(headers: Headers, wanted: bytes) -> str:
+    return next((value.decode("latin-1") for name, value in headers if name.lower() == wanted), "")

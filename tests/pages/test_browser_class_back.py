@@ -1,0 +1,57 @@
+"""A teacher whose page is loaded again, and whose server is killed, in the real browser: the class goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser import PATIENCE, Watch, free_port, running_app
+from tests.pages.test_browser_class import PHONE, click, click_head
+
+pytestmark = [pytest.mark.browser, pytest.mark.long]
+
+BACK_IN = 10.0  # seconds after the teacher, by the issue
+AGAIN = "The server was started again. Your room is open under its code as before; earlier answers are gone."
+
+
+def test_a_class_goes_on_after_the_teacher_reloads_and_after_the_server_is_killed(
+    tmp_path: Path, new_page: Callable[..., Page], watch: Watch
+):
+    teacher, phone, port = new_page(), new_page(**PHONE), free_port()
+    with running_app(tmp_path / "first.txt", port=port) as server:
+        teacher.goto(f"{server.url}/?layer=3&head=1")
+        expect(teacher.locator(".head-grid")).to_have_attribute("data-selected", "3,1", timeout=2 * PATIENCE)
+        click(teacher, "open_room")
+        code = teacher.locator(".atlas-huge").inner_text()
+        click(teacher, "hide_code")
+        phone.goto(f"{server.url}/join/{code}")
+        expect(phone.locator(".head-grid")).to_have_attribute("data-selected", "3,1")
+        teacher.reload()
+        expect(teacher.locator(".room-link[data-there='1']")).to_have_text("1 here")
+        expect(teacher.locator(".atlas-code")).to_have_text(code)
+        click_head(teacher, 5, 2)
+        expect(phone.locator(".head-grid")).to_have_attribute("data-selected", "5,2")
+        os.kill(server.pid, signal.SIGKILL)
+        expect(phone.locator("header .state")).to_contain_text("The connection was lost")
+    with running_app(tmp_path / "second.txt", port=port):
+        expect(teacher.get_by_test_id("stMain").get_by_text(AGAIN)).to_be_visible(timeout=2 * PATIENCE)
+        at = time.monotonic()
+        expect(teacher.locator(".room-link[data-there='1']")).to_have_text("1 here")
+        assert time.monotonic() - at < BACK_IN
+        expect(teacher.locator(".atlas-code")).to_have_text(code)
+        expect(phone.locator("header .state")).to_have_text("")
+        click_head(teacher, 2, 1)
+        expect(phone.locator(".head-grid")).to_have_attribute("data-selected", "2,1")
+        click(teacher, "end_room")
+        expect(phone.locator(".problem")).to_have_text("The teacher has ended this room.")
+        teacher.reload()  # and what has ended does not come back
+        expect(teacher.locator(".st-key-open_room")).to_be_visible()
+        expect(teacher.locator(".room-link")).to_have_text("")
+        expect(teacher.locator(".atlas-code")).to_have_count(0)
+    watch.errors.clear()  # of the connections to a server that was killed

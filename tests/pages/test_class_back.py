@@ -1,0 +1,60 @@
+"""The teacher's session when the tab says whose room it was: given back, opened again, or refused in one sentence."""
+
+from __future__ import annotations
+
+import pytest
+
+from classroom.desk import RoomDesk
+from pages.classroom import sidebar
+from tests.ui.driving import button, html, no_failure, open_app, payload, send, sentences
+
+pytestmark = pytest.mark.table
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> RoomDesk:
+    desk = RoomDesk()
+    monkeypatch.setattr(sidebar, "DESK", desk)
+    return desk
+
+
+def test_a_tab_that_has_the_key_is_given_its_room_back_and_the_page_is_on_the_board(desk):
+    room = desk.open()
+    app = open_app(layer="3", head="1")
+    told, _ = payload(app, "room_link")
+    assert (told["key"], told["over"], told["born"]) == ("", False, desk.born)
+    send(app, "room_link", "back", room.key)
+    no_failure(app)
+    assert sentences(app) == []
+    assert room.code in html(app)
+    assert payload(app, "room_link")[0]["key"] == room.key
+    assert any("head_map" in str(frame) for frame in room.board.since(-1)[1])
+    app.button(key="end_room").click().run()
+    assert button(app, "open_room")
+    assert payload(app, "room_link")[0]["over"]  # the tab forgets the key
+
+
+def test_on_a_server_that_was_started_again_the_room_is_open_under_its_code_and_that_is_said_once(desk):
+    room = RoomDesk().open()
+    app = open_app()
+    send(app, "room_link", "back", room.key)
+    no_failure(app)
+    assert sentences(app) == [sidebar.AGAIN]
+    assert room.code in html(app)
+    app.run()
+    assert sentences(app) == []
+
+
+@pytest.mark.parametrize("key", [None, 3, {"key": 1}, "ended"])
+def test_what_brings_no_room_back_leaves_none(desk, key):
+    app = open_app()
+    if key == "ended":
+        room = desk.open()
+        room.end()
+        key = room.key
+    send(app, "room_link", "back", key)
+    no_failure(app)
+    assert len(sentences(app)) == (1 if isinstance(key, str) else 0)
+    assert button(app, "open_room")
+    app.run()
+    assert sentences(app) == []

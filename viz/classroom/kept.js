@@ -1,0 +1,28 @@
+// What the browser keeps of a room, by the room's code: who this is, as random bits, and the server that it was there on.
+
+/** @type {Map<string, string>} */
+const here = new Map() // of a browser that keeps nothing
+
+const named = (/** @type {string} */ code, /** @type {string} */ what) => `atlas-room-${what}-${code.toUpperCase()}`
+
+/** @type {(code: string, what: string) => string | null} */
+export function known(code, what) {
+  const name = named(code, what)
+  try {
+    return localStorage.getItem(name) ?? here.get(name) ?? null
+  } catch {
+    return here.get(name) ?? null
+  }
+}
+
+/** @type {(code: string, what: string, value: string) => string} */
+export function keep(code, what, value) {
+  const name = named(code, what)
+  here.set(name, value)
+  try {
+    localStorage.setItem(name, value)
+  } catch {
+    // as long as the page stands
+  }
+  return value
+}
