@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.joined import speaking
 from model_runner.errors import NoSuchPlace, RunnerError
 from pages.edit_heads.state import EditHeadsState, state
-from pages.edit_heads.typed_token import typed_token
+from jobs.typed_token import typed_token
 from ui import session
 from ui.inputs import pick_one
 from ui.page import PageContext
