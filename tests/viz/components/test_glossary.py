@@ -36,9 +36,10 @@ def test_no_two_terms_have_one_name_in_english():
 # what newcomers met on a page without a word of what it is
 BARE = (
     "token", "layer", "head", "query", "key", "value", "⟨bos⟩", "logit", "entropy", "bits", "residual", "KL", "kv",
-    "lse", "u", "rank", "rotation", "context", "greedy", "prompt", "vector", "dimension", "vocabulary", "embedding", "norm",
-    "soft-cap", "sliding window", "drift", "direct attribution", "expert", "router", "logit lens", "NTK", "ALiBi",
-    "SRAM", "multiply-adds", "cross-entropy", "perplexity", "sink", "induction", "ablated", "patching", "seed", "beams",
+    "lse", "u", "rank", "rotation", "context", "greedy", "prompt", "vector", "dimension", "vocabulary", "embedding",
+    "norm", "soft-cap", "sliding window", "drift", "direct attribution", "expert", "router", "logit lens", "NTK",
+    "ALiBi", "SRAM", "multiply-adds", "cross-entropy", "perplexity", "sink", "induction", "ablated", "patching", "seed",
+    "beams",
 )  # fmt: skip  # one idea a line
 
 
