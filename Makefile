@@ -9,6 +9,10 @@ VENV := .venv/created
 RUN := .venv/installed
 DEV := .venv/installed-dev
 PIP := $(BIN)/python -m pip install --disable-pip-version-check
+# LOCKED=1 takes all packages, those that ours need too, by the hashes of requirements.lock. Not without being asked: a
+# torch built for this machine's GPU, or for none, comes from an index of its own and has other hashes.
+LOCKED ?=
+BY_HASH = $(if $(LOCKED),--require-hashes -r requirements.lock,-r requirements.txt)
 
 # The tools that check JavaScript, and axe, which checks pages; node and npm are those of the wheel in requirements-dev.txt.
 JS := node_modules/installed
@@ -98,6 +102,7 @@ messages: $(RUN)
 
 $(DEV): requirements-dev.txt requirements.txt requirements-package.txt $(VENV)
 	@echo "Installing the packages for development (the first time takes some minutes) ..."
+	@$(if $(LOCKED),$(PIP) $(BY_HASH))
 	@$(PIP) -r requirements-dev.txt
 	@touch $(RUN) $@
 
@@ -110,7 +115,7 @@ $(JS): package.json package-lock.json .npmrc $(DEV)
 
 $(RUN): requirements.txt requirements-package.txt $(VENV)
 	@echo "Installing the packages (the first time takes some minutes) ..."
-	@$(PIP) -r requirements.txt
+	@$(PIP) $(BY_HASH)
 	@touch $@
 
 $(VENV):

@@ -16,6 +16,7 @@ from attention.metrics import METRICS
 from inline.cell_output import CellOutput
 from model_runner import Capture, Check
 from model_runner.capture import index
+from model_runner.edit_words import described
 from model_runner.errors import NotVerified
 from viz.components.head_grid import head_grid as grid_component
 from viz.components.head_map import head_map as map_component
@@ -149,5 +150,5 @@ def _caption(capture: Capture, layer: int, check: Check) -> str:
     model = request.model or "" if request.revision is None else f"{request.model} @ {request.revision}"
     rows = f", {check.rows:,} of {check.of:,} rows" if check.rows < check.of else ""
     parts = [model, request.dtype or "", f"L{layer} verified, max diff {check.max_abs_error:.0e}{rows}"]
-    parts += [f"changed by {', '.join(map(repr, request.edits))}"] if request.edits else []
+    parts += [f"changed: {described(request.edits)}"] if request.edits else []
     return " · ".join(filter(None, [*parts, "Attention Atlas"]))

@@ -1,8 +1,8 @@
-"""Edits in the reader's words, short enough to stand on a button."""
+"""Edits in words: short enough to stand on a button, and in full for what a file says of itself."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from attention.patterns import BY_NAME
 from model_runner.edits import (
@@ -33,6 +33,8 @@ from model_runner.substitution import Substituted
 
 Translate = Callable[[str], str]
 N_ = str  # marks a text for Babel without translating it here
+
+CELLS = 12  # of one edit that a file names; all are in its Python lines
 
 OF_THREE = {"encoder": N_("encoder"), "decoder": N_("decoder"), "cross": N_("cross")}
 
@@ -80,6 +82,23 @@ def name_of(edit: Edit, _: Translate) -> str:
             return _("documents from {starts}").format(starts=", ".join(map(str, starts)))
         case _:
             return _rotation(edit, _)
+
+
+def described(edits: Sequence[Edit]) -> str:
+    """All of them in English, as files speak of their numbers, hidden cells one by one; "nothing" for none."""
+    return ", ".join(map(_in_full, edits)) or "nothing"
+
+
+def _in_full(edit: Edit) -> str:
+    match edit:
+        case OfAttention(attention, inner):
+            return f"{attention}: {_in_full(inner)}"
+        case Blocked(cells, layers, heads) if len(cells) > 1:
+            named = ", ".join(f"{query} → {key}" for query, key in cells[:CELLS])
+            more = f" and {len(cells) - CELLS} more" if len(cells) > CELLS else ""
+            return f"{named}{more} hidden in {_where(layers, heads, str)}"
+        case _:
+            return name_of(edit, str)
 
 
 def _rotation(edit: RotationEdit, _: Translate) -> str:

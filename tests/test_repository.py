@@ -119,6 +119,35 @@ def test_no_version_is_written_twice():
     assert len(lines) == len(pins())
 
 
+def test_the_lock_has_every_package_that_runs_by_its_hashes_and_names_no_host():
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert "://" not in lock
+    entries = [entry.split() for entry in re.split(r"\n(?=[a-z])", re.sub("(?m)^#.*\n", "", lock))]
+    held = {words[0] for words in entries}
+    for words in entries:
+        assert re.fullmatch(r"[a-z0-9-]+==[0-9][\w.]*", words[0])
+        assert any(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}", word) for word in words), words[0]
+    running = (ROOT / name for name in ("requirements.txt", "requirements-package.txt"))
+    wanted = {line for path in running for line in path.read_text().splitlines() if "==" in line}
+    assert {line.lower().replace("_", "-") for line in wanted} <= held
+    assert len(held) > 2 * len(wanted)  # those that ours need, too
+
+
+def test_a_locked_installation_asks_for_hashes_and_others_do_not(tmp_path):
+    for path in (*REQUIREMENTS, ROOT / "Makefile"):
+        shutil.copy(path, tmp_path)
+    said = [make("--dry-run", ".venv/installed", *locked, at=tmp_path).stdout for locked in ((), ("LOCKED=1",))]
+    assert ["--require-hashes -r requirements.lock" in one for one in said] == [False, True]
+
+
+def test_what_runs_the_app_asks_for_nothing_that_only_tests_need():
+    running = (ROOT / name for name in ("requirements.txt", "requirements-package.txt"))
+    wanted = {line.split("==")[0] for path in running for line in path.read_text().splitlines() if "==" in line}
+    needed = libraries(*(room for room in ROOMS if room not in ("benchmarks", "scripts", "tests")))
+    theirs = {"authlib", "tokenizers"}  # of Streamlit's sign-in, and of transformers
+    assert {name.lower() for name in wanted} - {name.lower() for name in needed} == theirs
+
+
 def test_every_library_the_code_imports_is_pinned():
     assert libraries(*ROOMS) - set(pins()) == set()
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from analysis.joined import Joined
 from analysis.text_words import described_text
+from model_runner.edit_words import described
 from model_runner.python_lines import python_start
 from ui import session
 from ui.components import mount
@@ -88,11 +89,10 @@ def _file(label: str, data: Callable[[], bytes], name: str, mime: str) -> None:
 
 def caption(opened: PageContext, what: str, head: str = "") -> str:
     """What a file says of itself: model, revision, dtype, head, how its numbers were made, edits, and the text."""
-    info, edits = opened.runner.info, opened.capture.request.edits
-    model = info.name if info.revision is None else f"{info.name} @ {info.revision}"
-    what += f" · changed by {', '.join(map(repr, edits))}" if edits else ""
-    head, text = head or f"L{opened.layer}H{opened.head}", described_text(opened.capture.request)
-    return f"{model} · {info.family} · {info.dtype} · {head} · {what} · {text} · Attention Atlas"
+    info, request = opened.runner.info, opened.capture.request
+    model, head = " @ ".join(filter(None, (info.name, info.revision))), head or f"L{opened.layer}H{opened.head}"
+    what += f" · changed: {described(request.edits)}" if request.edits else ""
+    return f"{model} · {info.family} · {info.dtype} · {head} · {what} · {described_text(request)} · Attention Atlas"
 
 
 def snippet_of(opened: PageContext, view: View) -> str:

@@ -198,12 +198,12 @@ def name_of(held: Held, layer: Routed) -> str:
 
 def held_table(rows: tuple[Held, ...], layer: Routed) -> str:
     """What a dense layer of as many parameters would use is what is held."""
-    heads = ["", _("held: a dense one would use all"), _("used for a token"), _("share")]
+    heads = [_("held: a dense one would use all"), _("used for a token"), _("share")]
     head = "".join(f"<th>{escape(one)}</th>" for one in heads)
     body = "".join(
         f"<tr><th style='text-align:left'>{escape(name_of(one, layer))}</th><td>{one.held:,}</td><td>{one.used:,}</td>"
         f"<td>{escape(number(one.used / one.held, 'share'))}</td></tr>"
         for one in rows
     )
-    table = f"<table class='atlas-costs'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
     return f"<div class='atlas-wide'>{table}</div>"

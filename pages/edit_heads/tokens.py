@@ -8,9 +8,9 @@ from html import escape
 import streamlit as st
 
 from analysis.joined import speaking
+from jobs.typed_token import typed_token
 from model_runner.errors import NoSuchPlace, RunnerError
 from pages.edit_heads.state import EditHeadsState, state
-from pages.edit_heads.typed_token import typed_token
 from ui import session
 from ui.inputs import pick_one
 from ui.page import PageContext

@@ -29,6 +29,7 @@ from model_runner.edits import Int8Cache, KeepLast, SharedKeys
 from model_runner.questions import Beams
 from pages.film.opening import remember
 from pages.film.state import FilmState, state
+from pages.film.typed import show_refusal, show_typing
 from ui import cached, session
 from ui.components import leave_for, mount
 from ui.i18n import _
@@ -202,6 +203,7 @@ def _n_heads(capture: Capture) -> int:
 def _show_actions(film: Film) -> None:
     count = len(film.take.ids)
     with st.container(key="film_actions", horizontal=True, vertical_alignment="center", gap="small"):
+        show_typing(film)
         st.button(
             _("Open in Heads"),
             key="film_open",
@@ -213,6 +215,7 @@ def _show_actions(film: Film) -> None:
         known = WIDTHS.index(int(state().beams)) if state().beams != "0" else 0
         st.selectbox(_("Beams"), WIDTHS, known, key="film_width", label_visibility="collapsed", width=76)
         st.button(_("Beam search"), key="film_beams", on_click=lambda: _search(film), disabled=film.room == 0)
+    show_refusal(film)
 
 
 def _open_in_heads(film: Film) -> None:

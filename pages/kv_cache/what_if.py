@@ -13,6 +13,7 @@ from analysis.kv_drop import MOST_WINDOWS, Trial, edits_of, first_difference, wi
 from jobs.continuations import Continuations
 from jobs.kv_curve import Curve
 from model_runner import GenerateRequest
+from model_runner.edit_words import described
 from model_runner.memory import readable
 from model_runner.python_lines import imports_of
 from pages.kv_cache.sizes import Sizes
@@ -65,7 +66,7 @@ def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> View:
     return View(
         name="kv-what-if",
         title=_("What if it forgets"),
-        what=f"KL(next token with the full cache ‖ with {edits_of(opened.capture, trial)!r}), nats",
+        what=f"KL(next token with the full cache ‖ with {described(edits_of(opened.capture, trial))}), nats",
         tables=lambda: what_if_tables(opened, curve),
         page=lambda title, words, lang: standalone([curve_chart(curve, trial)], title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg([curve_chart(curve, trial)], title=title, caption=words),

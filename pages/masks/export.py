@@ -10,7 +10,8 @@ import pandas as pd
 from analysis.tables import labelled
 from attention.patterns import BY_NAME
 from jobs.mask_sweep import Trial
-from model_runner.edits import Masked
+from model_runner.edit_words import described
+from model_runner.edits import Blocked, Masked
 from pages.masks.gallery import CURVE, Gallery
 from pages.masks.on_model import OnModel
 from pages.masks.state import LABELS
@@ -69,12 +70,14 @@ def gallery_view(opened: PageContext, gallery: Gallery) -> View:
     """The open picture."""
     values = _gallery_values(gallery)
     numbers = ", ".join(f"{name} {value}" for name, value in gallery.values.items())
+    hidden = gallery.painted.hidden if gallery.index is None else ()
+    by_hand = f", {described([Blocked(hidden)])}" if hidden else ""
     labels = _labels(opened, len(values))
     drawn = values if gallery.index is not None else np.where(values == 1, 1.0, np.nan)
     return View(
         name=f"mask-{gallery.choice.name}",
         title=_(gallery.choice.label),
-        what=f"{gallery.choice.name} pattern ({numbers or 'no parameters'}), {gallery.choice.source}",
+        what=f"{gallery.choice.name} pattern ({numbers or 'no parameters'}), {gallery.choice.source}{by_hand}",
         tables=lambda: _gallery_tables(opened, gallery),
         page=component_page(mask_gallery.SOURCE, gallery.payload),
         picture=lambda title, words: map_svg(
@@ -142,7 +145,7 @@ def model_view(opened: PageContext, found: OnModel) -> View:
     return View(
         name=f"masked-{name}",
         title=f"{name} · {_(found.choice.label)}",
-        what=f"attention after {found.edits!r}; the live page: the attention cut from every head",
+        what=f"attention after {described(found.edits)}; the live page: the attention cut from every head",
         tables=lambda: {f"{name} · {_('after')}": pd.DataFrame(drawn, labels, labels)} | _model_tables(opened, found),
         page=component_page(grid_component.SOURCE, found.payload),
         picture=lambda title, words: map_svg(

@@ -92,7 +92,9 @@ def test_its_words_tell_the_pinned_cell(capture):
 def test_its_caption_tells_the_model_and_its_edits():
     edited = embedded().capture(CaptureRequest(text="The dog", edits=(KeepLast(2, sinks=1),)))
     page = show(edited, 0, 0).page.decode()
-    assert re.search(r"default · float32 · L0 verified, max diff \S+ · changed by KeepLast\(window=2, sinks=1\)", page)
+    assert re.search(
+        r"default · float32 · L0 verified, max diff \S+ · changed: a cache of the first 1 and last 2", page
+    )
 
 
 def test_a_token_that_looks_like_markup_stays_in_its_attribute():

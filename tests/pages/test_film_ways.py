@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from streamlit.testing.v1 import AppTest
 
 from jobs.film_ways import Way
-from model_runner import Sampling
+from model_runner import Sampling, load_runner
 from model_runner.transforms import DEFAULT
 from pages.film.state import LONGEST_WAYS
 from pages.film.ways import MOST, written
@@ -35,6 +35,37 @@ def settled(app: AppTest) -> AppTest:
         send(app, "film", "more", {"film": name, "have": have, "at": at, "wanted": wanted, "ask": ask})
     no_failure(app)
     return app
+
+
+def typed(app: AppTest, words: str) -> AppTest:
+    app.text_input(key="film_typed").set_value(words).run()
+    no_failure(app)
+    return app
+
+
+def test_any_token_can_be_forced_by_typing_it():
+    runner, app = load_runner("default"), more(open_app(page=PAGE), 4)
+    rare = runner.ids_of(" water")
+    assert len(rare) == 1
+    assert rare[0] not in film(app)["frames"][2]["tokens"]  # the list has no such token to click on
+    send(app, "film", "rest", {"film": film(app)["film"], "have": len(film(app)["frames"]), "at": 2})
+    assert app.text_input(key="film_typed").placeholder == f"instead of {runner.token_text(ids(2)[1])}, type …"
+    typed(app, "water")
+    assert tokens(app)[:2] == [ids(1)[0], rare[0]]
+    assert (film(app)["at"], film(app)["frames"][2]["how"]) == (2, "forced")
+    assert app.query_params["film.forced"] == f"1.{rare[0]}"
+    assert tree(app)["n_branches"] == 2
+    assert app.text_input(key="film_typed").value == ""
+
+
+def test_at_the_prompt_the_next_token_is_typed_and_what_is_none_is_said_and_stays_in_the_box():
+    app = typed(open_app(page=PAGE), "two words")
+    count = len(load_runner("default").ids_of("two words"))
+    assert [f"“two words” is not one token of this model but {count}: " in said for said in sentences(app)] == [True]
+    assert (tokens(app), app.text_input(key="film_typed").value) == (ids(1), "two words")
+    typed(app, "·water")
+    assert sentences(app) == []
+    assert tokens(app) == list(load_runner("default").ids_of(" water"))
 
 
 def test_an_address_opens_every_way_of_the_tree_again():
@@ -170,6 +201,8 @@ def test_what_changes_is_one_step_of_back(page, server):
 
     seed = page.get_by_label("Seed")
     changed(lambda: (seed.fill("3"), seed.press("Enter")), lambda held: held.get("sampling.seed") == "3")
+    box = page.get_by_label("Force a token by typing it")
+    changed(lambda: (box.fill("water"), box.press("Enter")), lambda held: "film.forced" in held)
     changed(page.locator(".film .play").click, lambda held: held.get("film.steps") in ("5", "6"))
     text = text_box(page)
     changed(lambda: (text.fill("The king"), text.press("Control+Enter")), lambda held: held.get("text") == "The king")

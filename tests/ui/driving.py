@@ -148,8 +148,9 @@ def sentences(app: AppTest) -> list[str]:
 
 
 def no_failure(app: AppTest) -> None:
-    """No traceback, and the text typed is still in its box."""
+    """No traceback, no head of a table that is read out as nothing, and the text typed is still in its box."""
     assert [element.message for element in app.exception] == []
+    assert not re.search(r"<th[^>]*></th>", html(app))
     assert app.text_area(key="text_box").value == app.session_state["text"]
 
 

@@ -103,7 +103,7 @@ def test_edits_are_part_of_what_a_file_says():
     request = CaptureRequest(text="The dog", model="default", edits=(KeepLast(2, sinks=1),))
     capture = SimpleNamespace(request=request)
     opened = SimpleNamespace(runner=SimpleNamespace(info=info), capture=capture, layer=1, head=2)
-    assert "changed by KeepLast(window=2, sinks=1)" in caption(opened, "weights")
+    assert "weights · changed: a cache of the first 1 and last 2 · " in caption(opened, "weights")
 
 
 def test_files_are_named_for_the_head(taken):

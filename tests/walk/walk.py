@@ -35,6 +35,7 @@ AT_REST = """patience => {
 NOT_HELD = (
     (re.compile(""), re.compile(r"\d[\d.]* (s|ms|秒|毫秒)\b.*")),
     (re.compile("^film_width$"), re.compile("value: .*")),  # how many beams a search would have
+    (re.compile("^film_typed$"), re.compile("value: .*")),  # what was typed and is no token
     (
         re.compile(r"^$"),
         re.compile(r"[\d.]+ [KMGT]?B free memory|空闲 [\d.]+ [KMGT]?B"),

@@ -8,14 +8,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.viz.components.clock import wait
-from ui.i18n import catalog
+from ui.i18n import LANGUAGES, catalog
 from viz.components.glossary.glossary import SOURCE, TEXTS, payload, terms_in
 from viz.components.glossary.terms import TERMS
 
 TEXT = """
 <p id="own">The entropy of a head is 2 bits; the headline is no head, subheads are none.</p>
 <p><bdi id="read">entropy</bdi> <textarea>softmax</textarea> <span class="chip">lse</span></p>
-<p id="zh">熵很低</p>
+<p id="zh">熵很低</p><p id="bare">drawn with u = 0.919 · H5 · kv 2 · lse</p>
 <button id="press">perplexity</button><div id="host"></div>
 """
 MEANINGS = {term.names[0]: term.meaning for term in TERMS}
@@ -31,6 +31,23 @@ def test_in_chinese_a_term_has_its_chinese_and_its_english_names():
 def test_no_two_terms_have_one_name_in_english():
     names = [name.lower() for term in TERMS for name in term.names]
     assert len(set(names)) == len(names)
+
+
+# what newcomers met on a page without a word of what it is
+BARE = (
+    "token", "layer", "head", "query", "key", "value", "⟨bos⟩", "logit", "entropy", "bits", "residual", "KL", "kv",
+    "lse", "u", "rank", "rotation", "context", "greedy", "prompt", "vector", "dimension", "vocabulary", "embedding",
+    "norm", "soft-cap", "sliding window", "drift", "direct attribution", "expert", "router", "logit lens", "NTK",
+    "ALiBi", "SRAM", "multiply-adds", "cross-entropy", "perplexity", "sink", "induction", "ablated", "patching", "seed",
+    "beams",
+)  # fmt: skip  # one idea a line
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_word_of_the_field_stands_bare(language):
+    named = {name for term in terms_in(catalog(language).gettext) for name in term.names}
+    assert set(BARE) <= named
+    assert "·it" in next(term for term in terms_in(catalog(language).gettext) if "token" in term.names).meaning
 
 
 @pytest.fixture
@@ -66,7 +83,16 @@ def rest_on(page: Any, word: str, within: str = "#own") -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("word, within, term", [("entropy", "#own", "entropy"), ("logit", "host", "logit")])
+@pytest.mark.parametrize(
+    "word, within, term",
+    [
+        ("entropy", "#own", "entropy"),
+        ("logit", "host", "logit"),
+        ("u", "#bare", "u"),
+        ("kv", "#bare", "kv head"),
+        ("lse", "#bare", "lse"),
+    ],
+)
 def test_a_word_that_the_pointer_rests_on_is_explained_until_it_leaves(glossary, word, within, term):
     note = glossary.locator(".glossary .note")
     rest_on(glossary, word, within)
@@ -140,7 +166,7 @@ def test_what_the_reader_wrote_and_longer_words_are_left_alone(glossary, word, w
 def test_each_word_is_marked_once_the_first_time_it_stands_there(glossary):
     glossary.wait_for_function("CSS.highlights.get('atlas-terms')?.size > 0")
     marked = glossary.evaluate("[...CSS.highlights.get('atlas-terms')].map(range => range.toString())")
-    assert sorted(marked) == ["bits", "entropy", "head", "logit", "perplexity"]
+    assert sorted(marked) == ["bits", "entropy", "head", "kv", "logit", "lse", "perplexity", "u"]
 
 
 @pytest.mark.browser

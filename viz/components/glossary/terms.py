@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from viz.components.glossary.terms_of_models import OF_MODELS
 from viz.components.glossary.terms_of_use import OF_USE
+from viz.components.glossary.terms_of_vectors import OF_VECTORS
 
-TERMS = (*OF_MODELS, *OF_USE)
+TERMS = (*OF_MODELS, *OF_USE, *OF_VECTORS)

@@ -12,7 +12,7 @@ OF_MODELS = (
         (N_("token"), N_("tokens")),
         N_(
             "A piece of text that the model reads as one: a word, a part of one, a single sign. It "
-            "never sees letters, only the numbers of tokens."
+            "never sees letters, only the numbers of tokens. A dot, as in ·it, is the space before it."
         ),
     ),
     Term(
@@ -213,8 +213,8 @@ OF_MODELS = (
         N_("Multi-head attention: each query head has keys and values of its own."),
     ),
     Term(
-        (N_("kv head"), N_("kv heads")),
-        N_("A head of keys and values; several query heads may share it."),
+        (N_("kv head"), N_("kv heads"), "kv"),
+        N_("A head of keys and values; several query heads may share it: “H5 · kv 2” reads number 2."),
         GROUP,
     ),
     Term(

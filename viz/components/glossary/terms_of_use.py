@@ -45,11 +45,11 @@ OF_USE = (
         ),
     ),
     Term(
-        (N_("ablated"),),
+        (N_("ablated"), N_("ablation")),
         N_("Switched off: what the head passes on is set to zero, to see what the model loses."),
     ),
     Term(
-        (N_("patching"), N_("patched")),
+        (N_("patching"), N_("patched"), N_("activation patching")),
         N_(
             "Put what one text left inside the model in the place of another's, to see which part "
             "carries the difference."
@@ -79,7 +79,7 @@ OF_USE = (
         ),
     ),
     Term(
-        ("RMSNorm", "LayerNorm"),
+        ("RMSNorm", "LayerNorm", N_("norm"), N_("norms")),
         N_(
             "A norm: it brings the numbers of a token’s vector to one size before the next part reads them. LayerNorm "
             "takes away their mean first."

@@ -6,9 +6,9 @@ import functools
 
 import pytest
 
+from jobs.typed_token import typed_token
 from model_runner import CaptureRequest, load_runner
 from model_runner.errors import NotOneToken
-from pages.edit_heads.typed_token import typed_token
 
 RUNNER = functools.cache(lambda: load_runner("default"))
 

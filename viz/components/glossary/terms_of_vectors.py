@@ -1,0 +1,156 @@
+"""What the words for vectors, positions, the parts of a layer and the work of a machine say."""
+
+from __future__ import annotations
+
+from viz.components.glossary.pictures import TURN
+from viz.components.glossary.term import Term
+
+N_ = str  # marks a text for Babel without translating it here
+
+OF_VECTORS = (
+    Term(
+        (N_("vector"), N_("vectors")),
+        N_("A list of numbers. The model has one for every token; each of its parts reads it and writes others."),
+    ),
+    Term(
+        (N_("dimension"), N_("dimensions")),
+        N_("One place in a list of numbers: a vector of 32 dimensions is 32 numbers."),
+    ),
+    Term(
+        (N_("vocabulary"),),
+        N_("All tokens that a model knows; its tokenizer cuts any text into these."),
+    ),
+    Term(
+        (N_("embedding"), N_("embeddings")),
+        N_("The vector that a token begins with: its row in a table with one row for each token of the vocabulary."),
+    ),
+    Term(
+        (N_("parameter"), N_("parameters")),
+        N_("A number that the model has learned, or one that can be set."),
+    ),
+    Term(
+        (N_("cosine"),),
+        N_("How alike the directions of two vectors are: 1 the same, 0 at right angles, −1 opposite."),
+    ),
+    Term(
+        (N_("variance"),),
+        N_("How widely numbers are spread: the mean square of their distances from their mean."),
+    ),
+    Term(
+        (N_("rank"),),
+        N_("The place in an order: the likeliest token has rank 1, and so has the head with the largest value."),
+    ),
+    Term(
+        (N_("context"),),
+        N_("How many tokens a model can read at once; it was never trained on longer texts."),
+    ),
+    Term(
+        (N_("prompt"),),
+        N_("The text that is given, before the model goes on with it."),
+    ),
+    Term(
+        (N_("decode"),),
+        N_("Generating, one token after the other: each step reads the one before and keeps its keys and values."),
+    ),
+    Term(
+        (N_("greedy"),),
+        N_("The likeliest token is taken each time; nothing is left to chance."),
+    ),
+    Term(
+        ("u",),
+        N_(
+            "A random number between 0 and 1, made of the seed. All tokens lie side by side, each as wide as its "
+            "probability; the one on which u falls is drawn."
+        ),
+    ),
+    Term(
+        (N_("chat template"),),
+        N_("What a text is wrapped in so that a model trained to chat reads it as somebody's turn."),
+    ),
+    Term(
+        (N_("cross-entropy"),),
+        N_("How surprised the model is by the token that comes: minus the logarithm of its probability."),
+    ),
+    Term(
+        (N_("rotation"), N_("rotated")),
+        N_(
+            "The turning of queries and keys by which a model with RoPE knows positions, one pair of numbers at a time."
+        ),
+        TURN,
+    ),
+    Term(
+        (N_("frequency"), N_("frequencies"), N_("wavelength"), N_("wavelengths")),
+        N_(
+            "How fast a pair of numbers turns with the position; after as many tokens as its wavelength it has gone "
+            "round once."
+        ),
+        TURN,
+    ),
+    Term(
+        ("NTK",),
+        N_(
+            "A way to read texts longer than the context: the slow pairs of the rotation turn slower, the fastest "
+            "stay as they are. Named after the neural tangent kernel."
+        ),
+    ),
+    Term(
+        ("YaRN",),
+        N_(
+            "A way to read texts longer than the context: fast pairs of the rotation stay, slow ones are slowed, with "
+            "a ramp between them, and queries and keys are stretched a little."
+        ),
+    ),
+    Term(
+        ("ALiBi",),
+        N_("Positions without vectors: a score is lowered by the distance, in each head with a slope of its own."),
+    ),
+    Term(
+        (N_("soft-cap"),),
+        N_("A bound that scores come near but never cross: cap · tanh(score ÷ cap)."),
+    ),
+    Term(
+        (N_("sliding window"),),
+        N_("A mask under which a token sees only the last so many tokens, itself among them."),
+    ),
+    Term(
+        (N_("prefix"),),
+        N_("The beginning of a text whose tokens see one another in both directions; what follows only looks back."),
+    ),
+    Term(
+        (N_("expert"), N_("experts")),
+        N_("One of several feed-forward parts of a layer, of which a few are picked for each token."),
+    ),
+    Term(
+        (N_("router"),),
+        N_("What picks a token's experts: it gives each a score, and those with the largest work."),
+    ),
+    Term(
+        (N_("activation"), N_("activations")),
+        N_("The function between the matrices of a feed-forward part: large numbers pass, small ones are held back."),
+    ),
+    Term(
+        (N_("logit lens"),),
+        N_(
+            "The model's last norm and output layer applied before its last layer: what it would say if it ended there."
+        ),
+    ),
+    Term(
+        (N_("drift"),),
+        N_("How far a change moved what a head does: of its attention, the share that lies on other tokens now."),
+    ),
+    Term(
+        (N_("direct attribution"),),
+        N_(
+            "What a head adds by itself to a token's logit: its output through the last norm and the output layer, "
+            "without what later layers make of it."
+        ),
+    ),
+    Term(
+        (N_("multiply-adds"),),
+        N_("A measure of work: two numbers multiplied and added to a third count as one."),
+    ),
+    Term(
+        ("SRAM", "HBM"),
+        N_("Memories of a graphics card: HBM is large and far from where it computes, SRAM small, near and fast."),
+    ),
+)
