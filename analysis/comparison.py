@@ -86,7 +86,7 @@ def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers hea
 
 
 def drift_of_head(before: Capture, after: Capture, layer: int, head: int) -> float:
-    """As :func:`head_drift`, of one head alone: the maps of all heads, where their softmax is substituted, take long."""
+    """As :func:`head_drift`, of one head alone: where softmax is substituted, the maps of all heads take long."""
     _same_tokens(before, after)
     n_tokens, first = len(before.tokens), first_query(before)
     moved = 0.0

@@ -1,11 +1,11 @@
-"""How long does a number of a rival of softmax take to be seen, and a rival put into the model? The app, a real Chromium.
+"""How long does a number of a rival of softmax take to be seen, and a rival in the model? The app, a real Chromium.
 
     python -m benchmarks.zoo_latency [--changes 5] [--only nystrom,titans]
 
-On the page Zoo, on a text of 128 tokens of the embedded model. On the head: each variant is moved by its own slider, or
-where it has none chosen anew, from the key that is pressed to the frame with its map. In the model: the same variants in
-one head, its layer and all layers, each with numbers that nobody has asked for before, so that the forward under it, its
-check and the comparison are all in it.
+On the page Zoo, on a text of 128 tokens of the embedded model. On the head: each variant is moved by its own slider,
+or where it has none chosen anew, from the key that is pressed to the frame with its map. In the model: the same in one
+head, its layer and all layers, with numbers that nobody has asked for before, so that the forward under it, its check
+and the comparison are all in it; a variant without numbers is computed once, and read again after that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import sys
 from statistics import median
 from urllib.parse import urlencode
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
 from attention.zoo.table import VARIANTS
 from attention.zoo.variant import Variant
