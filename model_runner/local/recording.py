@@ -25,6 +25,7 @@ from attention.masks import window_of
 from model_runner.errors import N_, EditNotPossible, Reason
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.cancelling import pause
+from model_runner.local.changed_matrices import added
 from model_runner.local.eager_rows import eager_by_rows
 from model_runner.local.edited_mask import masked
 from model_runner.local.forward_edit import ForwardEdit
@@ -129,7 +130,8 @@ def active(recording: Recording) -> Generator[Recording]:
     """Record every attention call of this context (threads do not inherit it)."""
     token = _ACTIVE.set(recording)
     try:
-        yield recording
+        with added(() if recording.edit is None else recording.edit.matrices):
+            yield recording
     finally:
         _ACTIVE.reset(token)
         recording.rules.clear()  # the mask tensors of the forward end here: only their rules are kept
