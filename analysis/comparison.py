@@ -80,11 +80,27 @@ def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers hea
         moved = torch.zeros(before.q(layer).shape[0], dtype=torch.float64)
         for start in range(first, n_tokens, ROWS):
             block = slice(start, min(start + ROWS, n_tokens))
-            difference = before.layer_weights(layer, block) - after.layer_weights(layer, block, shares=True)
-            elsewhere = difference.abs().sum(dim=2) + difference.sum(dim=2).abs()
-            moved += elsewhere.sum(dim=1).double().cpu() / 2
+            moved += _moved(before.layer_weights(layer, block) - after.layer_weights(layer, block, shares=True))
         drift[layer, : len(moved)] = (moved / (n_tokens - first)).numpy()
     return drift
+
+
+def drift_of_head(before: Capture, after: Capture, layer: int, head: int) -> float:
+    """As :func:`head_drift`, of one head alone: where softmax is substituted, the maps of all heads take long."""
+    _same_tokens(before, after)
+    n_tokens, first = len(before.tokens), first_query(before)
+    moved = 0.0
+    for start in range(first, n_tokens, ROWS):
+        block = slice(start, min(start + ROWS, n_tokens))
+        new = after.weights(layer, head, queries=block, shares=True)
+        moved += float(_moved(before.weights(layer, head, queries=block) - new))
+    return moved / (n_tokens - first)
+
+
+def _moved(difference: Float[torch.Tensor, "*heads queries keys"]) -> Float[torch.Tensor, "*heads"]:
+    """Half of what its rows differ by, what a row lacks of 1 included, summed over the queries."""
+    elsewhere = difference.abs().sum(dim=-1) + difference.sum(dim=-1).abs()
+    return elsewhere.sum(dim=-1).double().cpu() / 2
 
 
 def _same_tokens(before: Capture, after: Capture) -> None:

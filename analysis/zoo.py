@@ -64,7 +64,7 @@ def captured_head(capture: Capture, layer: int, head: int, first: int = 0) -> He
     record = capture.record(layer)
     capture.check_softmax(layer, head)
     part = slice(first, min(len(capture.tokens), first + LARGEST))
-    return replace(record.as_head(head, part), turns=_turns(capture, layer))
+    return replace(record.as_head(head, part, record.layer(part)), turns=_turns(capture, layer))
 
 
 def _turns(capture: Capture, layer: int) -> tuple[Tensor, Tensor] | None:

@@ -21,12 +21,14 @@ from model_runner.edits import ATTENTIONS
 from model_runner.errors import (
     AwayFromModel,
     EncoderSaysNothing,
+    NoAttribution,
     NoRotation,
     NoSuchAttention,
     NoSuchPlace,
     NotRecoverable,
     NoWeights,
 )
+from model_runner.matrix_edit import CHANGED, ScaledSingulars
 from model_runner.question import Asked, DirectLogits, HeadWrites, Logits, Question
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest
@@ -225,6 +227,7 @@ class Capture:
         The final norm's statistics are held as they were; what later layers make of the output is left out. All heads,
         MLPs, the embedding and the biases together give the logits. Raises NoAttribution, NoWeights, NoLogits.
         """
+        self._check_matrices()
         layer, head, position = (
             self._layer(layer),
             self._head(layer, head),
@@ -238,6 +241,7 @@ class Capture:
 
         Together, with W_O's bias, they are what attention adds. Raises NoAttribution, NoWeights.
         """
+        self._check_matrices()
         layer, position = self._layer(layer), index("position", position, len(self.tokens))
         return self._ask(HeadWrites(layer, self.record(layer).passed_on[position]))
 
@@ -256,6 +260,10 @@ class Capture:
         if self.asked is None:
             raise AwayFromModel()
         return self.asked.submit(question).result()
+
+    def _check_matrices(self) -> None:
+        if any(isinstance(edit, ScaledSingulars) for edit in self.request.edits):
+            raise NoAttribution(reason=CHANGED)
 
     def _unrotated(self, layer: int, x: Tensor) -> Tensor:
         rotation = self.record(layer).rotation

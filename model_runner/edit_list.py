@@ -17,6 +17,7 @@ from model_runner.edits import (
     SharpenedHead,
     SwappedHeads,
 )
+from model_runner.matrix_edit import ScaledSingulars
 
 Cell = tuple[int, int]
 E = TypeVar("E", bound=Edit)
@@ -74,6 +75,8 @@ def _thing(edit: Edit) -> object:
     match edit:
         case ScaledHead(layer, head) | MeanHead(layer, head) | SharpenedHead(layer, head):
             return type(edit), layer, head
+        case ScaledSingulars(layer, matrix):
+            return type(edit), layer, matrix
         case SwappedHeads(layer, first, second):
             return type(edit), layer, frozenset((first, second))
         case Blocked(_, layers, heads) | Masked(_, _, layers, heads):

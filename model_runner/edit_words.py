@@ -20,6 +20,7 @@ from model_runner.edits import (
     SharpenedHead,
     SwappedHeads,
 )
+from model_runner.matrix_edit import ScaledSingulars
 from model_runner.rotation_edit import (
     NtkTheta,
     RestartedPositions,
@@ -72,6 +73,8 @@ def name_of(edit: Edit, _: Translate) -> str:
             numbers = "".join(f" {value}" for _name, value in values)
             words = _("{variant} for softmax in {where}, untrained")
             return words.format(variant=_(edit.row.label) + numbers, where=_where(layers, heads, _))
+        case ScaledSingulars(layer, matrix, factors):
+            return f"L{layer} {matrix}: σ × {', '.join(f'{one:g}' for one in factors)}"
         case SharedKeys(kv_heads):
             return _("keys and values shared by {count}").format(count=kv_heads)
         case KeepLast(window, sinks):

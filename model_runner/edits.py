@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 from attention.patterns import BY_NAME
 from model_runner.errors import N_, EditInvalid, EditNotPossible, NoSuchAttention, NoSuchPlace, Reason
+from model_runner.matrix_edit import ScaledSingulars
 from model_runner.rotation_edit import RotationEdit
 from model_runner.substitution import Substituted, check_growing_head
 
@@ -145,7 +146,10 @@ class SwappedHeads:
 
 
 HeadEdit = ScaledHead | MeanHead | SharpenedHead | SwappedHeads
-OneEdit = KeepLast | Int8Cache | Documents | Masked | Blocked | SharedKeys | HeadEdit | Substituted | RotationEdit
+OneEdit = (
+    KeepLast | Int8Cache | Documents | Masked | Blocked | SharedKeys | HeadEdit | Substituted | ScaledSingulars
+    | RotationEdit
+)  # fmt: skip  # two lines
 
 
 @dataclass(frozen=True)
@@ -165,6 +169,8 @@ class OfAttention:
             raise EditNotPossible(reason=N_("an edit is of one attention"))
         if isinstance(self.edit, Substituted):
             raise EditNotPossible(reason=N_("softmax is not substituted in an encoder–decoder"))
+        if isinstance(self.edit, ScaledSingulars):
+            raise EditNotPossible(reason=N_("the matrices of an encoder–decoder are not changed"))
 
 
 Edit = OneEdit | OfAttention

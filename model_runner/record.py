@@ -14,6 +14,7 @@ from torch import Tensor
 
 from attention import softmax
 from attention.zoo.head import Head
+from attention.zoo.layer import Layer
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.relative_bias import RelativeBias
@@ -99,7 +100,7 @@ class LayerRecord:
         edit = self.substitute(head)
         if edit is None:
             raise ValueError("this head has its softmax")
-        found = edit.map(self.as_head(head))
+        found = edit.map(self.as_head(head, layer=self.shared_by(edit)))
         if shares and edit.row.signed:
             total = found.abs().sum(-1, keepdim=True)
             return found.abs() / torch.where(total == 0, 1.0, total)
@@ -113,13 +114,29 @@ class LayerRecord:
             raise TextTooLongForMaps(tokens=n_tokens, limit=LONGEST)
         output = self.output.clone()
         for edit, named in groupby(self.substituted, self.substitute):
-            heads, count = list(named), max(1, AT_ONCE // n_tokens**2)
+            heads, count, layer = list(named), max(1, AT_ONCE // n_tokens**2), self.shared_by(edit)
             for some in (heads[start : start + count] for start in range(0, len(heads), count)):
                 if edit is not None:
-                    output[:, some] = torch.stack(edit.outputs([self.as_head(head) for head in some]), 1).to(output)
+                    made = edit.outputs([self.as_head(head, layer=layer) for head in some])
+                    output[:, some] = torch.stack(made, 1).to(output)
         return replace(self, output=output)
 
-    def as_head(self, head: int, part: slice | None = None) -> Head:
+    def shared_by(self, edit: Substituted | None, part: slice | None = None) -> Layer | None:
+        """:meth:`layer`, where a substitute needs it."""
+        return self.layer(part) if edit is not None and edit.row.needs_layer else None
+
+    def layer(self, part: slice | None = None) -> Layer | None:
+        """Keys of all heads before positions turned them, and values, float64, on the CPU; None: not to be told."""
+        part, rotation = part or slice(0, self.q.shape[1]), self.rotation
+        k, v = (one[:, part].double().cpu() for one in (self.k, self.v))
+        if isinstance(rotation, str):
+            return None
+        if rotation is None:
+            return Layer(k, v, lambda x: x)
+        here = rotation.of(part)
+        return Layer(here.unrotate(k), v, here.rotate)
+
+    def as_head(self, head: int, part: slice | None = None, layer: Layer | None = None) -> Head:
         """One head as the zoo takes it, float64, on the CPU; of all tokens or of some, as if there were no others."""
         part, second = part or slice(0, self.q.shape[1]), (head + 1) % len(self.q)
 
@@ -143,6 +160,8 @@ class LayerRecord:
             scores=scores(head),
             beside=scores(second) if len(self.q) > 1 else None,
             sink=None if self.sinks is None else float(self.sinks[head]),
+            layer=layer,
+            kv_head=head // self.group,
         )
 
     def log_sum_exp(self, heads: slice, queries: slice, rows: int) -> Float[Tensor, "heads queries"]:

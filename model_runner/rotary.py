@@ -6,7 +6,8 @@ cosines and one of sines for either coordinate. Undoing it is solving two equati
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 
 import torch
 from jaxtyping import Float, Int
@@ -37,18 +38,18 @@ class Rotation:
         cos, sin = (part.reshape(-1, part.shape[-1]) for part in (self.cos, self.sin))
         return cos[:, self.cos_columns], sin[:, self.sin_columns]
 
-    def apply(self, x: Float[Tensor, "heads tokens rotated"]) -> Float[Tensor, "heads tokens rotated"]:
-        """The vectors turned as the model turned them, float32."""
-        x = x.float()
-        cos, sin = (part.float() for part in self.angles())
+    def apply(self, x: Float[Tensor, "*heads tokens rotated"]) -> Float[Tensor, "*heads tokens rotated"]:
+        """The vectors turned as the model turned them, float32, or float64 as they were."""
+        x = _accurate(x)
+        cos, sin = (part.to(x.dtype) for part in self.angles())
         first, second = x[..., self.source[:, 0]], x[..., self.source[:, 1]]
         turned = first * cos[..., 0] - second * sin[..., 0], second * cos[..., 1] + first * sin[..., 1]
         return self._placed(x, self.passed, self.pairs, *turned)
 
-    def invert(self, x: Float[Tensor, "heads tokens rotated"]) -> Float[Tensor, "heads tokens rotated"]:
-        """The vectors before the rotation, float32."""
-        x = x.float()
-        cos, sin = (part.float() for part in self.angles())
+    def invert(self, x: Float[Tensor, "*heads tokens rotated"]) -> Float[Tensor, "*heads tokens rotated"]:
+        """The vectors before the rotation, float32, or float64 as they were."""
+        x = _accurate(x)
+        cos, sin = (part.to(x.dtype) for part in self.angles())
         first, second = x[..., self.pairs[:, 0]], x[..., self.pairs[:, 1]]
         size = cos[..., 0] * cos[..., 1] + sin[..., 0] * sin[..., 1]  # 1, but for scaled variants such as YaRN
         return self._placed(
@@ -61,8 +62,22 @@ class Rotation:
 
     def unrotate(self, x: Float[Tensor, "heads tokens d_head"]) -> Float[Tensor, "heads tokens d_head"]:
         """Vectors as attention saw them, before the rotation; what it leaves alone is passed through."""
-        x = x.float()
-        turned = self.invert(x[..., self.start : self.stop])
+        return self._whole(x, self.invert)
+
+    def rotate(self, x: Float[Tensor, "*heads tokens d_head"]) -> Float[Tensor, "*heads tokens d_head"]:
+        """Vectors from before the rotation as attention sees them."""
+        return self._whole(x, self.apply)
+
+    def of(self, part: slice) -> Rotation:
+        """The same for some of the tokens, on the CPU."""
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        tensors = {name: one.cpu() for name, one in held.items() if isinstance(one, Tensor)}
+        turned = {name: tensors[name][..., part, :] for name in ("cos", "sin")}
+        return replace(self, **{**tensors, **turned})
+
+    def _whole(self, x: Tensor, turn: Callable[[Tensor], Tensor]) -> Tensor:
+        x = _accurate(x)
+        turned = turn(x[..., self.start : self.stop])
         return torch.cat([x[..., : self.start], turned, x[..., self.stop :]], dim=-1)
 
     def _placed(self, x: Tensor, passed: Tensor, pairs: Tensor, first: Tensor, second: Tensor) -> Tensor:
@@ -70,3 +85,7 @@ class Rotation:
         placed[..., passed[:, 1]] = x[..., passed[:, 0]]
         placed[..., pairs[:, 0]], placed[..., pairs[:, 1]] = first, second
         return placed
+
+
+def _accurate(x: Tensor) -> Tensor:
+    return x if x.dtype == torch.float64 else x.float()

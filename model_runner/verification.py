@@ -189,9 +189,9 @@ def _of_maps(record: LayerRecord, head: int) -> _Compared:
     edit = record.substitute(head)
     if edit is None:
         raise ValueError("this head has its softmax")
-    one, output = record.as_head(head), record.output[:, head].double().cpu()
+    one, output = record.as_head(head, layer=record.shared_by(edit)), record.output[:, head].double().cpu()
     found = edit.map(one)
-    error = ((edit.by_map(one) if edit.row.halves else found @ one.v) - output).abs()
+    error = ((edit.by_map(one) if edit.row.halves or edit.row.values is not None else found @ one.v) - output).abs()
     mass = found.abs() @ one.v.abs()
     allowed = torch.finfo(record.output.dtype).eps * output.abs() + OTHER_ORDER * mass + torch.finfo(torch.float32).tiny
     place = int(error.argmax())

@@ -22,6 +22,7 @@ from model_runner import (
     errors,
     expert_questions,
     kv,
+    matrix_edit,
     projection_questions,
     question,
     questions,
@@ -61,6 +62,7 @@ CLASSES: tuple[type[Any], ...] = (
     expert_questions.ExpertRouting, expert_questions.RandomRouting, expert_questions.Routing, expert_questions.Routed,
     expert_questions.Beside, projection_questions.HeadProjections, projection_questions.Projections,
     projection_questions.Projected,
+    matrix_edit.SingularValues, matrix_edit.Singulars,
     errors.Reason,
 )  # fmt: skip  # by room
 _BY_NAME: dict[str, Any] = {one.__name__: one for one in CLASSES}

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from analysis.comparison import NextTokenChange, change_at, head_drift
+from analysis.comparison import NextTokenChange, change_at, drift_of_head, head_drift
 from analysis.head_map import HeadMap, head_map
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
@@ -39,7 +39,7 @@ def show_maps(opened: PageContext, after: Capture, *, clicked: Clicked | None = 
     check = cached.check(after, opened.layer)
     if not check.ok:
         raise EditNotPossible(reason=N_("the changed layer's output is not explained by its weights"))
-    drift = float(drift_of(opened.capture, after)[opened.layer, opened.head])
+    drift = drift_of_head(opened.capture, after, opened.layer, opened.head)
     headings = [_("before"), _("after: {share} of its attention elsewhere").format(share=number(drift, "share"))]
     left, right = st.columns(2)
     with left:

@@ -9,6 +9,8 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from attention.zoo.layer import Layer
+
 
 @dataclass(frozen=True, eq=False)
 class Head:
@@ -17,7 +19,8 @@ class Head:
     ``scores`` are the model's own before the softmax: scaled, soft-capped, biased, −inf where masked. ``beside`` are
     those of a second head of the layer, None where there is one alone; ``sink`` is a learned one's logit.
     ``turns`` are the angles a token (radians) and the pairs of coordinates that positions turned, None where none did.
-    Heads that are :func:`stacked` have an axis of heads before the others.
+    ``layer`` has the keys and values of all heads, of which ``kv_head`` is this one's; None where keys cannot be turned
+    back. Heads that are :func:`stacked` have an axis of heads before the others.
     """
 
     q: Float[Tensor, "*heads tokens d_head"]
@@ -29,6 +32,8 @@ class Head:
     beside: Float[Tensor, "tokens tokens"] | None = None
     sink: float | None = None
     turns: tuple[Float[Tensor, "pairs"], Int[Tensor, "pairs 2"]] | None = None
+    layer: Layer | None = None
+    kv_head: int = 0
 
     @property
     def n_tokens(self) -> int:
@@ -84,7 +89,7 @@ def head_of(
 
 
 def stacked(heads: Sequence[Head]) -> Head:
-    """Heads without sinks of one layer as one, ``beside`` and ``turns`` left out."""
+    """Heads without sinks of one layer as one, ``beside``, ``turns`` and ``layer`` left out."""
 
     def together(name: str) -> Tensor:
         return torch.stack([getattr(one, name) for one in heads])

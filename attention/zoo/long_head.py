@@ -8,6 +8,7 @@ from torch import Tensor
 
 from attention.rotary import frequencies, pairs_of
 from attention.zoo.head import Head
+from attention.zoo.layer import Layer
 
 BASE = 10_000.0  # of the rotation that is assumed (Su et al. 2021, arXiv:2104.09864)
 
@@ -29,8 +30,9 @@ class LongHead(Head):
     ) -> None:
         d_turned = q.shape[1] // 2 * 2
         turns = (frequencies(BASE, d_turned), pairs_of(d_turned, "half")) if d_turned else None
+        layer = Layer(k[None], v[None], lambda x: x)  # whose only head it is
         held = {"q": q, "k": k, "v": v, "scale": q.shape[1] ** -0.5, "sink": None, "causal": causal, "second": second,
-                "turns": turns}  # fmt: skip  # as a Head has it
+                "turns": turns, "layer": layer, "kv_head": 0}  # fmt: skip  # as a Head has it
         for name, value in held.items():
             object.__setattr__(self, name, value)  # a Head is frozen
 

@@ -13,6 +13,7 @@ from attention.zoo import (
     linear,
     linformer,
     log_n,
+    mla,
     nystrom,
     off_by_one,
     performer,
@@ -176,6 +177,22 @@ VARIANTS = (
         identity="tiles of any size give what torch’s scaled_dot_product_attention gives",
         on_scores=True,
         loops=True,
+    ),
+    Variant(
+        "mla", N_("MLA (latent)"), "memory", "any",
+        (Parameter("rank", N_("latent"), N_("numbers kept of a token, by all heads together"), 4),),
+        mla.weights, mla.output, mla.multiply_adds,
+        work="2 n d (n + r)",
+        does=N_("keeps one short vector of each token, and makes the keys and values of all heads of it; here the best "
+                "of that length for this text, and the rebuilt keys are turned by their positions"),
+        gives_up=N_("Whatever of keys and values does not fit; DeepSeek learn the matrices, and keep a few turned "
+                    "numbers beside the latent (decoupled RoPE)."),
+        buys=N_("A cache of r numbers a token for all heads, and keys and values that still differ in each."),
+        source="DeepSeek-AI 2024, arXiv:2405.04434, section 2.1",
+        identity="a latent as long as the text’s rank is softmax; a shorter one leaves out just its singular values",
+        values=mla.values,
+        needs_layer=True,
+        whole=True,
     ),
     *STATES,
     Variant(

@@ -19,6 +19,9 @@ Mask = Literal["any", "causal", "none"]
 
 ONE_HEAD = N_("{variant} takes the weights of a second head away; this layer has one head alone.")
 NOT_TURNED = N_("{variant} turns queries and keys to other distances; this layer’s are not turned (RoPE).")
+NO_LAYER = N_(
+    "{variant} needs the keys as they are before positions turn them, and this layer’s cannot be turned back."
+)
 BOTH_WAYS = N_("{variant} reads a text from left to right; this layer looks both ways, so it has no place in it.")
 FUTURE = N_(
     "{variant} mixes keys before they are compared and cannot hide any; what this layer hides from a token is seen too."
@@ -72,7 +75,8 @@ class Variant:
     it begins with the model's own scores, with all that is added to them, not with queries and keys. ``by_token`` is a
     number of each token that it tells besides, and ``by_token_as`` says which. ``whole``: a row hangs on how long the
     text is, or on what follows it. ``halves`` is the parameter that says of which half of the values the map is, where
-    each has its own. ``loops``: its output goes over the tokens one after the other, for any number of stacked heads.
+    each has its own; ``values`` are what the map multiplies, where that is not the head's own values. ``loops``: its
+    output goes over the tokens one after the other, for any number of stacked heads.
     """
 
     name: str
@@ -93,10 +97,12 @@ class Variant:
     on_scores: bool = False
     needs_beside: bool = False
     needs_turns: bool = False
+    needs_layer: bool = False
     by_token: Callable[..., Float[Tensor, "tokens"]] | None = None
     by_token_as: str = ""
     whole: bool = False
     halves: str = ""
+    values: Callable[..., Float[Tensor, "tokens d_value"]] | None = None
     loops: bool = False
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
@@ -124,6 +130,8 @@ class Variant:
             return ONE_HEAD
         if self.needs_turns and head.turns is None:
             return NOT_TURNED
+        if self.needs_layer and head.layer is None:
+            return NO_LAYER
         return BOTH_WAYS if self.mask == "causal" and head.looks_ahead else ""
 
     def left_out(self, head: Head) -> list[str]:
@@ -153,6 +161,8 @@ class Variant:
 
     def by_map(self, head: Head, values: Mapping[str, int]) -> Float[Tensor, "tokens d_value"]:
         """The values under its map, or each half of them under its own. Raises NotHere."""
+        if self.values is not None:
+            return self.map(head, values) @ self.values(head, **self._here(head, values))
         if not self.halves:
             return self.map(head, values) @ head.v
         maps = [self.map(head, {**values, self.halves: half}) for half in (0, 1)]

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 import torch
 
 from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep, WhatItIsMadeOf
-from model_runner.errors import Cancelled, OneStackOnly
+from model_runner.errors import Cancelled, NotSeparable, OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting
 from model_runner.local.architecture import architecture
 from model_runner.local.cancelling import pause
+from model_runner.local.changed_matrices import singulars
 from model_runner.local.encoder_decoder import EncoderDecoder, Translation
 from model_runner.local.engine import Engine
 from model_runner.local.experts import random_routing, routing
@@ -30,6 +31,7 @@ from model_runner.local.rerun import Rerun, rerun_of
 from model_runner.local.stream_parts import stream_additions
 from model_runner.local.two_caches import line_up_two, two_cached_layers
 from model_runner.local.two_rerun import two_rerun_of
+from model_runner.matrix_edit import CHANGED, ScaledSingulars, SingularValues
 from model_runner.projection_questions import HeadProjections
 from model_runner.question import DirectLogits, HeadWrites, Logits, Question
 from model_runner.questions import (
@@ -71,6 +73,7 @@ class Answers:
         """On the model's thread, the question's requests filled in. Raises RunnerError."""
         engine = self._engine
         pause()
+        _check_matrices(question)
         match question:
             case CaptureRequest():
                 return engine.capture(question)
@@ -129,6 +132,8 @@ class Answers:
         match question:
             case HeadProjections():
                 return projections(engine, question)
+            case SingularValues():
+                return singulars(question, engine.anatomy.layers, engine.decomposed)
             case ExpertRouting(request):
                 return routing(engine, request)
             case TrainingStep(request, rates):
@@ -164,6 +169,13 @@ class Answers:
         if made is None or getattr(made, "stop", ""):
             self._runs.pop(run, None)
         return made
+
+
+def _check_matrices(question: Any) -> None:
+    """Raises NotSeparable where a question reads matrices that its request changes."""
+    reads = isinstance(question, (WhichHeads, HeadProjections, FeedForwardUnits))
+    if reads and any(isinstance(edit, ScaledSingulars) for edit in question.request.edits):
+        raise NotSeparable(reason=CHANGED)
 
 
 def _token(engine: Engine | EncoderDecoder, generation: Generation | Translation) -> Any:

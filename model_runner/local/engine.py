@@ -6,6 +6,7 @@ Everything here runs on the one thread that touches the model, see :class:`model
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -25,6 +26,7 @@ from model_runner.local.block_path import BlockPath, block_paths
 from model_runner.local.block_probe import LayerRun, probe
 from model_runner.local.by_rows import by_rows, is_long, row_wise_parts
 from model_runner.local.cache import CaptureCache
+from model_runner.local.changed_matrices import Decomposed, changed_matrices
 from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
@@ -69,6 +71,7 @@ class Engine:
         self.info = describe(self.model, self.tokenizer, self.anatomy, name, revision)
         self.cache = CaptureCache(kept)
         self.entered: dict[tuple[int, bool], bool] = {}  # layers that were run by themselves, see Rerun.proven
+        self.decomposed: dict[int, Decomposed] = {}  # weight matrices, when they are first changed
         self._asked = asked
         self._spare = SpareBlock()
         self._thetas: tuple[Tensor, ...] | None = None  # probed when they are first needed
@@ -105,7 +108,9 @@ class Engine:
         if self._thetas is None and any(isinstance(edit, RotationEdit) for edit in request.edits):
             self._thetas = probe_rotation(anatomy.trunk.module, anatomy.names, self.info.max_tokens)
         shape = Shape(anatomy.attention, anatomy.kinds, anatomy.n_heads, anatomy.n_kv_heads)
-        return forward_edit(request.edits, shape, self._thetas or ())
+        found = forward_edit(request.edits, shape, self._thetas or ())
+        matrices = changed_matrices(request.edits, anatomy.layers, self.decomposed)
+        return replace(found, matrices=matrices) if found is not None and matrices else found
 
     def _forward(self, request: CaptureRequest, writer: Writer) -> Capture:
         """One forward of the unmodified model with every layer recorded."""

@@ -22,6 +22,7 @@ from model_runner.edits import (
 )
 from model_runner.errors import N_, EditNotPossible, EditsContradict, NoSuchAttention, NoSuchPlace, NoWeights
 from model_runner.layer_edit import LayerEdit
+from model_runner.local.changed_matrices import ChangedMatrix
 from model_runner.local.edited_rotation import EditedRotation, RotationChange
 from model_runner.mask_rule import MaskEdit
 from model_runner.rotation_edit import RotationEdit
@@ -30,10 +31,11 @@ from model_runner.substitution import Substituted
 
 @dataclass(frozen=True, eq=False)
 class ForwardEdit:
-    """All edits of one forward: by the qualified name of the attention module, and of the rotation."""
+    """All edits of one forward: by the qualified name of the attention module, of the rotation, and of matrices."""
 
     layers: Mapping[str, LayerEdit]
     rotation: RotationChange | None = None
+    matrices: tuple[ChangedMatrix, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

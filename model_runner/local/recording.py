@@ -25,6 +25,7 @@ from attention.masks import window_of
 from model_runner.errors import N_, EditNotPossible, Reason
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.cancelling import pause
+from model_runner.local.changed_matrices import added
 from model_runner.local.eager_rows import eager_by_rows
 from model_runner.local.edited_mask import masked
 from model_runner.local.forward_edit import ForwardEdit
@@ -129,7 +130,8 @@ def active(recording: Recording) -> Generator[Recording]:
     """Record every attention call of this context (threads do not inherit it)."""
     token = _ACTIVE.set(recording)
     try:
-        yield recording
+        with added(() if recording.edit is None else recording.edit.matrices):
+            yield recording
     finally:
         _ACTIVE.reset(token)
         recording.rules.clear()  # the mask tensors of the forward end here: only their rules are kept
@@ -223,20 +225,18 @@ def recordable_attention(
         if (grown := recording.grown(name, query, key, value, output)) is not None:
             return grown if edit is None else edit.passed_on(grown), None
         seen = LayerRecord(
-            q=query[0],
-            k=key[0],
-            v=value[0],
-            output=output[0],
+            q=query[0], k=key[0], v=value[0], output=output[0],
             scale=float(scaling) if scaling is not None else query.shape[-1] ** -0.5,
             softcap=softcap,
             sinks=None if sinks is None else sinks.detach(),
             mask=rule,
             window=options.get("sliding_window") or window_of(rule.own),
-            rotation=None,
-            eager=eager,
-            edit=edit,
-            bias=_bias_of(recording, bias),
-        ).substitute_heads()
+            rotation=None, eager=eager, edit=edit, bias=_bias_of(recording, bias),
+        )  # fmt: skip  # a line for what belongs together
+        if edit is not None and any(one.row.needs_layer for one in edit.substitutes):
+            found = find_rotation(recording.rotary_calls, seen.q, recording.rotations)
+            seen = replace(seen, rotation=found.rotation if isinstance(found, FoundRotation) else found)
+        seen = seen.substitute_heads()
         output = seen.output[None]
         recording.take(name, seen)
     return output if edit is None else edit.passed_on(output), None

@@ -9,6 +9,7 @@ import pandas as pd
 
 from analysis.zoo import Compared
 from pages.zoo.cost import LENGTHS, Costs, chart_of, table_of
+from pages.zoo.latent import kept_here
 from pages.zoo.maps import DIFFERENT, Maps, Rival, head_view
 from pages.zoo.numbers import ROWS
 from ui.head_views import map_table
@@ -68,6 +69,11 @@ def _tables(maps: Maps) -> dict[str, pd.DataFrame]:
             tables[heading] = map_table(head_view(maps.opened, rival.found.difference, maps.view.window, maps.start))
     data = [[float(getattr(one, row)) for one in named.values()] for row in ROWS]
     tables[_("Numbers")] = pd.DataFrame(data, index=[_(label) for label in ROWS.values()], columns=list(named))
+    for rival in (one for one in _rivals(maps) if one.variant.needs_layer):
+        rows = kept_here(maps.opened, rival.values["rank"])
+        data = [[one.numbers, one.n_bytes] for one in rows]
+        names = [_("numbers"), _("bytes")]
+        tables[_("kept of a token")] = pd.DataFrame(data, index=[one.name for one in rows], columns=names)
     return tables
 
 

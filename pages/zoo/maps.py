@@ -16,6 +16,7 @@ from analysis.zoo import Compared, captured_head, own, substituted
 from attention.zoo.head import Head
 from attention.zoo.variant import Variant
 from pages.zoo.cut import show_cut
+from pages.zoo.latent import show_kept
 from pages.zoo.numbers import show_by_token, show_looks, show_numbers, show_words
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
 from ui import session
@@ -132,6 +133,8 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
         show_sliders(rival.variant, rival.variant.parameters, rival.values, head.n_tokens)
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
     show_words(rival.variant, left_out)
+    if rival.variant.needs_layer:
+        show_kept(opened, head, rival.values["rank"])
     show_by_token(opened, head, rival.variant, rival.values, first_drawn(len(opened.capture.tokens)))
 
 

@@ -14,6 +14,7 @@ from pages.zoo.measured import measured_view, show_measured
 from pages.zoo.model_export import hybrid_view, model_view
 from pages.zoo.reading import explain
 from pages.zoo.state import ZooState, state
+from pages.zoo.weights import show_weights, weights_view
 from ui.controls import choose
 from ui.head_views import choose_head
 from ui.i18n import _
@@ -21,7 +22,7 @@ from ui.page import guarded, open_page, show_badge, show_strip
 from ui.view import offer
 
 view = state().view
-running = view in ("model", "hybrid")  # compared with the model as it is, on its next token
+running = view in ("model", "hybrid", "weights")  # compared with the model as it is, on its next token
 opened = open_page(plain_model=running, two_texts=not running)
 show_badge(opened)
 show_strip(opened)
@@ -31,6 +32,7 @@ with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", 
         "maps": _("on this head"),
         "model": _("in the model"),
         "hybrid": _("hybrid"),
+        "weights": _("weight matrix"),
         "flash": "FlashAttention",
         "cost": _("cost"),
     }
@@ -38,6 +40,8 @@ with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", 
     words = _("Substituted, not trained: the model learned its queries and keys for softmax.")
     if view == "flash":
         words = _("Softmax itself, by tiles: keys (Dao et al. 2022) or queries (Dao 2023) in the outer loop.")
+    elif view == "weights":
+        words = _("The model’s own matrix, changed while it runs: the weights that are loaded stay as they are.")
     elif view == "cost":
         words = ""
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
@@ -55,6 +59,8 @@ def draw() -> None:
         offer(opened, model_view(opened, show_in_model(opened)))
     elif view == "hybrid":
         offer(opened, hybrid_view(show_hybrid(opened)))
+    elif view == "weights":
+        offer(opened, weights_view(opened, show_weights(opened)))
     else:
         offer(opened, maps_view(show_maps(opened)))
 

@@ -9,7 +9,7 @@ from ui.reading import show_reading
 
 def explain(view: View) -> None:
     """The explanation of the view that is open."""
-    {"maps": _maps, "model": _model, "hybrid": _hybrid, "flash": _flash, "cost": _cost}[view]()
+    {"maps": _maps, "model": _model, "hybrid": _hybrid, "weights": _weights, "flash": _flash, "cost": _cost}[view]()
 
 
 def _maps() -> None:
@@ -76,6 +76,23 @@ def _hybrid() -> None:
         formula="layer l keeps softmax:  ⌊(l + 1) s / n⌋ > ⌊l s / n⌋,  s of n layers",
         source="MiniMax 2025, arXiv:2501.08313; Arora et al. 2023, arXiv:2312.04927",
         attempt=_("Give back the softmax of a single layer: which one does the recall need most?"),
+    )  # fmt: skip  # one sentence a paragraph
+
+
+def _weights() -> None:
+    show_reading(
+        [
+            _("Every matrix is a sum of simple ones, each with a direction that it reads, one that it writes, and how "
+              "strongly: its singular value. A slider multiplies one of the strongest by z; 100 hundredths leave it."),
+            _("At the left the open head before and after, at the right what the model then says. Other layers’ heads "
+              "move too: “use on every page” shows them."),
+            _("Transformer² learns one z for each singular value of every matrix and kind of task, and mixes these "
+              "vectors for a text. Here they are set by hand, nothing is learned."),
+        ],
+        formula="W = U · Σ · Vᵀ\nW′ = U · (Σ · diag(z)) · Vᵀ",
+        source="Sun, Cetin & Tang 2025, arXiv:2501.06252",
+        attempt=_("Set the first singular value of the query matrix to 0, then that of the down projection: which "
+                  "one changes the next token more?"),
     )  # fmt: skip  # one sentence a paragraph
 
 

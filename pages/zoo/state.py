@@ -24,7 +24,7 @@ LONGEST = 10**6  # no number of a variant is larger
 SRAM = ("1", "2", "3", "4", "6", "8", "12", "16", "24", "32", "48", "64", "96", "128", "192")  # KB
 A100 = 192  # KB of SRAM that each of its processors has (Dao et al. 2022, arXiv:2205.14135, section 2.1)
 
-View = Literal["maps", "model", "hybrid", "flash", "cost"]
+View = Literal["maps", "model", "hybrid", "weights", "flash", "cost"]
 Where = Literal["head", "layer", "all"]
 Field = Literal["values", "long"]
 LABELS = {f"{variant.name}.{one.name}": one.label for variant in VARIANTS for one in variant.parameters}
@@ -35,8 +35,9 @@ class ZooState:
     """Numbers are by ``variant.parameter``: ``values`` of the variants on the head, ``long`` of those in long texts.
 
     ``where`` the variant stands in the model; ``softmax`` are the layers that keep theirs, None: one of eight.
-    Of FlashAttention's film: which loop is the ``order``'s outer one, the tiles of an ``sram`` in KB or of the reader's
-    own ``rows`` and ``columns``, and the ``frame`` that is open.
+    Of a weight ``matrix``, by its name in the layer ("": the first), the singular values are multiplied by ``factors``,
+    in hundredths, by place from 1 on. Of FlashAttention's film: which loop is the ``order``'s outer one, the tiles
+    of an ``sram`` in KB or of the reader's own ``rows`` and ``columns``, and the ``frame`` that is open.
     """
 
     SCOPE: ClassVar[str] = "zoo"
@@ -52,6 +53,9 @@ class ZooState:
     long: Mapping[str, int] | None = setting(
         None, N_("numbers"), least=-LONGEST, most=LONGEST, items=lambda name: LABELS.get(name, name)
     )
+
+    matrix: str = setting("", N_("matrix"), longest=200)
+    factors: Mapping[str, int] | None = setting(None, N_("factors"), least=0, most=300, items=lambda name: f"z{name}")
 
     start: int = setting(0, N_("first token drawn"), least=0, most=LONGEST)
     how: Literal["formula", "measured"] = setting("formula", N_("cost"))

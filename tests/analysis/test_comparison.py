@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.comparison import head_drift, next_token_change
+from analysis.comparison import drift_of_head, head_drift, next_token_change
 from model_runner import CaptureRequest
 from model_runner.edits import Blocked
 from model_runner.errors import CapturesDiffer
@@ -25,13 +25,15 @@ def rows(seed: int) -> torch.Tensor:
 
 def test_drift_is_half_the_summed_difference_of_each_row_on_average():
     before, after = rows(0), rows(1)
-    found = head_drift(made_capture(before), made_capture(after))
+    first, second = made_capture(before), made_capture(after)
+    found = head_drift(first, second)
     for layer in range(2):
         for head in range(3):
             total = 0.0
             for query in range(N):
                 total += sum(abs(float(before[layer, head, query, k] - after[layer, head, query, k])) for k in range(N))
             assert found[layer, head] == pytest.approx(total / 2 / N, abs=1e-6)
+            assert drift_of_head(first, second, layer, head) == pytest.approx(total / 2 / N, abs=1e-6)
 
 
 def test_drift_is_nothing_for_the_same_and_all_for_rows_that_share_no_key():
@@ -80,7 +82,10 @@ def test_a_query_that_is_left_with_nothing_has_moved_all_it_had():
 
     def drift(*keys: int) -> float:
         hidden = Blocked(tuple((last, key) for key in keys), (3,), (1,))
-        return float(head_drift(before, embedded().capture(CaptureRequest(text=text, edits=(hidden,))))[3, 1])
+        after = embedded().capture(CaptureRequest(text=text, edits=(hidden,)))
+        alone = drift_of_head(before, after, 3, 1)
+        assert alone == pytest.approx(float(head_drift(before, after)[3, 1]), abs=1e-6)
+        return alone
 
     row = before.weights(3, 1)[last]
     for key in (0, int(row.argmax())):

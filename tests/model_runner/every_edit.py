@@ -21,6 +21,7 @@ from model_runner.edits import (
     SharpenedHead,
     SwappedHeads,
 )
+from model_runner.matrix_edit import ScaledSingulars
 from model_runner.rotation_edit import (
     NtkTheta,
     RestartedPositions,
@@ -49,6 +50,8 @@ EVERY_EDIT: dict[Edit, str] = {
     Substituted("linear", (), (1,), (2,)): f"{BY_VARIANT['linear'].label} for softmax in L1H2, untrained",
     Substituted("linformer", (("rank", 2),), (0, 2)): "Linformer 2 for softmax in L0, L2, untrained",
     Substituted("lightning", (("half_life", 3), ("tile", 2))): f"{LIGHTNING} 3 2 for softmax in all layers, untrained",
+    ScaledSingulars(1, "self_attn.q_proj", (0.0, 1.5)): "L1 self_attn.q_proj: σ × 0, 1.5",
+    ScaledSingulars(2, "mlp.down_proj", (2.0,)): "L2 mlp.down_proj: σ × 2",
     SharedKeys(1): "keys and values shared by 1",
     ScaledHead(2, 1, 0.0): "L2H1 ablated",
     ScaledHead(1, 2, -0.5): "L1H2 × -0.5",

@@ -49,6 +49,7 @@ VIEWS = [
     ("zoo", {"zoo.view": "cost"}),
     ("zoo", {"zoo.view": "model", "zoo.where": "layer"}),
     ("zoo", {"zoo.view": "hybrid"}),
+    ("zoo", {"zoo.view": "weights", "zoo.factors.1": "0"}),
 ]
 
 

@@ -17,7 +17,7 @@ VIEWS = {
     "kv_cache": ("race", "bytes", "what_if"),
     "block": ("architecture", "stream", "norms", "ffn", "lens", "learning"),
     "edit_heads": ("edit", "effects", "patching"),
-    "zoo": ("maps", "model", "hybrid", "flash", "cost"),
+    "zoo": ("maps", "model", "hybrid", "weights", "flash", "cost"),
     "steps": ("steps", "scale", "length", "softmax", "similarity", "others"),
 }
 

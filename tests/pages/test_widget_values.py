@@ -69,6 +69,7 @@ PLACES = [
     ("steps", {"steps.tokens": "5", "steps.d": "8", "steps.heads": "2", "steps.head": "1", "steps.scaled": "0"}),
     ("steps", {"steps.view": "softmax", "steps.largest": "20", "steps.dtype": "bfloat16"}),
     ("zoo", {"zoo.view": "flash", "zoo.blocks": "own", "zoo.rows": "3", "zoo.columns": "5", "zoo.order": "queries"}),
+    ("zoo", {"zoo.view": "weights", "zoo.matrix": "mlp.down_proj", "zoo.factors.1": "50", "zoo.factors.3": "0"}),
     ("zoo", {"zoo.view": "model", "zoo.variant": "blocks", "zoo.where": "all", "zoo.values.blocks.size": "3"}),
     ("zoo", {"zoo.variant": "performer", "zoo.beside": "lightning", "zoo.values.performer.features": "100"}),
 ]

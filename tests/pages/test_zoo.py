@@ -237,7 +237,7 @@ def test_only_what_the_work_depends_on_has_a_slider_in_the_view_of_cost():
     names = {variant.name: [one.name for one in counted(variant)] for variant in VARIANTS}
     assert {name: found for name, found in names.items() if found} == {
         "performer": ["features"], "blocks": ["size"], "reformer": ["buckets", "hashes"], "linformer": ["rank"],
-        "nystrom": ["landmarks", "steps"], "lightning": ["tile"],
+        "nystrom": ["landmarks", "steps"], "lightning": ["tile"], "mla": ["rank"],
     }  # fmt: skip
     app = opened(view="cost", variant="reformer", beside="delta")
     labels = [slider.label.split(" · ")[0] for slider in app.slider]

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import torch
 
-from attention.rotary import frequencies, pairs_of
+from attention.rotary import angles_at, frequencies, pairs_of, rotate
 from attention.zoo.head import Head, head_of
+from attention.zoo.layer import Layer
 
 
 def made(
@@ -22,7 +23,15 @@ def made(
 
     head = head_of(drawn(d), drawn(d), drawn(width or d), causal=causal)
     beside = (drawn(d) @ drawn(d).T).masked_fill(~head.keep, -torch.inf)
-    return replace(head, beside=beside, turns=(frequencies(100.0, d // 2 * 2), pairs_of(d // 2 * 2, "half")))
+    turns = (frequencies(100.0, d // 2 * 2), pairs_of(d // 2 * 2, "half"))
+    return replace(head, beside=beside, turns=turns, layer=layer_of(head, turns, drawn), kv_head=1)
+
+
+def layer_of(head: Head, turns: tuple[torch.Tensor, torch.Tensor], drawn) -> Layer:
+    """Two heads of keys before they were turned, and of values; the second is this one's."""
+    angles = angles_at(torch.arange(head.n_tokens), turns[0])
+    k = torch.stack([drawn(head.k.shape[1]), rotate(head.k, -angles, turns[1])])
+    return Layer(k, torch.stack([drawn(head.v.shape[1]), head.v]), lambda x: rotate(x, angles, turns[1]))
 
 
 def windowed(head: Head, window: int) -> Head:

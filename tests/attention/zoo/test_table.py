@@ -10,8 +10,9 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from attention.zoo.head import head_of
+from attention.zoo.layer import Layer
 from attention.zoo.table import BY_NAME, VARIANTS
-from attention.zoo.variant import BOTH_WAYS, FUTURE, NOT_TURNED, ONE_HEAD, PAST, VECTORS, NotHere
+from attention.zoo.variant import BOTH_WAYS, FUTURE, NO_LAYER, NOT_TURNED, ONE_HEAD, PAST, VECTORS, NotHere
 from tests.attention.zoo.made import made, windowed
 
 EVERY = [pytest.param(variant, id=variant.name) for variant in VARIANTS]
@@ -51,6 +52,8 @@ def test_the_map_drawn_gives_the_output(variant, head):
             other, _ = variant.on(head, {**values, "opposite": 1 - values.get("opposite", 0)})
             maps = (other, weights) if values.get("opposite") else (weights, other)
             expected = torch.cat([maps[0] @ head.v[:, :half], maps[1] @ head.v[:, half:]], dim=1)
+        elif variant.values is not None:  # whose map multiplies values of its own
+            expected = weights @ variant.values(head, **variant.numbers(values, head.n_tokens))
         else:
             expected = weights @ head.v
         torch.testing.assert_close(output, expected, rtol=1e-9, atol=1e-11)
@@ -86,6 +89,7 @@ def test_a_map_that_is_not_signed_has_no_negative_weight(variant, head):
 LETTERS = {
     "performer": {"m": "features"}, "blocks": {"b": "size"}, "reformer": {"b": "buckets", "h": "hashes"},
     "linformer": {"k": "rank"}, "nystrom": {"m": "landmarks", "s": "steps"}, "lightning": {"b": "tile"},
+    "mla": {"r": "rank"},
 }  # fmt: skip
 
 
@@ -159,6 +163,8 @@ def test_who_has_no_place_says_why():
     assert [variant.name for variant in VARIANTS if variant.refusal(alone) == ONE_HEAD] == ["differential"]
     still = replace(causal, turns=None)
     assert [variant.name for variant in VARIANTS if variant.refusal(still) == NOT_TURNED] == ["dual_chunk"]
+    hidden = replace(causal, layer=None)
+    assert [variant.name for variant in VARIANTS if variant.refusal(hidden) == NO_LAYER] == ["mla"]
     with pytest.raises(NotHere, match="one head alone"):
         BY_NAME["differential"].on(alone, {})
 
@@ -193,10 +199,15 @@ def test_heads_of_zeros_are_no_division_by_zero():
 def test_a_row_stays_when_the_text_goes_on_unless_the_variant_says_otherwise(variant):
     long = made(40)
     turned = torch.tensor([1.0, 0.1]).double(), torch.tensor([[0, 1], [2, 3]])  # angles a token, and pairs
-    long = replace(head_of(long.q + 3, long.k, long.v, causal=True), beside=long.beside, turns=turned)  # in one bucket
+    layer, first = long.layer, slice(17)
+    assert layer is not None
+    long = replace(
+        head_of(long.q + 3, long.k, long.v, causal=True), beside=long.beside, turns=turned, layer=layer, kv_head=1
+    )  # in one bucket
     short = head_of(long.q[:17], long.k[:17], long.v[:17], causal=True)
     beside = None if long.beside is None else long.beside[:17, :17]
-    short = replace(short, beside=beside, turns=turned)
+    fewer = Layer(layer.k[:, first], layer.v[:, first], lambda x: x)
+    short = replace(short, beside=beside, turns=turned, layer=fewer, kv_head=1)
     values = {one.name: 8 if one.name == "buckets" else one.usual(17) for one in variant.parameters}
     same = torch.allclose(variant.mixed(short, values), variant.mixed(long, values)[:17], rtol=1e-9, atol=1e-12)
     assert same is not variant.whole

@@ -129,6 +129,8 @@ SOFTMAX = [  # what each is as exact as
     ("llama", Substituted("differential", (("share", 0),)), CLOSE),
     ("gemma2", Substituted("flash", (("rows", 4), ("columns", 7))), CLOSE),  # soft-capped scores, and a window
     ("gpt-oss", Substituted("flash", (("rows", 4), ("columns", 7))), CLOSE),  # sinks
+    ("llama", Substituted("mla", (("rank", TOKENS),)), CLOSE),
+    ("gpt2", Substituted("mla", (("rank", TOKENS),)), CLOSE),
     ("bert", Substituted("linformer", (("rank", TOKENS),)), CLOSE),
     (
         "bert",
@@ -167,13 +169,13 @@ def test_the_map_times_the_values_is_what_stands_in_for_softmax(variant, dtype):
     assert [captured.verify(layer).ok for layer in range(3)] == [True] * 3
     assert captured.verify(LAYER).substituted == 1
     assert captured.verify(0).substituted == 0
-    weights, head = captured.weights(LAYER, HEAD), captured.record(LAYER).as_head(HEAD)
+    weights, record = captured.weights(LAYER, HEAD), captured.record(LAYER)
+    head = record.as_head(HEAD, layer=record.layer())
     assert torch.equal(weights, variant.map(head, Substituted(variant.name).numbers).float())
     assert torch.equal(captured.layer_weights(LAYER, slice(3, 9))[HEAD], weights[3:9])
     shares = captured.layer_weights(LAYER, slice(3, 9), shares=True)
     assert (shares >= 0).all()
     assert (shares.sum(-1) <= TOKENS).all()
-    record = captured.record(LAYER)
     moved = record.output.clone()
     moved[5, HEAD] *= 1.5
     assert not replace(captured, records=(None, replace(record, output=moved), None)).verify(LAYER).ok

@@ -1,0 +1,30 @@
+"""What all heads of a layer keep of a token together: keys before positions turn them, values, and how both lie."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """``turn`` turns keys of these tokens as the model's positions do; nothing where they do not."""
+
+    k: Float[Tensor, "kv_heads tokens d_head"]
+    v: Float[Tensor, "kv_heads tokens d_value"]
+    turn: Callable[[Tensor], Tensor]
+
+    @property
+    def rows(self) -> Float[Tensor, "tokens width"]:
+        """A token a row: the keys of all heads, then their values."""
+        return torch.cat([one.transpose(0, 1).flatten(1) for one in (self.k, self.v)], dim=1)
+
+    @cached_property
+    def svd(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Of the rows: left vectors in columns, singular values from the largest on, right vectors in rows."""
+        return torch.linalg.svd(self.rows, full_matrices=False)

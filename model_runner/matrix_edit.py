@@ -1,0 +1,58 @@
+"""An edit of a weight matrix: its largest singular values, each times a number (Transformer²)."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+from model_runner.errors import N_, EditNotPossible
+from model_runner.question import Question
+
+MOST = 16  # singular values of a matrix that can be scaled
+NAME = re.compile(r"\w+(\.\w+)*")
+CHANGED = N_("a weight matrix of it is changed by an edit, and this reads the matrices as they are")
+
+
+@dataclass(frozen=True)
+class ScaledSingulars:
+    """The first singular values of a layer's matrix, from the largest on, times ``factors``; the others stay.
+
+    W = U Σ Vᵀ becomes U Σ diag(z) Vᵀ (Sun et al. 2025, arXiv:2501.06252, eq. 1). ``matrix`` is the name of a linear
+    module in the layer, as in ``self_attn.q_proj``. Raises EditNotPossible for no factor, too many, or one not finite.
+    """
+
+    layer: int
+    matrix: str
+    factors: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if NAME.fullmatch(self.matrix) is None:
+            raise EditNotPossible(reason=N_("a matrix has the name of a module"))
+        if not 1 <= len(self.factors) <= MOST:
+            raise EditNotPossible(reason=N_("of a matrix the first 1 to 16 singular values can be scaled"))
+        if not all(map(math.isfinite, self.factors)):
+            raise EditNotPossible(reason=N_("a singular value can only be multiplied by a finite number"))
+
+
+@dataclass(frozen=True, eq=False)
+class Singulars:
+    """The linear modules of a layer by their names in it, and all singular values of the one asked for, falling."""
+
+    names: tuple[str, ...]
+    name: str
+    sizes: Float[Tensor, "values"]
+
+
+@dataclass(frozen=True)
+class SingularValues(Question[Singulars]):
+    """Of a layer's matrix; "" is its first. Raises NoSuchPlace, EditNotPossible where there is no such matrix.
+
+    The decomposition of a matrix is computed once, O(rows · columns · the smaller of them).
+    """
+
+    layer: int
+    matrix: str = ""

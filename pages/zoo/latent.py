@@ -1,0 +1,47 @@
+"""What a latent keeps of a token beside keys and values of heads, and what it leaves out, on the page Zoo."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from analysis.latent_bytes import Kept, kept
+from attention.zoo import mla
+from attention.zoo.head import Head
+from ui.i18n import _
+from ui.page import PageContext
+from ui.wording import joined, number
+
+
+def kept_here(opened: PageContext, rank: int) -> tuple[Kept, ...]:
+    """Of the open layer."""
+    return kept(opened.capture.record(opened.layer), rank)
+
+
+def show_kept(opened: PageContext, head: Head, rank: int) -> None:
+    """A row for each way to share, then how much of the layer's keys and values the latent leaves out."""
+    if head.layer is None:
+        return
+    names = "".join(f"<th scope='col'>{escape(one)}</th>" for one in (_("kept of a token"), _("numbers"), _("bytes")))
+    rows = "".join(
+        f"<tr><th scope='row'>{escape(one.name)}{escape(' · ' + _('this model') if one.own else '')}</th>"
+        f"<td>{one.numbers:,}</td><td>{one.n_bytes:,}</td></tr>"
+        for one in kept_here(opened, rank)
+    )
+    share = number(mla.left_out(head.layer, rank), "share")
+    n_heads, total = len(head.layer.k), min(head.layer.rows.shape)
+    said = _("Nothing of its keys and values is left out: the text has no more than {last} independent rows.")
+    if rank < total:
+        said = _(
+            "The keys and values of {heads} heads, {width} numbers a token: {share} of their length is left out, the "
+            "singular values from {first} to {last}."
+        )
+    words = joined(
+        _("In this layer; + RoPE is the turned part that DeepSeek keep beside the latent, d / 2 numbers."),
+        said.format(heads=n_heads, width=head.layer.rows.shape[1], share=share, first=rank + 1, last=total),
+    )
+    st.html(
+        f"<table class='atlas-costs'><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
+        f"<p class='atlas-caption'>{escape(words)}</p>"
+    )

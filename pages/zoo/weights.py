@@ -1,0 +1,136 @@
+"""The view of the page Zoo with a weight matrix of the model: its largest singular values, each times a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from html import escape
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from jobs.waiting import waited
+from model_runner import Capture
+from model_runner.matrix_edit import ScaledSingulars, Singulars, SingularValues
+from pages.zoo.in_model import show_effect
+from pages.zoo.state import ZooState, state
+from ui import cached, session
+from ui.controls import pick, slider
+from ui.edit_list import show_everywhere
+from ui.head_views import DrawnHead
+from ui.i18n import _
+from ui.page import PageContext, edited, show_stage
+from ui.progressive import show_chart
+from ui.state import refuse
+from ui.view import View
+from ui.what_if import change_view, show_maps
+from ui.wording import plain
+from viz.chart import Line, Lines
+
+SLIDERS = 8  # of the largest singular values
+ONE = 100  # hundredths: a singular value stays as it is
+MOST = 300
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """``scaled`` are all singular values after the change; ``edits`` is empty where each stays as it is."""
+
+    edits: tuple[ScaledSingulars, ...]
+    after: Capture
+    drawn: DrawnHead
+    found: Singulars
+    scaled: np.ndarray
+
+
+def show_weights(opened: PageContext) -> Weights:
+    """The matrix and its sliders, the open head before and after, and what the model says then. Raises RunnerError."""
+    found = _singulars(opened)
+    with st.container(key="zoo_weights_controls", horizontal=True, vertical_alignment="center", gap="small"):
+        pick(ZooState, "matrix", found.name, {name: name for name in found.names}, width=240)
+        words = _("W = U Σ Vᵀ of layer {layer}: each of its {count} largest singular values times z; the others stay.")
+        shown = min(SLIDERS, len(found.sizes))
+        words = words.format(layer=opened.layer, count=shown)
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
+    left, middle, right = st.columns([0.5, 0.24, 0.26], gap="medium")
+    with middle:
+        factors = _show_sliders(found, shown)
+    edits = _edits(opened.layer, found.name, factors)
+    after = edited(opened, edits) if edits else opened.capture
+    scaled = found.sizes.numpy().astype(float)
+    scaled[: len(factors)] *= factors
+    with left:
+        drawn = show_maps(opened, after)
+        chart = chart_of(found, scaled)
+        show_chart(chart, key="zoo_singulars", alt=chart.heading, still=True)
+    with right:
+        show_effect(opened, after)
+        show_everywhere(edits)
+    return Weights(edits, after, drawn, found, scaled)
+
+
+def _singulars(opened: PageContext) -> Singulars:
+    """Of the matrix of the address; of the layer's first, once that is said, where it has none of that name."""
+    wanted = state().matrix
+    found = _asked(opened, "")
+    if wanted and wanted not in found.names:
+        words = _("Layer {layer} has no matrix named {name}.").format(layer=opened.layer, name=wanted)
+        refuse(ZooState, "matrix", words)
+    return _asked(opened, wanted) if wanted in found.names else found
+
+
+def _asked(opened: PageContext, matrix: str) -> Singulars:
+    question, request = SingularValues(opened.layer, matrix), opened.capture.request
+    key = ("singulars", request.model, request.revision, request.dtype, repr(question))
+    try:
+        return cached.made(key, lambda: waited(opened.runner.submit(question), lambda: show_stage("reading", 0, 0)))
+    finally:
+        session.slots()["status"].empty()
+
+
+def _show_sliders(found: Singulars, count: int) -> np.ndarray:
+    """A slider a singular value; what each is multiplied by."""
+    held = state().factors or {}
+    values = [held.get(str(place + 1), ONE) for place in range(count)]
+    with st.container(key="zoo_singular_sliders", gap=None):
+        for place, value in enumerate(values):
+            words = _("z{place} · hundredths; σ = {size}").format(
+                place=place + 1, size=f"{float(found.sizes[place]):.3g}"
+            )
+            slider(ZooState, "factors", value, (0, MOST), plain(words), item=str(place + 1))
+    return np.array(values) / ONE
+
+
+def _edits(layer: int, matrix: str, factors: np.ndarray) -> tuple[ScaledSingulars, ...]:
+    """As far as one is not left as it is; nothing where all are."""
+    changed = np.flatnonzero(factors != 1)
+    if not len(changed):
+        return ()
+    return (ScaledSingulars(layer, matrix, tuple(factors[: changed[-1] + 1].tolist())),)
+
+
+def chart_of(found: Singulars, scaled: np.ndarray) -> Lines:
+    """All singular values before and after."""
+    places = list(range(1, len(scaled) + 1))
+    return Lines(
+        series=[
+            Line(_("before"), places, found.sizes.tolist(), dash="dot"),
+            Line(_("after"), places, scaled.tolist(), points=len(scaled) <= 64),
+        ],
+        x_title=_("singular value"), y_title="σ", heading=_("Singular values of {name}").format(name=found.name),
+        height=240,
+    )  # fmt: skip  # a line for each axis
+
+
+def weights_view(opened: PageContext, found: Weights) -> View:
+    """The open head's map after the change; before it, the difference and the singular values beside it by name."""
+    view = change_view(opened, found.drawn)
+    heading = chart_of(found.found, found.scaled).heading
+    columns = {_("before"): found.found.sizes.tolist(), _("after"): found.scaled.tolist()}
+    table = pd.DataFrame(columns, index=range(1, len(found.scaled) + 1))
+    name = f"L{opened.layer} {found.found.name}"
+    return replace(
+        view,
+        what=f"{view.what}; singular values of {name} scaled, the model's weights as they are",
+        tables=lambda: {**view.tables(), heading: table},
+    )

@@ -1,0 +1,64 @@
+"""Singular values of a weight matrix on the page Zoo: sliders, maps, the next token, and what has no place."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from analysis.comparison import next_token_change
+from model_runner import CaptureRequest
+from model_runner.edit_text import read
+from model_runner.matrix_edit import ScaledSingulars
+from tests.pages.expected import ROUNDING, masked, runner, weights
+from tests.ui.driving import html, no_failure, open_app, payloads, sentences
+from ui.session import DEFAULT_TEXT
+from ui.wording import plain
+
+PAGE = "pages/zoo/page.py"
+
+
+def opened(**values: str):
+    named = {name if name in ("text", "model", "layer") else f"zoo.{name}": value for name, value in values.items()}
+    app = open_app(page=PAGE, **{"layer": "3", "head": "5", "zoo.view": "weights"} | named)
+    no_failure(app)
+    return app
+
+
+def changed(*edits):
+    return runner().capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits))
+
+
+def test_a_slider_moves_the_map_and_the_next_token_and_is_an_edit_as_every_other():
+    app = opened()
+    before, after = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
+    np.testing.assert_array_equal(before, after)
+    assert not app.toggle  # nothing to carry yet
+    weight = runner().engine.anatomy.layers[3].get_submodule("self_attn.q_proj").weight
+    size = np.linalg.svd(weight.numpy(), compute_uv=False)
+    assert [one.label for one in app.slider][1] == plain(f"z2 · hundredths; σ = {size[1]:.3g}")
+    app.slider[1].set_value(250).run()
+    no_failure(app)
+    assert app.query_params["zoo.factors.2"] == "250"
+    edit = ScaledSingulars(3, "self_attn.q_proj", (1.0, 2.5))
+    _usual, now = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
+    np.testing.assert_allclose(now, masked(changed(edit).weights(3, 5).numpy()), atol=ROUNDING)
+    assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} nats" in html(app)
+    app.toggle[0].set_value(True).run()
+    no_failure(app)
+    assert read(app.query_params["edits"]) == (edit,)
+    assert sentences(app) == []
+
+
+def test_an_address_opens_its_matrix_and_a_wrong_one_is_one_sentence():
+    app = opened(matrix="mlp.down_proj", **{"factors.1": "0"})
+    edit = ScaledSingulars(3, "mlp.down_proj", (0.0,))
+    np.testing.assert_allclose(payloads(app, "head_map")[0][1]["values"], masked(weights(3, 5)), atol=ROUNDING)
+    assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} nats" in html(app)
+    assert sentences(opened(matrix="c_attn")) == ["Layer 3 has no matrix named c_attn."]
+    assert sentences(opened(**{"factors.1": "1000"})) == ["The z1 is 1000; it may be at most 300."]
+    assert sentences(opened(**{"factors.1": "much"})) == ["“much” is not a number for z1."]
+
+
+def test_a_model_without_one_stack_says_so():
+    app = opened(model="translator", text="The dog sleeps.", layer="1")
+    assert len(sentences(app)) == 1
+    assert len(payloads(app, "head_map")) == 0
