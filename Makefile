@@ -58,6 +58,7 @@ else
 endif
 
 long: $(DEV) $(JS) chromium
+	@$(PIP) --quiet --requirement requirements-quantized.txt
 	$(PYTEST) -n 2 -m long $(ARGS)
 
 # Every step is printed. The seed, the language and the size that stumbled take the same way again.

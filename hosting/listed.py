@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import platform
 import shutil
@@ -9,6 +10,8 @@ import sys
 from pathlib import Path
 
 from hosting import settings
+
+QUANTIZING = {"int8": ("torchao",), "nf4": ("bitsandbytes", "accelerate")}  # as model_runner.local.numbers has them
 
 
 def listed_models() -> tuple[str, ...]:
@@ -38,3 +41,9 @@ def devices() -> tuple[str, ...]:
     cuda = shutil.which("nvidia-smi") or any(Path(driver).exists() for driver in ("/dev/nvidiactl", "/dev/kfd"))
     apple = sys.platform == "darwin" and platform.machine() == "arm64"
     return ("cpu", *(("cuda",) if cuda else ()), *(("mps",) if apple else ()))
+
+
+def dtypes() -> tuple[str, ...]:
+    """The numbers that a model can be loaded in here: those that quantize where their packages are installed."""
+    there = [name for name, needed in QUANTIZING.items() if all(map(importlib.util.find_spec, needed))]
+    return ("float32", "bfloat16", "float16", *there)

@@ -19,6 +19,13 @@ EMBEDDED = {  # name → its label, and what it is good for
         N_("short sentences between English and Chinese of its 250 words: what it writes looks back at what it reads"),
     ),
 }
+LOADED_AS = {  # what the choice of it means
+    "device": N_("What computes. “auto” takes a CUDA GPU, then Apple’s (mps), then the processor."),
+    "dtype": N_(
+        "The numbers of its weights. “auto”: float32 on a processor, elsewhere as the model was stored. "
+        "Linear layers in 8 or 4 bits: “int8” with the Python package torchao, “nf4” with bitsandbytes and accelerate."
+    ),
+}
 WELL_KNOWN = (
     "openai-community/gpt2",
     "HuggingFaceTB/SmolLM2-135M",

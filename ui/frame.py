@@ -14,9 +14,9 @@ from streamlit.runtime.scriptrunner import StopException
 
 from analysis import text_in_address
 from analysis.examples import Example, examples_offered
-from hosting.listed import devices, listed_models
+from hosting.listed import devices, dtypes, listed_models
 from jobs.model_name import CUT
-from jobs.models_offered import good_for, labelled, offered
+from jobs.models_offered import LOADED_AS, good_for, labelled, offered
 from ui import address, session
 from ui.components import mount, show_page
 from ui.controls import choose
@@ -31,10 +31,6 @@ from viz.components.theme_switch import theme_switch
 
 N_ = str  # marks a text for Babel without translating it here
 ROOT = Path(__file__).parents[1]
-LOADED_AS = {
-    "device": N_("What computes. “auto” takes a CUDA GPU, then Apple’s (mps), then the processor."),
-    "dtype": N_("The numbers of its weights. “auto”: float32 on a processor, elsewhere as the model was stored."),
-}
 STYLE = Path(__file__).with_name("frame.css")
 
 
@@ -203,7 +199,7 @@ def _loaded_as() -> None:
     with st.popover(_("device"), type="tertiary", key="loaded_as"):
         for name in ("device", "dtype"):
             st.html(f"<p class='atlas-caption'>{_(LOADED_AS[name])}</p>")
-            offered = {"auto", *devices()} if name == "device" else options_of(Beside, name)
+            offered = {"auto", *(devices() if name == "device" else dtypes())}
             there = {option: option for option in options_of(Beside, name) if option in {*offered, getattr(held, name)}}
             choose(Beside, name, getattr(held, name), there)
 

@@ -46,4 +46,4 @@ class Beside:
     attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder–decoder
     target: str = setting("", N_("what is written"), longest=2000)  # by it; nothing: what it writes itself
     device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto", N_("device"))
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = setting("auto", N_("number format"))
+    dtype: Literal["auto", "float32", "bfloat16", "float16", "int8", "nf4"] = setting("auto", N_("number format"))

@@ -13,7 +13,9 @@ from torch import Tensor, nn
 
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.cancelling import pause
+from model_runner.local.numbers import name_of_numbers
 from model_runner.local.own_code import prove, watch_own_code
+from model_runner.local.places import devices_of
 from model_runner.local.plain_forward import plain_forward, run, said, same, text_config
 from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
 from model_runner.runner import ModelInfo
@@ -118,8 +120,8 @@ def describe(model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str 
         name=name,
         revision=revision,
         family=str(model.config.model_type),
-        dtype=str(model.dtype).removeprefix("torch."),
-        device=str(model.device),
+        dtype=name_of_numbers(model),
+        device=devices_of(model),
         n_layers=len(anatomy.layers),
         n_heads=anatomy.n_heads,
         n_kv_heads=anatomy.n_kv_heads,

@@ -30,8 +30,13 @@ class Arena:
         copy.copy_(tensor.detach())
         return copy
 
-    def room(self, shape: Sequence[int], dtype: torch.dtype) -> Tensor:
-        """A contiguous tensor to be filled; it takes up real memory only where it is written to."""
+    def room(self, shape: Sequence[int], dtype: torch.dtype, device: torch.device | None = None) -> Tensor:
+        """A contiguous tensor to be filled; it takes up real memory only where it is written to.
+
+        Not of the block where another ``device`` is asked for.
+        """
+        if device not in (None, self._block.device):
+            return torch.empty(*shape, dtype=dtype, device=device)
         size = math.prod(shape) * dtype.itemsize
         place = self._block[self._used : self._used + size]
         if place.numel() < size:

@@ -21,6 +21,7 @@ from transformers.pytorch_utils import Conv1D
 
 from model_runner.errors import NoAttribution
 from model_runner.local.anatomy import PROBE_TOKENS, Anatomy
+from model_runner.local.numbers import matrix_of
 from model_runner.local.plain_forward import text_config
 from model_runner.local.recording import Recording, active
 
@@ -89,7 +90,7 @@ class DirectPath:
         own = self.layers[layer]
         if isinstance(own, str) or own.projection is None:
             raise NoAttribution(reason=own if isinstance(own, str) else NO_PROJECTION)
-        columns = _matrix(own.projection)[:, head * len(output) : (head + 1) * len(output)]
+        columns = matrix_of(own.projection)[:, head * len(output) : (head + 1) * len(output)]
         return own.factor * (columns.float() @ output.float())
 
     def logits(
@@ -208,8 +209,7 @@ class _Probe:
                 return
             if not args or args[0].numel() != heads.numel():
                 return
-            fits = tuple(_matrix(module).shape) == (output.shape[-1], heads.shape[-1])
-            if fits and torch.equal(args[0].reshape(heads.shape), heads):
+            if args[0].shape[-1] == heads.shape[-1] and torch.equal(args[0].reshape(heads.shape), heads):
                 self.projections[layer] = module, output.reshape(1, len(heads), -1).clone()
 
         return hook
@@ -226,11 +226,6 @@ class _Probe:
             return
         if torch.equal(args[0], last):
             self.after.append((module, output.clone()))
-
-
-def _matrix(projection: nn.Module) -> Float[Tensor, "d_model heads_d_value"]:
-    weight: Any = projection.weight
-    return weight.T if isinstance(projection, Conv1D) else weight
 
 
 def factors_of(total: Tensor, parts: list[Tensor]) -> list[float] | None:

@@ -34,6 +34,7 @@ from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.generation import end_tokens, next_token
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.output_layer import output_logits
+from model_runner.local.places import put
 from model_runner.local.reading import append_all, check_memory, explained, write
 from model_runner.local.recording import Recording, active
 from model_runner.local.stream import outputs_of, watched
@@ -62,7 +63,7 @@ class EncoderDecoder:
         kept: Kept,
     ) -> None:
         """Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly."""
-        self.model = model.to(device or model.device).eval().requires_grad_(False)
+        self.model = put(model, device).eval().requires_grad_(False)
         self.tokenizer = tokenizer
         self.anatomy = examine_two(self.model, name)
         info = describe(self.model, self.tokenizer, self.anatomy, name, revision)

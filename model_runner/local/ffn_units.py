@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from transformers.pytorch_utils import Conv1D
 
 from model_runner.block_questions import Units
 from model_runner.capture import index
@@ -18,6 +17,7 @@ from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.feed_forward import FeedForward
 from model_runner.local.layer_stack import stack_of
+from model_runner.local.numbers import matrix_of
 from model_runner.request import CaptureRequest
 
 NO_UNITS = N_("the feed-forward part of this layer works in a way that is not recognised, or its experts do")
@@ -84,8 +84,7 @@ def _listen(layer: nn.Module, ffn: FeedForward, shares: Tensor, seen: dict[str, 
 
 
 def _columns(down: nn.Module) -> Float[Tensor, "d_model units"]:
-    weight: Any = down.weight
-    return (weight.T if isinstance(down, Conv1D) else weight).float()
+    return matrix_of(down).float()
 
 
 def _promoted(

@@ -14,11 +14,13 @@ from model_runner.block_questions import Learned
 from model_runner.errors import N_, EditNotPossible, NoAttribution, NotSeparable
 from model_runner.local.cancelling import pause
 from model_runner.local.engine import Engine
+from model_runner.local.numbers import is_quantized
 from model_runner.local.reading import explained
 from model_runner.request import CaptureRequest
 
 LARGEST = 200_000_000  # parameters: a copy and its gradient take three times the model's memory
 TOO_LARGE = N_("a copy of it to train would take three times its memory")
+QUANTIZED = N_("its weights are quantized, and whole numbers have no gradient")
 ONE_TOKEN = N_("the text is one token long, so that there is nothing to predict")
 
 
@@ -30,6 +32,8 @@ def training_step(engine: Engine, request: CaptureRequest, rates: tuple[float, .
     tokens = engine.write(request).tokens
     if len(tokens) < 2:
         raise NotSeparable(reason=ONE_TOKEN)
+    if is_quantized(engine.model):
+        raise NotSeparable(reason=QUANTIZED)
     if engine.info.n_parameters > LARGEST:
         raise NotSeparable(reason=TOO_LARGE)
     ids = torch.tensor([[token.id for token in tokens]], device=engine.model.device)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from huggingface_hub.errors import StrictDataclassError
@@ -26,12 +26,9 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES,
 )
 
-from model_runner import memory
 from model_runner.errors import (
     N_,
-    DeviceMissing,
     ModelIncomplete,
-    ModelTooLarge,
     NotCapturable,
     OutOfMemory,
     Reason,
@@ -47,7 +44,9 @@ from model_runner.local.harmless import harmless_config, harmless_tokenizer
 from model_runner.local.hub import Progress
 from model_runner.local.loading_tokenizer import check_tokenizer, load_tokenizer
 from model_runner.local.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
-from model_runner.local.previewing import Weights, preview_of, stored_dtype
+from model_runner.local.numbers import Dtype, Numbers
+from model_runner.local.places import Device, Placed, best_device, placed
+from model_runner.local.previewing import Weights, preview_of, stored_dtype, unquantized
 from model_runner.local.runner import LocalRunner
 from model_runner.preview import ModelPreview
 
@@ -65,9 +64,6 @@ BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there b
     TypeError,
     ValueError,
 )
-
-Device = Literal["auto", "cpu", "cuda", "mps"]
-Dtype = Literal["auto", "float32", "bfloat16", "float16"]
 
 
 def load_runner(
@@ -87,10 +83,11 @@ def load_runner(
     """A runner for a name of EMBEDDED, a local folder or a hub id. Raises RunnerError.
 
     A version of a hub's model is its ``revision``, or stands behind the name: owner/name@version.
-    ``device`` "auto" takes cuda, then mps, then cpu. ``dtype`` "auto" is float32 on a CPU and the checkpoint's own
-    elsewhere. ``progress`` hears (stage, done, total), in bytes while it downloads; ``preview`` what the model is going
-    to be, before any of its weights is downloaded or read. ``make_room`` is called once there is a model of that name
-    that can be captured, before free memory is looked at. ``check`` raises to leave off.
+    ``device`` "auto" takes cuda, then mps, then cpu; what fits no single GPU is spread over all of them. ``dtype``
+    "auto" is float32 on a CPU and the checkpoint's own elsewhere; "int8" and "nf4" quantize linear layers
+    (:mod:`model_runner.local.numbers`). ``progress`` hears (stage, done, total), in bytes while it downloads;
+    ``preview`` what the model is going to be, before any of its weights is downloaded or read. ``make_room`` is called
+    once there is a model of that name that can be captured, before free memory is looked at. ``check`` raises to leave.
 
     ``guarded``: anybody may have made the folder. The model of its config.json is made without memory for weights
     first; that, and its tokenizer, have a process with limits unless they are plainly harmless
@@ -98,11 +95,13 @@ def load_runner(
     this machine alone: HubNotAsked says that it is not there. ``kept`` holds captures.
     """
     name, revision = versioned(name.strip(), revision)
-    place = torch.device(_best_device() if device == "auto" else _device(device))
+    best_device(device)
 
     def look(config: Mapping[str, Any], weights: Weights) -> None:
-        preview(preview_of(name, config, weights, dtype=_dtype(config, dtype, place), device=place))
+        numbers = _numbers(config, dtype, device)
+        preview(preview_of(name, config, weights, numbers=numbers, device=device))
         _auto_class(name, config)  # what cannot be captured is not downloaded
+        numbers.check(name, config)
 
     try:
         with checked(check):
@@ -114,7 +113,7 @@ def load_runner(
             checkpoint = inspect_folder(folder_of(name, revision, report, look, ask_hub=ask_hub))
             look(checkpoint.config, Weights(checkpoint.n_bytes, checkpoint.n_parameters))
             loading = _Loading(name, checkpoint, guarded and name not in EMBEDDED, report, check)
-            return loading.runner(revision, place, _dtype(checkpoint.config, dtype, place), make_room, kept)
+            return loading.runner(revision, device, _numbers(checkpoint.config, dtype, device), make_room, kept)
     except (RunnerError, KeyboardInterrupt, SystemExit):
         raise
     except torch.OutOfMemoryError as error:
@@ -137,8 +136,8 @@ class _Loading:
     def runner(
         self,
         revision: str | None,
-        place: torch.device,
-        number: torch.dtype,
+        device: Device,
+        numbers: Numbers,
         make_room: Callable[[], None],
         kept: Kept | None,
     ) -> LocalRunner:
@@ -146,13 +145,14 @@ class _Loading:
         guarded, found = self._guarded() if self.guarded else (None, None)
         config = _config(self.name, self.checkpoint.folder)
         make_room()
-        _check_memory(self.name, self.checkpoint, found, number, place)
+        place = placed(self.name, device, _needed(self.checkpoint, found, numbers))
         self.progress("loading", 0, 0)
         tokenizer = self._tokenizer() if guarded is None else guarded
-        model, has_head = _model(self.name, self.checkpoint, self.auto, config, number)
+        model, has_head = _model(self.name, self.checkpoint, self.auto, config, numbers, place)
         self.progress("preparing", 0, 0)
+        there = str(place.device)
         made = LocalRunner(
-            model, tokenizer, name=self.name, revision=revision, device=str(place), has_head=has_head, kept=kept
+            model, tokenizer, name=self.name, revision=revision, device=there, has_head=has_head, kept=kept
         )
         gc.collect()
         gc.freeze()  # a model's many objects are never garbage: later collections skip them
@@ -191,34 +191,17 @@ class _Loading:
         return tokenizer
 
 
-def _dtype(config: Mapping[str, Any], asked: str, place: torch.device) -> torch.dtype:
-    if asked != "auto":
-        return getattr(torch, asked)
-    return torch.float32 if place.type == "cpu" else stored_dtype(config)
+def _numbers(config: Mapping[str, Any], asked: Dtype, device: Device) -> Numbers:
+    usual = torch.float32 if best_device(device).type == "cpu" else stored_dtype(config)
+    if asked in ("int8", "nf4"):
+        return Numbers(usual, asked)
+    return Numbers(usual if asked == "auto" else getattr(torch, asked))
 
 
-def _device(name: str) -> str:
-    """Raises DeviceMissing."""
-    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
-    if not there.get(name.partition(":")[0], True):
-        raise DeviceMissing(device=name)
-    return name
-
-
-def _best_device() -> str:
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def _check_memory(
-    name: str, checkpoint: Checkpoint, found: Declared | None, dtype: torch.dtype, device: torch.device
-) -> None:
+def _needed(checkpoint: Checkpoint, found: Declared | None, numbers: Numbers) -> int:
     """Estimate from the headers of the weight files and from the configuration, before a single weight is read."""
-    numbers = max(checkpoint.n_parameters, found.n_numbers if found is not None else 0)
-    needed, free = numbers * dtype.itemsize, memory.available(device)
-    if needed > free:
-        raise ModelTooLarge(name=name, needed=memory.readable(needed), free=memory.readable(free))
+    count = max(checkpoint.n_parameters, found.n_numbers if found is not None else 0)
+    return numbers.nbytes(count, unquantized(checkpoint.config))
 
 
 def _auto_class(name: str, config: Mapping[str, Any]) -> Any:
@@ -261,19 +244,20 @@ def _config(name: str, folder: Path) -> PreTrainedConfig:
 
 
 def _model(
-    name: str, checkpoint: Checkpoint, auto: Any, config: PreTrainedConfig, dtype: torch.dtype
+    name: str, checkpoint: Checkpoint, auto: Any, config: PreTrainedConfig, numbers: Numbers, place: Placed
 ) -> tuple[Any, bool]:
     """The model, and whether its output layer came with the weights (never a random one)."""
     try:
         loaded: Any = auto.from_pretrained(
             checkpoint.folder,
             config=config,
-            dtype=dtype,
+            dtype=numbers.computed,
             local_files_only=True,
             use_safetensors=True,
             trust_remote_code=False,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # only to say it better, below
+            **numbers.options(place.device) | place.options,
         )
         model, report = loaded
     except BROKEN as error:

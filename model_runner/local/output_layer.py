@@ -9,6 +9,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model_runner.local.anatomy import Trunk
+from model_runner.local.stream import standing_in
 
 
 def output_logits(
@@ -18,10 +19,7 @@ def output_logits(
 
     ``more`` is what else the forward is given.
     """
-    trunk.module.forward = lambda *_, **__: trunk.output(last_hidden_state=hidden)
-    try:
-        with torch.no_grad():
-            tokens = torch.zeros(hidden.shape[:2], dtype=torch.long, device=hidden.device)
-            return model(input_ids=tokens, use_cache=False, return_dict=True, **more).logits.float()
-    finally:
-        del trunk.module.forward  # the class's own forward again
+    said = trunk.output(last_hidden_state=hidden)
+    with torch.no_grad(), standing_in([trunk.module], lambda *_: lambda *_, **__: said):
+        tokens = torch.zeros(hidden.shape[:2], dtype=torch.long, device=hidden.device)
+        return model(input_ids=tokens, use_cache=False, return_dict=True, **more).logits.float()

@@ -147,14 +147,13 @@ def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form,
         raise CannotRecord(ATTENDS_AGAIN if every else NO_PRODUCTS)
     heard, sink, known = every[0], recording.sink, recording.known.get(name)
     output, visible = heard.output.transpose(0, 1), seen_by(heard.scores)
+    recording.rotary_calls = _calls_of(recording, heard, form)
     if sink is not None:
         if form.biased:
             raise CannotRecord(GROWING_BIAS)
         if known is not None and not _is_of(known, visible):
             raise CannotRecord(UNKNOWN_MASK)
-        calls = _calls_of(recording, heard, form)
-        if sink.more(name, heard.q[None], heard.k[None], heard.v[None], output[None], calls):
-            recording.rotary_calls.clear()
+        if recording.grown(name, heard.q[None], heard.k[None], heard.v[None], output[None]) is not None:
             return
     rule = known or _rule(visible)
     seen = LayerRecord(
@@ -171,7 +170,6 @@ def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form,
         eager=True,
         bias=_bias(heard, visible, form),
     )
-    recording.rotary_calls = _calls_of(recording, heard, form)
     recording.take(name, seen)
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from transformers import CONFIG_MAPPING
 
-from model_runner import memory
+from model_runner.local.numbers import Numbers
+from model_runner.local.places import Device, where
 from model_runner.preview import ModelPreview
 
 USUAL = "float32"  # the dtype of a configuration that names none
@@ -26,26 +27,37 @@ class Weights:
 
 
 def preview_of(
-    name: str, config: Mapping[str, Any], weights: Weights, *, dtype: torch.dtype, device: torch.device
+    name: str, config: Mapping[str, Any], weights: Weights, *, numbers: Numbers, device: Device
 ) -> ModelPreview:
     """What the model of this configuration is going to be with these weights."""
     family, n_parameters = str(config.get("model_type")), weights.n_parameters
     if config.get("quantization_config"):  # several numbers in one, and some are not
         n_parameters = None
+    needed = weights.n_bytes if n_parameters is None else numbers.nbytes(n_parameters, unquantized(config))
+    place = where(device, needed)
     return ModelPreview(
         name=name,
         family=family,
-        dtype=str(dtype).removeprefix("torch."),
-        device=device.type,
+        dtype=numbers.name,
+        device=place.name,
         n_parameters=n_parameters,
         n_layers=_count(family, config, "num_hidden_layers"),
         n_heads=_count(family, config, "num_attention_heads"),
         n_kv_heads=_count(family, config, "num_key_value_heads"),
         max_tokens=_count(family, config, "max_position_embeddings"),
-        needed=weights.n_bytes if n_parameters is None else n_parameters * dtype.itemsize,
-        free=memory.available(device),
+        needed=needed,
+        free=place.free,
         missing=weights.missing,
     )
+
+
+def unquantized(config: Mapping[str, Any]) -> int:
+    """How many weights are in the embedding and the output layer, which are never quantized; 0 where it is unknown."""
+    family, inner = str(config.get("model_type")), _text(config)
+    size = (_count(family, config, "vocab_size") or 0) * (_count(family, config, "hidden_size") or 0)
+    usual = getattr(_class_of(family), "tie_word_embeddings", True)
+    tied = config.get("tie_word_embeddings", inner.get("tie_word_embeddings", usual))
+    return size if tied else 2 * size
 
 
 def stored_dtype(config: Mapping[str, Any]) -> torch.dtype:

@@ -17,6 +17,7 @@ from transformers.pytorch_utils import Conv1D
 from model_runner.errors import NotRecoverable
 from model_runner.local.engine import Engine
 from model_runner.local.layer_stack import stack_of
+from model_runner.local.numbers import matrix_of
 from model_runner.projection_questions import HeadProjections, Projected, Projections
 
 NEAR = 1e-4  # of the largest number: what is turned back differs by rounding alone
@@ -64,10 +65,9 @@ def _found(
         columns = least.indices
         if float(least.values.max()) > allowed or len(columns.unique()) < len(columns):
             continue
-        weight: Any = module.weight
-        matrix = weight[:, columns] if isinstance(module, Conv1D) else weight[columns].T
+        matrix = matrix_of(module)[columns].T
         bias: Any = getattr(module, "bias", None)
-        none = torch.zeros(len(columns), device=weight.device)
+        none = torch.zeros(len(columns), device=matrix.device)
         return Projected(
             module=name,
             read=read.float().cpu(),

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -29,12 +29,15 @@ from model_runner.local.changed_matrices import added
 from model_runner.local.eager_rows import eager_by_rows
 from model_runner.local.edited_mask import masked
 from model_runner.local.forward_edit import ForwardEdit
+from model_runner.local.home import at, same_cells
 from model_runner.local.mask_reading import rule_of
+from model_runner.local.sink import Sink
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_rotation, watch_rotations
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias, relative
 
+V = TypeVar("V")
 NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
 GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
 UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
@@ -47,25 +50,6 @@ class CannotRecord(Exception):
     def __init__(self, reason: Reason | str) -> None:
         self.reason = reason
         super().__init__(str(reason))
-
-
-@runtime_checkable
-class Sink(Protocol):
-    """Takes what layers show over several forwards; see :class:`model_runner.local.series.Series`."""
-
-    def begin(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> None:
-        """A layer shows itself for the first time."""
-        ...
-
-    def more(
-        self, name: str, query: Tensor, key: Tensor, value: Tensor, output: Tensor, calls: list[RotaryCall]
-    ) -> bool:
-        """What a layer shows, batch axis included, where only the new rows are news; False if it is not known yet."""
-        ...
-
-    def substituted(self, name: str) -> Tensor:
-        """The layer's output of the new rows, batch axis included, once substitutes stand in the place of softmax."""
-        ...
 
 
 @dataclass(eq=False)
@@ -81,6 +65,7 @@ class Recording:
     edit: ForwardEdit | None = None  # what this forward changes of the model's own attention
     start: int = 0  # position of the first query: tokens that a cache already held
     n_rotary: int = 0  # calls of the rotary function so far
+    home: torch.device | None = None  # where what is kept is; None until a layer has shown itself
     called: set[str] = field(default_factory=set)  # layers that have attended in this forward
     records: dict[str, LayerRecord] = field(default_factory=dict)
     rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
@@ -96,15 +81,26 @@ class Recording:
 
     def grown(self, name: str, query: Tensor, key: Tensor, value: Tensor, output: Tensor) -> Tensor | None:
         """The output of a layer that the sink knew already, substitutes in it; None of one that it does not know."""
-        if self.sink is None or not self.sink.more(name, query, key, value, output, self.rotary_calls):
+        shown = self._brought((query, key, value, output), query)
+        if self.sink is None or not self.sink.more(name, *shown, self.rotary_calls):
             return None
         self.rotary_calls.clear()
-        return self.sink.substituted(name) if self.edit is not None and self.edit.layers[name].substitutes else output
+        substitutes = self.edit is not None and self.edit.layers[name].substitutes
+        return self.sink.substituted(name).to(output.device) if substitutes else output
+
+    def _brought(self, shown: V, q: Tensor) -> V:
+        """What a layer with these queries shows, on the device of the first layer; the calls of its rotation too."""
+        self.home = self.home or q.device
+        if q.device == self.home:
+            return shown
+        self.rotary_calls = at(self.rotary_calls, self.home)
+        return at(shown, self.home)
 
     def take(self, name: str, seen: LayerRecord) -> None:
         """Keep what a layer has just shown; its tensors are still the forward's own, and its rotation is not found."""
         if not self.keeps:
             return
+        seen = self._brought(seen, seen.q)
         if self.sink is not None:
             self.sink.begin(name, seen, self.rotary_calls)
         else:
@@ -198,16 +194,15 @@ def recordable_attention(
     """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
     pause()
     recording = _ACTIVE.get()
-    rule, edit, name, bias = None, None, "", options.get("position_bias")
-    softcap = options.get("softcap")
+    rule, edit, name = None, None, ""
+    bias, softcap = options.get("position_bias"), options.get("softcap")
     sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
-    causal = is_causal if is_causal is not None else bool(getattr(module, "is_causal", True))
-    causal = causal and query.shape[2] > 1
-    eager = softcap is not None or sinks is not None
+    causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal) and query.shape[2] > 1
+    eager, window = softcap is not None or sinks is not None, options.get("sliding_window")
     if recording is not None:
         name = recording.names[id(module)]
         recording.enter(name)
-        rule = recording.known.get(name) or _rule_of(recording, attention_mask, causal)
+        rule = recording.known.get(name) or _rule_of(recording, attention_mask, causal, window)
         edit = None if recording.edit is None else recording.edit.layers[name]
         if edit is not None:
             key, value, query = edit.read(key), edit.read(value), _sharpened(recording, edit, query, eager)
@@ -230,7 +225,7 @@ def recordable_attention(
             softcap=softcap,
             sinks=None if sinks is None else sinks.detach(),
             mask=rule,
-            window=options.get("sliding_window") or window_of(rule.own),
+            window=window or window_of(rule.own),
             rotation=None, eager=eager, edit=edit, bias=_bias_of(recording, bias),
         )  # fmt: skip  # a line for what belongs together
         if edit is not None and any(one.row.needs_layer for one in edit.substitutes):
@@ -256,12 +251,17 @@ def _sharpened(recording: Recording, edit: LayerEdit, query: Tensor, eager: bool
     return sharpened
 
 
-def _rule_of(recording: Recording, mask: Tensor | None, causal: bool) -> MaskRule:
+def _rule_of(recording: Recording, mask: Tensor | None, causal: bool, window: int | None) -> MaskRule:
     if mask is None:
         return CAUSAL if causal else FULL
     for made, rule in recording.rules:
         if made is mask or (made.data_ptr() == mask.data_ptr() and made.shape == mask.shape):
             return rule
+    alike = [rule for made, rule in recording.rules if same_cells(made, mask)]  # on several devices layers have copies
+    if any(rule != alike[0] for rule in alike):  # a short text does not tell them apart
+        alike = [rule for rule in alike if window_of(rule.own) == window]
+    if alike:
+        return alike[0]
     raise CannotRecord(N_("it passes a mask tensor of its own instead of a rule"))
 
 
@@ -284,7 +284,7 @@ def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
     for name in ("indices", "block_indices"):
         if options.get(name) is not None:
             raise CannotRecord(Reason(N_("its attention takes {name}, which a capture cannot express"), {"name": name}))
-    if query.shape[0] != 1:
+    if len(query) != 1:
         raise CannotRecord(N_("it splits one text into a batch of several"))
 
 

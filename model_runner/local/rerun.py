@@ -25,6 +25,7 @@ from model_runner.local.attribution import DirectPath
 from model_runner.local.engine import Engine
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.recording import Recording, active
+from model_runner.local.stream import standing_in
 from model_runner.request import CaptureRequest
 
 Change = Callable[[Float[Tensor, "batch queries heads d_value"]], Tensor]
@@ -165,13 +166,8 @@ def _cut(layer: nn.Module, shape: torch.Size, reached: list[bool]) -> Generator[
 @contextlib.contextmanager
 def _left_out(layers: Sequence[nn.Module], stream: Tensor) -> Generator[None]:
     """These layers hand on the stream at once, as transformers' layers return it."""
-    for layer in layers:
-        layer.forward = lambda *_, **__: stream  # type: ignore[method-assign]  # for this forward only
-    try:
+    with standing_in(layers, lambda *_: lambda *_, **__: stream):
         yield
-    finally:
-        for layer in layers:
-            del layer.forward  # the class's own forward again
 
 
 @contextlib.contextmanager

@@ -79,7 +79,7 @@ class RowsLayer(DynamicLayer):
 
     def _room(self, states: Tensor) -> Tensor:
         *outer, _, d = states.shape
-        return self._arena.room((*outer, self._capacity, d), states.dtype)
+        return self._arena.room((*outer, self._capacity, d), states.dtype, states.device)
 
 
 def rows_behind(cache: DynamicCache, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor] | None:

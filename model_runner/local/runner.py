@@ -14,6 +14,7 @@ from model_runner.local.cancelling import checked
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.guarded_tokenizer import Tokenizer
+from model_runner.local.places import together
 from model_runner.local.tokenizing import display
 from model_runner.local.worker import Job, Worker
 from model_runner.question import Question
@@ -67,7 +68,7 @@ class LocalRunner:
         question = resolved(self.engine, question)
 
         def answer(job: Job[Any]) -> Any:
-            with checked(job.check):
+            with checked(job.check), together():
                 return self._answers.answer(question, session)
 
         return self.worker.submit(answer, session)

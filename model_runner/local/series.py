@@ -150,7 +150,7 @@ class Series:
     def _rows(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> LayerRows:
         q = self._room((self.capacity, len(seen.q), seen.q.shape[2]), seen.q.dtype)
         output = self._room((self.capacity, *seen.output.shape[1:]), seen.output.dtype)
-        behind = rows_behind(self.cache, seen.k, seen.v)
+        behind = rows_behind(self.cache, seen.k, seen.v)  # of another device they were copied, and are not these
         k, v = behind or (self._room((len(x), self.capacity, x.shape[2]), x.dtype) for x in (seen.k, seen.v))
         form = replace(seen, q=q[:0].transpose(0, 1), k=k[:, :0], v=v[:, :0], output=output[:0])
         return LayerRows(q, k, v, output, behind is not None, form, self._rotation(name, seen, calls))

@@ -14,6 +14,7 @@ from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_N
 
 from model_runner import load_runner, memory
 from model_runner.errors import NotCapturable
+from model_runner.local.numbers import Numbers
 from model_runner.local.previewing import Weights, preview_of, stored_dtype
 from model_runner.preview import ModelPreview
 from tests.model_runner.tiny import byte_tokenizer, tiny
@@ -28,8 +29,11 @@ COUNTED = {
 UNTOLD = 12  # counts that some families keep elsewhere: a list of layers, a table of positions
 
 
-def previewed(config: dict[str, Any], weights: Weights | None = None, dtype: torch.dtype = torch.float32):
-    return preview_of("some/model", config, weights or Weights(4000, 1000), dtype=dtype, device=CPU)
+def previewed(
+    config: dict[str, Any], weights: Weights | None = None, dtype: torch.dtype = torch.float32, kept: str = ""
+):
+    numbers = Numbers(dtype, kept)
+    return preview_of("some/model", config, weights or Weights(4000, 1000), numbers=numbers, device="cpu")
 
 
 def saved(config: Any) -> dict[str, Any]:
@@ -95,6 +99,16 @@ def test_memory_is_that_of_the_dtype_it_will_have() -> None:
     assert previewed(config, Weights(1000, 500)).needed == 2000
     assert previewed(config, Weights(1000, 500), torch.bfloat16).needed == 1000
     assert previewed(config, Weights(1000, 500, missing=700)).missing == 700
+
+
+def test_quantized_linear_layers_need_less_and_the_embedding_does_not() -> None:
+    config = {"model_type": "llama", "vocab_size": 1000, "hidden_size": 100, "tie_word_embeddings": True}
+    weights = Weights(2_200_000, 1_100_000)  # a million in linear layers
+    assert previewed(config, weights, kept="int8").needed == 4 * 100_000 + 1_000_000
+    assert previewed(config, weights, torch.bfloat16, kept="nf4").needed == 2 * 100_000 + 562_500
+    two = config | {"tie_word_embeddings": False}  # the output layer is another, and stays too
+    assert previewed(two, weights, kept="int8").needed == 4 * 200_000 + 900_000
+    assert (previewed(config, weights, kept="int8").dtype, previewed(config, weights).dtype) == ("int8", "float32")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,35 @@
+"""What a model that is spread over several devices shows, brought to the one that its first layer is on."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+V = TypeVar("V")
+
+
+def at(value: V, device: torch.device) -> V:
+    """The same value with all tensors in it there; itself where they are."""
+    held: Any = value
+    if isinstance(held, Tensor):
+        return held.to(device)  # pyright: ignore[reportReturnType]
+    if isinstance(held, list | tuple) and type(held) in (list, tuple):
+        moved = [at(one, device) for one in held]
+        return held if all(a is b for a, b in zip(moved, held, strict=True)) else type(held)(moved)
+    if type(held) is dict:
+        return {key: at(one, device) for key, one in held.items()}  # pyright: ignore[reportReturnType]
+    if dataclasses.is_dataclass(held) and not isinstance(held, type):
+        values = {one.name: getattr(held, one.name) for one in dataclasses.fields(held) if one.init}
+        changed = {name: at(one, device) for name, one in values.items()}
+        return (
+            dataclasses.replace(held, **changed) if any(changed[name] is not values[name] for name in values) else held
+        )
+    return value
+
+
+def same_cells(made: Tensor, mask: Tensor) -> bool:
+    """Whether one mask is a copy of the other, perhaps on another device."""
+    return made.shape == mask.shape and made.dtype == mask.dtype and torch.equal(made.to(mask.device), mask)

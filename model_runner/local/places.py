@@ -1,0 +1,100 @@
+"""On what a model is loaded: one device, or, where it fits no single GPU, several, as accelerate parts it."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+
+from model_runner import memory
+from model_runner.errors import N_, DeviceMissing, ModelTooLarge, RunnerError
+
+Device = Literal["auto", "cpu", "cuda", "mps"]
+MIXED = ("same device", "expected device", "meta tensor")  # in torch's errors (2.13)
+SPARE = 1.1  # of its weights: room for what is computed
+
+
+class NeedsAccelerate(RunnerError):
+    message = N_("The model {name} needs about {needed} of memory, more than one GPU has free, but not more than all.")
+    hint = N_("Install the Python package accelerate, which spreads a model over several GPUs.")
+
+
+class OneDeviceOnly(RunnerError):
+    message = N_("This cannot be computed of a model that is spread over several devices.")
+    hint = N_("Choose a smaller model, or one GPU that it fits on.")
+
+
+@dataclass(frozen=True)
+class Placed:
+    """``device`` is where its first layer is; ``spread``: and others of the machine's, the processor at last."""
+
+    device: torch.device
+    free: int
+    spread: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.device.type} × {torch.cuda.device_count()}" if self.spread else self.device.type
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What ``from_pretrained`` is told."""
+        return {"device_map": "auto"} if self.spread else {}
+
+
+def best_device(asked: Device | str) -> torch.device:
+    """As it is asked for; "auto": cuda, then mps, then cpu. Raises DeviceMissing."""
+    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if asked == "auto":
+        return torch.device(next(name for name in ("cuda", "mps", "cpu") if there[name]))
+    if not there.get(asked.partition(":")[0], True):
+        raise DeviceMissing(device=asked)
+    return torch.device(asked)
+
+
+def placed(name: str, asked: Device | str, needed: int) -> Placed:
+    """Where a model that needs so much memory goes. Raises DeviceMissing, ModelTooLarge, NeedsAccelerate."""
+    place = where(asked, needed)
+    if needed > place.free:
+        raise ModelTooLarge(name=name, needed=memory.readable(needed), free=memory.readable(place.free))
+    if place.spread and importlib.util.find_spec("accelerate") is None:
+        raise NeedsAccelerate(name=name, needed=memory.readable(needed))
+    return place
+
+
+def where(asked: Device | str, needed: int) -> Placed:
+    """The same whether it fits or not: one device where it can be, since parts that wait for each other are slower."""
+    device = best_device(asked)
+    free = memory.available(device)
+    n_gpus = torch.cuda.device_count() if device.type == "cuda" and device.index is None else 1
+    if n_gpus > 1 and SPARE * needed > free:
+        together = sum(memory.available(torch.device("cuda", index)) for index in range(n_gpus))
+        return Placed(device, together, spread=True)
+    return Placed(device, free)
+
+
+@contextlib.contextmanager
+def together() -> Generator[None]:
+    """A question that mixes what is on several devices is refused, not answered by half. Raises OneDeviceOnly."""
+    try:
+        yield
+    except RuntimeError as error:
+        if not any(words in str(error) for words in MIXED):
+            raise
+        raise OneDeviceOnly() from error
+
+
+def put(model: Any, device: str | None) -> Any:
+    """The model there; one that was loaded by a map of devices is where it belongs."""
+    return model if getattr(model, "hf_device_map", None) else model.to(device or model.device)
+
+
+def devices_of(model: Any) -> str:
+    """The one it is on, or all of them."""
+    mapped = (getattr(model, "hf_device_map", None) or {}).values()
+    every = dict.fromkeys(f"cuda:{one}" if isinstance(one, int) else str(one) for one in mapped)
+    return ", ".join(every) if len(every) > 1 else str(model.device)

@@ -1,0 +1,29 @@
+"""What takes the layers of a text that grows, a forward at a time."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from torch import Tensor
+
+from model_runner.local.watched_rotary import RotaryCall
+from model_runner.record import LayerRecord
+
+
+@runtime_checkable
+class Sink(Protocol):
+    """Takes what layers show over several forwards; see :class:`model_runner.local.series.Series`."""
+
+    def begin(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> None:
+        """A layer shows itself for the first time."""
+        ...
+
+    def more(
+        self, name: str, query: Tensor, key: Tensor, value: Tensor, output: Tensor, calls: list[RotaryCall]
+    ) -> bool:
+        """What a layer shows, batch axis included, where only the new rows are news; False if it is not known yet."""
+        ...
+
+    def substituted(self, name: str) -> Tensor:
+        """The layer's output of the new rows, batch axis included, once substitutes stand in the place of softmax."""
+        ...
