@@ -29,13 +29,15 @@ class Line:
 class Lines:
     """Lines over a common axis. ``marker`` is a place on it with its words, ``level`` a value, drawn across.
 
-    ``ticks`` are the places named on the horizontal axis, where they are not round numbers.
+    ``ticks`` are the places named on the horizontal axis, where they are not round numbers. ``y_range``: of an axis
+    that stays as it is, whatever the lines are.
     """
 
     series: Sequence[Line]
     x_title: str
     y_title: str
     x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
     log_x: bool = False
     log_y: bool = False
     ticks: Sequence[float] = ()
@@ -98,6 +100,8 @@ class Axis:
 def axes_of(chart: Lines) -> tuple[Axis, Axis]:
     """The horizontal and the vertical axis: all that is drawn has its place on them."""
     xs = chart.x_range or _ends([one for line in chart.series for one in line.x], log=chart.log_x)
+    if chart.y_range is not None:
+        return Axis(*xs, chart.log_x), Axis(*chart.y_range, chart.log_y)
     ys = [one for line in chart.series for one in line.y] + ([chart.level[0]] if chart.level else [])
     low, high = _ends(ys, log=chart.log_y)
     if chart.log_y:

@@ -72,7 +72,12 @@ def _lines(chart: Lines) -> go.Figure:
     below = re.sub("([;；]) ?", r"\1<br>", chart.x_title)  # on a phone there is no room for two clauses in a line
     beside = chart.y_title if chart.height > LOW else "<br>".join(textwrap.wrap(chart.y_title, 16))
     drawn.update_xaxes(title=below, type="log" if log_x else "linear", range=_range(chart.x_range, log=log_x))
-    drawn.update_yaxes(title=beside, type="log" if log_y else "linear", rangemode="normal" if log_y else "tozero")
+    drawn.update_yaxes(
+        title=beside,
+        type="log" if log_y else "linear",
+        rangemode="normal" if log_y else "tozero",
+        range=_range(chart.y_range, log=log_y),
+    )
     if log_x:
         drawn.update_xaxes(dtick=1, exponentformat="SI")
     if log_y:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -52,15 +52,23 @@ def show_charts(charts: Sequence[Lines], key: str) -> None:
 
 
 def show_chain(
-    key: str, matrices: dict[str, dict[str, JSON]], steps: Sequence[dict[str, JSON]], *, edits: str = ""
+    key: str,
+    matrices: dict[str, dict[str, JSON]],
+    steps: Sequence[dict[str, JSON]],
+    *,
+    edits: str = "",
+    knobs: Mapping[str, JSON] | None = None,
 ) -> bytes:
-    """The steps, the one of the address open, or the first; what was drawn. ``edits``: see pages.steps.numbers."""
+    """The steps, the one of the address open, or the first; what was drawn.
+
+    ``edits``: see pages.steps.numbers; ``knobs``: pages.steps.knobs.
+    """
     held = state()
     payload = step_by_step.payload(
         usual=None,
         edits=edits,
         settings={"heads": 1, "head": 0, "causal": True, "scaled": True},
-        chain={"matrices": matrices, "steps": list(steps)},
+        chain={"matrices": matrices, "steps": list(steps), **(knobs or {})},
         step=held.step if any(step["id"] == held.step for step in steps) else steps[0]["id"],
         ask=held.ask,
         texts=translated(step_by_step.TEXTS),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -12,14 +13,18 @@ import streamlit as st
 from analysis.row_entropies import row_entropies
 from attention.row_length import LENGTHS, LONGEST_DRAWN, TRAINED, random_entropy, weight_above
 from pages.steps.chains import show_charts
-from pages.steps.state import LARGEST_GAP, SMALLEST_GAP, StepsState, state
-from ui.controls import slider
+from pages.steps.knobs import turn
+from pages.steps.state import LARGEST_GAP, SMALLEST_GAP, state
+from ui.components import mount
 from ui.i18n import _
 from ui.page import PageContext
 from ui.view import View
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
+from viz.components.chart import chart
 from viz.curves import standalone
+
+GAP_STEP = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +36,29 @@ class Length:
 
 
 def show_length(opened: PageContext) -> Length:
-    """The gap, then entropy and dispersion against the number of keys."""
-    gap, words = state().gap, _("gap between one score and all others")
-    slider(StepsState, "gap", gap, (SMALLEST_GAP, LARGEST_GAP), words, step=0.5, width=320)
+    """Entropy against the number of keys at the left, at the right the dispersion of the gap that a slider sets."""
+    gap = state().gap
     charts = _entropies(opened), _dispersion(gap)
     left, right = st.columns(2, gap="medium")
-    for place, chart, name in ((left, charts[0], "entropy"), (right, charts[1], "gap")):
-        with place:
-            show_charts((chart,), f"steps_length_{name}")
+    with left:
+        show_charts((charts[0],), "steps_length_entropy")
+    with right:
+        st.html(f"<p class='atlas-caption'>{escape(charts[1].heading)}</p>")
+        payload = chart.payload(charts[1], label=charts[1].heading, slider=_gaps(gap))
+        mount(chart.SOURCE, payload, key="steps_length_gap", on={"knob": lambda value: turn({"gap": value})})
     return Length(charts, gap)
+
+
+def _gaps(gap: float) -> chart.Slider:
+    """The chart of every gap that the slider has, and of the one that is held."""
+    usual = [SMALLEST_GAP + GAP_STEP * step for step in range(int((LARGEST_GAP - SMALLEST_GAP) / GAP_STEP) + 1)]
+    values = sorted({*usual, gap})
+    words = _("With {count} keys it has half of the weight.")
+    return chart.Slider(
+        label=_("gap between one score and all others"), values=values, at=gap,
+        charts=[_dispersion(value) for value in values],
+        said=[words.format(count=f"{1 + math.exp(value):,.0f}") for value in values],
+    )  # fmt: skip  # its two ends in a line
 
 
 def _entropies(opened: PageContext) -> Lines:
@@ -71,6 +90,7 @@ def _dispersion(gap: float) -> Lines:
             Line(name.format(gap=f"{2 * gap:g}"), places, double, dash="dash"),
         ],
         x_title=_("keys that a row sees"), y_title=_("weight of the one key"), log_x=True, height=430,
+        y_range=(0.0, 1.05),
         heading=_("One score above all others: its weight as the text grows"),
     )  # fmt: skip  # one line a series
 
@@ -83,8 +103,8 @@ def length_view(opened: PageContext, found: Length) -> View:
         title=_("Entropy and length"),
         what=f"entropy of the head's rows beside random ones, and a gap of {found.gap:g} by formula",
         tables=lambda: {
-            f"{chart.heading} · {line.name}": pd.DataFrame({chart.y_title: list(line.y)}, [f"{n:g}" for n in line.x])
-            for chart in found.charts for line in chart.series
+            f"{one.heading} · {line.name}": pd.DataFrame({one.y_title: list(line.y)}, [f"{n:g}" for n in line.x])
+            for one in found.charts for line in one.series
         },
         page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),

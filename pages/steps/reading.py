@@ -64,7 +64,7 @@ def _length() -> None:
         ],
         formula="H = −Σ w log₂ w\nw = e^gap / (e^gap + n − 1)\nlog n scaling: scores · log n / log 512",
         source="Su 2021, kexue.fm/archives/8823; Veličković et al. 2024, arXiv:2410.01104",
-        attempt=_("Draw the gap: at how many keys is its weight a half?"),
+        attempt=_("Draw the gap: how much larger must it be to keep half of the weight among ten times as many keys?"),
     )  # fmt: skip  # one sentence a paragraph
 
 

@@ -22,9 +22,10 @@ from attention.score_scaling import (
     variances,
 )  # fmt: skip
 from pages.steps.chains import json_matrix, show_chain, show_charts
+from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
-from pages.steps.state import COLDEST, HOTTEST, StepsState, state
-from ui.controls import slider, steps, switch
+from pages.steps.state import StepsState, state
+from ui.controls import switch
 from ui.i18n import _
 from ui.view import View, component_page
 from ui.wording import joined
@@ -49,20 +50,23 @@ def show_scale() -> Scaled:
     held = state()
     d = int(held.wide)
     with st.container(key="steps_knobs", horizontal=True, vertical_alignment="center", gap="medium"):
-        with st.container(width=250, gap=None):
-            st.html(f"<p class='atlas-caption'>d = {d}</p>")
-            steps(StepsState, "wide", held.wide, {str(one): str(one) for one in DIMENSIONS})
-        span = COLDEST, HOTTEST
-        slider(StepsState, "temperature", held.temperature, span, _("temperature"), step=0.25, width=250)
         switch(StepsState, "scaled", held.scaled, _("divide by √d"))
     products = random_products(PAIRS)
     root = held.temperature == 1 and held.scaled
     factor = (1 / math.sqrt(d) if held.scaled else 1.0) / held.temperature
     usual, written_numbers = first_products(products, d), changed()
     row = random_row(row_of("P", usual, written_numbers), factor)
+    said, factor_said = _said(row, usual.numpy()), _("Both are one factor on all scores, here {factor}.")
+    knobs = with_knobs(
+        [Knob("wide", d, values=tuple(map(float, DIMENSIONS))), Knob("temperature", held.temperature, step=0.25)],
+        live_row(
+            "scale", "P", products[:KEYS].T.numpy(), scaled=held.scaled, notes={"products": said, "scale": factor_said}
+        ),
+    )
     left, right = st.columns([0.62, 0.38], gap="medium")
     with left:
-        payload = _show_row(row, usual.numpy(), written_numbers, d, factor, root=d if root else None)
+        notes = said.format(d=d), factor_said.format(factor=f"{factor:.4g}")
+        payload = _show_row(row, usual.numpy(), written_numbers, factor, d if root else None, notes, knobs)
     charts = _charts(
         variances(products).tolist(), [saturation(products, KEYS, scaled=on).tolist() for on in (False, True)]
     )
@@ -80,26 +84,28 @@ def tables_of(row: RandomRow) -> dict[str, Table]:
     return tables | {"G": Table("diag(y) − y yᵀ", ys, ss, row.gradient.numpy())}
 
 
-def _show_row(row: RandomRow, usual: np.ndarray, edits: str, d: int, factor: float, root: int | None) -> bytes:
+def _show_row(
+    row: RandomRow, usual: np.ndarray, edits: str, factor: float, root: int | None, notes: tuple[str, str], knobs: Any
+) -> bytes:
     tables = tables_of(row)
     matrices = {name: json_matrix(one, usual=usual[None] if name == "P" else None) for name, one in tables.items()}
     chain: list[dict[str, Any]] = [
         {"id": "products", "kind": "model", "result": "P", "short": "q · k", "title": _("q · k of random vectors"),
-         "note": _said(row, usual, d)},
+         "note": notes[0]},
         {"id": "scale", "kind": "scale", "left": "P", "result": "C", "factor": factor, "short": "s",
          "root": root, "title": _("Divided by √d, and by the temperature"),
-         "note": _("Both are one factor on all scores, here {factor}.").format(factor=f"{factor:.4g}")},
+         "note": notes[1]},
         {"id": "softmax", "kind": "softmax", "left": "C", "result": "A"},
         {"id": "gradient", "kind": "gradient", "left": "A", "result": "G", "short": _("gradient"),
          "title": _("The gradient: diag(y) − y yᵀ"),
          "note": _("How each weight moves with each score. Where one weight is nearly 1, nothing moves, or learns.")},
     ]  # fmt: skip  # one step a paragraph
-    return show_chain("steps_scale", matrices, chain, edits=edits)
+    return show_chain("steps_scale", matrices, chain, edits=edits, knobs=knobs)
 
 
-def _said(row: RandomRow, usual: np.ndarray, d: int) -> str:
-    """Where the products come from."""
-    random = _("One query and six keys, all their numbers random: each product is a sum of {d}.").format(d=d)
+def _said(row: RandomRow, usual: np.ndarray) -> str:
+    """Where the products come from, {d} still to be filled in."""
+    random = _("One query and six keys, all their numbers random: each product is a sum of {d}.")
     typed = int((row.products.numpy() != usual).sum())
     if typed:
         return joined(random, _("{count} of them were typed instead.").format(count=typed))

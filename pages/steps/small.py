@@ -12,6 +12,7 @@ import streamlit as st
 
 from attention.small_attention import Numbers, Steps, small_attention, usual_numbers
 from pages.steps.class_number import Numbered, ask_class
+from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, state
 from ui import session
@@ -87,6 +88,7 @@ def events(numbers: Numbered) -> dict[str, Callable[[Any], None]]:
     """What the steps tell: the one opened, numbers changed, whether results are covered, which a class is asked for."""
     return {
         "step": lambda step: change(StepsState, step=str(step)),
+        "knobs": turn,
         "numbers": lambda written: change(StepsState, numbers=str(written)),
         "ask": lambda ask: change(StepsState, ask=bool(ask)),
         "class": lambda told: ask_class(numbers, told),

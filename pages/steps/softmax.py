@@ -13,9 +13,10 @@ import streamlit as st
 from attention.safe_softmax import DTYPES, Ways, every_way, example, overflow_at
 from attention.vocabulary_cost import VOCABULARIES, adaptive_cost, full_cost, tree_cost
 from pages.steps.chains import json_matrix, show_chain
+from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
-from pages.steps.state import HIGHEST, LOWEST, StepsState, state
-from ui.controls import choose, slider
+from pages.steps.state import StepsState, state
+from ui.controls import choose
 from ui.i18n import _
 from ui.view import View, component_page
 from ui.wording import joined
@@ -42,19 +43,21 @@ def show_softmax() -> Softmax:
     """The knobs, the four ways, and beside them the trees."""
     held = state()
     with st.container(key="steps_knobs", horizontal=True, vertical_alignment="center", gap="medium"):
-        slider(StepsState, "largest", held.largest, (LOWEST, HIGHEST), _("largest score"), step=1.0, width=320)
         choose(StepsState, "dtype", held.dtype, {name: name for name in DTYPES})
-        limit = _("e to the score is ∞ in {dtype} above {limit}").format(
+        limit = _("e to the score is ∞ in {dtype} above {limit}.").format(
             dtype=held.dtype, limit=f"{overflow_at(DTYPES[held.dtype]):.2f}"
         )
-        hint = joined(limit + ".", _("Click a score and type another."))
+        hint = joined(limit, _("Click a score and type another."))
         st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
     usual, written_numbers = example(held.largest), changed()
     ways = every_way(row_of("S", usual, written_numbers), held.dtype)
     costs = vocabulary_costs()
     left, right = st.columns([0.64, 0.36], gap="large")
+    knobs = with_knobs(
+        [Knob("largest", held.largest)], live_row("softmax", "S", example(1.0).numpy()[None], dtype=held.dtype)
+    )
     with left:
-        payload = _show_ways(ways, usual.numpy(), written_numbers)
+        payload = _show_ways(ways, usual.numpy(), written_numbers, knobs)
     with right:
         st.markdown(f"**{_('What a token’s probability costs')}**")
         st.table(costs.map(lambda value: f"{value:,.0f}"))
@@ -87,7 +90,7 @@ def tables_of(ways: Ways) -> dict[str, Table]:
     return tables | {"R": Table("m, ℓ", ("m", "ℓ"), keys, reads)}
 
 
-def _show_ways(ways: Ways, usual: np.ndarray, edits: str) -> bytes:
+def _show_ways(ways: Ways, usual: np.ndarray, edits: str, knobs: Any) -> bytes:
     tables = tables_of(ways)
     matrices = {name: json_matrix(one, usual=usual[None] if name == "S" else None) for name, one in tables.items()}
     top, total = ways.reads[-1].largest, ways.reads[-1].total
@@ -125,7 +128,7 @@ def _show_ways(ways: Ways, usual: np.ndarray, edits: str) -> bytes:
              parts=["S", "R"], lights=[{"matrix": "R", "column": len(scores) - 1}, {"matrix": "S", "column": "j"}],
              lines=said("O", [f"e^({s} − {written(top)}) ÷ {total:.4g}" for s in scores])),
     ]  # fmt: skip  # one step a paragraph
-    return show_chain("steps_softmax", matrices, steps, edits=edits)
+    return show_chain("steps_softmax", matrices, steps, edits=edits, knobs=knobs)
 
 
 def _pass(ways: Ways) -> list[list[list[str]]]:

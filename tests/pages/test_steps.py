@@ -207,3 +207,34 @@ def test_every_view_stands_for_every_model_and_text(view, address):
     app = open_app(page=PAGE, **{"steps.view": view, **address})
     no_failure(app)
     assert sentences(app) == []
+
+
+def test_where_a_slider_came_to_rest_is_in_the_address_and_what_is_no_such_number_is_passed_over():
+    app = open_app(page=PAGE, **{"steps.view": "scale", "steps.wide": "256"})
+    assert [knob["value"] for knob in payload(app, "step_by_step")[0]["chain"]["knobs"]] == [256, 1]
+    send(app, "step_by_step", "knobs", {"wide": 16, "temperature": 2.5})
+    no_failure(app)
+    meta, _ = payload(app, "step_by_step")
+    assert [knob["value"] for knob in meta["chain"]["knobs"]] == [16, 2.5]
+    assert {name: app.query_params[f"steps.{name}"] for name in ("wide", "temperature")} == {
+        "wide": "16", "temperature": "2.5",
+    }  # fmt: skip
+    (scale,) = (step for step in meta["chain"]["steps"] if step["id"] == "scale")
+    assert scale["factor"] == 1 / 4 / 2.5
+    for wrong in ({"wide": 17}, {"temperature": 1e308}, {"temperature": "x"}, {"nothing": 1}, {"scaled": 1}):
+        send(app, "step_by_step", "knobs", wrong)
+        no_failure(app)
+        assert [knob["value"] for knob in payload(app, "step_by_step")[0]["chain"]["knobs"]] == [16, 2.5]
+    assert sentences(app) == []
+
+
+def test_the_gap_is_a_slider_of_its_chart():
+    app = open_app(page=PAGE, **{"steps.view": "length", "steps.gap": "4.2"})
+    no_failure(app)
+    knob = payload(app, "chart")[0]["knob"]
+    assert (knob["at"], len(knob["values"]), len(knob["frames"])) == (4.2, 24, 24)
+    assert knob["said"][knob["values"].index(7.0)] == "With 1,098 keys it has half of the weight."
+    send(app, "chart", "knob", 7.5)
+    no_failure(app)
+    assert app.query_params["steps.gap"] == "7.5"
+    assert payload(app, "chart")[0]["knob"]["at"] == 7.5

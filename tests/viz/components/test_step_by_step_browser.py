@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from pages.steps.knobs import live_row
 from tests.viz.components import shim
 from tests.viz.components.clock import hold, settle
 from tests.viz.components.test_step_by_step import steps
+from tests.viz.test_chart_svg import lines
+from viz.components.chart import chart
 from viz.components.step_by_step.step_by_step import SOURCE
 
 pytestmark = pytest.mark.browser
@@ -148,3 +154,78 @@ def test_back_and_next_walk_the_steps_in_the_dark_and_on_a_phone(mount):
     assert facts(page)["step"] == "out"
     expect(page.get_by_role("button", name="next step")).to_be_disabled()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def scaled_row(value: int = 2) -> bytes:
+    """A row of two products of three values of d, with their sliders."""
+    products = [[1.0, -1.0], [2.0, -2.0], [8.0, 0.0]]
+    live = live_row("scale", "P", np.array(products), notes={"scale": "d {d}, factor {factor}"})
+    wide = {"name": "wide", "label": "d", "value": value, "least": 1, "most": 4, "step": 1, "values": [1, 2, 4]}
+    temperature = {
+        "name": "temperature",
+        "label": "T",
+        "value": 1,
+        "least": 0.25,
+        "most": 4,
+        "step": 0.25,
+        "values": None,
+    }
+    tables = [("P", products[1], ""), ("C", [0.0, 0.0], ""), ("A", [0.5, 0.5], "share")]
+    matrices: dict[str, Any] = {
+        name: {
+            "name": name, "values": [row], "shape": [1, 2], "side": "", "rows": ["q"], "columns": ["k0", "k1"],
+            "unit": unit, "vector": "", "usual": [row] if name == "P" else None,
+        }
+        for name, row, unit in tables
+    }  # fmt: skip  # a matrix in two lines
+    chain: list[dict[str, Any]] = [
+        {"id": "products", "kind": "model", "result": "P"},
+        {"id": "scale", "kind": "scale", "left": "P", "result": "C", "factor": 1.0, "root": 2, "note": "of the host"},
+        {"id": "softmax", "kind": "softmax", "left": "C", "result": "A"},
+    ]
+    return steps(
+        usual=None,
+        step="scale",
+        chain={"matrices": matrices, "steps": chain, "knobs": [wide, temperature], "live": live},
+    )
+
+
+def test_a_slider_is_followed_in_the_browser_and_told_when_it_rests(mount):
+    page = mount(SOURCE, scaled_row(), style=WIDE)
+    wide, temperature = page.locator(".knob input").all()
+    assert (wide.input_value(), temperature.input_value()) == ("1", "1")
+    hold(page)
+    wide.fill("2")
+    temperature.fill("2")
+    page.clock.run_for(100)
+    shown = page.locator("[data-matrix=C] td[data-row]")
+    assert shown.all_text_contents() == ["2", "0"]  # 8 and 0, ÷ √4, ÷ 2
+    assert page.locator(".knob output").all_text_contents() == ["4", "2"]
+    expect(page.locator(".title")).to_contain_text("d 4, factor 0.25")
+    assert told(page) == []
+    page.clock.run_for(300)
+    assert told(page) == [["knobs", {"wide": 4, "temperature": 2}]]
+    page.evaluate("data => window.send('step_by_step', data)", shim.encoded(scaled_row()))  # to an earlier choice
+    page.clock.run_for(100)
+    assert shown.all_text_contents() == ["2", "0"]
+    page.locator(".line button").first.click()
+    page.locator("[data-matrix=P] input").first.fill("3")
+    page.locator(".line button").nth(1).click()
+    assert shown.all_text_contents() == ["0.75", "0"]
+    assert (wide.input_value(), page.locator(".knob output").first.text_content()) == ("2", "4")
+
+
+def test_a_chart_is_followed_in_the_browser_and_told_when_it_rests(mount):
+    charts = [lines(x_title=name) for name in ("keys", "rows", "cells")]
+    slider = chart.Slider(label="gap", values=(1.0, 2.5, 4.0), at=2.5, charts=charts, said=("one", "two", "three"))
+    page = mount(chart.SOURCE, chart.payload(charts[1], label="a chart", slider=slider), style=WIDE)
+    hold(page)
+    expect(page.locator(".said")).to_have_text("two")
+    page.get_by_role("slider", name="gap").fill("2")
+    page.clock.run_for(100)
+    expect(page.locator(".said")).to_have_text("three")
+    expect(page.locator(".knob output")).to_have_text("4")
+    expect(page.get_by_role("img", name="a chart")).to_be_visible()
+    assert told(page) == []
+    page.clock.run_for(300)
+    assert told(page) == [["knob", 4]]

@@ -1,36 +1,84 @@
+import { chosen, reconcile } from "../shared/choice.js"
 import { element, svg } from "../shared/dom.js"
-import { markPainted, mounted } from "../shared/shell.js"
+import { later, markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
+import { tidy } from "../shared/words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Meta, State } from "./payload" */
+/** @import { Drawn, Meta, State } from "./payload" */
+
+const REST = 200 // milliseconds until the host is told where the slider stands
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".chart", { create, receive, draw })
+  return mounted(host, ".chart", { create, receive, draw, end: (state) => clearTimeout(state.turning) })
 }
 
 function create(root) {
   const legend = element("div", { className: "legend" })
-  const plot = element("div", { className: "plot" })
+  const plot = element("div", { className: "plot", role: "img" })
   const below = element("div", { className: "below" })
-  root.setAttribute("role", "img")
-  root.append(legend, plot, below)
-  return { legend, plot, below }
+  const slideName = element("span")
+  const slide = element("input", { type: "range", min: 0, step: 1 })
+  const slideValue = element("output")
+  const slideRow = element("label", { className: "knob", hidden: true }, slideName, slide, slideValue)
+  const said = element("div", { className: "said" })
+  root.append(slideRow, said, legend, plot, below)
+  const state = /** @type {any} */ ({ legend, plot, below, slide, slideRow, slideName, slideValue, said, kept: new Map(), turning: 0 })
+  slide.addEventListener("input", () => turn(state))
+  return state
 }
 
 /**
  * @param {State} state
  * @param {{ meta: Meta }} payload
  */
-function receive({ root, legend, plot, below }, { meta }) {
-  root.setAttribute("aria-label", meta.label)
+function receive(state, { meta }) {
+  const { root, legend, plot, below, slideRow, slideName, slide } = state
+  const knob = meta.knob
+  state.meta = meta
+  state.kept.clear()
+  plot.setAttribute("aria-label", meta.label)
   root.style.height = `${meta.height}px`
   legend.hidden = below.hidden = !meta.below
   root.classList.toggle("bars", !meta.below)
-  legend.replaceChildren(...meta.legend.map(entry))
   plot.style.marginLeft = `${meta.left}px`
-  plot.replaceChildren(new DOMParser().parseFromString(meta.svg, "image/svg+xml").documentElement)
   below.textContent = meta.below
+  slideRow.hidden = state.said.hidden = !knob
+  if (knob) {
+    slideName.textContent = knob.label
+    slide.max = String(knob.values.length - 1)
+    slide.value = String(knob.values.indexOf(reconcile(state, "knob", knob.at)))
+  }
+  show(state)
+}
+
+// The chart, or the one where the slider stands.
+/** @param {State} state */
+function show(state) {
+  const { meta, plot, legend, slide, slideValue, said, kept } = state
+  const { knob } = meta
+  state.at = knob ? Number(slide.value) : -1
+  /** @type {Drawn} */
+  const drawn = knob ? knob.frames[state.at] : meta
+  if (!kept.has(state.at)) kept.set(state.at, new DOMParser().parseFromString(drawn.svg, "image/svg+xml").documentElement)
+  plot.replaceChildren(/** @type {Node} */ (kept.get(state.at)))
+  legend.replaceChildren(...drawn.legend.map(entry))
+  if (!knob) return
+  said.textContent = knob.said[state.at]
+  slideValue.textContent = tidy(String(knob.values[state.at]))
+  slide.setAttribute("aria-valuetext", slideValue.textContent)
+}
+
+/** @param {State} state */
+function turn(state) {
+  const value = state.meta.knob?.values[Number(state.slide.value)]
+  chosen(state, "knob", value)
+  clearTimeout(state.turning)
+  state.turning = setTimeout(() => state.send("knob", value), REST)
+  later(state, () => {
+    show(state)
+    markPainted(state.root)
+  })
 }
 
 /** @param {State} state */

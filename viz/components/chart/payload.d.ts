@@ -2,17 +2,42 @@
 
 import type { Life } from "../shared/types"
 
-export interface Meta {
+/** What stands inside the axes, and the names of its lines. */
+export interface Drawn {
   svg: string
-  label: string
   legend: { name: string; color: number; dash: string }[]
+}
+
+/** A slider over charts. */
+export interface Knob {
+  label: string
+  values: number[]
+  at: number
+  said: string[]
+  frames: Drawn[]
+}
+
+export interface Meta extends Drawn {
+  label: string
   below: string
   left: number
   height: number
+  knob: Knob | null
 }
 
 export interface State extends Life {
   legend: HTMLElement
   plot: HTMLElement
   below: HTMLElement
+  slide: HTMLInputElement
+  slideRow: HTMLElement
+  slideName: HTMLElement
+  slideValue: HTMLElement
+  said: HTMLElement
+  meta: Meta
+  at: number
+  /** Each chart of the slider once it was drawn, by its place. */
+  kept: Map<number, Node>
+  /** The timer until the host is told. */
+  turning: number
 }

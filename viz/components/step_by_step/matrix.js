@@ -4,7 +4,7 @@ import { element } from "../shared/dom.js"
 import { css, inkOn, rampColor } from "../shared/theme.js"
 import { fill } from "../shared/words.js"
 import { columnsOf } from "./arithmetic.js"
-import { inCell, written } from "./written.js"
+import { inCell } from "./written.js"
 /** @import { Theme, Texts } from "../shared/types" */
 /** @import { Matrix } from "./payload" */
 
@@ -60,7 +60,7 @@ export function paintMatrix(view, matrix, { theme, texts, lit, covered, at }) {
     const input = cell.firstElementChild
     if (input) {
       const focused = /** @type {ShadowRoot} */ (input.getRootNode()).activeElement === input
-      if (!focused || input.dataset.dragged) input.value = written(value, 6)
+      if (!focused) input.value = inCell(value)
     } else cell.textContent = hidden ? "?" : inCell(value)
     cell.classList.toggle("covered", hidden)
     const [r, c] = view.turned ? [j, i] : [i, j]

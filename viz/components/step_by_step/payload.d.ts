@@ -71,6 +71,33 @@ export interface Step {
 export interface Chain {
   matrices: Record<string, Matrix>
   steps: Step[]
+  /** Numbers to draw; the browser follows, as `live` says, until the host has answered. */
+  knobs?: Knob[]
+  live?: Live
+}
+
+/** A slider: from `least` to `most`, or over `values`. */
+export interface Knob {
+  name: string
+  label: string
+  value: number
+  least: number
+  most: number
+  step: number
+  values: number[] | null
+}
+
+/** What follows from knobs and typed numbers, of the row that can be edited on. */
+export interface Live {
+  /** scale: a row times a factor, its softmax, its gradient; softmax: a row by every way in a dtype. */
+  kind: string
+  /** The row that can be edited: of each value of the first knob, or times it. */
+  row: string
+  usual: Rows
+  scaled: boolean
+  dtype: string
+  /** Of a step, what is said with a {d} and a {factor} in it. */
+  notes: Record<string, string>
 }
 
 export interface Meta {
@@ -103,6 +130,8 @@ export interface State extends Life {
   usual: Numbers
   numbers: Numbers
   edits: string
+  /** Of each knob what it stands at. */
+  knobs: Record<string, number>
   chain: Chain
   step: string
   ask: boolean

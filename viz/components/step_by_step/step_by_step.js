@@ -1,12 +1,15 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
-import { announcer, markPainted, mounted, tell } from "../shared/shell.js"
+import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { smallChain } from "./arithmetic.js"
 import { askable, classQuestion } from "./class_question.js"
 import { without, withEdits } from "./edits.js"
 import { explained } from "./explain.js"
+import { fit } from "./fit.js"
+import { placeKnobs } from "./knobs.js"
+import { followed, knobsOf, usualOf } from "./live.js"
 import { matrixView, paintMatrix } from "./matrix.js"
 import { overview, paintOverview } from "./overview.js"
 import { operatorBefore, viewsOf } from "./stage.js"
@@ -22,15 +25,15 @@ export default function (host) {
 function end(state) {
   clearTimeout(state.playing)
   clearTimeout(state.typing)
+  clearTimeout(state.turning)
 }
 
 const CELL_TIME = 420 // milliseconds that play rests on a number,
 const STEP_TIME = 5000 // and at most on a step
-const [NAMES, OPERATOR, NARROWEST] = [96, 52, 32] // pixels: names of rows, a sign with its room, a cell beside others
 const TYPING_TIME = 300 // until the host is told what was typed last
 
 function create(root) {
-  const state = /** @type {any} */ ({ root, frame: 0, asking: 0, playing: 0, typing: 0, at: null, picked: null, revealed: new Set(), focused: null, act: { editTo, stop } })
+  const state = /** @type {any} */ ({ root, frame: 0, asking: 0, playing: 0, typing: 0, turning: 0, turned: "", at: null, picked: null, revealed: new Set(), focused: null, act: { editTo, stop, follow } })
   const button = (name, does) => {
     const made = element("button", { type: "button", className: name })
     made.addEventListener("click", does)
@@ -43,6 +46,7 @@ function create(root) {
   state.reset = button("reset", () => editTo(state, without(state.edits, state.usual)))
   state.pass = button("pass", () => askClass(state))
   state.bar = element("div", { className: "bar" }, state.back, state.play, state.next, state.cover, state.pass, state.reset)
+  state.knobRow = element("div", { className: "knobs", hidden: true })
   state.way = element("div", { className: "way" })
   state.title = element("div", { className: "title" })
   state.stage = element("div", { className: "stage", tabindex: -1 }) // takes the focus of a click, else the page around it would
@@ -53,7 +57,7 @@ function create(root) {
   state.problem = element("div", { className: "problem", role: "alert" })
   state.live = element("div", { className: "spoken", "aria-live": "polite" })
   state.announce = announcer(state.live)
-  root.replaceChildren(state.bar, state.way, state.title, state.stage, state.slideRow, state.problem, state.sum, state.live)
+  root.replaceChildren(state.knobRow, state.bar, state.way, state.title, state.stage, state.slideRow, state.problem, state.sum, state.live)
   listen(state)
   return state
 }
@@ -65,6 +69,7 @@ function create(root) {
 function receive(state, { meta }) {
   state.meta = meta
   state.edits = reconcile(state, "edits", meta.edits)
+  state.knobs = reconcile(state, "knobs", knobsOf(meta.chain))
   state.step = reconcile(state, "step", meta.step)
   state.ask = reconcile(state, "ask", meta.ask)
   compute(state)
@@ -73,23 +78,20 @@ function receive(state, { meta }) {
 /** @param {State} state */
 function compute(state) {
   const { meta } = state
-  state.usual = meta.usual ?? usualOf(meta.chain)
+  state.usual = meta.usual ?? usualOf(meta.chain, state.knobs)
   state.numbers = withEdits(state.usual, state.edits)
   if (meta.usual) state.chain = smallChain(state.numbers, meta.settings)
   else if (meta.chain) state.chain = withMasks(meta.chain)
-  if (state.edits !== meta.edits) for (const name in usualOf(meta.chain)) state.chain.matrices[name].values = state.numbers[name]
+  const { live } = state.chain
+  const ahead = state.edits !== meta.edits || JSON.stringify(state.knobs) !== JSON.stringify(knobsOf(meta.chain))
+  if (live && ahead) state.chain = followed(state.chain, state.numbers[live.row][0], state.knobs)
   if (!state.chain.steps.some((step) => step.id === state.step)) state.step = state.chain.steps[0].id
 }
 
-// Of a chain, the numbers that can be edited, before any is; the host computes what follows from them.
-/** @type {(chain: Chain | null) => any} */
-const usualOf = (chain) =>
-  Object.fromEntries(Object.entries(chain?.matrices ?? {}).flatMap(([name, { usual }]) => (usual ? [[name, usual]] : [])))
-
 // JSON has no −∞, ∞ and NaN.
 /** @type {(chain: Chain) => Chain} */
-const withMasks = ({ matrices, steps }) => ({
-  steps,
+const withMasks = ({ matrices, ...rest }) => ({
+  ...rest,
   matrices: Object.fromEntries(Object.entries(matrices).map(([name, one]) => [name, { ...one, values: one.values.map((row) => row.map((value) => (value === null ? -Infinity : Number(value)))) }])),
 })
 
@@ -101,8 +103,9 @@ function draw(state) {
   if (!root.clientWidth) return // not shown yet: the observer calls again
   state.theme = readTheme(root, meta.palette)
   const shapes = Object.entries(chain.matrices).map(([name, one]) => [name, one.rows, one.columns, one.name])
-  const made = JSON.stringify([state.step, shapes, meta.texts, chain.steps.map((step) => [step.id, step.title, step.note])])
+  const made = JSON.stringify([state.step, shapes, meta.texts, chain.steps.map((step) => [step.id, step.title])])
   const anew = state.made !== made
+  placeKnobs(state)
   if (anew) build(state)
   state.made = made
   fit(state)
@@ -123,10 +126,11 @@ function build(state) {
   state.views = viewsOf(step, chain).map(({ id, turned }) => matrixView(chain.matrices[id], {
     id, turned, texts, result: id === step.result, edit: id in state.numbers,
   }))
-  const parts = state.views.flatMap((view, i) => [element("span", { className: "operator", textContent: operatorBefore(step, i, state.views.length, texts) }), view.table])
-  state.stage.replaceChildren(...parts)
+  state.operators = state.views.map(() => element("span", { className: "operator" }))
+  state.stage.replaceChildren(...state.views.flatMap((view, i) => [state.operators[i], view.table]))
   const number = chain.steps.indexOf(step) + 1
-  state.title.replaceChildren(element("b", { textContent: `${number}. ${step.title ?? texts[`step_${step.id}`] ?? ""}` }), element("span", { textContent: step.note ?? texts[`about_${step.id}`] ?? "" }))
+  state.about = element("span")
+  state.title.replaceChildren(element("b", { textContent: `${number}. ${step.title ?? texts[`step_${step.id}`] ?? ""}` }), state.about)
 }
 
 // The open step in the middle of the line, where the line is wider than the page.
@@ -136,23 +140,12 @@ function showOpen(state) {
   line.scrollLeft = button.offsetLeft - (line.clientWidth - button.offsetWidth) / 2
 }
 
-// Cells as wide as there is room for all tables beside one another, or for one of them on a phone.
-function fit(state) {
-  const names = state.views.map((view) => Math.min(NAMES, 10 + 7.5 * Math.max(...view.names.map((name) => name.length))))
-  const counts = state.views.map((view) => view.cells[0].length + (view.cells[0].length + 4) / 40) // with the lines between
-  const width = state.root.clientWidth
-  const sum = (values) => values.reduce((all, one) => all + one, 0)
-  const beside = (width - sum(names) - (names.length - 1) * OPERATOR) / sum(counts)
-  const alone = Math.min(...names.map((name, i) => (width - name) / counts[i]))
-  const cell = Math.floor(clamp(beside >= NARROWEST ? beside : Math.min(alone, 46), 24, 66))
-  state.root.style.setProperty("--cell", `${cell}px`)
-  state.root.style.setProperty("--digits", `${clamp(cell * 0.31, 9, 15)}px`)
-}
-
 function refresh(state) {
   const { meta, chain, theme, views } = state
   const { texts } = meta
   const step = openStep(state)
+  state.about.textContent = step.note ?? texts[`about_${step.id}`] ?? ""
+  state.operators.forEach((one, i) => (one.textContent = operatorBefore(step, i, views.length, texts)))
   const at = state.at ?? state.picked
   const told = at ? explained(chain, step, at[0], at[1], texts) : { lit: [], lines: [] }
   const isCovered = (id, i, j) => id === state.step && coveredAt(state, [i, j])
@@ -160,7 +153,7 @@ function refresh(state) {
   for (const view of views) paintMatrix(view, chain.matrices[view.id], { theme, texts, lit: told.lit, covered, at })
   paintOverview(state.buttons, chain, state.step, theme, isCovered)
   const hidden = at && covered(at[0], at[1])
-  const lines = hidden ? [told.lines[0].replace(/ = [^=]*$/, " = ?"), mayAsk(state) ? texts.ask_hint_class : texts.ask_hint] : told.lines
+  const lines = hidden ? [(told.lines[0] ?? "").replace(/ = [^=]*$/, " = ?"), mayAsk(state) ? texts.ask_hint_class : texts.ask_hint] : told.lines
   state.sum.replaceChildren(...(lines.length ? lines : [texts.hint ?? ""]).map((line) => element("div", { textContent: line })))
   state.sum.classList.toggle("empty", !lines.length)
   nameButtons(state)
@@ -269,6 +262,15 @@ function editTo(state, edits) {
   state.typing = setTimeout(() => state.send("numbers", state.edits), TYPING_TIME)
   compute(state)
   refresh(state)
+}
+
+// A knob: computed at once, drawn with the next frame, however often a hand moves in between.
+function follow(state) {
+  compute(state)
+  later(state, () => {
+    placeKnobs(state)
+    refresh(state)
+  })
 }
 
 /** @param {State} state */

@@ -1,8 +1,9 @@
 """Attention step by step: every matrix with its numbers, and of each number the sum that it is.
 
 Small numbers are computed in the browser, so that a typed one is in every later matrix; a model's are sent as they
-are. Sends "step", the one that is open, "numbers", those that were changed, "ask", whether results are covered, and
-"class", of which covered number a class is asked: its step, row and column, its name, and what it is made of as text.
+are. Sends "step", the one that is open, "numbers", those that were changed, "ask", whether results are covered,
+"knobs", where the sliders of a chain stand, and "class", of which covered number a class is asked: its step, row and
+column, its name, and what it is made of as text.
 """
 
 from __future__ import annotations
@@ -99,7 +100,8 @@ def payload(
 ) -> bytes:
     """Small numbers (``usual`` by matrix, changed by ``edits``), or a model's ``chain``: its matrices and its steps.
 
-    Of a chain, −∞ is None. ``room``: a class follows. ValueError where neither or both are given.
+    Of a chain, −∞ is None; it may have knobs, see payload.d.ts. ``room``: a class follows. ValueError where neither or
+    both are given.
     """
     if (usual is None) == (chain is None):
         raise ValueError("either small numbers or a model's chain")

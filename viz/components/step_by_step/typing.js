@@ -4,7 +4,7 @@ import { clamp } from "../shared/numbers.js"
 import { plainKey } from "../shared/shell.js"
 import { fill } from "../shared/words.js"
 import { edited } from "./edits.js"
-import { typed, written } from "./written.js"
+import { inCell, typed, written } from "./written.js"
 /** @import { State } from "./payload" */
 
 const STEP = 0.5 // of the arrow keys
@@ -45,7 +45,7 @@ function leave(state, input) {
   input.setAttribute("aria-invalid", "false")
   state.problem.textContent = ""
   const { matrix, row, column } = placeOf(input)
-  input.value = written(state.numbers[matrix][row][column], 6)
+  input.value = inCell(state.numbers[matrix][row][column])
 }
 
 function showSlide(state, input) {
@@ -54,6 +54,7 @@ function showSlide(state, input) {
   state.focused = placeOf(input)
   const { matrix, row, column } = state.focused
   remember(state, input)
+  input.value = written(state.numbers[matrix][row][column], 6) // all of it, where there was room for a part
   state.slideName.textContent = input.getAttribute("aria-label")
   const reach = state.meta.usual ? REACH : ROW_REACH
   Object.assign(state.slide, { min: -reach, max: reach, value: String(state.numbers[matrix][row][column]) })

@@ -1,0 +1,112 @@
+"""Does Step by step keep up with a hand on a slider? Frames a second in the app, in a real Chromium.
+
+    python -m benchmarks.steps_frames [--seconds 3]
+
+Every slider of the page gets another value in every frame, and counted are the frames in which its picture was drawn
+anew; the screen gives at most 60 a second. "In a frame" is the time from a frame's start until all is drawn: what is
+left of 16.7 ms is room. Nothing may be sent while the hand moves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from dataclasses import dataclass
+
+from playwright.sync_api import Browser, sync_playwright
+
+from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._table import machine, print_table
+from tests.browser import CHROMIUM, FLAGS, Watch
+
+LEAST = 50  # frames a second
+START = 300_000  # ms in which a busy machine has the engine
+FIND = """([selector, place]) => [...document.querySelectorAll("*")]
+  .flatMap((one) => (one.shadowRoot ? [...one.shadowRoot.querySelectorAll(selector)] : []))[place]"""
+DRAG = f"""async ([selector, place, milliseconds]) => {{
+  const slider = ({FIND})([selector, place])
+  const root = slider.closest("[data-painted]")
+  const frame = () => new Promise((resolve) => requestAnimationFrame((at) => resolve([at, performance.now() - at])))
+  const [least, most, step] = [slider.min, slider.max, slider.step].map(Number)
+  const places = Math.round((most - least) / step)
+  const app = document.querySelector("[data-testid=stApp]")
+  let [start] = await frame()
+  const before = Number(root.dataset.painted)
+  let [now, runs] = [start, 0]
+  const spent = []
+  for (let i = 1; now - start < milliseconds; i++) {{
+    const there = i % (2 * places)
+    slider.value = String(least + step * (there > places ? 2 * places - there : there)) // there and back
+    slider.dispatchEvent(new Event("input", {{ bubbles: true }}))
+    const [at, took] = await frame()
+    now = at
+    spent.push(took)
+    runs += app.dataset.testScriptState === "running"
+  }}
+  spent.sort((a, b) => a - b)
+  const rate = (1000 * (Number(root.dataset.painted) - before)) / (now - start)
+  return [rate, spent[spent.length >> 1], spent[Math.floor(0.95 * spent.length)], runs]
+}}"""
+X = "[data-matrix=X] input"
+
+
+@dataclass(frozen=True)
+class Drag:
+    """A slider by its view and its place; ``cell``: the number whose slider it is, which is clicked first."""
+
+    what: str
+    address: str
+    selector: str
+    place: int = 0
+    cell: str = ""
+
+
+DRAGS = (
+    Drag("why √d: d", "steps.view=scale&steps.step=gradient", ".knob input", 0),
+    Drag("why √d: temperature", "steps.view=scale&steps.step=gradient", ".knob input", 1),
+    Drag("why √d: a product", "steps.view=scale", ".slide input", cell="[data-matrix=P] input"),
+    Drag("length: gap", "steps.view=length", ".chart .knob input"),
+    Drag("softmax: largest score", "steps.view=softmax", ".knob input"),
+    Drag("softmax: a score", "steps.view=softmax&steps.step=log", ".slide input", cell="[data-matrix=S] input"),
+    Drag("the steps: a number of X", "steps.tokens=6&steps.d=8&steps.step=q", ".slide input", cell=X),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=3, help="how long each slider is drawn")
+    options = parser.parse_args()
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if executable is None:
+        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
+    watch = Watch()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        with running_app(watch) as app:
+            rows = [_row(browser, watch, app, drag, options.seconds) for drag in DRAGS]
+        version = browser.version
+        browser.close()
+    head = ["slider", "frames/s", "in a frame, median", "95th percentile", "runs meanwhile", "target", ""]
+    print_table("Drawing the sliders of Step by step", head, rows)
+    print(f"{machine()}, Chromium {version}, 1440×900.")
+    for problem in [*watch.outside, *watch.errors]:
+        print(f"! {problem}")
+
+
+def _row(browser: Browser, watch: Watch, app: App, drag: Drag, seconds: float) -> list[str]:
+    with opened_page(browser, watch) as page:
+        app.open(page, f"/steps?{drag.address}")
+        page.locator(".step-by-step[data-painted], .chart[data-painted]").first.wait_for(timeout=START)
+        settle(page)
+        if drag.cell:
+            page.locator(drag.cell).first.click()
+        page.evaluate(DRAG, [drag.selector, drag.place, 500])  # to warm up
+        settle(page)
+        rate, middle, slow, runs = page.evaluate(DRAG, [drag.selector, drag.place, 1000 * seconds])
+    verdict = "ok" if rate >= LEAST and not runs else "NOT ok"
+    return [drag.what, f"{rate:.0f}", f"{middle:.1f} ms", f"{slow:.1f} ms", str(runs), f"≥ {LEAST}, no run", verdict]
+
+
+if __name__ == "__main__":
+    main()

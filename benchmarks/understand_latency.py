@@ -1,0 +1,180 @@
+"""How long do the controls of Step by step and The block take that are not drawn? The app, a real Chromium.
+
+    python -m benchmarks.understand_latency [--turns 9] [--only WORDS]
+
+From the click, or from Enter in an open list, to the end of the frame in which the page's run has ended and all of it
+is drawn; of what a component does by itself, to the frame in which it has. The embedded model and the text it opens
+with; every place is looked at once before, so that what is kept is kept, as for a reader who goes back and forth;
+"first" is the slowest of these first looks. The server's own time, which other work on the machine does not lengthen,
+stands beside the median.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+import psutil
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks._app import App, opened_page, running_app, settle
+from benchmarks._table import Target, machine, print_table
+from tests.browser import CHROMIUM, FLAGS, Watch
+
+ANSWER = Target(300, " ms")
+START = 300_000  # ms in which a busy machine has the engine
+# The promise is of the milliseconds from the input to the frame that ends it: a run of the page, or a component's own.
+ARM = """(selector) => {
+  const app = document.querySelector("[data-testid=stApp]")
+  const all = () => [...document.querySelectorAll("*")]
+  const root = () => all().map((one) => one.shadowRoot?.querySelector(selector)).find(Boolean)
+  const before = selector ? root()?.dataset.painted : null
+  let [began, ran] = [0, false]
+  const note = (event) => (began = event.timeStamp)
+  for (const kind of ["pointerup", "keydown"]) addEventListener(kind, note, { capture: true, once: true })
+  window.answer = new Promise((resolve) => {
+    const look = () => {
+      const running = app.dataset.testScriptState === "running"
+      ran ||= running
+      const done = selector ? root()?.dataset.painted !== before : ran && !running
+      if (!began || !done) return requestAnimationFrame(look)
+      requestAnimationFrame(() => {
+        const channel = new MessageChannel()
+        channel.port1.onmessage = () => resolve(performance.now() - began)
+        channel.port2.postMessage(0)
+      })
+    }
+    look()
+  })
+}"""
+
+Kind = Literal["segments", "list", "switch", "button", "canvas"]
+
+
+@dataclass(frozen=True)
+class Control:
+    """``key`` is of a widget, or a selector of what is clicked; ``own``: of the component that answers by itself."""
+
+    what: str
+    address: str
+    kind: Kind
+    key: str
+    own: str = ""
+
+
+STEPS, CELLS = ".step-by-step", ".layer-head-map canvas"
+CONTROLS = (
+    Control("Step by step: view", "/steps", "segments", "steps-view"),
+    Control("numbers: small, the model's", "/steps", "segments", "steps-source"),
+    Control("tokens", "/steps", "list", "steps-tokens"),
+    Control("dimensions", "/steps", "list", "steps-d"),
+    Control("heads", "/steps?steps.d=8", "list", "steps-heads"),
+    Control("mask", "/steps", "switch", "steps-causal"),
+    Control("divide by √d", "/steps", "switch", "steps-scaled"),
+    Control("a step", "/steps", "button", ".step-by-step .line button", STEPS),
+    Control("what comes here?", "/steps", "button", ".step-by-step .ask", STEPS),
+    Control("layer, of this model", "/steps?steps.source=model", "list", "place_layer"),
+    Control("head, of this model", "/steps?steps.source=model", "list", "place_head"),
+    Control("why √d: divide by √d", "/steps?steps.view=scale", "switch", "steps-scaled"),
+    Control("length: head", "/steps?steps.view=length", "list", "place_head"),
+    Control("softmax: dtype", "/steps?steps.view=softmax", "segments", "steps-dtype"),
+    Control("The block: view", "/block", "segments", "block-view"),
+    Control("a block opened", "/block", "button", ".model-stages button"),
+    Control("stream: one token, all", "/block?block.view=stream", "segments", "block-tokens"),
+    Control("norms: layer", "/block?block.view=norms", "list", "block-layer"),
+    Control("FFN: layer", "/block?block.view=ffn", "list", "block-layer"),
+    Control("experts: layer", "/block?block.view=experts&block.experts=random", "list", "block-expert_layer"),
+    Control("lens: colours", "/block?block.view=lens", "segments", "block-shade"),
+    Control("lens: a cell", "/block?block.view=lens", "canvas", CELLS),
+    Control("learning: rate", "/block?block.view=learning", "segments", "block-rate"),
+)  # fmt: skip  # a control a line
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--turns", type=int, default=9, help="of each control, after its first looks")
+    parser.add_argument("--only", default="", help="controls whose names have these words")
+    options = parser.parse_args()
+    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if executable is None:
+        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
+    watch, rows = Watch(), list[list[str]]()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        with running_app(watch) as app:
+            for control in CONTROLS:
+                if options.only in control.what:
+                    rows.append(_row(control, *_measured(browser, watch, app, control, options.turns)))
+        version = browser.version
+        browser.close()
+    print_table(
+        "Controls that are not drawn", ["control", "median", "server's own", "slowest", "first", "target", ""], rows
+    )
+    print(f"{machine()}, Chromium {version}, 1440×900.")
+    for problem in [*watch.outside, *watch.errors]:
+        print(f"! {problem}")
+
+
+def _row(control: Control, first: list[float], times: list[float], own: list[float]) -> list[str]:
+    middle = median(times)
+    shown = [f"{one:.0f} ms" for one in (middle, median(own), max(times), max(first))]
+    return [control.what, *shown, str(ANSWER), ANSWER.verdict(middle)]
+
+
+def _measured(
+    browser: Browser, watch: Watch, app: App, control: Control, turns: int
+) -> tuple[list[float], list[float], list[float]]:
+    """Milliseconds of the first look at each place, of the turns after that, and of the server's own in these."""
+    server = psutil.Process(app.process.pid)
+    times, own = list[float](), list[float]()
+    with opened_page(browser, watch) as page:
+        app.open(page, control.address)
+        page.locator("[data-painted], .js-plotly-plot").first.wait_for(timeout=START)
+        settle(page)
+        places = _places(page, control)
+        for turn in range(1, places + turns + 1):
+            before = sum(server.cpu_times()[:2])
+            times.append(_turn(page, control, turn, places))
+            own.append(1000 * (sum(server.cpu_times()[:2]) - before))
+    print(f"  {control.what}: {[round(ms) for ms in times]}", file=sys.stderr)
+    return times[:places], times[places:], own[places:]
+
+
+def _places(page: Page, control: Control) -> int:
+    """How many there are to go round."""
+    if control.kind == "segments":
+        return page.locator(f".st-key-{control.key} [role=radio]").count()
+    return {"list": 2, "switch": 2, "canvas": 4}.get(
+        control.kind, page.locator(control.key).count() if "." in control.key else 2
+    )
+
+
+def _turn(page: Page, control: Control, turn: int, places: int) -> float:
+    """One input, and how long it took."""
+    settle(page)
+    target = page.locator(f".st-key-{control.key}")
+    if control.kind == "list":
+        target.locator("input").click()
+        page.keyboard.press("ArrowDown" if turn % 2 else "ArrowUp")
+        page.wait_for_timeout(200)
+    page.evaluate(ARM, control.own)
+    if control.kind == "list":
+        page.keyboard.press("Enter")
+    elif control.kind == "segments":
+        target.locator("[role=radio]").nth(turn % places).click()
+    elif control.kind == "switch":
+        target.locator("label").click()
+    elif control.kind == "button":
+        page.locator(control.key).nth(turn % places).click()
+    else:
+        box = page.locator(control.key).first.bounding_box() or {"x": 0, "y": 0, "width": 0, "height": 0}
+        page.mouse.click(box["x"] + (0.3 + 0.1 * (turn % places)) * box["width"], box["y"] + 0.5 * box["height"])
+    return float(page.evaluate("answer"))
+
+
+if __name__ == "__main__":
+    main()

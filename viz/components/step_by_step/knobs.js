@@ -1,0 +1,50 @@
+// Sliders above the steps: each drawn in the browser, and told to the host when it rests.
+
+import { chosen } from "../shared/choice.js"
+import { element } from "../shared/dom.js"
+import { written } from "./written.js"
+/** @import { Knob, State } from "./payload" */
+
+const REST = 200 // milliseconds until the host is told
+
+// The sliders of this chain, made anew where they are others.
+/** @param {State} state */
+export function placeKnobs(state) {
+  const knobs = state.meta.chain?.knobs ?? []
+  const made = JSON.stringify(knobs.map(({ value: _value, ...rest }) => rest))
+  if (state.knobsMade !== made) {
+    state.knobsMade = made
+    state.sliders = knobs.map((knob) => slider(state, knob))
+    state.knobRow.replaceChildren(...state.sliders.map((one) => one.label))
+    state.knobRow.hidden = !knobs.length
+  }
+  state.sliders.forEach(({ knob, input, shown }) => {
+    const value = state.knobs[knob.name]
+    if (state.turned !== knob.name) input.value = String(knob.values ? knob.values.indexOf(value) : value)
+    shown.textContent = written(value)
+    input.setAttribute("aria-valuetext", written(value))
+  })
+}
+
+/** @type {(state: State, knob: Knob) => { knob: Knob, input: HTMLInputElement, label: HTMLElement, shown: HTMLElement }} */
+function slider(state, knob) {
+  const span = knob.values ? { min: 0, max: knob.values.length - 1, step: 1 } : { min: knob.least, max: knob.most, step: knob.step }
+  const input = element("input", { type: "range", ...span, "aria-label": knob.label, "data-knob": knob.name })
+  const shown = element("output")
+  input.addEventListener("input", () => {
+    state.turned = knob.name // what it shows is the reader's until it rests
+    turn(state, knob.name, knob.values ? knob.values[Number(input.value)] : Number(input.value))
+  })
+  return { knob, input, shown, label: element("label", { className: "knob" }, element("span", { textContent: knob.label }), input, shown) }
+}
+
+function turn(state, name, value) {
+  state.knobs = { ...state.knobs, [name]: value }
+  chosen(state, "knobs", state.knobs)
+  clearTimeout(state.turning) // a timer of its own, as for what is typed
+  state.turning = setTimeout(() => {
+    state.turned = ""
+    state.send("knobs", state.knobs)
+  }, REST)
+  state.act.follow(state)
+}
