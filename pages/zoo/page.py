@@ -32,7 +32,7 @@ with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", 
         "maps": _("on this head"),
         "model": _("in the model"),
         "hybrid": _("hybrid"),
-        "weights": _("weight matrix"),
+        "weights": _("matrix"),
         "flash": "FlashAttention",
         "cost": _("cost"),
     }

@@ -27,7 +27,7 @@ from ui.what_if import change_view, show_maps
 from ui.wording import plain
 from viz.chart import Line, Lines
 
-SLIDERS = 8  # of the largest singular values
+SLIDERS, ACROSS = 8, 4  # of the largest singular values; in a row
 ONE = 100  # hundredths: a singular value stays as it is
 MOST = 300
 
@@ -48,12 +48,12 @@ def show_weights(opened: PageContext) -> Weights:
     found = _singulars(opened)
     with st.container(key="zoo_weights_controls", horizontal=True, vertical_alignment="center", gap="small"):
         pick(ZooState, "matrix", found.name, {name: name for name in found.names}, width=240)
-        words = _("W = U Σ Vᵀ of layer {layer}: each of its {count} largest singular values times z; the others stay.")
+        words = _("W = U Σ Vᵀ of L{layer}: each of the {count} largest σ times z, in hundredths; the others stay.")
         shown = min(SLIDERS, len(found.sizes))
         words = words.format(layer=opened.layer, count=shown)
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
-    left, middle, right = st.columns([0.5, 0.24, 0.26], gap="medium")
-    with middle:
+    left, right = st.columns([0.72, 0.28], gap="medium")
+    with left:
         factors = _show_sliders(found, shown)
     edits = _edits(opened.layer, found.name, factors)
     after = edited(opened, edits) if edits else opened.capture
@@ -89,15 +89,14 @@ def _asked(opened: PageContext, matrix: str) -> Singulars:
 
 
 def _show_sliders(found: Singulars, count: int) -> np.ndarray:
-    """A slider a singular value; what each is multiplied by."""
+    """A slider a singular value, some in a row; what each is multiplied by."""
     held = state().factors or {}
     values = [held.get(str(place + 1), ONE) for place in range(count)]
-    with st.container(key="zoo_singular_sliders", gap=None):
-        for place, value in enumerate(values):
-            words = _("z{place} · hundredths; σ = {size}").format(
-                place=place + 1, size=f"{float(found.sizes[place]):.3g}"
-            )
-            slider(ZooState, "factors", value, (0, MOST), plain(words), item=str(place + 1))
+    for first in range(0, count, ACROSS):
+        for place, column in zip(range(first, count), st.columns(ACROSS), strict=False):
+            words = f"z{place + 1} · σ = {float(found.sizes[place]):.3g}"
+            with column:
+                slider(ZooState, "factors", values[place], (0, MOST), plain(words), item=str(place + 1))
     return np.array(values) / ONE
 
 

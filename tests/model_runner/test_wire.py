@@ -22,6 +22,7 @@ from model_runner.edits import (
 from model_runner.errors import AwayFromModel, EditInvalid, NoWeights, Reason, RunnerError, Unreadable
 from model_runner.expert_questions import ExpertRouting, RandomRouting
 from model_runner.local.runner import LocalRunner
+from model_runner.matrix_edit import SingularValues
 from model_runner.positions import layout_of
 from model_runner.projection_questions import HeadProjections
 from model_runner.question import DirectLogits, HeadWrites, Logits, Question
@@ -151,6 +152,7 @@ def questions() -> list[Question[Any]]:
         StreamAdditions(text, 2), WhatItIsMadeOf(),
         FeedForwardUnits(text, 1, 2), TrainingStep(text, (0.1,)), ExpertRouting(text), RandomRouting((1, 2), 8),
         HeadProjections(text, 1, 2, (0, 3)),
+        SingularValues(1, "mlp.down_proj"),
     ]  # fmt: skip
 
 
