@@ -82,7 +82,7 @@ def main() -> None:
                 app.process.kill()
                 app.process.wait()
             with running_app(watch, port=app.port) as app:
-                page.get_by_test_id("stMain").get_by_text(AGAIN).wait_for()  # all else stands there from before
+                page.locator(".st-key-room_box").get_by_text(AGAIN).wait_for()  # all else stands there from before
                 _all_there(page, options.followers)
                 settle(page)
                 page.locator(".st-key-end_room button").click()
