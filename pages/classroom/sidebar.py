@@ -20,7 +20,8 @@ from viz.components.room_link import room_link
 
 N_ = str  # marks a text for Babel without translating it here
 
-ASKED, CODE, PROBLEM, OVER = "class_asked", "class_code", "class_problem", "class_over"  # in the session's slots
+# in the session's slots
+ASKED, CODE, PROBLEM, OVER, CAME_BACK = "class_asked", "class_code", "class_problem", "class_over", "class_came_back"
 AGAIN = N_("The server was started again. Your room is open under its code as before; earlier answers are gone.")
 QUESTIONS = {
     "next": N_("Which token comes next?"),
@@ -50,6 +51,8 @@ def show_room() -> None:
             with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{room.rounds}"):
                 _questions(room)
             st.button(_("End the room"), key="end_room", type="tertiary", on_click=room.end)
+        if session.slots().get(CAME_BACK) == room.rounds:  # until the next question
+            st.html(f"<p class='atlas-caption'>{escape(_(AGAIN))}</p>")
 
 
 def _link(**more: Any) -> None:
@@ -113,7 +116,7 @@ def _back(key: Any) -> None:
         return
     _teach(room)
     if again:
-        session.slots()[PROBLEM] = AGAIN
+        session.slots()[CAME_BACK] = room.rounds
 
 
 def ask_class(*asked: str) -> None:

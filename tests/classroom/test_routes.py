@@ -184,6 +184,34 @@ def test_rooms_do_not_see_each_other(desk, connect):
         assert one.until("stage", title="First")
 
 
+def test_two_windows_of_a_teacher_are_one_room_and_another_teacher_is_none(room, teach, connect, clock, join):
+    with teach() as first, teach() as second, join() as line:
+        first.until("count", there=1)
+        second.until("count", there=1)
+        with connect(kind="teach", code=room.code, key="of-another-room") as other:
+            assert other.hear()["words"] == f"en: {desks.NO_ROOM}"
+        room.board.turn({"title": "Page", "subtitle": "", "page": ""})
+        room.board.figure("map", PART, b"data")
+        room.wake()
+        line.until("figure")
+        for window, at in ((first, 1), (second, 2)):
+            window.say(kind="point", figure="map", at=at)
+            assert line.until("point")["at"] == at
+        first.socket.close()
+        clock.at += 10 * STAYS
+        assert not room.ended  # one of them is still there
+        room.ask(question())
+        assert line.until("poll", state="open")
+
+
+@pytest.mark.parametrize("key", ["", "\ud800", "<b>", "x" * 101, None])
+def test_what_can_be_no_key_is_refused_and_the_room_goes_on(room, connect, join, key):
+    with connect(kind="teach", code=room.code, key=key) as line:
+        assert line.hear()["words"] == f"en: {frames.UNREADABLE}"
+    with join() as line:
+        assert line.hear()["kind"] == "here"
+
+
 @pytest.mark.parametrize("origin", ["http://elsewhere.example", "null", "", "http://testserver.evil.example"])
 def test_a_page_from_elsewhere_is_refused_before_it_can_speak(client, origin):
     with (

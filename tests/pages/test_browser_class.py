@@ -61,14 +61,24 @@ def click_head(page: Page, layer: int, head: int) -> None:
     expect(grid).to_have_attribute("data-selected", f"{layer},{head}")
 
 
-# Milliseconds since the epoch at which a page's grid showed this head.
-WHEN = """(value) => new Promise((done) => {
+# Milliseconds since the epoch at which a figure of a page showed this.
+WHEN = """([figure, name, value]) => { window.seen = new Promise((done) => {
   const inside = (node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]
   const all = (root) => [...root.querySelectorAll("*")].flatMap(inside)
-  const grid = all(document).find((node) => node.matches(".head-grid"))
-  const look = () => (grid.dataset.selected === value ? done(Date.now()) : requestAnimationFrame(look))
+  const found = all(document).find((node) => node.matches(figure))
+  const shown = () => (value === null ? Boolean(found.dataset[name]) : found.dataset[name] === value)
+  const look = () => (shown() ? done(Date.now()) : requestAnimationFrame(look))
   look()
-})"""
+}) }"""
+
+
+def followed(pages: list[Page], figure: str, name: str, value: str | None, act: Callable[[], None]) -> None:
+    """What the first of the pages, the teacher's, shows after an act (any value: None) is on the others in time."""
+    for page in pages:
+        page.evaluate(WHEN, [figure, name, value])
+    act()
+    at, *after = (page.evaluate("window.seen") for page in pages)
+    assert max(after) - at <= FOLLOWED_IN
 
 
 @pytest.mark.parametrize("lang", ["en", pytest.param("zh", marks=pytest.mark.long)])
@@ -118,15 +128,13 @@ def test_a_class_from_the_open_room_to_the_results(
 
 def _follow_a_click(teacher: Page, phones: list[Page]) -> None:
     """What is chosen in a figure is on the phones before the page has run again; its map comes with the run."""
-    for page in (teacher, *phones):
-        page.evaluate(f"(value) => {{ window.seen = ({WHEN})(value) }}", "5,2")
-    click_head(teacher, 5, 2)
-    at, *after = (page.evaluate("window.seen") for page in (teacher, *phones))
-    assert max(after) - at <= FOLLOWED_IN
+    pages = [teacher, *phones]
+    followed(pages, ".head-grid", "selected", "5,2", lambda: click_head(teacher, 5, 2))
     for phone in phones:
         expect(phone.locator(".figure[data-key=head_map] .head-map")).to_be_visible()
         expect(phone.locator(".caption").last).to_contain_text("L5H2")
-    teacher.locator(".head-map canvas").hover(position={"x": 150, "y": 250})
+    canvas = teacher.locator(".head-map canvas")
+    followed(pages, ".head-map", "hovered", None, lambda: canvas.hover(position={"x": 150, "y": 250}))
     hovered = teacher.locator(".head-map").get_attribute("data-hovered")
     assert hovered
     for phone in phones:
@@ -160,8 +168,7 @@ def _predict(teacher: Page, phones: list[Page], lang: str, look: Callable[..., N
     expect(teacher.locator(".class-answered")).to_have_text("0")
     for phone in phones[:2]:
         expect(phone.locator(".vote .quiet")).to_be_visible()
-        phone.locator(".vote input").fill("was")
-        phone.locator(".options button", has_text=re.compile("^·was$")).click()
+        _answer_by_keyboard(phone, lang)
     expect(teacher.locator(".class-answered")).to_have_text("2")
     click(teacher, "reveal")
     for phone in phones:
@@ -178,6 +185,25 @@ def _predict(teacher: Page, phones: list[Page], lang: str, look: Callable[..., N
     click(teacher, "drop_poll")
     for phone in phones:
         expect(phone.locator(".head-map")).to_be_visible()
+
+
+def _answer_by_keyboard(phone: Page, lang: str) -> None:
+    """With nothing else, and all of it said to who hears the page."""
+    phone.locator(".vote input").focus()
+    phone.keyboard.type("was")
+    expect(phone.locator(".options button", has_text=re.compile("^·was$"))).to_be_visible()
+    while phone.evaluate("document.activeElement.dataset.value") is None or (
+        phone.evaluate("document.activeElement.textContent") != "·was"
+    ):
+        phone.keyboard.press("Tab")
+    phone.keyboard.press("Enter")
+    expect(phone.locator(".answer")).to_contain_text("·was")
+    heard = phone.locator("main").aria_snapshot()
+    question, typed = in_words(lang, "Which token comes next?"), in_words(lang, "Type a token")
+    assert f'heading "{question}" [level=1]' in heard
+    assert f'textbox "{typed}": was' in heard
+    assert 'button "·was" [pressed]' in heard
+    assert re.search(r"status: .*·was", heard)
 
 
 def _wander(server: Server, phone: Page, code: str, lang: str) -> None:
@@ -207,8 +233,7 @@ def test_a_phone_shows_the_frame_of_the_film_that_the_teacher_does(
         expect(film).to_have_attribute("data-stepping", "false")
     expect(film).to_have_attribute("data-frame", "3")
     expect(phone.locator(".film")).to_have_attribute("data-frame", "3")
-    teacher.locator(".film .start").click()
-    expect(phone.locator(".film")).to_have_attribute("data-frame", "0")
+    followed([teacher, phone], ".film", "frame", "0", teacher.locator(".film .start").click)
     teacher.locator(".film .step").click()
     phone.reload()
     expect(phone.locator(".film")).to_have_attribute("data-frame", "1")

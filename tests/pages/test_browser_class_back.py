@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from pages.classroom.sidebar import AGAIN
 from tests.browser import PATIENCE, Watch, free_port, running_app
 from tests.pages.test_browser_class import PHONE, click, click_head
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 BACK_IN = 10.0  # seconds after the teacher, by the issue
-AGAIN = "The server was started again. Your room is open under its code as before; earlier answers are gone."
 
 
 def test_a_class_goes_on_after_the_teacher_reloads_and_after_the_server_is_killed(
@@ -40,7 +40,7 @@ def test_a_class_goes_on_after_the_teacher_reloads_and_after_the_server_is_kille
         os.kill(server.pid, signal.SIGKILL)
         expect(phone.locator("header .state")).to_contain_text("The connection was lost")
     with running_app(tmp_path / "second.txt", port=port):
-        expect(teacher.get_by_test_id("stMain").get_by_text(AGAIN)).to_be_visible(timeout=2 * PATIENCE)
+        expect(teacher.locator(".st-key-room_box").get_by_text(AGAIN)).to_be_visible(timeout=2 * PATIENCE)
         at = time.monotonic()
         expect(teacher.locator(".room-link[data-there='1']")).to_have_text("1 here")
         assert time.monotonic() - at < BACK_IN

@@ -209,11 +209,13 @@ def test_who_finds_no_place_waits_and_comes_in_by_itself(
 def test_a_teacher_signs_in_and_out_and_a_student_is_no_teacher(hosted: Hosted, new_page: Callable[..., Page]):
     page = new_page()
     opened(page, f"{hosted.url}/cell?layer=3&head=1")
+    expect(page.locator(".st-key-open_room")).to_have_count(0)  # for teachers alone
     foot = page.locator(".st-key-visitors_foot")
     foot.get_by_role("button", name="For teachers: sign in").click()
     expect(foot).to_contain_text("Ada teaches")
     expect(page).to_have_url(re.compile(re.escape(f"{hosted.url}/cell?") + ".*layer=3"))  # where the teacher was
     expect(page.locator(".atlas-title")).to_contain_text("Where does one number come from?")
+    _hold_a_class(hosted, page, new_page())
     assert hosted.provider.redirects == [f"{hosted.url}/oauth2callback"]
     cookies = {one.get("name"): one for one in page.context.cookies()}
     assert cookies["_streamlit_user"].get("httpOnly")
@@ -224,6 +226,19 @@ def test_a_teacher_signs_in_and_out_and_a_student_is_no_teacher(hosted: Hosted, 
     hosted.provider.user["email"] = "pupil@elsewhere.org"
     foot.get_by_role("button", name="For teachers: sign in").click()
     expect(foot).to_contain_text("not on this server’s list of teachers")
+
+
+def _hold_a_class(hosted: Hosted, page: Page, phone: Page) -> None:
+    """A guest with the code follows, over TLS and below the base path."""
+    wait_for_rest(page)
+    page.locator(".st-key-open_room button").click()
+    code = page.locator(".atlas-huge").inner_text()
+    page.locator(".st-key-hide_code button").click()
+    phone.goto(f"{hosted.url}/join/{code}")
+    expect(phone.locator(".cell-steps")).to_be_visible()
+    expect(phone.locator("header a")).to_have_attribute("href", re.compile("^/atlas/cell[?].*layer=3"))
+    page.locator(".st-key-end_room button").click()
+    expect(phone.locator(".problem")).to_have_text("The teacher has ended this room.")
 
 
 def test_what_was_typed_is_in_no_log_and_no_file(hosted: Hosted, page: Page):

@@ -71,6 +71,10 @@ def test_bars_go_from_the_top_in_the_given_order():
     assert [(note.text, note.y) for note in drawn.layout.annotations] == [("none", 1)]
 
 
+def test_a_token_that_is_markup_stands_as_it_is():
+    assert figure(ONE).layout.yaxis.ticktext == ("&lt;b&gt;",)  # Plotly reads <b> as bold, and entities as signs
+
+
 @pytest.mark.parametrize("make", [line_figure, lambda: figure(ONE)])
 def test_colours_are_places_that_the_theme_fills(make):
     assert tuple(make().layout.colorway) == SERIES
