@@ -73,7 +73,7 @@ def _examine(model: Any) -> Anatomy:
         if asks:
             install(model)
         else:
-            watch_own_code(model, ids)
+            watch_own_code(model, lambda: run(model, ids))
     except (ValueError, NotImplementedError, ImportError) as error:
         raise CannotRecord(first_line(error)) from error
     names = {id(module): qualified for qualified, module in model.named_modules()}
@@ -86,7 +86,7 @@ def _examine(model: Any) -> Anatomy:
         raise CannotRecord(N_("what it says changes when its attention goes through the one that records"))
     layers, attention = _stack(model, recording.records)
     if not asks:
-        prove(model, ids, recording.records.values(), layers)
+        prove(recording.records.values(), layers, length, lambda: run(model, ids))
     for layer, module in enumerate(layers):
         if layer not in attention:  # where attention is, it asks by itself
             module.register_forward_pre_hook(lambda *_: pause())

@@ -15,7 +15,6 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from transformers.modeling_outputs import BaseModelOutput
 
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
@@ -34,12 +33,11 @@ from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.generation import end_tokens, next_token
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.output_layer import output_logits
-from model_runner.local.places import put
 from model_runner.local.reading import append_all, check_memory, explained, write
 from model_runner.local.recording import Recording, active
 from model_runner.local.stream import outputs_of, watched
 from model_runner.local.tokenizing import Encoded, Writer, encode
-from model_runner.local.two_stacks import examine_two, run_two
+from model_runner.local.two_stacks import AlreadyRead, examine_two, run_two
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest, GenerateRequest
@@ -59,11 +57,10 @@ class EncoderDecoder:
         *,
         name: str,
         revision: str | None,
-        device: str | None,
         kept: Kept,
     ) -> None:
         """Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly."""
-        self.model = put(model, device).eval().requires_grad_(False)
+        self.model = model.eval().requires_grad_(False)
         self.tokenizer = tokenizer
         self.anatomy = examine_two(self.model, name)
         info = describe(self.model, self.tokenizer, self.anatomy, name, revision)
@@ -239,7 +236,7 @@ class EncoderDecoder:
 
     def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
         """What the model's output layer makes of these states of the decoder."""
-        unread = BaseModelOutput(last_hidden_state=hidden)  # type: ignore[arg-type]  # torch's class says FloatTensor
+        unread = AlreadyRead(last_hidden_state=hidden)  # type: ignore[arg-type]  # torch's class says FloatTensor
         return output_logits(self.model, self.anatomy.trunk, hidden, encoder_outputs=unread)
 
 

@@ -32,7 +32,6 @@ from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.output_layer import output_logits
-from model_runner.local.places import put
 from model_runner.local.probe_rotation import probe_rotation
 from model_runner.local.reading import check_memory, explained, write
 from model_runner.local.recording import CannotRecord, Recording, active
@@ -60,12 +59,11 @@ class Engine:
         *,
         name: str,
         revision: str | None,
-        device: str | None,
         has_head: bool,
         kept: Kept,
     ) -> None:
         """Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly."""
-        self.model = put(model, device).eval().requires_grad_(False)
+        self.model = model.eval().requires_grad_(False)
         self.tokenizer = tokenizer
         self.anatomy = examine(self.model, name)
         self.has_head = has_head and self.anatomy.trunk.has_head

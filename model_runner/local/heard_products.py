@@ -58,6 +58,7 @@ class Products(TorchFunctionMode):
     def __init__(self, at: Callable[[], Any] = lambda: None) -> None:
         super().__init__()
         self.heard: list[Heard] = []
+        self.unread = False  # whether something was multiplied in a way that is not told apart
         self._at = at
         self._products: list[tuple[Tensor, Tensor, Tensor, Any]] = []
         self._softened: _Softened | None = None
@@ -66,6 +67,8 @@ class Products(TorchFunctionMode):
         made = func(*args, **(kwargs or {}))
         if func is ATTENTION:
             self.heard.append(_whole(made, self._at(), *args, **(kwargs or {})))
+        elif func is torch.einsum and (len(args) > 2 or isinstance(args[-1], list | tuple)):
+            self.unread = True
         elif func in PRODUCTS:
             left, right = (kwargs["batch1"], kwargs["batch2"]) if kwargs and "batch1" in kwargs else args[-2:]
             if min(left.dim(), right.dim()) >= 3 and not self._ends(left, right, made):

@@ -1,4 +1,4 @@
-"""What a model that is spread over several devices shows, brought to the one that its first layer is on."""
+"""What a model that is spread over several devices shows, brought to the one that its first layer is on; its masks."""
 
 from __future__ import annotations
 
@@ -28,6 +28,15 @@ def at(value: V, device: torch.device) -> V:
             dataclasses.replace(held, **changed) if any(changed[name] is not values[name] for name in values) else held
         )
     return value
+
+
+def cells_of(mask: Tensor, queries: int) -> Tensor | None:
+    """Which cells ``[queries, keys]`` of one text a mask keeps; None where it says more than that of some."""
+    keep = mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
+    if mask.dtype != torch.bool and bool((mask[keep] != 0).any()):
+        return None
+    alike = keep.dim() == 4 and len(keep) == 1 and bool((keep == keep[:, :1]).all())
+    return keep[0, 0].expand(queries, -1) if alike else None
 
 
 def same_cells(made: Tensor, mask: Tensor) -> bool:

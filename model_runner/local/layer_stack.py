@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from transformers.modeling_outputs import BaseModelOutput
 
 from model_runner.local.block_path import BlockPath
 from model_runner.local.encoder_decoder import EncoderDecoder
@@ -21,7 +20,7 @@ from model_runner.local.feed_forward import FeedForward
 from model_runner.local.reading import explained
 from model_runner.local.recording import Recording, active
 from model_runner.local.stream import outputs_of
-from model_runner.local.two_stacks import run_two
+from model_runner.local.two_stacks import AlreadyRead, run_two
 from model_runner.request import CaptureRequest
 from model_runner.tokens import Token
 
@@ -79,7 +78,7 @@ def _of_two(engine: EncoderDecoder, request: CaptureRequest) -> LayerStack:
             return engine.reads_positions(input_ids=_ids(read.tokens, model.device)).last_hidden_state[0]
 
     def decode() -> Tensor:
-        already = BaseModelOutput(last_hidden_state=read.hidden[None])  # type: ignore[arg-type]  # as torch has it
+        already = AlreadyRead(last_hidden_state=read.hidden[None])  # type: ignore[arg-type]  # as torch has it
         with explained(engine.info, len(written.tokens)), outputs_of(anatomy.trunk.module) as last:
             run_two(model, None, _ids(written.tokens, model.device), encoder_outputs=already)
         return last[-1].last_hidden_state[0]

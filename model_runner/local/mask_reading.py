@@ -11,11 +11,15 @@ from functools import reduce
 from typing import Any
 
 import torch
+from jaxtyping import Bool
 from torch import Tensor
 from transformers import masking_utils as theirs
 
 from attention import masks
 from attention.masks import Rule
+from model_runner.errors import N_
+from model_runner.local.cannot_record import CannotRecord
+from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 
 
 def read_mask(function: Callable[..., Any]) -> Rule | None:
@@ -32,6 +36,26 @@ def read_mask(function: Callable[..., Any]) -> Rule | None:
 def rule_of(function: Callable[..., Any], mask: Tensor) -> Rule:
     """The rule that this mask ``[1, 1, queries, keys]`` was made by; written out where it is not known."""
     return read_mask(function) or masks.Written.of(mask[0, 0])
+
+
+def rule_of_cells(visible: Bool[Tensor, "heads queries keys"], *, across: bool = False) -> MaskRule:
+    """The rule of these cells, the same in every head: one that is known, or the cells themselves.
+
+    The last query is the last key, unless it looks ``across`` at another text.
+    """
+    if not (visible == visible[0]).all():
+        raise CannotRecord(N_("its heads are masked each in another way"))
+    if across:
+        return FULL if bool(visible.all()) else MaskRule(masks.Written.of(visible[0]))
+    reach = int(visible[0].sum(dim=-1).max())
+    rules = (CAUSAL, FULL, MaskRule(masks.sliding_window(reach)))
+    return next((rule for rule in rules if is_of(rule, visible)), MaskRule(masks.Written.of(visible[0])))
+
+
+def is_of(rule: MaskRule, visible: Bool[Tensor, "heads queries keys"]) -> bool:
+    """Whether these cells are the rule's; the last query is the last key."""
+    _, queries, keys = visible.shape
+    return bool((rule.tile(slice(keys - queries, keys), slice(0, keys), visible.device) == visible).all())
 
 
 def _chunk(chunk_size: int, left_padding: Tensor) -> Rule | None:

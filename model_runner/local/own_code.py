@@ -7,7 +7,7 @@ moves no weight; where a bias is a distance but for that (ALiBi counts from the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
@@ -16,11 +16,12 @@ import torch
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
-from attention.masks import Written, sliding_window, window_of
+from attention.masks import window_of
 from model_runner.errors import N_, EditNotPossible
 from model_runner.local.cancelling import pause
 from model_runner.local.heard_products import Heard, Products
-from model_runner.local.plain_forward import run, tried
+from model_runner.local.mask_reading import is_of, rule_of_cells
+from model_runner.local.plain_forward import tried
 from model_runner.local.recording import (
     ATTENDS_AGAIN,
     GROWING_BIAS,
@@ -33,7 +34,6 @@ from model_runner.local.recording import (
 from model_runner.local.stream import watched
 from model_runner.local.turned_queries import rotation_between
 from model_runner.local.watched_rotary import RotaryCall, find_call
-from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias, by_distance, mean_by_distance
 from model_runner.verification import verify
@@ -41,6 +41,7 @@ from model_runner.verification import verify
 NO_PRODUCTS = N_(
     "it does not go through transformers' attention interface, and none was recognised in what its own code multiplies"
 )
+BY_EINSUM = N_("its own code multiplies by einsum, in which queries, keys and what positions add are not told apart")
 MORE_IN_SCORES = N_("its scores hold more than q·k and a bias that depends on the distance alone")
 CHANGED_QUERIES = N_("its own code changes queries after their projection, and that is not read")
 NO_EDITS = N_("its attention does not go through transformers' attention interface, where it could be changed")
@@ -58,10 +59,14 @@ class Form:
     scale: float
     biased: bool
     rotation: str | None
+    across: bool = False  # its keys are of another text
 
 
-def watch_own_code(model: Any, ids: Tensor) -> None:
-    """From now on, what these modules multiply is recorded. Raises CannotRecord where that does not explain itself."""
+def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
+    """From now on, what these modules multiply is recorded. Raises CannotRecord where that does not explain itself.
+
+    ``forward`` runs the model on a few tokens.
+    """
     stack: list[nn.Module] = []
     made: list[tuple[tuple[nn.Module, ...], Tensor]] = []
 
@@ -78,7 +83,7 @@ def watch_own_code(model: Any, ids: Tensor) -> None:
     products = Products(lambda: tuple(stack))
     try:
         with tried(N_("it does not run on a text alone ({error})")), products:
-            run(model, ids)
+            forward()
     finally:
         for hook in hooks:
             hook.remove()
@@ -90,20 +95,22 @@ def watch_own_code(model: Any, ids: Tensor) -> None:
         projected = [output for place, output in made if inside[-1] in place]
         forms[inside[-1]] = _form(heard, projected)
     if not forms:
-        raise CannotRecord(NO_PRODUCTS)
+        raise CannotRecord(BY_EINSUM if products.unread else NO_PRODUCTS)
     hear_rotations(model)
     for module, form in forms.items():
         _watch(module, form)
 
 
-def prove(model: Any, ids: Tensor, records: Iterable[LayerRecord], layers: Sequence[nn.Module]) -> None:
+def prove(
+    records: Iterable[LayerRecord], layers: Sequence[nn.Module], n_tokens: int, forward: Callable[[], Any]
+) -> None:
     """Raises CannotRecord where what was heard does not give what the model went on with, or its layers no stream."""
     if not all(verify(record, None, ROWS).ok for record in records):
         raise CannotRecord(N_("what it multiplies does not explain what its attention returns"))
     streams: list[Tensor] = []
     with tried(NO_STREAM), watched(layers, lambda _, stream: streams.append(stream)):
-        run(model, ids)
-    if any(not torch.is_tensor(stream) or len(stream) != ids.shape[1] for stream in streams):
+        forward()
+    if any(not torch.is_tensor(stream) or len(stream) != n_tokens for stream in streams):
         raise CannotRecord(NO_STREAM)
 
 
@@ -151,11 +158,11 @@ def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form,
     if sink is not None:
         if form.biased:
             raise CannotRecord(GROWING_BIAS)
-        if known is not None and not _is_of(known, visible):
+        if known is not None and not is_of(known, visible):
             raise CannotRecord(UNKNOWN_MASK)
         if recording.grown(name, heard.q[None], heard.k[None], heard.v[None], output[None]) is not None:
             return
-    rule = known or _rule(visible)
+    rule = known or rule_of_cells(visible, across=form.across)
     seen = LayerRecord(
         q=heard.q,
         k=heard.k,
@@ -184,32 +191,19 @@ def seen_by(scores: Tensor) -> Tensor:
     return scores >= scores.amax(dim=-1, keepdim=True) - HIDDEN
 
 
-def _rule(visible: Tensor) -> MaskRule:
-    """The rule of these cells, the same in every head: one that is known, or the cells themselves."""
-    if not (visible == visible[0]).all():
-        raise CannotRecord(N_("its heads are masked each in another way"))
-    reach = int(visible[0].sum(dim=-1).max())
-    rules = (CAUSAL, FULL, MaskRule(sliding_window(reach)))
-    return next((rule for rule in rules if _is_of(rule, visible)), MaskRule(Written.of(visible[0])))
-
-
-def _is_of(rule: MaskRule, visible: Tensor) -> bool:
-    """Whether these cells are the rule's; the last query is the last key."""
-    _, queries, keys = visible.shape
-    return bool((rule.tile(slice(keys - queries, keys), slice(0, keys), visible.device) == visible).all())
-
-
 def _form(heard: Heard, projected: Sequence[Tensor]) -> Form:
     """What the first text shows: the multiple of q·k, found beside a bias of any size that a distance has."""
     visible, products, scores = seen_by(heard.scores), heard.products.double(), heard.scores.double()
-    if not bool(torch.diagonal(visible, dim1=1, dim2=2).all()) or visible.shape[1] != visible.shape[2]:
+    across = visible.shape[1] != visible.shape[2]
+    if not (across or bool(torch.diagonal(visible, dim1=1, dim2=2).all())):
         raise CannotRecord(MORE_IN_SCORES)
-    raised, by_q = (_from_diagonal(one.masked_fill(~visible, 0.0), visible) for one in (scores, products))
-    off_score, off_q = (_from_means(one, visible) for one in (raised, by_q))
+    off_score, off_q = (_apart(one.masked_fill(~visible, 0.0), visible, across) for one in (scores, products))
     scale = _known_number(float((off_score * off_q).sum() / (off_q**2).sum()), heard)
     unit = _unit(heard, scale)
     off = (scores - scale * products).masked_fill(~visible, 0.0).abs()
-    form = Form(scale, bool(off.mean() > unit.masked_fill(~visible, 0.0).mean()), _rotation(heard, projected))
+    form = Form(scale, bool(off.mean() > unit.masked_fill(~visible, 0.0).mean()), _rotation(heard, projected), across)
+    if form.biased and across:  # no distance parts two texts
+        raise CannotRecord(MORE_IN_SCORES)
     _bias(heard, visible, form)
     return form
 
@@ -247,6 +241,14 @@ def _unit(heard: Heard, scale: float) -> Tensor:
 
 def _eps(heard: Heard) -> float:
     return max(torch.finfo(dtype).eps for dtype in (heard.scores.dtype, heard.q.dtype))
+
+
+def _apart(scores: Tensor, visible: Tensor, across: bool) -> Tensor:
+    """Less what a row has in common, and, within one text, what a distance alone tells."""
+    if not across:
+        return _from_means(_from_diagonal(scores, visible), visible)
+    mean = scores.sum(dim=-1, keepdim=True) / visible.sum(dim=-1, keepdim=True)
+    return (scores - mean).masked_fill(~visible, 0.0)
 
 
 def _from_diagonal(scores: Tensor, visible: Tensor) -> Tensor:

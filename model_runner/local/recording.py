@@ -25,12 +25,13 @@ from attention.masks import window_of
 from model_runner.errors import N_, EditNotPossible, Reason
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.cancelling import pause
+from model_runner.local.cannot_record import CannotRecord
 from model_runner.local.changed_matrices import added
 from model_runner.local.eager_rows import eager_by_rows
 from model_runner.local.edited_mask import masked
 from model_runner.local.forward_edit import ForwardEdit
-from model_runner.local.home import at, same_cells
-from model_runner.local.mask_reading import rule_of
+from model_runner.local.home import at, cells_of, same_cells
+from model_runner.local.mask_reading import rule_of, rule_of_cells
 from model_runner.local.sink import Sink
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_rotation, watch_rotations
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
@@ -42,14 +43,6 @@ NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor 
 GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
 UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
 ATTENDS_AGAIN = N_("one of its modules attends several times in a forward: layers share it, or it attends in parts")
-
-
-class CannotRecord(Exception):
-    """A layer does something that the record cannot express."""
-
-    def __init__(self, reason: Reason | str) -> None:
-        self.reason = reason
-        super().__init__(str(reason))
 
 
 @dataclass(eq=False)
@@ -202,7 +195,7 @@ def recordable_attention(
     if recording is not None:
         name = recording.names[id(module)]
         recording.enter(name)
-        rule = recording.known.get(name) or _rule_of(recording, attention_mask, causal, window)
+        rule = recording.known.get(name) or _rule_of(recording, attention_mask, causal, window, query.shape[2])
         edit = None if recording.edit is None else recording.edit.layers[name]
         if edit is not None:
             key, value, query = edit.read(key), edit.read(value), _sharpened(recording, edit, query, eager)
@@ -251,7 +244,7 @@ def _sharpened(recording: Recording, edit: LayerEdit, query: Tensor, eager: bool
     return sharpened
 
 
-def _rule_of(recording: Recording, mask: Tensor | None, causal: bool, window: int | None) -> MaskRule:
+def _rule_of(recording: Recording, mask: Tensor | None, causal: bool, window: int | None, queries: int) -> MaskRule:
     if mask is None:
         return CAUSAL if causal else FULL
     for made, rule in recording.rules:
@@ -262,6 +255,8 @@ def _rule_of(recording: Recording, mask: Tensor | None, causal: bool, window: in
         alike = [rule for rule in alike if window_of(rule.own) == window]
     if alike:
         return alike[0]
+    if not recording.whole_masks and (cells := cells_of(mask, queries)) is not None:
+        return rule_of_cells(cells[None], across=len(cells) != cells.shape[1])  # of its making: for this text alone
     raise CannotRecord(N_("it passes a mask tensor of its own instead of a rule"))
 
 

@@ -14,7 +14,7 @@ from model_runner.local.cancelling import checked
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.guarded_tokenizer import Tokenizer
-from model_runner.local.places import together
+from model_runner.local.places import put, together
 from model_runner.local.tokenizing import display
 from model_runner.local.worker import Job, Worker
 from model_runner.question import Question
@@ -44,7 +44,8 @@ class LocalRunner:
 
         Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
         """
-        of_it: Any = {"name": name, "revision": revision, "device": device, "kept": kept or Kept(CACHE_BYTES)}
+        of_it: Any = {"name": name, "revision": revision, "kept": kept or Kept(CACHE_BYTES)}
+        model = put(model, device)
         self.engine: Engine | EncoderDecoder
         if getattr(model.config, "is_encoder_decoder", False):
             self.engine = EncoderDecoder(model, tokenizer, self, **of_it)

@@ -15,14 +15,13 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from transformers.modeling_outputs import BaseModelOutput
 
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.recording import Recording, active
 from model_runner.local.rerun import Change, Rerun, Variants, entered
-from model_runner.local.two_stacks import run_two
+from model_runner.local.two_stacks import AlreadyRead, run_two
 from model_runner.request import CaptureRequest
 
 
@@ -46,7 +45,7 @@ class BothStacks(Rerun):
         more: dict[str, Any] = {}
         if attention != "encoder":
             made: Any = reading.hidden.expand(rows, -1, -1)
-            more["encoder_outputs"] = BaseModelOutput(last_hidden_state=made)
+            more["encoder_outputs"] = AlreadyRead(last_hidden_state=made)
         recording = Recording(anatomy.names, edit=ForwardEdit(edits), keeps=False)
         inside = anatomy.stack(attention).layers[layer]
         with torch.no_grad(), entered(inside, stream), _last_alone(model), active(recording):

@@ -11,17 +11,20 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from transformers.modeling_outputs import BaseModelOutput
 
 from model_runner.edits import ATTENTIONS
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.anatomy import NUMBERED, READS_ELSE, Trunk, last_states
 from model_runner.local.forward_edit import Shape
+from model_runner.local.own_code import prove, watch_own_code
 from model_runner.local.plain_forward import same, text_config, tried
 from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
 from model_runner.record import LayerRecord
 
 SOURCE, TARGET = 7, 5  # tokens of the two texts that go through the model at load
 DOES_NOT_RUN = N_("it does not run on two texts alone ({error})")
+OTHER_ENCODER = N_("its encoder attends in blocks, by code of its own, and only what its decoder does was recognised")
 OTHER_PLACES = N_("its attention is not that of one encoder and one decoder, a stack of layers each")
 
 
@@ -80,16 +83,20 @@ def examine_two(model: Any, name: str) -> TwoStacks:
 
 
 def _examine(model: Any) -> TwoStacks:
-    if not model._can_set_attn_implementation():
-        raise CannotRecord(N_("it does not go through transformers' attention interface"))
+    asks = model._can_set_attn_implementation()  # transformers' interface
     start = start_token(model)
-    n_vocab, device = text_config(model).vocab_size, model.device
-    ids = torch.arange(SOURCE, device=device)[None] % n_vocab
-    written = torch.tensor([[start, *range(TARGET - 1)]], device=device) % n_vocab
+    n_vocab, pad = text_config(model).vocab_size, text_config(model).pad_token_id
+    some = [token for token in range(SOURCE + 1) if token != pad]  # what looks like padding may be hidden
+    ids = torch.tensor([some[:SOURCE]], device=model.device) % n_vocab
+    written = torch.tensor([[start, *some[: TARGET - 1]]], device=model.device) % n_vocab
+
+    def forward() -> Any:
+        return run_two(model, ids, written)
+
     with tried(DOES_NOT_RUN):
-        plain = run_two(model, ids, written).logits
+        plain = forward().logits
         try:
-            install(model)
+            install(model) if asks else watch_own_code(model, forward)
         except (NotImplementedError, ImportError) as error:
             raise CannotRecord(first_line(error)) from error
     names = {id(module): qualified for qualified, module in model.named_modules()}
@@ -100,9 +107,19 @@ def _examine(model: Any) -> TwoStacks:
     if not same(output, plain):
         raise CannotRecord(N_("what it says changes when its attention goes through the one that records"))
     encoder, decoder = _stacks(model, recording.records)
+    if not asks:
+        for stack, count in ((encoder, SOURCE), (decoder, TARGET)):
+            every = [recording.records[name] for name in (*stack.own, *stack.cross)]
+            prove(every, stack.layers, count, forward)
     stream = plain.new_empty(text_config(model).hidden_size).nbytes * (len(encoder.layers) + len(decoder.layers) + 4)
     stored = sum(record.nbytes for record in recording.records.values()) / TARGET + stream
     return TwoStacks(encoder, decoder, names, start, *decoder.heads[0], stored, trunk)
+
+
+class AlreadyRead(BaseModelOutput):
+    """What the encoder made, as the decoder of any family is given it: Switch asks for what its routers said too."""
+
+    router_logits: Any = None
 
 
 def start_token(model: Any) -> int:
@@ -128,6 +145,8 @@ def _trunk(model: Any, ids: Tensor, written: Tensor, recording: Recording) -> tu
     if not of_decoder:
         raise CannotRecord(READS_ELSE)
     module, output = of_decoder[-1]
+    if output.last_hidden_state.shape[-1] != text_config(model).hidden_size:  # FSMT's decoder ends in the output layer
+        raise CannotRecord(READS_ELSE)
     return Trunk(module, type(output), has_head=True), said
 
 
@@ -142,6 +161,8 @@ def _stacks(model: Any, records: dict[str, LayerRecord]) -> tuple[Stack, Stack]:
         if layers.setdefault(int(place[2]), qualified) != qualified:
             raise CannotRecord(ATTENDS_AGAIN)
     kinds = [found.get(shape, {}) for shape in ((SOURCE, SOURCE), (TARGET, TARGET), (TARGET, SOURCE))]
+    if kinds[1] and not kinds[0]:
+        raise CannotRecord(OTHER_ENCODER)
     if len(found) != 3 or any(len(stacks) != 1 for stacks in kinds):
         raise CannotRecord(OTHER_PLACES)
     (encoder, reads), (decoder, writes), (crosses, looks) = (next(iter(stacks.items())) for stacks in kinds)

@@ -7,17 +7,20 @@ from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
-from transformers import AutoModel
+from transformers import AutoModel, AutoModelForSpeechSeq2Seq
 
 from tests.model_runner.cases import FAMILY
 from tests.model_runner.folders import save
 from tests.model_runner.tiny import tiny
 
+ROWS = ("encoder_ffn_dim", "decoder_ffn_dim")
+SMALL = {"encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 4, "decoder_attention_heads": 4}
 OTHERS = {  # beside the table of families
     "bert-base": tiny("bert", AutoModel),
     "llama-base": tiny("llama", AutoModel),
     "bloom": tiny("bloom"),
     "mamba": tiny("mamba"),
+    "whisper": tiny("whisper", AutoModelForSpeechSeq2Seq, d_model=32, **SMALL, **dict.fromkeys(ROWS, 48)),
 }
 
 

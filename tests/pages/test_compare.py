@@ -7,6 +7,7 @@ import re
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 import torch
 
 from analysis.aligned_heads import aligned_heads
@@ -119,25 +120,44 @@ def test_another_model_opens_on_its_own_head_and_its_predictions_have_no_kl():
     assert "KL(A" not in html(app)
 
 
-def test_two_checkpoints_of_one_model_are_compared_in_the_same_head(tmp_path):
-    for steps in (1, 2):
-        torch.manual_seed(steps)
-        model = tiny("llama")()
-        for weight in model.parameters():
-            weight.data += steps * 0.1 * torch.randn_like(weight)
-        model.save_pretrained(tmp_path / f"{steps}")
-        byte_tokenizer().save_pretrained(tmp_path / f"{steps}")
-    app = open_app(page=PAGE, model=str(tmp_path / "1"), text="abcab", layer="2", head="1",
-                   **{"compare.model": str(tmp_path / "2")})  # fmt: skip
+def trained(folder, text="abcab", steps=8):
+    """A model saved before and after steps of training on this text; its losses before each."""
+    model, losses = tiny("llama")(), []
+    ids, optimizer = byte_tokenizer()(text, return_tensors="pt")["input_ids"], torch.optim.SGD(model.parameters(), 0.05)
+    for step in range(steps + 1):
+        if step in (0, steps):
+            model.save_pretrained(folder / f"checkpoint-{step}")
+            byte_tokenizer().save_pretrained(folder / f"checkpoint-{step}")
+        optimizer.zero_grad()
+        with torch.enable_grad():
+            loss = model.requires_grad_(True)(input_ids=ids, labels=ids).loss
+            loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses
+
+
+def test_a_model_is_compared_with_itself_after_steps_of_training_in_the_same_head(tmp_path):
+    losses = trained(tmp_path)
+    before, after = (str(tmp_path / f"checkpoint-{step}") for step in (0, 8))
+    place = {"model": before, "text": "abcab", "layer": "2", "head": "1", "compare.model": after}
+    app = open_app(page=PAGE, **place)
     no_failure(app)
     assert sentences(app) == []
     assert app.selectbox(key="compare.head").value == "L2H1"
+    assert "checkpoint-0" in html(app)  # the sides are told apart by their folders
+    assert "checkpoint-8" in html(app)
     (_, a), (_, b), (_, difference) = maps(app)
-    one, two = (head_map(capture("abcab", str(tmp_path / f"{steps}")), 2, 1).values for steps in (1, 2))
+    one, two = (head_map(capture("abcab", folder), 2, 1).values for folder in (before, after))
     same(a, one)
     same(b, two)
     same(difference, one - two)
     assert np.nanmax(np.abs(difference)) > 0.01
+    logits = [torch.stack([capture("abcab", one).logits(at) for at in range(4)]) for one in (before, after)]
+    said = [-float(one.log_softmax(-1)[range(4), list(b"bcab")].mean()) for one in logits]
+    assert said[0] == pytest.approx(losses[0], abs=1e-3)  # both sides are the model at that step
+    assert said[1] == pytest.approx(losses[8], abs=1e-3)
+    assert said[1] < said[0]
 
 
 def test_metrics_of_both_heads_are_the_grids_own():

@@ -18,7 +18,7 @@ from transformers import AutoModelForCausalLM
 from model_runner import memory
 from model_runner.errors import DeviceMissing, ModelTooLarge
 from model_runner.local import places
-from model_runner.local.home import at
+from model_runner.local.home import at, cells_of
 from model_runner.local.places import NeedsAccelerate, OneDeviceOnly, placed, together, where
 from model_runner.local.runner import LocalRunner
 from model_runner.questions import WhichHeads
@@ -95,6 +95,18 @@ def test_a_value_is_brought_with_all_its_tensors() -> None:
     assert moved["a"][0].device.type == moved["a"][1][0].device.type == "meta"
     assert moved["b"] == 3
     assert at(given["a"], torch.device("cpu")) is given["a"]
+
+
+def test_a_mask_of_a_models_own_making_is_read_cell_by_cell_if_it_only_keeps_and_hides() -> None:
+    hidden = torch.finfo(torch.float32).min
+    added = torch.tensor([[[[0.0, hidden, 0.0]]]])
+    assert cells_of(added, 2) is not None
+    assert cells_of(added, 2).tolist() == [[True, False, True]] * 2  # pyright: ignore[reportOptionalMemberAccess]
+    kept = torch.tensor([[[[True, False], [True, True]]]])
+    assert cells_of(kept, 2).tolist() == kept[0, 0].tolist()  # pyright: ignore[reportOptionalMemberAccess]
+    assert cells_of(torch.tensor([[[[0.0, -0.5, 0.0]]]]), 1) is None  # it weighs, too
+    assert cells_of(torch.cat([kept, ~kept], dim=1), 2) is None  # each head another one
+    assert cells_of(torch.cat([kept, kept]), 2) is None  # two texts
 
 
 # -- layers that are given copies -------------------------------------------------------------------------------------

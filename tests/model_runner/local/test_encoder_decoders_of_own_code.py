@@ -1,0 +1,44 @@
+"""Encoder–decoders that multiply in code of their own: captured and not changed, or refused with the reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from model_runner import CaptureRequest, GenerateRequest
+from model_runner.edits import OfAttention, ScaledHead
+from model_runner.errors import EditNotPossible, NotCapturable
+from model_runner.local.runner import LocalRunner
+from tests.model_runner.local.test_encoder_decoders import BART, SOURCE, T5, TARGET, built, ids_of, runner
+from tests.model_runner.tiny import BOS, byte_tokenizer
+
+pytestmark = pytest.mark.table
+
+REFUSED = {
+    "longt5": (built("longt5", **T5), "its encoder attends in blocks, by code of its own"),
+    "fsmt": (
+        built("fsmt", **BART, src_vocab_size=264, tgt_vocab_size=264, langs=["en", "de"], decoder_start_token_id=BOS),
+        "its output layer reads something else than the last hidden state",
+    ),
+    "led": (built("led", **BART), "its encoder attends in blocks, by code of its own"),
+    "pegasus_x": (built("pegasus_x", **BART), "what it says changes when its attention goes through"),
+    "bigbird_pegasus": (built("bigbird_pegasus", **BART), "what it says changes when its attention goes through"),
+    "nllb-moe": (built("nllb-moe", **BART, num_experts=2), "what it says changes when its attention goes through"),
+}
+
+
+def test_own_code_is_captured_generates_and_refuses_to_be_changed():
+    held = runner("mvp")
+    *_, last = held.generate(GenerateRequest(SOURCE, 3, target=TARGET))
+    assert last.capture.attention("cross").verify(0).ok
+    one = held.capture(CaptureRequest(SOURCE, target="")).attention("cross")  # one token, which sees the whole source
+    assert one.weights(0, 0).shape == (1, len(ids_of(SOURCE)))
+    assert one.verify(0).ok
+    with pytest.raises(EditNotPossible, match="does not go through transformers' attention interface"):
+        held.capture(CaptureRequest(SOURCE, target=TARGET, edits=(OfAttention("cross", ScaledHead(0, 1, 0.0)),)))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_family_that_cannot_be_captured_is_refused_with_its_reason(name):
+    build, reason = REFUSED[name]
+    with pytest.raises(NotCapturable, match=reason):
+        LocalRunner(build(), byte_tokenizer(), name=name)
