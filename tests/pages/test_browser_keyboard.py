@@ -21,7 +21,8 @@ MOST = 130  # stops of a page
 FOCUSED = """(primary) => {
   let node = document.activeElement
   while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
-  const around = [node, node.closest("[data-testid=stCheckbox] label"), node.closest(".scroller"), node.closest("[data-testid=stSlider]"), node.parentElement]
+  const around = [node, node.closest("[data-testid=stCheckbox] label"), node.closest(".scroller"),
+    node.closest("[data-testid=stSlider]"), node.parentElement]
   const seen = around.filter(Boolean).map((one) => getComputedStyle(one)).some((style) =>
     (style.outlineStyle === "solid" && parseFloat(style.outlineWidth) >= 2) ||
     (node.matches("input, textarea") && style.borderTopStyle === "solid" && style.borderTopColor === primary))
