@@ -1,9 +1,8 @@
-"""What axe finds wrong on any view of a page, light or dark: nothing. And where the keyboard is can be seen."""
+"""What axe finds wrong on any view of a page, light or dark: nothing."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import fields
 from importlib import import_module
 from typing import Any, get_args, get_type_hints
@@ -13,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from pages.entries import ENTRIES
 from tests.axe import found_by
-from tests.pages.visiting import PATIENCE, eventually, text_box, wait_for_rest
+from tests.pages.visiting import PATIENCE, eventually, wait_for_rest
 
 CHART = ".js-plotly-plot .main-svg"
 KNOWN = ".atlas-known"
@@ -105,17 +104,6 @@ VIEWS: dict[str, dict[str, str]] = {
 # No colour on its way, and nothing dimmed since a run has yet to draw it again: the race runs on.
 STILL = """*, ::before, ::after { transition: none !important; animation: none !important }
 [data-stale=true] { opacity: 1 !important }"""
-# A box that one types in has a border of the primary colour while it has the keyboard, all else a frame.
-FOCUSED = """(primary) => {
-  let node = document.activeElement
-  while (node.shadowRoot?.activeElement) node = node.shadowRoot.activeElement
-  const around = [node, node.closest("[data-testid=stCheckbox] label"), node.closest(".scroller"), node.parentElement]
-  const seen = around.filter(Boolean).map((one) => getComputedStyle(one)).some((style) =>
-    (style.outlineStyle === "solid" && parseFloat(style.outlineWidth) >= 2) ||
-    (node.matches("input, textarea") && style.borderTopStyle === "solid" && style.borderTopColor === primary))
-  return [node.getAttribute("role") ?? node.tagName.toLowerCase(), node.ariaLabel ?? node.textContent.trim(), seen]
-}"""
-PRIMARY = {"light": "rgb(56, 56, 143)", "dark": "rgb(134, 136, 232)"}
 
 
 def open_view(page: Page, url: str, painted: str) -> None:
@@ -189,39 +177,3 @@ def test_every_view_of_every_page_is_looked_at():
                 assert every
                 seen = [re.search(rf"{kind.SCOPE}\.view=(\w+)", address) for address in VIEWS[entry.address]]
                 assert {found[1] if found else field.default for found in seen} == set(every), entry.address
-
-
-@pytest.mark.long
-def test_the_keyboard_can_be_seen_wherever_it_is(new_page, server):
-    scheme = "dark"  # where a frame is harder to see
-    page = new_page(color_scheme=scheme)
-    open_view(page, f"{server.url}/?layer=6&head=5", ".token-lines")
-    text_box(page).focus()
-    seen: list[tuple[str, str, bool]] = []
-    while not (seen and seen[-1][0] == "body"):
-        page.keyboard.press("Tab")
-        seen.append(tuple(page.evaluate(FOCUSED, PRIMARY[scheme])))
-        assert len(seen) < 80
-    kinds = Counter(kind for kind, _name, _framed in seen)
-    assert kinds["a"] == len(ENTRIES)
-    assert min(kinds[kind] for kind in ("switch", "radio", "button", "option", "combobox", "img")) >= 1
-    assert [(kind, name) for kind, name, framed in seen[:-1] if not framed] == []
-
-
-def test_a_menu_that_opens_takes_the_keyboard_and_gives_it_back(page, server):
-    open_view(page, f"{server.url}/?layer=6&head=5", ".token-lines")
-    for name in ("As tables", "Take it away"):
-        button = page.get_by_role("button", name=name)
-        button.focus()
-        page.keyboard.press("Enter")
-        menu = page.get_by_role("dialog", name=name)
-        expect(menu).to_be_focused(timeout=PATIENCE)
-        wait_for_rest(page)
-        if name == "Take it away":
-            expect(menu.get_by_role("button", name="NPZ", exact=True)).to_be_visible(timeout=PATIENCE)
-            page.keyboard.press("Tab")
-            inside = "() => Boolean(document.activeElement.closest('[data-testid=stPopoverBody]'))"
-            assert page.evaluate(inside)
-        page.keyboard.press("Escape")
-        expect(menu).to_have_count(0, timeout=PATIENCE)
-        expect(button).to_be_focused(timeout=PATIENCE)

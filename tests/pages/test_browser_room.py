@@ -34,7 +34,11 @@ VIEWS: dict[str, dict[str, str]] = {
         "compare.view=next&compare.model=encoder": ".atlas-paired",
         "compare.view=tokens&compare.model=encoder": ".atlas-aligned",
     },
-    "long_texts": {"": ".long-map"},
+    "long_texts": {
+        "": ".long-map",
+        "long_texts.view=heads": ".head-grid",
+        "long_texts.view=curves": "[class*=st-key-long_] .main-svg",
+    },
     "next_token": {"": ".sampling-bench", "next_token.compare=1&next_token.draws=100": ".sampling-bench"},
     "film": {"film.length=8&film.steps=6&film.frame=2": ".film .frame canvas"},
     "kv_cache": {
@@ -53,6 +57,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "block.view=stream": ".st-key-stream_grown .main-svg",
         "block.view=norms": ".model-stages",
         "block.view=ffn&block.layer=7": ".st-key-ffn_curves .main-svg",
+        "block.view=experts&block.experts=random": ".layer-head-map",
         "block.view=lens": ".layer-head-map",
         "block.view=learning": ".layer-head-map",
     },
@@ -62,11 +67,18 @@ VIEWS: dict[str, dict[str, str]] = {
         "edit_heads.view=patching&query=6": ".layer-head-map",
     },
     "families": {"families.family=two": ".family-masks", "families.family=prefix": ".head-map"},
-    "steps": {"": ".step-by-step", "steps.source=model&layer=6&head=4": ".step-by-step"},
+    "steps": {
+        "": ".step-by-step",
+        "steps.source=model&layer=6&head=4": ".step-by-step",
+        "steps.view=scale": "[class*=st-key-steps_scale_] .main-svg",
+        "steps.view=length": ".st-key-steps_length_entropy_0 .main-svg",
+        "steps.view=similarity": ".step-by-step",
+    },
     "zoo": {
         "layer=6&head=4": ".head-map",
         "layer=6&head=4&zoo.view=flash": ".flash-film",
         "zoo.view=model&layer=6&head=4": ".head-map",
+        "zoo.view=cost": ".st-key-zoo_cost .main-svg",
     },
 }
 OFTEN = ("", "film")  # pages whose first view is looked at in every run of the tests
@@ -81,6 +93,9 @@ LOOKS = [
     for path, views in VIEWS.items()
     for number, (address, picture) in enumerate(views.items())
 ]
+# the size of the smallest words of charts, which Plotly draws
+SMALLEST = """() => Math.min(99, ...[...document.querySelectorAll(".js-plotly-plot text")]
+  .filter((one) => one.textContent.trim()).map((one) => parseFloat(getComputedStyle(one).fontSize)))"""
 SIDEWAYS = """() => Math.max(...[document.scrollingElement, document.querySelector('[data-testid=stMain]')]
   .map((box) => box.scrollWidth - box.clientWidth))"""
 # every two neighbouring columns of a row of which one is printed over the other
@@ -137,6 +152,7 @@ def test_the_picture_is_whole_on_a_projector_and_grows_and_nothing_scrolls_sidew
     resize(page, LARGE)
     eventually(page, lambda: size_of(shown), lambda size: size[0] > 1.1 * usual[0] and size[1] > 1.1 * usual[1])
     assert low_end(shown) <= LARGE["height"]
+    assert page.evaluate(SMALLEST) >= 13
     for narrow in (ENLARGED, PHONE):
         resize(page, narrow)
         eventually(page, lambda: page.evaluate(SIDEWAYS), lambda pixels: pixels == 0)

@@ -142,6 +142,12 @@ def html(app: AppTest) -> str:
     return "\n".join(element.proto.body for element in app.get("html"))
 
 
+def picture_taken(app: AppTest) -> str:
+    """The SVG that the menu of files offers, with what it says of itself."""
+    app.session_state["take_away"] = True
+    return payload(app.run(), "save_picture")[0]["svg"]
+
+
 def sentences(app: AppTest) -> list[str]:
     """The boxes that say what is wrong, without the escapes that keep Markdown from reading them."""
     return [re.sub(r"\\(.)", r"\1", element.value) for element in (*app.error, *app.warning, *app.info)]
