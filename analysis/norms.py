@@ -4,6 +4,7 @@ post-norm.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,11 +40,12 @@ def normed(capture: Capture, row: int, position: int) -> Normed:
     )
 
 
+@functools.lru_cache(maxsize=8)
 def random_growth(layers: int) -> dict[str, Float[np.ndarray, "layers_plus_1"]]:
     """Mean length of the stream after each layer of random nets, as a multiple of what it begins with.
 
     Each layer adds a random two-matrix ReLU part whose output has the size of its input: to the stream as it is
-    ("none"), of the normed stream ("pre"), or with a norm after the sum ("post").
+    ("none"), of the normed stream ("pre"), or with a norm after the sum ("post"). Kept, for it takes 0.04 s a layer.
     """
     found: dict[str, np.ndarray] = {}
     for kind in ("pre", "post", "none"):

@@ -23,12 +23,17 @@ class Term:
 
 @dataclass(frozen=True)
 class Spelled:
-    """``total`` is exactly the sum of the terms, of the ``rest`` of ``more`` products, and of the bias."""
+    """``total`` is exactly the sum of the terms, of the ``rest`` of ``more`` products, and of the bias.
+
+    Where a norm follows, of that sum ``less`` is taken away, and what is left is multiplied by ``factor``.
+    """
 
     terms: tuple[Term, ...]
     rest: float
     more: int
     bias: float
+    less: float
+    factor: float
     total: float
 
 
@@ -40,8 +45,9 @@ def spelled(projected: Projected, row: int, column: int) -> Spelled:
     terms = tuple(Term(int(dim), float(read[dim]), float(weight[dim])) for dim in order)
     rest = float(np.delete(products, order).sum())
     bias = float(projected.bias[column])
-    total = sum(term.read * term.weight for term in terms) + rest + bias
-    return Spelled(terms, rest, len(products) - len(order), bias, total)
+    whole = sum(term.read * term.weight for term in terms) + rest + bias
+    less, factor = float(projected.less[row, column]), float(projected.factor[row, column])
+    return Spelled(terms, rest, len(products) - len(order), bias, less, factor, (whole - less) * factor)
 
 
 def largest_dims(projected: Projected, columns: list[int], most: int) -> list[int]:

@@ -36,11 +36,13 @@ ARM = """(selector) => {
   let [began, ran] = [0, false]
   const note = (event) => (began = event.timeStamp)
   for (const kind of ["pointerup", "keydown"]) addEventListener(kind, note, { capture: true, once: true })
-  window.answer = new Promise((resolve) => {
+  const noted = (records) => (ran ||= records.some((one) => one.oldValue === "running"))
+  new MutationObserver(noted).observe(app, { attributeFilter: ["data-test-script-state"], attributeOldValue: true })
+  window.answer = new Promise((resolve, refuse) => {
+    setTimeout(() => refuse(new Error(began ? "no answer" : "no input")), 60000)
     const look = () => {
-      const running = app.dataset.testScriptState === "running"
-      ran ||= running
-      const done = selector ? root()?.dataset.painted !== before : ran && !running
+      const still = app.dataset.testScriptState === "notRunning"
+      const done = selector ? root()?.dataset.painted !== before : ran && still
       if (!began || !done) return requestAnimationFrame(look)
       requestAnimationFrame(() => {
         const channel = new MessageChannel()
@@ -140,7 +142,7 @@ def _measured(
             before = sum(server.cpu_times()[:2])
             times.append(_turn(page, control, turn, places))
             own.append(1000 * (sum(server.cpu_times()[:2]) - before))
-    print(f"  {control.what}: {[round(ms) for ms in times]}", file=sys.stderr)
+    print(f"  {control.what}: {[round(ms) for ms in times]}, own {[round(ms) for ms in own]}", file=sys.stderr)
     return times[:places], times[places:], own[places:]
 
 

@@ -29,7 +29,8 @@ class Routed:
     """One layer's experts over a text: whom each token is sent to, and how much of each expert's output counts.
 
     ``picks`` are the experts that a token goes to, ``weights`` what their outputs are multiplied by before they are
-    added, as the modules are told both. ``n_parameters`` are those of one expert.
+    added, as the modules are told both. ``n_parameters`` are those of one expert. ``on_input``: what the experts
+    read is multiplied, not what they make (Llama 4).
     """
 
     layer: int
@@ -39,6 +40,7 @@ class Routed:
     weights: Float[Tensor, "tokens used"]
     n_parameters: int
     beside: tuple[Beside, ...]
+    on_input: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from model_runner.request import CaptureRequest
 class Projected:
     """``made = read @ matrix + bias`` as the module ``module`` made it, of one head's columns; ``bias`` 0 where none.
 
-    ``read`` is the stream as the layer's norm leaves it.
+    ``read`` is the stream as the layer's norm leaves it. Where a norm of the head's own follows, the module ``norm``,
+    the head's numbers are ``(made − less) · factor``; else ``less`` is 0 and ``factor`` 1.
     """
 
     module: str
@@ -23,11 +24,14 @@ class Projected:
     matrix: Float[Tensor, "d_model d_head"]
     bias: Float[Tensor, "d_head"]
     made: Float[Tensor, "positions d_head"]
+    norm: str
+    less: Float[Tensor, "positions d_head"]
+    factor: Float[Tensor, "positions d_head"]
 
 
 @dataclass(frozen=True, eq=False)
 class Projections:
-    """Of queries, keys and values before any rotation; None where no column of a matrix makes them (a norm follows)."""
+    """Of queries, keys and values before any rotation; None where no column of a matrix makes them (latents)."""
 
     q: Projected | None
     k: Projected | None

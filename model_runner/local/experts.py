@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformers import MixtralConfig, MixtralModel
 
 from model_runner.expert_questions import Beside, Routed, Routing
-from model_runner.local.block_probe import LayerRun
+from model_runner.local.block_probe import Event, LayerRun, first_tensor
 from model_runner.local.engine import Engine
 from model_runner.local.layer_stack import stack_of
 from model_runner.request import CaptureRequest
@@ -24,24 +24,48 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Experts:
-    """A module by its name in the layer, which is told for each token ``n_used`` of its experts."""
+    """A module by its name in the layer, which is told for each token ``n_used`` of its experts.
+
+    Or is told nothing, and given every token once for each expert, times what the module ``router`` made (Llama 4).
+    """
 
     module: str
     n_experts: int
     n_used: int
+    router: str = ""
 
 
 def experts_of(run: LayerRun) -> Experts | None:
-    """The module with experts, if it is told by whole numbers which token goes to which."""
+    """The module with experts, if it is told by whole numbers which token goes to which, or given shares of tokens."""
     for event in run.events:
         found = picks_in(event.given, len(run.entering))
         if found is None:
+            if (shared := _given_shares(run, event)) is not None:
+                return shared
             continue
         stacked = [len(parameter) for parameter in event.module.parameters(recurse=False) if parameter.dim() == 3]
         listed = [len(list(child.children())) for child in event.module.modules() if isinstance(child, nn.ModuleList)]
         n_experts = next(iter(stacked + listed), 0) or getattr(event.module, "num_experts", 0)
         if n_experts > int(found[0].max()):
             return Experts(event.name, n_experts, found[0].shape[-1])
+    return None
+
+
+def _given_shares(run: LayerRun, event: Event) -> Experts | None:
+    """The module of this event, if it reads every token for each of its experts, times what a router made of it."""
+    sizes = {len(one) for one in event.module.parameters(recurse=False) if one.dim() == 3}
+    n_tokens, width = run.entering.shape
+    for n_experts in sizes:
+        if not event.given or event.given[0].numel() != n_experts * n_tokens * width:
+            continue
+        read = event.given[0].reshape(n_experts, n_tokens, width)
+        for other in run.events:
+            of = next((x for one in other.given[:1] if (x := run.stream(one)) is not None), None)
+            if of is None or other.made.shape != (n_tokens, n_experts):
+                continue
+            counts = (other.made != 0).sum(dim=1)
+            if torch.allclose(read, other.made.T[:, :, None] * of) and int(counts.min()) == int(counts.max()):
+                return Experts(event.name, n_experts, int(counts[0]), other.name)
     return None
 
 
@@ -89,7 +113,7 @@ def _routing(
     told: dict[int, tuple[Tensor, Tensor]] = {}
     with contextlib.ExitStack() as stack:
         for place, experts in known.items():
-            stack.enter_context(_told(layers[place].get_submodule(experts.module), n_tokens, told, place))
+            stack.enter_context(_told(layers[place], experts, n_tokens, told, place))
         if known:
             forward()
     return Routing(
@@ -99,8 +123,10 @@ def _routing(
 
 
 @contextlib.contextmanager
-def _told(module: nn.Module, n_tokens: int, told: dict[int, tuple[Tensor, Tensor]], place: int) -> Generator[None]:
-    """While it is open, what the module is told goes into ``told`` at its layer's place."""
+def _told(
+    layer: nn.Module, experts: Experts, n_tokens: int, told: dict[int, tuple[Tensor, Tensor]], place: int
+) -> Generator[None]:
+    """While it is open, what the module is told, or its router makes, goes into ``told`` at its layer's place."""
 
     def hook(_: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         found = picks_in((*args, *kwargs.values()), n_tokens)
@@ -108,7 +134,15 @@ def _told(module: nn.Module, n_tokens: int, told: dict[int, tuple[Tensor, Tensor
             picks, weights = found
             told[place] = picks.to("cpu", torch.long, copy=True), weights.to("cpu", torch.float32, copy=True)
 
-    handle = module.register_forward_pre_hook(hook, with_kwargs=True)
+    def after(_: nn.Module, _args: tuple[Any, ...], output: Any) -> None:
+        if (shares := first_tensor(output)) is not None:
+            weights, picks = shares.reshape(n_tokens, experts.n_experts).topk(experts.n_used, dim=1)
+            told[place] = picks.to("cpu", torch.long, copy=True), weights.to("cpu", torch.float32, copy=True)
+
+    if experts.router:
+        handle = layer.get_submodule(experts.router).register_forward_hook(after)
+    else:
+        handle = layer.get_submodule(experts.module).register_forward_pre_hook(hook, with_kwargs=True)
     try:
         yield
     finally:
@@ -131,4 +165,5 @@ def _routed(layer: nn.Module, place: int, experts: Experts, picks: Tensor, weigh
         weights=weights,
         n_parameters=sum(one.numel() for one in module.parameters()) // experts.n_experts,
         beside=tuple(beside),
+        on_input=bool(experts.router),
     )

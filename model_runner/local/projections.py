@@ -1,12 +1,14 @@
 """The columns of a layer's matrices that make a head's queries, keys and values, found by what they make of a text.
 
 Nothing is read from names: of every matrix inside the attention that reads vectors as wide as the stream, each column's
-output is compared with the head's numbers at all positions asked for.
+output is compared with the head's numbers at all positions asked for. Where none has them, the same is asked of what
+the norms inside the attention make, and of the matrices for what these norms read.
 """
 
 from __future__ import annotations
 
 import contextlib
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -17,6 +19,7 @@ from transformers.pytorch_utils import Conv1D
 from model_runner.errors import NotRecoverable
 from model_runner.local.engine import Engine
 from model_runner.local.layer_stack import stack_of
+from model_runner.local.norm_kind import LAYER, norm_kind
 from model_runner.local.numbers import matrix_of
 from model_runner.projection_questions import HeadProjections, Projected, Projections
 
@@ -29,12 +32,15 @@ def projections(engine: Engine, asked: HeadProjections) -> Projections:
     capture = engine.capture(asked.request)
     record, places = capture.record(asked.layer), list(asked.positions)
     made: list[tuple[str, nn.Module, Tensor, Tensor]] = []
+    norms: list[Normed] = []
     module = engine.model.get_submodule(engine.anatomy.attention[asked.layer])
     with contextlib.ExitStack() as stack:
         for name, inside in module.named_modules():
             if isinstance(inside, (nn.Linear, Conv1D)):
                 handle = inside.register_forward_hook(_listen(made, name, places))
                 stack.callback(handle.remove)
+            elif inside is not module and not list(inside.children()):
+                stack.callback(inside.register_forward_hook(_listen_to_norm(norms, name, places)).remove)
         stack_of(engine, asked.request).forward()
     width, kv_head = capture.residual(asked.layer).shape[-1], asked.head // record.group
     wide = [one for one in made if one[2].shape[-1] == width]
@@ -43,7 +49,64 @@ def projections(engine: Engine, asked: HeadProjections) -> Projections:
     except NotRecoverable as error:
         q, k = (None, None) if record.rotation is not None or type(error) is NotRecoverable else (record.q, record.k)
     wanted = (q, asked.head), (k, kv_head), (record.v, kv_head)
-    return Projections(*(None if x is None else _found(wide, x[head, places].float()) for x, head in wanted))
+    return Projections(*(None if x is None else _either(wide, norms, x[head, places].float()) for x, head in wanted))
+
+
+@dataclass(frozen=True, eq=False)
+class Normed:
+    """What a module that may be a norm of heads has read and made, a row a position, and the mean that it reads."""
+
+    name: str
+    module: nn.Module
+    width: int
+    read: Float[Tensor, "positions d_out"]
+    mean: Float[Tensor, "positions d_out"]
+    made: Float[Tensor, "positions d_out"]
+
+
+def _listen_to_norm(norms: list[Normed], name: str, places: list[int]) -> Any:
+    def hook(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        x = args[0] if args else None
+        if not torch.is_tensor(x) or not torch.is_tensor(output) or x.shape != output.shape or x.dim() not in (3, 4):
+            return
+        whole = x, x.mean(dim=-1, keepdim=True).expand_as(x), output
+        for turned in (False, True) if x.dim() == 4 else (False,):  # (batch, tokens, heads, d_head), or heads first
+            rows = [(one.transpose(1, 2) if turned else one)[0].flatten(1) for one in whole]
+            if x.shape[0] == 1 and len(rows[0]) > max(places):
+                norms.append(Normed(name, module, x.shape[-1], *(one[places].detach().float().clone() for one in rows)))
+
+    return hook
+
+
+def _either(
+    wide: list[tuple[str, nn.Module, Tensor, Tensor]], norms: list[Normed], values: Float[Tensor, "positions d_head"]
+) -> Projected | None:
+    """Columns of a matrix, or of one that a norm follows."""
+    found = _found(wide, values)
+    if found is not None:
+        return found
+    for norm in norms:
+        columns = _columns(norm.made, values, values.dtype)
+        inner = None if columns is None else _found(wide, norm.read[:, columns])
+        if columns is None or inner is None or getattr(norm.module, "bias", None) is not None:
+            continue
+        kind = norm_kind(norm.module, norm.width)
+        if kind is None:
+            continue
+        less = norm.mean[:, columns] if kind == LAYER else torch.zeros_like(inner.made)
+        between = norm.read[:, columns] - less.to(norm.read.device)
+        factor = torch.where(between == 0, 0.0, norm.made[:, columns] / between)
+        return replace(inner, norm=norm.name, less=less.cpu(), factor=factor.cpu())
+    return None
+
+
+def _columns(rows: Tensor, values: Tensor, dtype: torch.dtype) -> Tensor | None:
+    """The columns of these rows that have the values, a column for each of them; None where there are none."""
+    apart = (rows.float()[:, :, None] - values[:, None, :]).abs().amax(0)  # (d_out, d_head)
+    least = apart.min(dim=0)
+    allowed = max(NEAR, ROUNDINGS * torch.finfo(dtype).eps) * float(values.abs().max())
+    columns = least.indices
+    return columns if float(least.values.max()) <= allowed and len(columns.unique()) == len(columns) else None
 
 
 def _listen(made: list[tuple[str, nn.Module, Tensor, Tensor]], name: str, places: list[int]) -> Any:
@@ -59,12 +122,10 @@ def _found(
 ) -> Projected | None:
     """The matrix with a column for every number of the head."""
     for name, module, read, rows in wide:
-        apart = (rows.float()[:, :, None] - values[:, None, :]).abs().amax(0)  # (d_out, d_head)
-        least = apart.min(dim=0)
-        allowed = max(NEAR, ROUNDINGS * torch.finfo(rows.dtype).eps) * float(values.abs().max())
-        columns = least.indices
-        if float(least.values.max()) > allowed or len(columns.unique()) < len(columns):
+        columns = _columns(rows, values, rows.dtype)
+        if columns is None:
             continue
+        made = rows[:, columns].float().cpu()
         matrix = matrix_of(module)[columns].T
         bias: Any = getattr(module, "bias", None)
         none = torch.zeros(len(columns), device=matrix.device)
@@ -73,6 +134,9 @@ def _found(
             read=read.float().cpu(),
             matrix=matrix.float().cpu().contiguous(),
             bias=(none if bias is None else bias[columns]).float().cpu(),
-            made=rows[:, columns].float().cpu(),
+            made=made,
+            norm="",
+            less=torch.zeros_like(made),
+            factor=torch.ones_like(made),
         )
     return None

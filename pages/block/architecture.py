@@ -40,6 +40,8 @@ class ArchitectureView:
     stages: list[Stage]
     rows: list[Row]
     payload: bytes
+    position: int
+    one_stack: bool
 
 
 def show_architecture(opened: PageContext) -> ArchitectureView:
@@ -63,7 +65,7 @@ def show_architecture(opened: PageContext) -> ArchitectureView:
     payload = model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS))
     st.html(f"<p class='atlas-caption'>{escape(_summary(opened, made))}</p>")
     mount(model_stages.SOURCE, payload, key="model_stages", on={"block": _open})
-    return ArchitectureView(made, found, rows, payload)
+    return ArchitectureView(made, found, rows, payload, position, one_stack)
 
 
 def _block(opened: PageContext, made: Architecture) -> int:

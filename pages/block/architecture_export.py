@@ -31,7 +31,7 @@ def architecture_view(found: ArchitectureView) -> View:
             caption=words,
         ),
         arrays={f"vector_{place}": vector for place, vector in vectors.items()},
-        code=CODE,
+        code=code_of(found),
     )
 
 
@@ -40,8 +40,21 @@ def _name(found: ArchitectureView, place: int) -> str:
     return f"{place} {row.title} {row.module}".strip()
 
 
+def code_of(found: ArchitectureView) -> str:
+    """The parts, and where there is one stream the vectors that are drawn."""
+    index = next((one.index for one in found.stages if one.open), 0)
+    return CODE + (VECTORS.format(block=index, position=found.position) if found.one_stack else "")
+
+
+VECTORS = """
+from analysis.architecture import stages
+from model_runner.block_questions import StreamAdditions
+
+added = runner.submit(StreamAdditions(capture.request, {position})).result()
+vectors = [stage.vector for stage in stages(made, {block}, capture, added, {position})]  # None: of no vector
+"""
 CODE = """
-from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
+from model_runner.block_questions import WhatItIsMadeOf
 
 made = runner.submit(WhatItIsMadeOf()).result()
 for part in (*made.before, *(part for block in made.blocks for part in block.parts), *made.between, *made.after):

@@ -121,7 +121,12 @@ def _place(found: Routing) -> int:
 def _said(found: Routing, place: int, source: Source) -> str:
     layer = found.layers[place]
     used, count = layer.picks.shape[1], layer.n_experts
-    words = _("Each token goes to {used} of {count} experts; their outputs are added, times these weights.")
+    words = (
+        _("Each token goes to {used} of {count} experts; what they read is multiplied by these weights, and their "
+          "outputs are added.")
+        if layer.on_input
+        else _("Each token goes to {used} of {count} experts; their outputs are added, times these weights.")
+    )  # fmt: skip  # a sentence a paragraph
     said = words.format(used=used, count=count)
     if source == "own":
         return said

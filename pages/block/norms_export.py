@@ -39,5 +39,6 @@ from analysis.norms import normed, random_growth
 
 norms = normed(capture, {layer}, {position})
 before, after = norms.before, norms.after  # after: "LayerNorm", "RMSNorm", "BatchNorm"
-growth = random_growth(capture.n_layers)
+lengths = [float(x.float().norm(dim=-1).mean()) for x in capture.residuals]
+growth = {{"": [one / lengths[0] for one in lengths]}} | random_growth(capture.n_layers)  # "": this model
 """

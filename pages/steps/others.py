@@ -91,7 +91,7 @@ def others_view(found: Others) -> View:
         picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),
         code="from attention.layer_costs import LAYERS, counted_path\n\n"
         f"n, d = {found.n}, {found.d}\n"
-        "for layer in LAYERS:\n"
-        "    row = layer.work(n, d), layer.sequential(n), layer.path(n), counted_path(layer, n)",
+        "rows = [(layer.work(n, d), layer.sequential(n), layer.path(n)) for layer in LAYERS]\n"
+        "counted = [counted_path(layer, min(n, 64)) for layer in LAYERS]  # step by step, as the formula says",
         starts_with_capture=False,
     )  # fmt: skip  # a table a chart

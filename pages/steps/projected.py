@@ -16,6 +16,7 @@ from model_runner.projection_questions import HeadProjections, Projected, Projec
 from ui import cached, session
 from ui.i18n import _
 from ui.page import PageContext, show_stage, translated
+from ui.wording import joined
 from viz.components.step_by_step import step_by_step
 
 SIDES = {"q": "query", "k": "key", "v": "value"}
@@ -65,12 +66,15 @@ def _spell(step: dict[str, Any], own: Projected, chain: StepChain, made: dict[st
         "lights": [{"matrix": f"N{letter}", "row": "i"}, {"matrix": f"W{letter}", "column": "j"}],
         "lines": [
             [
-                _lines(f"{letter}[{names['rows'][i]}, {column}]", spelled(own, row, column))
+                _lines(f"{letter}[{names['rows'][i]}, {column}]", spelled(own, row, column), normed=bool(own.norm))
                 for column in shown.columns
             ]
             for i, row in enumerate(rows)
         ],
     }  # fmt: skip  # a pair a name
+    if own.norm:
+        words = _("A norm of the head follows, {module}: each sum is multiplied by the number beside it.")
+        step |= {"note": joined(step.get("note", ""), words.format(module=own.norm)), "normed": own.norm}
 
 
 def _matrix(
@@ -82,7 +86,7 @@ def _matrix(
     }  # fmt: skip  # a pair a name
 
 
-def _lines(name: str, sum_of: Spelled) -> list[str]:
+def _lines(name: str, sum_of: Spelled, *, normed: bool) -> list[str]:
     """Which dimensions, then their numbers, then the sum; each number rounded to three decimals."""
     words = translated(step_by_step.TEXTS)["more_dimensions"]
     more = [words.format(count=sum_of.more)] if sum_of.more else []
@@ -92,11 +96,15 @@ def _lines(name: str, sum_of: Spelled) -> list[str]:
     rest = [sum_of.rest] if more else []
     last = [sum_of.bias] if bias else []
     products = [*(term.read * term.weight for term in sum_of.terms), *rest, *last]
-    return [
-        f"{name} = " + " + ".join([*factors, *more, *bias]),
-        "≈ " + " + ".join([*numbers, *map(_number, rest), *map(_number, last)]),
-        "≈ " + " + ".join(map(_number, products)) + f" ≈ {_number(sum_of.total).strip('()')}",
+    sums = [
+        " + ".join([*factors, *more, *bias]),
+        " + ".join([*numbers, *map(_number, rest), *map(_number, last)]),
+        " + ".join(map(_number, products)),
     ]
+    if normed:
+        mean = f" − {_number(sum_of.less)}" if sum_of.less else ""
+        sums = [f"({one}{mean}) · {_number(sum_of.factor)}" for one in sums]
+    return [f"{name} = {sums[0]}", f"≈ {sums[1]}", f"≈ {sums[2]} ≈ {_number(sum_of.total).strip('()')}"]
 
 
 def _below(dim: int) -> str:

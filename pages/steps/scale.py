@@ -156,6 +156,9 @@ def scale_view(found: Scaled) -> View:
         f"q, k = (torch.randn({PAIRS}, {DIMENSIONS[-1]}, generator=generator).double() for _ in range(2))\n"
         "products = (q * k).cumsum(1)  # column d - 1: q · k of d numbers\n"
         f"variances = [float(products[:, d - 1].var()) for d in {DIMENSIONS}]\n"
+        f"rows = products[: {PAIRS // KEYS * KEYS}].reshape(-1, {KEYS}, {DIMENSIONS[-1]})  # {KEYS} products a row\n"
+        f"largest = [float(torch.softmax(rows[..., d - 1], 1).amax(1).mean()) for d in {DIMENSIONS}]\n"
+        f"divided = [float(torch.softmax(rows[..., d - 1] / d**0.5, 1).amax(1).mean()) for d in {DIMENSIONS}]\n"
         f"row = torch.tensor({found.row.products.tolist()}, dtype=torch.float64)  # {KEYS} of them at d, or as typed\n"
         f"weights = torch.softmax(row * {found.factor!r}, 0)\n"
         "gradient = torch.diag(weights) - torch.outer(weights, weights)",

@@ -97,6 +97,13 @@ def _show(
         tables["ADD"] = Table("v · tanh(q W + k U)", *names, network[0])
     payload = show_chain("steps_similarity", _matrices(tables, d), _steps(tables, q, k, network))
     lines = "products, norms = q @ k.T, torch.outer(q.norm(dim=1), k.norm(dim=1))\ncosines = products / norms"
+    if network is not None:
+        w_q, w_k, v = (getattr(network[1], name).tolist() for name in ("w_q", "w_k", "v"))
+        code += "".join(
+            f"{name} = torch.tensor({value}, dtype=torch.float64)\n"
+            for name, value in (("w_q", w_q), ("w_k", w_k), ("v", v))
+        )
+        lines += "\nadditive = torch.tanh((q @ w_q)[:, None] + (k @ w_k)[None]) @ v"
     start = "" if "import torch" in code else "import torch\n"
     return Similar(tables, code + start + lines, network is None, payload)
 

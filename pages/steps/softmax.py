@@ -60,7 +60,7 @@ def show_softmax() -> Softmax:
         payload = _show_ways(ways, usual.numpy(), written_numbers, knobs)
     with right:
         st.markdown(f"**{_('What a token’s probability costs')}**")
-        st.table(costs.map(lambda value: f"{value:,.0f}"))
+        st.table(costs.map(lambda value: f"{value:,.0f}").rename_axis(_("tokens in the vocabulary")))
         words = _("Multiply-adds for one token, vectors of {d} numbers: all products; the way down a tree, the "
                   "mean over its leaves; and adaptive, the mean over words as frequent as 1 ÷ rank.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words.format(d=D))}</p>")
@@ -164,6 +164,9 @@ def softmax_view(found: Softmax) -> View:
         "naive = scores.exp() / scores.exp().sum()\n"
         "safe = (scores - scores.max()).exp() / (scores - scores.max()).exp().sum()\n"
         "logs = torch.log_softmax(scores, 0)\n\n"
-        "from attention.safe_softmax import online\n\nreads = online(scores.tolist())",
+        "from attention.safe_softmax import online\n"
+        "from attention.vocabulary_cost import adaptive_cost, full_cost, tree_cost\n\n"
+        "reads = online(scores.tolist())\n"
+        f"costs = [[cost(n, {D}) for cost in (full_cost, tree_cost, adaptive_cost)] for n in {VOCABULARIES}]",
         starts_with_capture=False,
     )

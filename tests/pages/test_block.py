@@ -144,7 +144,7 @@ SAID = {
     ("encoder", "learning"): "This model sees the tokens that it would have to predict",
     ("llama-base", "lens"): "comes without an output layer", ("mixtral", "ffn"): "experts", ("gptj", "stream"): None,
     ("gptj", "ffn"): None, ("jamba", "architecture"): None, ("encoder", "experts"): "No layer of this model",
-    ("translator", "experts"): ONE_STACK, ("jamba", "experts"): None, ("llama4", "experts"): "No layer of this model",
+    ("translator", "experts"): ONE_STACK, ("jamba", "experts"): None, ("llama4", "experts"): None,
 }  # fmt: skip
 
 

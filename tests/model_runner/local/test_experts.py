@@ -53,10 +53,16 @@ def deepseek(scores: list[float], bias: Tensor | None) -> Weights:
     return {e: 2.5 * gates[e] / sum(gates[one] for one in kept) for e in kept}
 
 
+def llama4(scores: list[float], _: Tensor | None) -> Weights:
+    """transformers' Llama4Router: the sigmoid of the best score, of one expert a token."""
+    return {e: 1 / (1 + math.exp(-scores[e])) for e in best(scores, 1)}
+
+
 # Of each family: the router's name in a layer, and its formula.
 ROUTERS: dict[str, tuple[str, Callable[[list[float], Tensor | None], Weights]]] = {
     "mixtral": ("mlp.gate", mixtral), "qwen3-moe": ("mlp.gate", qwen), "deepseek-v3": ("mlp.gate", deepseek),
     "gpt-oss": ("mlp.router", mixtral), "qwen3-next": ("mlp.gate", mixtral),
+    "llama4": ("feed_forward.router", llama4),
 }  # fmt: skip
 
 
@@ -136,6 +142,25 @@ def test_the_experts_output_is_their_weighted_sum(name: str) -> None:
             gate, up = (module.gate_up_proj[expert].double() @ x).chunk(2)
             total += weight * (module.down_proj[expert].double() @ (gate * torch.sigmoid(gate) * up))
         torch.testing.assert_close(made.double(), total, rtol=1e-4, atol=1e-5)
+
+
+def test_llama_4_multiplies_what_its_experts_read() -> None:
+    runner = shared_runner("llama4")
+    (layer, *_) = runner.submit(ExpertRouting(REQUEST)).result().layers
+    assert (layer.on_input, layer.module) == (True, "feed_forward.experts")
+    block = runner.engine.model.model.layers[layer.layer].feed_forward
+    seen: list[tuple[Tensor, Tensor]] = []
+    hook = block.register_forward_hook(lambda _, args, out: seen.append((args[0], out[0])))
+    with torch.no_grad():
+        runner.engine.model(torch.tensor([[token.id for token in runner.capture(REQUEST).tokens]]))
+    hook.remove()
+    read, made = (one.reshape(-1, one.shape[-1]) for one in seen[0])
+    for token in (0, 7, 20):
+        total = block.shared_expert(read[token])
+        for expert, weight in zip(layer.picks[token].tolist(), layer.weights[token].tolist(), strict=True):
+            gate, up = (block.experts.gate_up_proj[expert].T @ (weight * read[token])).chunk(2)
+            total = total + block.experts.down_proj[expert].T @ (gate * torch.sigmoid(gate) * up)
+        torch.testing.assert_close(made[token], total, rtol=1e-4, atol=1e-5)
 
 
 def test_what_is_held_and_what_stands_beside_the_experts_is_counted() -> None:

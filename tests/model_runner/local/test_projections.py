@@ -11,8 +11,9 @@ from model_runner.projection_questions import HeadProjections, Projections
 from tests.model_runner.cases import TEXT, shared_runner
 
 PLACES = (0, 4, 9, 20)
-FOUND = {  # which of q, k, v are columns of a matrix: norms of q and k (qwen3), latents (deepseek), q scaled (opt)
-    "llama": "qkv", "qwen2": "qkv", "gpt2": "qkv", "phi3": "qkv", "gpt-neox": "qkv", "gptj": "qkv", "qwen3": "v",
+FOUND = {  # which of q, k, v are columns of a matrix: latents (deepseek), q scaled (opt)
+    "llama": "qkv", "qwen2": "qkv", "gpt2": "qkv", "phi3": "qkv", "gpt-neox": "qkv", "gptj": "qkv", "qwen3": "qkv",
+    "olmo2": "qkv", "gemma3": "qkv",
     "deepseek-v3": "", "bert": "qkv", "opt": "kv", "falcon": "qkv",
 }  # fmt: skip
 
@@ -36,8 +37,9 @@ def test_the_sum_of_all_terms_is_the_models_own_number(name: str) -> None:
             for dim in range(own.matrix.shape[1]):
                 terms = [float(x) * float(w) for x, w in zip(own.read[row], own.matrix[:, dim], strict=True)]
                 total = sum(terms) + float(own.bias[dim])
-                assert total == pytest.approx(float(unturned[head, place, dim]), abs=2e-4)
                 assert total == pytest.approx(float(own.made[row, dim]), abs=2e-5)
+                total = (total - float(own.less[row, dim])) * float(own.factor[row, dim])
+                assert total == pytest.approx(float(unturned[head, place, dim]), abs=2e-4)
 
 
 def test_the_columns_are_those_of_the_family() -> None:
@@ -48,6 +50,21 @@ def test_the_columns_are_those_of_the_family() -> None:
     torch.testing.assert_close(own.bias, layer.self_attn.q_proj.bias[24:32])
     stream = shared_runner("qwen2").capture(CaptureRequest(TEXT)).residual(1)[list(PLACES)]
     torch.testing.assert_close(own.read, layer.input_layernorm(stream), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("name, norms", [("qwen3", ("q_norm", "k_norm", "")), ("llama", ("", "", ""))])
+def test_a_norm_of_the_head_is_its_factor(name: str, norms: tuple[str, str, str]) -> None:
+    found = asked(name)
+    assert tuple(one.norm for one in (found.q, found.k, found.v) if one is not None) == norms
+    own = found.q
+    assert own is not None
+    if not own.norm:
+        assert (own.factor == 1).all()
+        return
+    gain = shared_runner(name).engine.model.model.layers[1].self_attn.q_norm
+    expected = gain.weight / (own.made.square().mean(dim=-1, keepdim=True) + gain.variance_epsilon).sqrt()
+    torch.testing.assert_close(own.factor, expected, rtol=1e-3, atol=1e-4)
+    assert (own.less == 0).all()
 
 
 def test_an_encoder_decoder_is_refused() -> None:

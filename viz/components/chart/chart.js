@@ -25,6 +25,7 @@ function create(root) {
   root.append(slideRow, said, legend, plot, below)
   const state = /** @type {any} */ ({ legend, plot, below, slide, slideRow, slideName, slideValue, said, kept: new Map(), turning: 0 })
   slide.addEventListener("input", () => turn(state))
+  slide.addEventListener("change", () => rest(state))
   return state
 }
 
@@ -70,11 +71,18 @@ function show(state) {
 }
 
 /** @param {State} state */
-function turn(state) {
-  const value = state.meta.knob?.values[Number(state.slide.value)]
-  chosen(state, "knob", value)
+const valueOf = ({ meta, slide }) => meta.knob?.values[Number(slide.value)]
+
+// The hand has let go, or pressed a key, which may be one of several.
+/** @param {State} state */
+function rest(state) {
   clearTimeout(state.turning)
-  state.turning = setTimeout(() => state.send("knob", value), REST)
+  state.turning = setTimeout(() => state.send("knob", valueOf(state)), REST)
+}
+
+/** @param {State} state */
+function turn(state) {
+  chosen(state, "knob", valueOf(state))
   later(state, () => {
     show(state)
     markPainted(state.root)

@@ -11,9 +11,9 @@ const REST = 200 // milliseconds until the host is told
 /** @param {State} state */
 export function placeKnobs(state) {
   const knobs = state.meta.chain?.knobs ?? []
-  const made = JSON.stringify(knobs.map(({ value: _value, ...rest }) => rest))
-  if (state.knobsMade !== made) {
-    state.knobsMade = made
+  const wanted = JSON.stringify(knobs.map(({ value: _value, ...made }) => made))
+  if (state.knobsMade !== wanted) {
+    state.knobsMade = wanted
     state.sliders = knobs.map((knob) => slider(state, knob))
     state.knobRow.replaceChildren(...state.sliders.map((one) => one.label))
     state.knobRow.hidden = !knobs.length
@@ -35,16 +35,21 @@ function slider(state, knob) {
     state.turned = knob.name // what it shows is the reader's until it rests
     turn(state, knob.name, knob.values ? knob.values[Number(input.value)] : Number(input.value))
   })
+  input.addEventListener("change", () => rest(state))
   return { knob, input, shown, label: element("label", { className: "knob" }, element("span", { textContent: knob.label }), input, shown) }
 }
 
 function turn(state, name, value) {
   state.knobs = { ...state.knobs, [name]: value }
   chosen(state, "knobs", state.knobs)
+  state.act.follow(state)
+}
+
+// The hand has let go, or pressed a key, which may be one of several.
+function rest(state) {
   clearTimeout(state.turning) // a timer of its own, as for what is typed
   state.turning = setTimeout(() => {
     state.turned = ""
     state.send("knobs", state.knobs)
   }, REST)
-  state.act.follow(state)
 }

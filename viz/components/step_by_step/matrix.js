@@ -50,18 +50,23 @@ export function paintMatrix(view, matrix, { theme, texts, lit, covered, at }) {
   const most = largestOf(matrix)
   const part = shown.values.length < shown.shape[0] || (shown.values[0] ?? []).length < shown.shape[1]
   const counts = { rows: shown.shape[0], columns: shown.shape[1], shown: shown.values.length, across: (shown.values[0] ?? []).length }
-  view.size.textContent = part ? fill(texts.shape_part, counts) : shown.shape.join(" × ")
+  const size = part ? fill(texts.shape_part, counts) : shown.shape.join(" × ")
+  if (view.size.textContent !== size) view.size.textContent = size
   view.cells.forEach((row, i) => row.forEach((cell, j) => {
     const value = shown.values[i][j]
     const hidden = view.result && covered(i, j)
     const color = hidden ? theme.secondary : colorOf(value, matrix, most, theme)
-    cell.style.background = css(color)
-    cell.style.color = css(hidden ? theme.text : inkOn(color))
+    const look = css(color)
+    if (cell.dataset.look !== look) { // while a slider is drawn most cells stay as they are
+      cell.dataset.look = look
+      cell.style.background = look
+      cell.style.color = css(hidden ? theme.text : inkOn(color))
+    }
     const input = cell.firstElementChild
     if (input) {
       const focused = /** @type {ShadowRoot} */ (input.getRootNode()).activeElement === input
       if (!focused) input.value = inCell(value)
-    } else cell.textContent = hidden ? "?" : inCell(value)
+    } else if (cell.textContent !== (hidden ? "?" : inCell(value))) cell.textContent = hidden ? "?" : inCell(value)
     cell.classList.toggle("covered", hidden)
     const [r, c] = view.turned ? [j, i] : [i, j]
     cell.classList.toggle("lit", lit.some((one) => one.matrix === view.id && (one.row ?? r) === r && (one.column ?? c) === c))

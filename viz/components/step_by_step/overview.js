@@ -22,17 +22,23 @@ export function overview(chain, texts, choose) {
   return { line: element("div", { className: "line scroller", role: "group", "aria-label": texts.way ?? "" }, ...buttons.map((one) => one.button)), buttons }
 }
 
+function paintThumb(canvas, colors) {
+  const context = sizeCanvas(canvas, colors[0].length * CELL, colors.length * CELL)
+  colors.forEach((row, i) => row.forEach((color, j) => {
+    context.fillStyle = color
+    context.fillRect(j * CELL, i * CELL, CELL - 0.5, CELL - 0.5)
+  }))
+}
+
 export function paintOverview(buttons, chain, open, theme, isCovered) {
   const order = chain.steps.findIndex((step) => step.id === open)
   buttons.forEach(({ id, result, button, canvas, size }, index) => {
     const matrix = chain.matrices[result]
-    const [rows, columns] = [matrix.values.length, matrix.values[0].length]
-    const context = sizeCanvas(canvas, columns * CELL, rows * CELL)
     const most = largestOf(matrix)
-    matrix.values.forEach((row, i) => row.forEach((value, j) => {
-      context.fillStyle = css(isCovered(id, i, j) ? theme.secondary : colorOf(value, matrix, most, theme))
-      context.fillRect(j * CELL, i * CELL, CELL - 0.5, CELL - 0.5)
-    }))
+    const colors = matrix.values.map((row, i) => row.map((value, j) => css(isCovered(id, i, j) ? theme.secondary : colorOf(value, matrix, most, theme))))
+    const made = `${devicePixelRatio} ${colors.join(" ")}`
+    if (canvas.made !== made) paintThumb(canvas, colors) // while a slider is drawn many stay as they are
+    canvas.made = made
     size.textContent = matrix.shape.join(" × ")
     button.setAttribute("aria-pressed", String(id === open))
     button.classList.toggle("ahead", index > order)

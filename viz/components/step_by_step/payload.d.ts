@@ -61,6 +61,8 @@ export interface Step {
   sin?: Rows
   /** Of a step that the host explains: for each number its lines, and what lights up. */
   lines?: string[][][]
+  /** A norm of this name follows the product. */
+  normed?: string
   lights?: { matrix: string; row?: number | string; column?: number | string }[]
   /** Names of its own: of the small picture, the heading, and what is said beside it. */
   short?: string

@@ -17,5 +17,5 @@ export function operatorBefore(step, index, count, texts) {
   if (index === 0) return ""
   if (index < count - 1) return { product: "×", concat: "|", told: step.right ? "×" : "" }[step.kind] ?? ""
   if (step.kind === "scale") return step.root ? `÷ √${step.root} =` : "="
-  return { product: "=", concat: "=", sum: "Σ =", mask: "+ mask =", softmax: "softmax", gradient: "→", told: step.right ? "=" : "→", rotate: texts.turning }[step.kind] ?? "="
+  return { product: "=", concat: "=", sum: "Σ =", mask: "+ mask =", softmax: "softmax", gradient: "→", told: step.right && !step.normed ? "=" : "→", rotate: texts.turning }[step.kind] ?? "="
 }
