@@ -23,6 +23,7 @@ EARNED = (
     "There is no {what} {value}: this model and text have {count}, counted from 0.",
     "The tokenizer of this model comes without a chat template.",
     "The text is empty.",
+    "A step has a title and words.",
     OneStackOnly.message,
     EncoderSaysNothing.message,
     CannotContinue.message,

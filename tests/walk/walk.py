@@ -20,6 +20,7 @@ from tests.walk.steps import Step, take_step
 
 SCRIPT = Path(__file__).with_name("walk.js")
 SIZES = {"desk": (1440, 900), "phone": (390, 844)}
+TITLE, FIRST = ".atlas-title", 3 * PATIENCE  # the first visit of all loads the engine
 AT_WORK = 12_000  # ms to wait for work that goes on while it is looked at; then it is walked over
 AT_REST = """patience => {
     if (!window.walk) return false
@@ -73,6 +74,7 @@ class Walk:
             entry = rng.choice(ENTRIES)
             asked = "" if self.language == "en" else f"?lang={self.language}"
             page.goto(f"{self.server.url}/{entry.address}{asked}")
+            page.locator(TITLE).wait_for(timeout=FIRST)
             self._done(page, Step(f"open /{entry.address}"))
             for number in range(1, count + 1):
                 self._done(page, self._step(page, rng))
