@@ -132,9 +132,9 @@ class LayerRecord:
         if isinstance(rotation, str):
             return None
         if rotation is None:
-            return Layer(k, v, lambda x: x)
+            return Layer(k, v)
         here = rotation.of(part)
-        return Layer(here.unrotate(k), v, here.rotate)
+        return Layer(here.unrotate(k), v, here.rotate, here.unrotate)
 
     def as_head(self, head: int, part: slice | None = None, layer: Layer | None = None) -> Head:
         """One head as the zoo takes it, float64, on the CPU; of all tokens or of some, as if there were no others."""

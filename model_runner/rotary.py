@@ -60,7 +60,7 @@ class Rotation:
             (second * cos[..., 0] - first * sin[..., 1]) / size,
         )
 
-    def unrotate(self, x: Float[Tensor, "heads tokens d_head"]) -> Float[Tensor, "heads tokens d_head"]:
+    def unrotate(self, x: Float[Tensor, "*heads tokens d_head"]) -> Float[Tensor, "*heads tokens d_head"]:
         """Vectors as attention saw them, before the rotation; what it leaves alone is passed through."""
         return self._whole(x, self.invert)
 

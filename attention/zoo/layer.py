@@ -11,13 +11,18 @@ from jaxtyping import Float
 from torch import Tensor
 
 
+def _as_they_are(vectors: Tensor) -> Tensor:
+    return vectors
+
+
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """``turn`` turns keys of these tokens as the model's positions do; nothing where they do not."""
+    """``turn`` turns vectors of these tokens as the model's positions do, and ``turn_back`` undoes it."""
 
     k: Float[Tensor, "kv_heads tokens d_head"]
     v: Float[Tensor, "kv_heads tokens d_value"]
-    turn: Callable[[Tensor], Tensor]
+    turn: Callable[[Tensor], Tensor] = _as_they_are
+    turn_back: Callable[[Tensor], Tensor] = _as_they_are
 
     @property
     def rows(self) -> Float[Tensor, "tokens width"]:

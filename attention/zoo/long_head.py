@@ -30,7 +30,7 @@ class LongHead(Head):
     ) -> None:
         d_turned = q.shape[1] // 2 * 2
         turns = (frequencies(BASE, d_turned), pairs_of(d_turned, "half")) if d_turned else None
-        layer = Layer(k[None], v[None], lambda x: x)  # whose only head it is
+        layer = Layer(k[None], v[None])  # whose only head it is
         held = {"q": q, "k": k, "v": v, "scale": q.shape[1] ** -0.5, "sink": None, "causal": causal, "second": second,
                 "turns": turns, "layer": layer, "kv_head": 0}  # fmt: skip  # as a Head has it
         for name, value in held.items():

@@ -14,6 +14,7 @@ from attention.zoo import (
     linformer,
     log_n,
     mla,
+    no_positions,
     nystrom,
     off_by_one,
     performer,
@@ -55,6 +56,17 @@ VARIANTS = (
         buys=N_("The cheapest features there are, and cells of exactly 0."),
         source="Xie et al. 2024, arXiv:2410.10629",
         identity="the masked product, tiles and a token at a time give the same",
+    ),
+    Variant(
+        "no_positions", N_("no positions (NoPE)"), "kernel", "any", (), no_positions.weights, None, _as_softmax,
+        work=_QUADRATIC,
+        does=N_("compares queries and keys as they are before positions turn them; softmax where a layer turns none"),
+        gives_up=N_("How far away a key is: of two equal tokens neither is nearer."),
+        buys=N_("Nothing ties it to the lengths it was trained on; models are trained so (SmolLM3, Llama 4: every "
+                "fourth layer)."),
+        source="Kazemnejad et al. 2023, arXiv:2305.19466",
+        identity="in every head it is the model without its rotation; in a layer that turns nothing, softmax",
+        needs_layer=True,
     ),
     Variant(
         "performer", "Performer (FAVOR+)", "kernel", "any",

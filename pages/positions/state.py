@@ -38,6 +38,7 @@ class PositionsState:
     contents: Contents = setting("text", N_("contents"))
     reach: Literal["64", "256", "2048"] = setting("64", N_("reach"))
     what_if: Question = setting("off", N_("what if"))
+    off: Literal["model", "layer", "head"] = setting("model", N_("where"))
     theta: Literal["2", "0.5", "4", "0.25", "8", "0.125"] = setting("2", N_("amount"))
     ntk: Literal["2", "4", "8"] = setting("2", N_("amount"))
     shift: Literal["1", "10", "100", "1000"] = setting("1", N_("amount"))

@@ -10,6 +10,7 @@ import streamlit as st
 
 from model_runner.edits import Documents, Edit
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
+from model_runner.substitution import Substituted
 from pages.positions.state import PositionsState, Question, state
 from ui.controls import pick
 from ui.i18n import _
@@ -25,7 +26,7 @@ CUTTING = ("restart", "documents")  # questions whose amount is a token; a text 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """One question: ``make`` turns its amount, a number or a token of the text, into edits."""
+    """One question: ``make`` turns its amount, a number, a token of the text or layers and heads, into edits."""
 
     label: str
     meaning: str
@@ -36,7 +37,7 @@ QUESTIONS: dict[Question, WhatIf] = {
     "off": WhatIf(
         N_("no rotation"),
         N_("The vectors meet as they were projected: no query can tell how far away a key is."),
-        lambda _amount: (Unrotated(),),
+        lambda places: (Unrotated() if places is None else Substituted("no_positions", (), *places),),
     ),
     "theta": WhatIf(
         N_("θ times"),
@@ -86,7 +87,7 @@ def show_what_if(opened: PageContext) -> None:
 def _amount(opened: PageContext, name: Question) -> Any:
     """The amount held for this question, with the list to choose another from; None where it has none."""
     if name == "off":
-        return None
+        return _where(opened)
     held, tokens = getattr(state(), name), opened.capture.tokens
     if name in CUTTING:
         shown = {place: f"{place} {tokens[place].text}" for place in range(1, len(tokens))}
@@ -99,3 +100,11 @@ def _amount(opened: PageContext, name: Question) -> Any:
         shown = {value: value for value in options_of(PositionsState, name)}
     pick(PositionsState, name, held, shown, width=190)
     return held
+
+
+def _where(opened: PageContext) -> tuple[tuple[int, ...], tuple[int, ...] | None] | None:
+    """The layers and heads (None: all of them) that are not turned; None for the whole model."""
+    layer, head = opened.layer, opened.head
+    shown = {"model": _("in the whole model"), "layer": f"L{layer}", "head": f"L{layer}H{head}"}
+    pick(PositionsState, "off", state().off, shown, width=190)
+    return None if state().off == "model" else ((layer,), (head,) if state().off == "head" else None)

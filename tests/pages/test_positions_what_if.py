@@ -8,6 +8,7 @@ import pytest
 from model_runner import CaptureRequest
 from model_runner.edits import Documents
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
+from model_runner.substitution import Substituted
 from tests.pages.expected import runner
 from tests.ui.driving import components, html, no_failure, open_app, payloads, sentences
 
@@ -16,6 +17,8 @@ TEXT = "The dog chased the squirrel because it"
 
 QUESTIONS = {
     ("off", ""): (Unrotated(),),
+    ("off", "layer"): (Substituted("no_positions", (), (2,)),),
+    ("off", "head"): (Substituted("no_positions", (), (2,), (1,)),),
     ("theta", "2"): (ScaledTheta(2.0),),
     ("theta", "0.5"): (ScaledTheta(0.5),),
     ("ntk", "4"): (NtkTheta(4.0),),
@@ -28,7 +31,8 @@ QUESTIONS = {
 @pytest.mark.parametrize("question, edits", QUESTIONS.items(), ids=["-".join(name) for name in QUESTIONS])
 def test_the_maps_are_those_of_the_plain_and_of_the_changed_model(question, edits):
     name, amount = question
-    address = {"positions": "what_if", "what_if": name, "layer": "2", "head": "1", f"amount_{name}": amount}
+    address = {"positions": "what_if", "what_if": name, "layer": "2", "head": "1"}
+    address |= {"positions.off" if name == "off" else f"amount_{name}": amount} if amount else {}
     app = open_app(page=PAGE, **address)
     no_failure(app)
     assert sentences(app) == []

@@ -31,7 +31,8 @@ def layer_of(head: Head, turns: tuple[torch.Tensor, torch.Tensor], drawn) -> Lay
     """Two heads of keys before they were turned, and of values; the second is this one's."""
     angles = angles_at(torch.arange(head.n_tokens), turns[0])
     k = torch.stack([drawn(head.k.shape[1]), rotate(head.k, -angles, turns[1])])
-    return Layer(k, torch.stack([drawn(head.v.shape[1]), head.v]), lambda x: rotate(x, angles, turns[1]))
+    turn, back = (lambda x, way=way: rotate(x, way * angles, turns[1]) for way in (1, -1))
+    return Layer(k, torch.stack([drawn(head.v.shape[1]), head.v]), turn, back)
 
 
 def windowed(head: Head, window: int) -> Head:

@@ -10,7 +10,6 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from attention.zoo.head import head_of
-from attention.zoo.layer import Layer
 from attention.zoo.table import BY_NAME, VARIANTS
 from attention.zoo.variant import BOTH_WAYS, FUTURE, NO_LAYER, NOT_TURNED, ONE_HEAD, PAST, VECTORS, NotHere
 from tests.attention.zoo.made import made, windowed
@@ -103,7 +102,9 @@ def test_the_work_that_is_written_is_the_work_that_is_counted(variant):
     assert eval(written, {}, letters) == variant.multiply_adds(n, d, **numbers)
 
 
-BY_SCORES = ("flash", "log_n", "sigmoid", "off_by_one", "blocks", "reformer", "differential", "dual_chunk")
+BY_SCORES = (
+    "no_positions", "flash", "log_n", "sigmoid", "off_by_one", "blocks", "reformer", "differential", "dual_chunk",
+)  # fmt: skip
 COUNTED = [variant for variant in VARIANTS if variant.name not in BY_SCORES]
 
 
@@ -117,7 +118,7 @@ def test_the_multiply_adds_are_those_that_torch_counts(variant, n_tokens, d_head
     assert variant.multiply_adds(n_tokens, d_head, **numbers) == counted.get_total_flops() / 2
 
 
-@pytest.mark.parametrize("name", ["flash", "log_n", "sigmoid", "off_by_one"])
+@pytest.mark.parametrize("name", ["no_positions", "flash", "log_n", "sigmoid", "off_by_one"])
 def test_what_stands_on_the_scores_works_as_much_as_softmax(name):
     n_tokens, head = 24, made(24, 8)
     with FlopCounterMode(display=False) as counted:
@@ -164,7 +165,7 @@ def test_who_has_no_place_says_why():
     still = replace(causal, turns=None)
     assert [variant.name for variant in VARIANTS if variant.refusal(still) == NOT_TURNED] == ["dual_chunk"]
     hidden = replace(causal, layer=None)
-    assert [variant.name for variant in VARIANTS if variant.refusal(hidden) == NO_LAYER] == ["mla"]
+    assert [variant.name for variant in VARIANTS if variant.refusal(hidden) == NO_LAYER] == ["no_positions", "mla"]
     with pytest.raises(NotHere, match="one head alone"):
         BY_NAME["differential"].on(alone, {})
 
@@ -206,7 +207,9 @@ def test_a_row_stays_when_the_text_goes_on_unless_the_variant_says_otherwise(var
     )  # in one bucket
     short = head_of(long.q[:17], long.k[:17], long.v[:17], causal=True)
     beside = None if long.beside is None else long.beside[:17, :17]
-    fewer = Layer(layer.k[:, first], layer.v[:, first], lambda x: x)
+    turning = made(17).layer
+    assert turning is not None
+    fewer = replace(turning, k=layer.k[:, first], v=layer.v[:, first])
     short = replace(short, beside=beside, turns=turned, layer=fewer, kv_head=1)
     values = {one.name: 8 if one.name == "buckets" else one.usual(17) for one in variant.parameters}
     same = torch.allclose(variant.mixed(short, values), variant.mixed(long, values)[:17], rtol=1e-9, atol=1e-12)

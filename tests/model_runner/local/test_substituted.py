@@ -20,6 +20,7 @@ from model_runner.edits import Edit, ScaledHead, SharpenedHead
 from model_runner.errors import EditInvalid, EditNotPossible, EditsContradict, NoWeights
 from model_runner.local.runner import LocalRunner
 from model_runner.questions import NextLogits
+from model_runner.rotation_edit import Unrotated
 from model_runner.substitution import NoSoftmax, Substituted, TextTooLongForMaps, VariantNotHere
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
 from tests.model_runner.tiny import D_HEAD, N_HEADS, byte_tokenizer, tiny
@@ -131,6 +132,7 @@ SOFTMAX = [  # what each is as exact as
     ("gpt-oss", Substituted("flash", (("rows", 4), ("columns", 7))), CLOSE),  # sinks
     ("llama", Substituted("mla", (("rank", TOKENS),)), CLOSE),
     ("gpt2", Substituted("mla", (("rank", TOKENS),)), CLOSE),
+    ("gpt2", Substituted("no_positions"), CLOSE),  # it turns nothing
     ("bert", Substituted("linformer", (("rank", TOKENS),)), CLOSE),
     (
         "bert",
@@ -146,6 +148,16 @@ def test_a_variant_whose_identity_is_softmax_leaves_the_logits_as_they_were(fami
     plain, changed = (runner.capture(CaptureRequest(text=TEXT, edits=edits)) for edits in ((), (edit,)))
     assert (plain.hidden - changed.hidden).abs().max() <= near
     assert changed.record(1).substituted == tuple(range(N_HEADS))
+
+
+@pytest.mark.parametrize("family", ["llama", "qwen3", "phi3"])
+def test_no_positions_in_every_head_is_the_model_without_its_rotation(family):
+    runner = runner_of(FAMILY[family])
+    unturned, changed = (
+        runner.capture(CaptureRequest(text=TEXT, edits=(edit,))) for edit in (Unrotated(), Substituted("no_positions"))
+    )
+    assert (unturned.hidden - changed.hidden).abs().max() <= CLOSE
+    assert (unturned.hidden - runner.capture(CaptureRequest(text=TEXT)).hidden).abs().max() > 10 * CLOSE
 
 
 RUNNING = [variant for variant in VARIANTS if not variant.needs_turns]
