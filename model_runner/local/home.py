@@ -13,21 +13,24 @@ V = TypeVar("V")
 
 def at(value: V, device: torch.device) -> V:
     """The same value with all tensors in it there; itself where they are."""
-    held: Any = value
+    return _at(value, device)
+
+
+def _at(held: Any, device: torch.device) -> Any:
     if isinstance(held, Tensor):
-        return held.to(device)  # pyright: ignore[reportReturnType]
-    if isinstance(held, list | tuple) and type(held) in (list, tuple):
-        moved = [at(one, device) for one in held]
+        return held.to(device)
+    if type(held) in (list, tuple):
+        moved = [_at(one, device) for one in held]
         return held if all(a is b for a, b in zip(moved, held, strict=True)) else type(held)(moved)
     if type(held) is dict:
-        return {key: at(one, device) for key, one in held.items()}  # pyright: ignore[reportReturnType]
+        return {key: _at(one, device) for key, one in held.items()}
     if dataclasses.is_dataclass(held) and not isinstance(held, type):
         values = {one.name: getattr(held, one.name) for one in dataclasses.fields(held) if one.init}
-        changed = {name: at(one, device) for name, one in values.items()}
+        changed = {name: _at(one, device) for name, one in values.items()}
         return (
             dataclasses.replace(held, **changed) if any(changed[name] is not values[name] for name in values) else held
         )
-    return value
+    return held
 
 
 def cells_of(mask: Tensor, queries: int) -> Tensor | None:

@@ -70,7 +70,7 @@ def where(asked: Device | str, needed: int) -> Placed:
     """The same whether it fits or not: one device where it can be, since parts that wait for each other are slower."""
     device = best_device(asked)
     free = memory.available(device)
-    n_gpus = torch.cuda.device_count() if device.type == "cuda" and device.index is None else 1
+    n_gpus = torch.cuda.device_count() if str(device) == "cuda" else 1
     if n_gpus > 1 and SPARE * needed > free:
         together = sum(memory.available(torch.device("cuda", index)) for index in range(n_gpus))
         return Placed(device, together, spread=True)

@@ -205,7 +205,7 @@ def test_teacher_forcing_is_the_loss_of_transformers_own_training(target):
     labels = torch.tensor([[*(token.id for token in made.tokens[1:]), model.config.eos_token_id]])
     with torch.no_grad():
         output = model(input_ids=ids, labels=labels)
-    assert loss(forced) == pytest.approx(float(output.loss), rel=1e-4, abs=1e-7)
+    assert loss(forced) == pytest.approx(float(output.loss), rel=1e-4, abs=1e-6)  # float32 logits of about 20
     assert [one.wanted for one in forced] == labels[0].tolist()
     assert [one.given for one in forced] == model._shift_right(labels)[0].tolist()
     assert [one.own for one in forced] == output.logits[0].argmax(-1).tolist()

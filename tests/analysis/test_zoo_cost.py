@@ -22,7 +22,7 @@ def both(n: int, d: int, *, causal: bool):
     q, k, v, q_beside, k_beside = torch.randn(5, n, d, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
     head, second = head_of(q, k, v, causal=causal), head_of(q_beside, k_beside, v, causal=causal)
     long = LongHead(q, k, v, causal=causal, second=(q_beside, k_beside))
-    return replace(head, beside=second.scores, turns=long.turns), long
+    return replace(head, beside=second.scores, turns=long.turns, layer=long.layer), long
 
 
 @pytest.mark.parametrize("variant, causal", CAUSAL, ids=lambda value: getattr(value, "name", str(value)))

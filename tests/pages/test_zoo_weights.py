@@ -7,6 +7,7 @@ import numpy as np
 from analysis.comparison import next_token_change
 from model_runner import CaptureRequest
 from model_runner.edit_text import read
+from model_runner.local.runner import LocalRunner
 from model_runner.matrix_edit import ScaledSingulars
 from tests.pages.expected import ROUNDING, masked, runner, weights
 from tests.ui.driving import html, no_failure, open_app, payloads, sentences
@@ -32,7 +33,9 @@ def test_a_slider_moves_the_map_and_the_next_token_and_is_an_edit_as_every_other
     before, after = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
     np.testing.assert_array_equal(before, after)
     assert not app.toggle  # nothing to carry yet
-    weight = runner().engine.anatomy.layers[3].get_submodule("self_attn.q_proj").weight
+    model = runner()
+    assert isinstance(model, LocalRunner)
+    weight = model.engine.anatomy.layers[3].get_submodule("self_attn.q_proj").weight
     size = np.linalg.svd(weight.numpy(), compute_uv=False)
     assert [one.label for one in app.slider][1] == plain(f"z2 · σ = {size[1]:.3g}")
     app.slider[1].set_value(250).run()

@@ -72,7 +72,8 @@ def test_bars_go_from_the_top_in_the_given_order():
 
 
 def test_a_token_that_is_markup_stands_as_it_is():
-    assert figure(ONE).layout.yaxis.ticktext == ("&lt;b&gt;",)  # Plotly reads <b> as bold, and entities as signs
+    drawn: Any = figure(ONE)
+    assert drawn.layout.yaxis.ticktext == ("&lt;b&gt;",)  # Plotly reads <b> as bold, and entities as signs
 
 
 @pytest.mark.parametrize("make", [line_figure, lambda: figure(ONE)])

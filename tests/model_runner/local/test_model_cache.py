@@ -23,6 +23,7 @@ from model_runner.errors import (
 )
 from model_runner.local import model_cache as module
 from model_runner.local.model_cache import MOST_LOADINGS, MOST_MODELS, Loading, ModelCache
+from model_runner.local.numbers import Numbers
 from model_runner.local.previewing import Weights, preview_of
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
@@ -35,7 +36,7 @@ SOON = 20.0  # seconds after which a test that waits in vain gives up
 Progress = Callable[[str, int, int], None]
 
 
-PREVIEW = preview_of("a", {"model_type": "llama"}, Weights(4000, 1000), dtype=torch.float32, device=torch.device("cpu"))
+PREVIEW = preview_of("a", {"model_type": "llama"}, Weights(4000, 1000), numbers=Numbers(torch.float32), device="cpu")
 
 
 class Loader:

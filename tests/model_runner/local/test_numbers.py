@@ -58,15 +58,16 @@ def test_what_is_quantized_already_is_not_quantized_again(folder: Path, monkeypa
 @pytest.mark.parametrize("make", [lambda: nn.Linear(6, 4), lambda: Conv1D(4, 6), lambda: nn.Linear(6, 4, bias=False)])
 def test_a_matrix_is_that_which_is_multiplied_by(make: Any) -> None:
     layer, x = make(), torch.randn(3, 6)
-    none = torch.zeros(4) if layer.bias is None else layer.bias
+    bias: Any = layer.bias
+    none = torch.zeros(4) if bias is None else bias
     torch.testing.assert_close(x @ matrix_of(layer).T + none, layer(x))
     if isinstance(layer, nn.Linear):  # and so where the numbers are not to be read
 
         class Hidden(nn.Linear):
-            def forward(self, given: torch.Tensor) -> torch.Tensor:
+            def forward(self, given: torch.Tensor) -> torch.Tensor:  # pyright: ignore[reportIncompatibleMethodOverride]  # a name
                 return nn.functional.linear(given, self.weight.float() / 2, self.bias)
 
-        hidden = Hidden(6, 4, bias=layer.bias is not None)
+        hidden = Hidden(6, 4, bias=bias is not None)
         halves: Any = nn.Parameter((torch.arange(24).reshape(4, 6) % 5).to(torch.int8), requires_grad=False)
         hidden.weight = halves
         torch.testing.assert_close(matrix_of(hidden), halves.float() / 2)

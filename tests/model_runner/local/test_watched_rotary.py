@@ -60,8 +60,9 @@ def test_the_inverse_gives_back_what_complex_numbers_turned(
     function: Callable[..., Any], layout: str, pairs: list[tuple[int, int]], scale: float
 ) -> None:
     before = noise()
-    found = _rotation(function, layout, scale=scale).unrotate(turned_by_numbers(before, pairs, scale))
-    assert found.dtype == torch.float32
+    rotation, turned = _rotation(function, layout, scale=scale), turned_by_numbers(before, pairs, scale)
+    found = rotation.unrotate(turned)
+    assert (found.dtype, rotation.unrotate(turned.bfloat16()).dtype) == (torch.float64, torch.float32)
     torch.testing.assert_close(found.double(), before, atol=CLOSE, rtol=0)
 
 
@@ -81,7 +82,7 @@ def test_what_was_not_turned_is_passed_through(start: int) -> None:
     found = _rotation(half_split, "halves", width=8, start=start).unrotate(turned)
     torch.testing.assert_close(found.double(), before, atol=CLOSE, rtol=0)
     rest = [i for i in range(D_HEAD) if not start <= i < start + 8]
-    assert torch.equal(found[..., rest], before[..., rest].float())
+    assert torch.equal(found[..., rest], before[..., rest])
 
 
 # -- finding the rotation of a layer ----------------------------------------------------------------------------------
