@@ -88,4 +88,4 @@ def test_the_lines_of_the_readme_and_of_a_page_give_the_same_numbers_outside_the
 def test_what_the_packages_require_is_what_they_import(installed):
     (info,) = importlib.metadata.distributions(path=[str(installed)])
     required = {requirement.partition("==")[0] for requirement in info.requires or ()}
-    assert libraries(*PACKAGES) == required
+    assert libraries(*PACKAGES) - {"torchao"} == required  # which only int8 imports, where it is asked for

@@ -105,7 +105,7 @@ def show_open(here: PageContext, one: OfKind, *, two_to_choose: bool) -> DrawnHe
         st.html(f"<div class='atlas-head'><span>{escape(model)}</span></div>", width="stretch")
     drawn = _drawn(here, one.kind)
     mount(map_component.SOURCE, drawn.payload, key="family_map", on=_events(drawn.read.view))
-    st.html(f"<p class='atlas-caption'>{escape(summary(here))}</p>")
+    st.html(f"<p class='atlas-caption'>{escape(_says(here, one.kind))}</p>")
     if one.kind == "encoder":
         show_shares(here)
     return drawn
@@ -118,6 +118,11 @@ def show_own(opened: PageContext) -> None:
     st.html(f"<div class='atlas-head'>{head}</div>")
     show_map(draw_head(opened, max_height=HEIGHT), "family_own_map")
     st.html(f"<p class='atlas-caption'>{escape(summary(opened))}</p>")
+
+
+def _says(here: PageContext, kind: Kind) -> str:
+    """What the map says, with its model before it: the head of the same place in the open model is another."""
+    return f"{_(EMBEDDED[MODEL_OF[kind]][0])} · {summary(here)}"
 
 
 def _drawn(here: PageContext, kind: Kind) -> DrawnHead:
@@ -136,7 +141,7 @@ def _drawn(here: PageContext, kind: Kind) -> DrawnHead:
         **asdict(scale),
         selected=view.units_at(here.query, here.key),
         pool=view.pool,
-        texts=texts | {"summary": summary(here), "note": ""},
+        texts=texts | {"summary": _says(here, kind), "note": ""},
         max_height=HEIGHT,
     )
     return DrawnHead(here, read, scale, payload)

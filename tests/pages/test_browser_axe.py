@@ -96,6 +96,7 @@ VIEWS: dict[str, dict[str, str]] = {
     "zoo": {
         "layer=6&head=4&zoo.variant=performer": ".head-map",
         "zoo.view=model&layer=6&head=4": ".head-map",
+        "zoo.view=weights&layer=6&head=4": ".head-map",
         "zoo.view=hybrid": ".token-strip",
         "zoo.view=flash&zoo.frame=5": ".flash-film",
         "zoo.view=cost": CHART,

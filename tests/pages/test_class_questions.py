@@ -60,7 +60,7 @@ def test_the_head_with_most_of_a_metric_is_that_of_the_weights_and_is_told_at_th
     assert "it is no probability" in shown
     assert f"{50 * (measured[order[0]] + measured[order[-1]]):.0f} %" in shown
     assert [bar.label for bar in room.past[0].bars()][:2] == [order[0], order[-1]]
-    assert "bits" not in shown
+    assert "surprise:" not in shown
 
 
 def test_a_metric_that_no_head_has_here_is_one_sentence():

@@ -65,7 +65,7 @@ def test_at_the_prompt_the_next_token_is_typed_and_what_is_none_is_said_and_stay
     assert (tokens(app), app.text_input(key="film_typed").value) == (ids(1), "two words")
     typed(app, "·water")
     assert sentences(app) == []
-    assert tokens(app) == list(load_runner("default").ids_of(" water"))
+    assert tokens(app)[:1] == list(load_runner("default").ids_of(" water"))  # and one more ahead
 
 
 def test_an_address_opens_every_way_of_the_tree_again():

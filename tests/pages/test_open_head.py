@@ -14,15 +14,15 @@ def place(app):
     return {name: app.query_params[name] for name in ("layer", "head")}
 
 
-@pytest.mark.parametrize("page, key", [("cell", "cell"), ("positions", "place")])
-def test_menus_move_from_the_head_that_the_page_picked(page, key):
+@pytest.mark.parametrize("page", ["cell", "positions"])
+def test_menus_move_from_the_head_that_the_page_picked(page):
     app = open_app(page=f"pages/{page}/page.py")
     assert place(app) == PICKED
-    app.selectbox(key=f"{key}_head").set_value(2).run()
+    app.selectbox(key="place_head").set_value(2).run()
     no_failure(app)
     assert place(app) == {"layer": "6", "head": "2"}
-    assert app.selectbox(key=f"{key}_head").value == 2
-    app.selectbox(key=f"{key}_layer").set_value(3).run()
+    assert app.selectbox(key="place_head").value == 2
+    app.selectbox(key="place_layer").set_value(3).run()
     assert place(app) == {"layer": "3", "head": "2"}
 
 

@@ -32,6 +32,9 @@ AT_REST = """patience => {
     return there
 }"""
 
+# A script that gives another browser the reader's colours, and the projector, which a tab keeps.
+KEPT = """() => `Object.assign(localStorage, ${JSON.stringify(localStorage)});
+    Object.assign(sessionStorage, ${JSON.stringify({ "atlas-projector": sessionStorage["atlas-projector"] })})`"""
 # What an address does not hold. Of each: the widget or component, and the part of its lines that may differ.
 NOT_HELD = (
     (re.compile(""), re.compile(r"\d[\d.]* (s|ms|秒|毫秒)\b.*")),
@@ -121,12 +124,12 @@ class Walk:
         return page.evaluate("walk.atRest() && !walk.working()")
 
     def _open_anew(self, page: Page) -> None:
-        """Another browser that knows nothing but the address, and which colours its reader likes, shows the same."""
+        """Another browser that knows nothing but the address, and how its reader likes to look, shows the same."""
         self._close_menu(page)
         if not self._rest(page) or page.locator(ASKED).count():
             return
         with self._page(self.another) as other:
-            other.add_init_script(f"Object.assign(localStorage, {page.evaluate('JSON.stringify(localStorage)')})")
+            other.add_init_script(page.evaluate(KEPT))
             other.goto(page.url)
             if not self._rest(other):
                 return

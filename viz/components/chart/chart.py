@@ -38,14 +38,13 @@ def payload(chart: Chart, *, label: str, slider: Slider | None = None) -> bytes:
             "frames": [_drawn(one) for one in slider.charts],
         }  # fmt: skip  # a pair a name
     meta: dict[str, JSON] = {
-        **_drawn(chart),
         "label": label,
         "below": "" if isinstance(chart, Bars) else chart.x_title,
         "left": left_of(chart),
         "height": chart.height,
         "knob": knob,
     }
-    return pack(meta, {})
+    return pack(meta | _drawn(chart), {})
 
 
 def _drawn(chart: Chart) -> dict[str, JSON]:
