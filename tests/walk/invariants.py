@@ -8,7 +8,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import Page
 
-from model_runner.errors import CannotContinue, EncoderSaysNothing, OneStackOnly
+from analysis import text_in_address
+from model_runner.errors import CannotContinue, EncoderSaysNothing, NotOneToken, OneStackOnly, SequenceTooLong
 from pages.entries import ENTRIES
 from tests.walk.steps import Control, Step, controls
 from ui.i18n import LANGUAGES, catalog
@@ -27,6 +28,8 @@ EARNED = (
     OneStackOnly.message,
     EncoderSaysNothing.message,
     CannotContinue.message,
+    NotOneToken.message,
+    SequenceTooLong.message,
 )
 # Of two controls that may not say the same: then another choice stands in, and a blue box says so.
 STANDS_IN = "Both tokens are “{token}”, whose difference is always 0: “{second}” stands in for the second."
@@ -92,8 +95,9 @@ def _titles(page: Page, shown: dict[str, Any], parts: dict[str, str]) -> list[st
         found.append(f"the title is {shown['title']!r} at {page.url}")
     if shown["languages"] and shown["languages"] != [LANGUAGES[language]]:
         found.append(f"the language chosen is {shown['languages']}, the address says {language}")
-    if shown["text"] is not None and shown["text"] != parts.get("text", DEFAULT_TEXT):
-        found.append(f"the box holds {shown['text']!r}, the address {parts.get('text', DEFAULT_TEXT)!r}")
+    text = text_in_address.text_of(parts) or DEFAULT_TEXT
+    if shown["text"] not in (None, text) and text_in_address.parts_of(shown["text"]):
+        found.append(f"the box holds {shown['text']!r}, the address {text!r}")
     return found
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from playwright.sync_api import BrowserContext, Error, Page
 from playwright.sync_api import TimeoutError as Late
 
+from analysis import text_in_address
 from pages.entries import ENTRIES
 from tests.browser import PATIENCE, Server, Watch, as_new
 from tests.walk.invariants import broken
@@ -126,7 +127,7 @@ class Walk:
     def _open_anew(self, page: Page) -> None:
         """Another browser that knows nothing but the address, and how its reader likes to look, shows the same."""
         self._close_menu(page)
-        if not self._rest(page) or page.locator(ASKED).count():
+        if not self._rest(page) or page.locator(ASKED).count() or self._too_long(page):
             return
         with self._page(self.another) as other:
             other.add_init_script(page.evaluate(KEPT))
@@ -140,6 +141,11 @@ class Walk:
             self._stumble(
                 page, [f"a fresh browser shows something else at {page.url}\n  here:  {lost}\n  there: {found}"]
             )
+
+    def _too_long(self, page: Page) -> bool:
+        """Whether the page says that its text does not fit into the address."""
+        box = page.locator(".st-key-text_box textarea")
+        return bool(box.count()) and not text_in_address.parts_of(box.input_value())
 
     def _close_menu(self, page: Page) -> None:
         page.keyboard.press("Escape")

@@ -15,7 +15,7 @@ from viz.components.glossary.terms import TERMS
 TEXT = """
 <p id="own">The entropy of a head is 2 bits; the headline is no head, subheads are none.</p>
 <p><bdi id="read">entropy</bdi> <textarea>softmax</textarea> <span class="chip">lse</span></p>
-<p id="zh">熵很低</p><p id="bare">drawn with u = 0.919 · H5 · kv 2 · lse</p>
+<p id="zh">熵很低</p><p id="bare">drawn with u = 0.919 · H5 · kv 2 · lse · W = U Σ</p>
 <button id="press">perplexity</button><div id="host"></div>
 """
 MEANINGS = {term.names[0]: term.meaning for term in TERMS}
@@ -155,7 +155,9 @@ def test_a_picture_stands_beside_the_words_where_one_helps(glossary):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("word, within", [("entropy", "#read"), ("headline", "#own"), ("subheads", "#own")])
+@pytest.mark.parametrize(
+    "word, within", [("entropy", "#read"), ("headline", "#own"), ("subheads", "#own"), ("U", "#bare")]
+)
 def test_what_the_reader_wrote_and_longer_words_are_left_alone(glossary, word, within):
     rest_on(glossary, word, within)
     wait(glossary, 600)

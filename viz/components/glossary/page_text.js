@@ -34,7 +34,7 @@ export function* wordsIn(text, words) {
     const range = document.createRange()
     range.setStart(text, found.index)
     range.setEnd(text, found.index + found[0].length)
-    yield { name: found[0].toLowerCase(), range }
+    if (found[0].length > 1 || found[0] === found[0].toLowerCase()) yield { name: found[0].toLowerCase(), range } // U is no u
   }
 }
 
