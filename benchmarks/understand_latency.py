@@ -135,7 +135,7 @@ def _measured(
     times, own = list[float](), list[float]()
     with opened_page(browser, watch) as page:
         app.open(page, control.address)
-        page.locator("[data-painted], .js-plotly-plot").first.wait_for(timeout=START)
+        page.locator("[data-painted]:visible, .js-plotly-plot:visible").first.wait_for(timeout=START)
         settle(page)
         places = _places(page, control)
         for turn in range(1, places + turns + 1):

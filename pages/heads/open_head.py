@@ -19,6 +19,7 @@ from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.wording import joined, number
 from viz.components.token_lines import token_lines
+from viz.distribution import percent
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -75,7 +76,7 @@ def _by_heart(opened: PageContext, query: int, named: str) -> str:
     said = cached.made(("said", repr(capture.request)), lambda: said_in(capture, opened.runner.token_text))
     if said is None or query != len(capture.tokens) - 1:
         return ""
-    token, value = escape(said.token), escape(number(said.probability, "share"))
+    token, value = escape(said.token), escape(percent(said.probability, _("{number} %")))  # as its bar says it
     found = {"next": f"<b><bdi>{token}</bdi></b>", "value": f"<b>{value}</b>", "whole": escape(said.whole)}
     return _(BY_HEART).format(query=named, **found)
 

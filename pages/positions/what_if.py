@@ -36,7 +36,7 @@ class WhatIf:
 QUESTIONS: dict[Question, WhatIf] = {
     "off": WhatIf(
         N_("no rotation"),
-        N_("The vectors meet as they were projected: no query can tell how far away a key is."),
+        N_("The vectors meet as they were projected: no score depends on how far away a key is."),
         lambda places: (Unrotated() if places is None else Substituted("no_positions", (), *places),),
     ),
     "theta": WhatIf(

@@ -86,7 +86,7 @@ def test_a_device_that_is_not_there_is_said_and_can_be_left(monkeypatch):
 def test_what_is_known_by_heart_is_said_after_the_last_token_alone(text, lang, said):
     app = open_app(text=text, lang=lang)
     last = capture(text).logits(-1).softmax(dim=-1)
-    expected = said.format(token=runner().token_text(int(last.argmax())), share=f"{100 * float(last.max()):.0f}")
+    expected = said.format(token=runner().token_text(int(last.argmax())), share=f"{100 * float(last.max()):.1f}")
     assert expected in html(app)
     assert expected.split("“")[1] not in html(open_app(text=text, lang=lang, query="1"))
 
