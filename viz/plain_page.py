@@ -13,7 +13,8 @@ PAGE = Template(
     "<meta name='viewport' content='width=device-width'><style>:root{color-scheme:light dark}"
     "body{max-width:60rem;margin:2rem auto;padding:0 1rem;font-family:system-ui,sans-serif;"
     "background:light-dark(#fcfcfa,#14151a);color:light-dark(#1a1c22,#e6e6e1)}</style></head>"
-    "<body><main><h1 style='font-size:1.2rem'>$title</h1>$body<p style='font-size:.85rem'>$caption</p></main></body></html>"
+    "<body><main><h1 style='font-size:1.2rem'>$title</h1>$body<p style='font-size:.85rem'>$caption</p></main></body>"
+    "</html>"
 )
 
 
