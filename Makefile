@@ -43,9 +43,10 @@ run: $(RUN)
 serve: $(RUN)
 	@$(BIN)/python -m hosting.serve $(CONFIG)
 
-# Shapes are checked where the numbers are tested; elsewhere that costs a third of the time and finds nothing more.
+# Shapes are checked in the mathematics and in the contract of the families; in the other tests that costs two fifths of
+# the time, and `make check` does it in most of those of the models.
 # More processes than cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
-NUMBERS := tests/attention tests/analysis tests/model_runner tests/test_repository.py
+NUMBERS := tests/attention tests/analysis tests/model_runner/local/test_families.py
 
 test: $(DEV) $(JS) chromium
 ifeq ($(ARGS),)

@@ -12,7 +12,7 @@ from model_runner.errors import EditInvalid
 from model_runner.layer_edit import through_int8
 from model_runner.local.runner import LocalRunner
 from tests.model_runner.cases import FAMILY, TEXT, runner_of, shared_runner
-from tests.model_runner.families import EDITABLE, WINDOW
+from tests.model_runner.families import EDITABLE, WINDOW, often
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
 TOKENS = len(byte_tokenizer()(TEXT).input_ids)
@@ -57,7 +57,7 @@ def test_a_window_over_llama_is_mistral_of_the_same_weights():
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("name", [family.name for family in EDITABLE])
+@pytest.mark.parametrize("name", often(family.name for family in EDITABLE))
 @pytest.mark.parametrize("edit", [KeepLast(3, sinks=1), Int8Cache()], ids=["window", "int8"])
 def test_an_edited_forward_explains_its_own_output_in_every_family(name, edit):
     captured = capture(shared_runner(name), edit)

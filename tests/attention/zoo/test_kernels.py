@@ -88,48 +88,42 @@ def test_the_size_of_a_tile_changes_nothing(tile):
 # -- Performer --------------------------------------------------------------------------------------------------------
 
 
+def estimates(x, y, features, draws, *, orthogonal):
+    """exp(x·y) as so many draws of random features estimate it: all of them made at once, and taken apart."""
+    omega = performer.directions(features * draws, x.shape[1], 3, orthogonal=orthogonal)
+    both = performer.positive_features(x, omega) + performer.positive_features(y, omega)
+    return draws * both.exp().view(draws, features).sum(1)
+
+
+def pair():
+    return 0.3 * torch.randn(2, 1, 8, generator=torch.Generator().manual_seed(3), dtype=torch.float64)
+
+
 @pytest.mark.parametrize("features", [16, 64, 256])
 def test_the_error_of_random_features_is_the_one_of_lemma_2(features):
     """m · MSE = exp(‖x + y‖²) · SM² · (1 − exp(−‖x + y‖²)), with SM = exp(x·y), over many draws of directions."""
-    chance = torch.Generator().manual_seed(3)
-    x, y = 0.3 * torch.randn(2, 1, 8, generator=chance, dtype=torch.float64)
+    x, y = pair()
     exact = math.exp(float((x * y).sum()))
     both = float((x + y).square().sum())
     expected = math.exp(both) * exact**2 * (1 - math.exp(-both))
-    errors = []
-    for seed in range(4000):
-        omega = performer.directions(features, 8, seed, orthogonal=False)
-        found = performer.positive_features(x, omega).exp() @ performer.positive_features(y, omega).exp().T
-        errors.append((float(found) - exact) ** 2)
+    errors = (estimates(x, y, features, 4000, orthogonal=False) - exact) ** 2
     # the mean of 4000 squared errors is off by some 1/√(2000) of itself, more with heavy tails: three times that
-    assert features * sum(errors) / len(errors) == pytest.approx(expected, rel=0.12)
+    assert features * float(errors.mean()) == pytest.approx(expected, rel=0.12)
 
 
 def test_orthogonal_directions_err_less_and_are_orthogonal():
     omega = performer.directions(8, 8, 1)
     off = omega @ omega.T
     assert (off - torch.diag(off.diagonal())).abs().max() < 1e-12
-    chance = torch.Generator().manual_seed(3)
-    x, y = 0.3 * torch.randn(2, 1, 8, generator=chance, dtype=torch.float64)
-
-    def error(orthogonal):
-        total = 0.0
-        for seed in range(3000):
-            drawn = performer.directions(8, 8, seed, orthogonal=orthogonal)
-            found = performer.positive_features(x, drawn).exp() @ performer.positive_features(y, drawn).exp().T
-            total += (float(found) - math.exp(float((x * y).sum()))) ** 2
-        return total
-
-    assert error(True) < 0.95 * error(False)
+    x, y = pair()
+    exact = math.exp(float((x * y).sum()))
+    errors = {one: float(((estimates(x, y, 8, 3000, orthogonal=one) - exact) ** 2).sum()) for one in (True, False)}
+    assert errors[True] < 0.95 * errors[False]
 
 
 def test_orthogonal_features_are_right_on_average():
     x, y = torch.full((1, 8), 0.2, dtype=torch.float64), torch.tensor([[0.3, -0.1] * 4], dtype=torch.float64)
-    found = 0.0
-    for seed in range(3000):
-        omega = performer.directions(8, 8, seed)
-        q, k = performer.positive_features(x, omega).exp(), performer.positive_features(y, omega).exp()
-        found += float(q @ k.T) / 3000
+    found = float(estimates(x, y, 8, 3000, orthogonal=True).mean())
     assert found == pytest.approx(math.exp(float((x * y).sum())), rel=0.02)
 
 

@@ -229,8 +229,13 @@ def test_logits_alone_are_those_of_the_capture():
     assert (found - runner.capture(request).logits(-1)).abs().max() <= CLOSE
 
 
-GROWN = [
-    *(("llama", variant) for variant in RUNNING if not variant.whole),
+OF_EACH_KIND = ("linear", "titans", "off_by_one", "differential")  # a kernel, a loop, on the scores, with a second head
+GROWN = [  # one of each kind in every run of the tests; that rows stay when a text goes on is tested of all
+    *(
+        pytest.param("llama", variant, marks=[] if variant.name in OF_EACH_KIND else [pytest.mark.long])
+        for variant in RUNNING
+        if not variant.whole
+    ),
     *((family, BY_NAME[name]) for family in ("gpt2", "gemma2", "mistral") for name in ("linear", "off_by_one")),
 ]
 
