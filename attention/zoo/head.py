@@ -98,7 +98,9 @@ def stacked(heads: Sequence[Head]) -> Head:
     return Head(q, k, v, heads[0].scale, keep, scores)
 
 
-def softmax_rows(scores: Float[Tensor, "queries keys"], sink: float | None = None) -> Float[Tensor, "queries keys"]:
+def softmax_rows(
+    scores: Float[Tensor, "*heads queries keys"], sink: float | None = None
+) -> Float[Tensor, "*heads queries keys"]:
     """Rows that sum to 1, or to less by what a sink takes; 0 where a row sees nothing."""
     lse = torch.logsumexp(scores, dim=-1, keepdim=True)
     if sink is not None:

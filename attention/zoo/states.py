@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
-from attention.zoo import delta, lightning, ssd, titans
-from attention.zoo.variant import Parameter, Variant
+from attention.zoo import delta, lightning, ssd, titans, titans_ways
+from attention.zoo.variant import Flow, Parameter, Variant
 
 N_ = str  # marks a text for translation where it is shown
+
+_MEMORY = (
+    Parameter("step", N_("step θ"), N_("hundredths; how far a surprise is learned"), 50, least=0, most=100, per=100),
+    Parameter("momentum", N_("momentum η"), N_("hundredths of the last change that is carried on"), 30, least=0,
+              most=99, per=100),
+    Parameter("forgotten", N_("forgotten α"), N_("hundredths of the memory, at each token"), 1, least=0, most=100,
+              per=100),
+)  # fmt: skip  # one number a paragraph
+_WINDOW = Parameter("window", N_("window"), N_("tokens that softmax looks back over, the token itself too"), 4)
+_SURPRISE = N_("Surprise ‖∇ℓ‖ of each token, at the memory of all before it:")
+_LEARNS = N_("memory, learning as it reads")
+_NEAR = N_("softmax over the window")
 
 STATES = (
     Variant(
@@ -58,15 +70,7 @@ STATES = (
         loops=True,
     ),
     Variant(
-        "titans", N_("Titans (memory that learns)"), "memory", "causal",
-        (
-            Parameter("step", N_("step θ"), N_("hundredths; how far a surprise is learned"), 50, least=0, most=100,
-                      per=100),
-            Parameter("momentum", N_("momentum η"), N_("hundredths of the last change that is carried on"), 30, least=0,
-                      most=99, per=100),
-            Parameter("forgotten", N_("forgotten α"), N_("hundredths of the memory, at each token"), 1, least=0,
-                      most=100, per=100),
-        ),
+        "titans", N_("Titans (memory that learns)"), "memory", "causal", _MEMORY,
         titans.weights, titans.output, titans.multiply_adds,
         work="3 n d²",
         does=N_("trains a memory on the text as it reads, by how badly it foresees each value"),
@@ -77,6 +81,62 @@ STATES = (
         signed=True,
         loops=True,
         by_token=titans.surprise,
-        by_token_as=N_("Surprise ‖∇ℓ‖ of each token, at the memory of all before it:"),
+        by_token_as=_SURPRISE,
+        flow=Flow(((_LEARNS,),), ""),
+    ),
+    Variant(
+        "titans_mac", N_("Titans MAC (memory as context)"), "memory", "causal",
+        (Parameter("segment", N_("segment"), N_("tokens; softmax is inside one, the memory has all before it"), 4),
+         *_MEMORY),
+        titans_ways.context_weights, titans_ways.context_output, titans_ways.adds_context,
+        work="4 n c d + 6 n d²",
+        does=N_("reads the memory with the queries of a segment, and lets softmax choose between what it read and the "
+                "segment"),
+        gives_up=N_("Single keys of earlier segments: of these there is only what the memory says."),
+        buys=N_("Exact softmax near by, and a past of any length that is looked at only where that pays."),
+        source="Behrouz et al. 2024, arXiv:2501.00663, section 4.1",
+        identity="one segment as long as the text is softmax; else softmax over loops’ reads and the segment",
+        signed=True,
+        loops=True,
+        by_token=titans_ways.surprise,
+        by_token_as=_SURPRISE,
+        flow=Flow(((_LEARNS, N_("read with the segment’s queries")), (N_("the segment itself"),)),
+                  N_("softmax over both")),
+    ),
+    Variant(
+        "titans_mag", N_("Titans MAG (memory as gate)"), "memory", "causal",
+        (
+            _WINDOW,
+            Parameter("gate", N_("gate"), N_("hundredths of the output that are attention’s"), 50, least=0, most=100,
+                      per=100),
+            *_MEMORY,
+        ),
+        titans_ways.gate_weights, titans_ways.gate_output, titans_ways.adds_gate,
+        work="2 n w d + 3 n d²",
+        does=N_("lets softmax over the last tokens and the memory both work, and mixes them by a gate"),
+        gives_up=N_("A gate for each token: here one number stands for what the paper learns."),
+        buys=N_("Two branches that run at once: near by exactly, far back from the memory."),
+        source="Behrouz et al. 2024, arXiv:2501.00663, section 4.2",
+        identity="its gate goes in a straight line from the memory to softmax over the window",
+        signed=True,
+        loops=True,
+        by_token=titans_ways.surprise,
+        by_token_as=_SURPRISE,
+        flow=Flow(((_LEARNS,), (_NEAR,)), N_("gate")),
+    ),
+    Variant(
+        "titans_mal", N_("Titans MAL (memory as layer)"), "memory", "causal", (_WINDOW, *_MEMORY),
+        titans_ways.layer_weights, titans_ways.layer_output, titans_ways.adds_gate,
+        work="2 n w d + 3 n d²",
+        does=N_("gives softmax over the last tokens what the memory made of each, for values"),
+        gives_up=N_("Exact values: all that attention mixes has passed through the memory."),
+        buys=N_("A plain stack, as hybrid models have it: a recurrent layer, then a window of attention."),
+        source="Behrouz et al. 2024, arXiv:2501.00663, section 4.3",
+        identity="a window of one token is the memory alone; else the product of both maps",
+        signed=True,
+        loops=True,
+        by_token=titans_ways.surprise,
+        by_token_as=_SURPRISE,
+        flow=Flow(((_LEARNS, _NEAR),), ""),
     ),
 )  # fmt: skip  # one variant a paragraph

@@ -1,4 +1,4 @@
-"""The table of rivals: a new one is one file beside this one, and one paragraph here or, of a state, in ``states.py``.
+"""The table of rivals: a new one is one file beside this one and one paragraph, here or in one of the files of rows.
 
 docs/zoo.md is written from it (``python -m scripts.zoo_table``), and the page Zoo draws it.
 """
@@ -24,6 +24,7 @@ from attention.zoo import (
     sigmoid,
     transnormer,
 )
+from attention.zoo.refinements import REFINEMENTS
 from attention.zoo.states import STATES
 from attention.zoo.variant import Parameter, Variant
 
@@ -274,5 +275,6 @@ VARIANTS = (
         on_scores=True,
         needs_beside=True,
     ),
+    *REFINEMENTS,
 )  # fmt: skip  # one variant a paragraph
 BY_NAME = {variant.name: variant for variant in VARIANTS}

@@ -9,6 +9,9 @@ are learned of each token in the paper, are the same for all.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -17,22 +20,52 @@ from attention.zoo.delta import unit
 from attention.zoo.head import Head
 
 
-def read(
-    head: Head, v: Float[Tensor, "*heads tokens d_value"], step: float, momentum: float, forgotten: float
-) -> tuple[Float[Tensor, "*heads tokens d_value"], Float[Tensor, "*heads tokens"]]:
-    """What each token reads, and the size of its gradient: how much it surprised the memory that came before it."""
-    q, k = unit(head.q), unit(head.k)
+@dataclass(frozen=True, eq=False)
+class _Moment:
+    """One token's: the memory before and after it, and the gradient between them."""
+
+    before: Float[Tensor, "*heads d_head d_value"]
+    after: Float[Tensor, "*heads d_head d_value"]
+    gradient: Float[Tensor, "*heads d_head d_value"]
+
+
+def _moments(head: Head, v: Tensor, step: float, momentum: float, forgotten: float) -> Iterator[_Moment]:
+    k = unit(head.k)
     memory = carried = v.new_zeros(*k.shape[:-2], k.shape[-1], v.shape[-1])
-    rows, sizes = [], []
     for token in range(head.n_tokens):
         here = slice(token, token + 1)
         key = k[..., here, :]
         gradient = 2 * key.mT @ (key @ memory - v[..., here, :])
         carried = momentum * carried - step * gradient
-        memory = (1 - forgotten) * memory + carried
-        rows.append(q[..., here, :] @ memory)
-        sizes.append(gradient.norm(dim=(-2, -1)))
+        before, memory = memory, (1 - forgotten) * memory + carried
+        yield _Moment(before, memory, gradient)
+
+
+def read(
+    head: Head, v: Float[Tensor, "*heads tokens d_value"], step: float, momentum: float, forgotten: float
+) -> tuple[Float[Tensor, "*heads tokens d_value"], Float[Tensor, "*heads tokens"]]:
+    """What each token reads, and the size of its gradient: how much it surprised the memory that came before it."""
+    q, rows, sizes = unit(head.q), list[Tensor](), list[Tensor]()
+    for token, moment in enumerate(_moments(head, v, step, momentum, forgotten)):
+        rows.append(q[..., token : token + 1, :] @ moment.after)
+        sizes.append(moment.gradient.norm(dim=(-2, -1)))
     return torch.cat(rows, dim=-2), torch.stack(sizes, dim=-1)
+
+
+def read_before(
+    head: Head,
+    v: Float[Tensor, "*heads tokens d_value"],
+    segment: int,
+    step: float,
+    momentum: float,
+    forgotten: float,
+) -> Float[Tensor, "*heads tokens d_value"]:
+    """What each token reads of the memory as it was before the token's segment of the text."""
+    q, rows = unit(head.q), list[Tensor]()
+    for token, moment in enumerate(_moments(head, v, step, momentum, forgotten)):
+        if token % segment == 0:
+            rows.append(q[..., token : token + segment, :] @ moment.before)
+    return torch.cat(rows, dim=-2)
 
 
 def weights(head: Head, step: float, momentum: float, forgotten: float) -> Float[Tensor, "tokens tokens"]:

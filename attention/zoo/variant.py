@@ -64,6 +64,14 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Flow:
+    """How what is read goes through the parts of a variant: lanes side by side, each of parts one after the other."""
+
+    lanes: tuple[tuple[str, ...], ...]
+    join: str  # what makes one of them; empty where there is one lane
+
+
+@dataclass(frozen=True)
 class Variant:
     """``weights`` and ``output`` take a :class:`Head` and the parameters by name; both speak of the same thing.
 
@@ -76,7 +84,7 @@ class Variant:
     number of each token that it tells besides, and ``by_token_as`` says which. ``whole``: a row hangs on how long the
     text is, or on what follows it. ``halves`` is the parameter that says of which half of the values the map is, where
     each has its own; ``values`` are what the map multiplies, where that is not the head's own values. ``loops``: its
-    output goes over the tokens one after the other, for any number of stacked heads.
+    output goes over the tokens one after the other, for any number of stacked heads. ``flow``: of one with parts.
     """
 
     name: str
@@ -104,6 +112,7 @@ class Variant:
     halves: str = ""
     values: Callable[..., Float[Tensor, "tokens d_value"]] | None = None
     loops: bool = False
+    flow: Flow | None = None
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
         """Every parameter's number; one that is not named has its usual one. Raises NotHere."""

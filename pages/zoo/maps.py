@@ -27,6 +27,7 @@ from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.wording import plain
 from viz.components.head_map import head_map as map_component
+from viz.flow import flow
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -131,6 +132,9 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
         return
     with st.container(key=f"zoo_sliders_{key}", gap=None):
         show_sliders(rival.variant, rival.variant.parameters, rival.values, head.n_tokens)
+    if (parts := rival.variant.flow) is not None:
+        lanes = [[_(one) for one in lane] for lane in parts.lanes]
+        st.html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")))
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
     show_words(rival.variant, left_out)
     if rival.variant.needs_layer:

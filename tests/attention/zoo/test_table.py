@@ -88,7 +88,8 @@ def test_a_map_that_is_not_signed_has_no_negative_weight(variant, head):
 LETTERS = {
     "performer": {"m": "features"}, "blocks": {"b": "size"}, "reformer": {"b": "buckets", "h": "hashes"},
     "linformer": {"k": "rank"}, "nystrom": {"m": "landmarks", "s": "steps"}, "lightning": {"b": "tile"},
-    "mla": {"r": "rank"},
+    "mla": {"r": "rank"}, "refined": {"s": "rounds"}, "refined_drawn": {"s": "draws"},
+    "titans_mac": {"c": "segment"}, "titans_mag": {"w": "window"}, "titans_mal": {"w": "window"},
 }  # fmt: skip
 
 
@@ -104,6 +105,7 @@ def test_the_work_that_is_written_is_the_work_that_is_counted(variant):
 
 BY_SCORES = (
     "no_positions", "flash", "log_n", "sigmoid", "off_by_one", "blocks", "reformer", "differential", "dual_chunk",
+    "refined", "refined_added", "refined_values", "refined_drawn", "titans_mac", "titans_mag", "titans_mal",
 )  # fmt: skip
 COUNTED = [variant for variant in VARIANTS if variant.name not in BY_SCORES]
 

@@ -1,0 +1,67 @@
+"""The rows of the table for what refines softmax's own map: rules of ours, see ``refined.py``."""
+
+from __future__ import annotations
+
+from attention.zoo import refined
+from attention.zoo.variant import Parameter, Variant
+
+N_ = str  # marks a text for translation where it is shown
+
+_OURS = "the name: arXiv:2410.21048, the rule: ours"
+
+REFINEMENTS = (
+    Variant(
+        "refined", N_("refined: passed on"), "weights", "any",
+        (Parameter("rounds", N_("rounds"), N_("0 is softmax"), 1, least=0, most=16),),
+        refined.passed_on, None, refined.adds_passed_on,
+        work="2 n² d + s n³",
+        does=N_("looks where those look that it looks at (simple refinement)"),
+        gives_up=N_("Where a token itself looked: after a few rounds all rows look alike."),
+        buys=N_("Looks over two steps in one layer, as an induction head needs two layers for."),
+        source=f"{_OURS}; Abnar & Zuidema 2020, arXiv:2005.00928",
+        identity="no round is softmax; s rounds are the product of s + 1 maps, brought to the rows' sums",
+        on_scores=True,
+    ),
+    Variant(
+        "refined_added", N_("refined: added"), "weights", "any",
+        (Parameter("share", N_("share"), N_("hundredths from the looks of those looked at; 0 is softmax"), 50, least=0,
+                   most=100, per=100),),
+        refined.added, None, refined.adds_added,
+        work="2 n² d + n³",
+        does=N_("keeps a part of its own look and adds the looks of those that it looks at (additive refinement)"),
+        gives_up=N_("A part of the sharpness of each row."),
+        buys=N_("Both steps of a look, and a knob between them."),
+        source=f"{_OURS}; Abnar & Zuidema 2020, arXiv:2005.00928",
+        identity="its share goes in a straight line from softmax to one round of passing on",
+        on_scores=True,
+    ),
+    Variant(
+        "refined_values", N_("refined: value-weighted"), "weights", "any",
+        (Parameter("power", N_("power"), N_("hundredths, of the length of a value; 0 is softmax"), 100, least=0,
+                   most=400, per=100),),
+        refined.by_values, None, refined.adds_by_values,
+        work="2 n² d",
+        does=N_("weighs a key by the length of its value too (value-weighted refinement)"),
+        gives_up=N_("Looks at keys with hardly a value, such as a sink: their share goes to others."),
+        buys=N_("Weights that say how much of a token arrives, and not only how much was asked for."),
+        source=f"{_OURS}; Kobayashi et al. 2020, arXiv:2004.10102",
+        identity="values of one length leave softmax; else each weight times its value’s length, as shares",
+        on_scores=True,
+    ),
+    Variant(
+        "refined_drawn", N_("refined: drawn"), "weights", "any",
+        (
+            Parameter("draws", N_("draws"), N_("keys drawn of each row; more of them come nearer to softmax"), 16,
+                      most=1024),
+            Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99),
+        ),
+        refined.drawn, None, refined.adds_drawn,
+        work="n² d + n s d",
+        does=N_("draws keys by their weights and takes the mean of their values (stochastic refinement)"),
+        gives_up=N_("The same answer each time: another seed draws other keys."),
+        buys=N_("Softmax on average, while only a few values are ever read."),
+        source=f"{_OURS}; Xu et al. 2015, arXiv:1502.03044",
+        identity="the mean over seeds is softmax, and a weight’s variance is w (1 − w) / draws",
+        on_scores=True,
+    ),
+)  # fmt: skip  # one variant a paragraph

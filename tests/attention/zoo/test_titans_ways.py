@@ -1,0 +1,110 @@
+"""Titans' memory beside attention, against loops over tokens: as a context, as a gate, as a layer."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from attention.zoo import titans, titans_ways
+from attention.zoo.head import stacked
+from tests.attention.zoo.made import dot, made, mixed, softmax_loops
+
+MEMORY = {"step": 0.5, "momentum": 0.3, "forgotten": 0.01}
+HEADS = [made(13, 4, width=5), made(13, 4, size=2.0), replace(made(13, 4), sink=0.5)]
+
+
+def close(found: torch.Tensor, expected) -> None:
+    torch.testing.assert_close(found, torch.tensor(expected, dtype=torch.float64), rtol=1e-9, atol=1e-11)
+
+
+def unit(x: list[float]) -> list[float]:
+    return [one / math.sqrt(dot(x, x)) for one in x]
+
+
+def memories(head, told: list[list[float]]) -> list[list[list[float]]]:
+    """The memory before each token and after the last, [told][d_head], by equations 10 and 13 of the paper."""
+    memory = [[0.0] * head.k.shape[1] for _ in told[0]]
+    carried = [row[:] for row in memory]
+    found = [memory]
+    for key, wanted in zip(map(unit, head.k.tolist()), told, strict=True):
+        wrong = [dot(row, key) - one for row, one in zip(memory, wanted, strict=True)]
+        carried = [
+            [MEMORY["momentum"] * old - MEMORY["step"] * 2 * off * one for old, one in zip(row, key, strict=True)]
+            for row, off in zip(carried, wrong, strict=True)
+        ]
+        memory = [
+            [(1 - MEMORY["forgotten"]) * old + new for old, new in zip(*rows, strict=True)]
+            for rows in zip(memory, carried, strict=True)
+        ]
+        found.append(memory)
+    return found
+
+
+def near(head, window: int) -> list[list[float]]:
+    scores = head.scores.tolist()
+    hidden = [[s if i - j < window else -math.inf for j, s in enumerate(row)] for i, row in enumerate(scores)]
+    return softmax_loops(hidden, head.sink)
+
+
+def remembered(head) -> list[list[float]]:
+    """What each token reads after it was learned itself."""
+    after = memories(head, head.v.tolist())[1:]
+    return [[dot(row, unit(q)) for row in memory] for memory, q in zip(after, head.q.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("window", [1, 4, 50])
+def test_a_gate_mixes_the_window_and_the_memory(head, window):
+    attended, read = mixed(near(head, window), head.v.tolist()), remembered(head)
+    for gate in (0.0, 0.25, 1.0):
+        expected = [
+            [gate * a + (1 - gate) * r for a, r in zip(*rows, strict=True)] for rows in zip(attended, read, strict=True)
+        ]
+        close(titans_ways.gate_output(head, window, gate, **MEMORY), expected)
+        close(titans_ways.gate_weights(head, window, gate, **MEMORY) @ head.v, expected)
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("window", [1, 4, 50])
+def test_a_layer_of_memory_gives_attention_its_values(head, window):
+    expected = mixed(near(head, window), remembered(head))
+    close(titans_ways.layer_output(head, window, **MEMORY), expected)
+    close(titans_ways.layer_weights(head, window, **MEMORY) @ head.v, expected)
+
+
+def test_a_window_of_one_token_is_the_memory_alone():
+    found = titans_ways.layer_output(HEADS[0], 1, **MEMORY)
+    torch.testing.assert_close(found, titans.output(HEADS[0], **MEMORY))
+
+
+@pytest.mark.parametrize("head", HEADS)
+@pytest.mark.parametrize("segment", [1, 4, 5, 13, 50])
+def test_a_context_is_softmax_over_what_was_read_and_the_segment(head, segment):
+    q, k, v = (one.tolist() for one in (head.q, head.k, head.v))
+    of_keys, of_values, scores = memories(head, k), memories(head, v), head.scores.tolist()
+    expected = []
+    for i in range(len(q)):
+        start = i - i % segment
+        seen = range(start, i + 1)
+        read_keys = [[dot(row, unit(q[j])) for row in of_keys[start]] for j in seen] if start else []
+        read_values = [[dot(row, unit(q[j])) for row in of_values[start]] for j in seen] if start else []
+        row = [dot(q[i], one) * head.scale for one in read_keys] + [scores[i][j] for j in seen]
+        (weights,) = softmax_loops([row], head.sink)
+        values = read_values + [v[j] for j in seen]
+        expected += mixed([weights], values)
+    close(titans_ways.context_output(head, segment, **MEMORY), expected)
+    close(titans_ways.context_weights(head, segment, **MEMORY) @ head.v, expected)
+
+
+def test_one_segment_is_softmax():
+    torch.testing.assert_close(titans_ways.context_weights(HEADS[2], 13, **MEMORY), HEADS[2].softmax())
+
+
+def test_a_memory_that_learned_nothing_is_read_as_nothing():
+    head = stacked([made(9, 4, seed=seed) for seed in range(3)])
+    learned_nothing = titans.read_before(head, head.v, 4, 0.0, 0.0, 0.0)
+    assert learned_nothing.shape == head.v.shape
+    assert (learned_nothing == 0).all()

@@ -1,0 +1,37 @@
+"""How a text goes through parts that stand beside and behind each other, as HTML. Knows nothing about models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from viz.token_text import escaped
+
+_ARROW = '<span class="arrow" aria-hidden="true">→</span>'
+
+
+def flow(first: str, lanes: Sequence[Sequence[str]], join: str, last: str) -> str:
+    """From `first` through every lane, whose parts follow each other, to `join` ("": nothing joins them) and `last`.
+
+    A screen reader hears a lane after the other as lists. All strings are escaped here.
+    """
+    beside = "".join(f"<ol>{_parts(lane)}</ol>" for lane in lanes)
+    after = [_part(one) for one in (join, last) if one]
+    return (
+        f'<style>{_css()}</style><div class="atlas-flow">{_part(first)}'
+        f"{_ARROW}<div>{beside}</div>{_ARROW}{_ARROW.join(after)}</div>"
+    )
+
+
+def _part(words: str) -> str:
+    return f'<span class="part">{escaped(words)}</span>'
+
+
+def _parts(lane: Sequence[str]) -> str:
+    return "".join(f"<li>{_ARROW if place else ''}{_part(words)}</li>" for place, words in enumerate(lane))
+
+
+@cache
+def _css() -> str:
+    return (Path(__file__).parent / "flow.css").read_text(encoding="utf-8")
