@@ -31,6 +31,7 @@ class Pull(Generic[T]):
         self.items: list[T] = []
         self.running = running
         self.stopped = False  # before it was done
+        self.looked_at = False  # what is new is shown before any work begins
         self.error: RunnerError | None = None
         self._submit, self._read = submit, read
         self._job: Job[Any] | None = None

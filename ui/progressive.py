@@ -35,10 +35,11 @@ def _look(work: Pull[Any], draw: Callable[[], None], *, here: Place, within: Ite
     if work.error is not None:
         st.warning(plain(sentence(work.error)))
     draw()
-    if work.running:
+    if work.running and work.looked_at:
         work.pull()  # last: what is drawn does not look stale while it waits
         if ticked and not work.running:
             st.rerun()
+    work.looked_at = True
 
 
 def show_progress(work: Pull[Any], total: int, words: str, *, key: str) -> None:

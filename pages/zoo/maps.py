@@ -118,26 +118,27 @@ def _show_right(opened: PageContext, head: Head, first: Rival, second: Rival | N
         if second.found is not None:
             label, scale = _(second.variant.label), scale_of(second.found, second.variant)
             _show_map(opened, second.found.weights, scale, "zoo_second", label, signed=second.variant.signed)
-        _show_below(opened, head, second, key="second")
+        _show_below(opened, head, second, key="second", sliders=second.variant is not first.variant)
     elif first.found is not None:
         _show_map(opened, first.found.difference, difference_scale(first.found), "zoo_difference", _(DIFFERENT))
         show_looks(opened, first.variant, first.found)
 
 
-def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first") -> None:
-    """Its sliders, what it does, and what of this head it leaves out or why it has no place."""
+def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first", *, sliders: bool = True) -> None:
+    """Its ``sliders`` (one beside itself has them once), what it does, and what of this head it leaves out or why it has no place."""
     label = _(rival.variant.label)
     if refusal := rival.variant.refusal(head):
         st.info(plain(_(refusal).format(variant=label)))
         return
     with st.container(key=f"zoo_sliders_{key}", gap=None):
-        show_sliders(rival.variant, rival.variant.parameters, rival.values, head.n_tokens)
+        shown = rival.variant.parameters if sliders else ()
+        show_sliders(rival.variant, shown, rival.values, head.n_tokens)
     if (parts := rival.variant.flow) is not None:
         lanes = [[_(one) for one in lane] for lane in parts.lanes]
         st.html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")))
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
     show_words(rival.variant, left_out)
-    if rival.variant.needs_layer:
+    if rival.variant.name == "mla":
         show_kept(opened, head, rival.values["rank"])
     show_by_token(opened, head, rival.variant, rival.values, first_drawn(len(opened.capture.tokens)))
 

@@ -187,6 +187,13 @@ def test_one_bucket_is_all_of_shared_qk_attention(causal):
     close(reformer.weights(head, 1, 1, 0), shared(head, [[True] * 10] * 10))
 
 
+def test_opposite_vectors_fall_into_opposite_buckets():
+    x = torch.randn(300, 4, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    one, other = (reformer.buckets_of(way * x, 8, torch.Generator().manual_seed(0)) for way in (1, -1))
+    assert torch.equal(other, (one + 4) % 8)
+    assert (one.bincount(minlength=8) > 10).all()
+
+
 @pytest.mark.parametrize("causal", [True, False])
 @pytest.mark.parametrize("buckets, hashes, seed", [(2, 1, 0), (4, 1, 3), (4, 3, 3), (8, 2, 1)])
 def test_buckets_and_chunks_are_those_of_the_paper_by_loops(causal, buckets, hashes, seed):

@@ -1,0 +1,67 @@
+"""Every option of every menu, row and switch of every view, chosen one after the other: nothing fails."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.entries import ENTRIES
+from tests.pages.test_browser_axe import VIEWS
+from tests.ui.driving import no_failure, open_app
+
+FILES = {entry.address: entry.file for entry in ENTRIES}
+ELSEWHERE = ("choice_lang", "model", "device", "dtype", "metric_of_class")  # tested where they are: of every page
+EVERY = [
+    pytest.param(path, address, marks=[] if path == "zoo" and not number else [pytest.mark.long], id=f"{path}-{number}")
+    for path, views in VIEWS.items()
+    for number, address in enumerate(views)
+]
+
+
+def options(app: AppTest) -> list[tuple[str, str, str]]:
+    """What can be chosen: the widget's kind and key, and the words of the option."""
+    rows = ((one.proto, [each.content for each in one.proto.options]) for one in app.get("button_group"))
+    menus = ((one.proto, list(one.proto.options)) for one in app.get("selectbox"))
+    return [
+        (type(proto).__name__, proto.id, words)
+        for proto, every in (*rows, *menus)
+        if not proto.disabled and _key(proto.id) not in ELSEWHERE
+        for words in every
+    ] + [("Checkbox", one.proto.id, words) for one in app.get("toggle") for words in ("on", "off")]
+
+
+def _key(identity: str) -> str:
+    return identity.split("-", 3)[-1]
+
+
+def choose(app: AppTest, kind: str, identity: str, words: str) -> None:
+    """As a browser says it: by the words of the option."""
+    states = app._tree.get_widget_states()
+    held: Any = next(state for state in states.widgets if state.id == identity)
+    if kind == "ButtonGroup":
+        held.string_array_value.data[:] = [words]
+    elif kind == "Selectbox":
+        held.string_value = words
+    else:
+        held.bool_value = words == "on"
+    app._run(states)
+
+
+@pytest.mark.parametrize("path, address", EVERY)
+def test_nothing_fails(path: str, address: str) -> None:
+    place = dict(parse_qsl(address, keep_blank_values=True))
+    app = open_app(page=FILES[path], **place)
+    no_failure(app)
+    every = options(app)
+    assert every
+    for kind, identity, words in every:
+        if all(one != (kind, identity, words) for one in options(app)):
+            app = open_app(page=FILES[path], **place)  # what was chosen before took it away
+        choose(app, kind, identity, words)
+        try:
+            no_failure(app)
+        except AssertionError as failed:
+            raise AssertionError(f"{identity}: {words}") from failed
