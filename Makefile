@@ -46,13 +46,13 @@ serve: $(RUN)
 # Shapes are checked in the mathematics and in the contract of the families; in the other tests that costs two fifths of
 # the time, and `make check` does it in most of those of the models.
 # More processes than cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
-NUMBERS := tests/attention tests/analysis tests/model_runner/local/test_families.py
+NUMBERS := tests/attention tests/analysis tests/model_runner/local/test_families.py tests/test_shapes.py
 
 test: $(DEV) $(JS) chromium
 ifeq ($(ARGS),)
 	@failed=0; \
-	$(PYTEST) -n 3 -m "not long" $(NUMBERS) || failed=1; \
-	$(PYTEST) -n 4 -m "not long" --jaxtyping-packages= $(addprefix --ignore=,$(NUMBERS)) || failed=1; \
+	$(PYTEST) -n 3 -m "not long" --few $(NUMBERS) || failed=1; \
+	$(PYTEST) -n 4 -m "not long" --few --jaxtyping-packages= $(addprefix --ignore=,$(NUMBERS)) || failed=1; \
 	exit $$failed
 else
 	$(PYTEST) -n 3 -m "not long" $(ARGS)
@@ -60,7 +60,7 @@ endif
 
 long: $(DEV) $(JS) chromium
 	@$(PIP) --quiet --requirement requirements-quantized.txt
-	$(PYTEST) -n 2 -m long $(ARGS)
+	$(PYTEST) -n 2 -m long --few $(ARGS)
 
 # Every step is printed. The seed, the language and the size that stumbled take the same way again.
 walk: $(DEV) chromium

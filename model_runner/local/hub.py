@@ -9,7 +9,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import torch
 from huggingface_hub import HfApi, constants, snapshot_download
 from huggingface_hub.errors import (
     DryRunError,
@@ -24,7 +23,7 @@ from huggingface_hub.errors import (
 from tqdm.auto import tqdm
 
 from model_runner import memory
-from model_runner.errors import ModelPickled, ModelTooLarge
+from model_runner.errors import ModelPickled
 from model_runner.hub_errors import (
     DiskFull,
     DownloadBroken,
@@ -47,7 +46,7 @@ def fetch(name: str, revision: str | None, progress: Progress, look: Look, *, as
     """The folder of a hub model, downloaded if it is not cached yet; HubNotAsked where that may not be asked for.
 
     Raises ModelNotFound, ModelRevisionMissing, ModelGated, HubUnreachable, ModelPickled, and before any of the weights
-    is downloaded ModelTooLarge, DiskFull and what ``look`` raises; DownloadBroken after that, for the hub's library
+    is downloaded DiskFull and what ``look`` raises; DownloadBroken after that, for the hub's library
     tries again a few times by itself.
     """
     wanted: dict[str, Any] = {"revision": revision, "allow_patterns": list(WANTED)}
@@ -61,9 +60,6 @@ def fetch(name: str, revision: str | None, progress: Progress, look: Look, *, as
         weights = sum(sizes.values())
         if not weights:
             raise ModelPickled(name=name, file="no .safetensors")
-        free = memory.available(torch.device("cpu"))
-        if weights > free:
-            raise ModelTooLarge(name=name, needed=memory.readable(weights), free=memory.readable(free))
         missing = sum(file.file_size or 0 for file in files if file.will_download)
         if missing and any(file.filename == CONFIG for file in files):  # without one it is incomplete, as is said later
             config: dict[str, Any] = {"revision": revision, "allow_patterns": [CONFIG]}

@@ -46,7 +46,7 @@ from model_runner.local.loading_tokenizer import check_tokenizer, load_tokenizer
 from model_runner.local.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
 from model_runner.local.numbers import Dtype, Numbers
 from model_runner.local.places import Device, Placed, best_device, placed
-from model_runner.local.previewing import Weights, preview_of, stored_dtype, unquantized
+from model_runner.local.previewing import Weights, check_room, preview_of, stored_dtype, unquantized
 from model_runner.local.runner import LocalRunner
 from model_runner.preview import ModelPreview
 
@@ -99,9 +99,12 @@ def load_runner(
 
     def look(config: Mapping[str, Any], weights: Weights) -> None:
         numbers = _numbers(config, dtype, device)
-        preview(preview_of(name, config, weights, numbers=numbers, device=device))
+        found = preview_of(name, config, weights, numbers=numbers, device=device)
+        preview(found)
         _auto_class(name, config)  # what cannot be captured is not downloaded
         numbers.check(name, config)
+        if weights.missing:
+            check_room(found, weights.n_bytes)
 
     try:
         with checked(check):

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from transformers import CONFIG_MAPPING
 
+from model_runner import memory
+from model_runner.errors import ModelTooLarge
 from model_runner.local.numbers import Numbers
 from model_runner.local.places import Device, where
 from model_runner.preview import ModelPreview
@@ -49,6 +51,16 @@ def preview_of(
         free=place.free,
         missing=weights.missing,
     )
+
+
+def check_room(found: ModelPreview, stored: int) -> None:
+    """Raises ModelTooLarge where neither its weights nor the bytes that they are ``stored`` in fit.
+
+    Other models may still be given up for it, so of the two the smaller one counts.
+    """
+    least = min(found.needed, stored)
+    if least > found.free:
+        raise ModelTooLarge(name=found.name, needed=memory.readable(least), free=memory.readable(found.free))
 
 
 def unquantized(config: Mapping[str, Any]) -> int:

@@ -125,7 +125,7 @@ def _show_right(opened: PageContext, head: Head, first: Rival, second: Rival | N
 
 
 def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first", *, sliders: bool = True) -> None:
-    """What it does, and what of this head it leaves out or why it has no place; ``sliders``: not of one beside itself."""
+    """What it does, what of this head it leaves out or why it has no place; ``sliders``: not of one beside itself."""
     label = _(rival.variant.label)
     if refusal := rival.variant.refusal(head):
         st.info(plain(_(refusal).format(variant=label)))

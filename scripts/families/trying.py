@@ -11,6 +11,8 @@ import torch
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
 
+from analysis.architecture import stages
+from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
 from model_runner.capture import Capture
 from model_runner.errors import NotCapturable, RunnerError, first_line
 from model_runner.local.runner import LocalRunner
@@ -19,6 +21,7 @@ from scripts.families.small import LONGEST, small_model
 
 TEXT, WRITTEN = "The quick brown fox", "jumps over"
 CLOSE = 1e-4  # of a weight: eager attention in float32 against ours
+NOT_DRAWN = ", The block does not draw it: "
 OUTCOMES = ("captured", "captured, without a reference", "wrong", "refused", "not tried")
 
 
@@ -60,10 +63,26 @@ def tried(mapping: str, family: str) -> Tried:
         return Tried(mapping, family, "wrong", "its badge refuses it")
     mechanism = "eager function" if any(r.eager for one in every for r in one.records if r) else "attention interface"
     mechanism = mechanism if model._can_set_attn_implementation() else "products of its own code"
+    mechanism += _not_drawn(runner, every)
     error = _against_eager(mapping, family, every)
     if error is None:
         return Tried(mapping, family, "captured, without a reference", mechanism)
     return Tried(mapping, family, "captured" if error < CLOSE else "wrong", f"{mechanism}, {error:.0e}")
+
+
+def _not_drawn(runner: LocalRunner, every: Sequence[Capture]) -> str:
+    """Nothing where the page The block has all its modules, and what each adds to a token; else why it has not."""
+    try:
+        made = runner.submit(WhatItIsMadeOf()).result()
+        alone = every[0] if len(every) == 1 else None  # of an encoder and a decoder the parts are drawn, and no vectors
+        added = alone and runner.submit(StreamAdditions(alone.request, 1)).result()
+        found = stages(made, 0, alone, added, 1)
+        outer = sum(one.n_parameters for one in found if one.block is None or one.role == "block")
+        if outer != made.n_parameters:
+            return f"{NOT_DRAWN}{made.n_parameters - outer} parameters are in no part"
+    except Exception as error:  # noqa: BLE001
+        return f"{NOT_DRAWN}{_short(error)}"
+    return ""
 
 
 @torch.no_grad()
@@ -109,6 +128,8 @@ def table(found: Sequence[Tried], version: str) -> Iterator[str]:
     yield f"{len(found)} types: {captured} captured and right ({count[OUTCOMES[0]]} against the model's own weights,"
     yield f"{count[OUTCOMES[1]]} by the badge alone, where the model returns none), {count['wrong']} wrong,"
     yield f"{count['refused']} refused, {count['not tried']} not tried, for no small model of them could be made."
+    drawn = sum(one.outcome in OUTCOMES[:2] and NOT_DRAWN not in one.said for one in found)
+    yield f"Of those captured the page The block draws {drawn}, every parameter in one of their parts."
     yield ""
     yield "| family | read as | outcome | mechanism and largest difference of a weight, or the reason |"
     yield "| --- | --- | --- | --- |"

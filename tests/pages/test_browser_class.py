@@ -61,12 +61,17 @@ def click_head(page: Page, layer: int, head: int) -> None:
     expect(grid).to_have_attribute("data-selected", f"{layer},{head}")
 
 
-# Milliseconds since the epoch at which a figure of a page showed this.
-WHEN = """([figure, name, value]) => { window.seen = new Promise((done) => {
+# Milliseconds since the epoch at which a figure of a page showed this. It may be drawn anew meanwhile, as another node.
+WHEN = """([figure, name, value, patience]) => { window.seen = new Promise((done, refuse) => {
+  setTimeout(() => refuse(new Error(`${figure} shows no ${name} ${value}`)), patience)
   const inside = (node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]
   const all = (root) => [...root.querySelectorAll("*")].flatMap(inside)
-  const found = all(document).find((node) => node.matches(figure))
-  const shown = () => (value === null ? Boolean(found.dataset[name]) : found.dataset[name] === value)
+  let found
+  const shown = () => {
+    if (!found?.isConnected) found = all(document).find((node) => node.matches(figure))
+    const now = found?.dataset[name]
+    return value === null ? Boolean(now) : now === value
+  }
   const look = () => (shown() ? done(Date.now()) : requestAnimationFrame(look))
   look()
 }) }"""
@@ -75,7 +80,7 @@ WHEN = """([figure, name, value]) => { window.seen = new Promise((done) => {
 def followed(pages: list[Page], figure: str, name: str, value: str | None, act: Callable[[], None]) -> None:
     """What the first of the pages, the teacher's, shows after an act (any value: None) is on the others in time."""
     for page in pages:
-        page.evaluate(WHEN, [figure, name, value])
+        page.evaluate(WHEN, [figure, name, value, PATIENCE])
     act()
     at, *after = (page.evaluate("window.seen") for page in pages)
     assert max(after) - at <= FOLLOWED_IN

@@ -46,6 +46,7 @@ def test_it_is_chosen_and_every_control_of_it_is_in_the_address_and_undone_by_ba
         "placeholder", f"{'it writes: ' if language == 'en' else '它写的是：'}{WRITTEN}", timeout=PATIENCE
     )
     expect(radio(page, 2)).to_have_attribute("aria-checked", "true")
+    wait_for_rest(page)
     chips = page.locator(".token-strip .chip")
     n_all = chips.count()
     across = shape(page)

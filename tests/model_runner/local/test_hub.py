@@ -11,11 +11,9 @@ from typing import Any, NoReturn
 
 import huggingface_hub
 import pytest
-import torch
 from huggingface_hub import constants, errors
 
-from model_runner import memory
-from model_runner.errors import ModelPickled, ModelTooLarge, RunnerError
+from model_runner.errors import ModelPickled, RunnerError
 from model_runner.hub_errors import DownloadBroken, HubUnreachable, ModelGated, ModelNotFound, ModelRevisionMissing
 from model_runner.local import hub
 from model_runner.local.hub import fetch
@@ -228,20 +226,6 @@ def test_a_model_with_pickled_weights_only_is_refused_before_the_download(online
     online.files = {"config.json": 50}  # the pickled ones are not among those asked for
     assert "such a file can run any code, so it is not opened" in _said(ModelPickled)
     assert online.downloads == 0
-
-
-def test_a_model_that_does_not_fit_into_memory_is_refused_before_the_download(
-    online: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def available(device: torch.device) -> int:
-        return 999
-
-    monkeypatch.setattr(memory, "available", available)
-    assert "owner/model needs about 1,000 bytes of memory, but only 999 bytes are free" in _said(ModelTooLarge)
-    assert online.downloads == 0
-    online.files["model-2.safetensors"] = 399
-    fetch(NAME, None, _ignore, _ignore)
-    assert online.downloads == 1
 
 
 def test_files_whose_size_the_hub_does_not_tell_do_no_harm(online: Hub) -> None:

@@ -9,6 +9,7 @@ import shutil
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,9 +19,10 @@ import pytest
 import torch
 from huggingface_hub import constants, file_download
 from safetensors import safe_open
+from safetensors.torch import load_file
 
-from model_runner import CaptureRequest, load_runner
-from model_runner.errors import Cancelled, ModelNameInvalid, NotCapturable, RunnerError
+from model_runner import CaptureRequest, load_runner, memory
+from model_runner.errors import Cancelled, ModelNameInvalid, ModelTooLarge, NotCapturable, RunnerError
 from model_runner.hub_errors import (
     DiskFull,
     DownloadBroken,
@@ -29,7 +31,9 @@ from model_runner.hub_errors import (
     ModelNotFound,
     ModelRevisionMissing,
 )
+from model_runner.local import numbers
 from model_runner.local.model_folder import EMBEDDED
+from model_runner.local.numbers import Numbers
 from model_runner.preview import ModelPreview
 from tests.hub_server import LocalHub, local_hub
 from tests.model_runner.tiny import byte_tokenizer, tiny
@@ -97,6 +101,24 @@ def test_a_version_is_the_one_that_is_asked_for(hub: LocalHub, asked: tuple[str,
 def test_a_commit_is_a_version(hub: LocalHub) -> None:
     commit = hub.sha(NAME, "v1.0")
     assert load_runner(f"{NAME}@{commit}", device="cpu").info.revision == commit
+
+
+def test_a_model_that_does_not_fit_into_memory_is_refused_before_the_download(
+    hub: LocalHub, folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it is going to need counts: in int8 it may fit where its files do not."""
+    in_float32 = 4 * sum(one.numel() for one in load_file(folders[f"{NAME}@main"] / WEIGHTS).values())
+    free, downloaded = in_float32 - 1, lambda: [given for given in hub.fetched(WEIGHTS) if given is None]
+    monkeypatch.setattr(memory, "available", lambda _device: free)
+    assert f"only {memory.readable(free)} are free" in _said(ModelTooLarge)
+    assert not downloaded()  # of its weights no more than their header was asked for
+    monkeypatch.setattr(numbers, "PACKAGES", {"int8": ()})
+    monkeypatch.setattr(Numbers, "options", lambda *_: {})  # what is tested ends with the download
+    told: list[ModelPreview] = []
+    with suppress(RunnerError):
+        load_runner(NAME, device="cpu", dtype="int8", preview=told.append)
+    assert told[0].needed < free
+    assert downloaded()
 
 
 def test_a_download_that_is_cut_off_goes_on_where_it_was(hub: LocalHub) -> None:
