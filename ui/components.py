@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 from streamlit.components.v2 import component as register
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 
 from ui import session
 from viz.components.source import Source
@@ -53,16 +53,25 @@ def mount(
     ``followed``: those who follow this page in a room see it too; ``adds``: what it was given before counts on.
     """
 
-    def hear() -> None:
-        sent = st.session_state.get(key)  # none of a component that is on its way out
-        if not _went_on() and sent is not None:
-            for name, value in _unheard(key, sent["told"]):
+    def hear() -> bool:
+        told = (st.session_state.get(key) or {}).get("told")  # nothing of a component that is on its way out
+        unheard = [*_unheard(key, told)] if told and not _went_on() else []
+        asked: RerunException | None = None  # what one of them asks to run first waits for all that was told with it
+        for name, value in unheard:
+            try:
                 on[name](value)
+            except RerunException as error:
+                asked = error
+        if asked is not None:
+            raise asked
+        return bool(unheard)
 
     if followed:
         to_class(source, payload, key=key, adds=adds)
     component = register(source.name, html=source.html, css=source.css, js=source.js)
-    component(key=key, data=payload, width="content" if narrow else "stretch", on_told_change=hear)
+    component(key=key, data=payload, width="content" if narrow else "stretch", on_told_change=lambda: hear() and None)
+    if hear():  # told to a server that was started again, before it had drawn this: it knew of nobody who hears
+        st.rerun()
 
 
 def to_class(source: Source, payload: bytes, *, key: str, title: str = "", adds: bool = False) -> None:

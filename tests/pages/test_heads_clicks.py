@@ -27,6 +27,14 @@ def test_a_click_on_a_head_opens_it():
     assert app.query_params == {"layer": "2", "head": "5"}
 
 
+def test_of_clicks_that_are_told_together_the_last_one_stays():
+    """The first asks for its map before the page; a restarted server hears what the one before had heard."""
+    app = send(open_app(), "head_grid", "head", [2, 5], [1, 3])
+    no_failure(app)
+    assert app.query_params == {"layer": "1", "head": "3"}
+    assert payload(app, "head_grid")[0]["selected"] == [1, 3]
+
+
 def test_a_click_on_a_cell_pins_it_everywhere():
     key = int(weights()[5].argmax())
     app = send(open_app(**HERE), "head_map", "cell", [5, key])

@@ -89,15 +89,15 @@ def beside_head(app: AppTest) -> dict[str, str]:
     return {name: value for name, value in app.query_params.items() if name not in ("layer", "head")}
 
 
-def send(app: AppTest, name: str, event: str, value: Any) -> AppTest:
+def send(app: AppTest, name: str, event: str, *values: Any) -> AppTest:
     """Run the page again as if the component had sent this event."""
-    return tell(app, _proto(app, name), event, value)
+    return tell(app, _proto(app, name), event, *values)
 
 
-def tell(app: AppTest, proto: Any, event: str, value: Any) -> AppTest:
-    """The same of the component with this element."""
+def tell(app: AppTest, proto: Any, event: str, *values: Any) -> AppTest:
+    """The same of the component with this element; more than one value: told while the server was busy."""
     states = app._tree.get_widget_states()
-    told = {"by": "a test", "events": [{"number": next(_number), "name": event, "value": value}]}
+    told = {"by": "a test", "events": [{"number": next(_number), "name": event, "value": one} for one in values]}
     sent = json.dumps([{"event": "told", "value": told}])
     states.widgets.append(WidgetState(id=_make_trigger_id(proto.id, "events"), json_trigger_value=sent))
     return app._run(states)

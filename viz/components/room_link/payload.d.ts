@@ -19,4 +19,5 @@ export interface State extends Life {
   count: { there: number; answered: number } | null
   problem: string
   waiting: Map<string, object>
+  born?: string // of the last server that had no room yet
 }

@@ -78,11 +78,15 @@ function connect(state) {
   socket.addEventListener("message", ({ data }) => {
     const told = JSON.parse(data)
     if (told.kind === "count") Object.assign(state, { count: told, tries: 0, problem: "" })
-    // a server that was started again has no room until this page has run there
     if (told.last && told.born === state.meta.born) {
       over = true
       forgetKey()
       Object.assign(state, { count: null, problem: state.meta.texts.ended })
+    } else if (told.last && told.born !== state.born) {
+      // a server that was started again has no room until this page has run there, which Streamlit (1.67) asks for at
+      // the next click alone: whatever is told makes it run, and the part that it draws then says whose room it was
+      state.born = told.born
+      comeBack(state)
     }
     draw(state)
   })
