@@ -53,24 +53,24 @@ def mount(
     ``followed``: those who follow this page in a room see it too; ``adds``: what it was given before counts on.
     """
 
-    def hear() -> bool:
+    def hear() -> None:
         told = (st.session_state.get(key) or {}).get("told")  # nothing of a component that is on its way out
-        unheard = [*_unheard(key, told)] if told and not _went_on() else []
         asked: RerunException | None = None  # what one of them asks to run first waits for all that was told with it
-        for name, value in unheard:
+        for name, value in _unheard(key, told) if told and not _went_on() else ():
             try:
                 on[name](value)
             except RerunException as error:
                 asked = error
         if asked is not None:
             raise asked
-        return bool(unheard)
 
     if followed:
         to_class(source, payload, key=key, adds=adds)
     component = register(source.name, html=source.html, css=source.css, js=source.js)
-    component(key=key, data=payload, width="content" if narrow else "stretch", on_told_change=lambda: hear() and None)
-    if hear():  # told to a server that was started again, before it had drawn this: it knew of nobody who hears
+    component(key=key, data=payload, width="content" if narrow else "stretch", on_told_change=hear)
+    heard = st.session_state.get(f"{key} heard")
+    hear()  # what was told to a server that was started again, before it had drawn this: it knew of nobody who hears
+    if st.session_state.get(f"{key} heard") != heard:
         st.rerun()
 
 
