@@ -52,7 +52,7 @@ test: $(DEV) $(JS) chromium
 ifeq ($(ARGS),)
 	@failed=0; \
 	$(PYTEST) -n 3 -m "not long" --few $(NUMBERS) || failed=1; \
-	$(PYTEST) -n 4 -m "not long" --few --jaxtyping-packages= $(addprefix --ignore=,$(NUMBERS)) || failed=1; \
+	$(PYTEST) -n 3 -m "not long" --few --jaxtyping-packages= $(addprefix --ignore=,$(NUMBERS)) || failed=1; \
 	exit $$failed
 else
 	$(PYTEST) -n 3 -m "not long" $(ARGS)

@@ -32,12 +32,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def _mark_all_but_few(items: list[pytest.Item]) -> None:
-    """Of each test with many cases; those of a contract, and what guards a server, are whole in each run."""
+    """Of each test with many cases, and of each component in the browser; contracts, guards of a server are whole."""
     cases: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         path = item.nodeid.split("::")[0]
         if path.startswith(TABLES) and not path.endswith(WHOLE):
-            cases[item.nodeid.split("[")[0]].append(item)
+            in_browser = path.startswith("tests/viz/components/") and "browser" in path  # of one component each
+            cases[path if in_browser else item.nodeid.split("[")[0]].append(item)
     for same in cases.values():
         often = [item for item in same if item.get_closest_marker("long") is None]
         apart = math.ceil(len(often) / FEW)

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import streamlit as st
@@ -230,14 +229,7 @@ def _text_box() -> None:
     examples = examples_offered(session.model(), language(), offered(listed_models(), session.model()))
     with st.container(key="examples", horizontal=True, gap="small"):
         for number, example in enumerate(examples):
-            opens = _opens(example) if example.model else None
-            name, use = f"example_{number}", partial(_use_example, example)
-            st.button(example.topic, key=name, type="tertiary", on_click=use, help=opens)
-
-
-def _opens(example: Example) -> str:
-    """What an example of another model changes besides the text."""
-    return _("Opens the model “{name}”, with examples of its own.").format(name=plain(example.model))
+            st.button(example.topic, key=f"example_{number}", type="tertiary", on_click=_use_example, args=(example,))
 
 
 def _beside_the_text() -> None:
@@ -269,5 +261,5 @@ def _use_example(example: Example) -> None:
     give("text_box", example.text)  # what was typed and not yet asked for is told in the same run, and must not win
     if example.model:
         session.set_model(example.model)
-        st.toast(_opens(example))
+        st.toast(_("Now with the model “{name}”, which has examples of its own.").format(name=plain(example.model)))
     session.set_text(example.text)

@@ -149,7 +149,8 @@ def test_axe_finds_nothing_wrong_in_light_or_dark(page, server, axe, path, addre
     eventually(page, lambda: names_of_sliders(page), lambda names: all(n.strip() and "  " not in n for n in names))
 
 
-@pytest.mark.parametrize("schemes", [SCHEMES[:1], pytest.param(SCHEMES, marks=pytest.mark.long)], ids="-".join)
+@pytest.mark.long
+@pytest.mark.parametrize("schemes", [SCHEMES], ids="-".join)
 def test_axe_finds_nothing_wrong_in_the_menus_the_explanation_and_the_glossary(page, server, axe, schemes):
     open_view(page, f"{server.url}/?layer=6&head=5&reading=1", ".token-lines")
     wrong: list[str] = []
