@@ -106,7 +106,7 @@ def _lesson(lesson: Class, options: argparse.Namespace) -> int:
         lesson.do("another head → its map", "figure", "head_map", lambda number=number: _click_head(page, number))
     for number in range(options.times):
         lesson.do("pointing at a cell", "point", "head_map", lambda number=number: _point(page, number))
-    for number in range(options.times):
+    for number in range(options.times + options.times % 2):  # there and back
         name, title = (("Next token", "What comes next?"), ("Heads", "Who looks at whom?"))[number % 2]
         link = page.locator(".st-key-navigation a").get_by_text(name, exact=True)
         lesson.do("another page → its title", "stage", title, link.click)
