@@ -261,5 +261,6 @@ def _use_example(example: Example) -> None:
     give("text_box", example.text)  # what was typed and not yet asked for is told in the same run, and must not win
     if example.model:
         session.set_model(example.model)
-        st.toast(_("Now with the model “{name}”, which has examples of its own.").format(name=plain(example.model)))
+        name = plain(labelled([example.model], _)[example.model])  # as the box of models has it
+        st.toast(_("Now with the model “{name}”, which has examples of its own.").format(name=name))
     session.set_text(example.text)

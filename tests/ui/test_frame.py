@@ -79,6 +79,7 @@ def test_the_example_of_a_translation_opens_the_model_that_translates(lang, topi
     assert text.isascii() is (lang == "en")
     assert text in {example.text for example in OF_MODEL["translator"]}
     assert app.selectbox(key="model_box").value == "translator"
+    assert {"en": "Embedded translator", "zh": "内置翻译模型"}[lang] in app.toast[0].value
     assert beside_head(app) == {"lang": lang, "model": "translator", "text": text}
     assert topic not in {button.label for button in app.button}
 
