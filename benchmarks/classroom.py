@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from statistics import median, quantiles
 
 import psutil
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Locator, Page, sync_playwright
 
 from benchmarks import _followers, _wanderers
 from benchmarks._app import App, opened_page, running_app, settle
@@ -33,7 +33,7 @@ BESIDE = 5.0  # seconds between two clicks while others wander
 PATIENCE = 180_000  # ms, on a machine that does much else
 LOOK = 30.0  # seconds between two looks at the memory
 SHOWN, CLICK, SESSION, BACK = Target(300, " ms"), Target(500, " ms"), Target(1500, " ms"), Target(10, " s")
-HEAD_MAP = ".head-map canvas"
+HEAD_MAP, PAINTED = ".head-map canvas", ".head-map[data-painted]"
 
 
 @dataclass
@@ -69,7 +69,7 @@ def main() -> None:
             with running_app(watch) as app:
                 app.open(page)
                 page.set_default_timeout(PATIENCE)
-                page.locator(".head-map[data-painted]").wait_for()
+                page.locator(PAINTED).wait_for()
                 page.locator(".st-key-open_room button").click()
                 code = page.locator(".atlas-huge").inner_text()
                 page.locator(".st-key-hide_code button").click()
@@ -106,28 +106,32 @@ def _lesson(lesson: Class, options: argparse.Namespace) -> int:
         lesson.do("another head → its map", "figure", "head_map", lambda number=number: _click_head(page, number))
     for number in range(options.times):
         lesson.do("pointing at a cell", "point", "head_map", lambda number=number: _point(page, number))
+    slider, link = page.locator(".sampling-bench input[type=range]").first, page.locator(".st-key-navigation a")
+    _go(page, "Next token", slider)  # once before, for its first visit imports it
+    _go(page, "Heads", page.locator(PAINTED))
     for number in range(options.times + options.times % 2):  # there and back
         name, title = (("Next token", "What comes next?"), ("Heads", "Who looks at whom?"))[number % 2]
-        link = page.locator(".st-key-navigation a").get_by_text(name, exact=True)
-        lesson.do("another page → its title", "stage", title, link.click)
-    counted = _vote(lesson, options.followers)
-    page.locator(".st-key-navigation a").get_by_text("Next token", exact=True).click()
-    slider = page.locator(".sampling-bench input[type=range]").first
-    slider.wait_for()
+        lesson.do("another page → its title", "stage", title, link.get_by_text(name, exact=True).click)
+    page.locator(PAINTED).wait_for()
     settle(page)
+    counted = _vote(lesson, options.followers)
+    _go(page, "Next token", slider)
     for number in range(options.times):
         step = ("ArrowRight", "ArrowLeft")[number % 2]
         lesson.do("a slider of Next token", "point", None, lambda step=step: slider.press(step))
-    page.locator(".st-key-navigation a").get_by_text("Generation film", exact=True).click()
-    page.locator(".film .step").wait_for()
-    settle(page)
+    _go(page, "Generation film", page.locator(".film .step"))
     for _ in range(options.times):
         lesson.do("a step of the film", "point", "film", page.locator(".film .step").click)
     page.wait_for_timeout(PAUSE * 1000)
-    page.locator(".st-key-navigation a").get_by_text("Heads", exact=True).click()
-    page.locator(".head-map[data-painted]").wait_for()
-    settle(page)
+    _go(page, "Heads", page.locator(PAINTED))
     return counted
+
+
+def _go(page: Page, name: str, there: Locator) -> None:
+    """To another page, until this is there and all is at rest."""
+    page.locator(".st-key-navigation a").get_by_text(name, exact=True).click()
+    there.wait_for()
+    settle(page)
 
 
 def _click_head(page: Page, number: int) -> None:
@@ -154,7 +158,7 @@ def _vote(lesson: Class, followers: int) -> int:
     counted = int(page.locator(".class-answered").inner_text())
     page.locator(".st-key-reveal button").click()
     page.locator(".st-key-drop_poll button").click()
-    page.locator(".head-map[data-painted]").wait_for()
+    page.locator(PAINTED).wait_for()
     settle(page)
     return counted
 
