@@ -25,15 +25,15 @@ def complete(app: AppTest) -> AppTest:
             film = payload(app, "film")[0]
             have = len(film["frames"])
             if have > film["goal"] or film["stop"]:
-                break
+                return app
             asked = {"film": film["film"], "have": have, "wanted": film["goal"] + 1 - have, "ask": film["answered"] + 1}
             send(app, "film", "more", asked)
         elif app.get("progress") or _growing(app):
             with patch("jobs.pull.BUDGET", 5.0):  # as until() does
                 app.run()
         else:
-            break
-    return app
+            return app
+    raise AssertionError(f"not complete after {PATIENCE} s: {components(app)}")
 
 
 def _growing(app: AppTest) -> bool:

@@ -7,6 +7,7 @@ import sys
 import pytest
 import streamlit as st
 
+from jobs.pull import Pull
 from tests.pages.test_models_given_up import PLACES
 from tests.ui.driving import button, no_failure, open_app, sentences
 
@@ -27,7 +28,13 @@ def test_a_page_whose_work_ends_while_it_runs_is_sent_whole(monkeypatch, place):
 
     monkeypatch.setattr("streamlit.rerun", noted)
     monkeypatch.setattr("jobs.pull.BUDGET", 60.0)  # it ends within
-    app = open_app(page=page, text=f"now {place}", **address).run()  # what is new is first shown, then worked on
+    pulled: list[object] = []
+    pull = Pull.pull
+    monkeypatch.setattr(Pull, "pull", lambda work: (pulled.append(work), pull(work)))
+    app = open_app(page=page, text=f"now {place}", **address)
+    assert pulled == []  # what is new is first shown, then worked on
+    app.run()
+    assert pulled
     no_failure(app)
     assert begun_again == []
     app.run()

@@ -13,7 +13,7 @@ from tests.pages.test_browser_axe import VIEWS
 from tests.ui.driving import no_failure, open_app
 
 FILES = {entry.address: entry.file for entry in ENTRIES}
-ELSEWHERE = ("choice_lang", "model", "device", "dtype", "metric_of_class")  # tested where they are: of every page
+ELSEWHERE = {"choice_lang", "model_box", "device", "dtype"}  # of every page, and tested of each
 EVERY = [
     pytest.param(path, address, marks=[] if path == "zoo" and not number else [pytest.mark.long], id=f"{path}-{number}")
     for path, views in VIEWS.items()
@@ -22,19 +22,16 @@ EVERY = [
 
 
 def options(app: AppTest) -> list[tuple[str, str, str]]:
-    """What can be chosen: the widget's kind and key, and the words of the option."""
-    rows = ((one.proto, [each.content for each in one.proto.options]) for one in app.get("button_group"))
-    menus = ((one.proto, list(one.proto.options)) for one in app.get("selectbox"))
+    """What can be chosen: the widget's kind and id, and the words of the option."""
+    rows = [(one, [each.content for each in one.proto.options]) for one in app.button_group]
+    menus = [(one, list(one.proto.options)) for one in app.selectbox]
+    assert {one.key for one, _ in (*rows, *menus)} >= ELSEWHERE
     return [
-        (type(proto).__name__, proto.id, words)
-        for proto, every in (*rows, *menus)
-        if not proto.disabled and _key(proto.id) not in ELSEWHERE
+        (type(one.proto).__name__, one.proto.id, words)
+        for one, every in (*rows, *menus, *((one, ["on", "off"]) for one in app.toggle))
+        if not one.disabled and one.key not in ELSEWHERE
         for words in every
-    ] + [("Checkbox", one.proto.id, words) for one in app.get("toggle") for words in ("on", "off")]
-
-
-def _key(identity: str) -> str:
-    return identity.split("-", 3)[-1]
+    ]
 
 
 def choose(app: AppTest, kind: str, identity: str, words: str) -> None:

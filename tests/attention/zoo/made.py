@@ -42,6 +42,9 @@ def windowed(head: Head, window: int) -> Head:
     return replace(head, keep=keep, scores=head.scores.masked_fill(~keep, -torch.inf), beside=beside)
 
 
+PLACES = {"causal": made(), "around": made(causal=False), "window": windowed(made(), 3)}
+
+
 def dot(a: list[float], b: list[float]) -> float:
     return math.fsum(x * y for x, y in zip(a, b, strict=True))
 

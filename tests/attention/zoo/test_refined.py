@@ -10,17 +10,9 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from attention.zoo import refined
-from tests.attention.zoo.made import dot, made, softmax_loops, windowed
+from tests.attention.zoo.made import PLACES, dot, made, softmax_loops
 
-HEADS = [
-    pytest.param(head, id=name)
-    for name, head in {
-        "causal": made(),
-        "around": made(causal=False),
-        "window": windowed(made(), 3),
-        "sink": replace(made(), sink=0.5),
-    }.items()
-]
+HEADS = [pytest.param(head, id=name) for name, head in {**PLACES, "sink": replace(made(), sink=0.5)}.items()]
 
 
 def close(found: torch.Tensor, expected: list[list[float]]) -> None:

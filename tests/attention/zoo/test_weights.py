@@ -9,16 +9,9 @@ import pytest
 import torch
 
 from attention.zoo import differential, log_n, off_by_one, sigmoid
-from tests.attention.zoo.made import made, softmax_loops, windowed
+from tests.attention.zoo.made import PLACES, made, softmax_loops
 
-HEADS = [
-    pytest.param(head, id=name)
-    for name, head in {
-        "causal": made(),
-        "around": made(causal=False),
-        "window": windowed(made(), 3),
-    }.items()
-]
+HEADS = [pytest.param(head, id=name) for name, head in PLACES.items()]
 
 
 def close(found: torch.Tensor, expected: list[list[float]]) -> None:
