@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import ATTENTIONS, check_growing
-from model_runner.errors import N_, ContextFull, NoAttribution, NoSuchAttention
+from model_runner.errors import N_, ContextFull, NoAttribution
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
 from model_runner.local.attribution import DirectPath
@@ -72,10 +72,16 @@ class EncoderDecoder:
 
     # -- two texts ----------------------------------------------------------------------------------------------------
 
+    def kept(self, request: CaptureRequest) -> Capture | None:
+        """The attention that the request asks for, if its forward is kept; on any thread."""
+        wanted, known = request.attention or "decoder", self.cache.get(replace(request, attention="decoder"))
+        if known is None or wanted not in known.attentions:
+            return None
+        return known if wanted == "decoder" else known.attention(wanted)
+
     def capture(self, request: CaptureRequest) -> Capture:
         """The attention that the request asks for, the others of the same forward with it. Raises RunnerError."""
-        wanted = request.attention or "decoder"
-        whole = replace(request, attention="decoder")
+        wanted, whole = request.attention or "decoder", replace(request, attention="decoder")
         known = self.cache.get(whole)
         if known is None:
             source, written = self._texts(request)
@@ -86,8 +92,6 @@ class EncoderDecoder:
                     append_all(written, self._free_run(source, edit), self.info)
                 known = self.read(request, source, written, edit)
             self.cache.put(whole, known)
-        if wanted not in known.attentions:
-            raise NoSuchAttention(wanted=wanted, names=", ".join(known.attentions))
         return known if wanted == "decoder" else known.attention(wanted)
 
     def _texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Writer, Writer]:

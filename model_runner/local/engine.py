@@ -82,9 +82,13 @@ class Engine:
 
     # -- one text -----------------------------------------------------------------------------------------------------
 
+    def kept(self, request: CaptureRequest) -> Capture | None:
+        """The capture of a request that has every field filled in, if there is one; on any thread."""
+        return self.cache.get(request)
+
     def capture(self, request: CaptureRequest) -> Capture:
         """The capture of a request that has every field filled in, from the cache or by one forward."""
-        known = self.cache.get(request)
+        known = self.kept(request)
         if known is not None:
             return known
         writer = self.write(request)

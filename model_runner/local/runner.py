@@ -63,10 +63,13 @@ class LocalRunner:
     def submit(self, question: Any, *, session: str | None = None) -> Job[Any]:
         """Ask without waiting; a newer question of the same session cancels this one. Raises WrongModel at once.
 
+        A capture that is kept is there at once, whatever the model works on meanwhile.
         ``allow`` looks at each question first, and raises the RunnerError of one that is refused.
         """
         self.allow(question)
         question = resolved(self.engine, question)
+        if isinstance(question, CaptureRequest) and (kept := self.engine.kept(question)) is not None:
+            return self.worker.answered(kept, session)
 
         def answer(job: Job[Any]) -> Any:
             with checked(job.check), together():

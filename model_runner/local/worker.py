@@ -94,6 +94,15 @@ class Worker:
             job.future.add_done_callback(lambda done: self._forget(session, done))
         return job
 
+    def answered(self, found: T, session: str | None = None) -> Job[T]:
+        """What needs no work, at once; the session's older job is cancelled all the same."""
+        if session is not None:
+            self.cancel(session)
+        job: Job[T] = Job()
+        job.future = Future()
+        job.future.set_result(found)
+        return job
+
     def cancel(self, session: str) -> None:
         """Cancel what the session waits for."""
         with self._lock:

@@ -19,6 +19,7 @@ from model_runner.kept import Kept
 from model_runner.local.loading import load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
+from tests.model_runner.local.test_encoder_decoders import runner as translator
 from tests.model_runner.tiny import MAX_TOKENS, byte_tokenizer, tiny
 
 SOON = 20.0  # seconds after which a test that waits in vain gives up
@@ -196,6 +197,25 @@ def test_another_session_s_request_waits_and_stops_nothing(runner: LocalRunner) 
     go.set()
     assert (_text(mine.result()), _text(yours.result())) == ("mine", "yours")
     assert begun == [0, 1, 2, 0, 1, 2]
+
+
+def test_what_is_kept_is_answered_at_once_whatever_the_model_works_on() -> None:
+    for runner, request in (
+        (_runner(), CaptureRequest(text="kept")),
+        (translator("t5"), CaptureRequest(text="kept", attention="cross")),
+    ):
+        kept, go = runner.capture(request), threading.Event()
+        busy = runner.worker.submit(lambda _, go=go: go.wait(SOON), "another")
+        older = runner.submit(CaptureRequest(text="older"), session="me")
+        job = runner.submit(request, session="me")
+        assert job.wait(0.0)
+        assert not job.ahead
+        assert job.result().request == kept.request
+        assert job.result().record(0) is kept.record(0)
+        assert older.cancelled.is_set()  # as any newer question does
+        assert not busy.wait(0.0)
+        go.set()
+        runner.worker.close()
 
 
 def test_a_forward_that_fails_leaves_nothing_behind(runner: LocalRunner, monkeypatch: pytest.MonkeyPatch) -> None:
