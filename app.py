@@ -14,10 +14,12 @@ from starlette.routing import Route
 from classroom.desk import DESK as ROOMS
 from classroom.routes import classroom_routes
 from jobs.map_desk import DESK
+from jobs.torch_threads import meet_awake
 from ui.i18n import LANGUAGES, catalog
 from visitors.privacy import privacy
 from visitors.server import options
 
+meet_awake()
 BASE = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")  # below which Streamlit puts its own routes
 
 
