@@ -5,6 +5,8 @@ The queries are of the text; the keys are too, or, where a decoder looks at what
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -17,11 +19,13 @@ from attention.zoo.head import Head
 from attention.zoo.layer import Layer
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
+from model_runner.one_thread import one_thread
 from model_runner.relative_bias import RelativeBias
 from model_runner.rotary import Rotation
 from model_runner.substitution import LONGEST, Substituted, TextTooLongForMaps
 
 AT_ONCE = 2**22  # scores of heads that are substituted together
+SHORT = 512  # tokens up to which a product of one head's matrices is too small for several threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +104,8 @@ class LayerRecord:
         edit = self.substitute(head)
         if edit is None:
             raise ValueError("this head has its softmax")
-        found = edit.map(self.as_head(head, layer=self.shared_by(edit)))
+        with one_thread(self.q.shape[1] <= SHORT):
+            found = edit.map(self.as_head(head, layer=self.shared_by(edit)))
         if shares and edit.row.signed:
             total = found.abs().sum(-1, keepdim=True)
             return found.abs() / torch.where(total == 0, 1.0, total)
@@ -113,13 +118,19 @@ class LayerRecord:
         if (n_tokens := self.q.shape[1]) > LONGEST:
             raise TextTooLongForMaps(tokens=n_tokens, limit=LONGEST)
         output = self.output.clone()
+        with one_thread(n_tokens <= SHORT):
+            for edit, some, heads in self.replaced():
+                output[:, some] = torch.stack(edit.outputs(heads), 1).to(output)
+        return replace(self, output=output)
+
+    def replaced(self) -> Iterator[tuple[Substituted, list[int], list[Head]]]:
+        """What stands in the place of softmax, of which heads, and these as the zoo takes them; some at a time."""
+        count = max(1, AT_ONCE // self.q.shape[1] ** 2)
         for edit, named in groupby(self.substituted, self.substitute):
-            heads, count, layer = list(named), max(1, AT_ONCE // n_tokens**2), self.shared_by(edit)
+            heads, layer = list(named), self.shared_by(edit)
             for some in (heads[start : start + count] for start in range(0, len(heads), count)):
                 if edit is not None:
-                    made = edit.outputs([self.as_head(head, layer=layer) for head in some])
-                    output[:, some] = torch.stack(made, 1).to(output)
-        return replace(self, output=output)
+                    yield edit, some, self.as_heads(some, layer=layer)
 
     def shared_by(self, edit: Substituted | None, part: slice | None = None) -> Layer | None:
         """:meth:`layer`, where a substitute needs it."""
@@ -138,8 +149,13 @@ class LayerRecord:
 
     def as_head(self, head: int, part: slice | None = None, layer: Layer | None = None) -> Head:
         """One head as the zoo takes it, float64, on the CPU; of all tokens or of some, as if there were no others."""
-        part, second = part or slice(0, self.q.shape[1]), (head + 1) % len(self.q)
+        return self.as_heads((head,), part, layer)[0]
 
+    def as_heads(self, heads: Sequence[int], part: slice | None = None, layer: Layer | None = None) -> list[Head]:
+        """Several so; O(heads × tokens²) memory."""
+        part, n_heads = part or slice(0, self.q.shape[1]), len(self.q)
+
+        @functools.cache  # those of one head are also what another is compared with
         def scores(one: int) -> Tensor:
             heads, group = slice(one, one + 1), one // self.group
             return softmax.scores(
@@ -151,18 +167,21 @@ class LayerRecord:
                 keep=self.mask.tiles(heads, part, part, self.q.device),
             )[0].cpu()
 
-        return Head(
-            q=self.q[head, part].double().cpu(),
-            k=self.k[head // self.group, part].double().cpu(),
-            v=self.v[head // self.group, part].double().cpu(),
-            scale=self.scale,
-            keep=self.mask.tile(part, part, self.q.device, head=head).cpu(),
-            scores=scores(head),
-            beside=scores(second) if len(self.q) > 1 else None,
-            sink=None if self.sinks is None else float(self.sinks[head]),
-            layer=layer,
-            kv_head=head // self.group,
-        )
+        return [
+            Head(
+                q=self.q[head, part].double().cpu(),
+                k=self.k[head // self.group, part].double().cpu(),
+                v=self.v[head // self.group, part].double().cpu(),
+                scale=self.scale,
+                keep=self.mask.tile(part, part, self.q.device, head=head).cpu(),
+                scores=scores(head),
+                beside=scores((head + 1) % n_heads) if n_heads > 1 else None,
+                sink=None if self.sinks is None else float(self.sinks[head]),
+                layer=layer,
+                kv_head=head // self.group,
+            )
+            for head in heads
+        ]
 
     def log_sum_exp(self, heads: slice, queries: slice, rows: int) -> Float[Tensor, "heads queries"]:
         """Softmax denominators (natural log), over every key; O(heads × rows × keys) memory."""

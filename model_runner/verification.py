@@ -17,7 +17,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention import softmax
-from model_runner.record import LayerRecord
+from attention.zoo.head import Head
+from model_runner.one_thread import one_thread
+from model_runner.record import SHORT, LayerRecord
+from model_runner.substitution import Substituted
 
 EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3), less the largest of its row
 OF_A_NUMBER = 7.0  # standard deviations of rounding beyond which no number is, were there 10^11 of them
@@ -68,7 +71,9 @@ def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows
         for start in range(piece.start, piece.stop, rows)
     ]
     compared = [_compare(record, None if lse is None else lse[:, block], block) for block in blocks]
-    compared += [_of_maps(record, head) for head in record.substituted]
+    with one_thread(record.q.shape[1] <= SHORT):
+        for edit, some, heads in record.replaced():
+            compared += [_of_map(record.output[:, head], edit, one) for head, one in zip(some, heads, strict=True)]
     ok = all(one.ok for one in compared)
     error, tolerance = max((one.largest for one in compared), key=lambda found: (math.isnan(found[0]), found[0]))
     explained = _explained([one.rows for one in compared if one.rows is not None]) if ok else 1.0
@@ -152,7 +157,7 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     weights = softmax.weights(scores, lse)
     output = record.output[block].transpose(0, 1).float()  # (heads, block, d_value)
     found = softmax.attend(weights, record.v)
-    if substituted := list(record.substituted):  # these are compared in :func:`_of_maps`
+    if substituted := list(record.substituted):  # these are compared by their maps
         output = output.clone()
         output[substituted] = found[substituted].to(output)
     error = found - output
@@ -181,19 +186,16 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     return _Compared(bool((error <= allowed).all()), largest, rows)
 
 
-def _of_maps(record: LayerRecord, head: int) -> _Compared:
+def _of_map(output: Float[Tensor, "tokens d_value"], edit: Substituted, one: Head) -> _Compared:
     """The map of a head whose softmax is substituted, times v, against what it made in the order of its paper.
 
     Both are float64, so that they differ by what the model's dtype rounds, and by as much as sums in another order do.
     """
-    edit = record.substitute(head)
-    if edit is None:
-        raise ValueError("this head has its softmax")
-    one, output = record.as_head(head, layer=record.shared_by(edit)), record.output[:, head].double().cpu()
+    own, output = torch.finfo(output.dtype).eps, output.double().cpu()
     found = edit.map(one)
     error = ((edit.by_map(one) if edit.row.halves or edit.row.values is not None else found @ one.v) - output).abs()
     mass = found.abs() @ one.v.abs()
-    allowed = torch.finfo(record.output.dtype).eps * output.abs() + OTHER_ORDER * mass + torch.finfo(torch.float32).tiny
+    allowed = own * output.abs() + OTHER_ORDER * mass + torch.finfo(torch.float32).tiny
     place = int(error.argmax())
     largest = (float(error.flatten()[place]), float(allowed.flatten()[place]))
     return _Compared(bool((error <= allowed).all()), largest, None)
