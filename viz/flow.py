@@ -1,4 +1,4 @@
-"""How a text goes through parts that stand beside and behind each other, as HTML. Knows nothing about models."""
+"""How a text goes down through parts that stand beside and below each other, as HTML. Knows nothing about models."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from viz.token_text import escaped
 
-_ARROW = '<span class="arrow" aria-hidden="true">→</span>'
+_ARROW = '<span class="arrow" aria-hidden="true">↓</span>'
 
 
 def flow(first: str, lanes: Sequence[Sequence[str]], join: str, last: str) -> str:

@@ -7,8 +7,6 @@ from attention.zoo.variant import Parameter, Variant
 
 N_ = str  # marks a text for translation where it is shown
 
-_OURS = "the name: arXiv:2410.21048, the rule: ours"
-
 REFINEMENTS = (
     Variant(
         "refined", N_("refined: passed on"), "weights", "any",
@@ -18,7 +16,7 @@ REFINEMENTS = (
         does=N_("looks where those look that it looks at (simple refinement)"),
         gives_up=N_("Where a token itself looked: after a few rounds all rows look alike."),
         buys=N_("Looks over two steps in one layer, as an induction head needs two layers for."),
-        source=f"{_OURS}; Abnar & Zuidema 2020, arXiv:2005.00928",
+        source=N_("the name: arXiv:2410.21048, the rule: ours; Abnar & Zuidema 2020, arXiv:2005.00928"),
         identity="no round is softmax; s rounds are the product of s + 1 maps, brought to the rows' sums",
         on_scores=True,
     ),
@@ -31,7 +29,7 @@ REFINEMENTS = (
         does=N_("keeps a part of its own look and adds the looks of those that it looks at (additive refinement)"),
         gives_up=N_("A part of the sharpness of each row."),
         buys=N_("Both steps of a look, and a knob between them."),
-        source=f"{_OURS}; Abnar & Zuidema 2020, arXiv:2005.00928",
+        source=N_("the name: arXiv:2410.21048, the rule: ours; Abnar & Zuidema 2020, arXiv:2005.00928"),
         identity="its share goes in a straight line from softmax to one round of passing on",
         on_scores=True,
     ),
@@ -44,7 +42,7 @@ REFINEMENTS = (
         does=N_("weighs a key by the length of its value too (value-weighted refinement)"),
         gives_up=N_("Looks at keys with hardly a value, such as a sink: their share goes to others."),
         buys=N_("Weights that say how much of a token arrives, and not only how much was asked for."),
-        source=f"{_OURS}; Kobayashi et al. 2020, arXiv:2004.10102",
+        source=N_("the name: arXiv:2410.21048, the rule: ours; Kobayashi et al. 2020, arXiv:2004.10102"),
         identity="values of one length leave softmax; else each weight times its value’s length, as shares",
         on_scores=True,
     ),
@@ -60,7 +58,7 @@ REFINEMENTS = (
         does=N_("draws keys by their weights and takes the mean of their values (stochastic refinement)"),
         gives_up=N_("The same answer each time: another seed draws other keys."),
         buys=N_("Softmax on average, while only a few values are ever read."),
-        source=f"{_OURS}; Xu et al. 2015, arXiv:1502.03044",
+        source=N_("the name: arXiv:2410.21048, the rule: ours; Xu et al. 2015, arXiv:1502.03044"),
         identity="the mean over seeds is softmax, and a weight’s variance is w (1 − w) / draws",
         on_scores=True,
     ),

@@ -74,7 +74,7 @@ def show_words(variant: Variant, left_out: Sequence[str]) -> None:
     lines: Mapping[str, str] = {
         _("Gives up:"): _(variant.gives_up),
         _("Buys:"): _(variant.buys),
-        _("Work:"): f"{variant.work} · {_(REPLACES[variant.replaces])} · {variant.source}",
+        _("Work:"): f"{variant.work} · {_(REPLACES[variant.replaces])} · {_(variant.source)}",
     }
     first = _("It {does}.").format(does=_(variant.does))
     html = f"<p class='atlas-caption'>{escape(first)}</p>"

@@ -13,13 +13,13 @@ def said(html: str) -> str:
 
 def test_lanes_stand_between_what_comes_first_and_last():
     html = flow("text", (("a", "b"), ("c",)), "gate", "output")
-    assert said(html) == "text→a→bc→gate→output"
+    assert said(html) == "text↓a↓bc↓gate↓output"
     assert html.count("<ol>") == 2
     assert html.count('class="part"') == 6
 
 
 def test_one_lane_is_joined_by_nothing():
-    assert said(flow("text", (("a",),), "", "output")) == "text→a→output"
+    assert said(flow("text", (("a",),), "", "output")) == "text↓a↓output"
 
 
 def test_words_are_no_markup():
