@@ -15,8 +15,9 @@ from attention.row_length import LENGTHS, LONGEST_DRAWN, TRAINED, random_entropy
 from pages.steps.chains import show_charts
 from pages.steps.knobs import turn
 from pages.steps.state import LARGEST_GAP, SMALLEST_GAP, state
+from ui import cached
 from ui.components import mount
-from ui.i18n import _
+from ui.i18n import _, language
 from ui.page import PageContext
 from ui.view import View
 from viz.chart import Line, Lines
@@ -44,9 +45,14 @@ def show_length(opened: PageContext) -> Length:
         show_charts((charts[0],), "steps_length_entropy")
     with right:
         st.html(f"<p class='atlas-caption'>{escape(charts[1].heading)}</p>")
-        payload = chart.payload(charts[1], label=charts[1].heading, slider=_gaps(gap))
+        payload = cached.made((gap, language()), lambda: _turning(charts[1], gap))
         mount(chart.SOURCE, payload, key="steps_length_gap", on={"knob": lambda value: turn({"gap": value})})
     return Length(charts, gap)
+
+
+def _turning(drawn: Lines, gap: float) -> bytes:
+    """The chart of the gap that is held with those of all others behind it; the same for every text and head."""
+    return chart.payload(drawn, label=drawn.heading, slider=_gaps(gap))
 
 
 def _gaps(gap: float) -> chart.Slider:
