@@ -57,6 +57,7 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
     for name in (SHOWN, LESSON, APART):
         session.slots().pop(name, None)
     room.board.turn(shown)
+    room.wake()  # that another page comes is told before it has drawn anything
     with suppress(StopException):
         run()
     caption = " · ".join(filter(None, [_model_name(), session.slots().get(SHOWN, "")]))

@@ -132,3 +132,14 @@ def test_the_code_makes_way_for_a_text_a_model_or_a_page_and_a_question_keeps_th
     type_text(app, "The king")
     assert button(app, "reveal")
     assert app.query_params["text"] == "The king"
+
+
+def test_who_follows_is_told_of_another_page_before_that_page_has_drawn_anything(monkeypatch):
+    app, room = open_room()
+    told: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(room, "wake", lambda: told.append((room.board._stage["title"], room.board._stage["figures"])))
+    go(app, STEPS)
+    assert told[0] == ("How is it computed?", [])
+    told.clear()
+    app.run()
+    assert all(figures for _, figures in told)  # of the same page nothing is taken away
