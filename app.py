@@ -25,8 +25,7 @@ BASE = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")  # below
 
 def first_page(request: Request) -> RedirectResponse:
     """The page of the bare address has no name of its own in Streamlit; by its name it is found all the same."""
-    root = request.scope.get("root_path", "")
-    return RedirectResponse(f"{root}{BASE}/?{request.url.query}".rstrip("?"))
+    return RedirectResponse(f"{request.scope.get('root_path', '')}{BASE}/?{request.url.query}".rstrip("?"))
 
 
 def long_map(request: Request) -> Response:

@@ -131,7 +131,7 @@ def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> tuple[
     shuffled, found, received = random.Random(n_tokens), list[float](), list[int]()
     with running_app(watch) as app, opened_page(browser, watch) as page:
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
-        app.open(page, f"/?text={quote(_text(n_tokens, 0))}")
+        app.open(page, f"/?text={quote(text_of(n_tokens, 0))}")
         page.evaluate("probe.opened('heads')")
         for turn in range(count + 2):  # two to warm up
             settle(page)
@@ -173,7 +173,7 @@ def _texts(browser: Browser, watch: Watch, count: int) -> list[float]:
         page.evaluate("probe.opened('heads')")
         for turn in range(count + 1):  # one to warm up
             settle(page)
-            page.locator("[data-testid=stSidebar] textarea").fill(_text(TEXT_TOKENS, turn + 1))
+            page.locator("[data-testid=stSidebar] textarea").fill(text_of(TEXT_TOKENS, turn + 1))
             page.wait_for_timeout(PAUSE)
             page.evaluate("void probe.text()")
             page.keyboard.press("Control+Enter")
@@ -184,7 +184,7 @@ def _texts(browser: Browser, watch: Watch, count: int) -> list[float]:
     return found
 
 
-def _text(n_tokens: int, seed: int) -> str:
+def text_of(n_tokens: int, seed: int) -> str:
     """Words that the embedded tokenizer reads as so many tokens, its beginning-of-text token included."""
     from tokenizers import Tokenizer
 

@@ -60,7 +60,7 @@ def _process(awake: bool, options: argparse.Namespace) -> dict[str, list[float]]
 
 def _measured(n_tokens: int, times: int) -> dict[str, list[float]]:
     """Milliseconds of each capture."""
-    from benchmarks.page_latency import _text
+    from benchmarks.page_latency import text_of
     from model_runner import CaptureRequest, load_runner
     from model_runner.substitution import Substituted
 
@@ -69,7 +69,7 @@ def _measured(n_tokens: int, times: int) -> dict[str, list[float]]:
     for what, edits in ((PLAIN, ()), (SUBSTITUTED, (Substituted("linear", (), None, None),))):
         took = []
         for turn in range(times + 1):  # one to warm up
-            request = CaptureRequest(_text(n_tokens, turn), edits=edits)
+            request = CaptureRequest(text_of(n_tokens, turn), edits=edits)
             began = time.perf_counter()
             runner.capture(request)
             took.append((time.perf_counter() - began) * 1000)

@@ -46,7 +46,9 @@ def show_maps(opened: PageContext, after: Capture, *, clicked: Clicked | None = 
         show_map(opened, headings[0], "map_before", clicked=clicked)
     with right:
         changed = show_map(replace(opened, capture=after), headings[1], "map_after")
-    words = _("The changed layer, recomputed, differs from the model's own output by at most {error}.")
+    words = _(
+        "Checked: from its own q, k and v the changed layer was computed once more, and differs by at most {error}."
+    )
     st.html(f"<p class='atlas-caption'>{words.format(error=error_size(check.max_abs_error))}</p>")
     return changed
 

@@ -34,11 +34,10 @@ def found(own: Int[Tensor, "tokens"], chunk: int) -> Bool[Tensor, "tokens tokens
 def weights(head: Head, buckets: int, hashes: int, seed: int) -> Float[Tensor, "tokens tokens"]:
     """A softmax over the keys found, with queries in the place of keys."""
     chance = torch.Generator().manual_seed(seed)
-    pairs = max(1, 2 * (buckets // 2))
     seen = torch.zeros_like(head.keep)
     for _ in range(hashes):
-        chunk = max(1, -(-2 * head.n_tokens // pairs))  # twice as long as a bucket is on average
-        seen = seen | found(buckets_of(head.q, pairs, chance), chunk)
+        chunk = max(1, -(-2 * head.n_tokens // buckets))  # twice as long as a bucket is on average
+        seen = seen | found(buckets_of(head.q, buckets, chance), chunk)
     seen = seen & head.keep & ~torch.eye(head.n_tokens, dtype=torch.bool, device=seen.device)
     seen = seen | torch.diag(~seen.any(-1))  # a token that finds no other sees itself
     size = head.q.norm(dim=-1, keepdim=True)
@@ -48,7 +47,6 @@ def weights(head: Head, buckets: int, hashes: int, seed: int) -> Float[Tensor, "
 
 def multiply_adds(n_tokens: int, d_head: int, buckets: int, hashes: int, seed: int) -> int:
     """The hashes, then each chunk of 2n/buckets tokens with itself and the one before."""
-    pairs = max(1, 2 * (buckets // 2))
-    chunk = min(n_tokens, -(-2 * n_tokens // pairs))
-    hashing = n_tokens * d_head * (pairs // 2)
+    chunk = min(n_tokens, -(-2 * n_tokens // buckets))
+    hashing = n_tokens * d_head * (buckets // 2)
     return hashes * (hashing + 2 * n_tokens * min(2 * chunk, n_tokens) * d_head)

@@ -114,7 +114,7 @@ STATES = (
         titans_ways.gate_weights, titans_ways.gate_output, titans_ways.adds_gate,
         work="2 n w d + 3 n d²",
         does=N_("lets softmax over the last tokens and the memory both work, and mixes them by a gate"),
-        gives_up=N_("A gate for each token: here one number stands for what the paper learns."),
+        gives_up=N_("Single keys before the window; one gate stands for what the paper learns of each token."),
         buys=N_("Two branches that run at once: near by exactly, far back from the memory."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.2",
         identity="its gate goes in a straight line from the memory to softmax over the window",

@@ -134,7 +134,7 @@ VARIANTS = (
     Variant(
         "reformer", "Reformer (LSH)", "mask", "any",
         (
-            Parameter("buckets", N_("buckets"), N_("an even number; 1 is a single bucket"), 4, most=64),
+            Parameter("buckets", N_("buckets"), N_("an even number"), 4, least=2, most=64, step=2),
             Parameter("hashes", N_("hashes"), N_("rounds; a key found in any is seen"), 1, most=32),
             _SEED,
         ),
@@ -240,7 +240,7 @@ VARIANTS = (
         (Parameter("length", N_("length"), N_("keys that leave a row unchanged"), None, least=2, most=100_000),),
         log_n.weights, None, _as_softmax,
         work=_QUADRATIC,
-        does=N_("multiplies a row’s scores by ln n, n its number of keys"),
+        does=N_("multiplies a row’s scores by ln n ÷ ln m: n keys, and m that leave it unchanged"),
         gives_up=N_("The same sharpness for short rows and long ones: short rows blur."),
         buys=N_("Long rows that stay as sharp as those of the length it was made for."),
         source="Chiang & Cholak 2022, arXiv:2202.12172",

@@ -42,7 +42,7 @@ class NotHere(ValueError):
 class Parameter:
     """A whole number of a variant; ``counts`` says what. The variant is given it divided by ``per``.
 
-    ``default`` or ``most`` None: as many as the text has tokens.
+    ``default`` or ``most`` None: as many as the text has tokens. It is a multiple of ``step``.
     """
 
     name: str
@@ -52,6 +52,7 @@ class Parameter:
     least: int = 1
     most: int | None = None
     per: int = 1
+    step: int = 1
 
     def most_of(self, n_tokens: int) -> int:
         """The largest number in a text of so many tokens."""
@@ -125,6 +126,9 @@ class Variant:
             if value > one.most_of(n_tokens):
                 message = N_("The {what} is {value}; it may be at most {most}.")
                 raise NotHere(message, what=one.label, value=value, most=one.most_of(n_tokens))
+            if value % one.step:
+                message = N_("The {what} is {value}; it must be a multiple of {step}.")
+                raise NotHere(message, what=one.label, value=value, step=one.step)
             found[one.name] = value
         return found
 

@@ -70,14 +70,12 @@ class EncoderDecoder:
         self._asked = asked
         self._ways: dict[str, tuple[tuple[BlockPath | None, ...], tuple[FeedForward | None, ...]]] = {}
 
-    # -- two texts ----------------------------------------------------------------------------------------------------
-
     def kept(self, request: CaptureRequest) -> Capture | None:
         """The attention that the request asks for, if its forward is kept; on any thread."""
-        wanted, known = request.attention or "decoder", self.cache.get(replace(request, attention="decoder"))
-        if known is None or wanted not in known.attentions:
-            return None
-        return known if wanted == "decoder" else known.attention(wanted)
+        known = self.cache.get(replace(request, attention="decoder"))
+        if known is None or (wanted := request.attention or "decoder") == "decoder":
+            return known
+        return known.attention(wanted) if wanted in known.attentions else None
 
     def capture(self, request: CaptureRequest) -> Capture:
         """The attention that the request asks for, the others of the same forward with it. Raises RunnerError."""

@@ -65,7 +65,9 @@ def show_in_model(opened: PageContext) -> InModel:
 
 def _show_left_out(opened: PageContext, heads: tuple[int, ...] | None) -> None:
     """What was compared, and what the variant does not obey of this head."""
-    compared = _("Of a substituted head its map times the values is compared with what the variant made in its place.")
+    compared = _(
+        "For a substituted head this check compares its map times the values with what the variant made of them."
+    )
     st.html(f"<p class='atlas-caption'>{escape(compared)}</p>")
     if heads is None and opened.layer not in attending(opened.capture):
         return

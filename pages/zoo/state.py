@@ -110,4 +110,4 @@ def show_sliders(
         span = one.least, one.most_of(n_tokens)
         if span[0] < span[1]:
             words = plain(f"{_(one.label)} · {_(one.counts)}")
-            slider(ZooState, field, values[one.name], span, words, item=f"{variant.name}.{one.name}")
+            slider(ZooState, field, values[one.name], span, words, step=one.step, item=f"{variant.name}.{one.name}")

@@ -80,6 +80,7 @@ def test_the_best_heads_copied_most_and_of_equal_ones_looked_hardest() -> None:
     assert strongest_heads(copied, looked, 4) == [(1, 1), (1, 0), (0, 0)]
 
 
+@pytest.mark.long
 def test_the_run_ablates_the_best_heads_and_as_many_others() -> None:
     runner = embedded()
     plain = runner.capture(CaptureRequest(text="a"))

@@ -126,7 +126,7 @@ def names_of_sliders(page: Page) -> list[str]:
 
 
 SCHEMES = ("light", "dark")
-OFTEN = ("", "film", "zoo")
+OFTEN = ("", "zoo")
 FIRST = [  # of these pages, as they open; all of all pages, in both, where there is time
     pytest.param(path, *next(iter(VIEWS[path].items())), ("light",), id=path or "heads") for path in OFTEN
 ]

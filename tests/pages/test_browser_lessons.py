@@ -54,7 +54,8 @@ def open_lesson(page: Page, server: Server, language: str) -> Lesson:
     return lesson
 
 
-@pytest.mark.parametrize("language", ["en", pytest.param("zh", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_tour_goes_on_and_back_and_its_address_can_be_passed_on(page, server, new_page, language):
     lesson = open_lesson(page, server, language)
     for number in range(1, len(lesson.steps)):

@@ -89,6 +89,7 @@ def test_a_click_in_a_map_pins_the_cell_in_all_of_them():
     [
         ({"variant": "nystrom", "values.nystrom.landmarks": "99"}, "The landmarks is 99; it may be at most 8."),
         ({"variant": "linformer", "values.linformer.rank": "0"}, "The segments is 0; it must be at least 1."),
+        ({"variant": "reformer", "values.reformer.buckets": "5"}, "The buckets is 5; it must be a multiple of 2."),
         (
             {"variant": "performer", "values.performer.features": "10000"},
             "The features is 10000; it may be at most 1024.",

@@ -50,3 +50,7 @@ def test_a_picture_tells_signs_and_masked_cells_apart():
 def test_an_old_table_is_replaced_and_the_rest_stays():
     assert with_table("a\n\n|  | variant | x |\n| old |\n\nb\n") == f"a\n\n{table()}\n\nb\n"
     assert with_table("a\n\n|  | variant |\n") == f"a\n\n{table()}\n"
+
+
+def test_the_readme_counts_what_there_is():
+    assert f"{len(VARIANTS)} rivals of softmax" in (DOCUMENT.parents[1] / "README.md").read_text(encoding="utf-8")

@@ -73,6 +73,7 @@ def test_a_new_token_starts_as_the_mean_of_the_old_ones_it_is_made_of(old, grown
     assert torch.allclose(second(ids).logits[..., :n_old], first(ids).logits, atol=1e-5)
 
 
+@pytest.mark.long
 def test_the_second_stage_goes_on_from_the_export_of_the_first(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,6 +28,7 @@ def facts(settings: Settings) -> dict[str, Any]:
     return json.loads((settings.out / "training.json").read_text())
 
 
+@pytest.mark.long
 def test_a_run_learns_resumes_where_it_stopped_and_exports_a_model_that_loads(settings: Settings) -> None:
     half = train(dataclasses.replace(settings, tokens=settings.tokens / 2))
     assert half.tokens == pytest.approx(settings.tokens / 2, abs=settings.batch_tokens)
@@ -62,6 +63,7 @@ def test_a_finished_run_that_is_started_again_changes_nothing(settings: Settings
     assert {file.name: file.read_bytes() for file in settings.out.iterdir()} == before
 
 
+@pytest.mark.long
 def test_the_same_settings_train_the_same_weights(settings: Settings, tmp_path: Path) -> None:
     short = dataclasses.replace(settings, tokens=2_000, threads=1)
     train(short)
@@ -69,6 +71,7 @@ def test_the_same_settings_train_the_same_weights(settings: Settings, tmp_path: 
     assert (tmp_path / "out/model.safetensors").read_bytes() == (tmp_path / "out 2/model.safetensors").read_bytes()
 
 
+@pytest.mark.long
 def test_towards_its_end_a_run_reads_the_mix_of_the_end(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     mixes: list[Any] = []
     batch = Data.batch
