@@ -32,23 +32,24 @@ PAUSE = 2.0  # seconds between two things that the teacher does
 BESIDE = 5.0  # seconds between two clicks while others wander
 PATIENCE = 180_000  # ms, on a machine that does much else
 LOOK = 30.0  # seconds between two looks at the memory
+STEPS = 4  # of the film: after five tokens the model ends the text
 SHOWN, CLICK, SESSION, BACK = Target(300, " ms"), Target(500, " ms"), Target(1500, " ms"), Target(10, " s")
 HEAD_MAP, PAINTED = ".head-map canvas", ".head-map[data-painted]"
 
 
 @dataclass
 class Class:
-    """The teacher's page, and when he did what: a name for each, the kind and key that followers are told, moments."""
+    """The teacher's page, and what he did: a name for each, moments with the kind and key that followers are told."""
 
     page: Page
-    done: dict[str, tuple[str, str | None, list[float]]] = field(
-        default_factory=dict[str, tuple[str, str | None, list[float]]]
+    done: dict[str, list[tuple[float, str, str | None]]] = field(
+        default_factory=dict[str, list[tuple[float, str, str | None]]]
     )
 
     def do(self, name: str, kind: str, of: str | None, act: Callable[[], None], pause: float = PAUSE) -> None:
         """Do it now, and wait: what followers are told of ``kind`` meanwhile is its answer."""
         self.page.wait_for_timeout(pause * 1000)
-        self.done.setdefault(name, (kind, of, []))[2].append(time.time())
+        self.done.setdefault(name, []).append((time.time(), kind, of))
         act()
 
 
@@ -120,7 +121,7 @@ def _lesson(lesson: Class, options: argparse.Namespace) -> int:
         step = ("ArrowRight", "ArrowLeft")[number % 2]
         lesson.do("a slider of Next token", "point", None, lambda step=step: slider.press(step))
     _go(page, "Generation film", page.locator(".film .step"))
-    for _ in range(options.times):
+    for _ in range(min(options.times, STEPS)):
         lesson.do("a step of the film", "point", "film", page.locator(".film .step").click)
     page.wait_for_timeout(PAUSE * 1000)
     _go(page, "Heads", page.locator(PAINTED))
@@ -144,7 +145,7 @@ def _click_head(page: Page, number: int) -> None:
 def _point(page: Page, number: int) -> None:
     box = page.locator(HEAD_MAP).first.bounding_box()
     assert box
-    page.mouse.move(box["x"] + 150 + 20 * (number % 2), box["y"] + 250)
+    page.mouse.move(box["x"] + 150 + 60 * (number % 2), box["y"] + 250)
 
 
 def _vote(lesson: Class, followers: int) -> int:
@@ -188,10 +189,10 @@ def _beside(lesson: Class, app: App, options: argparse.Namespace) -> tuple[list[
 def _print(options: argparse.Namespace, lesson: Class, heard: list[Told], counted: int, sessions: list[float],
            memory: list[tuple[float, float]]) -> None:  # fmt: skip  # one line of what and one of how
     rows: list[tuple[str, ...]] = []
-    for name, (kind, of, moments) in lesson.done.items():
-        found = [wait * 1000 for at in moments for wait in _followers.waits(at, PAUSE, heard, kind, of)]
-        expected = len(moments) * options.followers
-        target = CLICK if "sessions" in name else SHOWN if kind != "figure" else CLICK
+    for name, done in lesson.done.items():
+        found = [wait * 1000 for at, kind, of in done for wait in _followers.waits(at, PAUSE, heard, kind, of)]
+        expected = len(done) * options.followers
+        target = CLICK if "figure" in {kind for _, kind, _ in done} else SHOWN
         reached = f"{len(found):,} of {expected:,}"
         rows.append((name, reached, f"{median(found):.0f} ms", *_p95(found, target)))
     seconds = [took * 1000 for took in sessions]
