@@ -143,6 +143,6 @@ def recall_chart(curve: tuple[Point, ...], own: tuple[Point, ...]) -> Lines:
         x_title=_("share of layers that keep softmax"),
         y_title=_("share"),
         heading=_("Does the model recall the code?"),
-        x_range=(0, 1),
+        x_range=(-0.03, 1.03),
         height=320,
     )
