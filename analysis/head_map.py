@@ -201,6 +201,8 @@ def _unit_cells(
         values = capture.weights(layer, head, queries=queries, keys=keys)
     if reading.what == "value":
         values = values * record.v[head // record.group, keys].to(values.dtype).norm(dim=-1)
+    if values.shape == (len(looking), len(looked_at)):  # a token each
+        return values, visible
     key_bins = [slice(unit.start - keys.start, unit.stop - keys.start) for unit in looked_at]
     query_bins = [slice(unit.start - queries.start, unit.stop - queries.start) for unit in looking]
     merged = pool(pool(values, 1, key_bins, "sum"), 0, query_bins, "mean")

@@ -2,6 +2,8 @@
 
     python -m benchmarks.page_latency [--starts 3] [--clicks 21] [--texts 9]
 
+A click asks for two things: the map comes by HTTP, before the page has run; the name above it with the page's run.
+
 Start: from spawning `streamlit run` to the picture, with the browser already open. Click and text: from the input event
 to the end of the frame in which the new picture is drawn. The floor is the same click on bare Streamlit with one canvas
 (_floor_app.py), on this machine in the same run. No request of the page, and no connection of the server, may
@@ -33,6 +35,7 @@ CLICK = {128: Target(100, " ms"), 1024: Target(150, " ms")}
 TEXT = Target(700, " ms")
 TEXT_TOKENS = 50
 COMPONENTS = (head_map.SOURCE, head_grid.SOURCE, token_lines.SOURCE, token_strip.SOURCE)  # of the page Heads
+Clicks = tuple[list[float], list[float], list[int]]  # milliseconds to the map and to its name, bytes of each message
 WORDS = "the cat that my old friend found was asleep when we came home and nobody knew why it had left its fire".split()  # noqa: SIM905  # read as prose
 
 
@@ -69,6 +72,7 @@ def main() -> None:
             _row(f"click → other head, T = {n}, median of {len(clicks[n][0])}", clicks[n][0], CLICK[n], 0)
             for n in CLICK
         ),
+        *(_row(f"click → its name and numbers, T = {n}", clicks[n][1], None, 0) for n in CLICK),
         *([f"messages a click, T = {n}", *_traffic(clicks[n])] for n in CLICK),
         _row(f"new text of {TEXT_TOKENS} tokens → heads, median of {len(texts)}", texts, TEXT, 0),
         [f"of {len(watch.requests)} requests, left this machine", str(len(watch.outside)), "", "0", _none(watch)],
@@ -79,14 +83,15 @@ def main() -> None:
         print(f"! {problem}")
 
 
-def _row(what: str, values: tuple[float, ...] | list[float], target: Target, digits: int) -> list[str]:
-    middle, slowest = (f"{value:.{digits}f}{target.unit}" for value in (median(values), max(values)))
-    return [what, middle, slowest, str(target), target.verdict(median(values))]
+def _row(what: str, values: tuple[float, ...] | list[float], target: Target | None, digits: int) -> list[str]:
+    unit = " ms" if target is None else target.unit
+    middle, slowest = (f"{value:.{digits}f}{unit}" for value in (median(values), max(values)))
+    return [what, middle, slowest, *(("", "") if target is None else (str(target), target.verdict(median(values))))]
 
 
-def _traffic(clicks: tuple[list[float], list[int]]) -> list[str]:
+def _traffic(clicks: Clicks) -> list[str]:
     """How many messages answer a click, how large they are together, and what part of them is components' scripts."""
-    count, sizes = len(clicks[0]), clicks[1]
+    count, sizes = len(clicks[0]), clicks[2]
     scripts = sum(len(one.js) + len(one.css) for one in COMPONENTS)
     return [
         f"{len(sizes) / count:.0f}",
@@ -126,9 +131,9 @@ def _floor(browser: Browser, watch: Watch, count: int) -> list[float]:
     return found
 
 
-def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> tuple[list[float], list[int]]:
-    """Milliseconds from a click on another head to its map; bytes of each message that the server answered with."""
-    shuffled, found, received = random.Random(n_tokens), list[float](), list[int]()
+def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> Clicks:
+    """From clicks on other heads to their maps, to their names above them, and what the server sent for it."""
+    shuffled, found, named, received = random.Random(n_tokens), list[float](), list[float](), list[int]()
     with running_app(watch) as app, opened_page(browser, watch) as page:
         page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
         app.open(page, f"/?text={quote(text_of(n_tokens, 0))}")
@@ -141,12 +146,13 @@ def _clicks(browser: Browser, watch: Watch, n_tokens: int, count: int) -> tuple[
             page.evaluate("name => void probe.head(name)", name)
             page.mouse.down()
             page.mouse.up()
-            took = page.evaluate("probe.answer")
+            took, words = page.evaluate("probe.answer"), page.evaluate("probe.words")
             if turn >= 2:
                 found.append(took)
+                named.append(words)
         settle(page)
     print(f"  clicks at {n_tokens}: {[round(ms) for ms in found]}", file=sys.stderr)
-    return found, received
+    return found, named, received
 
 
 def _point_at_another_head(page: Page, shuffled: random.Random) -> str:

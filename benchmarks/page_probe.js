@@ -45,6 +45,12 @@
     return null
   }
   const when = (name, holds) => new Promise((resolve) => waiting.set(name, [holds, resolve]))
+  // Looked at in every frame: a page's own words are in no component.
+  const framed = (holds) =>
+    new Promise((resolve) => {
+      const look = () => (holds() ? afterPaint(resolve) : requestAnimationFrame(look))
+      look()
+    })
   const painted = (selector) => Number(find(selector)?.dataset.painted ?? 0)
   // What the grid shows, in one number: thumbnails of another text add up to another sum.
   const shown = () => find(".head-grid")?.atlas?.thumbnails?.reduce((sum, value, i) => (sum * 31 + value + i) | 0, 7)
@@ -64,6 +70,7 @@
     opened: async (name) => performance.timeOrigin + (await opened[name]),
     // Arm before an input: the promise is of the milliseconds from the latest input to the picture it asked for.
     head(name) {
+      this.words = framed(() => document.querySelector(".atlas-head b")?.textContent === name).then((at) => at - input)
       const before = painted(".head-map")
       const holds = () => painted(".head-map") > before && find(".head-map canvas").ariaLabel.startsWith(`${name}:`)
       this.answer = when("answer", holds).then((at) => at - input)

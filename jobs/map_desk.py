@@ -1,4 +1,4 @@
-"""Where browsers ask for parts of long maps by HTTP, each with the ticket of its own session.
+"""Where browsers ask for maps and parts of long ones by HTTP, each with the ticket of its own session.
 
 A ticket is 256 random bits that stand for one text as one session sees it. It goes to that session's page alone, over
 its own connection, and comes back as a header: no address, history or log holds it, and a page from elsewhere cannot

@@ -93,8 +93,13 @@ class LayerRecord:
         ``lse`` [heads, queries] are the denominators where they are known. ``shares``: maps with negative weights as
         sizes that sum to 1 in a row. O(heads × rows × keys) memory; O(tokens²) for a head whose softmax is substituted.
         """
-        lse = self.log_sum_exp(heads, queries, rows) if lse is None else lse
-        found = softmax.weights(self.scores(heads, queries, keys), lse)
+        if lse is None and keys == slice(0, self.k.shape[1]) and queries.stop - queries.start <= rows:
+            shown = self.scores(heads, queries, keys)  # of every key: the denominators are in them
+            lse = softmax.log_sum_exp(shown, None if self.sinks is None else self.sinks[heads])
+        else:
+            lse = self.log_sum_exp(heads, queries, rows) if lse is None else lse
+            shown = self.scores(heads, queries, keys)
+        found = softmax.weights(shown, lse)
         for head in (head for head in self.substituted if heads.start <= head < heads.stop):
             found[head - heads.start] = self.map_of(head, shares=shares)[queries, keys].to(found)
         return found

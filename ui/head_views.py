@@ -37,15 +37,19 @@ class DrawnHead:
 
 def draw_head(
     opened: PageContext,
+    held: place.Window | None,
     reading: Reading = WEIGHTS,
     other: tuple[int, int] | None = None,
     *,
     log: bool = False,
     max_height: int = 520,
     press: bool = False,
+    quick: bool = False,
 ) -> DrawnHead:
-    """The open head, or its difference from the other head, as far as the session's window goes."""
-    held = session.place().window
+    """The open head, or its difference from the other head, as far as the window ``held`` goes.
+
+    ``quick``: another head may come before its page has run. Needs no session.
+    """
     head = opened.capture, opened.layer, opened.head
     read = read_head(*head, reading, other, window=None if held is None else Window(*held))
     view = read.view
@@ -64,6 +68,7 @@ def draw_head(
         texts=translated(texts) | {"summary": summary(opened, reading), "note": _note(opened, reading, other)},
         max_height=max_height,
         press=press,
+        of=(opened.layer, opened.head) if quick else None,
     )
     return DrawnHead(opened, read, scale, payload)
 

@@ -11,7 +11,7 @@ import io
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 import streamlit as st
 from babel.messages.mofile import write_mo
@@ -23,6 +23,7 @@ LOCALES = Path(__file__).parent / "locales"
 LANGUAGES = {"en": "English", "zh": "简体中文"}
 KEY = "lang"
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -68,14 +69,14 @@ def _(message: str) -> str:
     return catalog(language()).gettext(message) if message else ""
 
 
-def in_this_language(make: Callable[[], T]) -> Callable[[], T]:
+def in_this_language(make: Callable[P, T]) -> Callable[P, T]:
     """``make`` to be called outside a run, as when a file is asked for, in the language of this one."""
     chosen = language()
 
-    def made() -> T:
+    def made(*args: P.args, **more: P.kwargs) -> T:
         before = _OF_THIS_RUN.set(chosen)
         try:
-            return make()
+            return make(*args, **more)
         finally:
             _OF_THIS_RUN.reset(before)
 

@@ -12,7 +12,7 @@ from analysis.comparison import NextTokenChange, change_at, drift_of_head, head_
 from analysis.head_map import HeadMap, head_map
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
-from ui import cached, head_views
+from ui import cached, head_views, session
 from ui.head_export import head_view
 from ui.head_views import DrawnHead, draw_head, map_table
 from ui.i18n import _
@@ -62,7 +62,7 @@ def drift_of(before: Capture, after: Capture) -> np.ndarray:
 def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | None = None) -> DrawnHead:
     """The open head of one capture; a click pins the cell, and tells ``clicked``."""
     st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{heading}</span></div>")
-    drawn = draw_head(opened, max_height=MAP_HEIGHT, press=clicked is not None)
+    drawn = draw_head(opened, session.place().window, max_height=MAP_HEIGHT, press=clicked is not None)
     pin = head_views.map_events(drawn.read.view)["cell"]
 
     def press(cell: list[int | None] | None) -> None:

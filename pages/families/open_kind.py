@@ -116,7 +116,7 @@ def show_own(opened: PageContext) -> None:
     name = escape(_("the open model: {name}").format(name=opened.runner.info.name))
     head = f"<b>L{opened.layer}H{opened.head}</b> <span>{name}</span>"
     st.html(f"<div class='atlas-head'>{head}</div>")
-    show_map(draw_head(opened, max_height=HEIGHT), "family_own_map")
+    show_map(draw_head(opened, session.place().window, max_height=HEIGHT), "family_own_map")
     st.html(f"<p class='atlas-caption'>{escape(summary(opened))}</p>")
 
 

@@ -7,11 +7,12 @@ from pages.heads.export import heads_view
 from pages.heads.first import draw_first, moved
 from pages.heads.grid import show_grid
 from pages.heads.next_token import show_next
+from pages.heads.quick import draw_open, offer_quickly
 from pages.heads.reading import explain
 from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of, reading_of
 from ui import cached
 from ui.controls import choose, pick, switch
-from ui.head_views import DrawnHead, draw_head, show_map
+from ui.head_views import DrawnHead, show_map
 from ui.i18n import _
 from ui.page import guarded, open_page, show_badge, show_strip
 from ui.state import current
@@ -35,10 +36,7 @@ def show_open_head(alone: bool) -> DrawnHead:
     second = other_of(here, held, names)
     with above:
         reading = reading_of(here, held, second)
-    drawn = draw_head(here, reading, second, log=held.color == "log")
-    with below:  # sent before the rest
-        show_map(drawn, "head_map")
-        st.html(open_head.caption(drawn))
+    drawn = draw_open(here, reading, second, held.color == "log")
     unscaled = held.what == "scores"
     with above, st.container(key="map_heading", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(open_head.heading(here, grid, metric_of(here, held)), width="stretch")
@@ -48,6 +46,9 @@ def show_open_head(alone: bool) -> DrawnHead:
         choose(HeadsState, "what", held.what, kinds)
         choose(HeadsState, "color", held.color, {"linear": _("linear"), "log": "log"}, disabled=unscaled)
         choose(HeadsState, "unit", held.unit, {"tokens": _("tokens"), "words": _("words")}, disabled=unscaled)
+    with below:
+        show_map(drawn, "head_map")
+        st.html(open_head.caption(drawn))
     return drawn
 
 
@@ -73,5 +74,6 @@ with left:
     if opened.capture.request.attention != "encoder":  # which says nothing by itself
         guarded(lambda: show_next(opened))
 
+offer_quickly(opened, held, other)
 explain(opened)
 offer(opened, heads_view(drawn, grid, by))

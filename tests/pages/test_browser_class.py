@@ -107,7 +107,7 @@ def test_a_class_from_the_open_room_to_the_results(
         phone.goto(f"{server.url}/join")
         phone.locator("input.code").fill(code.lower())
         phone.locator("form button").click()
-        expect(phone.locator("header b")).to_have_text(code)
+        expect(phone.locator("header h1")).to_have_text(code)
     expect(teacher.locator(".room-link")).to_have_text(in_words(lang, "{count} here").format(count=PHONES - 1))
     look("waiting")
     click(teacher, "hide_code")
@@ -115,7 +115,7 @@ def test_a_class_from_the_open_room_to_the_results(
         expect(phone.locator(".head-map")).to_be_visible()
     phones[-1].goto(f"{server.url}/join/{code}")  # who comes late
     expect(phones[-1].locator(".head-grid")).to_be_visible()
-    expect(phones[0].locator("h1").last).to_contain_text(in_words(lang, "Who looks at whom?"))
+    expect(phones[0].locator("h2").first).to_contain_text(in_words(lang, "Who looks at whom?"))
 
     _follow_a_click(teacher, phones)
     look("following", often=True)
@@ -205,7 +205,7 @@ def _answer_by_keyboard(phone: Page, lang: str) -> None:
     expect(phone.locator(".answer")).to_contain_text("·was")
     heard = phone.locator("main").aria_snapshot()
     question, typed = in_words(lang, "Which token comes next?"), in_words(lang, "Type a token")
-    assert f'heading "{question}" [level=1]' in heard
+    assert f'heading "{question}" [level=2]' in heard
     assert f'textbox "{typed}": was' in heard
     assert 'button "·was" [pressed]' in heard
     assert re.search(r"status: .*·was", heard)

@@ -237,7 +237,7 @@ def ask(url: str, ticket: str) -> int:
 @pytest.mark.browser
 def test_the_map_is_painted_from_tiles_moved_searched_and_follows_a_far_look(server, page):
     sent: list[Any] = []
-    page.on("request", lambda request: sent.append(request) if "/long_map/tile/" in request.url else None)
+    page.on("request", lambda request: sent.append(request) if "/maps/tile/" in request.url else None)
     visit(page, server, "long_texts", layer="5", head="5", **parts_of(chapter().half))
     root = page.locator(".long-map[data-missing='0']")
     root.wait_for(timeout=PATIENCE)

@@ -78,6 +78,11 @@ def payload(app: AppTest, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
     return unpacked(_proto(app, name).bytes)
 
 
+def given(app: AppTest, name: str) -> bytes:
+    """The same as it was sent."""
+    return _proto(app, name).bytes
+
+
 def payloads(app: AppTest, name: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """The same of every component of this name, in the page's order."""
     protos = (element.proto for element in app.get("bidi_component"))

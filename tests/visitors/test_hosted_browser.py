@@ -246,7 +246,7 @@ def test_what_was_typed_is_in_no_log_and_no_file(hosted: Hosted, page: Page):
     opened(page, f"{hosted.url}/film?text={TYPED.replace(' ', '+')}&film.steps={TYPED.split()[1]}")
     type_text(page, TYPED + " again")
     wait_for_rest(page)
-    for path in ("nowhere", "_stcore/metrics", "long_map/tile/1"):
+    for path in ("nowhere", "_stcore/metrics", "maps/tile/1"):
         with suppress(HTTPError):
             hosted.get(f"{path}?text=quokka")
     found = [path for path in hosted.folder.rglob("*") if path.is_file() and b"quokka" in path.read_bytes()]

@@ -13,7 +13,7 @@ const parts = new Map()
 
 /** @param {string} root */
 export function createStage(root) {
-  const title = element("h1")
+  const title = element("h2")
   const text = element("p", { className: "text" })
   const words = element("p", { className: "words", hidden: true })
   const figures = element("div", { className: "figures" })
@@ -25,6 +25,7 @@ export function createStage(root) {
 
 // Title and text, and which figures there are, in order; the others are taken away. `rest`: what there is beside them.
 export function showStage(stage, { title, subtitle, words, text, caption, figures, address }, rest) {
+  stage.title.hidden = !title
   stage.title.replaceChildren(title, element("span", { textContent: subtitle ?? "" }))
   stage.words.textContent = words ?? "" // of a lesson's step
   stage.words.hidden = !words
@@ -53,7 +54,7 @@ export function showFigure(stage, { key, title, component, version, adds }, pack
   }
   if (!figure) {
     const host = element("div")
-    const name = element("h2", { textContent: title, hidden: !title })
+    const name = element("h3", { textContent: title, hidden: !title })
     const box = element("div", { className: `figure of-${component}`, "data-key": key }, name, host)
     host.attachShadow({ mode: "open" })
     stage.figures.append(box)

@@ -29,7 +29,7 @@ function askForCode(problem = "") {
     const typed = field.value.replaceAll(/[\s-]/g, "").toUpperCase()
     if (typed) location.assign(`${root}/join/${encodeURIComponent(typed)}${location.search}`)
   })
-  head.replaceChildren(element("b", { textContent: document.title }))
+  head.replaceChildren(element("h1", { textContent: document.title }))
   main.replaceChildren(form, element("p", { className: "quiet", textContent: words.six }), element("p", { className: "problem", role: "alert", textContent: problem }))
 }
 
@@ -39,7 +39,7 @@ function enter() {
   const status = element("span", { className: "state", role: "status", textContent: words.connecting })
   const wander = element("a", { textContent: words.wander, hidden: true })
   const room = { status, wander, stage: createStage(root), vote: createVote(words, send) }
-  head.replaceChildren(element("b", { textContent: code.toUpperCase() }), status, wander)
+  head.replaceChildren(element("h1", { textContent: code.toUpperCase() }), status, wander)
   main.replaceChildren(room.vote.box, room.stage.box)
   const again = () => talk.socket?.readyState === WebSocket.OPEN || connect(room)
   addEventListener("online", again)

@@ -35,7 +35,7 @@ function ask(vote, poll) {
   vote.answer.textContent = ""
   vote.options = element("div", { className: "options" })
   const parts = /** @type {HTMLElement[]} */ ([])
-  parts.push(element("h1", { textContent: poll.question }), element("p", { className: "text", textContent: poll.text }))
+  parts.push(element("h2", { textContent: poll.question }), element("p", { className: "text", textContent: poll.text }))
   if (poll.again) parts.push(element("p", { className: "quiet", textContent: vote.words.again }))
   if (poll.names) {
     vote.name = element("input", { maxlength: "40", autocomplete: "off" })

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
-from tests.viz.components.map_page import calls, cell, facts, place
+from tests.viz.components.clock import settle
+from tests.viz.components.map_page import answer, calls, cell, facts, place
 from tests.viz.components.test_head_map import TEXTS, causal, head_map
 from viz.color import diverging, palette, sequential
 from viz.components.head_map.head_map import SOURCE
@@ -181,3 +182,36 @@ def test_no_line_of_a_chinese_note_begins_with_a_closing_mark(mount):
     assert len(lines) > 20
     assert "".join(lines) == note
     assert [line for line in lines if line[0] in "。，）"] == []
+
+
+def of_head(layer, head):
+    return head_map(of=(layer, head), texts={**TEXTS, "summary": f"L{layer}H{head}"})
+
+
+def test_a_head_that_is_given_before_the_page_stays_until_the_page_has_it_too(mount):
+    page = mount(SOURCE, of_head(3, 7))
+    said = page.locator("canvas").first
+
+    def give(layer, head, data):
+        detail = {"figure": "head-map", "of": [layer, head], "bytes": None if data is None else shim.encoded(data)}
+        page.evaluate(
+            """detail => {
+                if (detail.bytes) detail.bytes = Uint8Array.from(atob(detail.bytes), (one) => one.charCodeAt(0)).buffer
+                dispatchEvent(new CustomEvent("atlas-given", { detail }))
+            }""",
+            detail,
+        )
+
+    def shown():
+        settle(page)
+        return said.get_attribute("aria-label")
+
+    give(2, 5, of_head(2, 5))
+    assert shown() == "L2H5"
+    for answer_of, kept in (((1, 1), "L2H5"), ((2, 5), "L2H5"), ((4, 4), "L4H4")):
+        answer(page, of_head(*answer_of))  # to an earlier choice; to this one; and then the host is believed again
+        assert shown() == kept
+    give(2, 5, of_head(2, 5))
+    give(1, 3, None)  # there is nothing of the head that was chosen after it: the page's own answer is drawn
+    answer(page, of_head(1, 3))
+    assert shown() == "L1H3"

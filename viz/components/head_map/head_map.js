@@ -1,6 +1,8 @@
-import { chosen, reconcile } from "../shared/choice.js"
+import { chosen, forget, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { pointed } from "../shared/follow.js"
+import { GIVEN } from "../shared/given.js"
+import { unpack } from "../shared/packing.js"
 import { announcer, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
@@ -16,7 +18,11 @@ export default function (host) {
   return mounted(host, ".head-map", { create: createMap, receive, draw, follow, end: (state) => clearTimeout(state.looking) })
 }
 
-function createMap(root) {
+/**
+ * @param {HTMLElement} root
+ * @param {AbortSignal} signal
+ */
+function createMap(root, signal) {
   const canvas = element("canvas", { tabIndex: 0, role: "img" })
   const button = (glyph) => element("button", { type: "button", textContent: glyph })
   const [closer, farther, whole] = [button("+"), button("−"), button("⤢")]
@@ -33,6 +39,7 @@ function createMap(root) {
   farther.addEventListener("click", () => act.zoom(1.5))
   whole.addEventListener("click", act.reset)
   listen(state, act)
+  addEventListener(GIVEN, (event) => take(state, /** @type {any} */ (event).detail), { signal })
   return state
 }
 
@@ -41,6 +48,26 @@ function createMap(root) {
  * @param {{ meta: Meta, arrays: Arrays }} payload
  */
 function receive(state, { meta, arrays }) {
+  const of = reconcile(state, "of", meta.of)
+  if (String(of) === String(meta.of)) show(state, { meta, arrays }) // else it answers an earlier choice of the reader's
+}
+
+// The head that the reader has just chosen, before the host draws it.
+/** @type {(state: State, given: import("../shared/given.js").Given) => void} */
+function take(state, { figure, of, bytes }) {
+  if (figure !== "head-map" || !state.meta?.of || state.follows) return
+  if (!bytes) return forget(state, "of")
+  if (String(state.meta.of) === String(of)) return
+  chosen(state, "of", of)
+  show(state, /** @type {any} */ (unpack(new Uint8Array(bytes))))
+  state.repaint()
+}
+
+/**
+ * @param {State} state
+ * @param {{ meta: Meta, arrays: Arrays }} payload
+ */
+function show(state, { meta, arrays }) {
   const sameText = String(state.meta?.total) === String(meta.total)
   Object.assign(state, { meta, overview: null, ...arrays })
   state.selected = reconcile(state, "selected", meta.selected)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,18 +68,19 @@ def payload(
     overview: NDArray[np.float32] | None = None,
     max_height: int = 560,
     press: bool = False,
+    of: tuple[int, int] | None = None,
 ) -> bytes:
     """The packed map. The component sends `cell` and `window`.
 
     `values` [rows, columns] cover the units `window` = (q0, q1, k0, k1), ends excluded, of `total` = (queries, keys);
-    each value stands for up to `pool` = (rows, columns) cells, and NaN for a masked one. Labels are one a unit inside
-    the window, or none at all. `low` and `high` are the ends of the colour bar: with `log` both above 0, on a diverging
-    scale the larger size counts for both signs. `overview` is the whole map in few pixels, for the inset of a zoomed
-    view.
+    each value stands for up to `pool` = (rows, columns) cells, NaN for a masked one. Labels: one a unit in the window,
+    or none. `low` and `high` are the ends of the colour bar: with `log` both above 0, on a diverging scale the larger
+    size counts for both signs. `overview` is the whole map in few pixels, for the inset of a zoomed view.
 
     `cell` is [query, key] (units of the whole text; of a pooled pixel its centre), [query, null] after a click on a
     row's label, or null; `window` is [q0, q1, k0, k1], the part the reader now looks at. With `press` a click, Enter or
-    Escape sends `press` in the place of `cell`, with the same value, so that arrow keys only look around.
+    Escape sends `press` in the place of `cell`, so that arrow keys only look around. `of` is the head, where quick_head
+    may give another one before the page has run.
 
     Texts: `summary`, `cell` ("{query} looks {value} at {key}"; also {query_index} and {key_index}), `masked` (with the
     same names), `masked_label`, `pooled` ("largest of {n} cells: {value}"), `pooled_note`, `note` (shown under the
@@ -87,10 +88,9 @@ def payload(
     """
     _check(values, window, total, row_labels, col_labels, pool)
     low, high = _ends(scale, low, high, log=log)
-    arrays: dict[str, NDArray[Any]] = {"values": values.astype(np.float32, copy=False)}
-    if overview is not None:
-        arrays["overview"] = overview.astype(np.float32, copy=False)
+    arrays = {"values": values} if overview is None else {"values": values, "overview": overview}
     meta = {
+        "of": None if of is None else [int(n) for n in of],
         "window": [int(edge) for edge in window],
         "total": [int(n) for n in total],
         "row_labels": list(row_labels),
@@ -109,7 +109,7 @@ def payload(
         "texts": dict(texts),
         "palette": palette(),
     }
-    return pack(meta, arrays)
+    return pack(meta, {name: array.astype(np.float32, copy=False) for name, array in arrays.items()})
 
 
 def _ends(scale: str, low: float, high: float, *, log: bool) -> tuple[float, float]:

@@ -3,6 +3,8 @@
 import type { Floats, Life, Palette, Texts } from "../shared/types"
 
 export interface Meta {
+  /** Layer and head, where another one may come before the page has run. */
+  of: [layer: number, head: number] | null
   /** [first query, one past the last, first key, one past the last] of the tile, in units. */
   window: [number, number, number, number]
   total: [queries: number, keys: number]

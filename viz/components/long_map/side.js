@@ -1,8 +1,8 @@
 // What stands beside the map: the small map, the buttons, the search, the farthest strong looks, and what is read here.
 
+import { ask } from "../shared/desk.js"
 import { element } from "../shared/dom.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
-import { ask } from "./tiles.js"
 
 const BESIDE = 7 // tokens on either side of one that is read
 

@@ -1,6 +1,7 @@
 // Tiles as they come from the server, and what of them is asked for next. A few at a time: what is wanted changes while
 // the reader moves, and what is no longer in view is not waited for.
 
+import { ask } from "../shared/desk.js"
 import { paintPixels } from "../shared/pixels.js"
 import { nameOf, SIDE } from "./pyramid.js"
 
@@ -55,19 +56,6 @@ async function fly(store, name) {
   else store.missing.add(name)
   store.changed()
   next(store)
-}
-
-// A part of the map, by HTTP beside the page: { bytes }, { refused } or {}.
-export async function ask({ ticket }, place, signal) {
-  const here = new URL(location.href)
-  here.pathname = here.pathname.replace(/\/+$/, "") || "/"
-  try {
-    const answer = await fetch(new URL(`long_map/${place}`, here), { signal, headers: { "x-atlas-ticket": ticket } })
-    if (answer.ok) return { bytes: await answer.arrayBuffer() }
-    return { refused: answer.status === 403 }
-  } catch {
-    return {} // aborted, or the server is gone
-  }
 }
 
 function keep(store, name, bytes) {

@@ -1,14 +1,17 @@
 // What a reader points at, chooses or plays inside a figure, without a run of the page: told to whoever shows the same
 // figure elsewhere, in a room, say. A component tells it with `pointed`; its part `follow(state, at)` does the same there.
+// Who hears it may have something to show first, before the page runs: `first` of the event is a promise of its end.
 
 /** @import { Life } from "./types" */
 
 export const POINTED = "atlas-pointed"
 
-/** @type {(state: Life, at: object) => void} */
+/** @type {(state: Life, at: object) => Promise<void> | undefined} */
 export function pointed(state, at) {
   const said = JSON.stringify(at)
   if (state.follows || said === state.pointed) return
   state.pointed = said
-  state.root.dispatchEvent(new CustomEvent(POINTED, { bubbles: true, composed: true, detail: at }))
+  const event = /** @type {any} */ (new CustomEvent(POINTED, { bubbles: true, composed: true, detail: at }))
+  state.root.dispatchEvent(event)
+  return event.first
 }

@@ -13,6 +13,7 @@ import { plainKey, tell } from "./shell.js"
 /** @import { Cells, Life } from "./types" */
 
 const BAR = 12 // pixels of a scroll bar
+const FIRST = 120 // milliseconds that a choice waits for what is shown before it is told
 const RESTS = 150 // milliseconds without another arrow key before the host is told
 
 /** @type {Record<string, [down: number, right: number]>} */
@@ -89,15 +90,22 @@ function onKey(state, cells, event) {
 function choose(state, cells, cell, wait) {
   Object.assign(state, { [cells.choice]: cell, hovered: null })
   chosen(state, cells.choice, cell)
-  tell(state, "head", cell, wait)
+  tellAfter(state, tellPointed(state, cells), cell, wait)
   if (!wait) bringIntoView(partOf(state.meta.shows)) // arrows look around: the map of heads stays
   keepInSight(state, cells)
   state.announce(cells.describe(state, cell))
   cells.refresh(state)
-  tellPointed(state, cells)
 }
 
-/** @type {(state: any, cells: Cells) => void} */
+// The page's run keeps the browser busy: what is shown before it is waited for, though not long.
+/** @type {(state: any, first: Promise<void> | undefined, cell: number[], wait: number) => Promise<void>} */
+async function tellAfter(state, first, cell, wait) {
+  const mine = (state.choosing = {})
+  if (first && !wait) await Promise.race([first, new Promise((pass) => setTimeout(pass, FIRST))])
+  if (state.choosing === mine) tell(state, "head", cell, wait)
+}
+
+/** @type {(state: any, cells: Cells) => Promise<void> | undefined} */
 const tellPointed = (state, cells) => pointed(state, { chosen: state[cells.choice], hovered: state.hovered })
 
 // The cell that somebody else chose or points at, in the same sheet.

@@ -1,0 +1,50 @@
+import { ask } from "../shared/desk.js"
+import { POINTED } from "../shared/follow.js"
+import { GIVEN } from "../shared/given.js"
+import { markPainted, mounted } from "../shared/shell.js"
+/** @import { Host, Root } from "../shared/types" */
+/** @import { Meta, State } from "./payload" */
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".quick-head", { create, receive, draw: ({ root }) => markPainted(root), end: (state) => state.flight?.abort() })
+}
+
+/**
+ * @param {Root} _root
+ * @param {AbortSignal} signal
+ */
+function create(_root, signal) {
+  const state = /** @type {any} */ ({ of: "", flight: null })
+  document.addEventListener(POINTED, (event) => hear(state, event), { signal })
+  return state
+}
+
+/**
+ * @param {State} state
+ * @param {{ meta: Meta }} payload
+ */
+function receive(state, { meta }) {
+  state.meta = meta
+}
+
+// A head is chosen in the grid, or only pointed at.
+/** @type {(state: State, event: any) => void} */
+function hear(state, event) {
+  const [figure] = event.composedPath()
+  const { chosen, hovered } = event.detail
+  if (!figure.classList.contains("head-grid") || !chosen) return
+  const same = String(chosen) === state.of
+  state.of = String(chosen)
+  if (!same && !hovered) event.first = give(state, chosen)
+}
+
+/** @type {(state: State, of: number[]) => Promise<void>} */
+async function give(state, of) {
+  state.flight?.abort()
+  const flight = (state.flight = new AbortController())
+  const { bytes } = await ask(state.meta, `head/${state.meta.way}/${of.join("/")}`, flight.signal)
+  if (flight.signal.aborted) return
+  dispatchEvent(new CustomEvent(GIVEN, { detail: { figure: "head-map", of, bytes: bytes?.byteLength ? bytes : undefined } }))
+  await new Promise(requestAnimationFrame) // it is painted
+}
