@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -11,13 +12,19 @@ if TYPE_CHECKING:  # the frame waits too, before the engine is imported
 T = TypeVar("T")
 
 PATIENCE = 0.1  # seconds between two looks
+SOON = 0.4  # seconds in which nobody asks what goes on; a browser would draw the page once more to say it
 
 
-def waited(job: Job[T], say: Callable[[], object]) -> T:
-    """The answer; until it is there ``say`` is called ten times a second. Who leaves cancels. Raises RunnerError."""
+def waited(job: Job[T], say: Callable[[], object], look: Callable[[], object] | None = None) -> T:
+    """The answer; until it is there ``say`` is called ten times a second. Who leaves cancels. Raises RunnerError.
+
+    With ``look``, that is called in the place of ``say`` at first: it notices who leaves, and says nothing.
+    """
+    begun = time.monotonic()
     try:
         while not job.wait(PATIENCE):
-            say()
+            early = time.monotonic() - begun < SOON
+            (look if early and look is not None else say)()
         return job.result()
     finally:
         job.cancel()

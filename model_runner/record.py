@@ -5,7 +5,6 @@ The queries are of the text; the keys are too, or, where a decoder looks at what
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -159,19 +158,11 @@ class LayerRecord:
     def as_heads(self, heads: Sequence[int], part: slice | None = None, layer: Layer | None = None) -> list[Head]:
         """Several so; O(heads × tokens²) memory."""
         part, n_heads = part or slice(0, self.q.shape[1]), len(self.q)
-
-        @functools.cache  # those of one head are also what another is compared with
-        def scores(one: int) -> Tensor:
-            heads, group = slice(one, one + 1), one // self.group
-            return softmax.scores(
-                self.q[heads, part].double(),
-                self.k[group : group + 1, part].double(),
-                scale=self.scale,
-                softcap=self.softcap,
-                bias=None if self.bias is None else self.bias.tile(heads, part, part).double(),
-                keep=self.mask.tiles(heads, part, part, self.q.device),
-            )[0].cpu()
-
+        wanted = {one for head in heads for one in (head, (head + 1) % n_heads)}  # each beside the next one
+        if wanted == set(range(n_heads)):
+            known = dict(enumerate(self._exact_scores(slice(0, n_heads), part)))
+        else:
+            known = {one: self._exact_scores(slice(one, one + 1), part)[0] for one in wanted}
         return [
             Head(
                 q=self.q[head, part].double().cpu(),
@@ -179,14 +170,26 @@ class LayerRecord:
                 v=self.v[head // self.group, part].double().cpu(),
                 scale=self.scale,
                 keep=self.mask.tile(part, part, self.q.device, head=head).cpu(),
-                scores=scores(head),
-                beside=scores((head + 1) % n_heads) if n_heads > 1 else None,
+                scores=known[head],
+                beside=known[(head + 1) % n_heads] if n_heads > 1 else None,
                 sink=None if self.sinks is None else float(self.sinks[head]),
                 layer=layer,
                 kv_head=head // self.group,
             )
             for head in heads
         ]
+
+    def _exact_scores(self, heads: slice, part: slice) -> Float[Tensor, "heads tokens tokens"]:
+        """As :meth:`scores`, float64, on the CPU."""
+        first, last = heads.start // self.group, (heads.stop - 1) // self.group
+        return softmax.scores(
+            self.q[heads, part].double(),
+            self.k[first : last + 1, part].double(),
+            scale=self.scale,
+            softcap=self.softcap,
+            bias=None if self.bias is None else self.bias.tile(heads, part, part).double(),
+            keep=self.mask.tiles(heads, part, part, self.q.device),
+        ).cpu()
 
     def log_sum_exp(self, heads: slice, queries: slice, rows: int) -> Float[Tensor, "heads queries"]:
         """Softmax denominators (natural log), over every key; O(heads × rows × keys) memory."""

@@ -283,7 +283,7 @@ def capture(
 def asked(runner: Runner, request: CaptureRequest, say: Callable[[str, int, int], None]) -> Capture:
     """What this session asks for, waited for. Raises RunnerError."""
     job = runner.submit(request, session=st.session_state[_ID])
-    return waited(job, lambda: say("queue" if job.ahead else "reading", job.ahead, 0))
+    return waited(job, lambda: say("queue" if job.ahead else "reading", job.ahead, 0), look=text)
 
 
 def jobs() -> SessionJobs:

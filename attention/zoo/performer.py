@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -10,6 +12,7 @@ from attention.zoo import kernel
 from attention.zoo.head import Head
 
 
+@functools.lru_cache(maxsize=16)  # every head of a model asks for the same; nobody changes them
 def directions(features: int, d_head: int, seed: int, *, orthogonal: bool = True) -> Float[Tensor, "features d_head"]:
     """Gaussian vectors; ``orthogonal`` in blocks of d_head, with lengths drawn as those of Gaussian ones (section 2.4).
 
