@@ -84,7 +84,8 @@ def _row(variant: Variant) -> tuple[str, ...]:
 
 def _number(parameter: Parameter) -> str:
     most = "tokens" if parameter.most is None else str(parameter.most)
-    return f"`{parameter.name}`: {parameter.counts} ({parameter.least} to {most})"
+    letter = f", the *{parameter.letter}* of its work" if parameter.letter else ""
+    return f"`{parameter.name}`: {parameter.counts} ({parameter.least} to {most}){letter}"
 
 
 if __name__ == "__main__":

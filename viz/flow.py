@@ -16,20 +16,24 @@ def flow(first: str, lanes: Sequence[Sequence[str]], join: str, last: str) -> st
 
     A screen reader hears a lane after the other as lists. All strings are escaped here.
     """
-    beside = "".join(f"<ol>{_parts(lane)}</ol>" for lane in lanes)
+    apart = len(lanes) > 1
+    beside = "".join(f"<ol>{_parts(lane, apart)}</ol>" for lane in lanes)
+    through = f"<div>{beside}</div>" if apart else f"{_ARROW}<div>{beside}</div>{_ARROW}"
     after = [_part(one) for one in (join, last) if one]
-    return (
-        f'<style>{_css()}</style><div class="atlas-flow">{_part(first)}'
-        f"{_ARROW}<div>{beside}</div>{_ARROW}{_ARROW.join(after)}</div>"
-    )
+    return f'<style>{_css()}</style><div class="atlas-flow">{_part(first)}{through}{_ARROW.join(after)}</div>'
 
 
 def _part(words: str) -> str:
     return f'<span class="part">{escaped(words)}</span>'
 
 
-def _parts(lane: Sequence[str]) -> str:
-    return "".join(f"<li>{_ARROW if place else ''}{_part(words)}</li>" for place, words in enumerate(lane))
+def _parts(lane: Sequence[str], apart: bool) -> str:
+    """Arrows between them; of one of several lanes into its first and out of its last, too."""
+    last = len(lane) - 1
+    return "".join(
+        f"<li>{_ARROW if place or apart else ''}{_part(words)}{_ARROW if apart and place == last else ''}</li>"
+        for place, words in enumerate(lane)
+    )
 
 
 @cache

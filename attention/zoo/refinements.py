@@ -10,7 +10,7 @@ N_ = str  # marks a text for translation where it is shown
 REFINEMENTS = (
     Variant(
         "refined", N_("refined: passed on"), "weights", "any",
-        (Parameter("rounds", N_("rounds"), N_("0 is softmax"), 1, least=0, most=16),),
+        (Parameter("rounds", N_("rounds"), N_("0 is softmax"), 1, least=0, most=16, letter="s"),),
         refined.passed_on, None, refined.adds_passed_on,
         work="2 n² d + s n³",
         does=N_("looks where those look that it looks at (simple refinement)"),
@@ -50,7 +50,7 @@ REFINEMENTS = (
         "refined_drawn", N_("refined: drawn"), "weights", "any",
         (
             Parameter("draws", N_("draws"), N_("keys drawn of each row; more of them come nearer to softmax"), 16,
-                      most=1024),
+                      most=1024, letter="s"),
             Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99),
         ),
         refined.drawn, None, refined.adds_drawn,

@@ -14,7 +14,9 @@ _MEMORY = (
     Parameter("forgotten", N_("forgotten α"), N_("hundredths of the memory, at each token"), 1, least=0, most=100,
               per=100),
 )  # fmt: skip  # one number a paragraph
-_WINDOW = Parameter("window", N_("window"), N_("tokens that softmax looks back over, the token itself too"), 4)
+_WINDOW = Parameter(
+    "window", N_("window"), N_("tokens that softmax looks back over, the token itself too"), 4, letter="w"
+)
 _SURPRISE = N_("Surprise ‖∇ℓ‖ of each token, at the memory of all before it:")
 _LEARNS = N_("memory, learning as it reads")
 _NEAR = N_("softmax over the window")
@@ -24,7 +26,7 @@ STATES = (
         "lightning", N_("Lightning (decay)"), "memory", "causal",
         (
             Parameter("half_life", N_("half-life"), N_("tokens after which half of a token is left"), 8, most=4096),
-            Parameter("tile", N_("tile size"), N_("tokens computed at once; it changes nothing"), 4),
+            Parameter("tile", N_("tile size"), N_("tokens computed at once; it changes nothing"), 4, letter="b"),
         ),
         lightning.weights, lightning.output, lightning.multiply_adds,
         work="2 n (b + d) d",
@@ -86,7 +88,8 @@ STATES = (
     ),
     Variant(
         "titans_mac", N_("Titans MAC (memory as context)"), "memory", "causal",
-        (Parameter("segment", N_("segment"), N_("tokens; softmax is inside one, the memory has all before it"), 4),
+        (Parameter("segment", N_("segment"), N_("tokens; softmax is inside one, the memory has all before it"), 4,
+                   letter="c"),
          *_MEMORY),
         titans_ways.context_weights, titans_ways.context_output, titans_ways.adds_context,
         work="4 n c d + 6 n d²",

@@ -72,7 +72,7 @@ VARIANTS = (
     Variant(
         "performer", "Performer (FAVOR+)", "kernel", "any",
         (Parameter("features", N_("features"), N_("random directions; more of them come nearer to softmax"), 64,
-                   most=1024), _SEED),
+                   most=1024, letter="m"), _SEED),
         performer.weights, performer.output, performer.multiply_adds,
         work="2 n m (2 d + 1)",
         does=N_("draws random features whose product is the exponential of q·k on average"),
@@ -97,7 +97,7 @@ VARIANTS = (
         work="2 n d²",
         does=N_("sums linear attention without a division, and then brings the output to length √d"),
         gives_up=N_("How long an output is: all are alike, and rows no longer sum to 1."),
-        buys=N_("Gradients that stay bounded where the division's do not."),
+        buys=N_("A steadier training: dividing by a small sum makes gradients of any size, and this divides by none."),
         source="Qin et al. 2022, arXiv:2210.10340",
         identity="the norm of φ(Q) (φ(K)ᵀ V) is the norm of (φ(Q) φ(K)ᵀ) V",
         signed=True,
@@ -114,14 +114,14 @@ VARIANTS = (
         work="4 n d (d + 2)",
         does=N_("splits q and k by sign: same signs mix one half of the values, opposite signs the other"),
         gives_up=N_("One map for all values: each half of them has its own."),
-        buys=N_("Negative entries count too, and a power makes linear attention sharp again."),
+        buys=N_("Pairs of opposite signs count, which other kernels set to 0; and a power makes looks sharp again."),
         source="Meng et al. 2025, arXiv:2501.15061",
         identity="at power 1, same signs less opposite signs is q·k",
         halves="opposite",
     ),
     Variant(
         "blocks", N_("diagonal blocks (TransNormer)"), "mask", "any",
-        (Parameter("size", N_("block"), N_("tokens"), 4),),
+        (Parameter("size", N_("block"), N_("tokens"), 4, letter="b"),),
         transnormer.block_weights, None, transnormer.block_multiply_adds,
         work="2 n b d",
         does=N_("keeps softmax, inside blocks of the text"),
@@ -134,8 +134,8 @@ VARIANTS = (
     Variant(
         "reformer", "Reformer (LSH)", "mask", "any",
         (
-            Parameter("buckets", N_("buckets"), N_("an even number"), 4, least=2, most=64, step=2),
-            Parameter("hashes", N_("hashes"), N_("rounds; a key found in any is seen"), 1, most=32),
+            Parameter("buckets", N_("buckets"), N_("an even number"), 4, least=2, most=64, step=2, letter="b"),
+            Parameter("hashes", N_("hashes"), N_("rounds; a key found in any is seen"), 1, most=32, letter="h"),
             _SEED,
         ),
         reformer.weights, None, reformer.multiply_adds,
@@ -149,7 +149,7 @@ VARIANTS = (
     ),
     Variant(
         "linformer", "Linformer", "memory", "none",
-        (Parameter("rank", N_("segments"), N_("keys and values that are left of all tokens’"), 4),),
+        (Parameter("rank", N_("segments"), N_("keys and values that are left of all tokens’"), 4, letter="k"),),
         linformer.weights, linformer.output, linformer.multiply_adds,
         work="4 n d k",
         does=N_("mixes keys and values to a few means of segments before any query sees them"),
@@ -162,8 +162,8 @@ VARIANTS = (
     Variant(
         "nystrom", "Nyströmformer", "memory", "none",
         (
-            Parameter("landmarks", N_("landmarks"), N_("means of segments that stand for all tokens"), 4),
-            Parameter("steps", N_("steps"), N_("of the iteration that inverts their map"), 6, most=60),
+            Parameter("landmarks", N_("landmarks"), N_("means of segments that stand for all tokens"), 4, letter="m"),
+            Parameter("steps", N_("steps"), N_("of the iteration that inverts their map"), 6, most=60, letter="s"),
         ),
         nystrom.weights, nystrom.output, nystrom.multiply_adds,
         work="6 n d m + 2 d m² + 4 s m³",
@@ -193,7 +193,7 @@ VARIANTS = (
     ),
     Variant(
         "mla", N_("MLA (latent)"), "memory", "any",
-        (Parameter("rank", N_("latent"), N_("numbers kept of a token, by all heads together"), 4),),
+        (Parameter("rank", N_("latent"), N_("numbers kept of a token, by all heads together"), 4, letter="r"),),
         mla.weights, mla.output, mla.multiply_adds,
         work="2 n d (n + r)",
         does=N_("keeps one short vector of each token, and makes the keys and values of all heads of it; here the best "

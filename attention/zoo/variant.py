@@ -42,7 +42,8 @@ class NotHere(ValueError):
 class Parameter:
     """A whole number of a variant; ``counts`` says what. The variant is given it divided by ``per``.
 
-    ``default`` or ``most`` None: as many as the text has tokens. It is a multiple of ``step``.
+    ``default`` or ``most`` None: as many as the text has tokens. It is a multiple of ``step``. ``letter`` stands for it
+    in the work of its variant.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Parameter:
     most: int | None = None
     per: int = 1
     step: int = 1
+    letter: str = ""
 
     def most_of(self, n_tokens: int) -> int:
         """The largest number in a text of so many tokens."""

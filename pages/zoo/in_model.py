@@ -69,6 +69,9 @@ def _show_left_out(opened: PageContext, heads: tuple[int, ...] | None) -> None:
         "For a substituted head this check compares its map times the values with what the variant made of them."
     )
     st.html(f"<p class='atlas-caption'>{escape(compared)}</p>")
+    if state().where == "all" and opened.layer > min(attending(opened.capture), default=opened.layer):
+        moved = _("The layers before are changed too: this layer’s queries, keys and values are others than they were.")
+        st.html(f"<p class='atlas-caption'>{escape(moved)}</p>")
     if heads is None and opened.layer not in attending(opened.capture):
         return
     variant, head = state().first, opened.capture.record(opened.layer).as_head(opened.head)

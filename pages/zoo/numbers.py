@@ -15,6 +15,7 @@ from ui.page import PageContext
 from ui.wording import number
 
 TOLD = 24  # tokens of which a number is said
+LONGER = 1.5  # an error that a difference of directions does not make
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -47,12 +48,17 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
     found = {"softmax": own} | {_(variant.label): one for variant, one in rivals if one is not None}
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in found)
     body = "".join(
-        f"<tr title='{escape(_(MEANINGS[name]), quote=True)}'><th scope='row'>{escape(_(label))}</th>"
+        f"<tr title='{escape(_(MEANINGS[name]), quote=True)}'>"
+        f"<th scope='row' class='atlas-kept'>{escape(_(label))}</th>"
         + "".join(f"<td>{escape(words_of(name, one))}</td>" for one in found.values())
         + "</tr>"
         for name, label in ROWS.items()
     )
     st.html(f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>")
+    if any(one.error > LONGER for one in found.values()):
+        words = _("An error above 1: a variant whose weights are no shares makes an output of any length. The cosine, "
+                  "which compares directions alone, says more of it.")  # fmt: skip
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 
 def words_of(name: str, found: Compared) -> str:
@@ -69,18 +75,22 @@ def words_of(name: str, found: Compared) -> str:
     return "–" if value != value else f"{value:.2g}" if name == "error" else f"{value:.2f}"
 
 
+def show_does(variant: Variant) -> None:
+    """What it does, in a sentence."""
+    st.html(f"<p class='atlas-caption'>{escape(_('It {does}.').format(does=_(variant.does)))}</p>")
+
+
 def show_words(variant: Variant, left_out: Sequence[str]) -> None:
-    """What it does, gives up and buys, a sentence each; its work, its paper, and what of this head it leaves out."""
+    """What it gives up and buys, a sentence each; its work, its paper, and what of this head it leaves out."""
+    letters = [_("n tokens"), _("d numbers of a vector")]
+    letters += [f"{one.letter} {_(one.label)}" for one in variant.parameters if one.letter]
+    work = f"{variant.work} ({', '.join(letters)})"
     lines: Mapping[str, str] = {
         _("Gives up:"): _(variant.gives_up),
         _("Buys:"): _(variant.buys),
-        _("Work:"): f"{variant.work} · {_(REPLACES[variant.replaces])} · {_(variant.source)}",
+        _("Work:"): f"{work} · {_(REPLACES[variant.replaces])} · {_(variant.source)}",
     }
-    first = _("It {does}.").format(does=_(variant.does))
-    html = f"<p class='atlas-caption'>{escape(first)}</p>"
-    html += "".join(
-        f"<p class='atlas-caption'><b>{escape(name)}</b> {escape(text)}</p>" for name, text in lines.items()
-    )
+    html = "".join(f"<p class='atlas-caption'><b>{escape(name)}</b> {escape(text)}</p>" for name, text in lines.items())
     html += "".join(f"<p class='atlas-caption'>{escape(text)}</p>" for text in left_out)
     st.html(html)
 

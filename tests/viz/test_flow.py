@@ -13,7 +13,7 @@ def said(html: str) -> str:
 
 def test_lanes_stand_between_what_comes_first_and_last():
     html = flow("text", (("a", "b"), ("c",)), "gate", "output")
-    assert said(html) == "text↓a↓bc↓gate↓output"
+    assert said(html) == "text" + "↓a↓b↓" + "↓c↓" + "gate↓output"  # into each lane and out of it
     assert html.count("<ol>") == 2
     assert html.count('class="part"') == 6
 

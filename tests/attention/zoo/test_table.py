@@ -85,19 +85,11 @@ def test_a_map_that_is_not_signed_has_no_negative_weight(variant, head):
     assert variant.signed or (weights >= 0).all()
 
 
-LETTERS = {
-    "performer": {"m": "features"}, "blocks": {"b": "size"}, "reformer": {"b": "buckets", "h": "hashes"},
-    "linformer": {"k": "rank"}, "nystrom": {"m": "landmarks", "s": "steps"}, "lightning": {"b": "tile"},
-    "mla": {"r": "rank"}, "refined": {"s": "rounds"}, "refined_drawn": {"s": "draws"},
-    "titans_mac": {"c": "segment"}, "titans_mag": {"w": "window"}, "titans_mal": {"w": "window"},
-}  # fmt: skip
-
-
 @pytest.mark.parametrize("variant", EVERY)
 def test_the_work_that_is_written_is_the_work_that_is_counted(variant):
     n, d = 4096, 64
     numbers = variant.numbers({}, n)
-    letters = {"n": n, "d": d} | {one: numbers[name] for one, name in LETTERS.get(variant.name, {}).items()}
+    letters = {"n": n, "d": d} | {one.letter: numbers[one.name] for one in variant.parameters if one.letter}
     written = variant.work.replace("²", "**2").replace("³", "**3")
     written = re.sub(r"(?<=[\w)]) (?=[\w(])", " * ", written)
     assert eval(written, {}, letters) == variant.multiply_adds(n, d, **numbers)

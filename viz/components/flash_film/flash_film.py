@@ -43,6 +43,7 @@ TEXTS: dict[str, str] = {
     "tiled": N_("by tiles"),
     "plain": N_("plain"),
     "plain_parts": N_("Plain attention’s scores and weights, {cells} each, are written and read: {bytes}."),
+    "ahead": N_("Grey is still to come. 1 KB is 1,024 bytes."),
     "row": N_("The row of {token}"),
     "row_chart": N_("{token}: shares of its keys so far; outlined, softmax’s."),
     "tile": N_("keys"),

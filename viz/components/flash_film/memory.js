@@ -74,7 +74,8 @@ function drawMoved(memory, { meta, reel, at }) {
     return element("div", { className: "moved" }, element("span", { className: "name", textContent: name }), line, element("span", { className: "bytes", textContent: sizeText(bytes) }))
   }
   memory.hbmBars.replaceChildren(bar(texts.tiled, moved, all), bar(texts.plain, plain, plain))
-  memory.hbmNote.textContent = fill(texts.plain_parts, { cells: wholeNumber(n * n), bytes: sizeText(4 * n * n * size) })
+  const parts = fill(texts.plain_parts, { cells: wholeNumber(n * n), bytes: sizeText(4 * n * n * size) })
+  memory.hbmNote.textContent = `${parts} ${texts.ahead}`
 }
 
 // What happens in a frame, as a sentence.
