@@ -35,10 +35,42 @@ def standing_in(modules: Sequence[nn.Module], instead: Callable[[int, Forward], 
 
 @contextlib.contextmanager
 def watched(layers: Sequence[nn.Module], take: Take) -> Generator[None]:
-    """``take(i, stream)`` is given what enters layer i, and, with the number of layers for i, what leaves the last."""
-    last = len(layers) - 1
-    with standing_in(layers, lambda place, forward: _giving(forward, take, place, place == last)):
+    """``take(i, stream)`` is given what enters layer i, and, with the number of layers for i, what leaves the last.
+
+    Every i once for a forward, in order: what would enter a layer that does not run enters the next that does. Where
+    the last ones do not run, what leaves is given at the end.
+    """
+    passing = _Passing(len(layers), take)
+    with standing_in(layers, lambda place, forward: _giving(forward, passing, place)):
         yield
+    passing.end()
+
+
+class _Passing:
+    """How far a forward has come. Mllama's layers that look at a picture do not run without one."""
+
+    def __init__(self, count: int, take: Take) -> None:
+        self.count, self.take, self.next = count, take, 0
+        self.left: Tensor | None = None  # what left the layer that ran last
+
+    def enter(self, place: int, stream: Tensor) -> None:
+        if place < self.next:
+            self.end()
+        for one in range(self.next, place + 1):
+            self.take(one, stream)
+        self.next = place + 1
+
+    def leave(self, place: int, stream: Tensor) -> None:
+        self.left = stream
+        if place == self.count - 1:
+            self.end()
+
+    def end(self) -> None:
+        """Of a forward that began."""
+        if self.left is not None:
+            for one in range(self.next, self.count + 1):
+                self.take(one, self.left)
+        self.next, self.left = 0, None
 
 
 @contextlib.contextmanager
@@ -57,13 +89,16 @@ def outputs_of(module: nn.Module) -> Generator[list[Any]]:
         yield outputs
 
 
-def _giving(forward: Forward, take: Take, place: int, is_last: bool) -> Forward:
+def _giving(forward: Forward, passing: _Passing, place: int) -> Forward:
     def giving(*args: Any, **kwargs: Any) -> Any:
-        hidden = args[0] if args else kwargs["hidden_states"]
-        take(place, hidden[0])
+        passing.enter(place, _rows(args[0] if args else kwargs["hidden_states"]))
         output = forward(*args, **kwargs)
-        if is_last:
-            take(place + 1, (output if torch.is_tensor(output) else output[0])[0])
+        passing.leave(place, _rows(output if torch.is_tensor(output) else output[0]))
         return output
 
     return giving
+
+
+def _rows(hidden: Tensor) -> Tensor:
+    """Of the one text of a batch; of Gemma 3n's streams beside each other (AltUp) the first, which its layers read."""
+    return hidden[0, 0] if hidden.dim() == 4 else hidden[0]
