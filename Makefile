@@ -22,7 +22,7 @@ WITH_NODE = PATH="$(NODE)/bin:$$PATH"
 CHROMIUM_PACKAGES := chromium fonts-noto-cjk fonts-noto-color-emoji
 PO := $(wildcard ui/locales/*.po)
 
-.PHONY: help run serve test long walk check quick lint format bench messages python chromium
+.PHONY: help run serve test long walk check quick lint format bench messages packages python chromium
 .DEFAULT_GOAL := help
 
 help:
@@ -101,6 +101,8 @@ messages: $(RUN)
 		$(BIN)/pybabel --quiet update --input-file=build/messages.pot --output-file="$$catalog" --no-wrap \
 			--locale="$$(basename "$$catalog" .po)" --no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date; \
 	done
+
+packages: $(DEV) $(JS)
 
 $(DEV): requirements-dev.txt requirements.txt requirements-package.txt $(VENV)
 	@echo "Installing the packages for development (the first time takes some minutes) ..."

@@ -222,6 +222,7 @@ def _wander(server: Server, phone: Page, code: str, lang: str) -> None:
     expect(phone.locator(".head-map")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_phone_shows_the_frame_of_the_film_that_the_teacher_does(
     server: Server, teacher: Page, new_page: Callable[..., Page]
 ):

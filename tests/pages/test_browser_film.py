@@ -173,6 +173,7 @@ def test_a_copied_address_shows_the_same_film(page, server, new_page):
     eventually(other, lambda: drawn(other), lambda found: found == words)
 
 
+@pytest.mark.long
 def test_another_head_keeps_the_frame_that_is_shown(page, server):
     open_film(page, server, length="6")
     play_to(page, 5)

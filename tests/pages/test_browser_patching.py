@@ -32,6 +32,7 @@ def test_a_click_on_the_map_is_in_the_address_and_hovering_says_how_far_it_goes(
     page.locator(".token-strip .chip.selected[data-position='5'], .token-strip [data-position='5']").first.wait_for()
 
 
+@pytest.mark.long
 def test_work_is_stopped_and_goes_on(server, page):
     visit(page, server, "edit_heads", heads="patching", text="One day a cat saw the moon and " * 20)
     stop = page.get_by_role("button", name="stop")

@@ -75,6 +75,7 @@ def test_it_is_chosen_and_every_control_of_it_is_in_the_address_and_undone_by_ba
     assert watch.errors == []
 
 
+@pytest.mark.long
 def test_a_copied_address_shows_the_same_map_and_the_film_goes_on_from_what_was_typed(page, server, new_page):
     place = {"model": "translator", "text": ENGLISH, "target": "那只猫", "layer": "2", "head": "1"}
     wait_for_heads(visit(page, server, **place))

@@ -45,6 +45,7 @@ IMPOSSIBLE = {
 }  # fmt: skip
 
 
+@pytest.mark.long
 def test_an_impossible_number_is_refused_in_pythons_words_and_changes_nothing(mount):
     page = mount(SOURCE, on_the_model(a={"temperature": 0.8}), style=WIDE)
     for name, texts in IMPOSSIBLE.items():
