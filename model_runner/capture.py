@@ -159,8 +159,8 @@ class Capture:
         """Attention weights after the softmax, of any tile: what the values are multiplied by.
 
         Rows sum to 1; to less where a learned sink takes its share, which Granite's own ``output_attentions`` leave out
-        of account; of a head whose softmax is substituted, to whatever its map has, and with ``shares`` a map with
-        negative weights is sizes that sum to 1. O(tile + ROWS × keys) memory.
+        of account; of a head whose softmax is substituted, to whatever its map has, and with ``shares`` its sizes,
+        which sum to 1 in a row. O(tile + ROWS × keys) memory.
         """
         record, queries, head = self.record(layer), self._span(queries), self._head(layer, head)
         heads, known = slice(head, head + 1), self._lse.get(self._layer(layer))
@@ -183,7 +183,7 @@ class Capture:
     def layer_weights(self, layer: int, queries: slice, *, shares: bool = False) -> Float[Tensor, "heads queries keys"]:
         """The weights of every head for a block of queries; O(heads × queries × keys) memory, so ask in blocks.
 
-        ``shares``: maps with negative weights, which substitutes of softmax may have, as sizes that sum to 1 in a row.
+        ``shares``: of maps that stand in for softmax the sizes, which sum to 1 in a row.
         """
         record, queries = self.record(layer), self._span(queries)
         heads = slice(0, record.q.shape[0])

@@ -89,8 +89,8 @@ class LayerRecord:
     ) -> Float[Tensor, "heads queries keys"]:
         """What the values are multiplied by: softmax, or the map of what stands in its place.
 
-        ``lse`` [heads, queries] are the denominators where they are known. ``shares``: maps with negative weights as
-        sizes that sum to 1 in a row. O(heads × rows × keys) memory; O(tokens²) for a head whose softmax is substituted.
+        ``lse`` [heads, queries] are the denominators where they are known. ``shares``: of such a map the sizes, which
+        sum to 1 in a row. O(heads × rows × keys) memory; O(tokens²) for a head whose softmax is substituted.
         """
         if lse is None and keys == slice(0, self.k.shape[1]) and queries.stop - queries.start <= rows:
             shown = self.scores(heads, queries, keys)  # of every key: the denominators are in them
@@ -110,7 +110,7 @@ class LayerRecord:
             raise ValueError("this head has its softmax")
         with one_thread(self.q.shape[1] <= SHORT):
             found = edit.map(self.as_head(head, layer=self.shared_by(edit)))
-        if shares and edit.row.signed:
+        if shares:
             total = found.abs().sum(-1, keepdim=True)
             return found.abs() / torch.where(total == 0, 1.0, total)
         return found

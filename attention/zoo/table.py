@@ -205,6 +205,7 @@ VARIANTS = (
         identity="a latent as long as the text’s rank is softmax; a shorter one leaves out just its singular values",
         values=mla.values,
         needs_layer=True,
+        fitted=True,
         whole=True,
     ),
     *STATES,

@@ -87,7 +87,8 @@ class Variant:
     number of each token that it tells besides, and ``by_token_as`` says which. ``whole``: a row hangs on how long the
     text is, or on what follows it. ``halves`` is the parameter that says of which half of the values the map is, where
     each has its own; ``values`` are what the map multiplies, where that is not the head's own values. ``loops``: its
-    output goes over the tokens one after the other, for any number of stacked heads. ``flow``: of one with parts.
+    output goes over the tokens one after the other, for any number of stacked heads. ``fitted``: to the whole text,
+    before any of its rows is made. ``flow``: of one with parts.
     """
 
     name: str
@@ -115,6 +116,7 @@ class Variant:
     halves: str = ""
     values: Callable[..., Float[Tensor, "tokens d_value"]] | None = None
     loops: bool = False
+    fitted: bool = False
     flow: Flow | None = None
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:

@@ -116,7 +116,7 @@ def active_chart(units: Units, position: int) -> Lines:
 
 def units_table(units: Units, promoted: tuple[tuple[str, ...], ...]) -> str:
     """The strongest units: what each adds, and the tokens whose logits it raises most."""
-    heads = [_("unit"), _("value"), _("length of what it adds")]
+    heads = [_("FFN unit"), _("its value"), _("length of what it adds")]
     heads += [_("tokens that it promotes, with what it adds to their logits")] if units.promoted.shape[1] else []
     body = ""
     for place, unit in enumerate(units.top.tolist()):

@@ -18,7 +18,7 @@ def ffn_view(found: FfnView) -> View:
     top = units.top.tolist()
     names = [f"{unit} {' '.join(words)}".strip() for unit, words in zip(top, found.promoted, strict=True)]
     strongest = {
-        _("value"): units.values[units.top].double().numpy(),
+        _("its value"): units.values[units.top].double().numpy(),
         _("length of what it adds"): units.lengths.double().numpy(),
     }
     active = units.active.double().numpy()
@@ -29,7 +29,7 @@ def ffn_view(found: FfnView) -> View:
         what=f"units of the feed-forward part of layer {found.layer} at token {found.position}; active: what the "
         "activation reads is above 0",
         tables=lambda: {
-            _("unit"): pd.DataFrame(strongest, index=names),
+            _("FFN unit"): pd.DataFrame(strongest, index=names),
             _("Active units by layer"): pd.DataFrame({_("share of units"): active[:, found.position]}, index=layers),
         },
         page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),

@@ -93,7 +93,8 @@ def strips(opened: PageContext, found: Normed, position: int) -> bytes:
 
 
 def _words(mean: float, size: float) -> str:
-    words = _("mean {mean} · RMS {size}").format(mean=f"{mean + 0.0:.3g}", size=f"{size:.3g}")
+    mean = 0.0 if abs(mean) < 1e-9 * size else mean + 0.0  # what rounding leaves of a mean that was taken away
+    words = _("mean {mean} · RMS {size}").format(mean=f"{mean:.3g}", size=f"{size:.3g}")
     return words.replace("-", "−")
 
 

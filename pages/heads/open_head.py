@@ -44,6 +44,8 @@ def caption(drawn: DrawnHead) -> str:
     )
     if drawn.read.reading.what == "scores":
         how = _("Each row is a token looking {where}; red cells score high, blue ones low, before the softmax.")
+    if drawn.read.reading.what == "value":
+        how = _("Each row is a token looking {where}; the stronger the colour, the more of its value arrives.")
     if drawn.read.other is not None:
         how = _("Each row is a token looking {where}; the colour is the difference of the two heads.")
     ahead = _("both ways") if looks_ahead(drawn.opened.capture) else _("back")

@@ -38,7 +38,9 @@ def show_others(opened: PageContext) -> Others:
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     st.table(_read(table))
     note = _("Projections are left out, as in the paper’s table. k = 3 tokens for the convolution, r = {r} on "
-             "either side for the window.").format(r=NEAR)  # fmt: skip
+             "either side for the window. The orders of growth leave out factors, which the numbers have: attention "
+             "multiplies n² · d times for q · k and again for the values, a recurrent net n · d² times for its token "
+             "and again for its state.").format(r=NEAR)  # fmt: skip
     st.html(f"<p class='atlas-caption'>{escape(note)}</p>")
     for place, chart, name in zip(st.columns(2, gap="medium"), charts, ("work", "path"), strict=True):
         with place:

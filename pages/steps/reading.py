@@ -49,7 +49,7 @@ def _scale() -> None:
         ],
         formula="Var(q · k) = d\ny = softmax(q · k / (√d · temperature)),  ∂y/∂s = diag(y) − y yᵀ",
         source=VASWANI,
-        attempt=_("Switch the division off and draw d to the right: what becomes of the gradient? Now raise the "
+        attempt=_("Switch the division off and drag d to the right: what becomes of the gradient? Now raise the "
                   "temperature."),
     )  # fmt: skip  # one sentence a paragraph
 
@@ -64,7 +64,7 @@ def _length() -> None:
         ],
         formula="H = −Σ w log₂ w\nw = e^gap / (e^gap + n − 1)\nlog n scaling: scores · log n / log 512",
         source="Su 2021, kexue.fm/archives/8823; Veličković et al. 2024, arXiv:2410.01104",
-        attempt=_("Draw the gap: how much larger must it be to keep half of the weight among ten times as many keys?"),
+        attempt=_("Drag the gap: how much larger must it be to keep half of the weight among ten times as many keys?"),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -79,7 +79,7 @@ def _softmax() -> None:
         ],
         formula="yᵢ = e^(sᵢ − m) / Σ e^(sⱼ − m),  m = max s\nℓ ← ℓ · e^(m − m′) + e^(s − m′)",
         source="Milakov & Gimelshein 2018, arXiv:1805.02867; Morin & Bengio 2005; Grave et al. 2017, arXiv:1609.04309",
-        attempt=_("Draw the largest score across 11 in float16, and across 88 in bfloat16."),
+        attempt=_("Drag the largest score across 11 in float16, and across 88 in bfloat16."),
     )  # fmt: skip  # one sentence a paragraph
 
 

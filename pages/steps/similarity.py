@@ -44,7 +44,7 @@ def show_small_similarity() -> Similar:
     steps = small_attention(numbers)
     q, k, learned = steps.q[0], steps.k[0], usual_additive(held.d)
     words = _(
-        "Q and K of the small numbers, as they are in “the steps”; W and v of the additive measure are made up too."
+        "Q and K of the small numbers, as they are in “the steps”; W, U and v of the additive measure are made up too."
     )
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     names = [f"q{i}" for i in range(len(q))], [f"k{i}" for i in range(len(k))]
@@ -94,7 +94,7 @@ def _show(
         "COS": Table("cos", *names, found.cosines.numpy()),
     }  # fmt: skip  # a pair a name
     if network is not None:
-        tables["ADD"] = Table("v · tanh(q W + k U)", *names, network[0])
+        tables |= _network(q, k, names, network)
     payload = show_chain("steps_similarity", _matrices(tables, d), _steps(tables, q, k, network))
     lines = "products, norms = q @ k.T, torch.outer(q.norm(dim=1), k.norm(dim=1))\ncosines = products / norms"
     if network is not None:
@@ -106,6 +106,20 @@ def _show(
         lines += "\nadditive = torch.tanh((q @ w_q)[:, None] + (k @ w_k)[None]) @ v"
     start = "" if "import torch" in code else "import torch\n"
     return Similar(tables, code + start + lines, network is None, payload)
+
+
+def _network(
+    q: np.ndarray, k: np.ndarray, names: tuple[list[str], list[str]], network: tuple[np.ndarray, Additive]
+) -> dict[str, Table]:
+    """The additive measure's own numbers, what they make of queries and keys, and the measure."""
+    measured, learned = network
+    units = [str(i) for i in range(q.shape[1])]
+    w, u, v = (one.numpy() for one in (learned.w_q, learned.w_k, learned.v))
+    return {
+        "W": Table("W", units, units, w), "QW": Table("Q W", names[0], units, q @ w),
+        "U": Table("U", units, units, u), "KU": Table("K U", names[1], units, k @ u),
+        "V": Table("v", ["v"], units, v[None]), "ADD": Table("v · tanh(q W + k U)", *names, measured),
+    }  # fmt: skip  # a side a line
 
 
 def _matrices(tables: dict[str, Table], d: int) -> dict[str, Any]:
@@ -133,12 +147,17 @@ def _steps(
          "note": _("The cosine is the angle alone, between −1 and 1; the dot product also knows both lengths.")},
     ]  # fmt: skip  # one step a paragraph
     if network is not None:
-        steps.append(
-            {"id": "additive", "kind": "told", "parts": ["Q", "K"], "result": "ADD", "short": _("additive"),
-             "lights": [{"matrix": "Q", "row": "i"}, {"matrix": "K", "row": "j"}],
+        own = {"kind": "product", "turned": False, "rest": None, "more": [], "of": "dimensions"}
+        steps += [
+            {**own, "id": "asked", "left": "Q", "right": "W", "result": "QW", "short": "q W", "title": "Q W",
+             "note": _("The additive measure first multiplies every query by one matrix …")},
+            {**own, "id": "offered", "left": "K", "right": "U", "result": "KU", "short": "k U", "title": "K U",
+             "note": _("… and every key by another.")},
+            {"id": "additive", "kind": "told", "parts": ["QW", "KU", "V"], "result": "ADD", "short": _("additive"),
+             "lights": [{"matrix": "QW", "row": "i"}, {"matrix": "KU", "row": "j"}, {"matrix": "V", "row": 0}],
              "lines": _additive_lines(tables, q, k, network[1]), "title": _("Additive (Bahdanau): a small network"),
-             "note": _("Query and key are added, bent by tanh, and weighed by v: no single matrix product does it.")}
-        )  # fmt: skip  # one step a paragraph
+             "note": _("Query and key are added, bent by tanh, and weighed by v: no single matrix product does it.")},
+        ]  # fmt: skip  # one step a paragraph
     return steps
 
 

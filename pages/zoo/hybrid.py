@@ -24,6 +24,7 @@ from ui.i18n import _
 from ui.page import PageContext, edited
 from ui.progressive import progressive, show_chart, show_progress
 from ui.state import change, tell
+from ui.wording import plain
 from viz.chart import Line, Lines
 
 
@@ -106,6 +107,10 @@ def _show_recall(
     """The curve as it grows; nothing of a model that sees what it would have to say."""
     if looks_ahead(opened.capture):
         st.info(_("No needle: this model sees the tokens that it would have to say."))
+        return None
+    if (variant := state().first).mask == "none" or variant.fitted:
+        words = _("No needle: {variant} is made of the whole text, with the tokens that the model would have to say.")
+        st.info(plain(words.format(variant=_(variant.label))))
         return None
     request = opened.capture.request
     key = (ref(opened.runner), request.model, request.revision, request.dtype, repr(substitute), softmax)

@@ -16,6 +16,7 @@ from model_runner import Capture
 from model_runner.edits import Edit
 from model_runner.errors import NoLogits
 from model_runner.substitution import Substituted
+from pages.zoo.numbers import show_buys, show_does
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
 from ui import session
 from ui.controls import choose, pick
@@ -60,6 +61,8 @@ def show_in_model(opened: PageContext) -> InModel:
     with right:
         change, perplexities = show_effect(opened, after)
         show_everywhere(edits)
+        show_does(held.first)
+        show_buys(held.first)
     return InModel(edits, after, drawn, change, perplexities)
 
 
@@ -97,6 +100,8 @@ def _show_perplexity(before: Capture, after: Capture) -> tuple[float, float] | N
         words = _("No perplexity: this model sees the tokens that it would have to predict.")
     elif looks_ahead(after):
         words = _("No perplexity: with this variant tokens see those that they would have to predict.")
+    elif any(isinstance(edit, Substituted) and edit.row.fitted for edit in after.request.edits):
+        words = _("No perplexity: this variant is fitted to the whole text, with the tokens that are to be predicted.")
     elif len(before.tokens) < 2:
         words = _("The text is one token long: there is nothing to predict.")
     else:

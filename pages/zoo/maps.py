@@ -17,7 +17,7 @@ from attention.zoo.head import Head
 from attention.zoo.variant import Variant
 from pages.zoo.cut import show_cut
 from pages.zoo.latent import show_kept
-from pages.zoo.numbers import show_by_token, show_does, show_looks, show_numbers, show_words
+from pages.zoo.numbers import show_buys, show_by_token, show_does, show_looks, show_numbers, show_work
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
 from ui import session
 from ui.components import mount
@@ -113,7 +113,7 @@ def _rival(head: Head, variant: Variant) -> Rival:
 
 
 def _show_right(opened: PageContext, head: Head, first: Rival, second: Rival | None) -> None:
-    """The second variant's map, or where the first looks that softmax does not."""
+    """The second variant's map, or where the first looks more than softmax."""
     if second is not None:
         if second.found is not None:
             label, scale = _(second.variant.label), scale_of(second.found, second.variant)
@@ -131,6 +131,7 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
         st.info(plain(_(refusal).format(variant=label)))
         return
     show_does(rival.variant)
+    show_buys(rival.variant)
     with st.container(key=f"zoo_sliders_{key}", gap=None):
         shown = rival.variant.parameters if sliders else ()
         show_sliders(rival.variant, shown, rival.values, head.n_tokens)
@@ -138,7 +139,7 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
         lanes = [[_(one) for one in lane] for lane in parts.lanes]
         st.html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")))
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
-    show_words(rival.variant, left_out)
+    show_work(rival.variant, left_out)
     if rival.variant.name == "mla":
         show_kept(opened, head, rival.values["rank"])
     show_by_token(opened, head, rival.variant, rival.values, first_drawn(len(opened.capture.tokens)))

@@ -77,22 +77,27 @@ def words_of(name: str, found: Compared) -> str:
 
 def show_does(variant: Variant) -> None:
     """What it does, in a sentence."""
-    st.html(f"<p class='atlas-caption'>{escape(_('It {does}.').format(does=_(variant.does)))}</p>")
+    words = _("It {does}.").format(does=_(variant.does))
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 
-def show_words(variant: Variant, left_out: Sequence[str]) -> None:
-    """What it gives up and buys, a sentence each; its work, its paper, and what of this head it leaves out."""
+def show_buys(variant: Variant) -> None:
+    """What it gives up and buys, a sentence each."""
+    lines = {_("Gives up:"): _(variant.gives_up), _("Buys:"): _(variant.buys)}
+    st.html("".join(_line(name, words) for name, words in lines.items()))
+
+
+def show_work(variant: Variant, left_out: Sequence[str]) -> None:
+    """Its work with what the letters stand for, its paper, and what of this head it leaves out."""
     letters = [_("n tokens"), _("d numbers of a vector")]
     letters += [f"{one.letter} {_(one.label)}" for one in variant.parameters if one.letter]
-    work = f"{variant.work} ({', '.join(letters)})"
-    lines: Mapping[str, str] = {
-        _("Gives up:"): _(variant.gives_up),
-        _("Buys:"): _(variant.buys),
-        _("Work:"): f"{work} · {_(REPLACES[variant.replaces])} · {_(variant.source)}",
-    }
-    html = "".join(f"<p class='atlas-caption'><b>{escape(name)}</b> {escape(text)}</p>" for name, text in lines.items())
-    html += "".join(f"<p class='atlas-caption'>{escape(text)}</p>" for text in left_out)
-    st.html(html)
+    work = f"{variant.work} ({', '.join(letters)}) · {_(REPLACES[variant.replaces])} · {_(variant.source)}"
+    rest = "".join(f"<p class='atlas-caption'>{escape(words)}</p>" for words in left_out)
+    st.html(_line(_("Work:"), work) + rest)
+
+
+def _line(name: str, words: str) -> str:
+    return f"<p class='atlas-caption'><b>{escape(name)}</b> {escape(words)}</p>"
 
 
 def show_by_token(opened: PageContext, head: Head, variant: Variant, values: Mapping[str, int], start: int) -> None:
@@ -109,9 +114,9 @@ def show_by_token(opened: PageContext, head: Head, variant: Variant, values: Map
 def show_looks(opened: PageContext, variant: Variant, found: Compared) -> None:
     """The cells with the most that softmax has not."""
     tokens = opened.capture.tokens
-    heading = _("Where it looks that softmax does not:")
+    heading = _("Where it looks more than softmax:")
     if not found.looks:
-        nowhere = _("It looks nowhere that softmax does not.")
+        nowhere = _("It looks nowhere more than softmax.")
         st.html(f"<p class='atlas-caption'>{escape(nowhere)}</p>")
         return
     rows = "".join(

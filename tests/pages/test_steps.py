@@ -190,6 +190,18 @@ def test_the_split_of_the_models_products_is_theirs():
     np.testing.assert_allclose(values["S"], (q @ k.T).numpy(), atol=1e-9)
 
 
+def test_the_additive_measure_can_be_traced_to_its_own_numbers():
+    app = open_app(page=PAGE, **{"steps.view": "similarity"})
+    no_failure(app)
+    matrices = {
+        name: np.array(one["values"]) for name, one in payload(app, "step_by_step")[0]["chain"]["matrices"].items()
+    }
+    np.testing.assert_allclose(matrices["QW"], matrices["Q"] @ matrices["W"], atol=1e-9)
+    np.testing.assert_allclose(matrices["KU"], matrices["K"] @ matrices["U"], atol=1e-9)
+    inner = np.tanh(matrices["QW"][:, None] + matrices["KU"][None])
+    np.testing.assert_allclose(matrices["ADD"], inner @ matrices["V"][0], atol=1e-9)
+
+
 VIEWS = ["scale", "length", "softmax", "similarity", "others"]
 ODD = [{"model": "encoder"}, {"model": "translator"}, {"text": "a", "lang": "zh"}]
 SOME = [("length", ODD[1]), ("others", ODD[0]), ("length", ODD[2])]  # the rest are looked at by make long

@@ -8,9 +8,11 @@ import re
 import numpy as np
 import pytest
 
-from analysis.comparison import next_token_change
+from analysis.comparison import drift_of_head, head_drift, next_token_change
 from analysis.hybrid import attending, counts, seven_to_one, softmax_layers, stack
 from analysis.mask_effect import perplexity
+from analysis.zoo import captured_head, substituted
+from attention.zoo.table import BY_NAME
 from jobs.greedy_pair import TOKENS
 from model_runner import CaptureRequest
 from model_runner.edit_text import read, written
@@ -64,6 +66,29 @@ def test_a_head_a_layer_or_all_of_them_before_and_after(where):
     assert f"{perplexity(before):.3g} before, {perplexity(after):.3g} after" in page
     assert "Substituted, not trained" in page
     assert sentences(app) == []
+
+
+@pytest.mark.parametrize("name", ["sigmoid", "nystrom", "lightning", "off_by_one"])
+def test_the_share_that_lies_elsewhere_is_one_number_on_the_head_and_in_the_model(name):
+    """Whatever the rows of its map sum to: a share is at most all of it."""
+    edit = Substituted(name, (), (3,), (5,))
+    before, after = changed(), changed(edit)
+    on_head = substituted(captured_head(before, 3, 5), BY_NAME[name], {}).elsewhere
+    in_model = drift_of_head(before, after, 3, 5)
+    assert in_model == pytest.approx(on_head, abs=1e-5)
+    assert head_drift(before, after)[3, 5] == pytest.approx(on_head, abs=1e-5)
+    assert 0 <= in_model <= 1
+
+
+@pytest.mark.parametrize("name, said", [("mla", "fitted to the whole text"), ("linformer", "tokens see those")])
+def test_there_is_no_perplexity_and_no_needle_of_what_is_made_of_the_whole_text(name, said):
+    app = opened(variant=name, where="all")
+    no_failure(app)
+    assert "No perplexity: " in html(app)
+    assert said in html(app)
+    app = opened("hybrid", variant=name)
+    no_failure(app)
+    assert any("with the tokens that the model would have to say" in one for one in sentences(app))
 
 
 def test_the_text_goes_on_by_the_likeliest_token_each_time():

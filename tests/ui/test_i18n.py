@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+
 import pytest
+from babel.messages.pofile import read_po
 from streamlit.testing.v1 import AppTest
 
 from ui import i18n
@@ -92,3 +95,23 @@ def test_the_address_outweighs_the_browser(locale, other):
 @pytest.mark.parametrize("locale, own", [("en-US", "en"), ("zh-CN", "zh")])
 def test_an_unknown_language_falls_back_to_the_browsers(locale, own):
     assert languages_of(locale, lang="tlh")[0] == own
+
+
+def test_every_sentence_in_the_code_is_in_every_catalog():
+    """Also those within f-strings, which the collector of messages does not see."""
+    root = LOCALES.parents[1]
+    folders = ("analysis", "attention", "classroom", "hosting", "inline", "jobs", "model_runner", "pages", "ui", "viz")
+    said = {
+        node.args[0].value
+        for folder in folders
+        for path in (root / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("_", "N_")
+        if node.args and isinstance(node.args[0], ast.Constant) and isinstance(node.args[0].value, str)
+    }
+    assert len(said) > 1000
+    for language in LANGUAGES:
+        if language != "en":
+            with (LOCALES / f"{language}.po").open("rb") as source:
+                known = {message.id for message in read_po(source)}
+            assert sorted(said - known - {""}) == []
