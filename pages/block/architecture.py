@@ -69,13 +69,20 @@ def show_architecture(opened: PageContext) -> ArchitectureView:
 
 
 def _block(opened: PageContext, made: Architecture) -> int:
-    """The open block: the held one, or that of the open layer. What the model does not have is said and dropped."""
+    """The open block: the held one, or that of the open layer. What the model does not have is said and dropped.
+
+    Of an encoder–decoder the layer is the decoder's, unless it is the encoder that is looked at.
+    """
     held = state().block
     if held is not None and held >= len(made.blocks):
         problem = NoSuchPlace(what=N_("block"), value=held, count=len(made.blocks))
         refuse(BlockState, "block", sentence(problem))
         held = None
-    return min(opened.layer, len(made.blocks) - 1) if held is None else held
+    if held is not None:
+        return held
+    stack = "encoder" if opened.capture.request.attention == "encoder" else "decoder"
+    places = [place for place, block in enumerate(made.blocks) if block.stack in ("", stack)]
+    return places[min(opened.layer, len(places) - 1)]
 
 
 def _open(block: int | None) -> None:

@@ -195,3 +195,11 @@ def test_what_the_model_does_not_have_is_said_and_dropped(name: str, setting: st
     app = view(name, **{f"block.{setting}": value})
     assert len(sentences(app)) == 1
     assert f"block.{setting}" not in app.query_params
+
+
+@pytest.mark.parametrize("attention, stack", [("cross", "decoder"), ("decoder", "decoder"), ("encoder", "encoder")])
+def test_of_a_translator_the_block_that_opens_is_of_the_stack_that_is_looked_at(attention, stack):
+    app = open_app(page=PAGE, model="translator", attention=attention, layer="3")
+    no_failure(app)
+    rows = payload(app, "model_stages")[0]["rows"]
+    assert [row["title"] for row in rows if row.get("open")] == [f"{stack} L3"]

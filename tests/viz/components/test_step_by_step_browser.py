@@ -229,3 +229,11 @@ def test_a_chart_is_followed_in_the_browser_and_told_when_it_rests(mount):
     assert told(page) == []
     page.clock.run_for(300)
     assert told(page) == [["knob", 4]]
+
+
+def test_the_step_that_it_opens_with_is_in_the_middle_of_the_line_on_a_phone(mount):
+    page = mount(SOURCE, steps(step="scores"), width=390, height=844)
+    settle(page)
+    line = page.locator(".step-by-step .line").bounding_box()
+    step = page.locator(".step-by-step .line button[data-step='scores']").bounding_box()
+    assert abs(step["x"] + step["width"] / 2 - line["x"] - line["width"] / 2) < 2

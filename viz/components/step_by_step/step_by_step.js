@@ -109,8 +109,8 @@ function draw(state) {
   if (anew) build(state)
   state.made = made
   fit(state)
-  if (anew) showOpen(state)
   refresh(state)
+  if (anew) showOpen(state) // once the small pictures have their size
 }
 
 // The tables of the open step, made anew for another step or another shape alone, so that what is typed in stays.
