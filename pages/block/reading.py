@@ -103,7 +103,7 @@ def _experts() -> None:
         formula="y = Σ over the picked experts  w_e(x) · FFN_e(x)\nMixtral: w = softmax(W_r x) of the picked ones",
         source="Shazeer et al. 2017, arXiv:1701.06538; Fedus et al. 2022, arXiv:2101.03961; "
         "Jiang et al. 2024, arXiv:2401.04088",
-        attempt=_("Find a word that stands twice in the text: does it go to the same experts both times?"),
+        attempt=_("Write a text in which a word stands twice: does it go to the same experts both times?"),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -111,7 +111,7 @@ def _learning() -> None:
     show_reading(
         [
             _("A language model learns by being given a text and, at each token, the next one as what it should have "
-              "said (teacher forcing): the second line is the first, shifted by one. The darker, the worse it did."),
+              "said (teacher forcing): the second line is the first, shifted by one. The stronger the colour, the worse it did."),
             _("The gradient says how each parameter would have to move to make the loss smaller. One step moves all of "
               "them against it, times the learning rate: too small does little, too large makes all worse."),
             _("This happens on a copy, on this text alone: the model that all pages show stays as it is. Training is "

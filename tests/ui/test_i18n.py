@@ -113,5 +113,5 @@ def test_every_sentence_in_the_code_is_in_every_catalog():
     for language in LANGUAGES:
         if language != "en":
             with (LOCALES / f"{language}.po").open("rb") as source:
-                known = {message.id for message in read_po(source)}
+                known = {str(message.id) for message in read_po(source)}
             assert sorted(said - known - {""}) == []
