@@ -111,8 +111,8 @@ def _learning() -> None:
     show_reading(
         [
             _("A language model learns by being given a text and, at each token, the next one as what it should have "
-              "said (teacher forcing): the second line is the first, shifted by one. The stronger the colour, the worse "
-              "it did."),
+              "said (teacher forcing): the second line is the first, shifted by one. The stronger the colour, the "
+              "worse it did."),
             _("The gradient says how each parameter would have to move to make the loss smaller. One step moves all of "
               "them against it, times the learning rate: too small does little, too large makes all worse."),
             _("This happens on a copy, on this text alone: the model that all pages show stays as it is. Training is "
