@@ -45,6 +45,8 @@ def _scale() -> None:
               "Divided by √d it is 1 for every d."),
             _("Large scores make a softmax that gives nearly all to one key. At the left, its gradient: each cell says "
               "how one weight moves with one score. Of a saturated row all of it is nearly 0."),
+            _("On its diagonal stands yᵢ (1 − yᵢ): how much a weight grows with its own score. Beside it −yᵢ yⱼ: what "
+              "it loses when another score grows, since all weights share one whole."),
             _("Temperature is the same knob: scores divided by it."),
         ],
         formula="Var(q · k) = d\ny = softmax(q · k / (√d · temperature)),  ∂y/∂s = diag(y) − y yᵀ",
@@ -76,6 +78,9 @@ def _softmax() -> None:
             _("Online, one pass is enough: whenever a larger score comes, the sum so far shrinks."),
             _("At the right, what one token’s probability costs out of a whole vocabulary, and by trees, which look at "
               "a part of it."),
+            _("In a tree the tokens are the leaves, and each fork is one decision between two: few products lead to a "
+              "token. An adaptive softmax compares the frequent tokens first; the rare ones are clusters with shorter "
+              "vectors, which are seldom opened."),
         ],
         formula="yᵢ = e^(sᵢ − m) / Σ e^(sⱼ − m),  m = max s\nℓ ← ℓ · e^(m − m′) + e^(s − m′)",
         source="Milakov & Gimelshein 2018, arXiv:1805.02867; Morin & Bengio 2005; Grave et al. 2017, arXiv:1609.04309",
