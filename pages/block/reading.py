@@ -27,8 +27,8 @@ def _lens() -> None:
               "the stream went straight on to the final norm and the output layer."),
             _("The last row is the model’s own prediction. Under it stands, for each token, the layer after which that "
               "prediction is on top for the first time; in colour, how sure the lens is."),
-            _("KL says how far a row’s prediction is from the model’s own: by how many bits on average the model’s next "
-              "tokens would surprise one who believed that row. It is 0 in the last row."),
+            _("KL says how far a row’s prediction is from the model’s own: by how many bits on average the model’s "
+              "next tokens would surprise one who believed that row. It is 0 in the last row."),
             _("The end of the model was trained on the last stream alone. In early rows it reads a stream that may be "
               "written in another way: what it shows there is no proof of what the model knows."),
         ],
