@@ -1,6 +1,6 @@
 """How long does a number of a rival of softmax take to be seen, and a rival in the model? The app, a real Chromium.
 
-    python -m benchmarks.zoo_latency [--changes 5] [--only nystrom,titans]
+    python -m benchmarks.zoo_latency [--changes 5] [--only nystrom,titans] [--where all]
 
 On the page Zoo, on a text of 128 tokens of the embedded model. On the head: each variant is moved by its own slider,
 or where it has none chosen anew, from the key that is pressed to the frame with its map. In the model: the same in one
@@ -50,6 +50,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--changes", type=int, default=5, help="changes of each variant, after two to warm up")
     parser.add_argument("--only", default="", help="names of variants; all of them without")
+    parser.add_argument("--where", choices=WHERES, help="in the model, here alone; without, on the head and everywhere")
     options = parser.parse_args()
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
@@ -61,17 +62,18 @@ def main() -> None:
         with running_app(watch) as app, opened_page(browser, watch) as page:
             app.open(page)
             page.evaluate("probe.opened('heads')")
-            on_head = {one.name: _times(page, app, one, options.changes, "maps") for one in chosen}
+            heads = [] if options.where else chosen
+            on_head = {one.name: _times(page, app, one, options.changes, "maps") for one in heads}
             runs = [one for one in chosen if not one.needs_turns]
             in_model = {
                 where: {one.name: _times(page, app, one, options.changes, "model", where) for one in runs}
-                for where in WHERES
+                for where in ([options.where] if options.where else WHERES)
             }
         version = browser.version
         browser.close()
-    rows = _rows("on the head: a number → its map painted", on_head, NUMBER)
-    for where, words in WHERES.items():
-        rows += _rows(f"in the model, {words}: another number → its map painted", in_model[where], CHANGE)
+    rows = _rows("on the head: a number → its map painted", on_head, NUMBER) if on_head else []
+    for where, found in in_model.items():
+        rows += _rows(f"in the model, {WHERES[where]}: another number → its map painted", found, CHANGE)
     print_table("The zoo, 128 tokens", ["what", "measured", "slowest", "target", ""], rows)
     print(f"{machine()}, Chromium {version}, 1440×900.")
     for problem in [*watch.outside, *watch.errors]:

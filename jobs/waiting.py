@@ -23,8 +23,10 @@ def waited(job: Job[T], say: Callable[[], object], look: Callable[[], object] | 
     begun = time.monotonic()
     try:
         while not job.wait(PATIENCE):
-            early = time.monotonic() - begun < SOON
-            (look if early and look is not None else say)()
+            if look is not None and time.monotonic() - begun < SOON:
+                look()
+            else:
+                say()
         return job.result()
     finally:
         job.cancel()

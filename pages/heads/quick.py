@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from weakref import ref
 
-from analysis.head_map import Reading
+from analysis.color_scale import Scale
+from analysis.head_map import HeadMap, Reading
 from analysis.read_head import ReadHead
 from jobs.quick_head import QuickHead
+from model_runner import Capture
 from pages.heads.state import HeadsState, Other
 from ui import session
 from ui.components import mount
@@ -17,40 +20,56 @@ from ui.place import Window
 from viz.components.quick_head import quick_head
 
 
+@dataclass(frozen=True)
+class _Way:
+    """How heads are drawn: equal ones draw the same. Keeps no text: who keeps it does."""
+
+    capture: ref[Capture]
+    at: tuple[int | None, int | None]
+    window: Window | None
+    reading: Reading
+    other: Other
+    log: bool
+    language: str
+
+    def draw(self, quick: QuickHead, opened: PageContext) -> DrawnHead:
+        """The open head, drawn now or a moment ago, for the browser or for the page's run."""
+        head = opened.layer, opened.head
+
+        def make() -> tuple[HeadMap, Scale, bytes]:
+            drawn = draw_head(opened, self.window, self.reading, self.other, log=self.log, quick=True)
+            return drawn.read.view, drawn.scale, drawn.payload
+
+        view, scale, payload = quick.once((self, head), make)
+        return DrawnHead(opened, ReadHead(opened.capture, *head, self.reading, self.other, view), scale, payload)
+
+
 def draw_open(opened: PageContext, reading: Reading, other: Other, log: bool) -> DrawnHead:
     """The open head, which the browser may just have asked for."""
-    return _drawn(_quick(), opened, session.place().window, reading, other, log)
+    return _way(opened, reading, other, log).draw(_quick(), opened)
 
 
 def offer_quickly(opened: PageContext, held: HeadsState, other: Other) -> None:
     """Every head in the way of this run; one that would be read otherwise than asked for comes with its page alone."""
-    quick, window, reading, log = _quick(), session.place().window, held.reading, held.color == "log"
-    runner, capture, at = ref(opened.runner), ref(opened.capture), (opened.query, opened.key)  # kept by who keeps them
+    quick, way, runner = _quick(), _way(opened, held.reading, other, held.color == "log"), ref(opened.runner)
 
     def draw(layer: int, head: int) -> bytes:
-        model, shown = runner(), capture()
+        model, shown = runner(), way.capture()
         if model is None or shown is None or (layer, head) == other:
             return b""
         for place in ((layer, head), *([] if other is None else [other])):
             shown.check_softmax(*place)
-        return _drawn(quick, PageContext(model, shown, layer, head, *at), window, reading, other, log).payload
+        return way.draw(quick, PageContext(model, shown, layer, head, *way.at)).payload
 
-    way = quick.show((capture, at, window, reading, other, log, language()), in_this_language(draw))
-    mount(quick_head.SOURCE, quick_head.payload(ticket=quick.ticket, way=way), key="quick_head", on={}, followed=False)
+    number = quick.show(way, in_this_language(draw))
+    payload = quick_head.payload(ticket=quick.ticket, way=number)
+    mount(quick_head.SOURCE, payload, key="quick_head", on={}, followed=False)
 
 
 def _quick() -> QuickHead:
     return session.jobs().get("quick_head", None, lambda _name: QuickHead())
 
 
-def _drawn(
-    quick: QuickHead, opened: PageContext, window: Window | None, reading: Reading, other: Other, log: bool
-) -> DrawnHead:
-    head = opened.layer, opened.head
-
-    def draw() -> DrawnHead:
-        return draw_head(opened, window, reading, other, log=log, quick=True)
-
-    key = (ref(opened.capture), *head, opened.query, opened.key, window, reading, other, log, language())
-    view, scale, payload = quick.once(key, lambda: ((drawn := draw()).read.view, drawn.scale, drawn.payload))
-    return DrawnHead(opened, ReadHead(opened.capture, *head, reading, other, view), scale, payload)
+def _way(opened: PageContext, reading: Reading, other: Other, log: bool) -> _Way:
+    at = opened.query, opened.key
+    return _Way(ref(opened.capture), at, session.place().window, reading, other, log, language())

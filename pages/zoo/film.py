@@ -17,7 +17,7 @@ from attention.flash_blocks import Blocks, blocks_of, held
 from attention.zoo.head import Head
 from model_runner.memory import readable
 from pages.zoo.cut import show_cut
-from pages.zoo.numbers import show_buys, show_does, show_work
+from pages.zoo.numbers import show_rule, show_work
 from pages.zoo.state import A100, BY_NAME, SRAM, ZooState, first_drawn, state
 from ui import session
 from ui.components import mount
@@ -56,8 +56,7 @@ def show_film(opened: PageContext) -> Shown:
         film = flash_film(head, _blocks(head, size), state().order, size=size)
         lengths = _show_longer(film, head)
         show_cut(opened, start)
-        show_does(BY_NAME["flash"])
-        show_buys(BY_NAME["flash"])
+        show_rule(BY_NAME["flash"])
         show_work(BY_NAME["flash"], [])
     row = head.n_tokens - 1 if opened.query is None else max(0, min(opened.query - start, head.n_tokens - 1))
     looking = first_query(opened.capture)  # of two joined texts the tokens of one alone look

@@ -16,7 +16,7 @@ from model_runner import Capture
 from model_runner.edits import Edit
 from model_runner.errors import NoLogits
 from model_runner.substitution import Substituted
-from pages.zoo.numbers import show_buys, show_does
+from pages.zoo.numbers import show_rule
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
 from ui import session
 from ui.controls import choose, pick
@@ -61,8 +61,7 @@ def show_in_model(opened: PageContext) -> InModel:
     with right:
         change, perplexities = show_effect(opened, after)
         show_everywhere(edits)
-        show_does(held.first)
-        show_buys(held.first)
+        show_rule(held.first)
     return InModel(edits, after, drawn, change, perplexities)
 
 

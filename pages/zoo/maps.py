@@ -17,7 +17,7 @@ from attention.zoo.head import Head
 from attention.zoo.variant import Variant
 from pages.zoo.cut import show_cut
 from pages.zoo.latent import show_kept
-from pages.zoo.numbers import show_buys, show_by_token, show_does, show_looks, show_numbers, show_work
+from pages.zoo.numbers import show_by_token, show_looks, show_numbers, show_rule, show_work
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
 from ui import session
 from ui.components import mount
@@ -130,8 +130,7 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
     if refusal := rival.variant.refusal(head):
         st.info(plain(_(refusal).format(variant=label)))
         return
-    show_does(rival.variant)
-    show_buys(rival.variant)
+    show_rule(rival.variant)
     with st.container(key=f"zoo_sliders_{key}", gap=None):
         shown = rival.variant.parameters if sliders else ()
         show_sliders(rival.variant, shown, rival.values, head.n_tokens)

@@ -15,7 +15,7 @@ from ui.page import PageContext
 from ui.wording import number
 
 TOLD = 24  # tokens of which a number is said
-LONGER = 1.5  # an error that a difference of directions does not make
+LONGER = 2.0  # an error above it is no matter of direction: two outputs of one length differ by less
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -56,7 +56,7 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
     )
     st.html(f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>")
     if any(one.error > LONGER for one in found.values()):
-        words = _("An error above 1: a variant whose weights are no shares makes an output of any length. The cosine, "
+        words = _("An error above 2: a variant whose weights are no shares makes an output of any length. The cosine, "
                   "which compares directions alone, says more of it.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
@@ -75,16 +75,13 @@ def words_of(name: str, found: Compared) -> str:
     return "–" if value != value else f"{value:.2g}" if name == "error" else f"{value:.2f}"
 
 
-def show_does(variant: Variant) -> None:
-    """What it does, in a sentence."""
-    words = _("It {does}.").format(does=_(variant.does))
-    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
-
-
-def show_buys(variant: Variant) -> None:
-    """What it gives up and buys, a sentence each."""
+def show_rule(variant: Variant) -> None:
+    """What it does, gives up and buys, a sentence each."""
+    does = _("It {does}.").format(does=_(variant.does))
     lines = {_("Gives up:"): _(variant.gives_up), _("Buys:"): _(variant.buys)}
-    st.html("".join(_line(name, words) for name, words in lines.items()))
+    st.html(
+        f"<p class='atlas-caption'>{escape(does)}</p>" + "".join(_line(name, words) for name, words in lines.items())
+    )
 
 
 def show_work(variant: Variant, left_out: Sequence[str]) -> None:

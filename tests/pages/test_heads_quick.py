@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
 from types import FunctionType
 from weakref import ReferenceType
 
@@ -76,17 +77,22 @@ def test_it_keeps_no_model_and_no_text_that_are_given_up():
     assert at_once(app, 2, 5)[0] == 200
     quick = DESK._held[payload(app, "quick_head")[0]["ticket"]]
     assert isinstance(quick, QuickHead)
-    held = [*enclosed(quick._draw), *quick._made]
+    held = [*reached(quick._draw), *reached(quick._made), *reached(quick._way)]
     assert any(isinstance(one, ReferenceType) and isinstance(one(), Capture) for one in held)
     assert not any(isinstance(one, Capture | LocalRunner | PageContext | DrawnHead) for one in held)
 
 
-def enclosed(function: FunctionType) -> Iterator[object]:
-    """What a function holds, and the functions in it."""
-    for cell in function.__closure__ or ():
-        yield cell.cell_contents
-        if isinstance(cell.cell_contents, FunctionType):
-            yield from enclosed(cell.cell_contents)
+def reached(held: object) -> Iterator[object]:
+    """A thing, what functions hold, and what is in tuples and dataclasses."""
+    yield held
+    if isinstance(held, FunctionType):
+        parts = [cell.cell_contents for cell in held.__closure__ or ()]
+    elif is_dataclass(held):
+        parts = [getattr(held, one.name) for one in fields(held)]
+    else:
+        parts = list(held) if isinstance(held, tuple) else []
+    for part in parts:
+        yield from reached(part)
 
 
 @pytest.mark.browser

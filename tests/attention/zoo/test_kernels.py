@@ -121,6 +121,13 @@ def test_orthogonal_directions_err_less_and_are_orthogonal():
     assert errors[True] < 0.95 * errors[False]
 
 
+def test_a_seed_draws_its_own_directions_and_the_same_ones_each_time():
+    one, other = performer.directions(10, 6, 1), performer.directions(10, 6, 2)
+    assert not torch.allclose(one, other)
+    performer.directions.cache_clear()  # drawn anew
+    assert torch.equal(one, performer.directions(10, 6, 1))
+
+
 def test_orthogonal_features_are_right_on_average():
     x, y = torch.full((1, 8), 0.2, dtype=torch.float64), torch.tensor([[0.3, -0.1] * 4], dtype=torch.float64)
     found = float(estimates(x, y, 8, 3000, orthogonal=True).mean())

@@ -102,7 +102,7 @@ function choose(state, cells, cell, wait) {
 async function tellAfter(state, first, cell, wait) {
   const mine = (state.choosing = {})
   if (first && !wait) await Promise.race([first, new Promise((pass) => setTimeout(pass, FIRST))])
-  if (state.choosing === mine) tell(state, "head", cell, wait)
+  if (state.choosing === mine && state.root.isConnected) tell(state, "head", cell, wait)
 }
 
 /** @type {(state: any, cells: Cells) => Promise<void> | undefined} */
