@@ -29,6 +29,8 @@ OTHER_STEPS = (
     "shares",
     "dot",
     "cosine",
+    "asked",
+    "offered",
     "additive",
     "lengths",
 )

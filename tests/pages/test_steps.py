@@ -202,6 +202,17 @@ def test_the_additive_measure_can_be_traced_to_its_own_numbers():
     np.testing.assert_allclose(matrices["ADD"], inner @ matrices["V"][0], atol=1e-9)
 
 
+@pytest.mark.parametrize("source", ["small", "model"])
+@pytest.mark.parametrize("view", ["steps", "scale", "softmax", "similarity"])
+def test_every_step_that_can_be_opened_is_in_the_address(view, source):
+    page = {"steps.view": view, "steps.source": source}
+    chain = payload(open_app(page=PAGE, **page), "step_by_step")[0].get("chain")
+    for step in chain["steps"] if chain else []:
+        app = send(open_app(page=PAGE, **page), "step_by_step", "step", step["id"])
+        no_failure(app)
+        assert app.query_params.get("steps.step", "x") == step["id"]
+
+
 VIEWS = ["scale", "length", "softmax", "similarity", "others"]
 ODD = [{"model": "encoder"}, {"model": "translator"}, {"text": "a", "lang": "zh"}]
 SOME = [("length", ODD[1]), ("others", ODD[0]), ("length", ODD[2])]  # the rest are looked at by make long
