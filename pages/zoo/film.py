@@ -136,6 +136,13 @@ def _show_longer(film: FlashFilm, head: Head) -> tuple[Longer, ...]:
         f"<table class='atlas-costs'><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
         f"<p class='atlas-caption'>{escape(said.format(size=f'{A100} KB'))}</p>"
     )
+    (here,) = longer(film, (len(film.scores),), film.blocks, causal=causal)
+    if here.tiled > here.plain:
+        said = _(
+            "In this text, of {count} tokens, tiles move more than plain attention, {tiled} and {plain}: the map that "
+            "they save is small, and queries, keys or sums are moved again for every tile."
+        ).format(count=here.n_tokens, tiled=readable(here.tiled), plain=readable(here.plain))
+        st.html(f"<p class='atlas-caption'>{escape(said)}</p>")
     return found
 
 

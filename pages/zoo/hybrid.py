@@ -45,9 +45,14 @@ def show_hybrid(opened: PageContext) -> Hybrid:
     layers, variant, n_tokens = attending(opened.capture), state().first, len(opened.capture.tokens)
     softmax = _chosen(layers)
     with st.container(key="zoo_hybrid_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        pick(ZooState, "variant", variant.name, {one.name: _(one.label) for one in BY_NAME.values()}, width=240)
+        pick(ZooState, "variant", variant.name, {one.name: _(one.label) for one in BY_NAME.values()}, width=290)
         st.button(
-            "7 : 1", key="zoo_seven", type="tertiary", on_click=change, args=(ZooState,), kwargs={"softmax": None}
+            "7 : 1",
+            key="zoo_seven",
+            help=_("Seven layers of the variant to one of softmax, as MiniMax-01 has them."),
+            on_click=change,
+            args=(ZooState,),
+            kwargs={"softmax": None},
         )
         words = _("{count} of {total} layers keep softmax, {variant} in the others; a click on a layer changes it.")
         words = words.format(count=len(softmax), total=len(layers), variant=_(variant.label))

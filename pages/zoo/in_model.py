@@ -43,7 +43,7 @@ def show_in_model(opened: PageContext) -> InModel:
     """Controls, the open head before and after, and what the model says then. Raises RunnerError."""
     held, n_tokens = state(), len(opened.capture.tokens)
     with st.container(key="zoo_model_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        pick(ZooState, "variant", held.variant, {one.name: _(one.label) for one in BY_NAME.values()}, width=240)
+        pick(ZooState, "variant", held.variant, {one.name: _(one.label) for one in BY_NAME.values()}, width=290)
         here = {"layer": opened.layer, "head": opened.head}
         wheres = {"head": _("in L{layer}H{head}"), "layer": _("in layer {layer}"), "all": _("in all layers")}
         choose(ZooState, "where", held.where, {name: words.format(**here) for name, words in wheres.items()})

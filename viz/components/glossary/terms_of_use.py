@@ -86,6 +86,13 @@ OF_USE = (
         ),
     ),
     Term(
+        (N_("pre-norm"), N_("post-norm")),
+        N_(
+            "Where the norm of a layer stands. Pre-norm: each part reads a normed copy, and the stream is only added "
+            "to. Post-norm: the sum is normed, so the stream itself has one size after each part."
+        ),
+    ),
+    Term(
         (N_("retrieval heads"), N_("retrieval head")),
         N_("A head that fetches single tokens from far back, so that the model can say them again."),
     ),
