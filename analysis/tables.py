@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -12,3 +12,13 @@ def labelled(values: np.ndarray, rows: Mapping[int, str], columns: Mapping[int, 
     """A table of these values, position → label on both sides; equal labels stay apart by their positions."""
     numbered = [[f"{position} {label}" for position, label in labels.items()] for labels in (rows, columns)]
     return pd.DataFrame(values, index=numbered[0], columns=numbered[1])
+
+
+def table_arrays(tables: Iterable[pd.DataFrame]) -> dict[str, np.ndarray]:
+    """Of each its numbers in float64 and the names of its rows and columns: ``table_0``, ``rows_0``, ``columns_0``."""
+    found: dict[str, np.ndarray] = {}
+    for number, table in enumerate(tables):
+        found[f"table_{number}"] = table.to_numpy(np.float64)
+        found[f"rows_{number}"] = np.array(list(map(str, table.index)), dtype=np.str_)
+        found[f"columns_{number}"] = np.array(list(map(str, table.columns)), dtype=np.str_)
+    return found

@@ -3,8 +3,8 @@
     python -m benchmarks.understand_latency [--turns 9] [--only WORDS]
 
 From the click, or from Enter in an open list, to the end of the frame in which the page's run has ended and all of it
-is drawn; of what a component does by itself, to the frame in which it has. The embedded model and the text it opens
-with; every place is looked at once before, so that what is kept is kept, as for a reader who goes back and forth;
+is drawn; of a picture that answers first or by itself, to the frame in which it has. The embedded model and the text
+it opens with; every place is looked at once before, so that what is kept is kept, as for who goes back and forth;
 "first" is the slowest of these first looks. The server's own time, which other work on the machine does not lengthen,
 stands beside the median.
 """
@@ -31,8 +31,15 @@ START = 300_000  # ms in which a busy machine has the engine
 ARM = """(selector) => {
   const app = document.querySelector("[data-testid=stApp]")
   const all = () => [...document.querySelectorAll("*")]
-  const root = () => all().map((one) => one.shadowRoot?.querySelector(selector)).find(Boolean)
-  const before = selector ? root()?.dataset.painted : null
+  const inside = () => all().map((one) => one.shadowRoot?.querySelector(selector)).find(Boolean)
+  const numbers = new Map()  // of each picture, which may be mounted anew
+  const picture = () => {
+    const root = document.querySelector(selector) ?? inside()
+    if (root && !numbers.has(root)) numbers.set(root, numbers.size)
+    const drawn = root?.dataset.painted ?? root?.textContent
+    return drawn && `${numbers.get(root)} ${drawn}`
+  }
+  const before = selector ? picture() : null
   let [began, ran] = [0, false]
   const note = (event) => (began = event.timeStamp)
   for (const kind of ["pointerup", "keydown"]) addEventListener(kind, note, { capture: true, once: true })
@@ -42,7 +49,7 @@ ARM = """(selector) => {
     setTimeout(() => refuse(new Error(began ? "no answer" : "no input")), 60000)
     const look = () => {
       const still = app.dataset.testScriptState === "notRunning"
-      const done = selector ? root()?.dataset.painted !== before : ran && still
+      const done = selector ? ![undefined, before].includes(picture()) : ran && still
       if (!began || !done) return requestAnimationFrame(look)
       requestAnimationFrame(() => {
         const channel = new MessageChannel()
@@ -59,7 +66,7 @@ Kind = Literal["segments", "list", "switch", "button", "canvas"]
 
 @dataclass(frozen=True)
 class Control:
-    """``key`` is of a widget, or a selector of what is clicked; ``own``: of the component that answers by itself."""
+    """``key`` is of a widget, or a selector of what is clicked; ``own``: of the picture that is waited for."""
 
     what: str
     address: str
@@ -69,6 +76,7 @@ class Control:
 
 
 STEPS, CELLS = ".step-by-step", ".layer-head-map canvas"
+LEGEND = ".js-plotly-plot .legend"  # it names the head
 CONTROLS = (
     Control("Step by step: view", "/steps", "segments", "steps-view"),
     Control("numbers: small, the model's", "/steps", "segments", "steps-source"),
@@ -79,10 +87,10 @@ CONTROLS = (
     Control("divide by √d", "/steps", "switch", "steps-scaled"),
     Control("a step", "/steps", "button", ".step-by-step .line button", STEPS),
     Control("what comes here?", "/steps", "button", ".step-by-step .ask", STEPS),
-    Control("layer, of this model", "/steps?steps.source=model", "list", "place_layer"),
-    Control("head, of this model", "/steps?steps.source=model", "list", "place_head"),
+    Control("layer, of this model", "/steps?steps.source=model", "list", "place_layer", STEPS),
+    Control("head, of this model", "/steps?steps.source=model", "list", "place_head", STEPS),
     Control("why √d: divide by √d", "/steps?steps.view=scale", "switch", "steps-scaled"),
-    Control("length: head", "/steps?steps.view=length", "list", "place_head"),
+    Control("length: head", "/steps?steps.view=length", "list", "place_head", LEGEND),
     Control("softmax: dtype", "/steps?steps.view=softmax", "segments", "steps-dtype"),
     Control("The block: view", "/block", "segments", "block-view"),
     Control("a block opened", "/block", "button", ".model-stages button"),

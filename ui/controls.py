@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
 
-from ui import session
 from ui.i18n import _
 from ui.inputs import choose_one, hear, holding, pick_one
 from ui.state import State, address_of, change, setting_of
@@ -30,31 +29,6 @@ def pick(
     """One of many values (value → words), as a list that opens."""
     then = _remember(kind, name)
     pick_one(_label(kind, name), address_of(kind, name), words, value, then, width=width, disabled=disabled)
-
-
-def pick_several(
-    kind: type[State], name: str, values: Sequence[Any], words: Mapping[Any, str], *, none: str, width: int = 210
-) -> None:
-    """Some of these values (value → words); ``none`` is what the empty box says."""
-    key = address_of(kind, name)
-
-    def remember() -> None:
-        ever = session.words_of(key).ever  # a browser may send the words it last drew
-        told = {one if one in words else ever.get(one, one) for one in st.session_state[key]}
-        change(kind, **{name: tuple(one for one in words if one in told)})
-
-    st.multiselect(
-        _label(kind, name),
-        list(words),
-        list(values),
-        format_func=words.__getitem__,
-        key=holding(key, list(values), words),
-        placeholder=none,
-        on_change=remember,
-        label_visibility="collapsed",
-        select_all=False,  # its words are English in every language, and none chosen means all
-        width=width,
-    )
 
 
 def switch(kind: type[State], name: str, value: bool, words: str, *, disabled: bool = False) -> None:

@@ -16,6 +16,7 @@ from analysis.strongest_key import strongest_key
 from analysis.tables import labelled
 from ui import place, session
 from ui.components import mount
+from ui.first import answer_first
 from ui.i18n import _
 from ui.inputs import pick_one
 from ui.page import PageContext, translated
@@ -139,15 +140,19 @@ def map_table(view: HeadMap) -> pd.DataFrame:
     return labelled(view.values, *positions(view))
 
 
-def choose_head(opened: PageContext) -> None:
-    """Layer and head; a layer without weights is not offered."""
+def choose_head(opened: PageContext, first: str = "") -> None:
+    """Layer and head; a layer without weights is not offered. The part of the page that is to answer ``first``."""
     capture = opened.capture
     layers = {layer: f"L{layer}" for layer in range(capture.n_layers) if capture.has_weights(layer)}
     heads = {head: head_name(capture, opened.layer, head) for head in range(len(capture.q(opened.layer)))}
-    _choose(_("Layer"), "layer", opened.layer, layers)
-    _choose(_("Head"), "head", opened.head, heads)
+    _choose(_("Layer"), "layer", opened.layer, layers, first)
+    _choose(_("Head"), "head", opened.head, heads, first)
 
 
-def _choose(label: str, name: str, value: int, names: dict[int, str]) -> None:
-    width = 84 if max(map(len, names.values())) < 6 else 116
-    pick_one(label, f"place_{name}", names, value, lambda place: session.move(**{name: place}), width=width)
+def _choose(label: str, name: str, value: int, names: dict[int, str], first: str) -> None:
+    def look(place: int) -> None:
+        session.move(**{name: place})
+        if first:
+            answer_first(first)
+
+    pick_one(label, f"place_{name}", names, value, look, width=84 if max(map(len, names.values())) < 6 else 116)

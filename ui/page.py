@@ -17,7 +17,9 @@ from analysis.opening import opening_query
 from analysis.stories import first_head
 from analysis.token_metric import largest, token_metric
 from attention.metrics import Metric
+from jobs.check_words import errors, verdict
 from jobs.model_preview import in_words
+from jobs.stages import STAGES
 from model_runner import Capture, Runner, RunnerError
 from model_runner.capture import index
 from model_runner.edit_words import name_of
@@ -33,20 +35,6 @@ from ui.i18n import _
 from ui.two_texts import choose_attention
 from ui.wording import joined, number, plain, sentence
 from viz.components.token_strip import token_strip
-from viz.number_text import error_size
-
-N_ = str  # marks a text for Babel without translating it here
-
-STAGES = {
-    "waiting": N_("Waiting for another model to load …"),
-    "asking": N_("Asking the hub what the model consists of …"),
-    "downloading": N_("Downloading the model …"),
-    "checking": N_("Checking the model's files …"),
-    "loading": N_("Loading the weights …"),
-    "preparing": N_("Preparing the model …"),
-    "reading": N_("Reading the text …"),
-    "queue": N_("{count} before you …"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,28 +211,11 @@ def show_badge(opened: PageContext) -> DeltaGenerator:
 def check_again(opened: PageContext, place: DeltaGenerator) -> None:
     """The badge at its place, of a capture that has grown."""
     check = cached.check(opened.capture, opened.layer)
-    values = {"error": error_size(check.max_abs_error), "tolerance": error_size(check.tolerance)}
-    count = {"layer": opened.layer, "rows": f"{check.rows:,}", "of": f"{check.of:,}"}
-    words = _("verified · max diff {error} · {dtype}") if check.ok else _("not verified · difference {error} · {dtype}")
-    text = words.format(**values, dtype=opened.runner.info.dtype)
-    meaning = _(
-        "Weights × values, recomputed here for every query of layer {layer}, against what the model's own attention "
-        "returned in the same forward. Tolerance {tolerance}: rounding alone can reach it."
-    )
-    if check.rows < check.of:
-        text += " · " + _("{rows} of {of} rows").format(**count)
-        meaning = _(
-            "Weights × values, recomputed here for {rows} of the {of} queries of layer {layer}, spread evenly, against "
-            "what the model's own attention returned in the same forward. Tolerance {tolerance}: rounding alone can "
-            "reach it. All of them would take longer than the forward itself."
-        )
-    if check.substituted:
-        meaning += " " + _("Of {heads} heads, what a variant’s map makes of the values, against what stands in for it.")
-    meaning = meaning.format(**values, **count, heads=check.substituted)
+    text, meaning = verdict(check, opened.layer, opened.runner.info.dtype, _)
     kind = "ok" if check.ok else "bad"
     place.html(f"<span class='atlas-badge {kind}' title=\"{meaning}\">{text}</span>")
     if not check.ok:
-        st.error(plain(sentence(NotVerified(layer=opened.layer, **values))))
+        st.error(plain(sentence(NotVerified(layer=opened.layer, **errors(check)))))
         st.stop()
 
 

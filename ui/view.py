@@ -10,10 +10,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.joined import Joined
-from analysis.text_words import described_text
-from model_runner.edit_words import described
-from model_runner.python_lines import python_start
+from analysis.tables import table_arrays
+from jobs.take_away import capture_lines, said_of
 from ui import session
 from ui.components import mount
 from ui.i18n import _, in_this_language, language
@@ -88,20 +86,13 @@ def _file(label: str, data: Callable[[], bytes], name: str, mime: str) -> None:
 
 
 def caption(opened: PageContext, what: str, head: str = "") -> str:
-    """What a file says of itself: model, revision, dtype, head, how its numbers were made, edits, and the text."""
-    info, request = opened.runner.info, opened.capture.request
-    model, head = " @ ".join(filter(None, (info.name, info.revision))), head or f"L{opened.layer}H{opened.head}"
-    what += f" · changed: {described(request.edits)}" if request.edits else ""
-    return f"{model} · {info.family} · {info.dtype} · {head} · {what} · {described_text(request)} · Attention Atlas"
+    """What a file says of itself; ``head``: not the open one's name."""
+    return said_of(opened.runner.info, opened.capture.request, head or f"L{opened.layer}H{opened.head}", what)
 
 
 def snippet_of(opened: PageContext, view: View) -> str:
     """The whole lines of Python."""
-    if not view.starts_with_capture:
-        return view.code
-    two_texts = isinstance(opened.capture, Joined)
-    joining = "\nfrom analysis.joined import joined\n\ncapture = joined(capture)\n" if two_texts else ""
-    return python_start(opened.capture.request) + joining + view.code
+    return capture_lines(opened.capture) + view.code if view.starts_with_capture else view.code
 
 
 def csv_of(view: View, words: str) -> bytes:
@@ -112,12 +103,7 @@ def csv_of(view: View, words: str) -> bytes:
 
 def npz_of(view: View, words: str) -> bytes:
     """Its arrays, and every table as its numbers and the names of its rows and columns."""
-    found = dict(arrays_of(view))
-    for number, table in enumerate(view.tables().values()):
-        found[f"table_{number}"] = table.to_numpy(np.float64)
-        found[f"rows_{number}"] = np.array(list(map(str, table.index)), dtype=np.str_)
-        found[f"columns_{number}"] = np.array(list(map(str, table.columns)), dtype=np.str_)
-    return npz_bytes(found, words)
+    return npz_bytes({**arrays_of(view), **table_arrays(view.tables().values())}, words)
 
 
 def arrays_of(view: View) -> Arrays:

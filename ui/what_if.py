@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.comparison import NextTokenChange, change_at, drift_of_head, head_drift
 from analysis.head_map import HeadMap, head_map
+from analysis.number_text import error_size
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
 from ui import cached, head_views, session
@@ -20,7 +21,6 @@ from ui.page import PageContext, translated
 from ui.view import View, arrays_of
 from ui.wording import number
 from viz.distribution import TEXTS, next_token_changes
-from viz.number_text import error_size
 
 N_ = str  # marks a text for Babel without translating it here
 

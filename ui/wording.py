@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from analysis.number_text import percent
 from hosting.closed import without_paths
 from ui.i18n import _
 
@@ -45,22 +46,6 @@ def number(value: float, unit: str) -> str:
     if value != value:  # NaN
         return "–"
     if unit == "share":
-        return _("{number} %").format(number=_percent(100 * value))
+        return _("{number} %").format(number=percent(value))
     words = _("{number} bits") if unit == "bits" else _("{number} tokens")
     return words.format(number=f"{round(value, 1) + 0.0:.1f}")  # + 0.0: an entropy of one token comes as -0.0
-
-
-def _percent(value: float) -> str:
-    """A whole number; of less than half of 1, one digit, so that little does not read as nothing."""
-    if 0 < value < 0.01:
-        return "< 0.01"
-    return f"{value:.1g}" if 0 < value < 0.5 else f"{value:.0f}"
-
-
-def equal_up_to(differs_at: int | None, count: int) -> str:
-    """How far two texts of ``count`` tokens go together; None: to their end."""
-    if differs_at is None:
-        return _("equal: all {count} tokens").format(count=count)
-    if differs_at:
-        return _("equal up to token {count}").format(count=differs_at)
-    return _("different from the first token on")

@@ -12,6 +12,7 @@ import streamlit as st
 
 from analysis.aligned_heads import AlignedHeads, PieceMap, aligned_heads
 from analysis.color_scale import Scale
+from analysis.number_text import error_size
 from pages.compare.names import names_of, note_of
 from ui import cached, place, session
 from ui.components import mount
@@ -19,7 +20,6 @@ from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.wording import joined, number
 from viz.components.head_map import head_map as map_component
-from viz.number_text import error_size
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -10,12 +10,14 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.head_names import head_name
+from analysis.number_text import error_size
 from analysis.other_head import other_head
 from analysis.stories import first_head
 from hosting.listed import listed_models
 from jobs.model_name import CUT, model_named
 from jobs.models_offered import labelled, offered
 from jobs.second_text import Kept, Say, asked
+from jobs.stages import STAGES
 from model_runner import Capture, CaptureRequest, Runner, RunnerError
 from model_runner.errors import Cancelled, NotVerified, OneStackOnly
 from model_runner.hub_errors import HubNotAsked
@@ -24,10 +26,9 @@ from ui import cached, session
 from ui.controls import pick
 from ui.i18n import _
 from ui.inputs import holding, pick_one
-from ui.page import STAGES, PageContext
+from ui.page import PageContext
 from ui.state import address_of, change, refuse
 from ui.wording import plain, sentence
-from viz.number_text import error_size
 
 Head = tuple[int, int]
 

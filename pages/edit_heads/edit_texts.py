@@ -10,13 +10,14 @@ import streamlit as st
 
 from analysis.kv_drop import first_difference
 from jobs.continuations import Continuations
+from jobs.equal_words import equal_up_to
 from model_runner import GenerateRequest, RunnerError, Token
 from model_runner.edits import Edit
 from model_runner.errors import Cancelled
 from ui import session
 from ui.i18n import _
 from ui.page import PageContext
-from ui.wording import equal_up_to, sentence
+from ui.wording import sentence
 from viz.continuations import Way, continuations
 
 CONTINUED = 12  # tokens
@@ -52,7 +53,7 @@ def show_texts(opened: PageContext, edits: tuple[Edit, ...]) -> Texts | None:
         return None
     status.empty()
     differs = first_difference([token.id for token in before], [token.id for token in after])
-    beside = equal_up_to(differs, len(before))
+    beside = equal_up_to(differs, len(before), _)
     ways = [
         Way(_("before"), "", [token.text for token in before]),
         Way(_("after"), "", [token.text for token in after]),

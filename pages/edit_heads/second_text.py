@@ -11,13 +11,14 @@ from streamlit.delta_generator import DeltaGenerator
 from analysis.joined import apart, reading
 from analysis.patching import same_text
 from jobs.second_text import Kept, Say, read, suggestion
+from jobs.stages import STAGES
 from model_runner import Capture
 from model_runner.errors import EmptyText, RunnerError
 from pages.edit_heads.state import MOST_CHARACTERS, SUGGESTED, EditHeadsState, state
 from ui import session
 from ui.i18n import _
 from ui.inputs import holding
-from ui.page import STAGES, PageContext
+from ui.page import PageContext
 from ui.state import address_of, change
 from ui.wording import plain, sentence
 from viz.text_pair import text_pair

@@ -11,13 +11,14 @@ from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_ma
 from attention.patterns import BY_NAME
 from hosting.listed import listed_models
 from jobs.families import KINDS, MODEL_OF, ReadBy, read_by, with_a_model
+from jobs.stages import STAGES
 from model_runner import CaptureRequest, Runner, RunnerError
 from model_runner.edits import Masked
 from model_runner.errors import Cancelled
 from pages.families.state import FamiliesState, state
 from ui import cached, session
 from ui.i18n import _
-from ui.page import STAGES, PageContext
+from ui.page import PageContext
 from ui.state import refuse
 from ui.wording import sentence
 

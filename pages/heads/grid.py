@@ -7,10 +7,10 @@ import numpy as np
 from analysis.head_grid import HeadGrid
 from analysis.head_names import group_size
 from attention.metrics import Metric
-from pages.heads.first import answer_first
 from pages.heads.state import HeadsState, Other
 from ui import session
 from ui.components import mount
+from ui.first import answer_first
 from ui.i18n import _
 from ui.page import PageContext, translated
 from viz.components.head_grid import head_grid as grid_component

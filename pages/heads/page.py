@@ -4,7 +4,6 @@ import streamlit as st
 
 from pages.heads import open_head
 from pages.heads.export import heads_view
-from pages.heads.first import draw_first, moved
 from pages.heads.grid import show_grid
 from pages.heads.next_token import show_next
 from pages.heads.quick import draw_open, offer_quickly
@@ -12,6 +11,7 @@ from pages.heads.reading import explain
 from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of, reading_of
 from ui import cached
 from ui.controls import choose, pick, switch
+from ui.first import draw_first, moved
 from ui.head_views import DrawnHead, show_map
 from ui.i18n import _
 from ui.page import guarded, open_page, show_badge, show_strip

@@ -10,7 +10,9 @@ import streamlit as st
 
 from analysis.kv_bytes import bytes_read
 from analysis.kv_drop import MOST_WINDOWS, Trial, edits_of, first_difference, windows
+from analysis.number_text import error_size
 from jobs.continuations import Continuations
+from jobs.equal_words import equal_up_to
 from jobs.kv_curve import Curve
 from model_runner import GenerateRequest
 from model_runner.edit_words import described
@@ -26,12 +28,10 @@ from ui.page import PageContext, edited, guarded
 from ui.progressive import progressive, show_chart, show_progress
 from ui.view import View
 from ui.what_if import show_change
-from ui.wording import equal_up_to
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.continuations import Way, continuations
 from viz.curves import standalone
-from viz.number_text import error_size
 
 CONTINUED = 20  # tokens of the greedy continuations
 
@@ -153,7 +153,7 @@ def _show_texts(opened: PageContext, trial: Trial) -> None:
     status.empty()
     ids = [[token.id for token in tokens] for tokens in found]
     differs = first_difference(ids[0], ids[1])
-    words = equal_up_to(differs, len(ids[0]))
+    words = equal_up_to(differs, len(ids[0]), _)
     ways = [
         Way(_("full cache"), "", [token.text for token in found[0]]),
         Way(_("changed cache"), name_of(trial), [token.text for token in found[1]]),

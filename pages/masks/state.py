@@ -13,7 +13,8 @@ from analysis.mask_effect import left_with_nothing
 from attention.patterns import BY_NAME, PATTERNS, Parameter
 from model_runner import Capture
 from model_runner.edits import Blocked, Edit, Masked, Places
-from ui.controls import pick_several, slider
+from pages.masks.pick_several import pick_several
+from ui.controls import slider
 from ui.i18n import _
 from ui.page import PageContext
 from ui.state import change, current, refuse, setting, tell

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from analysis.distance_curves import Contents
+from analysis.number_text import error_size
 from analysis.positions import turned
 from model_runner.errors import NotRecoverable
 from pages.positions.others import show_others
@@ -18,7 +19,6 @@ from ui.i18n import _
 from ui.page import guarded, open_page, settle, show_badge
 from ui.view import offer
 from ui.wording import plain, sentence
-from viz.number_text import error_size
 
 opened, query, key = settle(open_page(two_texts=True))
 show_badge(opened)

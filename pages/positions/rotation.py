@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from analysis.number_text import error_size
 from analysis.positions import Turned, dials, moved_cell, shift_deviation
 from pages.positions.places import titled
 from pages.positions.state import place, put, state, widen
@@ -14,7 +15,6 @@ from ui.page import PageContext, translated
 from ui.view import View, component_page
 from viz.components.rotation import rotation, score_shift
 from viz.export import map_svg
-from viz.number_text import error_size
 from viz.position_svg import dials_svg
 
 CELLS = 64  # positions of the map of scores in a file

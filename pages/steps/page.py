@@ -14,6 +14,7 @@ from pages.steps.small import show_small, small_view
 from pages.steps.softmax import show_softmax, softmax_view
 from pages.steps.state import StepsState, state
 from ui.controls import choose
+from ui.first import draw_first, moved
 from ui.head_views import choose_head
 from ui.i18n import _
 from ui.page import PageContext, guarded, open_page, settle, show_badge, show_strip
@@ -50,16 +51,28 @@ def show_with_model() -> None:
     explain(held.view, of_model=of_model)
     if of_model or view == "length":
         with controls:
-            choose_head(opened)
+            choose_head(opened, "steps")
+
+    def draw(alone: bool) -> list[View]:
+        here, at = settle(moved(opened))[:2] if alone else (opened, query)
+        shown: list[View] = []
+        guarded(lambda: shown.append(view_with_model(here, at)))
+        return shown
+
     with place:
-        if view == "length":
-            offer(opened, length_view(opened, show_length(opened)))
-        elif view == "others":
-            offer(opened, others_view(show_others(opened)))
-        elif view == "similarity":
-            offer(opened, similarity_view(show_model_similarity(opened, query)))
-        else:
-            offer(opened, model_view(opened, show_on_model(opened, query)))
+        for shown in draw_first("steps", draw):
+            offer(opened, shown)
+
+
+def view_with_model(opened: PageContext, query: int) -> View:
+    """The same, drawn. Raises RunnerError."""
+    if view == "length":
+        return length_view(opened, show_length(opened))
+    if view == "others":
+        return others_view(show_others(opened))
+    if view == "similarity":
+        return similarity_view(show_model_similarity(opened, query))
+    return model_view(opened, show_on_model(opened, query))
 
 
 def show_alone() -> View:

@@ -16,10 +16,11 @@ from pages.zoo.reading import explain
 from pages.zoo.state import ZooState, state
 from pages.zoo.weights import show_weights, weights_view
 from ui.controls import choose
+from ui.first import draw_first, moved
 from ui.head_views import choose_head
 from ui.i18n import _
-from ui.page import guarded, open_page, show_badge, show_strip
-from ui.view import offer
+from ui.page import PageContext, guarded, open_page, show_badge, show_strip
+from ui.view import View, offer
 
 view = state().view
 running = view in ("model", "hybrid", "weights")  # compared with the model as it is, on its next token
@@ -27,7 +28,7 @@ opened = open_page(plain_model=running, two_texts=not running)
 show_badge(opened)
 show_strip(opened)
 with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", gap="small"):
-    choose_head(opened)
+    choose_head(opened, "zoo")
     views = {
         "maps": _("on this head"),
         "model": _("in the model"),
@@ -47,23 +48,26 @@ with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", 
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
 
 
-def draw() -> None:
-    """The view that is open, with its tables and its files. Raises RunnerError."""
-    if view == "cost" and state().how == "measured":
-        offer(opened, measured_view(show_measured(opened)))
-    elif view == "cost":
-        offer(opened, cost_view(show_cost(opened)))
-    elif view == "flash":
-        offer(opened, film_view(show_film(opened)))
-    elif view == "model":
-        offer(opened, model_view(opened, show_in_model(opened)))
-    elif view == "hybrid":
-        offer(opened, hybrid_view(show_hybrid(opened)))
-    elif view == "weights":
-        offer(opened, weights_view(opened, show_weights(opened)))
-    else:
-        offer(opened, maps_view(show_maps(opened)))
+def view_of(here: PageContext) -> View:
+    """The view that is open, drawn: its tables and its files. Raises RunnerError."""
+    if view == "cost":
+        return measured_view(show_measured(here)) if state().how == "measured" else cost_view(show_cost(here))
+    if view == "flash":
+        return film_view(show_film(here))
+    if view == "model":
+        return model_view(here, show_in_model(here))
+    if view == "hybrid":
+        return hybrid_view(show_hybrid(here))
+    return weights_view(here, show_weights(here)) if view == "weights" else maps_view(show_maps(here))
+
+
+def draw(alone: bool) -> list[View]:
+    """The same; none where its sentence stands in its place."""
+    drawn: list[View] = []
+    guarded(lambda: drawn.append(view_of(moved(opened) if alone else opened)))
+    return drawn
 
 
 explain(view)
-guarded(draw)
+for shown in draw_first("zoo", draw):
+    offer(opened, shown)

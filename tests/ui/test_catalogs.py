@@ -18,11 +18,11 @@ from babel.messages.frontend import parse_mapping_cfg
 from babel.messages.pofile import read_po
 
 from attention.metrics import METRICS
+from jobs.stages import STAGES
 from model_runner.errors import PLACES, RunnerError
 from pages.entries import ENTRIES
 from ui import state
 from ui.i18n import LANGUAGES, LOCALES, catalog
-from ui.page import STAGES
 from ui.place import Beside, Place
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -14,6 +14,7 @@ def script() -> None:
 
     import streamlit as st
 
+    from pages.masks.pick_several import pick_several
     from ui import controls, session, state
     from ui.i18n import language
     from ui.inputs import pick_one
@@ -42,7 +43,7 @@ def script() -> None:
         Held, "scale", held.scale, {"linear": "线性" if other else "linear", "log": "对数" if other else "log"}
     )
     names = {1: "一" if other else "one", 2: "二" if other else "two"}
-    controls.pick_several(Held, "layers", held.layers, names, none="all")
+    pick_several(Held, "layers", held.layers, names, none="all")
     controls.switch(Held, "hide", held.hide, "Hide")
     controls.number(Held, "count", held.count, (1, 9), "Count")
     controls.slider(Held, "factor", held.factor, (0.0, 4.0), "Factor")

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.number_text import plain_number
 from analysis.tables import labelled
 from tests.ui.driving import no_failure, open_app, payload
 from ui import view
-from viz.number_text import plain_number
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import string
 
 import pytest
 
+from analysis.number_text import error_size
 from model_runner import errors
 from model_runner.errors import ModelIncomplete, ModelPickled, NoSuchPlace, OutOfMemory, Reason, RunnerError
 from ui import wording
 from ui.wording import joined, number, plain, sentence
-from viz.number_text import error_size
 
 ERRORS = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, RunnerError)]
 

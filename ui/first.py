@@ -14,6 +14,7 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.errors import StreamlitAPIException
 
+from analysis.opening import opening_query
 from model_runner import RunnerError
 from model_runner.capture import index
 from ui import session
@@ -31,21 +32,19 @@ def draw_first(name: str, draw: Callable[[bool], T]) -> T:
 
     @st.fragment(key=name)
     def part() -> T:
-        alone = in_fragment()
+        alone, status, told = in_fragment(), st.empty(), st.empty()
+        if alone:  # a fragment may write to no place of the page that it did not write to with the page
+            session.slots().update(status=status, told=told, stoppable=False)
         drawn = draw(alone)
         if alone:
-            _let_paint()
+            until = time.monotonic() + TO_PAINT
+            while time.monotonic() < until:
+                time.sleep(0.01)
+                session.text()  # a look at the session: here the run of a click that came meanwhile takes over
             st.rerun()
         return drawn
 
     return part()
-
-
-def _let_paint() -> None:
-    until = time.monotonic() + TO_PAINT
-    while time.monotonic() < until:
-        time.sleep(0.01)
-        session.text()  # a look at the session: here the run of a click that came meanwhile takes over
 
 
 def answer_first(name: str) -> None:
@@ -59,6 +58,7 @@ def moved(opened: PageContext) -> PageContext:
     place, count = session.place(), len(opened.capture.tokens)
     try:
         query, key = (None if at is None else index("position", at, count) for at in (place.query, place.key))
+        query = opening_query(opened.capture) if place.query == -1 else query
         layer = opened.layer if place.layer is None else place.layer
         head = index("head", place.head or 0, opened.capture.record(layer).q.shape[0])
     except RunnerError:

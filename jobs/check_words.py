@@ -1,0 +1,40 @@
+"""What the check of a layer found, in words: the badge, and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from analysis.number_text import error_size
+from model_runner import Check
+
+N_ = str  # marks a text for Babel without translating it here
+
+OK, WRONG = N_("verified · max diff {error} · {dtype}"), N_("not verified · difference {error} · {dtype}")
+ALL = N_(
+    "Weights × values, recomputed here for every query of layer {layer}, against what the model's own attention "
+    "returned in the same forward. Tolerance {tolerance}: rounding alone can reach it."
+)
+SOME = N_(
+    "Weights × values, recomputed here for {rows} of the {of} queries of layer {layer}, spread evenly, against "
+    "what the model's own attention returned in the same forward. Tolerance {tolerance}: rounding alone can "
+    "reach it. All of them would take longer than the forward itself."
+)
+SUBSTITUTED = N_("Of {heads} heads, what a variant’s map makes of the values, against what stands in for it.")
+
+
+def errors(check: Check) -> dict[str, str]:
+    """The largest difference and what is tolerated, to be written into a sentence."""
+    return {"error": error_size(check.max_abs_error), "tolerance": error_size(check.tolerance)}
+
+
+def verdict(check: Check, layer: int, dtype: str, say: Callable[[str], str]) -> tuple[str, str]:
+    """The badge and its explanation; ``say`` translates."""
+    count = {"layer": layer, "rows": f"{check.rows:,}", "of": f"{check.of:,}", "heads": check.substituted}
+    words = OK if check.ok else WRONG
+    text, meaning = say(words).format(**errors(check), dtype=dtype), say(ALL)
+    if check.rows < check.of:
+        text += " · " + say(N_("{rows} of {of} rows")).format(**count)
+        meaning = say(SOME)
+    if check.substituted:
+        meaning += " " + say(SUBSTITUTED)
+    return text, meaning.format(**errors(check), **count)

@@ -1,0 +1,22 @@
+"""What is taken away says where it came from: a line in every file, and lines of Python that make its capture."""
+
+from __future__ import annotations
+
+from analysis.joined import Joined
+from analysis.text_words import described_text
+from model_runner import Capture, CaptureRequest, ModelInfo
+from model_runner.edit_words import described
+from model_runner.python_lines import python_start
+
+
+def said_of(info: ModelInfo, request: CaptureRequest, head: str, what: str) -> str:
+    """Model, revision, dtype, head, how its numbers were made, edits, and the text."""
+    model = " @ ".join(filter(None, (info.name, info.revision)))
+    what += f" · changed: {described(request.edits)}" if request.edits else ""
+    return f"{model} · {info.family} · {info.dtype} · {head} · {what} · {described_text(request)} · Attention Atlas"
+
+
+def capture_lines(capture: Capture) -> str:
+    """Lines after which ``capture`` is this one, of two texts as pages draw them."""
+    joining = "\nfrom analysis.joined import joined\n\ncapture = joined(capture)\n"
+    return python_start(capture.request) + (joining if isinstance(capture, Joined) else "")

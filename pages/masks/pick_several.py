@@ -1,0 +1,38 @@
+"""A list of which several can be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from ui import session
+from ui.i18n import _
+from ui.inputs import holding
+from ui.state import State, address_of, change, setting_of
+
+
+def pick_several(
+    kind: type[State], name: str, values: Sequence[Any], words: Mapping[Any, str], *, none: str, width: int = 210
+) -> None:
+    """Some of these values (value → words); ``none`` is what the empty box says."""
+    key = address_of(kind, name)
+
+    def remember() -> None:
+        ever = session.words_of(key).ever  # a browser may send the words it last drew
+        told = {one if one in words else ever.get(one, one) for one in st.session_state[key]}
+        change(kind, **{name: tuple(one for one in words if one in told)})
+
+    st.multiselect(
+        _(setting_of(kind, name).label),
+        list(words),
+        list(values),
+        format_func=words.__getitem__,
+        key=holding(key, list(values), words),
+        placeholder=none,
+        on_change=remember,
+        label_visibility="collapsed",
+        select_all=False,  # its words are English in every language, and none chosen means all
+        width=width,
+    )

@@ -1,0 +1,65 @@
+"""Parts of pages that answer first, in a browser: what they wait for and what they have to say while they run alone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from model_runner.edit_text import written
+from model_runner.substitution import Substituted
+from tests.pages.visiting import address, click_head, eventually, visit, wait_for_heads, wait_for_rest
+
+pytestmark = pytest.mark.browser
+
+
+def sound(page) -> None:
+    wait_for_rest(page)
+    expect(page.get_by_test_id("stException")).to_have_count(0)
+    expect(page.get_by_text("error")).to_have_count(0)
+
+
+def test_heads_says_why_a_head_is_read_otherwise(page, server):
+    changed = written((Substituted("linear", (), (3,), (5,)),))
+    wait_for_heads(
+        visit(page, server, layer="3", head="4", edits=changed, everywhere="1", **{"heads.what": "scores"})
+    )  # fmt: skip  # an address in a line
+    wait_for_rest(page)
+    click_head(page, 3, 5)
+    expect(page.get_by_test_id("stAlert")).to_have_count(1)
+    eventually(page, lambda: address(page.url).get("head"), lambda held: held == "5")
+    sound(page)
+
+
+def test_step_by_step_computes_another_layer(page, server):
+    visit(page, server, "steps", layer="3", head="1", **{"steps.source": "model"})
+    page.locator(".step-by-step[data-painted]").wait_for()
+    wait_for_rest(page)
+    before = page.locator(".step-by-step").inner_text()
+    page.locator(".st-key-place_layer input").click()
+    page.get_by_role("option", name="L6").click()
+    eventually(page, lambda: address(page.url).get("layer"), lambda held: held == "6")
+    sound(page)
+    expect(page.locator(".step-by-step")).to_have_count(1)
+    assert page.locator(".step-by-step").inner_text() != before
+
+
+def test_the_zoo_changes_the_model_and_says_what_it_cannot_change(page, server):
+    visit(page, server, "zoo", layer="3", head="1", **{"zoo.view": "model", "zoo.variant": "performer"})
+    maps = page.locator(".head-map[data-painted]")
+    expect(maps).to_have_count(2)
+    wait_for_rest(page)
+    page.locator("[class*='st-key-zoo-values-performer-features'] input[type=range]").focus()
+    page.keyboard.press("ArrowRight")
+    eventually(page, lambda: address(page.url).get("zoo.values.performer.features"), lambda held: held == "65")
+    sound(page)
+    for label, name in (("dual chunk", "dual_chunk"), ("softmax with a sink", "off_by_one")):
+        page.locator(".st-key-zoo-variant input").click()
+        page.keyboard.type(label)  # the list draws a few of its rows alone
+        page.get_by_role("option", name=label).click()
+        eventually(page, lambda: address(page.url).get("zoo.variant"), lambda held, name=name: held == name)
+        sound(page)
+        expect(page.get_by_test_id("stAlert")).to_have_count(1 if name == "dual_chunk" else 0)
+    page.locator(".st-key-everywhere label").click()
+    eventually(page, lambda: address(page.url).get("everywhere"), lambda held: held == "1")
+    expect(page.locator(".st-key-beside_model")).to_contain_text("changed by 1 edit")
+    sound(page)
