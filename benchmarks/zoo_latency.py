@@ -5,7 +5,8 @@
 On the page Zoo, on a text of 128 tokens of the embedded model. On the head: each variant is moved by its own slider,
 or where it has none chosen anew, from the key that is pressed to the frame with its map. In the model: the same in one
 head, its layer and all layers, with numbers that nobody has asked for before, so that the forward under it, its check
-and the comparison are all in it; a variant without numbers is computed once, and read again after that.
+and the comparison are all in it; a variant without numbers is computed once, and read again after that. FlashAttention
+is left out: whatever its tiles, its map is softmax's, and nothing is painted anew.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ ARM = """() => {
   const before = map()?.dataset.painted
   let began = 0
   addEventListener("keydown", (event) => (began ||= event.timeStamp), { capture: true, once: true })
-  window.seen = new Promise((resolve) => {
+  window.seen = new Promise((resolve, refuse) => {
+    setTimeout(() => refuse(new Error("no new map")), 30000)
     const look = () => {
       const now = map()?.dataset.painted
       if (began && now !== undefined && now !== before) resolve(performance.now() - began)
@@ -55,7 +57,8 @@ def main() -> None:
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
         sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
-    chosen = [one for one in VARIANTS if not options.only or one.name in options.only.split(",")]
+    drawn = [one for one in VARIANTS if one.name != "flash"]
+    chosen = [one for one in drawn if not options.only or one.name in options.only.split(",")]
     watch = Watch()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)

@@ -20,6 +20,11 @@ def unit(x: Float[Tensor, "*heads tokens d_head"]) -> Float[Tensor, "*heads toke
     return x / torch.where(size == 0, 1.0, size)
 
 
+def token_rows(x: Float[Tensor, "*heads tokens d"]) -> tuple[Float[Tensor, "heads 1 d"], ...]:
+    """A tensor for each token, heads first: one where there is no axis of them."""
+    return (x if x.dim() > 2 else x[None]).unsqueeze(-2).unbind(1)
+
+
 def weights(head: Head, strength: float, kept: float) -> Float[Tensor, "tokens tokens"]:
     """What the state comes to, written out: A T, where T undoes what each key already stood for."""
     q, k = unit(head.q), unit(head.k)
@@ -33,15 +38,13 @@ def weights(head: Head, strength: float, kept: float) -> Float[Tensor, "tokens t
 
 def output(head: Head, strength: float, kept: float) -> Float[Tensor, "*heads tokens d_value"]:
     """Token by token."""
-    q, k = unit(head.q), unit(head.k)
-    state = head.blank_state()
-    rows = []
-    for token in range(head.n_tokens):
-        here, state = slice(token, token + 1), state * kept
-        key = k[..., here, :]
-        state = state + key.mT @ (strength * (head.v[..., here, :] - key @ state))
-        rows.append(q[..., here, :] @ state)
-    return torch.cat(rows, dim=-2)
+    q, k, values = token_rows(unit(head.q)), token_rows(unit(head.k)), token_rows(head.v)
+    state, rows = head.blank_state().view(-1, head.k.shape[-1], head.v.shape[-1]), list[Tensor]()
+    for query, key, value in zip(q, k, values, strict=True):
+        missing = torch.baddbmm(value, key, state, alpha=-kept)
+        state = torch.baddbmm(state, key.mT, missing, beta=kept, alpha=strength)
+        rows.append(query @ state)
+    return torch.cat(rows, dim=-2).view(*head.q.shape[:-1], -1)
 
 
 def multiply_adds(n_tokens: int, d_head: int, strength: float, kept: float) -> int:

@@ -16,40 +16,37 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.zoo.delta import unit
+from attention.zoo.delta import token_rows, unit
 from attention.zoo.head import Head
 
 
 @dataclass(frozen=True, eq=False)
 class _Moment:
-    """One token's: the memory before and after it, and the gradient between them."""
+    """One token's: the memory before and after it, and by how much it foresaw the value too large; heads first."""
 
-    before: Float[Tensor, "*heads d_head d_value"]
-    after: Float[Tensor, "*heads d_head d_value"]
-    gradient: Float[Tensor, "*heads d_head d_value"]
+    before: Float[Tensor, "heads d_head d_value"]
+    after: Float[Tensor, "heads d_head d_value"]
+    missed: Float[Tensor, "heads 1 d_value"]
 
 
 def _moments(head: Head, v: Tensor, step: float, momentum: float, forgotten: float) -> Iterator[_Moment]:
-    k = unit(head.k)
-    memory = carried = v.new_zeros(*k.shape[:-2], k.shape[-1], v.shape[-1])
-    for token in range(head.n_tokens):
-        here = slice(token, token + 1)
-        key = k[..., here, :]
-        gradient = 2 * key.mT @ (key @ memory - v[..., here, :])
-        carried = momentum * carried - step * gradient
-        before, memory = memory, (1 - forgotten) * memory + carried
-        yield _Moment(before, memory, gradient)
+    """The gradient of a token is 2 k (M k − v)ᵀ. As few calls of torch a token as there can be: they are the time."""
+    keys = token_rows(unit(head.k))
+    values = token_rows(v.expand(*head.k.shape[:-2], *v.shape[-2:]))
+    memory = carried = v.new_zeros(keys[0].shape[0], keys[0].shape[-1], v.shape[-1])
+    for key, value in zip(keys, values, strict=True):
+        missed = torch.baddbmm(value, key, memory, beta=-1)
+        carried = torch.baddbmm(carried, key.mT, missed, beta=momentum, alpha=-2 * step)
+        before, memory = memory, torch.add(carried, memory, alpha=1 - forgotten)
+        yield _Moment(before, memory, missed)
 
 
 def read(
     head: Head, v: Float[Tensor, "*heads tokens d_value"], step: float, momentum: float, forgotten: float
-) -> tuple[Float[Tensor, "*heads tokens d_value"], Float[Tensor, "*heads tokens"]]:
-    """What each token reads, and the size of its gradient: how much it surprised the memory that came before it."""
-    q, rows, sizes = unit(head.q), list[Tensor](), list[Tensor]()
-    for token, moment in enumerate(_moments(head, v, step, momentum, forgotten)):
-        rows.append(q[..., token : token + 1, :] @ moment.after)
-        sizes.append(moment.gradient.norm(dim=(-2, -1)))
-    return torch.cat(rows, dim=-2), torch.stack(sizes, dim=-1)
+) -> Float[Tensor, "*heads tokens d_value"]:
+    """What each token reads."""
+    moments = zip(token_rows(unit(head.q)), _moments(head, v, step, momentum, forgotten), strict=True)
+    return torch.cat([q @ moment.after for q, moment in moments], dim=-2).view(*head.q.shape[:-1], v.shape[-1])
 
 
 def read_before(
@@ -62,25 +59,27 @@ def read_before(
 ) -> Float[Tensor, "*heads tokens d_value"]:
     """What each token reads of the memory as it was before the token's segment of the text."""
     q, rows = unit(head.q), list[Tensor]()
+    q = q if q.dim() > 2 else q[None]
     for token, moment in enumerate(_moments(head, v, step, momentum, forgotten)):
         if token % segment == 0:
-            rows.append(q[..., token : token + segment, :] @ moment.before)
-    return torch.cat(rows, dim=-2)
+            rows.append(q[:, token : token + segment] @ moment.before)
+    return torch.cat(rows, dim=-2).view(*head.q.shape[:-1], v.shape[-1])
 
 
 def weights(head: Head, step: float, momentum: float, forgotten: float) -> Float[Tensor, "tokens tokens"]:
     """What the reading comes to, written out: it is linear in the values, so each stands for itself."""
     one = torch.eye(head.n_tokens, dtype=head.v.dtype, device=head.v.device)
-    return read(head, one, step, momentum, forgotten)[0]
+    return read(head, one, step, momentum, forgotten)
 
 
 def output(head: Head, step: float, momentum: float, forgotten: float) -> Float[Tensor, "*heads tokens d_value"]:
-    return read(head, head.v, step, momentum, forgotten)[0]
+    return read(head, head.v, step, momentum, forgotten)
 
 
 def surprise(head: Head, step: float, momentum: float, forgotten: float) -> Float[Tensor, "tokens"]:
-    """‖∇ℓ‖ of every token, at the memory of all before it."""
-    return read(head, head.v, step, momentum, forgotten)[1]
+    """‖∇ℓ‖ of every token, at the memory of all before it: 2 ‖k‖ ‖M k − v‖."""
+    missed = [moment.missed for moment in _moments(head, head.v, step, momentum, forgotten)]
+    return 2 * unit(head.k).norm(dim=-1) * torch.cat(missed, dim=-2).norm(dim=-1).view(head.k.shape[:-1])
 
 
 def multiply_adds(n_tokens: int, d_head: int, step: float, momentum: float, forgotten: float) -> int:
