@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from model_runner.edit_text import written
-from model_runner.substitution import Substituted
-from tests.pages.visiting import address, click_head, eventually, visit, wait_for_heads, wait_for_rest
+from tests.pages.visiting import address, eventually, visit, wait_for_rest
 
 pytestmark = pytest.mark.browser
 
@@ -18,22 +16,12 @@ def sound(page) -> None:
     expect(page.get_by_text("error")).to_have_count(0)
 
 
-def test_heads_says_why_a_head_is_read_otherwise(page, server):
-    changed = written((Substituted("linear", (), (3,), (5,)),))
-    wait_for_heads(
-        visit(page, server, layer="3", head="4", edits=changed, everywhere="1", **{"heads.what": "scores"})
-    )  # fmt: skip  # an address in a line
-    wait_for_rest(page)
-    click_head(page, 3, 5)
-    expect(page.get_by_test_id("stAlert")).to_have_count(1)
-    eventually(page, lambda: address(page.url).get("head"), lambda held: held == "5")
-    sound(page)
-
-
+@pytest.mark.long
 def test_step_by_step_computes_another_layer(page, server):
-    visit(page, server, "steps", layer="3", head="1", **{"steps.source": "model"})
-    page.locator(".step-by-step[data-painted]").wait_for()
-    wait_for_rest(page)
+    for _again in range(2):  # the second time nothing of it is waited for with the page
+        visit(page, server, "steps", layer="3", head="1", **{"steps.source": "model"})
+        page.locator(".step-by-step[data-painted]").wait_for()
+        wait_for_rest(page)
     before = page.locator(".step-by-step").inner_text()
     page.locator(".st-key-place_layer input").click()
     page.get_by_role("option", name="L6").click()
