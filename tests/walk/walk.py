@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from playwright.sync_api import BrowserContext, Error, Page
 from playwright.sync_api import TimeoutError as Late
@@ -69,6 +70,7 @@ class Walk:
     steps: list[str] = field(default_factory=list[str])
     watch: Watch = field(default_factory=Watch)
     logged: int = 0  # bytes of the server's log that were there before
+    stopped: set[str] = field(default_factory=set[str])  # pages whose work was stopped half-way, which no address says
 
     def run(self, count: int, *, anew_every: int = 3) -> None:
         """Walk so many steps; every few of them, and at the end, the address is opened in a fresh browser."""
@@ -108,6 +110,8 @@ class Walk:
     def _done(self, page: Page, step: Step) -> None:
         self.steps.append(step.words)
         self.say(f"{len(self.steps) - 1:4d}  {step.words}")
+        if "_stop '" in step.words:
+            self.stopped.add(urlsplit(page.url).path)
         problems = broken(page, step) if self._rest(page) else []
         problems += [*self.watch.errors, *(f"asked outside: {url}" for url in self.watch.outside)]
         log = self.server.log.read_bytes()[self.logged :].decode(errors="replace")
@@ -128,6 +132,8 @@ class Walk:
         """Another browser that knows nothing but the address, and how its reader likes to look, shows the same."""
         self._close_menu(page)
         if not self._rest(page) or page.locator(ASKED).count() or self._too_long(page):
+            return
+        if urlsplit(page.url).path in self.stopped:
             return
         with self._page(self.another) as other:
             other.add_init_script(page.evaluate(KEPT))
