@@ -1,6 +1,6 @@
 """How long do the controls of Step by step and The block take that are not drawn? The app, a real Chromium.
 
-    python -m benchmarks.understand_latency [--turns 9] [--only WORDS]
+    python -m benchmarks.understand_latency [--turns 9] [--page block] [--only WORDS]
 
 From the click, or from Enter in an open list, to the end of the frame in which the page's run has ended and all of it
 is drawn; of a picture that answers first or by itself, to the frame in which it has. The embedded model and the text
@@ -75,8 +75,8 @@ class Control:
     own: str = ""
 
 
-STEPS, CELLS = ".step-by-step", ".layer-head-map canvas"
-LEGEND = ".js-plotly-plot .legend"  # it names the head
+STEPS, CELLS, STRIPS = ".step-by-step", ".layer-head-map canvas", ".model-stages"
+CHART, LEGEND = ".js-plotly-plot", ".js-plotly-plot .legend"  # the legend names the head
 CONTROLS = (
     Control("Step by step: view", "/steps", "segments", "steps-view"),
     Control("numbers: small, the model's", "/steps", "segments", "steps-source"),
@@ -94,9 +94,9 @@ CONTROLS = (
     Control("softmax: dtype", "/steps?steps.view=softmax", "segments", "steps-dtype"),
     Control("The block: view", "/block", "segments", "block-view"),
     Control("a block opened", "/block", "button", ".model-stages button"),
-    Control("stream: one token, all", "/block?block.view=stream", "segments", "block-tokens"),
-    Control("norms: layer", "/block?block.view=norms", "list", "block-layer"),
-    Control("FFN: layer", "/block?block.view=ffn", "list", "block-layer"),
+    Control("stream: one token, all", "/block?block.view=stream", "segments", "block-tokens", CHART),
+    Control("norms: layer", "/block?block.view=norms", "list", "block-layer", STRIPS),
+    Control("FFN: layer", "/block?block.view=ffn", "list", "block-layer", CHART),
     Control("experts: layer", "/block?block.view=experts&block.experts=random", "list", "block-expert_layer"),
     Control("lens: colours", "/block?block.view=lens", "segments", "block-shade"),
     Control("lens: a cell", "/block?block.view=lens", "canvas", CELLS),
@@ -108,6 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=9, help="of each control, after its first looks")
     parser.add_argument("--only", default="", help="controls whose names have these words")
+    parser.add_argument("--page", default="", choices=("", "steps", "block"), help="controls of this page alone")
     options = parser.parse_args()
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
@@ -117,7 +118,7 @@ def main() -> None:
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         with running_app(watch) as app:
             for control in CONTROLS:
-                if options.only in control.what:
+                if options.only in control.what and options.page in control.address:
                     rows.append(_row(control, *_measured(browser, watch, app, control, options.turns)))
         version = browser.version
         browser.close()

@@ -13,51 +13,61 @@ from pages.block.lens_export import lens_view
 from pages.block.norms import show_norms
 from pages.block.norms_export import norms_view
 from pages.block.reading import explain
-from pages.block.state import BlockState, View, state
+from pages.block.state import BlockState, state
 from pages.block.stream import show_stream
 from pages.block.stream_export import stream_view
 from ui.controls import choose
+from ui.first import draw_first, moved
 from ui.i18n import _
-from ui.page import guarded, open_page, show_badge, show_strip
-from ui.view import offer
+from ui.page import PageContext, guarded, open_page, show_badge, show_strip
+from ui.view import View, offer
 
 opened = open_page(two_texts=True)
 show_badge(opened)
 show_strip(opened)
 view = state().view
-views: dict[View, str] = {
-    "architecture": _("architecture"),
-    "stream": _("residual stream"),
-    "norms": _("norms"),
-    "ffn": _("FFN"),
-    "experts": _("experts"),
-    "lens": _("Logit lens"),
-    "learning": _("learning"),
-}
-choose(BlockState, "view", view, views)
+choose(
+    BlockState,
+    "view",
+    view,
+    {
+        "architecture": _("architecture"),
+        "stream": _("residual stream"),
+        "norms": _("norms"),
+        "ffn": _("FFN"),
+        "experts": _("experts"),
+        "lens": _("Logit lens"),
+        "learning": _("learning"),
+    },
+)
 
 
-def draw() -> None:
-    """The view that is open, with its tables and its files. Raises RunnerError."""
+def view_of(here: PageContext) -> View | None:
+    """The view that is open, drawn: its tables and files; None where a sentence stands there. Raises RunnerError."""
     if view == "stream":
-        offer(opened, stream_view(show_stream(opened)))
-    elif view == "norms":
-        offer(opened, norms_view(show_norms(opened)))
-    elif view == "ffn":
-        offer(opened, ffn_view(show_ffn(opened)))
-    elif view == "experts":
-        experts = show_experts(opened)
-        if experts is not None:
-            offer(opened, experts_view(experts))
-    elif view == "learning":
-        learned = show_learning(opened)
-        if learned is not None:
-            offer(opened, learning_view(learned))
-    elif view == "lens":
-        offer(opened, lens_view(show_lens(opened)))
-    else:
-        offer(opened, architecture_view(show_architecture(opened)))
+        return stream_view(show_stream(here))
+    if view == "norms":
+        return norms_view(show_norms(here))
+    if view == "ffn":
+        return ffn_view(show_ffn(here))
+    if view == "experts":
+        experts = show_experts(here)
+        return None if experts is None else experts_view(experts)
+    if view == "learning":
+        learned = show_learning(here)
+        return None if learned is None else learning_view(learned)
+    if view == "lens":
+        return lens_view(show_lens(here))
+    return architecture_view(show_architecture(here))
+
+
+def draw(alone: bool) -> list[View]:
+    """The same; none where its sentence stands in its place."""
+    drawn: list[View | None] = []
+    guarded(lambda: drawn.append(view_of(moved(opened) if alone else opened)))
+    return [one for one in drawn if one is not None]
 
 
 explain(view)
-guarded(draw)
+for shown in draw_first("block", draw):
+    offer(opened, shown)

@@ -31,6 +31,25 @@ def test_step_by_step_computes_another_layer(page, server):
     assert page.locator(".step-by-step").inner_text() != before
 
 
+@pytest.mark.long
+def test_the_block_shows_the_norms_of_another_layer(page, server):
+    for _again in range(2):
+        visit(page, server, "block", layer="3", **{"block.view": "norms"})
+        strips = page.locator(".model-stages[data-painted]")
+        strips.wait_for()
+        wait_for_rest(page)
+    before = strips.inner_text()
+    page.locator(".st-key-block-layer input").click()
+    page.get_by_role("option", name="L6").click()
+    eventually(page, lambda: address(page.url).get("block.layer"), lambda held: held == "6")
+    sound(page)
+    expect(strips).to_have_count(1)
+    assert strips.inner_text() != before
+    page.go_back()
+    eventually(page, strips.inner_text, lambda held: held == before)
+    sound(page)
+
+
 def test_the_zoo_changes_the_model_and_says_what_it_cannot_change(page, server):
     visit(page, server, "zoo", layer="3", head="1", **{"zoo.view": "model", "zoo.variant": "performer"})
     maps = page.locator(".head-map[data-painted]")
