@@ -10,7 +10,10 @@ from tests.walk.walk import Walk
 SEED, STEPS = 6, 4
 
 
-@pytest.mark.parametrize("language, size", [pytest.param("en", "desk", marks=pytest.mark.long), ("zh", "phone")])
+LONG = [pytest.param(*one, marks=pytest.mark.long) for one in (("en", "desk"), ("en", "phone"), ("zh", "desk"))]
+
+
+@pytest.mark.parametrize("language, size", [*LONG, ("zh", "phone")])
 def test_a_walk_meets_nothing_that_does_not_hold(profile, browser, server, language, size):
     Walk(profile, browser.new_context(), server, SEED, language, size).run(STEPS)
 
