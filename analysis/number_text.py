@@ -1,27 +1,31 @@
-"""Numbers as they are written in tables and sentences, in every language alike."""
+"""Numbers as they are written in tables and sentences, in every language alike. NumPy's are numbers too."""
 
 from __future__ import annotations
 
 import math
+from typing import SupportsFloat
 
 
-def plain_number(value: float) -> str:
+def plain_number(value: SupportsFloat) -> str:
     """A whole number in full, another with four digits, without a power of ten where it can be; nothing for NaN."""
+    value = float(value)
     if math.isnan(value):
         return ""
     return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
 
 
-def error_size(value: float) -> str:
+def error_size(value: SupportsFloat) -> str:
     """A tiny difference in one significant digit: 2e-7; as it is where it is no number, or beyond all."""
+    value = float(value)
     if not math.isfinite(value):
         return f"{value}"
     mantissa, _sign, exponent = f"{value:.0e}".partition("e")
     return "0" if value == 0 else f"{mantissa}e{int(exponent)}"
 
 
-def percent(share: float) -> str:
+def percent(share: SupportsFloat) -> str:
     """A whole number of hundredths; of less than half of one, one digit, so that little does not read as nothing."""
+    share = float(share)
     if 0 < share < 0.0001:
         return "< 0.01"
     return f"{100 * share:.1g}" if 0 < share < 0.005 else f"{100 * share:.0f}"

@@ -22,6 +22,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 # in the session's slots
 ASKED, CODE, PROBLEM, OVER, CAME_BACK = "class_asked", "class_code", "class_problem", "class_over", "class_came_back"
+ASKINGS = "class_askings"
 AGAIN = N_("The server was started again. Your room is open under its code as before; earlier answers are gone.")
 QUESTIONS = {
     "next": N_("Which token comes next?"),
@@ -47,8 +48,8 @@ def show_room() -> None:
         with st.container(key="room_actions", horizontal=True, gap="small"):
             st.button(_("Show the code"), key="show_code", type="tertiary", on_click=show_code, args=(True,))
             # with another key it is another one, and closed: Streamlit (1.67) closes none of itself
-            opening = st.container(key="ask_class", width="content")
-            with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{room.rounds}"):
+            opening, asked = st.container(key="ask_class", width="content"), session.slots().get(ASKINGS, 0)
+            with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{asked}"):
                 _questions(room)
             st.button(_("End the room"), key="end_room", type="tertiary", on_click=room.end)
         if session.slots().get(CAME_BACK) == room.rounds:  # until the next question
@@ -122,6 +123,7 @@ def _back(key: Any) -> None:
 def ask_class(*asked: str) -> None:
     """Ask this of what the page shows, in the run to come."""
     session.slots()[ASKED] = asked
+    session.slots()[ASKINGS] = session.slots().get(ASKINGS, 0) + 1  # the sidebar may be drawn before it is asked
     show_code(False)
 
 

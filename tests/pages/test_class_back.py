@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+import streamlit as st
 
 from classroom.desk import RoomDesk
 from pages.classroom import sidebar
@@ -59,3 +62,26 @@ def test_what_brings_no_room_back_leaves_none(desk, key):
     assert button(app, "open_room")
     app.run()
     assert sentences(app) == []
+
+
+@pytest.mark.parametrize("first", [False, True])
+def test_the_menu_of_questions_is_closed_by_one_in_the_run_that_asks_it(monkeypatch: pytest.MonkeyPatch, first: bool):
+    """A menu stays open for as long as its key does; after a run that was cut off the sidebar comes first."""
+    keys: list[str] = []
+    opened = st.popover
+
+    def popover(*args: Any, **options: Any) -> Any:
+        keys.append(options["key"])
+        return opened(*args, **options)
+
+    monkeypatch.setattr(st, "popover", popover)
+    app = open_app()
+    app.button(key="open_room").click().run()
+    app.button(key="hide_code").click().run()
+    if first:
+        app.session_state["slots"].pop("sidebar", None)
+    before = next(key for key in reversed(keys) if key.startswith("ask_class_"))
+    keys.clear()
+    app.button(key="ask_next").click().run()
+    no_failure(app)
+    assert [key for key in keys if key.startswith("ask_class_")] != [before]
