@@ -8,7 +8,8 @@ ARGS ?=
 VENV := .venv/created
 RUN := .venv/installed
 DEV := .venv/installed-dev
-PIP := $(BIN)/python -m pip install --disable-pip-version-check
+# Compiled when first imported: of these packages most files never are, and pip took three fifths of its time for it.
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 # LOCKED=1 takes all packages, those that ours need too, by the hashes of requirements.lock. Not without being asked: a
 # torch built for this machine's GPU, or for none, comes from an index of its own and has other hashes.
 LOCKED ?=

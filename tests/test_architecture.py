@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import sys
 from collections.abc import Iterator
@@ -62,6 +63,7 @@ CDN = re.compile(
     re.IGNORECASE,
 )
 MARKUP_FROM_DATA = re.compile(r"\.(inner|outer)HTML\b|insertAdjacentHTML|document\.write|\beval\(|new Function\(")
+parsed = functools.cache(ast.parse)  # several rules read the same
 UNPICKLERS = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 
 
@@ -92,10 +94,9 @@ def imports(path: str, tree: ast.AST) -> Iterator[tuple[int, str, str]]:
 
 def forbidden_imports(path: str, text: str) -> list[str]:
     """One sentence for each import that the table does not allow."""
-    here = room_of(path)
+    here, wrong = room_of(path), list[str]()
     allowed = ROOMS[here]
-    wrong: list[str] = []
-    for line, module, name in imports(path, ast.parse(text)):
+    for line, module, name in imports(path, parsed(text)):
         top = module.split(".")[0]
         where = f"{path}:{line}: {here}"
         if top in ROOMS:
@@ -129,9 +130,7 @@ def may_load(path: str) -> bool:
 
 def forbidden_calls(path: str, text: str) -> list[str]:
     """One sentence for each call or import of ours that is never written in this room."""
-    here = room_of(path)
-    tree = ast.parse(text)
-    wrong: list[str] = []
+    here, tree, wrong = room_of(path), parsed(text), list[str]()
     if here != "tests":  # a test that shows a pickled model refused has to make one
         wrong += [
             f"{path}:{n}: unpickling" for n, module, _ in imports(path, tree) if module.split(".")[0] in UNPICKLERS
@@ -169,7 +168,7 @@ def too_long(path: str, text: str) -> list[str]:
     kind = "app" if path == "app.py" else kind
     length = len(text.splitlines())
     wrong = [f"{path}: {length} lines, at most {LONGEST[kind]}"] if length > LONGEST[kind] else []
-    for node in ast.walk(ast.parse(text if path.endswith(".py") else "")):
+    for node in ast.walk(parsed(text if path.endswith(".py") else "")):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno is not None:
             length = node.end_lineno - node.lineno + 1
             if length > LONGEST["function"]:

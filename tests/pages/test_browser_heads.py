@@ -155,6 +155,7 @@ def test_a_text_that_is_typed_is_shown_and_stays_on_another_page(page, server):
     expect_address(page, text=CAPITAL)
 
 
+@pytest.mark.long
 def test_two_readers_never_see_each_others_text(new_page, server):
     mine, yours = new_page(), new_page()
     wait_for_heads(visit(mine, server))

@@ -178,6 +178,7 @@ def test_the_length_of_the_prefix_is_the_masks():
     assert (payload(app, "family_masks")[1]["cells"][1, :8, :8] > 0).all()
 
 
+@pytest.mark.long
 def test_a_model_of_the_visitors_own_stands_beside_the_embedded_one_of_its_kind(folder_of):
     app = opened(model=folder_of("bert"), text="some text here")
     no_failure(app)

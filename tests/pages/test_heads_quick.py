@@ -121,6 +121,7 @@ def test_it_is_painted_before_the_page_has_run(page: Page, server):
     expect_address(page, layer="4", head="2")
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_without_it_the_page_answers_alone(page: Page, server):
     asked: list[str] = []

@@ -95,6 +95,7 @@ def test_every_page_is_looked_at():
     assert {entry.file for entry in ENTRIES} == {f"pages/{page}/page.py" for page, _address in PLACES}
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_widgets_that_a_slow_browser_draws_late_keep_what_was_chosen(server, page):
     held: list[Any] = []

@@ -66,6 +66,7 @@ def test_an_exported_figure_stays_alive(opened):
     assert page.locator(".token-lines").get_attribute("data-pinned") == "4"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_an_exported_figure_follows_the_readers_colours(opened, page, scheme):
     page.emulate_media(color_scheme=scheme)

@@ -85,6 +85,7 @@ def test_new_blocks_keep_the_film_within_its_frames_in_the_dark_and_on_a_phone(m
     assert found["frame"] == found["frames"] == "3"
 
 
+@pytest.mark.long
 def test_the_largest_film_is_played_at_twenty_frames_a_second(mount):
     """256 tokens in the smallest tiles that its row table still shows; every frame draws all of the map."""
     page = mount(SOURCE, film(256, rows=4, columns=4, sram=512), style=WIDE)

@@ -111,6 +111,7 @@ def test_the_given_comparison_is_shown(mount):
     assert asdict(Sampling())["temperature"] == state(page, "state.settings.a.temperature")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width, theme", [(390, shim.LIGHT), (1440, shim.DARK)])
 def test_nothing_is_wider_than_the_window(mount, width, theme):
     page = mount(SOURCE, on_the_model(draws=1000, compare=True), width=width, theme=theme, style="")

@@ -199,6 +199,7 @@ def test_a_long_text_takes_three_lines_and_shows_the_selected_chip(mount):
     assert page.evaluate("scrollY") == 0
 
 
+@pytest.mark.long
 @pytest.mark.browser
 def test_a_very_long_text_is_drawn_as_a_window_that_can_be_turned(mount):
     page = mount(SOURCE, strip([f"w{i}" for i in range(5000)], selected=2500))
