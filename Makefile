@@ -73,7 +73,7 @@ check: $(DEV) $(JS)
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going lint quick
 
 quick: $(DEV)
-	$(PYTEST) -n 2 -m "not browser and not table and not long" $(ARGS)
+	$(PYTEST) -n 2 -m "not browser and not table and not long" --few $(ARGS)
 
 lint: $(DEV) $(JS)
 	$(BIN)/ruff check .
