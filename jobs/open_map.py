@@ -6,8 +6,6 @@ import json
 import threading
 from dataclasses import asdict
 
-import torch
-
 from analysis.far_looks import FarLook, far_looks
 from analysis.long_map import Denominators, Spot, Tile, Tiling, denominators, tile
 from jobs.map_desk import DESK, MapDesk
@@ -16,6 +14,7 @@ from model_runner.errors import RunnerError
 from model_runner.kept import Kept
 
 MOST = 64 * 2**20  # bytes of what can all be made again
+FLOAT = 4  # bytes of a denominator
 FEW = 4  # heads whose denominators are kept however long the text is
 FAR_LOOKS = 8  # that a browser is told
 AT_ONCE = threading.BoundedSemaphore(2)  # more would only wait for the same cores
@@ -30,8 +29,7 @@ class OpenMap:
 
     def __init__(self, capture: Capture, most: int = MOST, desk: MapDesk = DESK) -> None:
         self._capture, self._desk = capture, desk
-        head = torch.float32.itemsize * len(capture.tokens)
-        self._rows = Kept(max(most // 8, FEW * head))
+        self._rows = Kept(max(most // 8, FEW * FLOAT * len(capture.tokens)))
         self._wide, self._close = Kept(5 * most // 8), Kept(most // 4)
         self._reading, self._layers = threading.Lock(), set[int]()
         self.ticket = desk.open(self)
