@@ -66,6 +66,10 @@ class Tiling:
         """Tiles on a side that show any of the text."""
         return -(-self.tokens // (SIDE * self.cells(zoom)))
 
+    def of_cells(self, spot: Spot) -> bool:
+        """Whether the tile is made of cells; else of the four below it."""
+        return self.cells(spot.zoom) <= DIRECT
+
     def check(self, spot: Spot) -> None:
         """Raises NoSuchPlace for a tile that there is not."""
         if not 0 <= spot.zoom <= self.last:
@@ -101,7 +105,15 @@ class Pooled:
 
     @property
     def nbytes(self) -> int:
-        return self.largest.nbytes + self.total.nbytes + self.visible.nbytes
+        """Of a part of which nothing is visible hardly any: one number stands for all."""
+        return sum(part.untyped_storage().nbytes() for part in (self.largest, self.total, self.visible))
+
+    def lean(self) -> Pooled:
+        """The same, in hardly any memory where nothing is visible: half of a causal map."""
+        if self.visible.any():
+            return self
+        nothing = self.visible.new_zeros(1, 1).expand_as(self.visible)
+        return Pooled(nothing, nothing, nothing)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +160,7 @@ def tile(
     """
     tiling = Tiling(record.q.shape[1])
     tiling.check(spot)
-    if tiling.cells(spot.zoom) > DIRECT:
+    if not tiling.of_cells(spot):
         return _of_four(tiling, spot, below)
     keys, cells = tiling.part(spot, 1), tiling.cells(spot.zoom)
     pixels: list[Pooled] = []
@@ -156,7 +168,7 @@ def tile(
     for queries in _blocks(tiling.part(spot, 0), cells):
         pixels.append(_pooled(*_cells(record, head, lse, queries, keys, apart=cells > 1), cells, cells))
         first.append(_pooled(*_cells(record, head, lse, queries, slice(0, 1), apart=False), cells, 1))
-    return Tile(_stacked(pixels, SIDE), _stacked(first, 1))
+    return Tile(_stacked(pixels, SIDE).lean(), _stacked(first, 1))
 
 
 def _blocks(queries: slice, cells: int) -> Iterator[slice]:
@@ -218,7 +230,7 @@ def _of_four(tiling: Tiling, spot: Spot, below: Callable[[Spot], Tile]) -> Tile:
         found = below(part)
         _put(pixels, _halved(found.pixels, 2), slice(row, row + end), slice(column, column + end))
         _put(first, _halved(found.first, 1), slice(row, row + end), slice(0, 1))
-    return Tile(pixels, first)
+    return Tile(pixels.lean(), first)
 
 
 def _nothing(columns: int) -> Pooled:

@@ -137,16 +137,16 @@ def _peak(way: str, n_tokens: int) -> int:
 
     with torch.no_grad():
         forward("1 2 3")
-        base, before = psutil.Process().memory_info().rss, _most_resident()
+        base, before = psutil.Process().memory_info().rss, most_resident()
         made = forward(words)
-        most = _most_resident()
+        most = most_resident()
         del made
     if most <= before:
         sys.exit("The forward needed less than loading the model did: its peak cannot be seen.")
     return most - base
 
 
-def _most_resident() -> int:
+def most_resident() -> int:
     """The high-water mark of this process. On Linux ru_maxrss will not do: a child begins with its parent's."""
     status = Path("/proc/self/status")
     if status.exists():

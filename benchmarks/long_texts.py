@@ -1,7 +1,8 @@
 """What long texts cost on this machine: memory over the model, and from a tile that is wanted to its bytes.
 
 A random Llama of GPT-2's size; the forward, one head's whole map, every head of one layer, and tiles of single cells as
-a reader who pans asks for them. Drawing is measured in a browser: ``--painted`` pans the page on the embedded model.
+a reader who pans asks for them. Drawing is measured in a browser: ``--painted`` pans the page over texts of two lengths
+and counts the moves that had tiles missing (_panning.py).
 
 Run: python -m benchmarks.long_texts [--tokens 2048] [--layers 12] [--painted]
      (8192 tokens of all layers, 32768 of 2)
@@ -12,10 +13,8 @@ from __future__ import annotations
 import argparse
 import gc
 import statistics
-import tempfile
 import threading
 import time
-from pathlib import Path
 
 import psutil
 import torch
@@ -24,6 +23,7 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from analysis.long_blocks import block, blocks_of
 from analysis.long_map import Tiling
 from benchmarks._llama import D_MODEL, N_HEADS, VOCAB, text, word_tokenizer
+from benchmarks._panning import painted
 from benchmarks._table import Target, machine, print_table
 from jobs.map_desk import MapDesk
 from jobs.open_map import OpenMap
@@ -31,7 +31,7 @@ from model_runner import CaptureRequest
 from model_runner.local.runner import LocalRunner
 
 PANNED = 40  # tiles
-MEMORY, PAINTED, FRAMES = Target(2.0, " GB"), Target(200, " ms"), Target(1000 / 30, " ms")
+MEMORY = Target(2.0, " GB")
 
 
 class Peak:
@@ -107,56 +107,6 @@ def measure(tokens: int, layers: int) -> None:
     print(f"memory over the model: {most:.2f} GB, {MEMORY} {MEMORY.verdict(most)}")
     middle = statistics.median(took)
     print(f"a tile of cells while panning, server: median {middle:.1f} ms, largest {max(took):.0f} ms of {PANNED}")
-
-
-def painted() -> None:
-    """The browser's side: half a chapter on the embedded model, dragged about; each move's time to the last tile."""
-    from urllib.parse import urlencode
-
-    from playwright.sync_api import sync_playwright
-
-    from analysis.long_text import chapter
-    from analysis.text_in_address import parts_of
-    from tests.browser import FLAGS, find_chromium, running_app
-
-    with running_app(Path(tempfile.mkdtemp()) / "log.txt") as server, sync_playwright() as playwright:
-        page = playwright.chromium.launch(executable_path=find_chromium(), args=list(FLAGS)).new_page()
-        page.set_viewport_size({"width": 1440, "height": 900})
-        address = urlencode({**parts_of(chapter().half), "layer": 5, "head": 5, "window": "800-1000-100-300"})
-        page.goto(f"{server.url}/long_texts?{address}")
-        page.locator(".long-map[data-missing='0']").wait_for(timeout=120_000)
-        found = page.locator(".long-map").evaluate(PAN)
-        tiles, frames = sorted(found["tiles"]), sorted(found["frames"])
-        tile, frame = statistics.median(tiles), statistics.median(frames)
-        print(f"view moved → all painted: median {tile:.0f} ms of {len(tiles)}, {PAINTED} {PAINTED.verdict(tile)}")
-        print(f"a frame while moving: median {frame:.1f} ms, {FRAMES} {FRAMES.verdict(frame)}")
-
-
-# Moves the view by most of a screen, 20 times, and waits until nothing is missing; then a frame after each small move.
-PAN = """async (root) => {
-  const { act } = root.atlas, frame = () => new Promise(requestAnimationFrame), tiles = [], frames = []
-  const moved = (by) => {
-    const { view, meta } = root.atlas, span = view.q1 - view.q0
-    const at = (start) => Math.min(Math.max(0, start), meta.tokens - span)
-    const [q0, k0] = [at(view.q0 + by[0]), at(view.k0 + by[1])]
-    act.look({ q0, q1: q0 + span, k0, k1: k0 + span })
-  }
-  for (let i = 0; i < 20; i++) {
-    const began = performance.now()
-    moved([(i % 2 ? -1 : 1) * 37 * i, (i % 3 - 1) * 50 * i])
-    do await frame()
-    while (root.dataset.missing !== "0")
-    tiles.push(performance.now() - began)
-  }
-  let before = performance.now()
-  for (let i = 0; i < 120; i++) {
-    moved([i % 2 ? 1 : -1, i % 2 ? 1 : -1])
-    await frame()
-    frames.push(performance.now() - before)
-    before = performance.now()
-  }
-  return { tiles, frames }
-}"""
 
 
 def main() -> None:

@@ -7,29 +7,41 @@ import threading
 from dataclasses import asdict
 
 from analysis.far_looks import FarLook, far_looks
-from analysis.long_map import Denominators, Spot, Tile, denominators, tile
+from analysis.long_map import Denominators, Spot, Tile, Tiling, denominators, tile
 from jobs.map_desk import DESK, MapDesk
 from model_runner.capture import Capture, index
 from model_runner.errors import RunnerError
 from model_runner.kept import Kept
 
-MOST = 64 * 2**20  # bytes of tiles, which can all be made again
+MOST = 64 * 2**20  # bytes of what can all be made again
+FLOAT = 4  # bytes of a denominator
+FEW = 4  # heads whose denominators are kept however long the text is
 FAR_LOOKS = 8  # that a browser is told
 AT_ONCE = threading.BoundedSemaphore(2)  # more would only wait for the same cores
 
 
 class OpenMap:
-    """Answers with tiles and far looks of the layers that its session's page has shown, as long as it is open."""
+    """Answers with tiles and far looks of the layers that its session's page has shown, as long as it is open.
+
+    What took long is not made anew because something quick was made: in separate parts of ``most`` bytes are kept what
+    every row of a head was read for (an eighth), tiles made of many others (five eighths), and tiles of cells.
+    """
 
     def __init__(self, capture: Capture, most: int = MOST, desk: MapDesk = DESK) -> None:
         self._capture, self._desk = capture, desk
-        self._made, self._layers = Kept(most), set[int]()
+        self._rows = Kept(max(most // 8, FEW * FLOAT * len(capture.tokens)))
+        self._wide, self._close = Kept(5 * most // 8), Kept(most // 4)
+        self._reading, self._layers = threading.Lock(), set[int]()
         self.ticket = desk.open(self)
+
+    @property
+    def _kept(self) -> tuple[Kept, Kept, Kept]:
+        return self._rows, self._wide, self._close
 
     @property
     def nbytes(self) -> int:
         """At most, of what was made; the capture is kept elsewhere."""
-        return self._made.most
+        return sum(part.most for part in self._kept)
 
     def show(self, layer: int) -> None:
         """This layer may be asked for: it passed its check."""
@@ -57,10 +69,14 @@ class OpenMap:
 
     def tile(self, layer: int, head: int, spot: Spot) -> Tile:
         """One tile, made now or before. Raises NoSuchPlace, NoWeights."""
-        record, lse = self._capture.record(layer), self._denominators(layer, head)
+        record = self._capture.record(layer)
+        tiling = Tiling(record.q.shape[1])
+        tiling.check(spot)
+        lse = self._denominators(layer, head)
 
         def made(one: Spot) -> Tile:
-            return self._made.made("tiles", (layer, head, one), lambda: tile(record, head, lse, one, made))
+            kept = self._close if tiling.of_cells(one) else self._wide
+            return kept.made("tiles", (layer, head, one), lambda: tile(record, head, lse, one, made))
 
         return made(spot)
 
@@ -68,9 +84,10 @@ class OpenMap:
         """The strongest looks that go at least so many tokens back. Raises NoSuchPlace, NoWeights."""
         record, lse = self._capture.record(layer), self._denominators(layer, head)
         key = (layer, head, least, count)
-        return self._made.made("far", key, lambda: far_looks(record, head, lse, least=least, count=count))
+        return self._rows.made("far", key, lambda: far_looks(record, head, lse, least=least, count=count))
 
     def _denominators(self, layer: int, head: int) -> Denominators:
         record = self._capture.record(layer)
         head = index("head", head, record.q.shape[0])
-        return self._made.made("lse", (layer, head), lambda: denominators(record, head))
+        with self._reading:  # who asks meanwhile waits for the same
+            return self._rows.made("lse", (layer, head), lambda: denominators(record, head))

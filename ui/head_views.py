@@ -12,6 +12,7 @@ from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.head_names import head_name
 from analysis.read_head import WEIGHTS, ReadHead, maps_of, positions, read_head
+from analysis.sinks import sink_words
 from analysis.strongest_key import strongest_key
 from analysis.tables import labelled
 from ui import place, session
@@ -120,13 +121,19 @@ def summary(opened: PageContext, reading: Reading = WEIGHTS) -> str:
     )  # fmt: skip
 
 
+def sink_note(opened: PageContext) -> str:
+    """What a learned sink makes of the open head's rows, in a sentence; nothing where there is none."""
+    words = sink_words(opened.capture, opened.layer, opened.head, opened.runner.info.family)
+    return _(words) if words else ""
+
+
 def _note(opened: PageContext, reading: Reading, other: tuple[int, int] | None) -> str:
     """What was done to the numbers; part of the figure, so that a copy of it says so too."""
     parts = []
     if other is not None:
         parts.append(_("L{a}H{b} minus L{c}H{d}: blue where the other looks more, red where this one does.").format(
             a=opened.layer, b=opened.head, c=other[0], d=other[1]))  # fmt: skip
-    parts += [_(note) for note in reading.notes()]
+    parts += [sink_note(opened) if reading.what != "scores" else "", *map(_, reading.notes())]
     return joined(*parts)
 
 

@@ -16,6 +16,7 @@ from analysis.number_text import error_size
 from pages.compare.names import names_of, note_of
 from ui import cached, place, session
 from ui.components import mount
+from ui.head_views import sink_note
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.wording import joined, number
@@ -168,7 +169,14 @@ def _caption(opened: PageContext, other: PageContext, view: AlignedHeads) -> str
     how = _("Each row is a token looking; in the third map red is where A looks more, blue where B does.")
     size = _("The layer of B, recomputed, differs from its model’s own output by at most {error}.")
     told = told or [escape(_("Click a cell to pin it in all maps."))]
-    return joined(escape(how), *told, escape(size.format(error=error_size(check.max_abs_error))))
+    size = escape(size.format(error=error_size(check.max_abs_error)))
+    return joined(escape(how), *told, *_sinks(opened, other), size)
+
+
+def _sinks(opened: PageContext, other: PageContext) -> list[str]:
+    """What a learned sink makes of the rows of either side, once where it is the same; HTML."""
+    a, b = (escape(sink_note(side)) for side in (opened, other))
+    return [a] if a == b else [f"{name}: {words}" for name, words in zip(SIDES, (a, b), strict=False) if words]
 
 
 def _looks(view: AlignedHeads, side: int, row: int) -> str:

@@ -28,7 +28,7 @@ from pages.families.state import FamiliesState, state
 from ui import cached, place, session
 from ui.components import mount
 from ui.controls import pick
-from ui.head_views import DrawnHead, draw_head, show_map, summary
+from ui.head_views import DrawnHead, draw_head, show_map, sink_note, summary
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.state import change, refuse
@@ -141,7 +141,7 @@ def _drawn(here: PageContext, kind: Kind) -> DrawnHead:
         **asdict(scale),
         selected=view.units_at(here.query, here.key),
         pool=view.pool,
-        texts=texts | {"summary": _says(here, kind), "note": ""},
+        texts=texts | {"summary": _says(here, kind), "note": sink_note(here)},
         max_height=HEIGHT,
     )
     return DrawnHead(here, read, scale, payload)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from html import escape
 
+import streamlit as st
+
 from analysis.head_grid import HeadGrid
 from analysis.head_lines import head_lines
 from analysis.joined import first_query
@@ -14,7 +16,7 @@ from attention.metrics import Metric
 from pages.heads.state import BY_NAME, Other
 from ui import cached, session
 from ui.components import mount
-from ui.head_views import DrawnHead, strongest
+from ui.head_views import DrawnHead, sink_note, strongest
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.wording import joined, number
@@ -27,7 +29,8 @@ N_ = str  # marks a text for Babel without translating it here
 def heading(opened: PageContext, grid: HeadGrid, metric: Metric) -> str:
     """The open head's name and what it does, in numbers; HTML."""
     shown = [metric] if metric.name == "entropy" else [metric, BY_NAME["entropy"]]
-    values = [(_(item.label), number(grid.metrics[item.name][opened.layer, opened.head], item.unit)) for item in shown]
+    here = [float(grid.metrics[item.name][opened.layer, opened.head]) for item in shown]
+    values = [(_(item.label), number(value, item.unit)) for item, value in zip(shown, here, strict=True)]
     facts = " · ".join(escape(f"{label} {value}") for label, value in values)
     return f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{facts}</span></div>"
 
@@ -121,3 +124,5 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
 
     on = {"query": lambda q: session.move(query=q, key=None), "cell": pin}
     mount(token_lines.SOURCE, payload, key="token_lines", on=on)
+    if words := sink_note(opened):
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")

@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.head_names import group_size
 from analysis.long_blocks import MEASURES, PLACES, RECENT, LongHeads, Measure, long_heads
+from analysis.mask_effect import looks_ahead
 from jobs.long_blocks import LongBlocks
 from pages.long_texts.state import LongTextsState, state
 from ui import session
@@ -142,13 +143,14 @@ def _v_shape(opened: PageContext, found: LongHeads) -> Lines:
     """Shares by the place of the key in what its query sees: high at both ends where a head has a sink and recency."""
     name, places = f"L{opened.layer}H{opened.head}", found.places[opened.layer]
     middles = [(part + 0.5) / PLACES for part in range(PLACES)]
+    to_query = _("place of the key: 0 is the first token, 1 the query itself")
     return Lines(
         series=[
             Line(name, middles, places[opened.head].tolist(), points=True),
             Line(_("mean of layer {layer}").format(layer=opened.layer), middles, _means(places), dash="dash"),
             Line(_("spread evenly"), [0, 1], [1 / PLACES] * 2, dash="dashdot", quiet=True),
         ],
-        x_title=_("place of the key: 0 is the first token, 1 the query itself"),
+        x_title=_("place of the key: 0 is the first token, 1 the last") if looks_ahead(opened.capture) else to_query,
         y_title=_("share of attention"), log_y=bool((places[opened.head] > 0).all()), height=HEIGHT,
         heading=_("The V shape: attention by relative position"),
     )  # fmt: skip
@@ -159,11 +161,12 @@ def _entropy(opened: PageContext, found: LongHeads) -> Lines:
     at, n_tokens = found.positions.tolist(), len(opened.capture.tokens)
     ends = [*at[1:], n_tokens]
     middles = [(start + stop - 1) / 2 for start, stop in zip(at, ends, strict=True)]
+    seen = np.full(len(at), n_tokens) if looks_ahead(opened.capture) else np.array(middles) + 1
     return Lines(
         series=[
             Line(name, middles, entropy[opened.head].tolist(), points=True),
             Line(_("mean of layer {layer}").format(layer=opened.layer), middles, _means(entropy), dash="dash"),
-            Line(_("spread evenly"), middles, np.log2(np.array(middles) + 1).tolist(), dash="dashdot", quiet=True),
+            Line(_("spread evenly"), middles, np.log2(seen).tolist(), dash="dashdot", quiet=True),
         ],
         x_title=_("position of the query"), y_title=_("bits"), height=HEIGHT, heading=_("Entropy against position"),
     )  # fmt: skip

@@ -1,5 +1,7 @@
 """Long texts: the map of a head at any length, every head in small, and what attention does over many tokens."""
 
+import streamlit as st
+
 from pages.long_texts.beyond import check_length, show_examples
 from pages.long_texts.every_head import show_curves, show_heads
 from pages.long_texts.export import curves_view, heads_view, map_view, needle_view
@@ -8,6 +10,7 @@ from pages.long_texts.reading import explain
 from pages.long_texts.state import LongTextsState, state
 from pages.long_texts.the_map import show_map
 from ui.controls import choose
+from ui.head_views import sink_note
 from ui.i18n import _
 from ui.page import guarded, open_page, show_badge
 from ui.view import offer
@@ -33,6 +36,8 @@ def draw() -> None:
             offer(opened, needle_view(opened, found))
     else:
         offer(opened, map_view(opened, show_map(opened)))
+    if view != "needle" and (words := sink_note(opened)):
+        st.html(f"<p class='atlas-caption'>{words}</p>")
 
 
 explain(view)

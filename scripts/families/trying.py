@@ -22,6 +22,8 @@ from scripts.families.small import LONGEST, small_model
 TEXT, WRITTEN = "The quick brown fox", "jumps over"
 CLOSE = 1e-4  # of a weight: eager attention in float32 against ours
 NOT_DRAWN = ", The block does not draw it: "
+SINK = ", a learned sink in the softmax"
+SCALED = ", a learned sink scales the weights after the softmax: drawn are the scaled ones"
 OUTCOMES = ("captured", "captured, without a reference", "wrong", "refused", "not tried")
 
 
@@ -63,8 +65,10 @@ def tried(mapping: str, family: str) -> Tried:
         return Tried(mapping, family, "wrong", "its badge refuses it")
     mechanism = "eager function" if any(r.eager for one in every for r in one.records if r) else "attention interface"
     mechanism = mechanism if model._can_set_attn_implementation() else "products of its own code"
+    error, apart = _against_eager(mapping, family, every)
+    if any(record.sinks is not None for one in every for record in one.records if record):
+        mechanism += SCALED if apart else SINK
     mechanism += _not_drawn(runner, every)
-    error = _against_eager(mapping, family, every)
     if error is None:
         return Tried(mapping, family, "captured, without a reference", mechanism)
     return Tried(mapping, family, "captured" if error < CLOSE else "wrong", f"{mechanism}, {error:.0e}")
@@ -86,8 +90,10 @@ def _not_drawn(runner: LocalRunner, every: Sequence[Capture]) -> str:
 
 
 @torch.no_grad()
-def _against_eager(mapping: str, family: str, every: Sequence[Capture]) -> float | None:
-    """The largest difference of a weight; None where the model does not return its own."""
+def _against_eager(mapping: str, family: str, every: Sequence[Capture]) -> tuple[float | None, bool]:
+    """The largest difference of a weight, None where the model does not return its own; and whether these are before a
+    sink takes its share, which is then left out of ours for the comparison.
+    """
     ids = torch.tensor([[token.id for token in every[0].tokens]])
     given: dict[str, Any] = {"input_ids": ids}
     names = ["attentions"]
@@ -98,21 +104,22 @@ def _against_eager(mapping: str, family: str, every: Sequence[Capture]) -> float
         model = small_model(mapping, family, attn_implementation="eager")
         output = model(**given, output_attentions=True, use_cache=False, return_dict=True)
     except Exception:  # noqa: BLE001  # of whatever kind: the model's own code, asked for something it does not do
-        return None
+        return None, False
     worst: float | None = None
+    apart = False
     for capture, name in zip(every, names, strict=True):
         theirs = [one for one in getattr(output, name, None) or () if torch.is_tensor(one)]
         layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
         if len(theirs) != len(layers):
-            return None
+            return None, False
         for layer, weights in zip(layers, theirs, strict=True):
             ours = capture.layer_weights(layer, slice(0, len(capture.tokens)))
             if weights[0].shape != ours.shape:
-                return None
+                return None, False
             if float((weights[0].float() - ours).abs().max()) > CLOSE and capture.record(layer).sinks is not None:
-                ours = ours / ours.sum(dim=-1, keepdim=True)  # Granite returns them before the sink takes its share
+                ours, apart = ours / ours.sum(dim=-1, keepdim=True), True  # as Granite returns them
             worst = max(worst or 0.0, float((weights[0].float() - ours).abs().max()))
-    return worst
+    return worst, apart
 
 
 def table(found: Sequence[Tried], version: str) -> Iterator[str]:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 
+from analysis import long_map
 from analysis.long_map import SIDE, Spot, unpacked
+from jobs import open_map
 from jobs.map_desk import MapDesk
 from jobs.open_map import OpenMap
 from model_runner import Capture, CaptureRequest
@@ -84,13 +90,86 @@ def test_what_there_is_not_is_refused(desk: MapDesk, opened: OpenMap, place: str
     assert desk.answer(opened.ticket, place) == (404, b"")
 
 
+ROOM = 8 * 3 * 800_000  # of which a quarter is for tiles of cells: about eight of them as they are kept
+
+
 def test_what_was_made_stays_within_its_bytes_and_is_made_once(capture: Capture, desk: MapDesk) -> None:
-    opened = OpenMap(capture, 3 * 800_000, desk)  # room for three tiles as they are kept
+    opened = OpenMap(capture, ROOM, desk)
     opened.show(3)
     spots = [(1, x, y) for x in range(2) for y in range(2)]
-    for head in (0, 1):
+    for head in (0, 1, 2, 3):
         for zoom, x, y in spots:
             desk.answer(opened.ticket, f"tile/3/{head}/{zoom}/{x}/{y}")
-            assert 0 < opened._made.nbytes <= opened.nbytes
+            assert 0 < sum(part.nbytes for part in opened._kept) <= opened.nbytes
     spot = Spot(1, 0, 0)
     assert opened.tile(3, 0, spot) is opened.tile(3, 0, spot)
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> Counter[Any]:
+    """How often denominators and far looks were computed, and each tile; pixels of many cells take those below."""
+    counts: Counter[Any] = Counter()
+
+    def counted(name: str, of: Any) -> Any:
+        def counting(*given: Any, **named: Any) -> Any:
+            counts[given[3] if name == "tile" else name] += 1
+            return of(*given, **named)
+
+        return counting
+
+    for name in ("denominators", "far_looks", "tile"):
+        monkeypatch.setattr(open_map, name, counted(name, getattr(open_map, name)))
+    monkeypatch.setattr(long_map, "DIRECT", 1)
+    return counts
+
+
+def test_an_overview_that_fills_the_room_leaves_what_takes_every_row_of_the_head(
+    desk: MapDesk, made: Counter[Any]
+) -> None:
+    text = "The dog chased the squirrel because it was hungry. " * 60
+    capture = embedded().capture(CaptureRequest(text=text))
+    opened = OpenMap(capture, 8 * 800_000, desk)  # two tiles of cells, and five larger ones
+    opened.show(3)
+    opened.far(3, 5, 100)
+    assert opened.tile(3, 5, Spot(0, 0, 0)).nbytes < 800_000
+    assert sum(spot.zoom == 2 for spot in made if isinstance(spot, Spot)) > 5  # more than there is room for
+    opened.tile(3, 5, Spot(2, 0, 0))
+    assert made[Spot(2, 0, 0)] == 2  # it had to go: made anew, of its own cells
+    assert made["denominators"] == 1
+    opened.far(3, 5, 100)
+    assert made["far_looks"] == 1
+    before = Counter(made)
+    for x, y in ((0, 0), (0, 1), (1, 1)):
+        opened.tile(3, 5, Spot(1, x, y))
+    assert made == before  # those made of many others stay
+
+
+def test_two_tiles_asked_for_at_once_wait_for_the_same_denominators(
+    capture: Capture, desk: MapDesk, made: Counter[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counting = open_map.denominators
+
+    def slow(*given: Any) -> Any:
+        time.sleep(0.3)
+        return counting(*given)
+
+    monkeypatch.setattr(open_map, "denominators", slow)
+    opened = OpenMap(capture, desk=desk)
+    opened.show(3)
+    both = [threading.Thread(target=opened.tile, args=(3, 5, Spot(1, 0, y))) for y in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join()
+    assert made["denominators"] == 1
+
+
+def test_the_denominators_of_a_text_longer_than_the_room_are_kept_all_the_same(
+    capture: Capture, desk: MapDesk, made: Counter[Any]
+) -> None:
+    opened = OpenMap(capture, 100, desk)
+    opened.show(3)
+    for y in range(2):
+        opened.tile(3, 5, Spot(1, 0, y))
+    assert made["denominators"] == 1
+    assert sum(part.nbytes for part in opened._kept) <= opened.nbytes

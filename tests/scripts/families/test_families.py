@@ -7,14 +7,18 @@ from pathlib import Path
 
 import pytest
 
+from analysis.sinks import SCALED_AFTER
 from scripts.families import trying
 from scripts.families.__main__ import main
 from scripts.families.small import families
-from scripts.families.trying import OUTCOMES, tried
+from scripts.families.trying import OUTCOMES, SCALED, SINK, tried
 
 DOC = Path(__file__).parents[3] / "docs" / "families.md"
 ROW = re.compile(r"\| (\S+) \| (\S+) \| ([^|]+) \| (.+) \|")
-ONE_OF_EACH = {"llama": "causal", "gemma2": "causal", "bert": "masked", "t5": "sequence-to-sequence", "gptj": "causal"}
+ONE_OF_EACH = {
+    "llama": "causal", "gemma2": "causal", "bert": "masked", "t5": "sequence-to-sequence", "gptj": "causal",
+    "gpt_oss": "causal", "granite_swa": "causal",
+}  # fmt: skip  # as many as fit
 
 
 def rows(text):
@@ -45,6 +49,12 @@ def test_one_of_each_kind_measures_as_the_document_says(capfd):
     for family, mapping in ONE_OF_EACH.items():
         assert found[family][0] == mapping
         assert measured(found[family]) == measured(told[family])
+
+
+def test_a_sink_is_measured_to_scale_after_the_softmax_where_the_pages_say_so():
+    found = {family: row[2] for family, row in rows(DOC.read_text("utf-8")).items()}
+    assert {family for family, said in found.items() if SCALED in said} == set(SCALED_AFTER)
+    assert {family for family, said in found.items() if SINK in said} == {"flint", "gpt_oss", "mimo_v2_flash"}
 
 
 def test_weights_that_are_not_the_models_own_are_called_wrong(monkeypatch):

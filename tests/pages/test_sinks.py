@@ -1,0 +1,91 @@
+"""Of a model with a learned sink every picture of a head says what is drawn: weights with the sink's share taken."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from analysis.sinks import AFTER, IN_SOFTMAX, SCALED_AFTER, sink_words
+from model_runner import CaptureRequest
+from model_runner.edit_text import written
+from model_runner.local.loading import load_runner
+from model_runner.substitution import Substituted
+from tests.model_runner.families import FAMILIES
+from tests.ui.driving import html, no_failure, open_app, payload, payloads
+
+TEXT = "The dog chased the squirrel"
+SAID = {"gpt-oss": IN_SOFTMAX, "granite-swa": AFTER}
+
+
+def opened(folder, page, **address):
+    app = open_app(page=f"pages/{page}/page.py", model=folder, text=TEXT, layer="1", head="2", **address)
+    no_failure(app)
+    return app
+
+
+def told(words):
+    """As HTML and as it is."""
+    return words.replace("'", "&#x27;")
+
+
+def test_the_families_that_scale_after_the_softmax_are_those_whose_own_weights_are_without_the_sink():
+    with_sinks = {one.build().config.model_type: one.sinks_apart for one in FAMILIES if one.sinks}
+    assert {name for name, apart in with_sinks.items() if apart} == set(SCALED_AFTER) & set(with_sinks)
+    assert set(with_sinks.values()) == {True, False}
+
+
+@pytest.mark.parametrize("family", SAID)
+def test_what_is_drawn_is_what_the_sentence_says(folder_of, family):
+    """Below 1 by the sink's share, and of a model that scales after its softmax not what it returns itself."""
+    runner = load_runner(folder_of(family))
+    capture = runner.capture(CaptureRequest(TEXT))
+    sums = capture.weights(1, 2).sum(-1)
+    share = torch.exp(capture.record(1).sinks[2] - capture.lse(1)[2])
+    assert float(share.max()) > 0.1
+    torch.testing.assert_close(sums, 1 - share, atol=1e-5, rtol=0)
+    assert sink_words(capture, 1, 2, runner.info.family) == SAID[family]
+
+
+@pytest.mark.parametrize("family", SAID)
+def test_heads_says_it_in_the_figure_and_under_the_lines(folder_of, family):
+    app = opened(folder_of(family), "heads")
+    assert payload(app, "head_map")[0]["texts"]["note"] == SAID[family]
+    assert told(SAID[family]) in html(app)
+    app = opened(folder_of(family), "heads", **{"heads.what": "scores"})
+    assert SAID[family] not in payload(app, "head_map")[0]["texts"]["note"]  # which are before any softmax
+
+
+@pytest.mark.parametrize("family", SAID)
+def test_long_texts_says_it_under_every_picture_of_heads(folder_of, family):
+    for view in ("map", "heads", "curves"):
+        assert told(SAID[family]) in html(opened(folder_of(family), "long_texts", **{"long_texts.view": view}))
+
+
+@pytest.mark.parametrize("family", SAID)
+def test_families_says_it_of_the_open_model_and_of_no_embedded_one(folder_of, family):
+    app = opened(folder_of(family), "families")
+    assert sorted(meta["texts"]["note"] for meta, _ in payloads(app, "head_map")) == ["", SAID[family]]
+
+
+def test_compare_says_it_of_the_side_that_it_is_true_of(folder_of):
+    with_sink = folder_of("gpt-oss")
+    app = opened(with_sink, "compare", **{"compare.head": "1-3"})
+    assert html(app).count(told(IN_SOFTMAX)) == 1
+    app = opened(with_sink, "compare", **{"compare.model": folder_of("granite-swa")})
+    assert f"A: {told(IN_SOFTMAX)}" in html(app)
+    assert f"B: {told(AFTER)}" in html(app)
+    app = opened(with_sink, "compare", **{"compare.model": "default"})
+    assert f"A: {told(IN_SOFTMAX)}" in html(app)
+    assert "B: A learned sink" not in html(app)
+
+
+@pytest.mark.parametrize("page", ["heads", "compare", "long_texts"])
+def test_a_model_without_a_sink_says_nothing_of_one(page):
+    app = open_app(page=f"pages/{page}/page.py")
+    assert "learned sink" not in html(app)
+
+
+def test_a_head_whose_softmax_is_replaced_has_no_sink_any_more(folder_of):
+    edits = written((Substituted("sigmoid", (), (1,), (2,)),))
+    app = opened(folder_of("gpt-oss"), "heads", edits=edits, everywhere="1")
+    assert payload(app, "head_map")[0]["texts"]["note"] == ""
