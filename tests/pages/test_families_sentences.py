@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from analysis.segments import second_starts
+from model_runner.tokens import second_starts
 from tests.pages.test_families import capture, opened
 from tests.ui.driving import html, no_failure, payload
 from tests.ui.taken import taken
@@ -21,7 +21,7 @@ def test_of_two_sentences_one_part_of_the_map_is_drawn_and_the_other_kinds_read_
     app = opened(family="encoder", text=pair, part="ba", head="1.2")
     no_failure(app)
     made = capture("encoder", pair)
-    start, weights = second_starts(made), made.weights(1, 2).numpy()
+    start, weights = second_starts(made.tokens), made.weights(1, 2).numpy()
     values = payload(app, "head_map")[1]["values"]
     assert np.isfinite(values[start:, :start]).all()
     assert np.isnan(values[:start]).all()
