@@ -21,7 +21,7 @@ from model_runner.edits import KeepLast, ScaledHead
 from model_runner.local.guarded_tokenizer import GuardedTokenizer
 from model_runner.local.model_folder import EMBEDDED
 from model_runner.local.runner import LocalRunner
-from model_runner.local.token_types import marks_second
+from model_runner.local.token_types import learned_types, marks_second
 from model_runner.projection_questions import HeadProjections
 from model_runner.questions import NextLogits, PatchStream
 from model_runner.request import CaptureRequest
@@ -147,6 +147,7 @@ def test_the_map_and_the_guesses_of_a_pair_are_those_that_transformers_reads_wit
 @pytest.mark.parametrize("name", UNTYPED)
 def test_models_without_types_of_two_sentences_read_as_before(name: str) -> None:
     pair = pair_of(name)
+    assert not learned_types(pair.plain, pair.runner.engine.anatomy.trunk.module)
     theirs = pair.without_types()
     maps = torch.stack(theirs.attentions)[:, 0]
     assert (weights_of(pair) - maps).abs().max() <= CLOSE
