@@ -7,18 +7,7 @@ from typing import Literal
 import numpy as np
 from jaxtyping import Bool, Float
 
-from model_runner.capture import Capture
-
 Part = Literal["all", "aa", "ab", "ba", "bb"]  # whose tokens look, then whose are looked at
-
-
-def second_starts(capture: Capture) -> int | None:
-    """The position of the first token of the second sentence, after a separator as the text ends with; None without."""
-    ids = [token.id for token in capture.tokens]
-    if not capture.tokens or not capture.tokens[-1].special or ids.index(ids[-1]) == len(ids) - 1:
-        return None
-    start = ids.index(ids[-1]) + 1
-    return start if start < len(ids) - 1 else None
 
 
 def part_cells(n_tokens: int, start: int, part: Part) -> Bool[np.ndarray, "queries keys"]:

@@ -16,7 +16,8 @@ class CaptureRequest:
 
     ``continuation`` are token ids that follow the text's own, as a generation chose them: written out and read again
     they could fall into other tokens. With ``chat`` the text is the user's turn in the model's own chat template.
-    ``edits`` change the forward, see :mod:`model_runner.edits`; without them it is the unmodified model's.
+    ``edits`` change the forward, see :mod:`model_runner.edits`; without them it is the unmodified model's. Two
+    sentences with an encoder's separator between them (``A[SEP]B``) are read as its tokenizer's pair, types included.
 
     Of an encoder–decoder ``text`` is what the encoder reads. ``target`` is what the decoder is given to have written so
     far (teacher forcing), "" for nothing; None: what the model itself writes, greedily, unless there is a

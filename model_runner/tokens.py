@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 VISIBLE = {" ": "·", "\n": "⏎", "\t": "⇥", "\r": "␍"}
@@ -24,6 +25,15 @@ class Token:
     end: int
     special: bool = False
     hidden: bool = False
+
+
+def second_starts(tokens: Sequence[Token]) -> int | None:
+    """The position of the first token of the second sentence, after a separator as the text ends with; None without."""
+    ids = [token.id for token in tokens]
+    if not tokens or not tokens[-1].special or ids.index(ids[-1]) == len(ids) - 1:
+        return None
+    start = ids.index(ids[-1]) + 1
+    return start if start < len(ids) - 1 else None
 
 
 def visible(text: str) -> str:

@@ -53,12 +53,12 @@ def tokenizer_of(folder: str) -> Callable[[dict[str, Any]], Any]:
         tokenizer = held["tokenizer"]
         if question["ask"] == "encode":
             found = tokenizer(
-                question["text"],
+                *question["texts"],
                 return_offsets_mapping=True,
                 verbose=False,
                 add_special_tokens=question["add_special_tokens"],
             )
-            return {"input_ids": found["input_ids"], "offset_mapping": found["offset_mapping"]}
+            return {name: found[name] for name in ("input_ids", "offset_mapping", "token_type_ids") if name in found}
         if question["ask"] == "template":
             turns = question["turns"]
             return {"text": str(tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False))}

@@ -39,6 +39,7 @@ from model_runner.local.row_cache import row_cache
 from model_runner.local.series import Series
 from model_runner.local.spare_block import SpareBlock
 from model_runner.local.stream import watched
+from model_runner.local.token_types import Given
 from model_runner.local.tokenizing import Writer
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
@@ -66,6 +67,7 @@ class Engine:
         self.model = model.eval().requires_grad_(False)
         self.tokenizer = tokenizer
         self.anatomy = examine(self.model, name)
+        self.given = Given(self.model, self.anatomy.trunk.module, self.tokenizer)
         self.has_head = has_head and self.anatomy.trunk.has_head
         self.info = describe(self.model, self.tokenizer, self.anatomy, name, revision)
         self.cache = CaptureCache(kept)
@@ -123,8 +125,8 @@ class Engine:
         layers, parts = self.anatomy.layers, self._in_blocks(len(writer.tokens))
         stream = watched(layers, lambda _, x: residuals.append(arena.keep(x)))
         with torch.no_grad(), stream, by_rows(parts), active(recording):
-            ids = torch.tensor([[token.id for token in writer.tokens]], device=self.model.device)
-            output = self.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
+            given = self.given.of(writer.tokens)
+            output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
         records = recording.records
         return Capture(
             request=request,

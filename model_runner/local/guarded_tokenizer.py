@@ -63,9 +63,12 @@ class GuardedTokenizer:
         self.model_max_length, self.backend_tokenizer.decoder = facts["longest"], facts["decoder"]
         self.mask_token_id = facts["mask"]
 
-    def __call__(self, text: str, *, add_special_tokens: bool = True, **_: Any) -> dict[str, list[Any]]:
-        """Ids and spans. Raises TokenizerFails."""
-        return self._ask(TEXT, TokenizerFails, ask="encode", text=text, add_special_tokens=add_special_tokens)
+    def __call__(
+        self, text: str, second: str | None = None, *, add_special_tokens: bool = True, **_: Any
+    ) -> dict[str, list[Any]]:
+        """Ids and spans, and types where it gives any; of two texts too. Raises TokenizerFails."""
+        texts = [text] if second is None else [text, second]
+        return self._ask(TEXT, TokenizerFails, ask="encode", texts=texts, add_special_tokens=add_special_tokens)
 
     def apply_chat_template(self, turns: Sequence[dict[str, str]], **_: Any) -> str:
         """The turns as the model expects them, up to where its answer begins. Raises ChatTemplateFails."""

@@ -74,14 +74,15 @@ class Race:
         return RaceStep(position, cached, uncached, cached_seconds, uncached_seconds, is_end=cached.id in self.ends)
 
 
-def forward(model: Any, ids: Sequence[int], cache: DynamicCache | None) -> Float[Tensor, "vocab"]:
+def forward(model: Any, ids: Sequence[int], cache: DynamicCache | None, **more: Any) -> Float[Tensor, "vocab"]:
     """The model's logits after the last of these tokens, float32; tokens that a cache holds come before them.
 
+    ``more`` is what else the model is given.
     As transformers' own generation asks: only the last position reaches the output layer, where the family can do that.
     """
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = dict(more)
     if model.can_generate():  # an encoder knows neither of these
-        options = {"past_key_values": cache, "use_cache": cache is not None}
+        options |= {"past_key_values": cache, "use_cache": cache is not None}
         options |= {"logits_to_keep": 1} if model._supports_logits_to_keep() else {}
     with torch.no_grad():
         batch = torch.tensor([list(ids)], device=model.device)

@@ -47,10 +47,10 @@ def next_logits(engine: Engine | EncoderDecoder, request: CaptureRequest) -> Flo
     if isinstance(engine, EncoderDecoder):
         return engine.logits(engine.capture(replace(request, attention="decoder")).hidden[None, -1:])[0, 0]
     engine.check_head()
-    ids = [token.id for token in write(engine.tokenizer, request, engine.info).tokens]
+    tokens = write(engine.tokenizer, request, engine.info).tokens
     recording = Recording(engine.anatomy.names, keeps=False, edit=engine.edit(request))
-    with explained(engine.info, len(ids)), active(recording):
-        return forward(engine.model, ids, None)
+    with explained(engine.info, len(tokens)), active(recording):
+        return forward(engine.model, [token.id for token in tokens], None, **engine.given.types(tokens))
 
 
 def _read(engine: Engine, request: CaptureRequest | GenerateRequest) -> Writer:

@@ -53,8 +53,8 @@ def _one(engine: Engine, request: CaptureRequest) -> LayerStack:
         with explained(engine.info, len(tokens)), torch.no_grad(), contextlib.ExitStack() as stack:
             if request.edits:
                 stack.enter_context(active(Recording(anatomy.names, edit=engine.edit(request), keeps=False)))
-            ids = _ids(tokens, engine.model.device)
-            return anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True).last_hidden_state[0]
+            given = engine.given.of(tokens)
+            return anatomy.trunk.module(**given, use_cache=False, return_dict=True).last_hidden_state[0]
 
     return LayerStack(
         layers=anatomy.layers,

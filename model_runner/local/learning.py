@@ -36,15 +36,15 @@ def training_step(engine: Engine, request: CaptureRequest, rates: tuple[float, .
         raise NotSeparable(reason=QUANTIZED)
     if engine.info.n_parameters > LARGEST:
         raise NotSeparable(reason=TOO_LARGE)
-    ids = torch.tensor([[token.id for token in tokens]], device=engine.model.device)
+    given = engine.given.of(tokens)
     with explained(engine.info, len(tokens)):
         copied = copy.deepcopy(engine.model).requires_grad_(True)
         with torch.enable_grad():
-            before = _losses(copied, ids)
+            before = _losses(copied, given)
             before.mean().backward()
         gradients = {name: one.grad for name, one in copied.named_parameters() if one.grad is not None}
         starts = {name: one.detach().clone() for name, one in copied.named_parameters() if name in gradients}
-        after = [_stepped(copied, starts, gradients, rate, ids) for rate in rates]
+        after = [_stepped(copied, starts, gradients, rate, given) for rate in rates]
     return Learned(
         rates=rates,
         before=before.detach().cpu(),
@@ -55,20 +55,20 @@ def training_step(engine: Engine, request: CaptureRequest, rates: tuple[float, .
     )
 
 
-def _losses(model: Any, ids: Tensor) -> Float[Tensor, "predicted"]:
-    logits = model(input_ids=ids, use_cache=False, return_dict=True).logits[0].float()
-    return nn.functional.cross_entropy(logits[:-1], ids[0, 1:], reduction="none")
+def _losses(model: Any, given: dict[str, Tensor]) -> Float[Tensor, "predicted"]:
+    logits = model(**given, use_cache=False, return_dict=True).logits[0].float()
+    return nn.functional.cross_entropy(logits[:-1], given["input_ids"][0, 1:], reduction="none")
 
 
 def _stepped(
-    model: Any, starts: dict[str, Tensor], gradients: dict[str, Tensor], rate: float, ids: Tensor
+    model: Any, starts: dict[str, Tensor], gradients: dict[str, Tensor], rate: float, given: dict[str, Tensor]
 ) -> Float[Tensor, "predicted"]:
     pause()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name in starts:
                 parameter.copy_(starts[name] - rate * gradients[name])
-        return _losses(model, ids)
+        return _losses(model, given)
 
 
 def _norm(engine: Engine, gradients: dict[str, Tensor], layer: int) -> float:

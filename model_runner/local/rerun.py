@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
@@ -103,9 +103,13 @@ class Rerun:
 
 @dataclass(frozen=True, eq=False)
 class UpperLayers(Rerun):
-    """Of one stack; ``head`` makes logits of final hidden states ``[batch, tokens, d_model]``."""
+    """Of one stack; ``head`` makes logits of final hidden states ``[batch, tokens, d_model]``.
+
+    ``given`` is what the model was given of the capture's text.
+    """
 
     anatomy: Anatomy
+    given: dict[str, Int[Tensor, "1 tokens"]]
     head: Callable[[Tensor], Float[Tensor, "batch tokens vocab"]]
 
     def _run(self, layer: int, stream: Tensor, change: Change | None, last_only: bool) -> Float[Tensor, "batch vocab"]:
@@ -116,15 +120,15 @@ class UpperLayers(Rerun):
             changes[len(layers) - 1] = (*changes.get(len(layers) - 1, ()), _reaching(reached))
         edits: dict[str, LayerEdit] = {name: LayerEdit() for name in attention.values()}
         edits |= {attention[place]: Variants(changes=own) for place, own in changes.items()}
-        ids = torch.tensor([[token.id for token in self.capture.tokens]], device=stream.device).expand(len(stream), -1)
+        given = {name: one.expand(len(stream), -1) for name, one in self.given.items()}
         recording = Recording(self.anatomy.names, edit=ForwardEdit(edits), keeps=False)
         with contextlib.ExitStack() as stack:
             stack.enter_context(torch.no_grad())
             stack.enter_context(_left_out(layers[:layer], stream))
             stack.enter_context(entered(layers[layer], stream))
-            stack.enter_context(_cut(layers[-1], ids.shape, reached))
+            stack.enter_context(_cut(layers[-1], given["input_ids"].shape, reached))
             stack.enter_context(active(recording))
-            output = self.anatomy.trunk.module(input_ids=ids, use_cache=False, return_dict=True)
+            output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
             logits = self.head(output.last_hidden_state[:, -1:])[:, 0]
         return torch.log_softmax(logits.double(), dim=-1)
 
@@ -133,7 +137,8 @@ def rerun_of(engine: Engine, request: CaptureRequest) -> Rerun:
     """The upper layers of this request's capture. Raises RunnerError."""
     capture = engine.capture(request)
     known = engine.logits(capture.hidden[None, -1:])[0, 0]
-    return UpperLayers(capture, known, engine.direct_path, engine.entered, engine.anatomy, engine.logits)
+    given = engine.given.of(capture.tokens)
+    return UpperLayers(capture, known, engine.direct_path, engine.entered, engine.anatomy, given, engine.logits)
 
 
 def _reaching(reached: list[bool]) -> Change:

@@ -9,7 +9,8 @@ import numpy as np
 import streamlit as st
 
 from analysis.read_head import ReadHead
-from analysis.segments import Part, part_cells, second_starts, shares
+from analysis.segments import Part, part_cells, shares
+from model_runner.tokens import second_starts
 from pages.families.state import FamiliesState, state
 from ui.controls import choose
 from ui.i18n import _
@@ -25,13 +26,13 @@ PARTS: dict[Part, str] = {
 
 def choose_part(here: PageContext) -> None:
     """Which sentence looks at which; none to choose where there is one."""
-    if second_starts(here.capture) is not None:
+    if second_starts(here.capture.tokens) is not None:
         choose(FamiliesState, "part", state().part, {part: _(words) for part, words in PARTS.items()})
 
 
 def in_view(here: PageContext, read: ReadHead) -> ReadHead:
     """The map with every cell that is not of the part masked."""
-    start, part, window = second_starts(here.capture), state().part, read.view.window
+    start, part, window = second_starts(here.capture.tokens), state().part, read.view.window
     if start is None or part == "all" or read.view.how != "exact":
         return read
     cells = part_cells(len(here.capture.tokens), start, part)[window.q0 : window.q1, window.k0 : window.k1]
@@ -40,7 +41,7 @@ def in_view(here: PageContext, read: ReadHead) -> ReadHead:
 
 def python_lines(here: PageContext) -> str:
     """The lines that mask the same cells of ``values``."""
-    start, part = second_starts(here.capture), state().part
+    start, part = second_starts(here.capture.tokens), state().part
     if start is None or part == "all":
         return ""
     return (
@@ -52,7 +53,7 @@ def python_lines(here: PageContext) -> str:
 
 def show_shares(here: PageContext) -> None:
     """Where the attention of each sentence goes in this head; without two, how to look at two."""
-    start = second_starts(here.capture)
+    start = second_starts(here.capture.tokens)
     if start is None:
         words = _("Two sentences with [SEP] between them can be looked at part by part.")
     else:

@@ -7,8 +7,9 @@ import functools
 import numpy as np
 import pytest
 
-from analysis.segments import part_cells, second_starts, shares
+from analysis.segments import part_cells, shares
 from model_runner import CaptureRequest, load_runner
+from model_runner.tokens import second_starts
 
 PAIR = "The dog ran home.[SEP]It was [MASK]."
 
@@ -23,12 +24,12 @@ def capture(text, name="encoder"):
 )
 def test_the_second_sentence_begins_after_the_first_separator(text, first):
     made = capture(text)
-    start = second_starts(made)
+    start = second_starts(made.tokens)
     assert (None if start is None else made.tokens[start].text[:2]) == first
 
 
 def test_a_model_whose_texts_end_with_an_ordinary_token_has_none():
-    assert second_starts(capture(PAIR, "default")) is None
+    assert second_starts(capture(PAIR, "default").tokens) is None
 
 
 @pytest.mark.parametrize("part", ["aa", "ab", "ba", "bb", "all"])
@@ -41,7 +42,7 @@ def test_a_cell_is_of_a_part_by_its_two_sentences(part):
 
 def test_shares_are_the_mean_mass_and_all_of_it():
     made = capture(PAIR)
-    start = second_starts(made)
+    start = second_starts(made.tokens)
     weights = made.weights(1, 2).double().numpy()
     found = shares(weights, start)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-6)

@@ -2,18 +2,56 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
-from analysis.segments import second_starts
+from model_runner.local.model_folder import EMBEDDED
+from model_runner.tokens import second_starts
 from tests.pages.test_families import capture, opened
 from tests.ui.driving import html, no_failure, payload
 from tests.ui.taken import taken
 from ui import view as ui_view
+from viz.distribution import percent
 
+A, B = "The dog ran home.", "It was [MASK]."
 pytestmark = pytest.mark.table
+
+
+@functools.cache
+def by_transformers() -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Types, the map of L1H2 and the likeliest words in place of the mask, of A and B read by transformers alone."""
+    tokenizer = AutoTokenizer.from_pretrained(EMBEDDED["encoder"])
+    model = AutoModelForMaskedLM.from_pretrained(
+        EMBEDDED["encoder"], attn_implementation="eager", dtype=torch.float32
+    ).eval()
+    given = tokenizer(A, B, return_tensors="pt")
+    with torch.no_grad():
+        said = model(**given, output_attentions=True)
+    place = given["input_ids"][0].tolist().index(tokenizer.mask_token_id)
+    said_there = torch.softmax(said.logits[0, place].double(), dim=-1).topk(5).values
+    types, weights = given["token_type_ids"][0].numpy(), said.attentions[1][0, 2].double().numpy()
+    return types, weights, [percent(one) for one in said_there.tolist()]
+
+
+@pytest.mark.parametrize("part", ["all", "ab", "ba"])
+def test_of_two_sentences_the_map_the_shares_and_the_guess_are_those_that_transformers_reads_with_types(part):
+    types, weights, guesses = by_transformers()
+    app = opened(family="encoder", text=f"{A}[SEP]{B}", part=part, head="1.2")
+    no_failure(app)
+    values = payload(app, "head_map")[1]["values"]
+    rows, columns = (types == "ab".index(letter) if part != "all" else types >= 0 for letter in part[:2])
+    np.testing.assert_allclose(values[np.ix_(rows, columns)], weights[np.ix_(rows, columns)], atol=1e-3)
+    page = html(app)
+    aa, ab, ba, bb = (
+        f"{100 * weights[types == one][:, types == other].sum(1).mean():.0f} %" for one in (0, 1) for other in (0, 1)
+    )
+    assert f"Of A’s attention {aa} stays in A and {ab} goes to B; of B’s, {ba} goes to A and {bb} stays in B." in page
+    assert all(one.replace("<", "&lt;") in page for one in guesses)
 
 
 def test_of_two_sentences_one_part_of_the_map_is_drawn_and_the_other_kinds_read_one_text():
@@ -21,7 +59,7 @@ def test_of_two_sentences_one_part_of_the_map_is_drawn_and_the_other_kinds_read_
     app = opened(family="encoder", text=pair, part="ba", head="1.2")
     no_failure(app)
     made = capture("encoder", pair)
-    start, weights = second_starts(made), made.weights(1, 2).numpy()
+    start, weights = second_starts(made.tokens), made.weights(1, 2).numpy()
     values = payload(app, "head_map")[1]["values"]
     assert np.isfinite(values[start:, :start]).all()
     assert np.isnan(values[:start]).all()
