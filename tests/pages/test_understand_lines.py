@@ -35,7 +35,9 @@ VIEWS: list[tuple[str, dict[str, str], dict[str, Callable[[Lines], Any]]]] = [
         "matrix S": lambda own: own["products"], "matrix COS": lambda own: own["cosines"],
         "matrix ADD": lambda own: own["additive"]}),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}, {
-        "matrix S": lambda own: own["products"], "matrix COS": lambda own: own["cosines"]}),
+        "matrix S": lambda own: own["products"], "matrix COS": lambda own: own["cosines"],
+        "cosines": lambda own: own["every_cosine"], "lengths": lambda own: own["every_length"],
+        "products": lambda own: own["every_product"]}),
     ("steps", {"steps.view": "others"}, {}),
     ("block", {"block.view": "architecture", "block.block": "2", "query": "3"}, {
         f"vector_{place}": lambda own, place=place: own["vectors"][place] for place in (1, 2, 6, 14)}),
