@@ -115,6 +115,18 @@ def test_the_naive_softmax_overflows_on_the_page_and_the_safe_one_does_not():
     assert sum(matrices["O"]["values"][0]) == pytest.approx(1)
 
 
+def test_the_costs_of_a_vocabulary_stand_there_by_formula_and_counted():
+    app = open_app(page=PAGE, **{"steps.view": "softmax"})
+    no_failure(app)
+    shown = app.table[0].value
+    assert list(shown.columns) == ["4,096", "50,257", "151,936"]
+    assert [name.split(", ")[1] for name in shown.index] == ["by formula", "counted"] * 3
+    rows = shown.to_numpy().tolist()
+    assert rows[0::2] == rows[1::2]
+    assert rows[0] == ["262,144", "3,216,448", "9,723,904"]
+    assert html(app).count("<img src='data:image/svg+xml") == 2
+
+
 @pytest.mark.parametrize("view, name", [("softmax", "S"), ("scale", "P")])
 def test_a_row_can_be_typed_and_all_that_follows_is_of_it(view, name):
     app = open_app(page=PAGE, **{"steps.view": view, "steps.numbers": f"{name}02_5~{name}07_1~X00_1"})
