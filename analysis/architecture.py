@@ -7,9 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from torch import Tensor
 
+from analysis.joined import speaking
+from analysis.mask_effect import looks_ahead
+from analysis.next_token import next_tokens
 from model_runner.block_questions import Additions, Architecture, Block, Part
 from model_runner.capture import Capture
+from model_runner.errors import NoLogits
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,26 +47,90 @@ class Stage:
         return [shape if count == 1 else f"{count} · {shape}" for shape, count in counts.items()]
 
 
+@dataclass(frozen=True)
+class Said:
+    """The token that the model finds likeliest: after the one at ``position``, or in its place, where it is hidden."""
+
+    token: int
+    probability: float
+    position: int
+    hidden: bool
+
+
+def said(capture: Capture, position: int) -> Said | None:
+    """What the model makes of its text in the end, exact over the whole vocabulary.
+
+    Of an encoder–decoder at a position of what its decoder writes. Of a model that sees the token itself, the guess for
+    the hidden word at this position, or for the first; None where no word is hidden, and of a model without an output
+    layer.
+    """
+    capture = speaking(capture)
+    hidden = [place for place, token in enumerate(capture.tokens) if token.hidden]
+    looking = looks_ahead(capture)
+    if looking and not hidden:
+        return None
+    place = position if not looking or position in hidden else hidden[0]
+    try:
+        found = next_tokens(capture, place, count=1)
+    except NoLogits:
+        return None
+    return Said(found.ids[0], found.probabilities[0], place, looking)
+
+
 def stages(
     made: Architecture, opened: int, capture: Capture | None, added: Additions | None, position: int
 ) -> list[Stage]:
-    """From the tokenizer to the output layer; block number ``opened`` shows its parts."""
+    """From the tokenizer to the output layer; block number ``opened`` shows its parts.
+
+    Of an encoder–decoder the vectors are of the stack that the capture's own tokens go through, the other has none.
+    """
+    streams = _Streams(made, capture, position)
     found = [Stage("tokenizer", None)]
-    first = _vector(None if capture is None else capture.residuals[0], position)
-    last_before = len(made.before) - 1
-    found += [Stage(one.role, one, vector=first if i == last_before else None) for i, one in enumerate(made.before)]
+    found += [Stage(one.role, one, vector=streams.at(one)) for one in made.before]
     for index, block in enumerate(made.blocks):
         if index and block.stack != made.blocks[index - 1].stack:
-            found += [Stage(one.role, one) for one in made.between]
-        after = None if capture is None else _vector(capture.residuals[block.layer + 1], position)
-        is_open = index == opened
-        found.append(Stage("block", None, block, index, is_open, after))
+            found += [Stage(one.role, one, vector=streams.at(one)) for one in made.between]
+        is_open, inside = index == opened, streams.added(block, added)
+        found.append(Stage("block", None, block, index, is_open, streams.after(block)))
         if is_open:
-            found += [Stage(one.role, one, block, vector=own, adds=True) for one, own in _inside(block, added)]
-    hidden = _vector(None if capture is None else capture.hidden, position)
-    ends = [one for one in made.after if one.role == "norm"]
-    found += [Stage(one.role, one, vector=hidden if ends and one is ends[0] else None) for one in made.after]
-    return found
+            found += [Stage(one.role, one, block, vector=own, adds=True) for one, own in _inside(block, inside)]
+    return found + [Stage(one.role, one, vector=streams.at(one)) for one in made.after]
+
+
+class _Streams:
+    """Where the vector of one token passes: which part it leaves before the first block, and after the last."""
+
+    def __init__(self, made: Architecture, capture: Capture | None, position: int) -> None:
+        self._capture, self._position = capture, position
+        stacks = {block.stack for block in made.blocks}
+        asked = "" if capture is None else capture.request.attention
+        self._stack = ("encoder" if asked == "encoder" else "decoder") if stacks != {""} else ""
+        first, last = list(made.before), list(made.after)
+        if self._stack:
+            (within, *_rest) = [f"{one.name.rsplit('.', 2)[0]}." for one in made.blocks if one.stack == self._stack]
+            own = [part for part in made.between if part.name.startswith(within)]
+            if self._stack == "encoder":
+                last = own
+            else:  # a table that both read stands before the encoder
+                first = own or [part for part in first if part.role == "embedding"]
+        self._first = first[-1].name if first else None
+        self._last = next((part.name for part in last if part.role == "norm"), None)
+
+    def at(self, part: Part) -> np.ndarray | None:
+        """After a part outside the blocks."""
+        if self._capture is None or part.name not in (self._first, self._last):
+            return None
+        return _vector(self._capture.residuals[0] if part.name == self._first else self._capture.hidden, self._position)
+
+    def after(self, block: Block) -> np.ndarray | None:
+        """After a block."""
+        if self._capture is None or block.stack != self._stack:
+            return None
+        return _vector(self._capture.residuals[block.layer + 1], self._position)
+
+    def added(self, block: Block, added: Additions | None) -> Additions | None:
+        """What is added there, if this is its stack."""
+        return added if block.stack == self._stack else None
 
 
 def _inside(block: Block, added: Additions | None) -> Iterator[tuple[Part, np.ndarray | None]]:
@@ -69,7 +138,7 @@ def _inside(block: Block, added: Additions | None) -> Iterator[tuple[Part, np.nd
     by_name: dict[str, np.ndarray] = {}
     if added is not None:
         for step, vector in zip(added.steps, added.vectors, strict=True):
-            if step.layer == block.layer and step.part != "norm":
+            if step.layer == block.layer and step.part not in ("norm", "layer"):  # a whole layer is no part's own
                 by_name[step.module] = vector.double().numpy()
     for part in block.parts:
         yield part, next((own for name, own in by_name.items() if _one_in_other(part.name, name)), None)
@@ -79,5 +148,5 @@ def _one_in_other(name: str, other: str) -> bool:
     return f"{name}.".startswith(f"{other}.") or f"{other}.".startswith(f"{name}.")
 
 
-def _vector(rows: object, position: int) -> np.ndarray | None:
-    return None if rows is None else rows[position].float().cpu().double().numpy()  # type: ignore[index]  # a tensor
+def _vector(rows: Float[Tensor, "tokens d_model"], position: int) -> np.ndarray:
+    return rows[position].float().cpu().double().numpy()

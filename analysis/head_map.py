@@ -6,6 +6,7 @@ says how many and whether it shows their largest or their mean.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -25,6 +26,9 @@ PIXELS = 256
 N_ = str  # marks a text for Babel without translating it here
 
 What = Literal["weights", "scores", "value"]
+Pooled = Literal["max", "mean"]
+Cells = Callable[[tuple[Unit, ...], tuple[Unit, ...]], tuple[Tensor, Tensor]]
+# of the units that look and those that are looked at: a number a pair, and whether any of its cells is visible
 
 
 @dataclass(frozen=True)
@@ -163,10 +167,20 @@ def head_map(
 
     O(window) time, O(ROWS × keys of the window) memory; all keys where the first is hidden.
     """
-    units = units_of(capture, reading)
+    how: Pooled = "mean" if reading.what == "scores" else "max"
+
+    def cells(looking: tuple[Unit, ...], looked_at: tuple[Unit, ...]) -> tuple[Tensor, Tensor]:
+        return _unit_cells(capture, layer, head, reading, looking, looked_at)
+
+    return cells_map(capture, units_of(capture, reading), window, cells, how=how, pixels=pixels)
+
+
+def cells_map(
+    capture: Capture, units: tuple[Unit, ...], window: Window | None, cells: Cells, *, how: Pooled, pixels: int = PIXELS
+) -> HeadMap:
+    """A map of any number that each pair of units has, in blocks of at most ``ROWS`` rows; ``how`` pixels pool."""
     whole = whole_window(capture, units)
     window = clip_window(window, whole)
-    how: How = "mean" if reading.what == "scores" else "max"
     pixel_rows = fixed_bins(window.q1 - window.q0, pixels)
     pixel_columns = fixed_bins(window.k1 - window.k0, pixels)
     per_block = max(1, ROWS // pixel_rows[0].stop)
@@ -174,7 +188,7 @@ def head_map(
     for first in range(0, len(pixel_rows), per_block):
         rows = pixel_rows[first : first + per_block]
         looking = units[window.q0 + rows[0].start : window.q0 + rows[-1].stop]
-        values, visible = _unit_cells(capture, layer, head, reading, looking, units[window.k0 : window.k1])
+        values, visible = cells(looking, units[window.k0 : window.k1])
         inside = [slice(part.start - rows[0].start, part.stop - rows[0].start) for part in rows]
         blocks.append(_pixels(values, visible, inside, pixel_columns, how))
     per_pixel = (pixel_rows[0].stop, pixel_columns[0].stop)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -11,9 +12,9 @@ from torch import Tensor
 from analysis.joined import first_query, n_looked_at
 from analysis.step_window import Window, window
 from attention.similarity import Split, split
-from model_runner.capture import Capture
+from model_runner.capture import ROWS, Capture
 
-MOST = 512  # tokens on either side whose cells are all looked at
+Ends = tuple[float, float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +30,9 @@ class HeadVectors:
 class Spread:
     """From the least to the largest, over every cell that may be seen."""
 
-    q_norm: tuple[float, float]
-    k_norm: tuple[float, float]
-    cosine: tuple[float, float]
+    q_norm: Ends
+    k_norm: Ends
+    cosine: Ends
     cells: int
 
 
@@ -44,14 +45,26 @@ def head_vectors(capture: Capture, layer: int, head: int, query: int) -> HeadVec
 
 
 def spread(capture: Capture, layer: int, head: int) -> Spread:
-    """Over the first ``MOST`` queries and keys of the text. O(MOST²) memory."""
-    record = capture.record(layer)
-    rows = slice(first_query(capture), min(first_query(capture) + MOST, len(capture.tokens)))
-    keys = slice(0, min(MOST, n_looked_at(capture)))
-    q, k = (x.detach().to("cpu", torch.float64) for x in (record.q[head, rows], record.k[head // record.group, keys]))
-    found: Split = split(q, k)
-    keep = record.mask.tile(rows, keys, record.q.device, head=head).cpu().expand(found.cosines.shape)
-    cosines = found.cosines[keep]
-    seen = [found.q_norms[keep.any(1)], found.k_norms[keep.any(0)], cosines]
-    ends = [(float(one.min()), float(one.max())) for one in seen]
-    return Spread(*ends, cells=int(keep.sum()))
+    """Over every cell of the head, a block of rows at a time: O(tokens²) time, O(ROWS × keys) memory."""
+    record, n_keys = capture.record(layer), n_looked_at(capture)
+    k = record.k[head // record.group, :n_keys].to(torch.float64)
+    ends: list[tuple[Ends, Ends]] = []
+    cells, seen_keys = 0, torch.zeros(n_keys, dtype=torch.bool, device=k.device)
+    for start in range(first_query(capture), len(capture.tokens), ROWS):
+        rows = slice(start, min(start + ROWS, len(capture.tokens)))
+        found: Split = split(record.q[head, rows].to(torch.float64), k)
+        keep = record.mask.tile(rows, slice(0, n_keys), k.device, head=head).expand(found.cosines.shape)
+        if keep.any():
+            ends.append((_ends(found.q_norms[keep.any(1)]), _ends(found.cosines[keep])))
+        cells, seen_keys = cells + int(keep.sum()), seen_keys | keep.any(0)
+    q_norms, angles = zip(*ends, strict=True)
+    return Spread(_widest(q_norms), _ends(k.norm(dim=-1)[seen_keys]), _widest(angles), cells)
+
+
+def _ends(values: Float[Tensor, "..."]) -> Ends:
+    return float(values.min()), float(values.max())
+
+
+def _widest(every: Iterable[Ends]) -> Ends:
+    lows, highs = zip(*every, strict=True)
+    return min(lows), max(highs)

@@ -6,6 +6,9 @@ import itertools
 import math
 from collections.abc import Sequence
 
+import torch
+from torch import Tensor, nn
+
 VOCABULARIES = (4_096, 50_257, 151_936)
 CUTOFFS = (2_000, 10_000)  # of the adaptive softmax: frequent, less frequent, rare
 DIVISOR = 4  # each cluster of rarer tokens has vectors a quarter as long as the one before
@@ -69,3 +72,52 @@ def adaptive_cost(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> float:
     shares = zipf(n)
     rare = [math.fsum(shares[low:high]) for low, high in itertools.pairwise(edges)]
     return head + math.fsum(share * cost for share, cost in zip(rare, clusters, strict=True))
+
+
+# -- the same, counted ------------------------------------------------------------------------------------------------
+
+
+def counted_full(n: int, d: int) -> int:
+    """Of torch's linear layer, while one vector goes through it. O(n d) memory."""
+    return _products(_zeros(nn.Linear(d, n, bias=False, device="meta")), d=d)
+
+
+def counted_tree(n: int, d: int) -> float:
+    """Every leaf of the whole tree walked to, and the mean of what that takes."""
+    return sum(balanced_depths(n)) * d / n
+
+
+def counted_adaptive(n: int, d: int, cutoffs: Sequence[int] = CUTOFFS) -> float:
+    """Of torch's AdaptiveLogSoftmaxWithLoss: the head and the cluster of each token in turn, weighed by frequency."""
+    edges = [cutoff for cutoff in cutoffs if cutoff < n]
+    if not edges:
+        return float(counted_full(n, d))
+    with torch.device("meta"):
+        module = nn.AdaptiveLogSoftmaxWithLoss(d, n, edges, div_value=DIVISOR)
+    _zeros(module)
+    head = _products(module.head, d=d)
+    costs = [head, *(head + _products(tail, d=d) for tail in module.tail)]
+    return math.fsum(share * costs[sum(rank >= edge for edge in edges)] for rank, share in enumerate(zipf(n)))
+
+
+def _zeros(module: nn.Module) -> nn.Module:
+    """Made on the meta device, now here; its numbers do not matter."""
+    module.to_empty(device="cpu")
+    for weight in module.parameters():
+        nn.init.zeros_(weight)
+    return module
+
+
+def _products(module: nn.Module, *, d: int) -> int:
+    """Multiply-adds of its linear layers while one vector of d numbers goes through: inputs × outputs of each."""
+    made: list[int] = []
+
+    def count(layer: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> None:
+        made.append(given[0].numel() * output.numel())
+
+    hooks = [one.register_forward_hook(count) for one in module.modules() if isinstance(one, nn.Linear)]
+    with torch.no_grad():
+        module(torch.zeros(d))
+    for hook in hooks:
+        hook.remove()
+    return sum(made)

@@ -185,7 +185,8 @@ class Learned:
 
     ``before`` is the cross-entropy (nats) of each token but the first, given those before it, ``after`` the same once
     every parameter has moved by ``rate`` times its gradient of the mean. Norms are of that gradient: of each layer, of
-    each head's part of the output projection (NaN where that is not found), and of all.
+    each head's part of the output projection (NaN where that is not found), and of all. Of an encoder–decoder the
+    text is what its decoder writes, and the token that ends it; layers and heads are those of the request's attention.
     """
 
     rates: tuple[float, ...]

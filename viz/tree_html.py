@@ -1,14 +1,16 @@
-"""A small binary tree with the way to one of its leaves, as a picture in colours that read on light and dark."""
+"""Small trees with the way to one of their leaves, as pictures in colours that read on light and dark."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 
 from viz.svg import element
 from viz.token_text import escaped
 
 _WIDTH, _LEVEL, _TOP = 320, 42, 14
 _WAY, _REST = "#6f70c4", "#8d8e94"
+_LEAVES = 4  # drawn of a group, however many it has
 
 
 def tree_html(leaves: int, chosen: int, label: str) -> str:
@@ -19,13 +21,50 @@ def tree_html(leaves: int, chosen: int, label: str) -> str:
         for place in range(2**level):
             on_way = place == chosen >> (depth - level)
             x, y = _WIDTH * (place + 0.5) / 2**level, _TOP + level * _LEVEL
-            color = _WAY if on_way else _REST
             if level:
                 up = _WIDTH * (place // 2 + 0.5) / 2 ** (level - 1)
-                line = {"x1": up, "y1": y - _LEVEL, "x2": x, "y2": y, "stroke": color}
-                parts.insert(0, element("line", **line, stroke_width=4 if on_way else 1.2))
-            parts.append(element("circle", cx=x, cy=y, r=7 if on_way else 4.5, fill=color))
-    height = _TOP * 2 + depth * _LEVEL
+                parts.insert(0, _line(up, y - _LEVEL, x, y, on_way=on_way))
+            parts.append(_node(x, y, on_way=on_way))
+    return _picture(parts, _TOP * 2 + depth * _LEVEL, label)
+
+
+def adaptive_tree_html(groups: Sequence[Sequence[str]], chosen: int, label: str) -> str:
+    """Leaves of the first group hang on the root, those of each other one on a node that does; the way to a leaf of
+    group ``chosen`` thick. A group's lines of words stand under its leaves; ``label`` under the picture.
+    """
+    parts, root = [_node(_WIDTH / 2, _TOP, on_way=True)], _WIDTH / 2
+    for number, words in enumerate(groups):
+        left, level = _WIDTH * number / len(groups), 2 if number else 1
+        middle, y, here = left + _WIDTH / len(groups) / 2, _TOP + level * _LEVEL, number == chosen
+        up = root
+        if number:
+            up = middle
+            parts.insert(0, _line(root, _TOP, middle, y - _LEVEL, on_way=here))
+            parts.append(_node(middle, y - _LEVEL, on_way=here))
+        for place in range(_LEAVES):
+            x, on_way = left + _WIDTH / len(groups) * (place + 0.5) / _LEAVES, here and place == 1
+            parts.insert(0, _line(up, y - _LEVEL, x, y, on_way=on_way))
+            parts.append(_node(x, y, on_way=on_way))
+        for row, line in enumerate(words):
+            place = {"x": middle, "y": _TOP + 2 * _LEVEL + 24 + 15 * row, "text_anchor": "middle"}
+            parts.append(
+                element(
+                    "text", escaped(line), **place, font_size=12, font_family="sans-serif", fill=_WAY if here else _REST
+                )
+            )
+    return _picture(parts, _TOP * 2 + 2 * _LEVEL + 15 * max(map(len, groups)) + 4, label)
+
+
+def _line(x: float, y: float, x_end: float, y_end: float, *, on_way: bool) -> str:
+    ends = {"x1": x, "y1": y, "x2": x_end, "y2": y_end}
+    return element("line", **ends, stroke=_WAY if on_way else _REST, stroke_width=4 if on_way else 1.2)
+
+
+def _node(x: float, y: float, *, on_way: bool) -> str:
+    return element("circle", cx=x, cy=y, r=7 if on_way else 4.5, fill=_WAY if on_way else _REST)
+
+
+def _picture(parts: Sequence[str], height: float, label: str) -> str:
     box = {"viewBox": f"0 0 {_WIDTH} {height}", "width": _WIDTH, "height": height}
     drawn = element("svg", *parts, **box, xmlns="http://www.w3.org/2000/svg")
     picture = f"data:image/svg+xml;base64,{base64.b64encode(drawn.encode()).decode()}"

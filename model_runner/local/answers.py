@@ -95,6 +95,8 @@ class Answers:
                 return stream_additions(engine, request, position)
             case FeedForwardUnits(request, layer, position, top):
                 return feed_forward_units(engine, request, layer, position, top)
+            case TrainingStep(request, rates):
+                return training_step(engine, request, rates)
             case RandomRouting(ids, n_vocab):
                 return random_routing(ids, n_vocab)
             case Logits(hidden):
@@ -136,8 +138,6 @@ class Answers:
                 return singulars(question, engine.anatomy.layers, engine.decomposed)
             case ExpertRouting(request):
                 return routing(engine, request)
-            case TrainingStep(request, rates):
-                return training_step(engine, request, rates)
             case _:
                 raise TypeError(f"{question!r} is no question")
 

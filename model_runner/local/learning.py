@@ -11,9 +11,11 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from model_runner.block_questions import Learned
-from model_runner.errors import N_, EditNotPossible, NoAttribution, NotSeparable
+from model_runner.errors import N_, EditNotPossible, NotSeparable
 from model_runner.local.cancelling import pause
+from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
+from model_runner.local.lesson import Lesson, of_one_text, of_two_texts
 from model_runner.local.numbers import is_quantized
 from model_runner.local.reading import explained
 from model_runner.request import CaptureRequest
@@ -24,72 +26,63 @@ QUANTIZED = N_("its weights are quantized, and whole numbers have no gradient")
 ONE_TOKEN = N_("the text is one token long, so that there is nothing to predict")
 
 
-def training_step(engine: Engine, request: CaptureRequest, rates: tuple[float, ...]) -> Learned:
+def training_step(engine: Engine | EncoderDecoder, request: CaptureRequest, rates: tuple[float, ...]) -> Learned:
     """Gradient, its norms, and the losses after a step of each of these rates. Raises RunnerError."""
-    engine.check_head()
     if request.edits:
         raise EditNotPossible(reason=N_("a training step is made on the unmodified model only"))
-    tokens = engine.write(request).tokens
-    if len(tokens) < 2:
-        raise NotSeparable(reason=ONE_TOKEN)
     if is_quantized(engine.model):
         raise NotSeparable(reason=QUANTIZED)
     if engine.info.n_parameters > LARGEST:
         raise NotSeparable(reason=TOO_LARGE)
-    given = engine.given.of(tokens)
-    with explained(engine.info, len(tokens)):
+    lesson = of_one_text(engine, request) if isinstance(engine, Engine) else of_two_texts(engine, request)
+    if not len(lesson.wanted):
+        raise NotSeparable(reason=ONE_TOKEN)
+    with explained(engine.info, sum(one.shape[1] for one in lesson.given.values())):
         copied = copy.deepcopy(engine.model).requires_grad_(True)
         with torch.enable_grad():
-            before = _losses(copied, given)
+            before = _losses(copied, lesson)
             before.mean().backward()
         gradients = {name: one.grad for name, one in copied.named_parameters() if one.grad is not None}
         starts = {name: one.detach().clone() for name, one in copied.named_parameters() if name in gradients}
-        after = [_stepped(copied, starts, gradients, rate, given) for rate in rates]
+        after = [_stepped(copied, starts, gradients, rate, lesson) for rate in rates]
+    names = engine.anatomy.names
     return Learned(
         rates=rates,
         before=before.detach().cpu(),
         after=torch.stack(after).cpu() if after else before.detach().cpu()[None][:0],
-        layers=torch.tensor([_norm(engine, gradients, layer) for layer in range(engine.info.n_layers)]),
-        heads=_heads(engine, gradients),
+        layers=torch.tensor([_norm(gradients, f"{names[id(layer)]}.") for layer in lesson.layers]),
+        heads=torch.stack([_by_head(gradients, names, one, lesson.n_heads) for one in lesson.projections]),
         whole=float(torch.stack([one.float().square().sum() for one in gradients.values()]).sum().sqrt()),
     )
 
 
-def _losses(model: Any, given: dict[str, Tensor]) -> Float[Tensor, "predicted"]:
-    logits = model(**given, use_cache=False, return_dict=True).logits[0].float()
-    return nn.functional.cross_entropy(logits[:-1], given["input_ids"][0, 1:], reduction="none")
+def _losses(model: Any, lesson: Lesson) -> Float[Tensor, "predicted"]:
+    logits = model(**lesson.given, use_cache=False, return_dict=True).logits[0].float()
+    return nn.functional.cross_entropy(logits[: len(lesson.wanted)], lesson.wanted, reduction="none")
 
 
 def _stepped(
-    model: Any, starts: dict[str, Tensor], gradients: dict[str, Tensor], rate: float, given: dict[str, Tensor]
+    model: Any, starts: dict[str, Tensor], gradients: dict[str, Tensor], rate: float, lesson: Lesson
 ) -> Float[Tensor, "predicted"]:
     pause()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             if name in starts:
                 parameter.copy_(starts[name] - rate * gradients[name])
-        return _losses(model, given)
+        return _losses(model, lesson)
 
 
-def _norm(engine: Engine, gradients: dict[str, Tensor], layer: int) -> float:
-    within = f"{engine.anatomy.names[id(engine.anatomy.layers[layer])]}."
+def _norm(gradients: dict[str, Tensor], within: str) -> float:
     own = [one.float().square().sum() for name, one in gradients.items() if name.startswith(within)]
     return float(torch.stack(own).sum().sqrt()) if own else float("nan")
 
 
-def _heads(engine: Engine, gradients: dict[str, Tensor]) -> Float[Tensor, "layers heads"]:
-    """Of each head's columns of the output projection, where the direct path knows it."""
-    heads = engine.anatomy.n_heads
-    found = torch.full((engine.info.n_layers, heads), torch.nan)
-    try:
-        path = engine.direct_path()
-    except NoAttribution:
-        return found
-    for layer, way in enumerate(path.layers):
-        projection = None if isinstance(way, str) else way.projection
-        if projection is None:
-            continue
-        gradient = gradients[f"{engine.anatomy.names[id(projection)]}.weight"]
-        columns = gradient.T if isinstance(projection, Conv1D) else gradient
-        found[layer] = columns.float().unflatten(1, (heads, -1)).square().sum(dim=(0, 2)).sqrt().cpu()
-    return found
+def _by_head(
+    gradients: dict[str, Tensor], names: dict[int, str], projection: nn.Module | None, heads: int
+) -> Float[Tensor, "heads"]:
+    """Of each head's columns of the output projection; NaN where that is not known."""
+    if projection is None:
+        return torch.full((heads,), torch.nan)
+    gradient = gradients[f"{names[id(projection)]}.weight"]
+    columns = gradient.T if isinstance(projection, Conv1D) else gradient
+    return columns.float().unflatten(1, (heads, -1)).square().sum(dim=(0, 2)).sqrt().cpu()

@@ -8,11 +8,13 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from analysis.architecture import Stage, stages
+from analysis.architecture import Said, Stage, said, stages
+from analysis.joined import speaking
 from analysis.kv_bytes import Sharing
-from model_runner.block_questions import Additions, Architecture, Block, StreamAdditions, WhatItIsMadeOf
+from model_runner import Capture
+from model_runner.block_questions import Architecture, Block, StreamAdditions, WhatItIsMadeOf
 from model_runner.errors import NoSuchPlace
-from pages.block.asked import asked
+from pages.block.asked import asked, chosen_text
 from pages.block.state import BlockState, state
 from ui.components import mount
 from ui.i18n import _
@@ -41,31 +43,51 @@ class ArchitectureView:
     rows: list[Row]
     payload: bytes
     position: int
-    one_stack: bool
+    stack: str  # of the token: "encoder", "decoder", or "" of a model with one
+    says: Said | None
+    next_word: str
 
 
 def show_architecture(opened: PageContext) -> ArchitectureView:
     """The picture; a click opens a block. Raises RunnerError."""
-    made = asked(opened, WhatItIsMadeOf())
-    position = len(opened.capture.tokens) - 1 if opened.query is None else opened.query
-    added: Additions | None = None
-    one_stack = not opened.runner.info.attentions
-    if one_stack:
-        added = asked(opened, StreamAdditions(opened.capture.request, position))
+    made, here = asked(opened, WhatItIsMadeOf()), chosen_text(opened)
+    capture = here.capture
+    position = len(capture.tokens) - 1 if here.query is None else here.query
+    added = asked(here, StreamAdditions(capture.request, position))
     index = _block(opened, made)
-    found = stages(made, index, opened.capture if one_stack else None, added, position)
+    found = stages(made, index, capture, added, position)
+    stack = _stack_of(here)
+    says = said(capture, -1 if stack == "encoder" else position)
     rows = [row_of(opened, made, stage) for stage in found]
+    word = "" if says is None else opened.runner.token_text(says.token)
+    if says is not None:
+        rows.append(_row_said(speaking(capture), says, word))
     vectors = np.full((len(rows), made.d_model), np.nan)
     for place, stage in enumerate(found):
         if stage.vector is not None:
             vectors[place] = stage.vector
-    token = opened.capture.tokens[position].text
-    strips = _("the vector of {token} ({position}) there").format(token=token, position=position) if one_stack else ""
+    token = capture.tokens[position].text
+    strips = _("the vector of {token} ({position}) there").format(token=token, position=position)
     columns = [_("stage · module"), _("shapes of its matrices"), _("parameters"), strips]
     payload = model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS))
     st.html(f"<p class='atlas-caption'>{escape(_summary(opened, made))}</p>")
     mount(model_stages.SOURCE, payload, key="model_stages", on={"block": _open})
-    return ArchitectureView(made, found, rows, payload, position, one_stack)
+    return ArchitectureView(made, found, rows, payload, position, stack, says, word)
+
+
+def _stack_of(here: PageContext) -> str:
+    if not here.runner.info.attentions:
+        return ""
+    return "encoder" if here.capture.request.attention == "encoder" else "decoder"
+
+
+def _row_said(capture: Capture, says: Said, word: str) -> Row:
+    """The token that the whole way ends with, and how likely the model finds it."""
+    place = says.position % len(capture.tokens)
+    where = _("in place of {token}") if says.hidden else _("after {token}")
+    title = _("hidden word") if says.hidden else _("next token")
+    token = f"{capture.tokens[place].text} ({place})"
+    return Row("stage", title, where.format(token=token), f"{word} · {number(says.probability, 'share')}")
 
 
 def _block(opened: PageContext, made: Architecture) -> int:

@@ -14,7 +14,7 @@ from viz.stages_svg import stages_svg
 
 def architecture_view(found: ArchitectureView) -> View:
     """The rows as they are drawn, and every module with its parameters."""
-    made, names = found.made, [_name(found, place) for place in range(len(found.rows))]
+    made, names = found.made, [_name(found, place) for place in range(len(found.stages))]
     lengths = [np.nan if one.vector is None else float(np.linalg.norm(one.vector)) for one in found.stages]
     counts = [float(one.n_parameters) for one in found.stages]
     data = {_("parameters"): counts, _("share"): [n / made.n_parameters for n in counts], _("length"): lengths}
@@ -23,7 +23,7 @@ def architecture_view(found: ArchitectureView) -> View:
         name="architecture",
         title=_("architecture"),
         what="modules of the model with their parameters, and one token's vector after each stage or added by a part",
-        tables=lambda: {_("architecture"): pd.DataFrame(data, index=names)},
+        tables=lambda: {_("architecture"): pd.DataFrame(data, index=names)} | _said(found),
         page=component_page(model_stages.SOURCE, found.payload),
         picture=lambda title, words: stages_svg(
             [(row.depth, row.title, row.module, row.shapes, row.size, row.share) for row in found.rows],
@@ -35,15 +35,27 @@ def architecture_view(found: ArchitectureView) -> View:
     )
 
 
+def _said(found: ArchitectureView) -> dict[str, pd.DataFrame]:
+    if found.says is None:
+        return {}
+    return {_("next token"): pd.DataFrame({_("probability"): [found.says.probability]}, index=[found.next_word])}
+
+
 def _name(found: ArchitectureView, place: int) -> str:
     row = found.rows[place]
     return f"{place} {row.title} {row.module}".strip()
 
 
 def code_of(found: ArchitectureView) -> str:
-    """The parts, and where there is one stream the vectors that are drawn."""
+    """The parts, the vectors that are drawn, and what the model says in the end."""
     index = next((one.index for one in found.stages if one.open), 0)
-    return CODE + (VECTORS.format(block=index, position=found.position) if found.one_stack else "")
+    own = f'capture = capture.attention("{found.stack}")\n' if found.stack else ""
+    says = (
+        SAYS.format(whose='capture.attention("decoder")' if found.stack else "capture", position=found.says.position)
+        if found.says is not None
+        else ""
+    )
+    return CODE + own + VECTORS.format(block=index, position=found.position) + says
 
 
 VECTORS = """
@@ -52,6 +64,10 @@ from model_runner.block_questions import StreamAdditions
 
 added = runner.submit(StreamAdditions(capture.request, {position})).result()
 vectors = [stage.vector for stage in stages(made, {block}, capture, added, {position})]  # None: of no vector
+"""
+SAYS = """
+probabilities = {whose}.logits({position}).double().softmax(0)
+token, likeliest = runner.token_text(int(probabilities.argmax())), probabilities.max()
 """
 CODE = """
 from model_runner.block_questions import WhatItIsMadeOf

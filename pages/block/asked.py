@@ -7,7 +7,6 @@ from typing import TypeVar
 
 from analysis.joined import Joined
 from jobs.waiting import waited
-from model_runner.errors import OneStackOnly
 from model_runner.question import Question
 from ui import cached, session
 from ui.page import PageContext, show_stage
@@ -20,12 +19,6 @@ def asked(opened: PageContext, question: Question[A]) -> A:
     return cached.made(("asked", repr(opened.capture.request), repr(question)), lambda: _answer(opened, question))
 
 
-def one_stack(opened: PageContext) -> None:
-    """Raises OneStackOnly for an encoder–decoder."""
-    if opened.runner.info.attentions:
-        raise OneStackOnly(name=opened.runner.info.name)
-
-
 def one_text(opened: PageContext) -> PageContext:
     """The text whose stream is looked at, with its own positions: of two that are drawn as one, what is written."""
     capture = opened.capture
@@ -33,6 +26,14 @@ def one_text(opened: PageContext) -> PageContext:
         return opened
     query = None if opened.query is None else opened.query - capture.n_read
     return replace(opened, capture=capture.cross, query=query)
+
+
+def chosen_text(opened: PageContext) -> PageContext:
+    """The same, but of two that are drawn as one the text whose token was chosen last: with a key, what is read."""
+    capture = opened.capture
+    if isinstance(capture, Joined) and capture.cross is not None and opened.key is not None:
+        return replace(opened, capture=capture.cross.attention("encoder"), query=opened.key)
+    return one_text(opened)
 
 
 def _answer(opened: PageContext, question: Question[A]) -> A:

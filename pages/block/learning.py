@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 
 import numpy as np
 import streamlit as st
 
+from analysis.joined import first_query, speaking
 from analysis.mask_effect import looks_ahead
+from analysis.teacher_forcing import end_of
+from model_runner import Capture
 from model_runner.block_questions import Learned, TrainingStep
-from pages.block.asked import asked, one_stack
+from pages.block.asked import asked
 from pages.block.state import RATES, BlockState, state
 from ui import session
 from ui.components import mount
@@ -42,17 +46,20 @@ class LearningView:
     words: tuple[tuple[str, ...], ...]
     payload: bytes
     charts: tuple[Lines, ...]
+    two_texts: bool
 
 
 def show_learning(opened: PageContext) -> LearningView | None:
-    """Teacher forcing above, the step below; None where a sentence says why not. Raises RunnerError."""
-    one_stack(opened)
-    capture = opened.capture
+    """Teacher forcing above, the step below; None where a sentence says why not. Raises RunnerError.
+
+    Of an encoder–decoder what its decoder writes, whichever attention is looked at, and the gradients of that one.
+    """
+    capture = speaking(opened.capture)
     if looks_ahead(capture):
         st.info(plain(_("This model sees the tokens that it would have to predict: it does not learn in this way.")))
         return None
     held = state().rate
-    learned = asked(opened, TrainingStep(capture.request, tuple(map(float, RATES))))
+    learned = asked(opened, TrainingStep(opened.capture.request, tuple(map(float, RATES))))
     place = RATES.index(held)
     with st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small"):
         choose(BlockState, "rate", held, {rate: rate for rate in RATES})
@@ -60,9 +67,11 @@ def show_learning(opened: PageContext) -> LearningView | None:
         words = _("Learning rate. Mean cross-entropy {before} nats, {after} after one step on this text, on a copy.")
         said = words.format(before=f"{loss:.3f}", after=f"{after:.3f}")
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="stretch")
-    shown = tuple(map(tuple, _words(opened)))
-    payload = forced_payload(learned, place, shown, opened.query)
-    mount(layer_head_map.SOURCE, payload, key="forced_map", on={"head": _open})
+    shown = tuple(map(tuple, _words(opened, capture, len(learned.before))))
+    first, reads = first_query(opened.capture), opened.capture.request.attention == "encoder"
+    query = None if opened.query is None or reads else opened.query - first
+    payload = forced_payload(learned, place, shown, query)
+    mount(layer_head_map.SOURCE, payload, key="forced_map", on={} if reads else {"head": partial(_open, first)})
     charts = (rate_chart(learned), layer_chart(learned))
     columns = st.columns(3 if learned.heads.isfinite().any() else 2, gap="medium")
     for column, chart, key in zip(columns, charts, ("rates", "layers"), strict=False):
@@ -74,14 +83,16 @@ def show_learning(opened: PageContext) -> LearningView | None:
             heading = _("Gradient by head, of its part of W_O alone")
             st.html(f"<div class='atlas-head'><b>{escape(heading)}</b></div>")
             mount(layer_head_map.SOURCE, heads_payload(opened, learned), key="gradient_map", on={"head": _open_head})
-    return LearningView(learned, place, shown, payload, charts)
+    return LearningView(learned, place, shown, payload, charts, bool(opened.capture.attentions))
 
 
-def _words(opened: PageContext) -> list[list[str]]:
-    """What is read, what must follow, and what the model says."""
-    tokens = [token.text for token in opened.capture.tokens]
-    said = [int(opened.capture.logits(position).argmax()) for position in range(len(tokens) - 1)]
-    return [tokens[:-1], tokens[1:], [opened.runner.token_text(one) for one in said]]
+def _words(opened: PageContext, capture: Capture, count: int) -> list[list[str]]:
+    """What is read, what must follow, and what the model says, at so many positions."""
+    tokens = [token.text for token in capture.tokens]
+    end = end_of(capture) if count == len(tokens) else None  # of an encoder–decoder, which also has to end the text
+    ends = [] if end is None else [opened.runner.token_text(end)]
+    said = [int(capture.logits(position).argmax()) for position in range(count)]
+    return [tokens[:count], [*tokens[1:], *ends], [opened.runner.token_text(one) for one in said]]
 
 
 def forced_payload(learned: Learned, place: int, words: tuple[tuple[str, ...], ...], query: int | None) -> bytes:
@@ -121,9 +132,9 @@ def heads_payload(opened: PageContext, learned: Learned) -> bytes:
     )
 
 
-def _open(cell: list[int] | None) -> None:
+def _open(first: int, cell: list[int] | None) -> None:
     if cell is not None:
-        session.move(query=int(cell[1]), key=None)
+        session.move(query=first + int(cell[1]), key=None)
 
 
 def _open_head(cell: list[int] | None) -> None:

@@ -42,14 +42,14 @@ def learning_view(found: LearningView) -> View:
             "before": learned.before.numpy(), "after": learned.after.numpy(), "layers": learned.layers.numpy(),
             "heads": learned.heads.numpy(), "rates": np.array(learned.rates),
         },
-        code=CODE.format(rate=rate),
+        code=CODE.format(rate=rate, whose='capture.attention("decoder")' if found.two_texts else "capture"),
     )  # fmt: skip  # arrays in two lines
 
 
 CODE = """
 from model_runner.block_questions import TrainingStep
 
-losses = capture.surprisals()  # nats, of each token but the first
+losses = {whose}.surprisals()  # nats, of each token but the first
 learned = runner.submit(TrainingStep(capture.request, ({rate},))).result()
 before, after = learned.before.mean(), learned.after[0].mean()
 """

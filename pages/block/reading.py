@@ -48,6 +48,8 @@ def _architecture() -> None:
               "the feed-forward part (FFN) works on each token alone; what both make is added to the stream."),
             _("At the right the same token at every stage: one column a dimension, red above zero, blue below, and the "
               "length of the vector. What is known of a block was measured with a few tokens, not read from its name."),
+            _("Of an encoder–decoder, a token that is read goes through the encoder, one that is written through the "
+              "decoder. At the bottom stands the likeliest next token: what the whole way was for."),
         ],
         formula="pre-norm:  x ← x + part(norm(x))\npost-norm: x ← norm(x + part(x))\n"
         "parallel:  x ← x + attention(x) + FFN(x)",
@@ -117,6 +119,8 @@ def _learning() -> None:
               "worse it did."),
             _("The gradient says how each parameter would have to move to make the loss smaller. One step moves all of "
               "them against it, times the learning rate: too small does little, too large makes all worse."),
+            _("An encoder–decoder learns what its decoder writes, having read the whole other text; the gradients are "
+              "of the layers and heads of the attention that is chosen."),
             _("This happens on a copy, on this text alone: the model that all pages show stays as it is. Training is "
               "millions of such steps over many texts."),
         ],

@@ -94,6 +94,8 @@ def _similarity() -> None:
             _("The same queries and keys, measured in several ways; choose one in the line of small pictures."),
             _("A dot product is ‖q‖ ‖k‖ cos: a key can be looked at because it points the right way, or because it is "
               "long."),
+            _("On the model’s own head three maps below show every cell: the angle alone, both lengths multiplied, and "
+              "their product. A column that is dark in the second map belongs to a long key."),
         ],
         formula="q · k = ‖q‖ ‖k‖ cos\nadditive = v · tanh(q W + k U)",
         source="Bahdanau et al. 2015, arXiv:1409.0473; " + VASWANI,

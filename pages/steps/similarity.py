@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -17,6 +18,7 @@ from attention.small_attention import small_attention
 from pages.steps.chains import json_matrix, show_chain
 from pages.steps.numbers import changed, numbers_of
 from pages.steps.on_model import token_names
+from pages.steps.similarity_maps import DrawnMaps, arrays_of, code_of, show_maps, svg_of, tables_of
 from pages.steps.state import state
 from ui.i18n import _
 from ui.page import PageContext
@@ -33,8 +35,12 @@ class Similar:
 
     tables: dict[str, Table]
     code: str
-    of_model: bool
     payload: bytes
+    maps: DrawnMaps | None = None  # of the model's head
+
+    @property
+    def of_model(self) -> bool:
+        return self.maps is not None
 
 
 def show_small_similarity() -> Similar:
@@ -56,7 +62,7 @@ def show_small_similarity() -> Similar:
 
 
 def show_model_similarity(opened: PageContext, query: int) -> Similar:
-    """The open head's own, of a few tokens; over all cells how far lengths and angles go."""
+    """The open head's own: of a few tokens number by number, and of all cells as maps."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     found, ends = head_vectors(capture, layer, head, query), spread(capture, layer, head)
     words = _(
@@ -72,7 +78,9 @@ def show_model_similarity(opened: PageContext, query: int) -> Similar:
         f"found = head_vectors(capture, {layer}, {head}, {query})\nq, k = found.q, found.k\n"
         f"ends = spread(capture, {layer}, {head})\n"
     )
-    return _show(found.q.numpy(), found.k.numpy(), split(found.q, found.k), names, code, None)
+    shown = _show(found.q.numpy(), found.k.numpy(), split(found.q, found.k), names, code, None)
+    maps = show_maps(opened)
+    return replace(shown, maps=maps, code=shown.code + "\n" + code_of(maps))
 
 
 def _span(ends: tuple[float, float]) -> str:
@@ -105,7 +113,7 @@ def _show(
         )
         lines += "\nadditive = torch.tanh((q @ w_q)[:, None] + (k @ w_k)[None]) @ v"
     start = "" if "import torch" in code else "import torch\n"
-    return Similar(tables, code + start + lines, network is None, payload)
+    return Similar(tables, code + start + lines, payload)
 
 
 def _network(
@@ -199,6 +207,7 @@ def _written(value: float) -> str:
 
 def similarity_view(found: Similar) -> View:
     """Every measure of the cells in view."""
+    maps = found.maps
     order = ["COS", *(name for name in found.tables if name != "COS")]
     tables = [found.tables[name] for name in order]
     whose = "the open head's own vectors, as attention saw them" if found.of_model else "small made-up numbers"
@@ -206,9 +215,14 @@ def similarity_view(found: Similar) -> View:
         name="similarity",
         title=_("Similarity"),
         what=f"measures of queries and keys: {whose}",
-        tables=lambda: {one.name: pd.DataFrame(one.values, list(one.rows), list(one.columns)) for one in tables},
+        tables=lambda: (
+            {one.name: pd.DataFrame(one.values, list(one.rows), list(one.columns)) for one in tables}
+            | ({} if maps is None else tables_of(maps))
+        ),
         page=component_page(step_by_step.SOURCE, found.payload),
         picture=lambda title, words: matrices_svg(tables, title=title, caption=words),
+        arrays={} if maps is None else arrays_of(maps),
+        files={} if maps is None else {f"{name}.svg": partial(svg_of, maps, name) for name in maps.views},
         code=found.code,
         starts_with_capture=found.of_model,
     )

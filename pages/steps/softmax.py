@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,29 @@ import pandas as pd
 import streamlit as st
 
 from attention.safe_softmax import DTYPES, Ways, every_way, example, overflow_at
-from attention.vocabulary_cost import VOCABULARIES, adaptive_cost, full_cost, tree_cost
+from attention.vocabulary_cost import (
+    CUTOFFS,
+    DIVISOR,
+    VOCABULARIES,
+    adaptive_cost,
+    counted_adaptive,
+    counted_full,
+    counted_tree,
+    full_cost,
+    tree_cost,
+)
 from pages.steps.chains import json_matrix, show_chain
 from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
+from ui import cached
 from ui.controls import choose
 from ui.i18n import _
 from ui.view import View, component_page
 from ui.wording import joined
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg, written
-from viz.tree_html import tree_html
+from viz.tree_html import adaptive_tree_html, tree_html
 
 LETTERS = {"S": "s", "E": "e", "N": "y", "B": "e", "A": "y", "L": "l", "O": "y"}  # what a row is called
 D = 64  # numbers of a vector, in the costs
@@ -60,19 +72,43 @@ def show_softmax() -> Softmax:
         payload = _show_ways(ways, usual.numpy(), written_numbers, knobs)
     with right:
         st.markdown(f"**{_('What a token’s probability costs')}**")
-        st.table(costs.map(lambda value: f"{value:,.0f}").rename_axis(_("tokens in the vocabulary")))
+        st.table(costs.T.map(lambda value: f"{value:,.0f}").rename_axis(_("tokens in the vocabulary")))
         words = _("Multiply-adds for one token, vectors of {d} numbers: all products; the way down a tree, the "
-                  "mean over its leaves; and adaptive, the mean over words as frequent as 1 ÷ rank.")  # fmt: skip
+                  "mean over its leaves; and adaptive, the mean over words as frequent as 1 ÷ rank. Counted: every "
+                  "leaf walked to, and what torch’s own layers multiply.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words.format(d=D))}</p>")
         st.html(tree_html(8, 5, _("A small tree: three decisions lead to one of eight tokens.")))
+        st.html(adaptive_tree_html(_groups(), 2, _adaptive_words()))
     return Softmax(ways, held.dtype, held.largest, costs, payload)
 
 
 def vocabulary_costs() -> pd.DataFrame:
-    """Multiply-adds by vocabulary and way."""
+    """Multiply-adds by vocabulary and way, by formula and counted."""
     ways = {_("full softmax"): full_cost, _("tree"): tree_cost, _("adaptive"): adaptive_cost}
-    data = {name: [float(cost(n, D)) for n in VOCABULARIES] for name, cost in ways.items()}
+    data: dict[str, list[float]] = {}
+    for place, (name, cost) in enumerate(ways.items()):
+        data[_("{way}, by formula").format(way=name)] = [float(cost(n, D)) for n in VOCABULARIES]
+        data[_("{way}, counted").format(way=name)] = cached.made("counted costs", _counted)[place]
     return pd.DataFrame(data, index=[f"{n:,}" for n in VOCABULARIES])
+
+
+def _counted() -> list[list[float]]:
+    """The same way by way; it takes a third of a second."""
+    return [[float(cost(n, D)) for n in VOCABULARIES] for cost in (counted_full, counted_tree, counted_adaptive)]
+
+
+def _groups() -> list[list[str]]:
+    """Of the adaptive softmax of the middle vocabulary: how many tokens, and how long a vector."""
+    edges = [0, *CUTOFFS, VOCABULARIES[1]]
+    sizes = [high - low for low, high in pairwise(edges)]
+    return [[f"{size:,}", f"d = {D // DIVISOR**number}"] for number, size in enumerate(sizes)]
+
+
+def _adaptive_words() -> str:
+    return _(
+        "Adaptive, of {count} tokens: the frequent ones and a node a cluster are compared first; a rare token costs "
+        "its cluster besides, whose vectors are shorter."
+    ).format(count=f"{VOCABULARIES[1]:,}")
 
 
 def tables_of(ways: Ways) -> dict[str, Table]:
@@ -165,8 +201,10 @@ def softmax_view(found: Softmax) -> View:
         "safe = (scores - scores.max()).exp() / (scores - scores.max()).exp().sum()\n"
         "logs = torch.log_softmax(scores, 0)\n\n"
         "from attention.safe_softmax import online\n"
-        "from attention.vocabulary_cost import adaptive_cost, full_cost, tree_cost\n\n"
+        "from attention.vocabulary_cost import adaptive_cost, full_cost, tree_cost\n"
+        "from attention.vocabulary_cost import counted_adaptive, counted_full, counted_tree\n\n"
         "reads = online(scores.tolist())\n"
-        f"costs = [[cost(n, {D}) for cost in (full_cost, tree_cost, adaptive_cost)] for n in {VOCABULARIES}]",
+        "ways = full_cost, counted_full, tree_cost, counted_tree, adaptive_cost, counted_adaptive\n"
+        f"costs = [[cost(n, {D}) for cost in ways] for n in {VOCABULARIES}]",
         starts_with_capture=False,
     )

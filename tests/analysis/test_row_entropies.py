@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from analysis import similarities
 from analysis.row_entropies import row_entropies
 from analysis.similarities import head_vectors, spread
 from tests.analysis.test_cell import captured
@@ -28,8 +29,10 @@ def test_every_row_has_its_keys_and_its_bits(family):
     assert bits.tolist() == pytest.approx([h for _, h in expected], abs=1e-6)
 
 
+@pytest.mark.parametrize("block", [5, similarities.ROWS])
 @pytest.mark.parametrize("family", ["llama", "mistral"])
-def test_the_spread_is_over_every_cell_that_is_seen(family):
+def test_the_spread_is_over_every_cell_that_is_seen(monkeypatch, family, block):
+    monkeypatch.setattr(similarities, "ROWS", block)
     capture = captured(family)
     found, record = spread(capture, LAYER, HEAD), capture.record(LAYER)
     q, k = record.q[HEAD].double().tolist(), record.k[HEAD // record.group].double().tolist()
@@ -43,6 +46,8 @@ def test_the_spread_is_over_every_cell_that_is_seen(family):
     assert found.cosine == pytest.approx((min(cosines), max(cosines)))
     lengths = [math.hypot(*one) for one in q]
     assert found.q_norm == pytest.approx((min(lengths), max(lengths)))
+    lengths = [math.hypot(*one) for one in k]  # every key is seen by its own query
+    assert found.k_norm == pytest.approx((min(lengths), max(lengths)))
 
 
 def test_the_vectors_are_those_that_attention_saw():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+import torch
+from torch import Tensor, nn
 
 from attention.layer_costs import KERNEL, LAYERS, NEAR, counted_path
 
@@ -30,3 +32,59 @@ def test_attention_is_less_work_than_a_recurrent_net_until_the_text_is_as_long_a
     attention, recurrent = BY_NAME["attention"], BY_NAME["recurrent"]
     assert attention.work(255, 256) < recurrent.work(255, 256)
     assert attention.work(256, 256) == recurrent.work(256, 256)
+
+
+D = 4
+
+
+def _attention(x: Tensor) -> Tensor:
+    return torch.softmax(x @ x.T, dim=1) @ x
+
+
+def _restricted(x: Tensor) -> Tensor:
+    places = torch.arange(len(x))
+    near = (places[:, None] - places[None]).abs() <= NEAR
+    return torch.softmax((x @ x.T).masked_fill(~near, -torch.inf), dim=1) @ x
+
+
+def _recurrent(x: Tensor) -> Tensor:
+    cell, hidden, made = nn.RNNCell(D, D), torch.zeros(D), list[Tensor]()
+    for token in x:
+        hidden = cell(token, hidden)
+        made.append(hidden)
+    return torch.stack(made)
+
+
+def _convolution(x: Tensor) -> Tensor:
+    padded = nn.functional.pad(x.T[None], (KERNEL - 1, 0))
+    return nn.Conv1d(D, D, KERNEL)(padded)[0].T
+
+
+def _longest_chain(made: Tensor) -> int:
+    """Of operations that wait for one another, in the graph that torch keeps of them."""
+    depth: dict[object, int] = {None: 0}
+    waiting: list[tuple[object, bool]] = [(made.grad_fn, False)]
+    while waiting:
+        node, seen = waiting.pop()
+        if node in depth:
+            continue
+        before = [other for other, _ in node.next_functions]  # type: ignore[attr-defined]  # a node of autograd
+        if seen:
+            depth[node] = 1 + max((depth[other] for other in before), default=0)
+        else:
+            waiting += [(node, True), *((other, False) for other in before)]
+    return depth[made.grad_fn]
+
+
+@pytest.mark.parametrize(
+    "name, layer",
+    [("attention", _attention), ("restricted", _restricted), ("recurrent", _recurrent), ("convolution", _convolution)],
+)
+@pytest.mark.parametrize("n", [1, 2, 5, 40])
+def test_what_runs_in_parallel_is_counted_from_the_steps_that_wait_for_one_another(name, layer, n):
+    one, two, many = (_longest_chain(layer(torch.randn(tokens, D, requires_grad=True))) for tokens in (1, 2, n))
+    a_token = two - one  # what one more token adds to the chain: nothing, where all tokens are made at once
+    steps = 1 if a_token == 0 else 1 + (many - one) / a_token
+    assert a_token > 0 or many == one
+    assert BY_NAME[name].sequential(n) == steps
+    assert (BY_NAME[name].orders[1] == "O(1)") == (a_token == 0)

@@ -15,7 +15,7 @@ VIEWS = {
     "sharing": ("model", "counts"),
     "families": ("kinds", "known"),
     "kv_cache": ("race", "bytes", "what_if"),
-    "block": ("architecture", "stream", "norms", "ffn", "lens", "learning"),
+    "block": ("architecture", "stream", "norms", "ffn", "experts", "lens", "learning"),
     "edit_heads": ("edit", "effects", "patching"),
     "zoo": ("maps", "model", "hybrid", "weights", "flash", "cost"),
     "steps": ("steps", "scale", "length", "softmax", "similarity", "others"),

@@ -13,7 +13,7 @@ from attention.small_attention import small_attention, usual_numbers
 from model_runner import CaptureRequest, load_runner
 from pages.steps.numbers import numbers_of
 from pages.steps.small import Small, small_code, tables_of
-from tests.ui.driving import components, html, no_failure, open_app, payload, send, sentences
+from tests.ui.driving import components, html, no_failure, open_app, payload, payloads, send, sentences
 from ui.session import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
@@ -115,6 +115,18 @@ def test_the_naive_softmax_overflows_on_the_page_and_the_safe_one_does_not():
     assert sum(matrices["O"]["values"][0]) == pytest.approx(1)
 
 
+def test_the_costs_of_a_vocabulary_stand_there_by_formula_and_counted():
+    app = open_app(page=PAGE, **{"steps.view": "softmax"})
+    no_failure(app)
+    shown = app.table[0].value
+    assert list(shown.columns) == ["4,096", "50,257", "151,936"]
+    assert [name.split(", ")[1] for name in shown.index] == ["by formula", "counted"] * 3
+    rows = shown.to_numpy().tolist()
+    assert rows[0::2] == rows[1::2]
+    assert rows[0] == ["262,144", "3,216,448", "9,723,904"]
+    assert html(app).count("<img src='data:image/svg+xml") == 2
+
+
 @pytest.mark.parametrize("view, name", [("softmax", "S"), ("scale", "P")])
 def test_a_row_can_be_typed_and_all_that_follows_is_of_it(view, name):
     app = open_app(page=PAGE, **{"steps.view": view, "steps.numbers": f"{name}02_5~{name}07_1~X00_1"})
@@ -188,6 +200,31 @@ def test_the_split_of_the_models_products_is_theirs():
     places = [int(name.split()[-1]) for name in matrices["S"]["rows"]]
     q, k = capture.q(6)[4, places].double(), capture.k(6)[2, places].double()
     np.testing.assert_allclose(values["S"], (q @ k.T).numpy(), atol=1e-9)
+
+
+def test_every_cell_of_the_open_head_is_split_on_maps_and_a_click_pins_it_on_all_three():
+    app = open_app(page=PAGE, layer="6", head="4", query="7", **{"steps.view": "similarity", "steps.source": "model"})
+    no_failure(app)
+    capture = load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT))
+    q, k, n = capture.q(6)[4].double(), capture.k(6)[2].double(), len(capture.tokens)
+    products, lengths = q @ k.T, q.norm(dim=1)[:, None] * k.norm(dim=1)[None]
+    seen = np.tril(np.ones((n, n), bool))
+    scales: list[str] = []
+    for (meta, arrays), expected in zip(
+        payloads(app, "head_map"), (products / lengths, lengths, products), strict=True
+    ):
+        assert (meta["total"], meta["pool"], meta["selected"][0]) == ([n, n], [1, 1], 7)
+        values = arrays["values"].reshape(n, n)
+        np.testing.assert_allclose(values[seen], expected.numpy()[seen], rtol=1e-5, atol=1e-5)
+        assert np.isnan(values[~seen]).all()
+        scales.append(meta["scale"])
+    assert scales == ["diverging", "sequential", "diverging"]
+    send(app, "head_map", "cell", [5, 2])
+    no_failure(app)
+    assert [meta["selected"] for meta, _ in payloads(app, "head_map")] == [[5, 2]] * 3
+    send(app, "head_map", "window", [2, 6, 0, 4])
+    no_failure(app)
+    assert [meta["window"] for meta, _ in payloads(app, "head_map")] == [[2, 6, 0, 4]] * 3
 
 
 def test_the_additive_measure_can_be_traced_to_its_own_numbers():

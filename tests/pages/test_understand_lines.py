@@ -35,10 +35,16 @@ VIEWS: list[tuple[str, dict[str, str], dict[str, Callable[[Lines], Any]]]] = [
         "matrix S": lambda own: own["products"], "matrix COS": lambda own: own["cosines"],
         "matrix ADD": lambda own: own["additive"]}),
     ("steps", {"steps.view": "similarity", "steps.source": "model"}, {
-        "matrix S": lambda own: own["products"], "matrix COS": lambda own: own["cosines"]}),
+        "matrix S": lambda own: own["products"], "matrix COS": lambda own: own["cosines"],
+        "cosines": lambda own: own["every_cosine"], "lengths": lambda own: own["every_length"],
+        "products": lambda own: own["every_product"]}),
     ("steps", {"steps.view": "others"}, {}),
     ("block", {"block.view": "architecture", "block.block": "2", "query": "3"}, {
         f"vector_{place}": lambda own, place=place: own["vectors"][place] for place in (1, 2, 6, 14)}),
+    ("block", {"block.view": "architecture", "model": "translator", "attention": "encoder", "query": "1"}, {
+        f"vector_{place}": lambda own, place=place: own["vectors"][place] for place in (1, 2, 5)}),
+    ("block", {"block.view": "learning", "model": "translator", "attention": "cross", "block.rate": "0.03"}, {
+        "before": lambda own: own["learned"].before, "heads": lambda own: own["learned"].heads}),
     ("block", {"block.view": "stream", "query": "3"}, {"vectors": lambda own: own["added"].vectors}),
     ("block", {"block.view": "norms", "block.layer": "3"}, {
         "before": lambda own: own["before"], "BatchNorm": lambda own: own["after"]["BatchNorm"]}),
@@ -55,6 +61,7 @@ SAID = {  # what has no array of its own is in a table
     "softmax": lambda own: [number for row in own["costs"] for number in row],
     "scale": lambda own: [*own["variances"], *own["largest"], *own["divided"]],
     "norms": lambda own: [*own["growth"][""], *own["growth"]["post"]],
+    "architecture": lambda own: [own["likeliest"]],
 }
 
 

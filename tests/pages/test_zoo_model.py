@@ -15,6 +15,7 @@ from analysis.zoo import captured_head, substituted
 from attention.zoo.table import BY_NAME
 from jobs.greedy_pair import TOKENS
 from model_runner import CaptureRequest
+from model_runner.block_questions import FeedForwardUnits, StreamAdditions
 from model_runner.edit_text import read, written
 from model_runner.substitution import Substituted
 from tests.pages.expected import ROUNDING, masked, runner, weights
@@ -118,9 +119,7 @@ NO_SCORES = (
     "zoo.maps",
     "zoo.flash",
 )
-EVERY = [
-    (page, view) for page, views in VIEWS.items() for view in views if page not in ("block", "sharing", "families")
-]
+EVERY = [(page, view) for page, views in VIEWS.items() for view in views if page not in ("sharing", "families")]
 
 
 @pytest.mark.parametrize("page, view", [("heads", ""), ("cell", ""), ("next_token", ""), ("film", ""), *EVERY])
@@ -130,6 +129,67 @@ def test_every_page_shows_the_map_of_a_substituted_head_or_says_why_not(page, vi
     no_failure(app)
     told = any("has no softmax scores here" in sentence for sentence in sentences(app))
     assert told == (f"{page}.{view}".rstrip(".") in NO_SCORES)
+
+
+LIGHT = Substituted("lightning", LIGHTNING, (3,), (5,))
+
+
+def block(view: str, **values: str):
+    """A view of The block with the head substituted, and what is asked of the changed model itself."""
+    address = {"block.view": view} | {f"block.{name}": value for name, value in values.items()}
+    app = open_app(page="pages/block/page.py", query="5", **HERE, **address, **CARRIED)
+    no_failure(app)
+    return app, CaptureRequest(text=DEFAULT_TEXT, edits=(LIGHT,))
+
+
+def test_the_block_has_the_stream_of_the_changed_model_at_every_stage():
+    app, request = block("architecture", block="3")
+    meta, arrays = payload(app, "model_stages")
+    titles = [row["title"] for row in meta["rows"]]
+    after, before = changed(LIGHT), changed()
+    for layer in range(8):
+        expected = after.residual(layer + 1)[5].numpy()
+        np.testing.assert_allclose(arrays["vectors"][titles.index(f"L{layer}")], expected, atol=1e-4)
+        same = np.allclose(expected, before.residual(layer + 1)[5].numpy(), atol=1e-4)
+        assert same == (layer < 3)  # it is changed from its own layer on
+    share = float(after.logits(5).double().softmax(0).max())
+    shown = meta["rows"][-1]["shapes"].split(" · ")[-1]
+    assert float(shown.split()[0]) == pytest.approx(100 * share, abs=1)
+    app, _request = block("stream")
+    added = runner().submit(StreamAdditions(request, 5)).result()
+    vectors = payload(app, "model_stages")[1]["vectors"]
+    np.testing.assert_allclose(vectors, added.vectors.numpy(), atol=1e-4)
+    np.testing.assert_allclose(vectors.sum(axis=0), after.residual(8)[5].numpy(), atol=1e-3)
+
+
+def test_norms_units_and_lens_of_the_block_are_of_the_changed_stream():
+    after = changed(LIGHT)
+    app, request = block("norms", layer="4")
+    x = after.residual(4)[5].double().numpy()
+    vectors = payload(app, "model_stages")[1]["vectors"]
+    np.testing.assert_allclose(vectors[0], x, atol=1e-4)
+    np.testing.assert_allclose(vectors[2], x / np.sqrt((x**2).mean()), atol=1e-4)
+    app, _request = block("ffn", layer="4")
+    units = runner().submit(FeedForwardUnits(request, 4, 5)).result()
+    usual = runner().submit(FeedForwardUnits(CaptureRequest(text=DEFAULT_TEXT), 4, 5)).result()
+    assert not np.allclose(units.values.numpy(), usual.values.numpy(), atol=1e-4)
+    assert all(f"<th>{unit}</th>" in html(app) for unit in units.top.tolist())
+    app, _request = block("lens")
+    values = payload(app, "layer_head_map")[1]["values"]
+    for position in range(values.shape[1]):
+        own = float(after.logits(position).double().softmax(0).max())
+        assert values[8, position] == pytest.approx(own, abs=1e-5)  # the row of the model's own end
+
+
+def test_the_block_does_not_train_a_changed_model_and_its_random_experts_are_no_part_of_it():
+    app, _request = block("learning")
+    (said,) = sentences(app)
+    assert "a training step is made on the unmodified model only" in said
+    assert payloads(app, "layer_head_map") == []
+    app, _request = block("experts", experts="random")
+    usual = open_app(page="pages/block/page.py", query="5", **{"block.view": "experts", "block.experts": "random"})
+    picks, others = (payloads(one, "layer_head_map")[0][1]["values"] for one in (app, usual))
+    np.testing.assert_array_equal(picks, others)
 
 
 def test_heads_draw_the_map_that_stands_in_with_its_signs():

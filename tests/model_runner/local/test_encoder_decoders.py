@@ -11,7 +11,6 @@ import torch
 from transformers import AutoModelForSeq2SeqLM, PreTrainedModel
 
 from model_runner import CaptureRequest, GenerateRequest, load_runner, wire
-from model_runner.block_questions import TrainingStep
 from model_runner.capture import Capture
 from model_runner.edits import ScaledHead
 from model_runner.errors import (
@@ -26,6 +25,7 @@ from model_runner.errors import (
 )
 from model_runner.local.loading import _auto_class
 from model_runner.local.runner import LocalRunner
+from model_runner.projection_questions import HeadProjections
 from model_runner.questions import Beams
 from model_runner.request import GREEDY
 from model_runner.transforms import Sampling
@@ -261,7 +261,7 @@ def test_what_cannot_be_asked_says_so():
     with pytest.raises(EditNotPossible):
         held.capture(CaptureRequest(SOURCE, edits=(ScaledHead(0, 0, 0.0),)))
     with pytest.raises(OneStackOnly, match="bart is an encoder–decoder"):
-        held.submit(TrainingStep(CaptureRequest(SOURCE), (0.1,))).result()
+        held.submit(HeadProjections(CaptureRequest(SOURCE), 0, 0, (0,))).result()
     with pytest.raises(EmptyText):
         held.capture(CaptureRequest(" "))
     with pytest.raises(ContextFull):
