@@ -1,7 +1,7 @@
 // Runs in the page before the app's own scripts and notes, in the page's clock, when a part of it is on the screen.
 // Components live in shadow roots, which an observer of the document does not see into: each is observed as it appears.
 ;(() => {
-  const roots = [document]
+  const roots = /** @type {(Document | ShadowRoot)[]} */ ([document])
   const waiting = new Map() // name -> [condition, resolve]
   let input = 0
 
@@ -20,7 +20,7 @@
   })
   frame.observe(document, { subtree: true, childList: true })
   const counters = new MutationObserver(answer)
-  const watch = (root) => counters.observe(root, { subtree: true, attributeFilter: ["data-painted"] })
+  const watch = (/** @type {Node} */ root) => counters.observe(root, { subtree: true, attributeFilter: ["data-painted"] })
   const attach = Element.prototype.attachShadow
   Element.prototype.attachShadow = function (options) {
     const root = attach.call(this, options)

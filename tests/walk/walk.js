@@ -104,7 +104,7 @@
   const twoFrames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
 
   const atRest = () =>
-    document.querySelector("[data-testid=stApp]")?.dataset.testScriptState === "notRunning" &&
+    document.querySelector("[data-testid=stApp]")?.getAttribute("data-test-script-state") === "notRunning" &&
     document.querySelector(".atlas-title") !== null &&
     document.querySelector("[data-testid=stSidebar][aria-expanded=false], [data-testid=stSidebar] textarea") !== null &&
     (seen.began > seen.asked || now() - seen.asked > UNANSWERED) &&
@@ -249,7 +249,7 @@
 
   // Every line is [where, what]: words, what controls are set to, what pictures say of themselves and how they look.
   function snapshot() {
-    document.activeElement?.blur()
+    if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
     const lines = []
     const walk = (node) => {
       if (node.nodeType === Node.TEXT_NODE) {
