@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from analysis.examples import OF_MODEL, examples_of
+from tests.pages.test_families_sentences import A, B, by_transformers
 from tests.ui.driving import beside_head, html, no_failure, open_app, payload, sentences
 
 PAGES = ("cell", "positions", "masks", "sharing", "edit_heads", "block")  # that have something to show of any model
@@ -39,6 +41,16 @@ def test_it_opens_at_the_hidden_word_and_guesses_it():
     assert "looking both ways" in page
     last = open_app(model="encoder", text=TEXT, query=str(len(meta["labels"]) - 1))
     assert payload(last, "token_strip")[0]["selected"] == len(meta["labels"]) - 1
+
+
+def test_two_sentences_have_the_map_and_the_guess_that_transformers_reads_with_their_types():
+    _types, weights, guesses = by_transformers()
+    app = open_app(model="encoder", text=f"{A}[SEP]{B}", layer="1", head="2")
+    no_failure(app)
+    np.testing.assert_allclose(payload(app, "head_map")[1]["values"], weights, atol=1e-3)
+    page = html(app)
+    assert "atlas-badge ok" in page
+    assert all(one.replace("<", "&lt;") in page for one in guesses)
 
 
 @pytest.mark.parametrize("page", PAGES)
