@@ -25,6 +25,8 @@ HEAD_ROW = (
     "replaces",
     "what it does",
     "work",
+    "kept, a token at a time",
+    "one token more",
     "mask",
     "its numbers (least to most)",
     "identity",
@@ -76,9 +78,11 @@ def _paint(value: float, largest: float) -> str:
 
 def _row(variant: Variant) -> tuple[str, ...]:
     numbers = "; ".join(_number(parameter) for parameter in variant.parameters) or "–"
+    form = variant.recurrent
+    kept = ("–", "–") if form is None else (f"`{form.state.written}`", f"`{form.step.written}`")
     return (
         f"![{variant.name}](zoo/{variant.name}.svg)", f"{variant.label} (`{variant.name}`)", variant.replaces,
-        variant.does, f"`{variant.work}`", MASKS[variant.mask], numbers, variant.identity, variant.source,
+        variant.does, f"`{variant.work}`", *kept, MASKS[variant.mask], numbers, variant.identity, variant.source,
     )  # fmt: skip  # one row
 
 

@@ -11,6 +11,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.zoo.head import Head, stacked
+from attention.zoo.recurrent import Recurrent
 
 N_ = str  # marks a text for translation where it is shown
 
@@ -88,7 +89,8 @@ class Variant:
     text is, or on what follows it. ``halves`` is the parameter that says of which half of the values the map is, where
     each has its own; ``values`` are what the map multiplies, where that is not the head's own values. ``loops``: its
     output goes over the tokens one after the other, for any number of stacked heads. ``fitted``: to the whole text,
-    before any of its rows is made. ``flow``: of one with parts.
+    before any of its rows is made. ``flow``: of one with parts. ``recurrent``: of one that can read a text a token at a
+    time, where it looks back alone.
     """
 
     name: str
@@ -118,6 +120,7 @@ class Variant:
     loops: bool = False
     fitted: bool = False
     flow: Flow | None = None
+    recurrent: Recurrent | None = None
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
         """Every parameter's number; one that is not named has its usual one. Raises NotHere."""

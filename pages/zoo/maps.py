@@ -17,7 +17,7 @@ from attention.zoo.head import Head
 from attention.zoo.variant import Variant
 from pages.zoo.cut import show_cut
 from pages.zoo.latent import show_kept
-from pages.zoo.numbers import show_by_token, show_looks, show_numbers, show_rule, show_work
+from pages.zoo.numbers import show_by_token, show_looks, show_numbers, show_recurrent, show_rule, show_work
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
 from ui import session
 from ui.components import mount
@@ -139,6 +139,7 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
         st.html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")))
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
     show_work(rival.variant, left_out)
+    show_recurrent(rival.variant, head, rival.values)
     if rival.variant.name == "mla":
         show_kept(opened, head, rival.values["rank"])
     show_by_token(opened, head, rival.variant, rival.values, first_drawn(len(opened.capture.tokens)))

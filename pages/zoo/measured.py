@@ -13,6 +13,7 @@ from attention.zoo import flash
 from attention.zoo.variant import Variant
 from jobs.zoo_cost import LONGEST, MOST_BYTES, SECONDS, CostRun
 from model_runner.memory import readable
+from pages.zoo.by_formula import Numbered, looks_back
 from pages.zoo.cost import show_choices
 from ui import session
 from ui.i18n import _
@@ -28,8 +29,6 @@ N_ = str  # marks a text for Babel without translating it here
 
 STORED, TILES = "softmax", "tiles"  # names of the two that are always measured
 LABELS = {STORED: N_("softmax, map stored"), TILES: N_("softmax, torch’s tiles")}
-
-Numbered = tuple[Variant, dict[str, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +47,7 @@ def show_measured(opened: PageContext) -> MeasuredCost:
         variants = show_choices()
         below = st.container()
     record = opened.capture.record(opened.layer)
-    causal = not bool(record.mask.tile(slice(0, 1), slice(1, 2), record.q.device, head=opened.head).any())
+    causal = looks_back(record, opened.head)
     d_head = record.q.shape[-1]
     key = (d_head, causal, tuple((one.name, tuple(values.items())) for one, values in variants))
     found = MeasuredCost(
@@ -64,8 +63,8 @@ def show_measured(opened: PageContext) -> MeasuredCost:
 def _run(d_head: int, causal: bool, variants: tuple[Numbered, ...]) -> CostRun:
     ways: dict[str, tuple[Attention, bool]] = {STORED: (stored, causal), TILES: (by_tiles, causal)}
     for variant, values in variants:
-        looks_back = variant.mask == "causal" or (causal and variant.mask != "none")
-        ways[variant.name] = of_variant(variant, values), looks_back
+        back = variant.mask == "causal" or (causal and variant.mask != "none")
+        ways[variant.name] = of_variant(variant, values), back
     return CostRun(ways, d_head)
 
 
@@ -216,8 +215,8 @@ def _code(found: MeasuredCost) -> str:
         f"ways = {{'softmax': (stored, {found.causal}), 'tiles': (by_tiles, {found.causal})}}",
     ]
     for variant, values in found.variants:
-        looks_back = variant.mask == "causal" or (found.causal and variant.mask != "none")
-        lines.append(f"ways['{variant.name}'] = of_variant(BY_NAME['{variant.name}'], {values}), {looks_back}")
+        back = variant.mask == "causal" or (found.causal and variant.mask != "none")
+        lines.append(f"ways['{variant.name}'] = of_variant(BY_NAME['{variant.name}'], {values}), {back}")
     lines += [
         f"for n_tokens in {lengths}:",
         "    for name, (attention, causal) in ways.items():",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.zoo import Compared
 from attention.zoo.head import Head
+from attention.zoo.recurrent import CACHE
 from attention.zoo.variant import Variant
 from ui.i18n import _
 from ui.page import PageContext
@@ -91,6 +92,23 @@ def show_work(variant: Variant, left_out: Sequence[str]) -> None:
     work = f"{variant.work} ({', '.join(letters)}) · {_(REPLACES[variant.replaces])} · {_(variant.source)}"
     rest = "".join(f"<p class='atlas-caption'>{escape(words)}</p>" for words in left_out)
     st.html(_line(_("Work:"), work) + rest)
+
+
+def show_recurrent(variant: Variant, head: Head, values: Mapping[str, int]) -> None:
+    """What the head would keep of this text, were it read a token at a time, and the work of the next one."""
+    if (form := variant.recurrent) is None or head.looks_ahead:
+        return
+    n, d, d_v = head.n_tokens, head.q.shape[-1], head.v.shape[-1]
+    numbers = variant.numbers(values, n)
+    words = _(
+        "a head keeps {state} = {held} numbers, and one token more is {step} = {adds} multiply-adds (d_v numbers of a "
+        "value). Softmax keeps {cache} = {cached} numbers of these {count} tokens, and more of each that follows."
+    ).format(
+        state=form.state.written, held=f"{form.state.of(n, d, d_v, **numbers):,}", step=form.step.written,
+        adds=f"{form.step.of(n, d, d_v, **numbers):,}", cache=CACHE.state.written,
+        cached=f"{CACHE.state.of(n, d, d_v):,}", count=n,
+    )  # fmt: skip  # a formula and its number a line
+    st.html(_line(_("Read a token at a time:"), words))
 
 
 def _line(name: str, words: str) -> str:
