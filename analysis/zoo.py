@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -14,8 +14,6 @@ from attention.distributions import entropy
 from attention.zoo.head import Head
 from attention.zoo.variant import Variant
 from model_runner import Capture
-from model_runner.errors import NoRotation, NotRecoverable
-from model_runner.positions import layout_of
 
 LARGEST = 256  # tokens drawn: of a longer text as many, as if nothing stood around them
 SMALL = 0.01  # of the largest singular value: smaller ones do not count for the numerical rank
@@ -64,16 +62,7 @@ def captured_head(capture: Capture, layer: int, head: int, first: int = 0) -> He
     record = capture.record(layer)
     capture.check_softmax(layer, head)
     part = slice(first, min(len(capture.tokens), first + LARGEST))
-    return replace(record.as_head(head, part, record.layer(part)), turns=_turns(capture, layer))
-
-
-def _turns(capture: Capture, layer: int) -> tuple[Tensor, Tensor] | None:
-    """Angles a token and pairs of the layer's rotation; None where it has none that can be read."""
-    try:
-        layout = layout_of(capture, layer)
-    except (NoRotation, NotRecoverable):
-        return None
-    return layout.theta, layout.pairs
+    return record.as_head(head, part, record.layer(part))
 
 
 def own(head: Head) -> Compared:

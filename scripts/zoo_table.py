@@ -25,6 +25,7 @@ HEAD_ROW = (
     "replaces",
     "what it does",
     "work",
+    "held at once",
     "kept, a token at a time",
     "one token more",
     "mask",
@@ -82,13 +83,14 @@ def _row(variant: Variant) -> tuple[str, ...]:
     kept = ("–", "–") if form is None else (f"`{form.state.written}`", f"`{form.step.written}`")
     return (
         f"![{variant.name}](zoo/{variant.name}.svg)", f"{variant.label} (`{variant.name}`)", variant.replaces,
-        variant.does, f"`{variant.work}`", *kept, MASKS[variant.mask], numbers, variant.identity, variant.source,
+        variant.does, f"`{variant.work}`", f"`{variant.memory.written}`", *kept, MASKS[variant.mask],
+        numbers, variant.identity, variant.source,
     )  # fmt: skip  # one row
 
 
 def _number(parameter: Parameter) -> str:
     most = "tokens" if parameter.most is None else str(parameter.most)
-    letter = f", the *{parameter.letter}* of its work" if parameter.letter else ""
+    letter = f", the *{parameter.letter}* of its formulas" if parameter.letter else ""
     return f"`{parameter.name}`: {parameter.counts} ({parameter.least} to {most}){letter}"
 
 

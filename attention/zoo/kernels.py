@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from attention.zoo import cosformer, flash, linear, no_positions, performer, polaformer, recurrent, relu, transnormer
+from attention.zoo import (
+    cosformer,
+    flash,
+    linear,
+    memory,
+    no_positions,
+    performer,
+    polaformer,
+    recurrent,
+    relu,
+    transnormer,
+)
 from attention.zoo.variant import Parameter, Variant
 
 N_ = str  # marks a text for translation where it is shown
@@ -13,6 +24,7 @@ KERNELS = (
     Variant(
         "linear", N_("linear (elu + 1)"), "kernel", "any", (), linear.weights, linear.output, linear.multiply_adds,
         work="2 n d (d + 1)",
+        memory=memory.POSITIVE,
         recurrent=recurrent.POSITIVE,
         does=N_("compares by elu(q) + 1 and elu(k) + 1 instead of by the exponential of q·k"),
         gives_up=N_("Sharp looks: every key keeps a share, since no feature is ever 0."),
@@ -23,6 +35,7 @@ KERNELS = (
     Variant(
         "relu", "ReLU (SANA)", "kernel", "any", (), relu.weights, relu.output, relu.multiply_adds,
         work="2 n d (d + 1)",
+        memory=memory.POSITIVE,
         recurrent=recurrent.POSITIVE,
         does=N_("compares the positive parts of q and k alone"),
         gives_up=N_("Whatever q and k say by negative entries; the exponential that makes one key stand out."),
@@ -33,6 +46,7 @@ KERNELS = (
     Variant(
         "no_positions", N_("no positions (NoPE)"), "kernel", "any", (), no_positions.weights, None, flash.multiply_adds,
         work="2 n² d",
+        memory=memory.MAP,
         does=N_("compares queries and keys as they are before positions turn them; softmax where a layer turns none"),
         gives_up=N_("How far away a key is: of two equal tokens neither is nearer."),
         buys=N_("Nothing ties it to the lengths it was trained on; models are trained so (SmolLM3, Llama 4: every "
@@ -47,6 +61,7 @@ KERNELS = (
                    most=1024, letter="m"), SEED),
         performer.weights, performer.output, performer.multiply_adds,
         work="2 n m (2 d + 1)",
+        memory=memory.PERFORMER,
         recurrent=recurrent.PERFORMER,
         does=N_("draws random features whose product is the exponential of q·k on average"),
         gives_up=N_("Exactness: long queries and keys need very many features."),
@@ -57,6 +72,7 @@ KERNELS = (
     Variant(
         "cosformer", "cosFormer", "kernel", "any", (), cosformer.weights, cosformer.output, cosformer.multiply_adds,
         work="4 n d (d + 1)",
+        memory=memory.TWICE,
         recurrent=recurrent.COSFORMER,
         does=N_("compares positive parts, and less the farther away a key is: by a cosine"),
         gives_up=N_("Sharp looks far back: a key a whole text away would weigh 0."),
@@ -69,6 +85,7 @@ KERNELS = (
         "transnormer", "TransNormer (NormAttention)", "kernel", "any", (),
         transnormer.weights, transnormer.output, transnormer.multiply_adds,
         work="2 n d²",
+        memory=memory.UNDIVIDED,
         recurrent=recurrent.UNDIVIDED,
         does=N_("sums linear attention without a division, and then brings the output to length √d"),
         gives_up=N_("How long an output is: all are alike, and rows no longer sum to 1."),
@@ -87,6 +104,7 @@ KERNELS = (
         ),
         polaformer.weights, polaformer.output, polaformer.multiply_adds,
         work="4 n d (d + 2)",
+        memory=memory.TWICE,
         recurrent=recurrent.POLAFORMER,
         does=N_("splits q and k by sign: same signs mix one half of the values, opposite signs the other"),
         gives_up=N_("One map for all values: each half of them has its own."),

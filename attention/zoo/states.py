@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.zoo import delta, lightning, recurrent, ssd, titans, titans_ways
+from attention.zoo import delta, lightning, memory, recurrent, ssd, titans, titans_ways
 from attention.zoo.variant import Flow, Parameter, Variant
 
 N_ = str  # marks a text for translation where it is shown
@@ -30,6 +30,7 @@ STATES = (
         ),
         lightning.weights, lightning.output, lightning.multiply_adds,
         work="2 n (b + d) d",
+        memory=memory.LIGHTNING,
         recurrent=recurrent.UNDIVIDED,
         does=N_("multiplies q·k, without any softmax, by a decay with the distance"),
         gives_up=N_("Weights that are shares: they have signs and any size; and what lies far back."),
@@ -50,6 +51,7 @@ STATES = (
         ),
         delta.weights, delta.output, delta.multiply_adds,
         work="3 n d²",
+        memory=memory.UNDIVIDED,
         recurrent=recurrent.DELTA,
         does=N_("asks a state for the key’s value and writes only the difference to the new one"),
         gives_up=N_("The exponential; a state of d × d numbers holds at most d values apart."),
@@ -65,6 +67,7 @@ STATES = (
                    most=500, per=100),),
         ssd.weights, ssd.output, ssd.multiply_adds,
         work="2 n d²",
+        memory=memory.DUAL,
         recurrent=recurrent.UNDIVIDED,
         does=N_("lets each token say how much of the past fades: its step, here the length of its key"),
         gives_up=N_("Looks at single far tokens: what has faded is gone for all that follow."),
@@ -78,6 +81,7 @@ STATES = (
         "titans", N_("Titans (memory that learns)"), "memory", "causal", _MEMORY,
         titans.weights, titans.output, titans.multiply_adds,
         work="3 n d²",
+        memory=memory.TITANS,
         recurrent=recurrent.TITANS,
         does=N_("trains a memory on the text as it reads, by how badly it foresees each value"),
         gives_up=N_("Single keys: what is foreseen well is hardly learned, and old text is forgotten."),
@@ -97,6 +101,8 @@ STATES = (
          *_MEMORY),
         titans_ways.context_weights, titans_ways.context_output, titans_ways.adds_context,
         work="4 n c d + 6 n d²",
+        memory=memory.CONTEXT,
+        whole_map=True,
         recurrent=recurrent.CONTEXT,
         does=N_("reads the memory with the queries of a segment, and lets softmax choose between what it read and the "
                 "segment"),
@@ -121,6 +127,8 @@ STATES = (
         ),
         titans_ways.gate_weights, titans_ways.gate_output, titans_ways.adds_gate,
         work="2 n w d + 3 n d²",
+        memory=memory.WINDOW,
+        whole_map=True,
         recurrent=recurrent.GATE,
         does=N_("lets softmax over the last tokens and the memory both work, and mixes them by a gate"),
         gives_up=N_("Single keys before the window; one gate stands for what the paper learns of each token."),
@@ -137,6 +145,8 @@ STATES = (
         "titans_mal", N_("Titans MAL (memory as layer)"), "memory", "causal", (_WINDOW, *_MEMORY),
         titans_ways.layer_weights, titans_ways.layer_output, titans_ways.adds_gate,
         work="2 n w d + 3 n d²",
+        memory=memory.WINDOW,
+        whole_map=True,
         recurrent=recurrent.LAYER,
         does=N_("gives softmax over the last tokens what the memory made of each, for values"),
         gives_up=N_("Exact values: all that attention mixes has passed through the memory."),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from attention.zoo import memory
 from attention.zoo.table import BY_NAME
 from attention.zoo.variant import Parameter, Variant
 from model_runner.record import LayerRecord
@@ -16,6 +17,8 @@ LENGTHS = tuple(1000 * 2**power for power in range(11))  # a thousand tokens to 
 NAMED = (LENGTHS[0], LENGTHS[5], LENGTHS[10])
 HYBRID = 7  # layers of Lightning to one of softmax, as MiniMax-01 has them (arXiv:2501.08313)
 TILE = 256  # tokens of a Lightning tile there
+
+SOFTMAX = replace(BY_NAME["flash"], parameters=(), memory=memory.MAP)  # with its map stored
 
 Numbered = tuple[Variant, dict[str, int]]
 Count = Callable[
@@ -52,6 +55,7 @@ class Costs:
 
     shape: Shape
     work: tuple[Curve, ...]
+    memory: tuple[Curve, ...]
     kept: tuple[Curve, ...]
     step: tuple[Curve, ...]
     variants: tuple[Numbered, ...]
@@ -72,57 +76,66 @@ def looks_back(record: LayerRecord, head: int) -> bool:
 
 def costs_of(shape: Shape, variants: tuple[Numbered, ...]) -> Costs:
     """Softmax, the variants with their numbers, and the hybrid."""
+    d, d_v = shape.d_head, shape.d_value
+    every, stored = shape.n_layers * shape.n_heads, shape.n_layers * shape.n_bytes
 
     def work(variant: Variant, n: int, numbers: dict[str, Any]) -> float:
-        return shape.n_heads * variant.multiply_adds(n, shape.d_head, **numbers)
+        return every * variant.multiply_adds(n, d, **numbers)
+
+    def at_once(variant: Variant, n: int, numbers: dict[str, Any]) -> float:
+        return shape.n_heads * shape.n_bytes * variant.memory.of(n, d, d_v, **numbers)
 
     def kept(variant: Variant, n: int, numbers: dict[str, Any]) -> float | None:
         if (form := variant.recurrent) is None:
             return None
-        heads = shape.n_heads if form.by_query else shape.n_kv_heads
-        return heads * shape.n_bytes * form.state.of(n, shape.d_head, shape.d_value, **numbers)
+        return stored * (shape.n_heads if form.by_query else shape.n_kv_heads) * form.state.of(n, d, d_v, **numbers)
 
     def step(variant: Variant, n: int, numbers: dict[str, Any]) -> float | None:
         form = variant.recurrent
-        return None if form is None else shape.n_heads * form.step.of(n, shape.d_head, shape.d_value, **numbers)
+        return None if form is None else every * form.step.of(n, d, d_v, **numbers)
 
-    def curves(count: Count) -> tuple[Curve, ...]:
-        return tuple(_curves(shape, variants, count))
-
-    by_token = (curves(kept), curves(step)) if shape.causal else ((), ())
-    return Costs(shape, curves(work), *by_token, variants)
+    by_token = (_curves(variants, kept, hybrid), _curves(variants, step, hybrid)) if shape.causal else ((), ())
+    return Costs(shape, _curves(variants, work, hybrid), _curves(variants, at_once, largest), *by_token, variants)
 
 
-def _curves(shape: Shape, variants: tuple[Numbered, ...], count: Count) -> list[Curve]:
-    every = [("softmax", BY_NAME["flash"], {}), *((_(one.label), one, values) for one, values in variants)]
+def _curves(variants: tuple[Numbered, ...], count: Count, mixed: Callable[[int, Count], float]) -> tuple[Curve, ...]:
     found = []
-    for name, variant, values in every:
+    for name, variant, values in [("softmax", SOFTMAX, {}), *((_(one.label), one, held) for one, held in variants)]:
         numbers = variant.numbers(values, LENGTHS[0])
-        counts = [count(variant, length, numbers) for length in LENGTHS]
-        values = tuple(shape.n_layers * one for one in counts if one is not None)
-        found.append(Curve(name, values or None))
+        counts = (count(variant, length, numbers) for length in LENGTHS)
+        found.append(Curve(name, tuple(one for one in counts if one is not None) or None))
     words = _("hybrid: {count} Lightning to 1 softmax").format(count=HYBRID)
-    mixed = [shape.n_layers * hybrid(length, count) for length in LENGTHS]
-    return [*found, Curve(words, tuple(mixed))]
+    return (*found, Curve(words, tuple(mixed(length, count) for length in LENGTHS)))
 
 
 def counted(variant: Variant) -> list[Parameter]:
-    """The parameters that the work, or what is kept of a text, depends on."""
+    """The parameters that the work, the memory or what is kept of a text depends on."""
     length = LENGTHS[0]
 
     def counts(one: Parameter, value: int) -> list[int]:
         numbers = variant.numbers({one.name: value}, length)
-        kept = [] if variant.recurrent is None else [variant.recurrent.state.of(length, 64, 64, **numbers)]
-        return [variant.multiply_adds(length, 64, **numbers), *kept]
+        kept = [] if variant.recurrent is None else [variant.recurrent.state]
+        formulas = (one.of(length, 64, 64, **numbers) for one in (variant.memory, *kept))
+        return [variant.multiply_adds(length, 64, **numbers), *formulas]
 
     return [one for one in variant.parameters if counts(one, one.least) != counts(one, one.most_of(length))]
 
 
 def hybrid(n_tokens: int, count: Count) -> float:
     """The mean over eight layers, seven of them of Lightning attention."""
+    fast, slow = _layers(n_tokens, count)
+    return (HYBRID * fast + slow) / (HYBRID + 1)
+
+
+def largest(n_tokens: int, count: Count) -> float:
+    """Of the layer that holds most: one layer after the other is computed."""
+    return max(_layers(n_tokens, count))
+
+
+def _layers(n_tokens: int, count: Count) -> tuple[float, float]:
+    """Of a layer of Lightning attention, and of one of softmax."""
     fast = count(BY_NAME["lightning"], n_tokens, {"half_life": 1, "tile": TILE})  # the half-life is no work
-    slow = count(BY_NAME["flash"], n_tokens, {"rows": 1, "columns": 1})
-    return (HYBRID * (fast or 0) + (slow or 0)) / (HYBRID + 1)
+    return fast or 0.0, count(SOFTMAX, n_tokens, {}) or 0.0
 
 
 def short_count(value: float) -> str:

@@ -20,6 +20,7 @@ from viz.chart import Line, Lines
 N_ = str  # marks a text for Babel without translating it here
 
 WORK = N_("Multiply-adds of a whole text")
+MEMORY = N_("Held at once for a whole text, a layer")
 KEPT = N_("Kept of a text that is read a token at a time")
 STEP = N_("Multiply-adds of one token more")
 
@@ -61,7 +62,12 @@ def chart_of(found: Costs) -> Lines:
 def tables_of(found: Costs) -> dict[str, pd.DataFrame]:
     """Every number of the chart, then of what a text is read with, token by token."""
     rows = [f"{length:,}" for length in LENGTHS]
-    curves = {_("What it would cost"): found.work, _(KEPT) + " · " + _("bytes"): found.kept, _(STEP): found.step}
+    curves = {
+        _("What it would cost"): found.work,
+        _(MEMORY) + " · " + _("bytes"): found.memory,
+        _(KEPT) + " · " + _("bytes"): found.kept,
+        _(STEP): found.step,
+    }
     return {
         name: pd.DataFrame({one.name: one.values for one in of if one.values is not None}, index=rows)
         for name, of in curves.items()
@@ -71,21 +77,25 @@ def tables_of(found: Costs) -> dict[str, pd.DataFrame]:
 
 def _show_tables(found: Costs) -> None:
     shape = found.shape
-    tables = _table(_(WORK), found.work, short_count)
+    tables = _table(_(WORK), found.work, short_count) + _table(_(MEMORY), found.memory, readable)
     words = [
         _(
             "Matrix products of {layers} layers of {heads} heads, d = {d}, by formula; not halved by a causal mask. "
             "The numbers of a variant stay as they are here, however long the text; Lightning in the hybrid has tiles "
             "of {tile} tokens. M is a million, G a billion, T a thousand G, P a thousand T."
-        ).format(layers=shape.n_layers, heads=shape.n_heads, d=shape.d_head, tile=TILE)
+        ).format(layers=shape.n_layers, heads=shape.n_heads, d=shape.d_head, tile=TILE),
+        _(
+            "Held at once, beyond q, k and v, by all heads of a layer: a map, features, tiles, states, and the output, "
+            "in the model’s own {count} bytes a number. Softmax has its map stored here; FlashAttention has tiles."
+        ).format(count=shape.n_bytes),
     ]
     if found.kept:
         tables += _table(_(KEPT), found.kept, readable) + _table(_(STEP), found.step, short_count)
         words.append(
             _(
-                "What is kept is in the model’s own {count} bytes a number; heads that share keys and values share it, "
-                "where no query went into it. –: it cannot read a text a token at a time."
-            ).format(count=shape.n_bytes)
+                "What is kept is of all layers; heads that share keys and values share it, where no query went into "
+                "it. –: it cannot read a text a token at a time."
+            )
         )
     st.html(tables + "".join(f"<p class='atlas-caption'>{escape(one)}</p>" for one in words))
 

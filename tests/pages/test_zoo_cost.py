@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from analysis.zoo_cost import Measured
 from attention.zoo.table import VARIANTS
 from jobs import zoo_cost as jobs
+from model_runner.memory import readable
 from pages.zoo.by_formula import LENGTHS, counted, hybrid
 from tests.pages.test_masks import values_in
 from tests.pages.zoo_driving import offering, opened
@@ -68,6 +70,17 @@ def test_what_is_kept_token_by_token_grows_with_softmax_alone(offered):
     assert kept.iloc[-1, -1] == (7 * 8 * 4 * 32 * 32 * 4 + 8 * 4 * 64 * LENGTHS[-1] * 4) / 8
 
 
+def test_the_bytes_of_a_layer_are_the_formula_for_this_models_shape(offered):
+    tables, _take = offered(view="cost", variant="flash", beside="delta", **{"long.flash.rows": "64"})
+    held = tables["Held at once for a whole text, a layer · bytes"]
+    assert held["softmax"].tolist() == [8 * 4 * n * (n + 32) for n in LENGTHS]
+    assert held["FlashAttention (tiles)"].tolist() == [8 * 4 * (34 * n + 64 * 4) for n in LENGTHS]
+    assert held["DeltaNet"].tolist() == [8 * 4 * (96 * n + 32 * 32) for n in LENGTHS]
+    assert held.iloc[:, -1].tolist() == held["softmax"].tolist()  # the one softmax layer of the hybrid holds most
+    page = html(opened(view="cost", variant="linear"))
+    assert f"<td>{readable(8 * 4 * 1000 * 1032)}</td>" in page
+
+
 def test_what_cannot_be_read_a_token_at_a_time_has_no_state():
     page = html(opened(view="cost", variant="nystrom", beside="linear"))
     assert page.count("<th scope='row'>Nyströmformer</th><td>–</td><td>–</td><td>–</td>") == 2
@@ -89,6 +102,7 @@ def test_only_what_the_work_depends_on_has_a_slider_in_the_view_of_cost():
     assert {name: found for name, found in names.items() if found} == {
         "performer": ["features"], "blocks": ["size"], "reformer": ["buckets", "hashes"], "linformer": ["rank"],
         "nystrom": ["landmarks", "steps"], "lightning": ["tile"], "mla": ["rank"], "titans_mac": ["segment"],
+        "flash": ["rows", "columns"],
         "titans_mag": ["window"], "titans_mal": ["window"], "refined": ["rounds"], "refined_drawn": ["draws"],
     }  # fmt: skip
     app = opened(view="cost", variant="reformer", beside="delta")
@@ -108,6 +122,48 @@ def test_the_lines_of_the_cost_give_its_numbers(offered):
     names: dict[str, Any] = {}
     exec(compile(take.snippet, "snippet", "exec"), names)
     assert names["costs"]["polaformer"] == next(iter(tables.values()))["PolaFormer"].tolist()
+
+
+def known(name, attention, n_tokens, d_head, *, causal):
+    return Measured(name, n_tokens, 1e-6 * n_tokens, 8 * n_tokens, 0.0)
+
+
+def test_a_run_is_stopped_and_goes_on(monkeypatch):
+    monkeypatch.setattr(jobs, "measure", known)
+    app = opened(view="cost", how="measured", variant="delta")
+    app.button(key="cost_stop").click().run()
+    no_failure(app)
+    stopped = re.findall(r"measured up to ([\d,]+) tokens", html(app))
+    assert stopped[-1] != "1,048,576"
+    for _look in range(3):
+        app.run()
+    assert re.findall(r"measured up to ([\d,]+) tokens", html(app))[-1] == stopped[-1]
+    assert [one.key for one in app.button if one.key.startswith("cost_")] == ["cost_start"]
+    app.button(key="cost_start").click().run()
+    for _look in range(60):
+        if "measured up to 1,048,576 tokens" in html(app):
+            break
+        app.run()
+    no_failure(app)
+    assert "measured up to 1,048,576 tokens" in html(app)
+    assert not [one.key for one in app.button if one.key.startswith("cost_")]
+
+
+def test_the_bytes_have_their_formulas_dotted_beside_them(monkeypatch):
+    monkeypatch.setattr(jobs, "measure", known)
+    app = opened(view="cost", how="measured", variant="titans_mag", **{"long.titans_mag.window": "200"})
+    for _look in range(60):
+        if app.get("plotly_chart"):
+            break
+        app.run()
+    _seconds, held = (json.loads(one.proto.spec)["data"] for one in app.get("plotly_chart"))
+    dotted = {line["name"]: values_in(line["y"]) for line in held if line["line"]["dash"] == "dot"}
+    lengths = [2**power for power in range(7, 21)]
+    assert dotted["softmax, formula"] == [4 * n * (n + 32) for n in lengths]
+    windows = [min(200, n) for n in lengths]  # no more than a text has tokens
+    expected = [4 * (n * (64 + w + 64) + 2 * 32 * 32) for n, w in zip(lengths, windows, strict=True)]
+    assert dotted["Titans MAG (memory as gate), formula"] == expected
+    assert "is computed here by its whole map: seconds and bytes grow with the square" in html(app)
 
 
 def test_the_files_and_the_lines_of_the_measured_cost(offered, monkeypatch, capsys):

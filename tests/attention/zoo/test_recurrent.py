@@ -260,6 +260,15 @@ def test_the_formulas_that_are_written_are_those_that_are_counted(variant):
         assert eval(written, {}, letters) == formula.of(n, d, d_v, **numbers)
 
 
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_the_memory_that_is_written_is_the_one_that_is_counted(variant):
+    n, d, d_v = 4096, 64, 48
+    numbers = variant.numbers({}, n)
+    letters = {"n": n, "d": d, "d_v": d_v} | {one.letter: numbers[one.name] for one in variant.parameters if one.letter}
+    written = re.sub(r"(?<=[\w)]) (?=[\w(])", " * ", variant.memory.written.replace("²", "**2"))
+    assert eval(written, {}, letters) == variant.memory.of(n, d, d_v, **numbers)
+
+
 def test_softmax_alone_keeps_more_with_every_token():
     for variant in READ:
         numbers = variant.numbers({}, 100)
