@@ -12,6 +12,7 @@ from torch import Tensor
 
 from attention.distributions import entropy
 from attention.zoo.head import Head
+from attention.zoo.long_head import LongHead
 from attention.zoo.variant import Variant
 from model_runner import Capture
 
@@ -63,6 +64,14 @@ def captured_head(capture: Capture, layer: int, head: int, first: int = 0) -> He
     capture.check_softmax(layer, head)
     part = slice(first, min(len(capture.tokens), first + LARGEST))
     return record.as_head(head, part, record.layer(part))
+
+
+def whole_head(capture: Capture, layer: int, head: int) -> LongHead:
+    """The head's q, k and v over the whole text, however long, as one that looks back; no scores are held."""
+    record = capture.record(layer)
+    kv_head = head // record.group
+    q, k, v = (one.double().cpu() for one in (record.q[head], record.k[kv_head], record.v[kv_head]))
+    return LongHead(q, k, v, causal=True)
 
 
 def own(head: Head) -> Compared:

@@ -8,9 +8,10 @@ within one chunk is softmax as it is.
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention.dual_chunk import INTER, INTRA, SUCCESSIVE, index_map
 from attention.zoo.head import Head, softmax_rows
 
 
@@ -36,6 +37,12 @@ def scores(head: Head, chunk: int, local: int) -> Float[Tensor, "tokens tokens"]
         found[here, before:start] = across[here] @ k[before:start].T  # successive
         found[here, here] = own[here] @ k[here].T  # intra
     return found
+
+
+def parts(n_tokens: int, chunk: int, local: int) -> tuple[Bool[Tensor, "tokens tokens"], ...]:
+    """The keys of the own chunk, of the one before, and all before that."""
+    region = index_map(n_tokens, chunk=chunk, local=local).region
+    return region == INTRA, region == SUCCESSIVE, region == INTER
 
 
 def multiply_adds(n_tokens: int, d_head: int, chunk: int, local: int) -> int:

@@ -146,6 +146,8 @@ VARIANTS = (
         source="An et al. 2024, arXiv:2402.17463",
         identity="a text within one chunk is softmax; else softmax of scores at the distances of its index map",
         needs_turns=True,
+        parts=dual_chunk.parts,
+        part_names=(N_("within the chunk (intra)"), N_("the chunk before (successive)"), N_("farther back (inter)")),
         needs_layer=True,
     ),
     Variant(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.zoo.formula import Formula
@@ -92,6 +92,7 @@ class Variant:
     multiplies, where that is not the head's own values. ``loops``: its output goes over the tokens one after the other,
     for any number of stacked heads. ``fitted``: to the whole text, before any of its rows is made. ``flow``: of one in
     parts. ``recurrent``: of one that can read a text a token at a time, where it looks back alone.
+    ``parts`` takes tokens and the parameters: a mask of what each of ``part_names`` is made of.
     """
 
     name: str
@@ -124,6 +125,8 @@ class Variant:
     flow: Flow | None = None
     recurrent: Recurrent | None = None
     whole_map: bool = False
+    parts: Callable[..., tuple[Bool[Tensor, "tokens tokens"], ...]] | None = None
+    part_names: tuple[str, ...] = ()
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
         """Every parameter's number; one that is not named has its usual one. Raises NotHere."""

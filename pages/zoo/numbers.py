@@ -15,7 +15,6 @@ from ui.i18n import _
 from ui.page import PageContext
 from ui.wording import number
 
-TOLD = 24  # tokens of which a number is said
 LONGER = 2.0  # an error above it is no matter of direction: two outputs of one length differ by less
 
 N_ = str  # marks a text for Babel without translating it here
@@ -113,17 +112,6 @@ def show_recurrent(variant: Variant, head: Head, values: Mapping[str, int]) -> N
 
 def _line(name: str, words: str) -> str:
     return f"<p class='atlas-caption'><b>{escape(name)}</b> {escape(words)}</p>"
-
-
-def show_by_token(opened: PageContext, head: Head, variant: Variant, values: Mapping[str, int], start: int) -> None:
-    """What it tells of each token, in their order; of many tokens the largest."""
-    if variant.by_token is None:
-        return
-    told = variant.by_token(head, **variant.numbers(values, head.n_tokens)).tolist()
-    places = sorted(sorted(range(len(told)), key=lambda place: -told[place])[:TOLD])
-    tokens = [opened.capture.tokens[start + place].text for place in places]
-    words = " · ".join(f"{escape(token)}\u00a0{told[place]:.2f}" for token, place in zip(tokens, places, strict=True))
-    st.html(f"<p class='atlas-caption'><b>{escape(_(variant.by_token_as))}</b> {words}</p>")
 
 
 def show_looks(opened: PageContext, variant: Variant, found: Compared) -> None:

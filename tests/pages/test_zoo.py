@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from analysis.zoo import captured_head, own, substituted
 from attention.zoo import titans
 from attention.zoo.table import BY_NAME
 from model_runner import CaptureRequest, load_runner
+from tests.pages.test_masks import values_in
 from tests.pages.zoo_driving import PAGE, close, head, maps, offering, opened
 from tests.ui.driving import html, no_failure, open_app, payloads, send, sentences
 from ui.session import DEFAULT_TEXT
@@ -167,6 +170,66 @@ def test_titans_tells_how_much_each_token_surprised_it():
     app = opened(variant="titans", **{"values.titans.momentum": "0"})
     told = titans.surprise(head(), 0.5, 0.0, 0.01).tolist()
     assert all(f"\u00a0{one:.2f}" in html(app) for one in told)
+
+
+def masks_in(page: str) -> list[str]:
+    return re.findall(r"<svg role='img' aria-label='([^']*)'", page)
+
+
+@pytest.mark.parametrize("name, parts", [
+    ("titans_mac", ["softmax: the segment", "softmax: what its tokens read", "learned by the memory that is read"]),
+    ("titans_mag", ["softmax: the window", "learned by the memory"]),
+    ("titans_mal", ["softmax: outputs of the memory", "learned by the memory"]),
+])  # fmt: skip
+def test_each_way_of_titans_has_its_flow_its_masks_and_its_surprise(name, parts):
+    app = opened(variant=name)
+    page = html(app)
+    assert "atlas-flow" in page
+    assert masks_in(page) == parts
+    told = titans.surprise(head(), 0.5, 0.3, 0.01).tolist()
+    assert values_in(charts(app)[0]["data"][0]["y"]) == pytest.approx(told)
+
+
+def charts(app) -> list[dict[str, Any]]:
+    return [json.loads(one.proto.spec) for one in app.get("plotly_chart")]
+
+
+def test_the_memory_runs_over_the_whole_text_and_the_slider_says_how_far_it_read():
+    app = opened(text=LONG, variant="titans")
+    (chart,) = charts(app)
+    assert len(values_in(chart["data"][0]["y"])) == 661  # of which 256 are in the map
+    app = opened(variant="titans", read="2")
+    told = titans.surprise(head(), 0.5, 0.3, 0.01).tolist()
+    assert f"(2) {told[2]:.2f}" in json.dumps(charts(app)[0]["layout"], ensure_ascii=False)
+    assert f"\u00a0{told[2]:.2f}</p>" in html(app)  # the last one said
+    next(one for one in app.slider if one.label == "read up to token").set_value(4).run()
+    no_failure(app)
+    assert app.query_params["zoo.read"] == "4"
+    assert f"\u00a0{told[4]:.2f}</p>" in html(app)
+
+
+def test_dual_chunk_says_how_much_of_the_attention_is_in_each_part():
+    values = {"chunk": 3, "local": 2}
+    app = opened(variant="dual_chunk", **{f"values.dual_chunk.{name}": str(one) for name, one in values.items()})
+    weights = np.nan_to_num(substituted(head(), BY_NAME["dual_chunk"], values).weights)
+    back = np.arange(8)[:, None] // 3 - np.arange(8)[None, :] // 3
+    found = masks_in(html(app))
+    for name, part in (
+        ("within the chunk (intra)", 0),
+        ("the chunk before (successive)", 1),
+        ("farther back (inter)", 2),
+    ):
+        share = (weights * (back == part)).sum() / 8
+        assert f"{name} · {100 * share:.0f} %" in found
+
+
+def test_a_layer_without_softmax_is_one_sentence_in_every_view(folder_of):
+    place = {"model": folder_of("jamba"), "text": "some words", "layer": "0", "head": "0"}
+    for view in ("maps", "flash", "cost", "model", "hybrid"):
+        app = open_app(page=PAGE, **place, **{"zoo.view": view})
+        no_failure(app)
+        words = "Layer 0 has no softmax attention (linear). Choose another layer. Showing L1H1 instead."
+        assert sentences(app) == [words]
 
 
 def test_dual_chunk_has_no_place_where_nothing_is_turned(folder_of):

@@ -269,6 +269,14 @@ def test_the_memory_that_is_written_is_the_one_that_is_counted(variant):
     assert eval(written, {}, letters) == variant.memory.of(n, d, d_v, **numbers)
 
 
+@pytest.mark.parametrize("name", ["blocks", "titans_mac", "titans_mag", "titans_mal"])
+def test_the_work_of_a_whole_text_is_that_of_its_steps(name):
+    """Whose output is computed by a whole map; their steps are counted above."""
+    variant = BY_NAME[name]
+    numbers = variant.numbers({}, 100)
+    assert variant.multiply_adds(100, 8, **numbers) == 100 * variant.recurrent.step.of(100, 8, 8, **numbers)
+
+
 def test_softmax_alone_keeps_more_with_every_token():
     for variant in READ:
         numbers = variant.numbers({}, 100)

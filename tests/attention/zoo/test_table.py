@@ -112,6 +112,17 @@ def test_the_multiply_adds_are_those_that_torch_counts(variant, n_tokens, d_head
     assert variant.multiply_adds(n_tokens, d_head, **numbers) == counted.get_total_flops() / 2
 
 
+@pytest.mark.parametrize("name", ["refined", "refined_added", "refined_values", "differential"])
+def test_what_is_made_of_the_map_works_as_much_as_its_products_and_its_scores(name):
+    variant, head, n_tokens = BY_NAME[name], made(24, 8), 24
+    maps = 2 if name == "differential" else 1
+    with FlopCounterMode(display=False) as counted:
+        variant.mixed(head, {})
+        for _one in range(maps):
+            _ = head.q @ head.k.T
+    assert variant.multiply_adds(n_tokens, 8, **variant.numbers({}, n_tokens)) == counted.get_total_flops() / 2
+
+
 @pytest.mark.parametrize("name", ["no_positions", "flash", "log_n", "sigmoid", "off_by_one"])
 def test_what_stands_on_the_scores_works_as_much_as_softmax(name):
     n_tokens, head = 24, made(24, 8)
