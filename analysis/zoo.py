@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -12,10 +12,9 @@ from torch import Tensor
 
 from attention.distributions import entropy
 from attention.zoo.head import Head
+from attention.zoo.long_head import LongHead
 from attention.zoo.variant import Variant
 from model_runner import Capture
-from model_runner.errors import NoRotation, NotRecoverable
-from model_runner.positions import layout_of
 
 LARGEST = 256  # tokens drawn: of a longer text as many, as if nothing stood around them
 SMALL = 0.01  # of the largest singular value: smaller ones do not count for the numerical rank
@@ -64,16 +63,15 @@ def captured_head(capture: Capture, layer: int, head: int, first: int = 0) -> He
     record = capture.record(layer)
     capture.check_softmax(layer, head)
     part = slice(first, min(len(capture.tokens), first + LARGEST))
-    return replace(record.as_head(head, part, record.layer(part)), turns=_turns(capture, layer))
+    return record.as_head(head, part, record.layer(part))
 
 
-def _turns(capture: Capture, layer: int) -> tuple[Tensor, Tensor] | None:
-    """Angles a token and pairs of the layer's rotation; None where it has none that can be read."""
-    try:
-        layout = layout_of(capture, layer)
-    except (NoRotation, NotRecoverable):
-        return None
-    return layout.theta, layout.pairs
+def whole_head(capture: Capture, layer: int, head: int) -> LongHead:
+    """The head's q, k and v over the whole text, however long, as one that looks back; no scores are held."""
+    record = capture.record(layer)
+    kv_head = head // record.group
+    q, k, v = (one.double().cpu() for one in (record.q[head], record.k[kv_head], record.v[kv_head]))
+    return LongHead(q, k, v, causal=True)
 
 
 def own(head: Head) -> Compared:

@@ -68,6 +68,11 @@ def work_of(variant: Variant, values: Mapping[str, int], d_head: int) -> Callabl
     return lambda n_tokens: variant.multiply_adds(n_tokens, d_head, **_numbers(variant, values, n_tokens))
 
 
+def memory_of(variant: Variant, values: Mapping[str, int], d_head: int) -> Callable[[int], int]:
+    """The numbers that it holds at once by its formula, of the number of tokens; values are as wide as queries."""
+    return lambda n_tokens: variant.memory.of(n_tokens, d_head, d_head, **_numbers(variant, values, n_tokens))
+
+
 def _numbers(variant: Variant, values: Mapping[str, int], n_tokens: int) -> dict[str, Any]:
     most = {one.name: one.most_of(n_tokens) for one in variant.parameters}
     return variant.numbers({name: min(value, most[name]) for name, value in values.items()}, n_tokens)

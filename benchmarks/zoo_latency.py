@@ -67,9 +67,8 @@ def main() -> None:
             page.evaluate("probe.opened('heads')")
             heads = [] if options.where else chosen
             on_head = {one.name: _times(page, app, one, options.changes, "maps") for one in heads}
-            runs = [one for one in chosen if not one.needs_turns]
             in_model = {
-                where: {one.name: _times(page, app, one, options.changes, "model", where) for one in runs}
+                where: {one.name: _times(page, app, one, options.changes, "model", where) for one in chosen}
                 for where in ([options.where] if options.where else WHERES)
             }
         version = browser.version

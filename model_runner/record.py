@@ -149,7 +149,7 @@ class LayerRecord:
         if rotation is None:
             return Layer(k, v)
         here = rotation.of(part)
-        return Layer(here.unrotate(k), v, here.rotate, here.unrotate)
+        return Layer(here.unrotate(k), v, here.rotate, here.unrotate, lambda x, places: here.at(places).rotate(x))
 
     def as_head(self, head: int, part: slice | None = None, layer: Layer | None = None) -> Head:
         """One head as the zoo takes it, float64, on the CPU; of all tokens or of some, as if there were no others."""

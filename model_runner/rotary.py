@@ -75,6 +75,21 @@ class Rotation:
         turned = {name: tensors[name][..., part, :] for name in ("cos", "sin")}
         return replace(self, **{**tensors, **turned})
 
+    def at(self, places: Int[Tensor, "tokens"]) -> Rotation:
+        """The same, with every token turned as the one at another place, by the angles that this text has.
+
+        A place beyond the last token, at most twice as far, is turned by two angles of the text, one after the other.
+        """
+        cos, sin = (one.double() for one in self.angles())
+        last = len(cos) - 1
+        near, rest = places.clamp(max=last), (places - last).clamp(min=0)
+        turned = torch.complex(cos, sin)
+        found = torch.where((rest > 0)[:, None, None], turned[near] * turned[rest] / turned[:1], turned[near])
+        columns = torch.arange(cos[0].numel()).view(-1, 2)
+        return replace(
+            self, cos=found.real.flatten(1), sin=found.imag.flatten(1), cos_columns=columns, sin_columns=columns
+        )
+
     def _whole(self, x: Tensor, turn: Callable[[Tensor], Tensor]) -> Tensor:
         x = _accurate(x)
         turned = turn(x[..., self.start : self.stop])

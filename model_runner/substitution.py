@@ -55,9 +55,6 @@ class Substituted:
     def __post_init__(self) -> None:
         if self.variant not in BY_NAME:
             raise EditNotPossible(reason=N_("there is no variant of that name"))
-        if self.row.needs_turns:
-            reason = N_("{variant} needs the angles of the rotation, which are known once the forward has ended")
-            raise EditNotPossible(reason=Reason(reason, {"variant": self.label}))
         given = dict(self.values)
         for name in given.keys() - {one.name for one in self.row.parameters}:
             raise EditNotPossible(reason=Reason(N_("the variant has no number named {name}"), {"name": name}))

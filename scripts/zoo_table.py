@@ -25,6 +25,9 @@ HEAD_ROW = (
     "replaces",
     "what it does",
     "work",
+    "held at once",
+    "kept, a token at a time",
+    "one token more",
     "mask",
     "its numbers (least to most)",
     "identity",
@@ -76,15 +79,18 @@ def _paint(value: float, largest: float) -> str:
 
 def _row(variant: Variant) -> tuple[str, ...]:
     numbers = "; ".join(_number(parameter) for parameter in variant.parameters) or "–"
+    form = variant.recurrent
+    kept = ("–", "–") if form is None else (f"`{form.state.written}`", f"`{form.step.written}`")
     return (
         f"![{variant.name}](zoo/{variant.name}.svg)", f"{variant.label} (`{variant.name}`)", variant.replaces,
-        variant.does, f"`{variant.work}`", MASKS[variant.mask], numbers, variant.identity, variant.source,
+        variant.does, f"`{variant.work}`", f"`{variant.memory.written}`", *kept, MASKS[variant.mask],
+        numbers, variant.identity, variant.source,
     )  # fmt: skip  # one row
 
 
 def _number(parameter: Parameter) -> str:
     most = "tokens" if parameter.most is None else str(parameter.most)
-    letter = f", the *{parameter.letter}* of its work" if parameter.letter else ""
+    letter = f", the *{parameter.letter}* of its formulas" if parameter.letter else ""
     return f"`{parameter.name}`: {parameter.counts} ({parameter.least} to {most}){letter}"
 
 

@@ -1,38 +1,48 @@
 """Dual chunk attention (An et al. 2024, arXiv:2402.17463): softmax over all keys, from distances that were trained.
 
-Each rotated pair of a query and a key is turned further, to the distance at which the key seems to be
-(``attention/dual_chunk.py``). A text within one chunk is softmax as it is.
+Keys have their place within their chunk; a query has three places, and so three products of matrices: with the keys of
+its own chunk, with those of the chunk before, and with all keys before that (``attention/dual_chunk.py``). A text
+within one chunk is softmax as it is.
 """
 
 from __future__ import annotations
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention.dual_chunk import index_map
-from attention.rotary import as_complex
+from attention.dual_chunk import INTER, INTRA, SUCCESSIVE, index_map
 from attention.zoo.head import Head, softmax_rows
-
-ROWS = 64  # queries whose pairs are turned at once: rows × tokens × pairs numbers
 
 
 def weights(head: Head, chunk: int, local: int) -> Float[Tensor, "tokens tokens"]:
-    """O(tokens² · pairs) work: every product is turned by itself, where the paper has three products of matrices."""
-    if head.turns is None:
+    return softmax_rows(scores(head, chunk, local).masked_fill(~head.keep, -torch.inf))
+
+
+def scores(head: Head, chunk: int, local: int) -> Float[Tensor, "tokens tokens"]:
+    """Of keys up to the query's chunk; 0 after it."""
+    if head.layer is None or head.layer.turn_at is None:
         raise ValueError("dual chunk attention needs queries and keys that are turned by their positions")
-    theta, pairs = head.turns
-    places = torch.arange(head.n_tokens, device=head.q.device)
-    farther = index_map(head.n_tokens, chunk=chunk, local=local).distance - (places[:, None] - places[None, :])
-    q, k = as_complex(head.q, pairs), as_complex(head.k, pairs)
-    blocks = []
-    for start in range(0, head.n_tokens, ROWS):
-        here = slice(start, start + ROWS)
-        angle = farther[here, :, None] * theta.to(torch.float64)
-        turned = q[here, None] * k.conj()[None] * (torch.polar(torch.ones_like(angle), angle) - 1)
-        blocks.append(head.q[here] @ head.k.T + turned.real.sum(-1).to(head.q))
-    scores = torch.cat(blocks) * head.scale
-    return softmax_rows(scores.masked_fill(~head.keep, -torch.inf))
+    turn, n = head.layer.turn_at, head.n_tokens
+    inside, largest = torch.arange(n) % chunk, chunk + local - 1
+    k = turn(head.layer.k[head.kv_head], inside)
+    plain = head.layer.turn_back(head.q) * head.scale
+    own = turn(plain, inside)
+    across = turn(plain, (inside + chunk).clamp(max=largest)) if n > chunk else own
+    far = turn(plain, torch.full_like(inside, largest)) if n > 2 * chunk else own
+    found = head.q.new_zeros(n, n)
+    for start in range(0, n, chunk):
+        here, before = slice(start, start + chunk), max(0, start - chunk)
+        found[here, :before] = far[here] @ k[:before].T  # inter
+        found[here, before:start] = across[here] @ k[before:start].T  # successive
+        found[here, here] = own[here] @ k[here].T  # intra
+    return found
+
+
+def parts(n_tokens: int, chunk: int, local: int) -> tuple[Bool[Tensor, "tokens tokens"], ...]:
+    """The keys of the own chunk, of the one before, and all before that."""
+    region = index_map(n_tokens, chunk=chunk, local=local).region
+    return region == INTRA, region == SUCCESSIVE, region == INTER
 
 
 def multiply_adds(n_tokens: int, d_head: int, chunk: int, local: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention.zoo.layer import Layer
@@ -18,7 +18,6 @@ class Head:
 
     ``scores`` are the model's own before the softmax: scaled, soft-capped, biased, −inf where masked. ``beside`` are
     those of a second head of the layer, None where there is one alone; ``sink`` is a learned one's logit.
-    ``turns`` are the angles a token (radians) and the pairs of coordinates that positions turned, None where none did.
     ``layer`` has the keys and values of all heads, of which ``kv_head`` is this one's; None where keys cannot be turned
     back. Heads that are :func:`stacked` have an axis of heads before the others.
     """
@@ -31,7 +30,6 @@ class Head:
     scores: Float[Tensor, "*heads tokens tokens"]
     beside: Float[Tensor, "tokens tokens"] | None = None
     sink: float | None = None
-    turns: tuple[Float[Tensor, "pairs"], Int[Tensor, "pairs 2"]] | None = None
     layer: Layer | None = None
     kv_head: int = 0
 
@@ -89,7 +87,7 @@ def head_of(
 
 
 def stacked(heads: Sequence[Head]) -> Head:
-    """Heads without sinks of one layer as one, ``beside``, ``turns`` and ``layer`` left out."""
+    """Heads without sinks of one layer as one, ``beside`` and ``layer`` left out."""
 
     def together(name: str) -> Tensor:
         return torch.stack([getattr(one, name) for one in heads])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 
@@ -17,12 +17,17 @@ def _as_they_are(vectors: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """``turn`` turns vectors of these tokens as the model's positions do, and ``turn_back`` undoes it."""
+    """``turn`` turns vectors of these tokens as the model's positions do, and ``turn_back`` undoes it.
+
+    ``turn_at`` turns each as if its token stood at another place, counted from the first of these tokens, at most
+    twice as far as the last of them; None where positions turn nothing.
+    """
 
     k: Float[Tensor, "kv_heads tokens d_head"]
     v: Float[Tensor, "kv_heads tokens d_value"]
     turn: Callable[[Tensor], Tensor] = _as_they_are
     turn_back: Callable[[Tensor], Tensor] = _as_they_are
+    turn_at: Callable[[Tensor, Int[Tensor, "tokens"]], Tensor] | None = None
 
     @property
     def rows(self) -> Float[Tensor, "tokens width"]:

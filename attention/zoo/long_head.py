@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention.rotary import frequencies, pairs_of
+from attention.rotary import angles_at, frequencies, pairs_of, rotate
 from attention.zoo.head import Head
 from attention.zoo.layer import Layer
 
@@ -28,11 +28,9 @@ class LongHead(Head):
         causal: bool,
         second: tuple[Tensor, Tensor] | None = None,
     ) -> None:
-        d_turned = q.shape[1] // 2 * 2
-        turns = (frequencies(BASE, d_turned), pairs_of(d_turned, "half")) if d_turned else None
-        layer = Layer(k[None], v[None])  # whose only head it is
+        layer = Layer(k[None], v[None], turn_at=_turned if q.shape[1] > 1 else None)  # whose only head it is
         held = {"q": q, "k": k, "v": v, "scale": q.shape[1] ** -0.5, "sink": None, "causal": causal, "second": second,
-                "turns": turns, "layer": layer, "kv_head": 0}  # fmt: skip  # as a Head has it
+                "layer": layer, "kv_head": 0}  # fmt: skip  # as a Head has it
         for name, value in held.items():
             object.__setattr__(self, name, value)  # a Head is frozen
 
@@ -66,3 +64,9 @@ class LongHead(Head):
             return scores
         places = torch.arange(self.n_tokens, device=self.q.device)
         return scores.masked_fill(places[columns][None, :] > places[rows][:, None], -torch.inf)
+
+
+def _turned(x: Float[Tensor, "tokens d_head"], places: Int[Tensor, "tokens"]) -> Float[Tensor, "tokens d_head"]:
+    """By the rotation that is assumed; the vectors that are given are taken for those before it."""
+    d_turned = x.shape[1] // 2 * 2
+    return rotate(x, angles_at(places, frequencies(BASE, d_turned)), pairs_of(d_turned, "half"))

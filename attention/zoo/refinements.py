@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.zoo import refined
+from attention.zoo import memory, refined
 from attention.zoo.variant import Parameter, Variant
 
 N_ = str  # marks a text for translation where it is shown
@@ -13,6 +13,7 @@ REFINEMENTS = (
         (Parameter("rounds", N_("rounds"), N_("0 is softmax"), 1, least=0, most=16, letter="s"),),
         refined.passed_on, None, refined.adds_passed_on,
         work="2 n² d + s n³",
+        memory=memory.TWO_MAPS,
         does=N_("looks where those look that it looks at (simple refinement)"),
         gives_up=N_("Where a token itself looked; after many rounds the rows grow alike."),
         buys=N_("Looks over two steps in one layer, as an induction head needs two layers for."),
@@ -26,6 +27,7 @@ REFINEMENTS = (
                    most=100, per=100),),
         refined.added, None, refined.adds_added,
         work="2 n² d + n³",
+        memory=memory.TWO_MAPS,
         does=N_("keeps a part of its own look and adds the looks of those that it looks at (additive refinement)"),
         gives_up=N_("A part of each row’s own look: those of others stand in its place."),
         buys=N_("Both steps of a look, and a knob between them."),
@@ -39,6 +41,7 @@ REFINEMENTS = (
                    most=400, per=100),),
         refined.by_values, None, refined.adds_by_values,
         work="2 n² d",
+        memory=memory.MAP,
         does=N_("weighs a key by the length of its value too (value-weighted refinement)"),
         gives_up=N_("Looks at keys with hardly a value, such as a sink: their share goes to others."),
         buys=N_("Weights that say how much of a token arrives, and not only how much was asked for."),
@@ -55,6 +58,7 @@ REFINEMENTS = (
         ),
         refined.drawn, None, refined.adds_drawn,
         work="n² d + n s d",
+        memory=memory.MAP,
         does=N_("draws keys by their weights and takes the mean of their values (stochastic refinement)"),
         gives_up=N_("The same answer each time: another seed draws other keys."),
         buys=N_("Softmax on average, of the values of the keys drawn alone; all scores are still computed."),

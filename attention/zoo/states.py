@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention.zoo import delta, lightning, ssd, titans, titans_ways
+from attention.zoo import delta, lightning, memory, recurrent, ssd, titans, titans_ways
 from attention.zoo.variant import Flow, Parameter, Variant
 
 N_ = str  # marks a text for translation where it is shown
@@ -30,6 +30,8 @@ STATES = (
         ),
         lightning.weights, lightning.output, lightning.multiply_adds,
         work="2 n (b + d) d",
+        memory=memory.LIGHTNING,
+        recurrent=recurrent.UNDIVIDED,
         does=N_("multiplies q·k, without any softmax, by a decay with the distance"),
         gives_up=N_("Weights that are shares: they have signs and any size; and what lies far back."),
         buys=N_("A state of d × d numbers, at the same cost for every token. MiniMax-01 has 7 such layers to 1 of "
@@ -49,6 +51,8 @@ STATES = (
         ),
         delta.weights, delta.output, delta.multiply_adds,
         work="3 n d²",
+        memory=memory.UNDIVIDED,
+        recurrent=recurrent.DELTA,
         does=N_("asks a state for the key’s value and writes only the difference to the new one"),
         gives_up=N_("The exponential; a state of d × d numbers holds at most d values apart."),
         buys=N_("A memory that can be corrected: a key seen again replaces what it stood for."),
@@ -63,6 +67,8 @@ STATES = (
                    most=500, per=100),),
         ssd.weights, ssd.output, ssd.multiply_adds,
         work="2 n d²",
+        memory=memory.DUAL,
+        recurrent=recurrent.UNDIVIDED,
         does=N_("lets each token say how much of the past fades: its step, here the length of its key"),
         gives_up=N_("Looks at single far tokens: what has faded is gone for all that follow."),
         buys=N_("The same numbers as a recurrence with a small state, or as one masked product."),
@@ -75,6 +81,8 @@ STATES = (
         "titans", N_("Titans (memory that learns)"), "memory", "causal", _MEMORY,
         titans.weights, titans.output, titans.multiply_adds,
         work="3 n d²",
+        memory=memory.TITANS,
+        recurrent=recurrent.TITANS,
         does=N_("trains a memory on the text as it reads, by how badly it foresees each value"),
         gives_up=N_("Single keys: what is foreseen well is hardly learned, and old text is forgotten."),
         buys=N_("A memory of fixed size that spends itself on what is surprising."),
@@ -93,6 +101,12 @@ STATES = (
          *_MEMORY),
         titans_ways.context_weights, titans_ways.context_output, titans_ways.adds_context,
         work="4 n c d + 6 n d²",
+        memory=memory.CONTEXT,
+        parts=titans_ways.context_parts,
+        part_names=(N_("softmax: the segment"), N_("softmax: what its tokens read"),
+                    N_("learned by the memory that is read")),
+        whole_map=True,
+        recurrent=recurrent.CONTEXT,
         does=N_("reads the memory with the queries of a segment, and lets softmax choose between what it read and the "
                 "segment"),
         gives_up=N_("Single keys of earlier segments: of these there is only what the memory says."),
@@ -116,6 +130,11 @@ STATES = (
         ),
         titans_ways.gate_weights, titans_ways.gate_output, titans_ways.adds_gate,
         work="2 n w d + 3 n d²",
+        memory=memory.WINDOW,
+        parts=titans_ways.window_parts,
+        part_names=(N_("softmax: the window"), N_("learned by the memory")),
+        whole_map=True,
+        recurrent=recurrent.GATE,
         does=N_("lets softmax over the last tokens and the memory both work, and mixes them by a gate"),
         gives_up=N_("Single keys before the window; one gate stands for what the paper learns of each token."),
         buys=N_("Two branches that run at once: near by exactly, far back from the memory."),
@@ -131,6 +150,11 @@ STATES = (
         "titans_mal", N_("Titans MAL (memory as layer)"), "memory", "causal", (_WINDOW, *_MEMORY),
         titans_ways.layer_weights, titans_ways.layer_output, titans_ways.adds_gate,
         work="2 n w d + 3 n d²",
+        memory=memory.WINDOW,
+        parts=titans_ways.window_parts,
+        part_names=(N_("softmax: outputs of the memory"), N_("learned by the memory")),
+        whole_map=True,
+        recurrent=recurrent.LAYER,
         does=N_("gives softmax over the last tokens what the memory made of each, for values"),
         gives_up=N_("Exact values: all that attention mixes has passed through the memory."),
         buys=N_("A plain stack, as hybrid models have it: a recurrent layer, then a window of attention."),

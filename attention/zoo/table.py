@@ -6,124 +6,39 @@ docs/zoo.md is written from it (``python -m scripts.zoo_table``), and the page Z
 from __future__ import annotations
 
 from attention.zoo import (
-    cosformer,
     differential,
     dual_chunk,
     flash,
-    linear,
     linformer,
     log_n,
+    memory,
     mla,
-    no_positions,
     nystrom,
     off_by_one,
-    performer,
-    polaformer,
+    recurrent,
     reformer,
-    relu,
     sigmoid,
     transnormer,
 )
+from attention.zoo.kernels import KERNELS, SEED
 from attention.zoo.refinements import REFINEMENTS
 from attention.zoo.states import STATES
 from attention.zoo.variant import Parameter, Variant
 
 N_ = str  # marks a text for translation where it is shown
 
-_SEED = Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99)
 _QUADRATIC = "2 n² d"
 
-
-def _as_softmax(n_tokens: int, d_head: int, **numbers: float | int) -> int:
-    """Q·Kᵀ and the weights times V."""
-    return 2 * n_tokens**2 * d_head
-
-
 VARIANTS = (
-    Variant(
-        "linear", N_("linear (elu + 1)"), "kernel", "any", (), linear.weights, linear.output, linear.multiply_adds,
-        work="2 n d (d + 1)",
-        does=N_("compares by elu(q) + 1 and elu(k) + 1 instead of by the exponential of q·k"),
-        gives_up=N_("Sharp looks: every key keeps a share, since no feature is ever 0."),
-        buys=N_("A text is one state of d × d numbers, however long it grows."),
-        source="Katharopoulos et al. 2020, arXiv:2006.16236",
-        identity="the masked product, tiles and a token at a time give the same",
-    ),
-    Variant(
-        "relu", "ReLU (SANA)", "kernel", "any", (), relu.weights, relu.output, relu.multiply_adds,
-        work="2 n d (d + 1)",
-        does=N_("compares the positive parts of q and k alone"),
-        gives_up=N_("Whatever q and k say by negative entries; the exponential that makes one key stand out."),
-        buys=N_("The cheapest features there are, and cells of exactly 0."),
-        source="Xie et al. 2024, arXiv:2410.10629",
-        identity="the masked product, tiles and a token at a time give the same",
-    ),
-    Variant(
-        "no_positions", N_("no positions (NoPE)"), "kernel", "any", (), no_positions.weights, None, _as_softmax,
-        work=_QUADRATIC,
-        does=N_("compares queries and keys as they are before positions turn them; softmax where a layer turns none"),
-        gives_up=N_("How far away a key is: of two equal tokens neither is nearer."),
-        buys=N_("Nothing ties it to the lengths it was trained on; models are trained so (SmolLM3, Llama 4: every "
-                "fourth layer)."),
-        source="Kazemnejad et al. 2023, arXiv:2305.19466",
-        identity="in every head it is the model without its rotation; in a layer that turns nothing, softmax",
-        needs_layer=True,
-    ),
-    Variant(
-        "performer", "Performer (FAVOR+)", "kernel", "any",
-        (Parameter("features", N_("features"), N_("random directions; more of them come nearer to softmax"), 64,
-                   most=1024, letter="m"), _SEED),
-        performer.weights, performer.output, performer.multiply_adds,
-        work="2 n m (2 d + 1)",
-        does=N_("draws random features whose product is the exponential of q·k on average"),
-        gives_up=N_("Exactness: long queries and keys need very many features."),
-        buys=N_("Softmax itself in the limit, at a cost that grows with the text and not with its square."),
-        source="Choromanski et al. 2021, arXiv:2009.14794",
-        identity="the mean square error of m features is the one of Lemma 2, 1/m of one feature's",
-    ),
-    Variant(
-        "cosformer", "cosFormer", "kernel", "any", (), cosformer.weights, cosformer.output, cosformer.multiply_adds,
-        work="4 n d (d + 1)",
-        does=N_("compares positive parts, and less the farther away a key is: by a cosine"),
-        gives_up=N_("Sharp looks far back: a key a whole text away would weigh 0."),
-        buys=N_("A sense of nearness that is still a product of features."),
-        source="Qin et al. 2022, arXiv:2202.08791",
-        identity="features of cosine and sine multiply to the cosine of the distance",
-        whole=True,
-    ),
-    Variant(
-        "transnormer", "TransNormer (NormAttention)", "kernel", "any", (),
-        transnormer.weights, transnormer.output, transnormer.multiply_adds,
-        work="2 n d²",
-        does=N_("sums linear attention without a division, and then brings the output to length √d"),
-        gives_up=N_("How long an output is: all are alike, and rows no longer sum to 1."),
-        buys=N_("A steadier training: dividing by a small sum makes gradients of any size, and this divides by none."),
-        source="Qin et al. 2022, arXiv:2210.10340",
-        identity="the norm of φ(Q) (φ(K)ᵀ V) is the norm of (φ(Q) φ(K)ᵀ) V",
-        signed=True,
-    ),
-    Variant(
-        "polaformer", "PolaFormer", "kernel", "any",
-        (
-            Parameter("power", N_("power"), N_("hundredths; higher is sharper, and learned in the paper"), 300,
-                      least=50, most=1000, per=100),
-            Parameter("opposite", N_("map drawn"), N_("0: entries of the same sign, 1: of opposite signs"), 0, least=0,
-                      most=1),
-        ),
-        polaformer.weights, polaformer.output, polaformer.multiply_adds,
-        work="4 n d (d + 2)",
-        does=N_("splits q and k by sign: same signs mix one half of the values, opposite signs the other"),
-        gives_up=N_("One map for all values: each half of them has its own."),
-        buys=N_("Pairs of opposite signs count, which other kernels set to 0; and a power makes looks sharp again."),
-        source="Meng et al. 2025, arXiv:2501.15061",
-        identity="at power 1, same signs less opposite signs is q·k",
-        halves="opposite",
-    ),
+    *KERNELS,
     Variant(
         "blocks", N_("diagonal blocks (TransNormer)"), "mask", "any",
         (Parameter("size", N_("block"), N_("tokens"), 4, letter="b"),),
         transnormer.block_weights, None, transnormer.block_multiply_adds,
         work="2 n b d",
+        memory=memory.BLOCKS,
+        whole_map=True,
+        recurrent=recurrent.BLOCKS,
         does=N_("keeps softmax, inside blocks of the text"),
         gives_up=N_("Everything outside of the block: the first token of one sees itself alone in a causal model."),
         buys=N_("Exact softmax near by, with work that grows with the text and not with its square."),
@@ -136,10 +51,12 @@ VARIANTS = (
         (
             Parameter("buckets", N_("buckets"), N_("an even number"), 4, least=2, most=64, step=2, letter="b"),
             Parameter("hashes", N_("hashes"), N_("rounds; a key found in any is seen"), 1, most=32, letter="h"),
-            _SEED,
+            SEED,
         ),
         reformer.weights, None, reformer.multiply_adds,
         work="n d h (b / 2 + 8 n / b)",
+        memory=memory.HASHED,
+        whole_map=True,
         does=N_("takes queries for keys, and looks only where a random hash puts two tokens together"),
         gives_up=N_("Own keys; a token looks at itself only where it finds no other; near ones that a hash parts."),
         buys=N_("Softmax over the few keys that matter most, found without comparing all."),
@@ -152,6 +69,7 @@ VARIANTS = (
         (Parameter("rank", N_("segments"), N_("keys and values that are left of all tokens’"), 4, letter="k"),),
         linformer.weights, linformer.output, linformer.multiply_adds,
         work="4 n d k",
+        memory=memory.SEGMENTS,
         does=N_("mixes keys and values to a few means of segments before any query sees them"),
         gives_up=N_("Single keys, and any mask: a segment holds the future too."),
         buys=N_("A memory of k keys, and a map of rank k at most."),
@@ -167,6 +85,7 @@ VARIANTS = (
         ),
         nystrom.weights, nystrom.output, nystrom.multiply_adds,
         work="6 n d m + 2 d m² + 4 s m³",
+        memory=memory.LANDMARKS,
         does=N_("goes from a token to landmarks and from landmarks to tokens, never straight"),
         gives_up=N_("Any mask, and weights that are surely positive: an inverse is part of the map."),
         buys=N_("A map of rank m at most that leans on the text’s own queries and keys."),
@@ -178,11 +97,13 @@ VARIANTS = (
     Variant(
         "flash", N_("FlashAttention (tiles)"), "memory", "any",
         (
-            Parameter("rows", N_("queries in a tile"), N_("tokens"), 4),
-            Parameter("columns", N_("keys in a tile"), N_("tokens"), 4),
+            Parameter("rows", N_("queries in a tile"), N_("tokens"), 4, letter="r"),
+            Parameter("columns", N_("keys in a tile"), N_("tokens"), 4, letter="c"),
         ),
         flash.weights, flash.output, flash.multiply_adds,
         work=_QUADRATIC,
+        memory=memory.TILES,
+        recurrent=recurrent.CACHE,
         does=N_("meets the keys a tile at a time and mends its sums whenever a larger score comes"),
         gives_up=N_("Nothing: it is softmax, exactly, and as much arithmetic."),
         buys=N_("No map is ever stored: memory grows with the text and not with its square."),
@@ -196,6 +117,7 @@ VARIANTS = (
         (Parameter("rank", N_("latent"), N_("numbers kept of a token, by all heads together"), 4, letter="r"),),
         mla.weights, mla.output, mla.multiply_adds,
         work="2 n d (n + r)",
+        memory=memory.LATENT,
         does=N_("keeps one short vector of each token, and makes the keys and values of all heads of it; here the best "
                 "of that length for this text, and the rebuilt keys are turned by their positions"),
         gives_up=N_("Whatever of keys and values does not fit; DeepSeek learn the matrices, and keep a few turned "
@@ -217,18 +139,24 @@ VARIANTS = (
         ),
         dual_chunk.weights, None, dual_chunk.multiply_adds,
         work=_QUADRATIC,
+        memory=memory.MAP,
         does=N_("sees every key, but from a distance that the model was trained on"),
         gives_up=N_("True distances: far keys all seem to stand at the same few places."),
         buys=N_("Texts of many times the trained length, without training, and with exact softmax near by."),
         source="An et al. 2024, arXiv:2402.17463",
         identity="a text within one chunk is softmax; else softmax of scores at the distances of its index map",
         needs_turns=True,
+        parts=dual_chunk.parts,
+        part_names=(N_("within the chunk (intra)"), N_("the chunk before (successive)"), N_("farther back (inter)")),
+        needs_layer=True,
     ),
     Variant(
         "sigmoid", N_("sigmoid"), "weights", "any",
         (Parameter("keys", N_("keys in the bias"), N_("n of the bias −ln n"), None, most=100_000),),
-        sigmoid.weights, None, _as_softmax,
+        sigmoid.weights, None, flash.multiply_adds,
         work=_QUADRATIC,
+        memory=memory.MAP,
+        recurrent=recurrent.CACHE,
         does=N_("weighs each cell by itself; keys do not compete"),
         gives_up=N_("Rows that sum to 1: a token may look at much, or at hardly anything."),
         buys=N_("No sum over the row to wait for, and no need of a sink."),
@@ -239,8 +167,10 @@ VARIANTS = (
     Variant(
         "log_n", N_("log-n scaling"), "weights", "any",
         (Parameter("length", N_("length"), N_("keys that leave a row unchanged"), None, least=2, most=100_000),),
-        log_n.weights, None, _as_softmax,
+        log_n.weights, None, flash.multiply_adds,
         work=_QUADRATIC,
+        memory=memory.MAP,
+        recurrent=recurrent.CACHE,
         does=N_("multiplies a row’s scores by ln n ÷ ln m: n keys, and m that leave it unchanged"),
         gives_up=N_("The same sharpness for short rows and long ones: short rows blur."),
         buys=N_("Long rows that stay as sharp as those of the length it was made for."),
@@ -252,8 +182,10 @@ VARIANTS = (
         "off_by_one", N_("softmax with a sink"), "weights", "any",
         (Parameter("sink", N_("sink"), N_("tenths of a score; 0 is softmax off by one"), 0, least=-100, most=100,
                    per=10),),
-        off_by_one.weights, None, _as_softmax,
+        off_by_one.weights, None, flash.multiply_adds,
         work=_QUADRATIC,
+        memory=memory.MAP,
+        recurrent=recurrent.CACHE,
         does=N_("adds one more term to the sum of a row, a key that holds nothing"),
         gives_up=N_("Rows that sum to 1: what the sink takes is lost."),
         buys=N_("A head may look at nothing, and need not park on the first token."),
@@ -267,6 +199,7 @@ VARIANTS = (
                    per=100),),
         differential.weights, None, lambda n_tokens, d_head, share: 3 * n_tokens**2 * d_head,
         work="3 n² d",
+        memory=memory.TWO_MAPS,
         does=N_("takes the map of the head beside it away, as noise that both share"),
         gives_up=N_("A second head; weights may be negative."),
         buys=N_("What both heads see alike, such as a sink, cancels."),

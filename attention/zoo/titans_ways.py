@@ -82,16 +82,34 @@ def context_output(head: Head, segment: int, step: float, momentum: float, forgo
 # -- what is told of them ---------------------------------------------------------------------------------------------
 
 
-def surprise(head: Head, step: float, momentum: float, forgotten: float, **_others: float) -> Tensor:
+def surprise(head: Head, step: float, momentum: float, forgotten: float, **_others: float | int) -> Tensor:
     """Of the memory alone, see :func:`attention.zoo.titans.surprise`."""
     return titans.surprise(head, step, momentum, forgotten)
 
 
-def adds_gate(n_tokens: int, d_head: int, window: int, **memory: float) -> int:
+def context_parts(n_tokens: int, segment: int, **_memory: float | int) -> tuple[Tensor, ...]:
+    """Keys of the segment, what its tokens read (by who read it), and the tokens that the memory had learned then."""
+    here, before = _places(n_tokens)
+    own = (here // segment == before // segment) & (before <= here)
+    return own, own & (here >= segment), before // segment < here // segment
+
+
+def window_parts(n_tokens: int, window: int, **_memory: float | int) -> tuple[Tensor, ...]:
+    """Keys of the window, and the tokens that the memory has learned."""
+    here, before = _places(n_tokens)
+    return (before <= here) & (here - before < window), before <= here
+
+
+def _places(n_tokens: int) -> tuple[Tensor, Tensor]:
+    places = torch.arange(n_tokens)
+    return places[:, None], places[None, :]
+
+
+def adds_gate(n_tokens: int, d_head: int, window: int, **memory: float | int) -> int:
     """Softmax over the window, and the memory's three products a token."""
     return 2 * n_tokens * window * d_head + 3 * n_tokens * d_head**2
 
 
-def adds_context(n_tokens: int, d_head: int, segment: int, **memory: float) -> int:
+def adds_context(n_tokens: int, d_head: int, segment: int, **memory: float | int) -> int:
     """A memory of twice the width, and softmax over as many read tokens as the segment has of its own."""
     return 4 * n_tokens * segment * d_head + 6 * n_tokens * d_head**2

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention.zoo.formula import Formula
 from attention.zoo.head import Head, stacked
+from attention.zoo.recurrent import Recurrent
 
 N_ = str  # marks a text for translation where it is shown
 
@@ -81,14 +83,16 @@ class Variant:
     ``weights`` is the map that the variant draws or implies: what the values are multiplied by, O(tokens²).
     ``output`` is computed in the order that the paper proposes; None: it is the weights times the values.
     ``multiply_adds`` takes tokens, d_head and the parameters: of its matrix products for one head, forward, not halved
-    by a causal mask. ``mask`` is what it can
-    obey: any rule, the causal one alone, or none. ``signed``: weights may be negative, or of any size. ``on_scores``:
-    it begins with the model's own scores, with all that is added to them, not with queries and keys. ``by_token`` is a
-    number of each token that it tells besides, and ``by_token_as`` says which. ``whole``: a row hangs on how long the
-    text is, or on what follows it. ``halves`` is the parameter that says of which half of the values the map is, where
-    each has its own; ``values`` are what the map multiplies, where that is not the head's own values. ``loops``: its
-    output goes over the tokens one after the other, for any number of stacked heads. ``fitted``: to the whole text,
-    before any of its rows is made. ``flow``: of one with parts.
+    by a causal mask. ``memory`` is what the head holds at once beyond q, k and v; ``whole_map``: here it makes a map of
+    tokens × tokens, without which its paper does. ``mask`` is what it can obey: any rule, the causal one alone, or
+    none. ``signed``: weights may be negative, or of any size. ``on_scores``: it begins with the model's own scores and
+    all that is added to them, not with queries and keys. ``by_token`` is a number of each token that it tells besides,
+    and ``by_token_as`` says which. ``whole``: a row hangs on how long the text is, or on what follows it. ``halves`` is
+    the parameter that says of which half of the values the map is, where each has its own; ``values`` are what the map
+    multiplies, where that is not the head's own values. ``loops``: its output goes over the tokens one after the other,
+    for any number of stacked heads. ``fitted``: to the whole text, before any of its rows is made. ``flow``: of one in
+    parts. ``recurrent``: of one that can read a text a token at a time, where it looks back alone.
+    ``parts`` takes tokens and the parameters: a mask of what each of ``part_names`` is made of.
     """
 
     name: str
@@ -100,6 +104,7 @@ class Variant:
     output: Callable[..., Float[Tensor, "tokens d_value"]] | None
     multiply_adds: Callable[..., int]
     work: str
+    memory: Formula
     does: str
     gives_up: str
     buys: str
@@ -118,6 +123,10 @@ class Variant:
     loops: bool = False
     fitted: bool = False
     flow: Flow | None = None
+    recurrent: Recurrent | None = None
+    whole_map: bool = False
+    parts: Callable[..., tuple[Bool[Tensor, "tokens tokens"], ...]] | None = None
+    part_names: tuple[str, ...] = ()
 
     def filled(self, values: Mapping[str, int], n_tokens: int) -> dict[str, int]:
         """Every parameter's number; one that is not named has its usual one. Raises NotHere."""
@@ -145,10 +154,10 @@ class Variant:
         """Why it has no place in this head, a template of {variant}; empty where it has."""
         if self.needs_beside and head.beside is None:
             return ONE_HEAD
-        if self.needs_turns and head.turns is None:
-            return NOT_TURNED
         if self.needs_layer and head.layer is None:
             return NO_LAYER
+        if self.needs_turns and head.layer is not None and head.layer.turn_at is None:
+            return NOT_TURNED
         return BOTH_WAYS if self.mask == "causal" and head.looks_ahead else ""
 
     def left_out(self, head: Head) -> list[str]:

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from analysis.zoo import Compared
-from pages.zoo.cost import LENGTHS, Costs, chart_of, table_of
+from pages.zoo.by_formula import LENGTHS, Costs
+from pages.zoo.cost import chart_of, tables_of
 from pages.zoo.latent import kept_here
 from pages.zoo.maps import DIFFERENT, Maps, Rival, head_view
 from pages.zoo.numbers import ROWS
@@ -108,14 +109,14 @@ def _maps_code(maps: Maps) -> str:
 
 def cost_view(found: Costs) -> View:
     """Every line of the chart."""
-    chart, table = chart_of(found), table_of(found)
+    chart, tables = chart_of(found), tables_of(found)
     title = _("What it would cost")
     shape, names = found.shape, [variant.name for variant, _values in found.variants]
     return View(
         name="zoo-cost",
         title=title,
         what=f"multiply-adds of {shape.n_layers} layers of {shape.n_heads} heads by formula: {', '.join(names)}",
-        tables=lambda: {title: table},
+        tables=lambda: tables,
         page=lambda title, words, lang: standalone([chart], title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg([chart], title=title, caption=words),
         arrays={"lengths": np.array(LENGTHS)},

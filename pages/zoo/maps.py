@@ -17,8 +17,10 @@ from attention.zoo.head import Head
 from attention.zoo.variant import Variant
 from pages.zoo.cut import show_cut
 from pages.zoo.latent import show_kept
-from pages.zoo.numbers import show_by_token, show_looks, show_numbers, show_rule, show_work
+from pages.zoo.numbers import show_looks, show_numbers, show_recurrent, show_rule, show_work
+from pages.zoo.parts import show_parts
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
+from pages.zoo.stream import show_stream
 from ui import session
 from ui.components import mount
 from ui.controls import pick
@@ -137,11 +139,14 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
     if (parts := rival.variant.flow) is not None:
         lanes = [[_(one) for one in lane] for lane in parts.lanes]
         st.html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")))
+    if rival.found is not None:
+        show_parts(rival.variant, rival.values, rival.found)
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
     show_work(rival.variant, left_out)
+    show_recurrent(rival.variant, head, rival.values)
     if rival.variant.name == "mla":
         show_kept(opened, head, rival.values["rank"])
-    show_by_token(opened, head, rival.variant, rival.values, first_drawn(len(opened.capture.tokens)))
+    show_stream(opened, rival.variant, rival.values, key)
 
 
 def _show_map(

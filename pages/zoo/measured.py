@@ -8,11 +8,22 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from analysis.zoo_cost import Attention, Measured, by_tiles, crossing, crossing_by_formula, of_variant, stored, work_of
+from analysis.zoo_cost import (
+    Attention,
+    Measured,
+    by_tiles,
+    crossing,
+    crossing_by_formula,
+    memory_of,
+    of_variant,
+    stored,
+    work_of,
+)
 from attention.zoo import flash
 from attention.zoo.variant import Variant
 from jobs.zoo_cost import LONGEST, MOST_BYTES, SECONDS, CostRun
 from model_runner.memory import readable
+from pages.zoo.by_formula import SOFTMAX, Numbered, looks_back
 from pages.zoo.cost import show_choices
 from ui import session
 from ui.i18n import _
@@ -28,8 +39,6 @@ N_ = str  # marks a text for Babel without translating it here
 
 STORED, TILES = "softmax", "tiles"  # names of the two that are always measured
 LABELS = {STORED: N_("softmax, map stored"), TILES: N_("softmax, torch’s tiles")}
-
-Numbered = tuple[Variant, dict[str, int]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +57,7 @@ def show_measured(opened: PageContext) -> MeasuredCost:
         variants = show_choices()
         below = st.container()
     record = opened.capture.record(opened.layer)
-    causal = not bool(record.mask.tile(slice(0, 1), slice(1, 2), record.q.device, head=opened.head).any())
+    causal = looks_back(record, opened.head)
     d_head = record.q.shape[-1]
     key = (d_head, causal, tuple((one.name, tuple(values.items())) for one, values in variants))
     found = MeasuredCost(
@@ -64,8 +73,8 @@ def show_measured(opened: PageContext) -> MeasuredCost:
 def _run(d_head: int, causal: bool, variants: tuple[Numbered, ...]) -> CostRun:
     ways: dict[str, tuple[Attention, bool]] = {STORED: (stored, causal), TILES: (by_tiles, causal)}
     for variant, values in variants:
-        looks_back = variant.mask == "causal" or (causal and variant.mask != "none")
-        ways[variant.name] = of_variant(variant, values), looks_back
+        back = variant.mask == "causal" or (causal and variant.mask != "none")
+        ways[variant.name] = of_variant(variant, values), back
     return CostRun(ways, d_head)
 
 
@@ -106,8 +115,8 @@ def charts_of(found: MeasuredCost) -> tuple[Lines, Lines]:
             height=350, heading=_("Seconds for one head"),
         ),
         Lines(
-            series=held, x_title=_("tokens"), y_title=_("bytes"), log_x=True, log_y=True, height=220,
-            heading=_("The most bytes that it holds at once, beyond q, k and v"),
+            series=[*held, *_memory_formulas(found)], x_title=_("tokens"), y_title=_("bytes"), log_x=True, log_y=True,
+            height=260, heading=_("The most bytes that it holds at once, beyond q, k and v"),
         ),
     )  # fmt: skip  # a chart a paragraph
 
@@ -134,22 +143,37 @@ def _formulas(found: MeasuredCost) -> list[Line]:
     ]
 
 
+def _memory_formulas(found: MeasuredCost) -> list[Line]:
+    """Bytes by formula, of numbers in float32, as far as something was measured."""
+    lengths, d = _lengths(found.run.of(STORED)), found.run.d_head
+    if not lengths:
+        return []
+    lengths = [2**power for power in range(7, max(one.n_tokens for one in found.run.items).bit_length())]
+    held = [("softmax", memory_of(SOFTMAX, {}, d))]
+    held += [(_(one.label), memory_of(one, values, d)) for one, values in found.variants]
+    words = _("{name}, formula")
+    return [
+        Line(words.format(name=name), lengths, [4 * of(n) for n in lengths], dash="dot", quiet=True)
+        for name, of in held
+    ]
+
+
 def _show_words(found: MeasuredCost) -> None:
     """Where each variant becomes cheaper, measured and by formula, and how it was measured."""
     words = [_crossed(found, variant, values) for variant, values in found.variants]
     words += [
-        _("{name} is computed here by its whole map: its seconds grow with the square, whatever the formula.").format(
-            name=_(variant.label)
-        )
+        _(
+            "{name} is computed here by its whole map: seconds and bytes grow with the square, whatever the formula."
+        ).format(name=_(variant.label))
         for variant, _values in found.variants
-        if variant.output is None
+        if variant.whole_map
     ]
     words.append(
         _(
             "One head of {d} dimensions, random numbers in float32, on this machine’s processor as it is now: the "
             "fastest of three runs. A length is left out where it might take more than is left of {seconds} seconds, "
             "or more than {size}. Bytes are those of torch’s tensors. Dotted: the formula, at the speed of softmax’s "
-            "longest text."
+            "longest text; of bytes, what the rule itself has to hold, of which a program holds some numbers twice."
         ).format(d=found.run.d_head, seconds=f"{SECONDS:.0f}", size=readable(MOST_BYTES))
     )
     st.html("".join(f"<p class='atlas-caption'>{escape(one)}</p>" for one in words))
@@ -216,8 +240,8 @@ def _code(found: MeasuredCost) -> str:
         f"ways = {{'softmax': (stored, {found.causal}), 'tiles': (by_tiles, {found.causal})}}",
     ]
     for variant, values in found.variants:
-        looks_back = variant.mask == "causal" or (found.causal and variant.mask != "none")
-        lines.append(f"ways['{variant.name}'] = of_variant(BY_NAME['{variant.name}'], {values}), {looks_back}")
+        back = variant.mask == "causal" or (found.causal and variant.mask != "none")
+        lines.append(f"ways['{variant.name}'] = of_variant(BY_NAME['{variant.name}'], {values}), {back}")
     lines += [
         f"for n_tokens in {lengths}:",
         "    for name, (attention, causal) in ways.items():",

@@ -9,12 +9,12 @@ import streamlit as st
 
 from analysis.zoo import Compared
 from attention.zoo.head import Head
+from attention.zoo.recurrent import CACHE
 from attention.zoo.variant import Variant
 from ui.i18n import _
 from ui.page import PageContext
 from ui.wording import number
 
-TOLD = 24  # tokens of which a number is said
 LONGER = 2.0  # an error above it is no matter of direction: two outputs of one length differ by less
 
 N_ = str  # marks a text for Babel without translating it here
@@ -93,19 +93,25 @@ def show_work(variant: Variant, left_out: Sequence[str]) -> None:
     st.html(_line(_("Work:"), work) + rest)
 
 
+def show_recurrent(variant: Variant, head: Head, values: Mapping[str, int]) -> None:
+    """What the head would keep of this text, were it read a token at a time, and the work of the next one."""
+    if (form := variant.recurrent) is None or head.looks_ahead:
+        return
+    n, d, d_v = head.n_tokens, head.q.shape[-1], head.v.shape[-1]
+    numbers = variant.numbers(values, n)
+    words = _(
+        "a head keeps {state} = {held} numbers, and one token more is {step} = {adds} multiply-adds (d_v numbers of a "
+        "value). Softmax keeps {cache} = {cached} numbers of these {count} tokens, and more of each that follows."
+    ).format(
+        state=form.state.written, held=f"{form.state.of(n, d, d_v, **numbers):,}", step=form.step.written,
+        adds=f"{form.step.of(n, d, d_v, **numbers):,}", cache=CACHE.state.written,
+        cached=f"{CACHE.state.of(n, d, d_v):,}", count=n,
+    )  # fmt: skip  # a formula and its number a line
+    st.html(_line(_("Read a token at a time:"), words))
+
+
 def _line(name: str, words: str) -> str:
     return f"<p class='atlas-caption'><b>{escape(name)}</b> {escape(words)}</p>"
-
-
-def show_by_token(opened: PageContext, head: Head, variant: Variant, values: Mapping[str, int], start: int) -> None:
-    """What it tells of each token, in their order; of many tokens the largest."""
-    if variant.by_token is None:
-        return
-    told = variant.by_token(head, **variant.numbers(values, head.n_tokens)).tolist()
-    places = sorted(sorted(range(len(told)), key=lambda place: -told[place])[:TOLD])
-    tokens = [opened.capture.tokens[start + place].text for place in places]
-    words = " · ".join(f"{escape(token)}\u00a0{told[place]:.2f}" for token, place in zip(tokens, places, strict=True))
-    st.html(f"<p class='atlas-caption'><b>{escape(_(variant.by_token_as))}</b> {words}</p>")
 
 
 def show_looks(opened: PageContext, variant: Variant, found: Compared) -> None:

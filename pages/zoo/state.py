@@ -36,7 +36,8 @@ class ZooState:
 
     ``where`` the variant stands in the model; ``softmax`` are the layers that keep theirs, None: one of eight.
     Of a weight ``matrix``, by its name in the layer ("": the first), the singular values are multiplied by ``factors``,
-    in hundredths, by place from 1 on. Of FlashAttention's film: which loop is the ``order``'s outer one, the tiles
+    in hundredths, by place from 1 on. A memory has ``read`` the text up to this token. Of
+    FlashAttention's film: which loop is the ``order``'s outer one, the tiles
     of an ``sram`` in KB or of the reader's own ``rows`` and ``columns``, and the ``frame`` that is open.
     """
 
@@ -58,6 +59,7 @@ class ZooState:
     factors: Mapping[str, int] | None = setting(None, N_("factors"), least=0, most=300, items=lambda name: f"z{name}")
 
     start: int = setting(0, N_("first token drawn"), least=0, most=LONGEST)
+    read: int = setting(LONGEST, N_("read up to token"), least=0, most=LONGEST)
     how: Literal["formula", "measured"] = setting("formula", N_("cost"))
     order: Order = setting("keys", N_("order of the loops"))
     blocks: Literal["sram", "own"] = setting("sram", N_("tiles"))

@@ -8,9 +8,20 @@ import pytest
 import torch
 
 from analysis import zoo_cost
-from analysis.zoo_cost import LiveBytes, by_tiles, crossing, crossing_by_formula, measure, of_variant, stored, work_of
+from analysis.zoo_cost import (
+    LiveBytes,
+    by_tiles,
+    crossing,
+    crossing_by_formula,
+    measure,
+    memory_of,
+    of_variant,
+    stored,
+    work_of,
+)
 from attention.zoo.head import head_of
 from attention.zoo.long_head import LongHead
+from attention.zoo.memory import MAP
 from attention.zoo.table import BY_NAME, VARIANTS
 from jobs import zoo_cost as jobs
 
@@ -22,7 +33,7 @@ def both(n: int, d: int, *, causal: bool):
     q, k, v, q_beside, k_beside = torch.randn(5, n, d, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
     head, second = head_of(q, k, v, causal=causal), head_of(q_beside, k_beside, v, causal=causal)
     long = LongHead(q, k, v, causal=causal, second=(q_beside, k_beside))
-    return replace(head, beside=second.scores, turns=long.turns, layer=long.layer), long
+    return replace(head, beside=second.scores, layer=long.layer), long
 
 
 @pytest.mark.parametrize("variant, causal", CAUSAL, ids=lambda value: getattr(value, "name", str(value)))
@@ -64,6 +75,29 @@ def test_a_map_takes_the_square_and_features_a_line():
     assert grows(of_variant(BY_NAME["linear"], {})) == pytest.approx(2, rel=0.2)
     assert grows(of_variant(BY_NAME["flash"], {"rows": 64, "columns": 64})) < 2.2
     assert measure("it", stored, 512, 16, causal=True).n_bytes >= 2 * 4 * 512**2
+
+
+TIMES = 5  # as much as the rule needs: scores before and after a mask, their exponentials, weights, float64 beside it
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+def test_the_memory_by_formula_grows_as_what_is_measured_does(variant):
+    """Within a few hundredths a doubling, and measured is more by a constant alone."""
+    lengths, d = (512, 1024), 32
+    values = {one.name: one.usual(lengths[0]) for one in variant.parameters}
+    held = [measure("it", of_variant(variant, values), n, d, causal=variant.mask != "none").n_bytes for n in lengths]
+    formula = [4 * memory_of(variant, values, d)(n) for n in lengths]
+    growth, expected = held[1] / held[0], formula[1] / formula[0]
+    if variant.whole_map:  # which the formula does without
+        assert growth == pytest.approx(4, rel=0.05)
+        return
+    assert growth == pytest.approx(expected, rel=0.08)
+    assert all(0.95 < a / b < TIMES for a, b in zip(held, formula, strict=True))
+
+
+def test_the_map_of_softmax_grows_with_the_square():
+    held = [measure("softmax", stored, n, 32, causal=True).n_bytes for n in (512, 1024)]
+    assert held[1] / held[0] == pytest.approx(MAP.of(1024, 32, 32) / MAP.of(512, 32, 32), rel=0.05)
 
 
 def test_a_number_beyond_the_text_is_as_many_as_it_has_tokens():

@@ -2,48 +2,26 @@
 
 from __future__ import annotations
 
-import functools
 import json
+import re
 from typing import Any
 
 import numpy as np
 import pytest
 
 from analysis.zoo import captured_head, own, substituted
-from analysis.zoo_cost import Measured
 from attention.zoo import titans
-from attention.zoo.table import BY_NAME, VARIANTS
-from jobs import zoo_cost as jobs
+from attention.zoo.table import BY_NAME
 from model_runner import CaptureRequest, load_runner
-from pages.zoo.cost import LENGTHS, counted, hybrid
 from tests.pages.test_masks import values_in
+from tests.pages.zoo_driving import PAGE, close, head, maps, offering, opened
 from tests.ui.driving import html, no_failure, open_app, payloads, send, sentences
-from tests.ui.taken import Taken, taken
-from ui import view as ui_view
 from ui.session import DEFAULT_TEXT
 
-PAGE = "pages/zoo/page.py"
-PLACE = ("model", "text", "layer", "head", "query", "key")  # parts of the address that every page has
 
-
-@functools.cache
-def head(model: str = "default", layer: int = 3, number: int = 5):
-    return captured_head(load_runner(model).capture(CaptureRequest(text=DEFAULT_TEXT)), layer, number)
-
-
-def opened(**values: str):
-    address = {name if name in PLACE else f"zoo.{name}": v for name, v in values.items()}
-    app = open_app(page=PAGE, **{"layer": "3", "head": "5"} | address)
-    no_failure(app)
-    return app
-
-
-def maps(app) -> list[np.ndarray]:
-    return [arrays["values"] for _meta, arrays in payloads(app, "head_map")]
-
-
-def close(found: np.ndarray, expected: np.ndarray) -> None:
-    np.testing.assert_allclose(found, expected, atol=1e-5)
+@pytest.fixture
+def offered(monkeypatch):
+    return offering(monkeypatch)
 
 
 def test_softmax_the_variant_and_their_difference_stand_beside_each_other():
@@ -188,25 +166,70 @@ def test_the_film_has_the_heads_own_scores_and_its_blocks_follow_the_memory():
     assert sentences(opened(view="flash", sram="5")) == ["“5” is no choice for SRAM."]
 
 
-def test_a_measured_cost_says_how_far_it_is_and_where_the_lines_cross(monkeypatch):
-    def known(name, attention, n_tokens, d_head, *, causal):
-        return Measured(name, n_tokens, 1e-9 * n_tokens * (n_tokens if name == "softmax" else 1000), 64 * n_tokens, 0.0)
-
-    monkeypatch.setattr(jobs, "measure", known)
-    app = opened(view="cost", how="measured", variant="delta")
-    for _ in range(40):
-        if "measured up to 1,048,576 tokens" in html(app):
-            break
-        app.run()
-    no_failure(app)
-    assert "DeltaNet is faster than softmax with its map stored from about 1,000 tokens on." in html(app)
-    assert "By formula it is cheaper from 49 tokens on." in html(app)  # 3 n d² < 2 n² d: n > 1.5 d
-
-
 def test_titans_tells_how_much_each_token_surprised_it():
     app = opened(variant="titans", **{"values.titans.momentum": "0"})
     told = titans.surprise(head(), 0.5, 0.0, 0.01).tolist()
     assert all(f"\u00a0{one:.2f}" in html(app) for one in told)
+
+
+def masks_in(page: str) -> list[str]:
+    return re.findall(r"<svg role='img' aria-label='([^']*)'", page)
+
+
+@pytest.mark.parametrize("name, parts", [
+    ("titans_mac", ["softmax: the segment", "softmax: what its tokens read", "learned by the memory that is read"]),
+    ("titans_mag", ["softmax: the window", "learned by the memory"]),
+    ("titans_mal", ["softmax: outputs of the memory", "learned by the memory"]),
+])  # fmt: skip
+def test_each_way_of_titans_has_its_flow_its_masks_and_its_surprise(name, parts):
+    app = opened(variant=name)
+    page = html(app)
+    assert "atlas-flow" in page
+    assert masks_in(page) == parts
+    told = titans.surprise(head(), 0.5, 0.3, 0.01).tolist()
+    assert values_in(charts(app)[0]["data"][0]["y"]) == pytest.approx(told)
+
+
+def charts(app) -> list[dict[str, Any]]:
+    return [json.loads(one.proto.spec) for one in app.get("plotly_chart")]
+
+
+def test_the_memory_runs_over_the_whole_text_and_the_slider_says_how_far_it_read():
+    app = opened(text=LONG, variant="titans")
+    (chart,) = charts(app)
+    assert len(values_in(chart["data"][0]["y"])) == 661  # of which 256 are in the map
+    app = opened(variant="titans", read="2")
+    told = titans.surprise(head(), 0.5, 0.3, 0.01).tolist()
+    assert f"(2) {told[2]:.2f}" in json.dumps(charts(app)[0]["layout"], ensure_ascii=False)
+    assert f"\u00a0{told[2]:.2f}</p>" in html(app)  # the last one said
+    next(one for one in app.slider if one.label == "read up to token").set_value(4).run()
+    no_failure(app)
+    assert app.query_params["zoo.read"] == "4"
+    assert f"\u00a0{told[4]:.2f}</p>" in html(app)
+
+
+def test_dual_chunk_says_how_much_of_the_attention_is_in_each_part():
+    values = {"chunk": 3, "local": 2}
+    app = opened(variant="dual_chunk", **{f"values.dual_chunk.{name}": str(one) for name, one in values.items()})
+    weights = np.nan_to_num(substituted(head(), BY_NAME["dual_chunk"], values).weights)
+    back = np.arange(8)[:, None] // 3 - np.arange(8)[None, :] // 3
+    found = masks_in(html(app))
+    for name, part in (
+        ("within the chunk (intra)", 0),
+        ("the chunk before (successive)", 1),
+        ("farther back (inter)", 2),
+    ):
+        share = (weights * (back == part)).sum() / 8
+        assert f"{name} · {100 * share:.0f} %" in found
+
+
+def test_a_layer_without_softmax_is_one_sentence_in_every_view(folder_of):
+    place = {"model": folder_of("jamba"), "text": "some words", "layer": "0", "head": "0"}
+    for view in ("maps", "flash", "cost", "model", "hybrid"):
+        app = open_app(page=PAGE, **place, **{"zoo.view": view})
+        no_failure(app)
+        words = "Layer 0 has no softmax attention (linear). Choose another layer. Showing L1H1 instead."
+        assert sentences(app) == [words]
 
 
 def test_dual_chunk_has_no_place_where_nothing_is_turned(folder_of):
@@ -222,49 +245,7 @@ def test_a_model_with_a_bias_says_that_kernels_leave_it_out(folder_of):
     assert "what this model adds to its scores or caps them by is left out" in html(app)
 
 
-def test_the_cost_is_the_formula_for_this_models_shape():
-    app = opened(view="cost", variant="linformer", beside="delta", **{"long.linformer.rank": "256"})
-    lines = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
-    softmax, linformer, delta, mixed = (values_in(line["y"]) for line in lines)
-    assert softmax == [8 * 8 * 2 * n * n * 32 for n in LENGTHS]
-    assert linformer == [8 * 8 * 4 * n * 256 * 32 for n in LENGTHS]
-    assert delta == [8 * 8 * 3 * n * 32 * 32 for n in LENGTHS]
-    fast = [2 * n * 256 * 32 + 2 * n * 32 * 32 for n in LENGTHS]
-    assert "<td>4.1G</td>" in html(app)  # softmax at a thousand tokens: 8 · 8 · 2 · 32 · 10⁶
-    assert mixed == pytest.approx([8 * 8 * (7 * a + 2 * n * n * 32) / 8 for a, n in zip(fast, LENGTHS, strict=True)])
-
-
-def test_only_what_the_work_depends_on_has_a_slider_in_the_view_of_cost():
-    names = {variant.name: [one.name for one in counted(variant)] for variant in VARIANTS}
-    assert {name: found for name, found in names.items() if found} == {
-        "performer": ["features"], "blocks": ["size"], "reformer": ["buckets", "hashes"], "linformer": ["rank"],
-        "nystrom": ["landmarks", "steps"], "lightning": ["tile"], "mla": ["rank"], "titans_mac": ["segment"],
-        "titans_mag": ["window"], "titans_mal": ["window"], "refined": ["rounds"], "refined_drawn": ["draws"],
-    }  # fmt: skip
-    app = opened(view="cost", variant="reformer", beside="delta")
-    labels = [slider.label.split(" · ")[0] for slider in app.slider]
-    assert labels == ["buckets", "hashes"]
-
-
-def test_the_hybrid_is_an_eighth_of_softmax_in_the_end():
-    assert hybrid(10**9, 32) / (2 * 10**18 * 32) == pytest.approx(1 / 8, rel=1e-5)
-
-
 # -- what is taken away -----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def offered(monkeypatch):
-    """What the page offers to take away at an address, with its tables."""
-    kept: list[Any] = []
-    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
-    monkeypatch.setattr(ui_view, "show_tables", lambda make: kept.append(make()))
-
-    def of(**values: str) -> tuple[dict[str, Any], Taken]:
-        opened(**values).run()  # what is measured begins at the second look
-        return kept[-2], kept[-1]
-
-    return of
 
 
 def test_the_files_and_the_lines_hold_the_maps(offered):
@@ -281,20 +262,3 @@ def test_the_files_and_the_lines_hold_the_maps(offered):
     np.testing.assert_allclose(names["first"].weights, first.weights)
     assert names["second"].error == pytest.approx(second.error)
     assert "substituted" in take.svg
-
-
-def test_the_lines_of_the_cost_give_its_numbers(offered):
-    tables, take = offered(view="cost", variant="polaformer")
-    names: dict[str, Any] = {}
-    exec(compile(take.snippet, "snippet", "exec"), names)
-    assert names["costs"]["polaformer"] == next(iter(tables.values()))["PolaFormer"].tolist()
-
-
-def test_the_files_and_the_lines_of_the_measured_cost(offered, monkeypatch, capsys):
-    monkeypatch.setattr(jobs, "measure", lambda name, _way, n, _d, *, causal: Measured(name, n, 1e-6 * n, 8 * n, 0.0))
-    tables, take = offered(view="cost", how="measured", variant="delta")
-    assert [*tables] == ["seconds", "bytes"]
-    assert take.svg.count("<svg") >= 1
-    compile(take.snippet, "snippet", "exec")
-    exec(compile(take.snippet.replace("[128, 256, 512, 1024]", "[128]"), "snippet", "exec"), {})
-    assert capsys.readouterr().out.count("Measured(name=") == 3

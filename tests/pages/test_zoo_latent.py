@@ -8,7 +8,8 @@ from analysis.latent_bytes import kept
 from analysis.zoo import own
 from attention.zoo import mla
 from model_runner import CaptureRequest, load_runner
-from tests.pages.test_zoo import close, head, html, maps, opened
+from tests.pages.zoo_driving import close, head, maps, opened
+from tests.ui.driving import html
 from ui.session import DEFAULT_TEXT
 
 

@@ -23,16 +23,25 @@ def made(
 
     head = head_of(drawn(d), drawn(d), drawn(width or d), causal=causal)
     beside = (drawn(d) @ drawn(d).T).masked_fill(~head.keep, -torch.inf)
-    turns = (frequencies(100.0, d // 2 * 2), pairs_of(d // 2 * 2, "half"))
-    return replace(head, beside=beside, turns=turns, layer=layer_of(head, turns, drawn), kv_head=1)
+    return replace(head, beside=beside, layer=layer_of(head, drawn), kv_head=1)
 
 
-def layer_of(head: Head, turns: tuple[torch.Tensor, torch.Tensor], drawn) -> Layer:
+def turns_of(d: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Angles a token and pairs of coordinates of the rotation of a head that is made here."""
+    return frequencies(100.0, d // 2 * 2), pairs_of(d // 2 * 2, "half")
+
+
+def layer_of(head: Head, drawn) -> Layer:
     """Two heads of keys before they were turned, and of values; the second is this one's."""
-    angles = angles_at(torch.arange(head.n_tokens), turns[0])
-    k = torch.stack([drawn(head.k.shape[1]), rotate(head.k, -angles, turns[1])])
-    turn, back = (lambda x, way=way: rotate(x, way * angles, turns[1]) for way in (1, -1))
-    return Layer(k, torch.stack([drawn(head.v.shape[1]), head.v]), turn, back)
+    theta, pairs = turns_of(head.k.shape[1])
+    angles = angles_at(torch.arange(head.n_tokens), theta)
+    k = torch.stack([drawn(head.k.shape[1]), rotate(head.k, -angles, pairs)])
+    turn, back = (lambda x, way=way: rotate(x, way * angles, pairs) for way in (1, -1))
+
+    def turn_at(x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        return rotate(x, angles_at(places, theta), pairs)
+
+    return Layer(k, torch.stack([drawn(head.v.shape[1]), head.v]), turn, back, turn_at)
 
 
 def windowed(head: Head, window: int) -> Head:

@@ -13,6 +13,7 @@ from attention.dual_chunk import index_map
 from attention.rotary import angles_at, frequencies, pairs_of, rotate, score_by_distance
 from attention.zoo import delta, dual_chunk, flash, lightning, linformer, nystrom, reformer, ssd, titans
 from attention.zoo.head import head_of
+from attention.zoo.layer import Layer
 from tests.attention.zoo.made import dot, made, mixed, softmax_loops, windowed
 
 
@@ -258,13 +259,18 @@ def test_what_was_learned_whole_surprises_no_more():
 # -- dual chunk -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chunk, local", [(3, 2), (5, 1), (1, 4)])
+@pytest.mark.parametrize("chunk, local", [(3, 2), (5, 1), (1, 4), (2, 13), (12, 13)])
 def test_every_key_is_seen_from_the_distance_of_the_index_map(chunk, local):
     n, d = 13, 8
     plain, theta, pairs = made(n, d), frequencies(50.0, 6), pairs_of(6, "half", start=1)
     angles = angles_at(torch.arange(n), theta)
     q, k = (rotate(x[None], angles, pairs)[0] for x in (plain.q, plain.k))
-    head = replace(head_of(q, k, plain.v, causal=True), turns=(theta, pairs))
+
+    def turn_at(x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+        return rotate(x, angles_at(places, theta), pairs)
+
+    layer = Layer(plain.k[None], plain.v[None], turn_back=lambda x: rotate(x, -angles, pairs), turn_at=turn_at)
+    head = replace(head_of(q, k, plain.v, causal=True), layer=layer)
     distance = index_map(n, chunk=chunk, local=local).distance
     scores = [
         [

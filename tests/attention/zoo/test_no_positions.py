@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from attention.zoo import no_positions
-from tests.attention.zoo.made import dot, made, softmax_loops, windowed
+from tests.attention.zoo.made import dot, made, softmax_loops, turns_of, windowed
 
 
 @pytest.mark.parametrize("head", [made(), made(causal=False), windowed(made(17), 5), replace(made(), sink=0.5)])
 def test_queries_and_keys_meet_as_if_all_stood_at_one_place(head):
-    theta, pairs = (one.tolist() for one in head.turns)
+    theta, pairs = (one.tolist() for one in turns_of(head.k.shape[1]))
 
     def back(row: list[float], at: int) -> list[float]:
         row = [*row]

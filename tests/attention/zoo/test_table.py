@@ -112,6 +112,17 @@ def test_the_multiply_adds_are_those_that_torch_counts(variant, n_tokens, d_head
     assert variant.multiply_adds(n_tokens, d_head, **numbers) == counted.get_total_flops() / 2
 
 
+@pytest.mark.parametrize("name", ["refined", "refined_added", "refined_values", "differential"])
+def test_what_is_made_of_the_map_works_as_much_as_its_products_and_its_scores(name):
+    variant, head, n_tokens = BY_NAME[name], made(24, 8), 24
+    maps = 2 if name == "differential" else 1
+    with FlopCounterMode(display=False) as counted:
+        variant.mixed(head, {})
+        for _one in range(maps):
+            _ = head.q @ head.k.T
+    assert variant.multiply_adds(n_tokens, 8, **variant.numbers({}, n_tokens)) == counted.get_total_flops() / 2
+
+
 @pytest.mark.parametrize("name", ["no_positions", "flash", "log_n", "sigmoid", "off_by_one"])
 def test_what_stands_on_the_scores_works_as_much_as_softmax(name):
     n_tokens, head = 24, made(24, 8)
@@ -156,10 +167,13 @@ def test_who_has_no_place_says_why():
         assert variant.left_out(window) == {"any": [], "causal": [PAST], "none": [FUTURE]}[variant.mask]
     alone = replace(causal, beside=None)
     assert [variant.name for variant in VARIANTS if variant.refusal(alone) == ONE_HEAD] == ["differential"]
-    still = replace(causal, turns=None)
+    assert causal.layer is not None
+    still = replace(causal, layer=replace(causal.layer, turn_at=None))
     assert [variant.name for variant in VARIANTS if variant.refusal(still) == NOT_TURNED] == ["dual_chunk"]
     hidden = replace(causal, layer=None)
-    assert [variant.name for variant in VARIANTS if variant.refusal(hidden) == NO_LAYER] == ["no_positions", "mla"]
+    assert [variant.name for variant in VARIANTS if variant.refusal(hidden) == NO_LAYER] == [
+        "no_positions", "mla", "dual_chunk",
+    ]  # fmt: skip
     with pytest.raises(NotHere, match="one head alone"):
         BY_NAME["differential"].on(alone, {})
 
@@ -193,18 +207,17 @@ def test_heads_of_zeros_are_no_division_by_zero():
 @pytest.mark.parametrize("variant", EVERY)
 def test_a_row_stays_when_the_text_goes_on_unless_the_variant_says_otherwise(variant):
     long = made(40)
-    turned = torch.tensor([1.0, 0.1]).double(), torch.tensor([[0, 1], [2, 3]])  # angles a token, and pairs
     layer, first = long.layer, slice(17)
     assert layer is not None
     long = replace(
-        head_of(long.q + 3, long.k, long.v, causal=True), beside=long.beside, turns=turned, layer=layer, kv_head=1
+        head_of(long.q + 3, long.k, long.v, causal=True), beside=long.beside, layer=layer, kv_head=1
     )  # in one bucket
     short = head_of(long.q[:17], long.k[:17], long.v[:17], causal=True)
     beside = None if long.beside is None else long.beside[:17, :17]
     turning = made(17).layer
     assert turning is not None
     fewer = replace(turning, k=layer.k[:, first], v=layer.v[:, first])
-    short = replace(short, beside=beside, turns=turned, layer=fewer, kv_head=1)
+    short = replace(short, beside=beside, layer=fewer, kv_head=1)
     values = {one.name: 8 if one.name == "buckets" else one.usual(17) for one in variant.parameters}
     same = torch.allclose(variant.mixed(short, values), variant.mixed(long, values)[:17], rtol=1e-9, atol=1e-12)
     assert same is not variant.whole

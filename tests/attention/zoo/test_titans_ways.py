@@ -10,6 +10,7 @@ import torch
 
 from attention.zoo import titans, titans_ways
 from attention.zoo.head import stacked
+from attention.zoo.table import BY_NAME
 from tests.attention.zoo.made import dot, made, mixed, softmax_loops
 
 MEMORY = {"step": 0.5, "momentum": 0.3, "forgotten": 0.01}
@@ -97,6 +98,31 @@ def test_a_context_is_softmax_over_what_was_read_and_the_segment(head, segment):
         expected += mixed([weights], values)
     close(titans_ways.context_output(head, segment, **MEMORY), expected)
     close(titans_ways.context_weights(head, segment, **MEMORY) @ head.v, expected)
+
+
+@pytest.mark.parametrize("name", ["titans_mac", "titans_mag", "titans_mal"])
+def test_the_masks_are_who_moves_whose_output(name):
+    """Another value of a token moves the outputs that one of the masks has it in; softmax alone has the window."""
+    variant, head = BY_NAME[name], made(13, 4)
+    values = {"segment" if name == "titans_mac" else "window": 4}
+    numbers = variant.numbers(values, 13)
+    masks = variant.parts(13, **numbers)
+    weights = variant.map(head, values)
+    moved = torch.zeros(13, 13, dtype=torch.bool)
+    for key in range(13):
+        other = head.v.clone()
+        other[key] += 1
+        moved[:, key] = (variant.mixed(replace(head, v=other), values) - variant.mixed(head, values)).abs().amax(1) > 0
+    seen = torch.stack(masks).any(0)
+    assert torch.equal(moved, seen)
+    assert torch.equal(weights != 0, seen)
+    if name == "titans_mac":
+        own, reads, learned = masks
+        assert torch.equal(own, (weights != 0) & ~learned)
+        assert reads.any(1).tolist() == [place >= 4 for place in range(13)]
+    else:
+        assert torch.equal(masks[0], titans_ways.near(head, 4) > 0)
+        assert torch.equal(masks[1], torch.ones(13, 13).tril().bool())
 
 
 def test_one_segment_is_softmax():

@@ -1,17 +1,12 @@
-"""Variants of the zoo in the place of softmax: equal to loops hooked into transformers' own model, or refused."""
+"""Variants of the zoo in the place of softmax: exact where they are softmax, kept as maps, or refused."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 import torch
-from torch import Tensor, nn
-from torch.nn.functional import elu
-from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+from torch import Tensor
 
 from analysis.mask_effect import looks_ahead
 from attention.zoo.table import BY_NAME, VARIANTS
@@ -23,7 +18,7 @@ from model_runner.questions import NextLogits
 from model_runner.rotation_edit import Unrotated
 from model_runner.substitution import NoSoftmax, Substituted, TextTooLongForMaps, VariantNotHere
 from tests.model_runner.cases import FAMILY, TEXT, runner_of
-from tests.model_runner.tiny import D_HEAD, N_HEADS, byte_tokenizer, tiny
+from tests.model_runner.tiny import N_HEADS, byte_tokenizer
 
 IDS = byte_tokenizer()(TEXT).input_ids
 TOKENS = len(IDS)
@@ -34,92 +29,6 @@ LAYER, HEAD = 1, 2
 def all_logits(runner: LocalRunner, *edits: Edit) -> Tensor:
     captured = runner.capture(CaptureRequest(text=TEXT, edits=edits))
     return torch.stack([captured.logits(position) for position in range(TOKENS)])
-
-
-# -- by hand, in plain transformers -----------------------------------------------------------------------------------
-
-
-def linear(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Katharopoulos et al. 2020, eq. 8 and 12, in loops."""
-    rows = []
-    for i in range(len(q)):
-        weights = [float((elu(q[i]) + 1) @ (elu(k[j]) + 1)) for j in range(i + 1)]
-        rows.append(sum((w * v[j] for j, w in enumerate(weights)), torch.zeros_like(v[0])) / sum(weights))
-    return torch.stack(rows)
-
-
-def sigmoid(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
-    """Ramapuram et al. 2024, eq. 3, with a bias of −ln of the text's length, in loops."""
-    rows = []
-    for i in range(len(q)):
-        scores = [float(q[i] @ k[j]) / len(q[i]) ** 0.5 for j in range(i + 1)]
-        rows.append(sum(v[j] * torch.tensor(s - math.log(TOKENS)).sigmoid() for j, s in enumerate(scores)))
-    return torch.stack([torch.as_tensor(row) for row in rows])
-
-
-def hooked(
-    model: Any, names: dict[str, str], qkv: Callable[[dict[str, Tensor]], tuple[Tensor, ...]], rule: Any
-) -> Tensor:
-    """The plain model's logits with ``rule`` in one head: what it makes is put before the output projection."""
-    seen: dict[str, Tensor] = {}
-    handles = [
-        model.get_submodule(path).register_forward_hook(
-            lambda _m, _a, output, name=name: seen.update({name: output[0]})
-        )
-        for name, path in names.items()
-        if name != "out"
-    ]
-
-    def put(_: nn.Module, args: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        changed = args[0].clone()
-        changed[0, :, HEAD * D_HEAD : (HEAD + 1) * D_HEAD] = rule(*qkv(seen)).float()
-        return (changed, *args[1:])
-
-    handles.append(model.get_submodule(names["out"]).register_forward_pre_hook(put))
-    with torch.no_grad():
-        logits = model(torch.tensor([IDS])).logits[0]
-    for handle in handles:
-        handle.remove()
-    return logits
-
-
-def heads(flat: Tensor) -> Tensor:
-    return flat.unflatten(-1, (-1, D_HEAD)).transpose(0, 1)
-
-
-def of_gpt2(seen: dict[str, Tensor]) -> tuple[Tensor, ...]:
-    return tuple(heads(part)[HEAD].double() for part in seen["qkv"].chunk(3, dim=-1))
-
-
-RULES = pytest.mark.parametrize(
-    "edit, rule",
-    [(Substituted("linear", (), (LAYER,), (HEAD,)), linear), (Substituted("sigmoid", (), (LAYER,), (HEAD,)), sigmoid)],
-    ids=["linear", "sigmoid"],
-)
-
-
-@RULES
-def test_a_head_of_a_llama_is_what_loops_hooked_into_transformers_make(edit, rule):
-    build = tiny("llama", num_key_value_heads=2)
-    model = build()
-    path = f"model.layers.{LAYER}.self_attn."
-    cos, sin = model.model.rotary_emb(torch.zeros(1, TOKENS, D_HEAD), torch.arange(TOKENS)[None])
-
-    def qkv(seen: dict[str, Tensor]) -> tuple[Tensor, ...]:
-        q, k = apply_rotary_pos_emb(heads(seen["q"])[None], heads(seen["k"])[None], cos, sin)
-        group = HEAD // (N_HEADS // 2)
-        return q[0, HEAD].double(), k[0, group].double(), heads(seen["v"])[group].double()
-
-    names = {"q": path + "q_proj", "k": path + "k_proj", "v": path + "v_proj", "out": path + "o_proj"}
-    expected = hooked(model, names, qkv, rule)
-    assert (all_logits(LocalRunner(build(), byte_tokenizer(), name="llama"), edit) - expected).abs().max() <= CLOSE
-
-
-@RULES
-def test_a_head_of_a_gpt2_is_what_loops_hooked_into_transformers_make(edit, rule):
-    path = f"transformer.h.{LAYER}.attn."
-    expected = hooked(FAMILY["gpt2"].build(), {"qkv": path + "c_attn", "out": path + "c_proj"}, of_gpt2, rule)
-    assert (all_logits(runner_of(FAMILY["gpt2"]), edit) - expected).abs().max() <= CLOSE
 
 
 # -- identities -------------------------------------------------------------------------------------------------------
@@ -133,6 +42,9 @@ SOFTMAX = [  # what each is as exact as
     ("llama", Substituted("mla", (("rank", TOKENS),)), CLOSE),
     ("gpt2", Substituted("mla", (("rank", TOKENS),)), CLOSE),
     ("gpt2", Substituted("no_positions"), CLOSE),  # it turns nothing
+    ("llama", Substituted("dual_chunk", (("chunk", TOKENS),)), CLOSE),
+    ("llama", Substituted("dual_chunk", (("chunk", TOKENS - 1), ("local", 1))), CLOSE),  # the last key is 1 away
+    ("phi3", Substituted("dual_chunk", (("chunk", TOKENS), ("local", TOKENS))), CLOSE),
     ("bert", Substituted("linformer", (("rank", TOKENS),)), CLOSE),
     (
         "bert",
@@ -160,20 +72,11 @@ def test_no_positions_in_every_head_is_the_model_without_its_rotation(family):
     assert (unturned.hidden - runner.capture(CaptureRequest(text=TEXT)).hidden).abs().max() > 10 * CLOSE
 
 
-RUNNING = [variant for variant in VARIANTS if not variant.needs_turns]
-
-
-def test_a_variant_that_needs_the_angles_of_the_rotation_is_refused():
-    for variant in set(VARIANTS) - set(RUNNING):
-        with pytest.raises(EditNotPossible, match="needs the angles of the rotation"):
-            Substituted(variant.name)
-
-
 # -- what is kept of it -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
-@pytest.mark.parametrize("variant", RUNNING, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 def test_the_map_times_the_values_is_what_stands_in_for_softmax(variant, dtype):
     """Or the layer says that it does not explain itself; the weights of the other heads stay softmax."""
     runner = runner_of(FAMILY["llama"], dtype=dtype)
@@ -233,7 +136,7 @@ OF_EACH_KIND = ("linear", "titans", "off_by_one", "differential")  # a kernel, a
 GROWN = [  # one of each kind in every run of the tests; that rows stay when a text goes on is tested of all
     *(
         pytest.param("llama", variant, marks=[] if variant.name in OF_EACH_KIND else [pytest.mark.long])
-        for variant in RUNNING
+        for variant in VARIANTS
         if not variant.whole
     ),
     *((family, BY_NAME[name]) for family in ("gpt2", "gemma2", "mistral") for name in ("linear", "off_by_one")),
@@ -263,6 +166,7 @@ def refused(family: str, edit: Edit, error: type[Exception], words: str, text: s
 
 def test_what_has_no_place_is_one_sentence():
     refused("bert", Substituted("lightning"), VariantNotHere, "this layer looks both ways")
+    refused("gpt2", Substituted("dual_chunk"), VariantNotHere, "this layer’s are not turned")
     refused("bert", Substituted("nystrom", (("landmarks", TOKENS + 1),)), VariantNotHere, f"at most {TOKENS}")
     mixed = next(
         family

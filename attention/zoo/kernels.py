@@ -1,0 +1,116 @@
+"""The rows of the table for what compares queries and keys by another kernel than the exponential of their product."""
+
+from __future__ import annotations
+
+from attention.zoo import (
+    cosformer,
+    flash,
+    linear,
+    memory,
+    no_positions,
+    performer,
+    polaformer,
+    recurrent,
+    relu,
+    transnormer,
+)
+from attention.zoo.variant import Parameter, Variant
+
+N_ = str  # marks a text for translation where it is shown
+
+SEED = Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99)
+
+KERNELS = (
+    Variant(
+        "linear", N_("linear (elu + 1)"), "kernel", "any", (), linear.weights, linear.output, linear.multiply_adds,
+        work="2 n d (d + 1)",
+        memory=memory.POSITIVE,
+        recurrent=recurrent.POSITIVE,
+        does=N_("compares by elu(q) + 1 and elu(k) + 1 instead of by the exponential of q·k"),
+        gives_up=N_("Sharp looks: every key keeps a share, since no feature is ever 0."),
+        buys=N_("A text is one state of d × d numbers, however long it grows."),
+        source="Katharopoulos et al. 2020, arXiv:2006.16236",
+        identity="the masked product, tiles and a token at a time give the same",
+    ),
+    Variant(
+        "relu", "ReLU (SANA)", "kernel", "any", (), relu.weights, relu.output, relu.multiply_adds,
+        work="2 n d (d + 1)",
+        memory=memory.POSITIVE,
+        recurrent=recurrent.POSITIVE,
+        does=N_("compares the positive parts of q and k alone"),
+        gives_up=N_("Whatever q and k say by negative entries; the exponential that makes one key stand out."),
+        buys=N_("The cheapest features there are, and cells of exactly 0."),
+        source="Xie et al. 2024, arXiv:2410.10629",
+        identity="the masked product, tiles and a token at a time give the same",
+    ),
+    Variant(
+        "no_positions", N_("no positions (NoPE)"), "kernel", "any", (), no_positions.weights, None, flash.multiply_adds,
+        work="2 n² d",
+        memory=memory.MAP,
+        does=N_("compares queries and keys as they are before positions turn them; softmax where a layer turns none"),
+        gives_up=N_("How far away a key is: of two equal tokens neither is nearer."),
+        buys=N_("Nothing ties it to the lengths it was trained on; models are trained so (SmolLM3, Llama 4: every "
+                "fourth layer)."),
+        source="Kazemnejad et al. 2023, arXiv:2305.19466",
+        identity="in every head it is the model without its rotation; in a layer that turns nothing, softmax",
+        needs_layer=True,
+    ),
+    Variant(
+        "performer", "Performer (FAVOR+)", "kernel", "any",
+        (Parameter("features", N_("features"), N_("random directions; more of them come nearer to softmax"), 64,
+                   most=1024, letter="m"), SEED),
+        performer.weights, performer.output, performer.multiply_adds,
+        work="2 n m (2 d + 1)",
+        memory=memory.PERFORMER,
+        recurrent=recurrent.PERFORMER,
+        does=N_("draws random features whose product is the exponential of q·k on average"),
+        gives_up=N_("Exactness: long queries and keys need very many features."),
+        buys=N_("Softmax itself in the limit, at a cost that grows with the text and not with its square."),
+        source="Choromanski et al. 2021, arXiv:2009.14794",
+        identity="the mean square error of m features is the one of Lemma 2, 1/m of one feature's",
+    ),
+    Variant(
+        "cosformer", "cosFormer", "kernel", "any", (), cosformer.weights, cosformer.output, cosformer.multiply_adds,
+        work="4 n d (d + 1)",
+        memory=memory.TWICE,
+        recurrent=recurrent.COSFORMER,
+        does=N_("compares positive parts, and less the farther away a key is: by a cosine"),
+        gives_up=N_("Sharp looks far back: a key a whole text away would weigh 0."),
+        buys=N_("A sense of nearness that is still a product of features."),
+        source="Qin et al. 2022, arXiv:2202.08791",
+        identity="features of cosine and sine multiply to the cosine of the distance",
+        whole=True,
+    ),
+    Variant(
+        "transnormer", "TransNormer (NormAttention)", "kernel", "any", (),
+        transnormer.weights, transnormer.output, transnormer.multiply_adds,
+        work="2 n d²",
+        memory=memory.UNDIVIDED,
+        recurrent=recurrent.UNDIVIDED,
+        does=N_("sums linear attention without a division, and then brings the output to length √d"),
+        gives_up=N_("How long an output is: all are alike, and rows no longer sum to 1."),
+        buys=N_("A steadier training: dividing by a small sum makes gradients of any size, and this divides by none."),
+        source="Qin et al. 2022, arXiv:2210.10340",
+        identity="the norm of φ(Q) (φ(K)ᵀ V) is the norm of (φ(Q) φ(K)ᵀ) V",
+        signed=True,
+    ),
+    Variant(
+        "polaformer", "PolaFormer", "kernel", "any",
+        (
+            Parameter("power", N_("power"), N_("hundredths; higher is sharper, and learned in the paper"), 300,
+                      least=50, most=1000, per=100),
+            Parameter("opposite", N_("map drawn"), N_("0: entries of the same sign, 1: of opposite signs"), 0, least=0,
+                      most=1),
+        ),
+        polaformer.weights, polaformer.output, polaformer.multiply_adds,
+        work="4 n d (d + 2)",
+        memory=memory.TWICE,
+        recurrent=recurrent.POLAFORMER,
+        does=N_("splits q and k by sign: same signs mix one half of the values, opposite signs the other"),
+        gives_up=N_("One map for all values: each half of them has its own."),
+        buys=N_("Pairs of opposite signs count, which other kernels set to 0; and a power makes looks sharp again."),
+        source="Meng et al. 2025, arXiv:2501.15061",
+        identity="at power 1, same signs less opposite signs is q·k",
+        halves="opposite",
+    ),
+)  # fmt: skip  # one variant a paragraph

@@ -1,0 +1,32 @@
+"""What a variant of several parts looks at with each: their masks, and the share of attention where they are apart."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from analysis.zoo import Compared
+from attention.zoo.variant import Variant
+from ui.i18n import _
+from ui.wording import number
+from viz.mask_strip import mask_strip
+
+
+def show_parts(variant: Variant, values: dict[str, int], found: Compared) -> None:
+    """A small picture of each part."""
+    if variant.parts is None:
+        return
+    n_tokens = len(found.weights)
+    masks = [one.numpy() for one in variant.parts(n_tokens, **variant.numbers(values, n_tokens))]
+    names = [_(one) for one in variant.part_names]
+    if not (sum(one.astype(int) for one in masks) > 1).any():
+        shares = shares_of(found.weights, masks)
+        names = [f"{name} · {number(share, 'share')}" for name, share in zip(names, shares, strict=True)]
+    st.html(mask_strip(masks, names))
+
+
+def shares_of(weights: np.ndarray, masks: list[np.ndarray]) -> list[float]:
+    """Of each row's attention, by size, the part that lies in a mask: the mean over the rows that look anywhere."""
+    sizes = np.abs(np.nan_to_num(weights))
+    total = sizes.sum(1)
+    return [float((np.where(mask, sizes, 0.0).sum(1)[total > 0] / total[total > 0]).mean()) for mask in masks]

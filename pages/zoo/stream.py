@@ -1,0 +1,40 @@
+"""A number that a variant tells of every token, over the whole text as it is read: a chart, and how far it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import streamlit as st
+
+from analysis.zoo import whole_head
+from attention.zoo.variant import Variant
+from pages.zoo.state import ZooState, state
+from ui.controls import slider
+from ui.i18n import _
+from ui.page import PageContext
+from ui.progressive import show_chart
+from viz.chart import Line, Lines
+
+TOLD = 24  # tokens of which a number is said
+
+
+def show_stream(opened: PageContext, variant: Variant, values: Mapping[str, int], key: str) -> None:
+    """The chart up to the end, a mark at the token that is read, and the largest numbers of those read so far."""
+    if variant.by_token is None:
+        return
+    head, tokens = whole_head(opened.capture, opened.layer, opened.head), opened.capture.tokens
+    told = variant.by_token(head, **variant.numbers(values, head.n_tokens)).tolist()
+    last = len(told) - 1
+    at = min(state().read, last)
+    if last and key == "first":  # one for both that stand beside each other
+        slider(ZooState, "read", at, (0, last), _("read up to token"))
+    words = f"{tokens[at].text} ({at}) {told[at]:.2f}"
+    chart = Lines(
+        series=[Line(_("surprise"), range(len(told)), told, points=last < 64)], x_title=_("tokens"),
+        y_title=_("surprise"), marker=(at, words), height=200, heading=_(variant.by_token_as),
+    )  # fmt: skip  # one chart
+    show_chart(chart, key=f"zoo_stream_{key}", alt=chart.heading, still=True)
+    places = sorted(sorted(range(at + 1), key=lambda place: -told[place])[:TOLD])
+    most = " · ".join(f"{escape(tokens[place].text)}\u00a0{told[place]:.2f}" for place in places)
+    st.html(f"<p class='atlas-caption'><b>{escape(_(variant.by_token_as))}</b> {most}</p>")

@@ -1,0 +1,26 @@
+"""Masks as small pictures: what is filled is what is seen."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from viz.mask_strip import mask_strip
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (4, 7)])
+def test_what_is_filled_is_the_mask(shape):
+    mask = np.random.default_rng(3).random(shape) < 0.5
+    (path,) = re.findall(r"<path d='([^']*)'", mask_strip([mask], ["one"]))
+    drawn = np.zeros(shape, dtype=bool)
+    for x, y, width in re.findall(r"M(\d+) (\d+)h(\d+)v1", path):
+        drawn[int(y), int(x) : int(x) + int(width)] = True
+    assert (drawn == mask).all()
+
+
+def test_each_has_its_name_and_words_are_no_markup():
+    html = mask_strip([np.ones((2, 2), bool)] * 2, ["a", "<b>"])
+    assert html.count("<figcaption") == 2
+    assert "<b>" not in html

@@ -1,0 +1,44 @@
+"""Small pictures of masks side by side, each with its name, as HTML. Knows nothing about models.
+
+Rows are queries (looking), columns are keys (looked at); what is filled is seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.token_text import escaped
+
+SIDE = 84  # pixels
+
+
+def mask_strip(masks: Sequence[np.ndarray], names: Sequence[str]) -> str:
+    """Every mask [queries, keys] over its name. All strings are escaped here."""
+    pictures = "".join(
+        f"<figure style='margin:0;width:{SIDE + 26}px'>{_picture(mask, name)}"
+        f"<figcaption class='atlas-caption'>{escaped(name)}</figcaption></figure>"
+        for mask, name in zip(masks, names, strict=True)
+    )
+    return f"<div class='atlas-masks' style='display:flex;flex-wrap:wrap;gap:0.5rem;margin:0.3rem 0'>{pictures}</div>"
+
+
+def runs(row: np.ndarray) -> list[tuple[int, int]]:
+    """First and behind the last of what is seen, one stretch after the other."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], row.astype(np.int8), [0]])))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def _picture(mask: np.ndarray, name: str) -> str:
+    rows, columns = mask.shape
+    path = "".join(
+        f"M{start} {place}h{stop - start}v1h{start - stop}z"
+        for place, row in enumerate(mask)
+        for start, stop in runs(row)
+    )
+    return (
+        f"<svg role='img' aria-label='{escaped(name)}' width='{SIDE}' height='{SIDE}' viewBox='0 0 {columns} {rows}' "
+        f"preserveAspectRatio='none' style='outline:1px solid color-mix(in srgb, currentColor 35%, transparent)'>"
+        f"<path d='{path}' fill='currentColor' fill-opacity='0.7'/></svg>"
+    )
