@@ -61,7 +61,7 @@ ARM = """(selector) => {
   })
 }"""
 
-Kind = Literal["segments", "list", "switch", "button", "canvas"]
+Kind = Literal["segments", "list", "switch", "button", "canvas", "rows"]  # of a canvas: places across, or down
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ class Control:
 
 
 STEPS, CELLS, STRIPS = ".step-by-step", ".layer-head-map canvas", ".model-stages"
+GRADIENTS, LOADS = (f".st-key-{key} {CELLS}" for key in ("gradient_map", "expert_load"))
+TOKEN = ".token-strip .chip"
 CHART, LEGEND = ".js-plotly-plot", ".js-plotly-plot .legend"  # the legend names the head
 CONTROLS = (
     Control("Step by step: view", "/steps", "segments", "steps-view"),
@@ -83,6 +85,7 @@ CONTROLS = (
     Control("tokens", "/steps", "list", "steps-tokens"),
     Control("dimensions", "/steps", "list", "steps-d"),
     Control("heads", "/steps?steps.d=8", "list", "steps-heads"),
+    Control("head, of the small numbers", "/steps?steps.d=8&steps.heads=4", "list", "steps-head"),
     Control("mask", "/steps", "switch", "steps-causal"),
     Control("divide by √d", "/steps", "switch", "steps-scaled"),
     Control("a step", "/steps", "button", ".step-by-step .line button", STEPS),
@@ -90,17 +93,24 @@ CONTROLS = (
     Control("layer, of this model", "/steps?steps.source=model", "list", "place_layer", STEPS),
     Control("head, of this model", "/steps?steps.source=model", "list", "place_head", STEPS),
     Control("why √d: divide by √d", "/steps?steps.view=scale", "switch", "steps-scaled"),
+    Control("length: layer", "/steps?steps.view=length", "list", "place_layer", LEGEND),
     Control("length: head", "/steps?steps.view=length", "list", "place_head", LEGEND),
     Control("softmax: dtype", "/steps?steps.view=softmax", "segments", "steps-dtype"),
+    Control("similarity: small, the model's", "/steps?steps.view=similarity", "segments", "steps-source"),
     Control("The block: view", "/block", "segments", "block-view"),
     Control("a block opened", "/block", "button", ".model-stages button"),
+    Control("architecture: a token", "/block", "button", TOKEN, STRIPS),
+    Control("stream: a token", "/block?block.view=stream", "button", TOKEN, STRIPS),
     Control("stream: one token, all", "/block?block.view=stream", "segments", "block-tokens", CHART),
     Control("norms: layer", "/block?block.view=norms", "list", "block-layer", STRIPS),
     Control("FFN: layer", "/block?block.view=ffn", "list", "block-layer", CHART),
+    Control("experts: whose", "/block?block.view=experts", "segments", "block-experts"),
+    Control("experts: a load", "/block?block.view=experts&block.experts=random", "rows", LOADS),
     Control("experts: layer", "/block?block.view=experts&block.experts=random", "list", "block-expert_layer"),
     Control("lens: colours", "/block?block.view=lens", "segments", "block-shade"),
     Control("lens: a cell", "/block?block.view=lens", "canvas", CELLS),
     Control("learning: rate", "/block?block.view=learning", "segments", "block-rate"),
+    Control("learning: a head", "/block?block.view=learning", "canvas", GRADIENTS),
 )  # fmt: skip  # a control a line
 
 
@@ -159,7 +169,7 @@ def _places(page: Page, control: Control) -> int:
     """How many there are to go round."""
     if control.kind == "segments":
         return page.locator(f".st-key-{control.key} [role=radio]").count()
-    return {"list": 2, "switch": 2, "canvas": 4}.get(
+    return {"list": 2, "switch": 2, "canvas": 4, "rows": 4}.get(
         control.kind, page.locator(control.key).count() if "." in control.key else 2
     )
 
@@ -183,7 +193,9 @@ def _turn(page: Page, control: Control, turn: int, places: int) -> float:
         page.locator(control.key).nth(turn % places).click()
     else:
         box = page.locator(control.key).first.bounding_box() or {"x": 0, "y": 0, "width": 0, "height": 0}
-        page.mouse.click(box["x"] + (0.3 + 0.1 * (turn % places)) * box["width"], box["y"] + 0.5 * box["height"])
+        along, middle = 0.3 + 0.1 * (turn % places), 0.5
+        x, y = (along, middle) if control.kind == "canvas" else (middle, along)
+        page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
     return float(page.evaluate("answer"))
 
 
