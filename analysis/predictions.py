@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from model_runner.capture import Capture
+from model_runner.capture import Capture, index
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,9 +35,11 @@ def of_next_token(capture: Capture) -> Distribution:
 
 def of_looks(capture: Capture, layer: int, head: int, query: int) -> Distribution:
     """The weights of one row, from the first key to the last one that this query may see. Raises NoSuchPlace."""
+    query = index("position", query, len(capture.tokens))
     row = capture.weights(layer, head, queries=slice(query, query + 1))[0].double().cpu().numpy()
-    seen = np.flatnonzero(~np.isnan(row))
-    return Distribution(np.nan_to_num(row[: int(seen[-1]) + 1 if len(seen) else 0]))
+    record = capture.record(layer)
+    seen = record.mask.tile(slice(query, query + 1), slice(0, len(row)), record.q.device, head=head % len(record.q))[0]
+    return Distribution(row[: int(seen.nonzero().max()) + 1 if seen.any() else 0])
 
 
 @dataclass(frozen=True)

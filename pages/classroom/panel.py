@@ -92,7 +92,8 @@ def _show_bars(key: str, shown: Column) -> None:
         height=BAR * len(shown.labels) + ROOM_FOR_AXIS,
         heading=heading,
     )
-    show_chart(chart, key=key, alt=heading, still=True)
+    said = "; ".join(f"{label}: {words}" if words else label for label, words in zip(shown.labels, shown.words))
+    show_chart(chart, key=key, alt=f"{heading}. {said}", still=True)
 
 
 def _quietly(do: Callable[[], None]) -> None:

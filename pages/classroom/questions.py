@@ -24,6 +24,7 @@ N_ = str  # marks a text for Babel without translating it here
 SHOWN = 8  # of the model's likeliest answers
 MOST_KEYS = 200  # that a phone can show to be tapped on
 NO_NEXT = N_("This model does not predict a next token.")
+NO_EFFECT = N_("Without this head the next token is exactly as likely: choose another head.")
 TOO_LONG = N_("This text has too many tokens to tap on one of them: choose a shorter one.")
 
 
@@ -80,6 +81,8 @@ def _ablate(opened: PageContext) -> Question:
     before = _of_next(opened)
     token = opened.runner.token_text(before.likeliest(1)[0])
     found = of_ablation(opened.capture, edited(opened, (ScaledHead(opened.layer, opened.head, 0.0),)))
+    if found.after == found.before:
+        raise NotHere(NO_EFFECT)
     words = _("Without head {head}: is “{token}” likelier as the next token, or less likely?")
     told = _("{token}: {before} before, {after} without the head; surprise {first} bits, then {second}")
     right = "likelier" if found.likelier else "less"

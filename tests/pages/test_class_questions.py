@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from itertools import product
+
 import numpy as np
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention.small_attention import small_attention, usual_numbers
 from classroom.frames import Vote
 from classroom.room import Room
 from model_runner import CaptureRequest, load_runner
+from model_runner.edits import ScaledHead
+from pages.classroom.columns import columns_of
 from tests.ui.driving import button, components, go, html, no_failure, open_app, send, sentences, type_text
 from ui.session import DEFAULT_TEXT
 
@@ -68,6 +74,127 @@ def test_a_metric_that_no_head_has_here_is_one_sentence():
     ask_head(app, "induction")
     assert sentences(app) == ["No head has a value of “induction” on this text."]
     assert room.poll is None
+
+
+def test_where_a_token_looks_is_its_row_of_the_open_head_and_the_reveal_says_so(monkeypatch):
+    app, room = open_room(text=TEXT, layer="6", head="4", query="7")
+    app.button(key="ask_where").click().run()
+    no_failure(app)
+    capture = load_runner("default").capture(CaptureRequest(text=TEXT))
+    row = capture.weights(6, 4)[7, :8].tolist()
+    asked = room.poll.question
+    assert asked.words == f"Where does “{capture.tokens[7].text}” (position 7) look, in head L6H4?"
+    assert asked.answers.offered()["options"] == [[str(at), f"{at} {capture.tokens[at].text}"] for at in range(8)]
+    order = sorted(range(8), key=lambda at: -row[at])
+    assert list(asked.likeliest) == [str(at) for at in order]
+    entropy = -sum(p * math.log2(p) for p in row if p)
+    assert f"{entropy:.2f} bits" not in html(app)
+    vote(room, str(order[0]), str(order[2]))
+    app.button(key="reveal").click().run()
+    no_failure(app)
+    shown = html(app)
+    assert f"unsure by {entropy:.2f} bits (entropy)" in shown
+    assert f"surprise: {-(math.log2(row[order[0]]) + math.log2(row[order[2]])) / 2:.2f} bits" in shown
+    bars = {bar.value: bar for bar in room.past[0].bars()}
+    assert [bars[str(at)].probability for at in range(8)] == pytest.approx(row, abs=1e-6)
+    assert [bars[str(at)].counts[0] for at in range(8)] == [int(at in (order[0], order[2])) for at in range(8)]
+    monkeypatch.setattr("pages.classroom.columns._", str)  # outside a run there is no language
+    model = columns_of(room.past[0])[-1]
+    assert model.values == pytest.approx(row, abs=1e-6)
+    assert model.labels == [f"{at} {capture.tokens[at].text}" for at in range(8)]
+
+
+def probability_after(text: str, *edits: ScaledHead) -> tuple[int, float]:
+    """The likeliest next token of the plain model, and its probability in the changed one."""
+    runner = load_runner("default")
+    plain, changed = (
+        torch.softmax(runner.capture(CaptureRequest(text=text, edits=made)).logits(-1).double(), -1)
+        for made in ((), edits)
+    )
+    token = int(plain.argmax())
+    return token, float(changed[token])
+
+
+def test_of_an_ablation_the_right_option_is_what_the_ablated_model_does(monkeypatch):
+    """Of two heads, so that each of the options is right once."""
+    found: dict[str, tuple[int, int]] = {}
+    token, before = probability_after(TEXT)
+    for layer, head in product(range(7, -1, -1), range(8)):
+        after = probability_after(TEXT, ScaledHead(layer, head, 0.0))[1]
+        if abs(after - before) > 1e-3:
+            found.setdefault("likelier" if after > before else "less", (layer, head))
+        if len(found) == 2:
+            break
+    for right, (layer, head) in sorted(found.items()):
+        after = probability_after(TEXT, ScaledHead(layer, head, 0.0))[1]
+        app, room = open_room(text=TEXT, layer=str(layer), head=str(head))
+        app.button(key="ask_ablate").click().run()
+        no_failure(app)
+        label = load_runner("default").token_text(token)
+        words = f"Without head L{layer}H{head}: is “{label}” likelier as the next token, or less likely?"
+        assert room.poll.question.words == words
+        assert f"{after:.2%} without the head" not in html(app)
+        vote(room, right, right, "less" if right == "likelier" else "likelier")
+        app.button(key="reveal").click().run()
+        no_failure(app)
+        bars = {bar.value: (bar.probability, bar.counts[0]) for bar in room.past[0].bars()}
+        assert bars.pop(right) == (1, 2)
+        assert list(bars.values()) == [(0, 1)]
+        shown = html(app)
+        assert "2 of 3 right" in shown
+        told = f"{label}: {before:.2%} before, {after:.2%} without the head"
+        assert f"{told}; surprise {-math.log2(before):.3f} bits, then {-math.log2(after):.3f}" in shown
+        with monkeypatch.context() as outside:  # a run there is no language
+            outside.setattr("pages.classroom.columns._", str)
+            model = columns_of(room.past[0])[-1]
+        said = {
+            "likelier": {"likelier": "so it is", "less likely": ""},
+            "less": {"likelier": "", "less likely": "so it is"},
+        }
+        assert dict(zip(model.labels, model.words, strict=True)) == said[right]
+    assert sorted(found) == ["less", "likelier"]
+
+
+def test_a_head_whose_absence_changes_nothing_is_no_question(monkeypatch):
+    app, room = open_room(text=TEXT)
+    monkeypatch.setattr("pages.classroom.questions.edited", lambda opened, _edits: opened.capture)
+    app.button(key="ask_ablate").click().run()
+    no_failure(app)
+    assert sentences(app) == ["Without this head the next token is exactly as likely: choose another head."]
+    assert room.poll is None
+
+
+@pytest.mark.parametrize("kind", ["next", "ablate"])
+def test_of_an_encoder_no_next_token_is_asked(kind):
+    app, room = open_room(model="encoder")
+    app.button(key=f"ask_{kind}").click().run()
+    no_failure(app)
+    assert sentences(app) == ["This model does not predict a next token."]
+    assert room.poll is None
+
+
+def test_an_encoders_token_looks_both_ways():
+    app, room = open_room(model="encoder", layer="1", head="1", query="2")
+    app.button(key="ask_where").click().run()
+    no_failure(app)
+    options = room.poll.question.answers.offered()["options"]
+    assert len(options) == len(load_runner("encoder").capture(CaptureRequest(text=app.session_state["text"])).tokens)
+    assert sum(room.poll.question.probability(value) for value, _ in options) == pytest.approx(1, abs=1e-5)
+
+
+def test_on_a_text_too_long_to_tap_on_where_a_token_looks_is_not_asked_but_of_an_early_token():
+    text = "one two three " * 80
+    app, room = open_room(text=text)
+    app.button(key="ask_where").click().run()
+    no_failure(app)
+    assert sentences(app) == ["This text has too many tokens to tap on one of them: choose a shorter one."]
+    assert room.poll is None
+    for query, asked in (("200", False), ("199", True)):
+        app, room = open_room(text=text, query=query)
+        app.button(key="ask_where").click().run()
+        no_failure(app)
+        assert (room.poll is not None) is asked
+    assert len(room.poll.question.answers.offered()["options"]) == 200
 
 
 @pytest.mark.parametrize("lang, words", [("en", "half of them are off by at most 0.75"), ("zh", "0.75")])

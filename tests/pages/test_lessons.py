@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from classroom.room import Room
 from lessons.shelf import HERE, Lesson, lessons
 from lessons.step import Step, written
 from pages.entries import ENTRIES
+from tests.classroom.talking import frames
 from tests.pages.shown import complete, words
 from tests.ui.driving import button, no_failure, open_app, sentences, type_text, widgets
 from ui.i18n import LANGUAGES
@@ -30,6 +33,11 @@ def open_step(language: str, lesson: Lesson, number: int) -> AppTest:
     step = lesson.steps[number - 1]
     place = {"lesson": lesson.name} | ({"step": str(number)} if number > 1 else {})
     return open_app(page=FILES[step.page], **dict(step.parts), **place, lang=language)
+
+
+def stage(room: Room) -> dict[str, Any]:
+    """What those who follow the room are told of its page."""
+    return [told for told in frames(room) if told["kind"] == "stage"][-1]
 
 
 def beside(app: AppTest, step: Step) -> str:
@@ -119,3 +127,42 @@ def test_a_lesson_of_the_hosts_is_there_and_a_broken_one_is_said_while_the_other
     app = open_app(lesson="broken")
     no_failure(app)
     assert "There is no lesson “broken” here." in "".join(sentences(app))
+
+
+@pytest.mark.parametrize(
+    "file, said",
+    [
+        ("---\ntitle: Oh\naddress: /nowhere\n---\nWords.", "There is no lesson “mine” here."),
+        ("no head at all", "There is no lesson “mine” here."),
+        ("---\ntitle: Oh\naddress: /masks?masks.pattern=nonsense\n---\nWords.", "nonsense"),
+    ],
+)
+def test_a_step_that_breaks_while_a_class_follows_it_is_one_sentence_and_the_room_goes_on(
+    tmp_path: Path, monkeypatch, file, said
+):
+    monkeypatch.setenv("ATLAS_LESSONS", str(tmp_path))
+    folder = tmp_path / "en" / "01-mine"
+    folder.mkdir(parents=True)
+    steps = [Step(f"Step {number}", "masks", (("masks.pattern", "window"),), f"Words {number}.") for number in (1, 2)]
+    for number, step in enumerate(steps):
+        (folder / f"{number}.md").write_text(written(step), "utf-8")
+    app = open_app(page=FILES["masks"], lesson="mine", **dict(steps[0].parts))
+    app.button(key="open_room").click().run()
+    app.button(key="hide_code").click().run()
+    no_failure(app)
+    room = app.session_state["room"]
+    assert stage(room)["words"] == "Step 1\n\nWords 1."
+    (folder / "1.md").write_text(file, "utf-8")
+    app.run()
+    if button(app, "lesson_next_here"):  # it is a step; what its address says is not
+        app.button(key="lesson_next_here").click().run()
+    no_failure(app)
+    assert [one for one in sentences(app) if said in one] == sentences(app)
+    assert len(sentences(app)) == 1
+    assert not room.ended
+    assert "Words 1." not in stage(room)["words"]
+    assert stage(room)["figures"]
+    app.button(key="ask_where").click().run()
+    no_failure(app)
+    assert room.poll is not None
+    assert [told["state"] for told in frames(room) if told["kind"] == "poll"] == ["open"]

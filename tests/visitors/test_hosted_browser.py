@@ -31,8 +31,10 @@ from tests.browser import ROOT, Watch, free_port
 from tests.pages.visiting import eventually, expect_sentence, type_text, wait_for_rest
 from tests.visitors.oidc_provider import CLIENT, SECRET, Provider, oidc_provider
 from tests.visitors.own_certificate import own_certificate, trusting
+from tests.visitors.refused_frames import say_what_is_refused
 
 TYPED = "My quokka eats zeppelins"
+SAID = "Zyzzyva"  # on a phone
 COLLECT = """window.violations = []
 document.addEventListener("securitypolicyviolation", (event) =>
   window.violations.push(`${event.violatedDirective} ${event.blockedURI}`))"""
@@ -237,8 +239,35 @@ def _hold_a_class(hosted: Hosted, page: Page, phone: Page) -> None:
     phone.goto(f"{hosted.url}/join/{code}")
     expect(phone.locator(".cell-steps")).to_be_visible()
     expect(phone.locator("header a")).to_have_attribute("href", re.compile("^/atlas/cell[?].*layer=3"))
+    _answer(page, phone)
+    say_what_is_refused(hosted.url, hosted.trust, code, SAID)
+    _is_nowhere(hosted, SAID)
     page.locator(".st-key-end_room button").click()
     expect(phone.locator(".problem")).to_have_text("The teacher has ended this room.")
+
+
+def _answer(page: Page, phone: Page) -> None:
+    """By a name and a token, after half of another one; and the teacher reveals it."""
+    page.locator(".st-key-ask_class button").first.click()
+    page.locator(".st-key-ask_names label").first.click()
+    wait_for_rest(page)
+    page.locator(".st-key-ask_next button").click()
+    phone.get_by_label("Your name").fill(f"{SAID} the name")
+    phone.get_by_label("Type a token").fill(f"{SAID}-half")
+    phone.wait_for_timeout(500)  # until the half is told
+    phone.get_by_label("Type a token").fill("was")
+    phone.locator(".options button", has_text=re.compile("^·was$")).click()
+    expect(page.locator(".class-answered")).to_have_text("1")
+    page.locator(".st-key-reveal button").click()
+    expect(page.locator(".st-key-results button")).to_be_visible()
+
+
+def _is_nowhere(hosted: Hosted, words: str) -> None:
+    """In no log and no file of the server, whatever the case of its letters, and in none of its numbers."""
+    wanted = words.lower().encode()
+    found = [path for path in hosted.folder.rglob("*") if path.is_file() and wanted in path.read_bytes().lower()]
+    assert found == []
+    assert words.lower() not in hosted.metrics().lower()
 
 
 def test_what_was_typed_is_in_no_log_and_no_file(hosted: Hosted, page: Page):
@@ -249,6 +278,4 @@ def test_what_was_typed_is_in_no_log_and_no_file(hosted: Hosted, page: Page):
     for path in ("nowhere", "_stcore/metrics", "maps/tile/1"):
         with suppress(HTTPError):
             hosted.get(f"{path}?text=quokka")
-    found = [path for path in hosted.folder.rglob("*") if path.is_file() and b"quokka" in path.read_bytes()]
-    assert found == []
-    assert "quokka" not in hosted.metrics()
+    _is_nowhere(hosted, "quokka")

@@ -38,8 +38,9 @@ function askForCode(problem = "") {
 function enter() {
   const status = element("span", { className: "state", role: "status", textContent: words.connecting })
   const wander = element("a", { textContent: words.wander, hidden: true })
-  const room = { status, wander, stage: createStage(root), vote: createVote(words, send) }
-  head.replaceChildren(element("h1", { textContent: code.toUpperCase() }), status, wander)
+  const spoken = element("p", { className: "spoken", role: "status" }) // a question that comes, for who hears the page
+  const room = { status, wander, spoken, stage: createStage(root), vote: createVote(words, send) }
+  head.replaceChildren(element("h1", { textContent: code.toUpperCase() }), status, wander, spoken)
   main.replaceChildren(room.vote.box, room.stage.box)
   const again = () => talk.socket?.readyState === WebSocket.OPEN || connect(room)
   addEventListener("online", again)
@@ -110,6 +111,8 @@ const SHOW = {
   poll: (room, told) => {
     if (showPoll(room.vote, told)) room.status.textContent = words.late
     room.stage.box.hidden = told.state === "open"
+    const heard = told.state === "open" ? [told.question, told.again ? words.again : ""].join(" ").trim() : ""
+    if (room.spoken.textContent !== heard) room.spoken.textContent = heard
   },
   point: (room, told) => pointAt(room.stage, told),
   voted: (room, told) => showVoted(room.vote, told),

@@ -142,8 +142,9 @@ function movedPin(state, [down, right]) {
   ]
 }
 
+// Of a query, the key that it looks at most.
 /** @param {State} state */
-function strongest({ meta, values }, query) {
+export function strongest({ meta, values }, query) {
   const [rows, columns] = values.shape
   const row = clamp(Math.floor((query - meta.window[0]) / meta.pool[0]), 0, rows - 1)
   let best = 0

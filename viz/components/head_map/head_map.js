@@ -6,7 +6,7 @@ import { unpack } from "../shared/packing.js"
 import { announcer, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
-import { listen } from "./gestures.js"
+import { listen, strongest } from "./gestures.js"
 import { layOutFigure, measureFigure, pixelOf, xOf, yOf } from "./layout.js"
 import { paintFigure, paintTile } from "./paint.js"
 import { CLOSEST, isWhole, viewOf, viewWith, wholeView, windowOf, zoomed } from "../shared/view.js"
@@ -161,11 +161,14 @@ function actions(state) {
       chosen(state, "selected", cell)
       tell(state, state.meta.press && !wait ? "press" : "cell", cell, wait)
       if (cell && wait) {
-        state.announce(describe(state, cell))
+        state.announce(describe(state, cell[1] === null ? strongest(state, cell[0]) : cell))
         const view = viewWith(state.view, state.meta.total, ...cell)
         if (String(windowOf(view, state.meta.total)) !== String(windowOf(state.view, state.meta.total))) act.look(view)
       }
-      if (!cell) act.hover(null)
+      if (!cell) {
+        act.hover(null)
+        state.announce(state.meta.texts.unpinned ?? "")
+      }
       arrange(state)
     },
     look(view) {

@@ -20,6 +20,7 @@ TEXTS: dict[str, str] = {
     "summary": N_("{head}: {query} ({query_index}) looks {value} at {key} ({key_index})"),
     "cell": N_("{query} looks {value} at {key}"),
     "masked": N_("{query} cannot see {key}"),
+    "unpinned": N_("No cell is pinned."),
     "masked_label": N_("masked"),
     "pooled": N_("largest of {n} cells: {value}"),
     "pooled_note": N_("Each pixel stands for several cells and shows the largest. Zoom in for single cells."),

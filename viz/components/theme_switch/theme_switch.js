@@ -3,6 +3,7 @@ import { markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { closeSidebarAfterChoice } from "./narrow_sidebar.js"
 import { focusOpenedMenus } from "./opened_menu.js"
+import { followKeysOfRoom } from "./pressed_in_room.js"
 import { followProjector, project, projected, showWayBack } from "./projector.js"
 /** @import { Host, Root } from "../shared/types" */
 /** @import { Meta, State } from "./payload" */
@@ -18,6 +19,7 @@ export default function (host) {
  */
 function create(_root, signal) {
   focusOpenedMenus(signal)
+  followKeysOfRoom(signal)
   closeSidebarAfterChoice(signal)
   const state = {}
   followProjector(signal, () => state.repaint?.())

@@ -1,0 +1,68 @@
+"""The code of a room for the projector: its picture is the room's own link, as its teacher reaches the server."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from urllib.parse import unquote
+
+import pytest
+import segno
+import streamlit as st
+
+from tests.ui.driving import html, no_failure, open_app, sentences
+
+BORDER = 4  # modules of white around it, as ISO/IEC 18004 asks for
+
+
+def modules(shown: str) -> list[list[int]]:
+    """The dark modules of the one QR code on a page as rows of 0 and 1, read off the lines of its SVG."""
+    (address,) = re.findall(r"<img class='atlas-qr' alt='[^']+' src='([^']+)'", shown)
+    svg = unquote(unescape(address).removeprefix("data:image/svg+xml;charset=utf-8,"))
+    (width,) = re.findall(r"width='(\d+)'", svg)
+    (scale,) = re.findall(r"scale\((\d+)\)", svg)
+    size = int(width) // int(scale) - 2 * BORDER
+    found = [[0] * size for _ in range(size)]
+    (path,) = re.findall(r"stroke='#000' d='([^']+)'", svg)
+    x = y = 0.0
+    for kind, first, second in re.findall(r"([Mmh])(-?[\d.]+)(?: (-?[\d.]+))?", path):
+        if kind == "h":
+            for at in range(int(first)):
+                found[int(y) - BORDER][int(x) + at - BORDER] = 1
+            x += int(first)
+        else:
+            start = (0.0, 0.0) if kind == "M" else (x, y)
+            x, y = start[0] + float(first), start[1] + float(second)
+    return found
+
+
+@pytest.mark.parametrize(
+    "url, base, root",
+    [
+        ("https://atlas.school.org/at/las/", "/at/las", "https://atlas.school.org/at/las"),
+        ("https://atlas.school.org/at/las/cell", "at/las/", "https://atlas.school.org/at/las"),
+        ("http://192.168.1.20:8501/", "", "http://192.168.1.20:8501"),
+        ("https://[fd00::7]:8443/", "", "https://[fd00::7]:8443"),
+    ],
+)
+def test_the_picture_is_the_link_to_the_room_with_its_base_path_and_scheme(monkeypatch, url, base, root):
+    given = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda name: base if name == "server.baseUrlPath" else given(name))
+    app = open_app()
+    app.context["url"] = url
+    app.button(key="open_room").click().run()
+    no_failure(app)
+    link = f"{root}/join/{app.session_state['room'].code}"
+    expected = segno.make(link, error="m", micro=False)
+    assert modules(html(app)) == [[int(cell) for cell in row] for row in expected.matrix]
+    assert f"<b>{root.split('://')[1]}/join</b>" in html(app)
+    assert sentences(app) == []
+
+
+def test_an_address_of_this_machine_alone_is_said_to_be_one():
+    app = open_app()
+    app.context["url"] = "http://127.0.0.1:8501/"
+    app.button(key="open_room").click().run()
+    assert sentences(app) == [
+        "This address is only found on this machine: phones need the one of a server on their network."
+    ]

@@ -1,0 +1,46 @@
+"""What is no code, no answer, no frame, no text or too much, said over a room's WebSocket as a student's page would."""
+
+from __future__ import annotations
+
+import json
+import ssl
+from contextlib import suppress
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+QUIET = 0.3  # seconds after which nothing more is answered
+
+
+def say_what_is_refused(url: str, trust: ssl.SSLContext, code: str, word: str) -> None:
+    """To the server at this address, whose certificate is trusted; ``word`` is in every frame, ``code`` a room's."""
+    join = {"kind": "join", "code": code, "who": "1" * 32}
+    first = [{**join, "code": word}, {**join, "who": word}, {**join, "born": word}, {"kind": word}]
+    later: list[Any] = [
+        {"kind": "vote", "round": 1, "answer": word, "name": word},
+        {"kind": "vote", "round": word, "answer": "\ud800", "name": [word]},
+        {"kind": "complete", "typed": word},
+        {"kind": "point", "figure": word, "at": word},
+        f'{{"kind": "{word}',
+        word.encode(),
+        word * 1000,
+    ]
+    for frames in ([one] for one in first):
+        _said(url, trust, frames)
+    _said(url, trust, [join, *later])
+    _said(url, trust, [join, word.encode() + b"\xff"], text=True)  # no UTF-8
+
+
+def _said(url: str, trust: ssl.SSLContext, frames: list[Any], *, text: bool | None = None) -> None:
+    """Each of them, of which the first is answered; until nothing more is said or the line is closed."""
+    origin: Any = url.removesuffix("/atlas")
+    with connect(f"{url.replace('https', 'wss')}/classroom/talk", origin=origin, ssl=trust) as line:
+        first, *others = (json.dumps(frame) if isinstance(frame, dict) else frame for frame in frames)
+        line.send(first)
+        assert line.recv(10)
+        with suppress(ConnectionClosed, TimeoutError):
+            for frame in others:
+                line.send(frame, text=text)
+            while True:
+                line.recv(QUIET)
