@@ -10,8 +10,9 @@ from typing import Any, get_args, get_type_hints
 import pytest
 from playwright.sync_api import Page, expect
 
+from lessons.shelf import HERE, lessons
 from pages.entries import ENTRIES
-from tests.axe import found_by
+from tests.axe import found_by, found_in_both
 from tests.pages.visiting import PATIENCE, eventually, wait_for_rest
 
 CHART = ".js-plotly-plot .main-svg"
@@ -29,7 +30,8 @@ VIEWS: dict[str, dict[str, str]] = {
         "layer=6&head=5&query=7&key=3": ".token-lines",
         "layer=7&head=1&heads.other=L3H7&heads.metric=entropy&heads.grid=metric&heads.order=rank&heads.unit=words"
         "&edits=MeanHead(3,1);MeanHead(2,2)&everywhere=1": ".head-map",
-        "layer=6&head=4&lesson=attention": ".st-key-lesson",
+        "layer=6&head=4&lesson=attention": ".st-key-lesson",  # of each lesson a step, on a page of its own kind
+        "layer=7&head=7&lesson=heads&step=2": ".st-key-lesson",
     },
     "cell": {"layer=6&head=5": ".cell-steps"},
     "positions": {
@@ -39,6 +41,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "positions.view=distance&positions.reach=256": ".score-sweep",
         "positions.view=what_if&positions.what_if=theta&positions.theta=4": ".head-map",
         "positions.view=others": ".position-schemes",
+        "layer=3&head=7&lesson=position&step=2": ".st-key-lesson",
     },
     "compare": {
         "compare.text=The+cat+chased+the+squirrel+because+it&layer=6&head=4": ".head-map",
@@ -52,7 +55,10 @@ VIEWS: dict[str, dict[str, str]] = {
         "long_texts.view=curves": CHART,
         "long_texts.view=needle": CHART,
     },
-    "next_token": {"next_token.compare=1&next_token.draws=100&sampling_b.top_k=5": ".sampling-bench"},
+    "next_token": {
+        "next_token.compare=1&next_token.draws=100&sampling_b.top_k=5": ".sampling-bench",
+        "text=The+little+girl+saw+a&lesson=sampling&step=2": ".st-key-lesson",
+    },
     "film": {
         "film.length=40&film.steps=30&film.frame=8&sampling.seed=1&film.one_head=1": ".film",
         "film.length=8&film.steps=6&film.frame=2&film.forced=1-17"
@@ -61,6 +67,7 @@ VIEWS: dict[str, dict[str, str]] = {
     "kv_cache": {
         "kv_cache.length=50": CHART,
         "kv_cache.view=bytes": CHART,
+        "kv_cache.length=50&lesson=cache&step=2": ".st-key-lesson",
         "kv_cache.view=what_if&kv_cache.sinks=2": CHART,
     },
     "masks": {
@@ -167,6 +174,44 @@ def test_axe_finds_nothing_wrong_in_the_menus_the_explanation_and_the_glossary(p
         wrong += [f"{scheme} glossary: {one}" for one in found_by(page, axe, scheme)]
         page.keyboard.press("Escape")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.long
+def test_axe_finds_nothing_wrong_with_a_room_its_question_and_where_students_come_in(page, server, axe):
+    page.goto(f"{server.url}/join")
+    page.locator("input.code").wait_for()
+    wrong = {"join": found_in_both(page, axe)}
+    open_view(page, f"{server.url}/?layer=6&head=5", ".token-lines")
+
+    def look(state: str) -> None:
+        wait_for_rest(page)
+        for scheme in SCHEMES:
+            in_colours(page, scheme)
+            wrong[f"{state}, {scheme}"] = found_by(page, axe, scheme)
+
+    def press(key: str, then: str) -> None:
+        page.locator(f".st-key-{key} button").first.click()
+        page.locator(then).first.wait_for(timeout=PATIENCE)
+
+    press("open_room", ".atlas-huge")
+    look("code")
+    press("hide_code", ".token-lines[data-painted]")
+    look("page with its room")
+    press("ask_class", ".st-key-ask_names")
+    look("what can be asked")
+    press("ask_next", ".atlas-answered")
+    look("open question")
+    press("vote_again", ".st-key-class_poll .atlas-caption")
+    look("second vote")
+    press("reveal", CHART)
+    look("histogram")
+    press("end_room", ".st-key-open_room")
+    assert {state: found for state, found in wrong.items() if found} == {}
+
+
+def test_every_lesson_is_among_the_views():
+    named = [re.search(r"lesson=(\w+)", address) for views in VIEWS.values() for address in views]
+    assert {found[1] for found in named if found} == {one.name for one in lessons([HERE], "en", set(VIEWS))[0]}
 
 
 def test_every_view_of_every_page_is_looked_at():
