@@ -5,6 +5,7 @@ Rows are queries (looking), columns are keys (looked at); what is filled is seen
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from viz.token_text import escaped
 
 SIDE = 84  # pixels
+FILL = "#7d77c7"  # seen on light and on dark
 
 
 def mask_strip(masks: Sequence[np.ndarray], names: Sequence[str]) -> str:
@@ -37,8 +39,12 @@ def _picture(mask: np.ndarray, name: str) -> str:
         for place, row in enumerate(mask)
         for start, stop in runs(row)
     )
+    svg = (
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {columns} {rows}' preserveAspectRatio='none'>"
+        f"<path d='{path}' fill='{FILL}'/></svg>"
+    )
+    data = base64.b64encode(svg.encode()).decode("ascii")  # Streamlit (1.67) takes svg out of HTML, and leaves pictures
     return (
-        f"<svg role='img' aria-label='{escaped(name)}' width='{SIDE}' height='{SIDE}' viewBox='0 0 {columns} {rows}' "
-        f"preserveAspectRatio='none' style='outline:1px solid color-mix(in srgb, currentColor 35%, transparent)'>"
-        f"<path d='{path}' fill='currentColor' fill-opacity='0.7'/></svg>"
+        f"<img alt='{escaped(name)}' width='{SIDE}' height='{SIDE}' src='data:image/svg+xml;base64,{data}' "
+        "style='outline:1px solid color-mix(in srgb, currentColor 35%, transparent)'>"
     )

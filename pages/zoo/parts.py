@@ -19,7 +19,7 @@ def show_parts(variant: Variant, values: dict[str, int], found: Compared) -> Non
     n_tokens = len(found.weights)
     masks = [one.numpy() for one in variant.parts(n_tokens, **variant.numbers(values, n_tokens))]
     names = [_(one) for one in variant.part_names]
-    if not (sum(one.astype(int) for one in masks) > 1).any():
+    if np.sum(masks, axis=0).max() <= 1:
         shares = shares_of(found.weights, masks)
         names = [f"{name} · {number(share, 'share')}" for name, share in zip(names, shares, strict=True)]
     st.html(mask_strip(masks, names))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 
 import numpy as np
@@ -13,7 +14,8 @@ from viz.mask_strip import mask_strip
 @pytest.mark.parametrize("shape", [(1, 1), (5, 5), (4, 7)])
 def test_what_is_filled_is_the_mask(shape):
     mask = np.random.default_rng(3).random(shape) < 0.5
-    (path,) = re.findall(r"<path d='([^']*)'", mask_strip([mask], ["one"]))
+    (data,) = re.findall(r"base64,([^']*)'", mask_strip([mask], ["one"]))
+    (path,) = re.findall(r"<path d='([^']*)'", base64.b64decode(data).decode())
     drawn = np.zeros(shape, dtype=bool)
     for x, y, width in re.findall(r"M(\d+) (\d+)h(\d+)v1", path):
         drawn[int(y), int(x) : int(x) + int(width)] = True

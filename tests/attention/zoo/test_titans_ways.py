@@ -106,6 +106,7 @@ def test_the_masks_are_who_moves_whose_output(name):
     variant, head = BY_NAME[name], made(13, 4)
     values = {"segment" if name == "titans_mac" else "window": 4}
     numbers = variant.numbers(values, 13)
+    assert variant.parts is not None
     masks = variant.parts(13, **numbers)
     weights = variant.map(head, values)
     moved = torch.zeros(13, 13, dtype=torch.bool)
