@@ -72,13 +72,6 @@ class SequenceTooLong(RunnerError):
     hint = N_("Shorten the text to about its first {characters} characters, or choose a model with a longer context.")
 
 
-class ReadsInBlocks(SequenceTooLong):
-    message = N_(
-        "The text is {tokens} tokens long, but this model reads a text of more than {limit} in blocks that its own "
-        "code chooses, and only what is read as a whole can be captured."
-    )
-
-
 class TextExceedsMemory(RunnerError):
     message = N_(
         "The text is {tokens} tokens long, but about {limit} fit: its vectors need {needed} of memory, {free} are free."

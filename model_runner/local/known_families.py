@@ -7,7 +7,8 @@ whatever the sizes; some hold only ``where`` settings have these values.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from transformers import CONFIG_MAPPING
 
 from model_runner.errors import NotCapturable
 from model_runner.local.class_of_family import class_of
+from model_runner.preview import ModelPreview
 
 TABLE = Path(__file__).with_suffix(".json")
 _KNOWN: dict[str, Any] = json.loads(TABLE.read_text("utf-8"))
@@ -35,6 +37,16 @@ def check_family(name: str, config: Mapping[str, Any]) -> None:
     reason = refusal(config)
     if reason is not None:
         raise NotCapturable(name=name, family=str(config.get("model_type")), reason=reason)
+
+
+def tell(found: ModelPreview, config: Mapping[str, Any], preview: Callable[[ModelPreview], None]) -> None:
+    """``preview`` hears of this model, and whether it can be captured. Raises NotCapturable, told first."""
+    try:
+        check_family(found.name, config)
+    except NotCapturable as error:
+        preview(replace(found, capturable=False, refused=error.values["reason"]))
+        raise
+    preview(replace(found, capturable=can_be_captured(config)))
 
 
 def can_be_captured(config: Mapping[str, Any]) -> bool | None:

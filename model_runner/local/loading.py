@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from transformers import AutoConfig, PreTrainedConfig, PreTrainedTokenizerBase
 from model_runner.errors import (
     N_,
     ModelIncomplete,
-    NotCapturable,
     OutOfMemory,
     Reason,
     RunnerError,
@@ -30,7 +28,7 @@ from model_runner.local.declared import OTHER_SHAPES, Declared, declared, declar
 from model_runner.local.guarded_tokenizer import GuardedTokenizer, TemplateApart, apart
 from model_runner.local.harmless import harmless_config, harmless_tokenizer
 from model_runner.local.hub import Progress
-from model_runner.local.known_families import can_be_captured, check_family
+from model_runner.local.known_families import tell
 from model_runner.local.loading_tokenizer import check_tokenizer, load_tokenizer
 from model_runner.local.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
 from model_runner.local.numbers import Dtype, Numbers
@@ -87,12 +85,7 @@ def load_runner(
     def look(config: Mapping[str, Any], weights: Weights) -> None:
         numbers = _numbers(config, dtype, device)
         found = preview_of(name, config, weights, numbers=numbers, device=device)
-        try:
-            check_family(name, config)  # what cannot be captured is not downloaded
-        except NotCapturable as error:
-            preview(replace(found, capturable=False, refused=error.values["reason"]))
-            raise
-        preview(replace(found, capturable=can_be_captured(config)))
+        tell(found, config, preview)  # what cannot be captured is not downloaded
         numbers.check(name, config)
         if weights.missing:
             check_room(found, weights.n_bytes)

@@ -15,7 +15,6 @@ from model_runner.errors import (
     NoSuchPlace,
     NotCapturable,
     OutOfMemory,
-    ReadsInBlocks,
     Reason,
     SequenceTooLong,
     TextExceedsMemory,
@@ -28,6 +27,7 @@ from model_runner.local.tokenizing import Writer, encode, longest_start
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import stretch
 from model_runner.runner import ModelInfo
+from model_runner.text_errors import ReadsInBlocks
 
 Request = TypeVar("Request", CaptureRequest, GenerateRequest)
 READING = N_("reading {tokens} tokens")

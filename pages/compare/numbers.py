@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
-from jaxtyping import Float
 
 from analysis.aligned_heads import sides_of
 from analysis.alignment import aligned
@@ -71,7 +70,7 @@ def metric_pairs(opened: PageContext, other: PageContext) -> tuple[MetricPair, .
     )
 
 
-def _value(values: Float[np.ndarray, "layers heads"], side: PageContext) -> float:
+def _value(values: np.ndarray, side: PageContext) -> float:
     if not state().layers:
         return float(values[side.layer, side.head])
     known = values[side.layer][~np.isnan(values[side.layer])]

@@ -47,7 +47,7 @@ SIZES: dict[str, int] = {
     "patch_size": 8,
 }
 TOKENS = {"bos_token_id": 256, "eos_token_id": 257, "pad_token_id": 258, "decoder_start_token_id": 256}
-MAPPINGS: dict[str, tuple[Any, Mapping[str, Any]]] = {
+MAPPINGS: dict[str, tuple[Any, Any]] = {
     "causal": (auto.AutoModelForCausalLM, auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES),
     "masked": (auto.AutoModelForMaskedLM, auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES),
     "sequence-to-sequence": (auto.AutoModelForSeq2SeqLM, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES),

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from model_runner import CaptureRequest
-from model_runner.errors import ReadsInBlocks
 from model_runner.local.known_families import TABLE
 from model_runner.local.runner import LocalRunner
+from model_runner.text_errors import ReadsInBlocks
 from scripts.families import trying
 from scripts.families.__main__ import main
 from scripts.families.own_sizes import FORMS, LONG, NOT_HERE
