@@ -69,6 +69,9 @@ class AlignedHeads:
         return None if token is None else next((i for i, run in runs if run is not None and token in run), None)
 
 
+Head = tuple[int, int | None]  # a layer, and a head of it; None: the mean of all its heads
+
+
 def sides_of(first: Capture, second: Capture) -> tuple[Side, Side]:
     """The texts and their tokens, as :mod:`analysis.alignment` takes them."""
     return Side(first.text, first.tokens), Side(second.text, second.tokens)
@@ -76,12 +79,15 @@ def sides_of(first: Capture, second: Capture) -> tuple[Side, Side]:
 
 def aligned_heads(
     first: Capture,
-    head: tuple[int, int],
+    head: Head,
     second: Capture,
-    other: tuple[int, int],
+    other: Head,
     pieces: tuple[Piece, ...] | None = None,
 ) -> AlignedHeads:
-    """``head`` and ``other`` are a layer and a head. O(tokens²) time and memory. Raises NoWeights, NoSuchPlace."""
+    """``head`` and ``other`` are a layer and a head, or None for the mean of its heads. Raises NoWeights, NoSuchPlace.
+
+    O(tokens²) time and memory, of a layer for each of its heads.
+    """
     pieces = aligned(*sides_of(first, second)) if pieces is None else pieces
     one = _piece_map(first, head, pieces, 0)
     two = _piece_map(second, other, pieces, 1)
@@ -111,14 +117,25 @@ def label_of(tokens: Sequence[Token], text: str, run: range) -> str:
     return visible(written) if written else "".join(tokens[i].text for i in run)
 
 
-def _piece_map(capture: Capture, head: tuple[int, int], pieces: tuple[Piece, ...], side: int) -> PieceMap:
+def _piece_map(capture: Capture, head: Head, pieces: tuple[Piece, ...], side: int) -> PieceMap:
     own = [(i, run) for i, run in enumerate(piece.of(side) for piece in pieces) if run is not None]
     runs = [run for _, run in own]
-    weights = capture.weights(*head, shares=True).double().cpu()
-    record, every = capture.record(head[0]), slice(0, len(capture.tokens))
-    keep: Bool[Tensor, "queries keys"] = record.mask.tile(every, every, record.q.device, head=head[1]).cpu()
+    weights, keep = _mean(capture, head[0]) if head[1] is None else _one(capture, head[0], head[1])
     bins = [slice(run.start, run.stop) for run in runs]
     seen = pool(pool(keep.to(torch.uint8), 1, bins, "max"), 0, bins, "max").bool()
     values = on_pieces(weights, runs).float().masked_fill(~seen, torch.nan)
     labels = tuple(label_of(capture.tokens, capture.text, run) for run in runs)
     return PieceMap(values.numpy(), labels, tuple(i for i, _ in own))
+
+
+def _one(capture: Capture, layer: int, head: int) -> tuple[Float[Tensor, "queries keys"], Bool[Tensor, "queries keys"]]:
+    """The weights of a head, and which cells it may see."""
+    record, every = capture.record(layer), slice(0, len(capture.tokens))
+    keep = record.mask.tile(every, every, record.q.device, head=head)
+    return capture.weights(layer, head, shares=True).double().cpu(), keep.cpu()
+
+
+def _mean(capture: Capture, layer: int) -> tuple[Float[Tensor, "queries keys"], Bool[Tensor, "queries keys"]]:
+    """Of all heads of a layer the mean, and which cells any of them may see."""
+    weights, keep = zip(*(_one(capture, layer, head) for head in range(len(capture.q(layer)))))
+    return torch.stack(weights).mean(dim=0), torch.stack(keep).any(dim=0)

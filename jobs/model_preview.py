@@ -17,12 +17,16 @@ COUNTS = (
 
 
 def in_words(preview: ModelPreview, say: Callable[[str], str]) -> str:
-    """Its family, size, layers, heads, context and memory, as far as they are known; ``say`` translates."""
+    """Its family, whether it can be captured, size, layers, heads, context, memory, as far as they are known.
+
+    ``say`` translates.
+    """
     return " · ".join(_parts(preview, say))
 
 
 def _parts(preview: ModelPreview, say: Callable[[str], str]) -> Iterator[str]:
     yield preview.family
+    yield _capturable(preview, say)
     if preview.n_parameters is not None:
         unit, words = next((one for one in COUNTS if preview.n_parameters >= 0.9995 * one[0]), COUNTS[-1])
         yield say(words).format(count=f"{preview.n_parameters / unit:.3g}" if unit > 1 else f"{preview.n_parameters:,}")
@@ -38,3 +42,11 @@ def _parts(preview: ModelPreview, say: Callable[[str], str]) -> Iterator[str]:
     yield say(words).format(needed=readable(preview.needed), free=readable(preview.free), device=preview.device)
     if preview.missing:
         yield say(N_("{size} to download")).format(size=readable(preview.missing))
+
+
+def _capturable(preview: ModelPreview, say: Callable[[str], str]) -> str:
+    if preview.refused is not None:
+        return say(N_("cannot be captured: {reason}")).format(reason=say(preview.refused))
+    if preview.capturable:
+        return say(N_("its family can be captured"))
+    return say(N_("whether it can be captured is known once it is loaded"))

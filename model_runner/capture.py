@@ -48,7 +48,7 @@ class Capture:
     tokens: tuple[Token, ...]
     kinds: tuple[str, ...]
     records: tuple[LayerRecord | None, ...]
-    residuals: tuple[Float[Tensor, "tokens d_model"], ...]
+    residuals: tuple[Float[Tensor, "tokens d_stream"], ...]
     hidden: Float[Tensor, "tokens d_model"]  # after the final norm: what the output layer reads
     asked: Asked | None = field(default=None, repr=False)  # who has the output layer; None: only known logits
     written: str | None = None  # see ``text``; None: it is the request's
@@ -197,8 +197,11 @@ class Capture:
         if (edit := self.record(layer).substitute(head)) is not None:
             raise NoSoftmax(layer=self._layer(layer), head=head, variant=edit.label)
 
-    def residual(self, layer: int) -> Float[Tensor, "tokens d_model"]:
-        """The residual stream entering a layer; ``n_layers`` gives what leaves the last one, before the final norm."""
+    def residual(self, layer: int) -> Float[Tensor, "tokens d_stream"]:
+        """The residual stream entering a layer; ``n_layers`` gives what leaves the last one, before the final norm.
+
+        ``d_model`` wide, but for models of several streams (Qwen4's hyper-connections), which are side by side.
+        """
         return self.residuals[index("layer", layer, self.n_layers + 1)]
 
     def logits(self, position: int) -> Float[Tensor, "vocab"]:

@@ -10,7 +10,8 @@ class ModelPreview:
     """Before anything is loaded; None is what the configuration does not say. Sizes are in bytes.
 
     ``needed`` is the memory of its weights in the ``dtype`` that it will have, ``free`` what there is of it on
-    ``device``, ``missing`` what is still to be downloaded.
+    ``device``, ``missing`` what is still to be downloaded. ``capturable``: as far as its family tells it; ``refused``
+    is why it is not.
     """
 
     name: str
@@ -25,3 +26,5 @@ class ModelPreview:
     needed: int
     free: int
     missing: int
+    capturable: bool | None = None
+    refused: str | None = None

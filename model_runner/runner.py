@@ -32,6 +32,7 @@ class ModelInfo:
     n_vocab: int
     max_tokens: int
     attentions: tuple[str, ...] = ()  # of an encoder–decoder, as a capture has them
+    reads_in_blocks: bool = False  # a text of more than max_tokens, in which its code attends otherwise
 
 
 class Runner(Protocol):

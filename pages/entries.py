@@ -21,7 +21,7 @@ ENTRIES = (
     ),
     Entry(
         "pages/compare/page.py", "compare", N_("Explore"), N_("Compare"),
-        N_("What differs?"), N_("two heads, texts, models or tokenizers"),
+        N_("What differs?"), N_("two heads, layers, texts, models or tokenizers"),
     ),
     Entry(
         "pages/long_texts/page.py", "long_texts", N_("Explore"), N_("Long texts"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from model_runner.runner import ModelInfo
 PROBE_TOKENS = 4
 SHORT_TEXT = 16  # tokens that go through the model twice at load: as transformers has it, and recorded
 READS_ELSE = N_("its output layer reads something else than the last hidden state")
+CHANGES = N_("what it says changes when its attention goes through the one that records")
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3
 
 
@@ -83,7 +84,7 @@ def _examine(model: Any) -> Anatomy:
     if not recording.records:
         raise CannotRecord(N_("none of its layers asks transformers' attention interface for softmax attention"))
     if not same(recorded, plain):
-        raise CannotRecord(N_("what it says changes when its attention goes through the one that records"))
+        raise CannotRecord(CHANGES)
     layers, attention = _stack(model, recording.records)
     if not asks:
         prove(recording.records.values(), layers, length, lambda: run(model, ids))
@@ -94,10 +95,15 @@ def _examine(model: Any) -> Anatomy:
     stored = sum(record.nbytes for record in recording.records.values()) / length + stream
     windows = {layer: recording.records[qualified].window for layer, qualified in attention.items()}
     first = recording.records[attention[min(attention)]]
-    if getattr(own, "sliding_window", None) and not any(windows.values()):
+    if not any(windows.values()) and any(getattr(one, "sliding_window", None) for one in _by_layer(own)):
         windows = _masked_windows(model, ids, attention, names)
     kinds = _kinds(own, len(layers), windows)
     return Anatomy(layers, attention, kinds, names, len(first.q), len(first.k), stored, trunk, own_code=not asks)
+
+
+def _by_layer(config: Any) -> Sequence[Any]:
+    """What is said of each layer, or of all alike: a configuration that differs by layer refuses to say it of all."""
+    return config.per_layer_config if getattr(config, "per_layer_attributes", None) else (config,)
 
 
 def _stack(model: Any, records: Mapping[str, Any]) -> tuple[tuple[nn.Module, ...], dict[int, str]]:
@@ -116,6 +122,8 @@ def describe(model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str 
     """The facts of this model under this name; ``anatomy`` has its layers and the numbers of its heads."""
     config = text_config(model)
     limits = [getattr(config, "max_position_embeddings", None), tokenizer.model_max_length]
+    longest = int(min(limit for limit in limits if isinstance(limit, int | float) and limit >= 1))
+    whole = _read_as_a_whole(config)
     return ModelInfo(
         name=name,
         revision=revision,
@@ -127,8 +135,19 @@ def describe(model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str 
         n_kv_heads=anatomy.n_kv_heads,
         n_parameters=model.num_parameters(),
         n_vocab=config.vocab_size,
-        max_tokens=int(min(limit for limit in limits if isinstance(limit, int | float) and limit >= 1)),
+        max_tokens=longest if whole is None else min(longest, whole),
+        reads_in_blocks=whole is not None and whole < longest,
     )
+
+
+def _read_as_a_whole(config: Any) -> int | None:
+    """Up to how many tokens BigBird attends in full, as transformers 5.23 counts them; None where it always does.
+
+    Its code changes at the first short text and stays so: a long one would then be read otherwise than by a new model.
+    """
+    if getattr(config, "attention_type", None) != "block_sparse":
+        return None
+    return (5 + 2 * config.num_random_blocks) * config.block_size
 
 
 def _trunk(model: Any, ids: Tensor) -> tuple[Trunk, int, Tensor]:

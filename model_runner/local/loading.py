@@ -10,26 +10,11 @@ from typing import Any
 import torch
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
-from transformers import (
-    CONFIG_MAPPING,
-    AutoConfig,
-    AutoModelForCausalLM,
-    AutoModelForMaskedLM,
-    AutoModelForSeq2SeqLM,
-    PreTrainedConfig,
-    PreTrainedTokenizerBase,
-)
-from transformers.models.auto.modeling_auto import (
-    MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
-    MODEL_FOR_MASKED_LM_MAPPING_NAMES,
-    MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
-    MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES,
-)
+from transformers import AutoConfig, PreTrainedConfig, PreTrainedTokenizerBase
 
 from model_runner.errors import (
     N_,
     ModelIncomplete,
-    NotCapturable,
     OutOfMemory,
     Reason,
     RunnerError,
@@ -38,10 +23,12 @@ from model_runner.errors import (
 from model_runner.kept import Kept
 from model_runner.local.cancelling import checked
 from model_runner.local.checkpoint import Checkpoint, inspect_folder
+from model_runner.local.class_of_family import class_of
 from model_runner.local.declared import OTHER_SHAPES, Declared, declared, declared_here
 from model_runner.local.guarded_tokenizer import GuardedTokenizer, TemplateApart, apart
 from model_runner.local.harmless import harmless_config, harmless_tokenizer
 from model_runner.local.hub import Progress
+from model_runner.local.known_families import tell
 from model_runner.local.loading_tokenizer import check_tokenizer, load_tokenizer
 from model_runner.local.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
 from model_runner.local.numbers import Dtype, Numbers
@@ -50,8 +37,6 @@ from model_runner.local.previewing import Weights, check_room, preview_of, store
 from model_runner.local.runner import LocalRunner
 from model_runner.preview import ModelPreview
 
-HEARS = N_("its encoder reads sound, and only texts can be looked at so far")
-UNKNOWN = N_("it is not a language model that transformers knows")
 BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there but make no model
     ArithmeticError,
     AttributeError,
@@ -100,8 +85,7 @@ def load_runner(
     def look(config: Mapping[str, Any], weights: Weights) -> None:
         numbers = _numbers(config, dtype, device)
         found = preview_of(name, config, weights, numbers=numbers, device=device)
-        preview(found)
-        _auto_class(name, config)  # what cannot be captured is not downloaded
+        tell(found, config, preview)  # what cannot be captured is not downloaded
         numbers.check(name, config)
         if weights.missing:
             check_room(found, weights.n_bytes)
@@ -134,7 +118,7 @@ class _Loading:
         self, name: str, checkpoint: Checkpoint, guarded: bool, progress: Progress, check: Callable[[], None]
     ) -> None:
         self.name, self.checkpoint, self.guarded, self.progress, self.check = name, checkpoint, guarded, progress, check
-        self.auto = _auto_class(name, checkpoint.config)
+        self.auto = class_of(name, checkpoint.config)
 
     def runner(
         self,
@@ -205,28 +189,6 @@ def _needed(checkpoint: Checkpoint, found: Declared | None, numbers: Numbers) ->
     """Estimate from the headers of the weight files and from the configuration, before a single weight is read."""
     count = max(checkpoint.n_parameters, found.n_numbers if found is not None else 0)
     return numbers.nbytes(count, unquantized(checkpoint.config))
-
-
-def _auto_class(name: str, config: Mapping[str, Any]) -> Any:
-    """Which of transformers' classes reads this family."""
-    family, listed = str(config.get("model_type")), config.get("architectures")
-    if family not in CONFIG_MAPPING:
-        raise NotCapturable(name=name, family=family, reason=UNKNOWN)
-    usual = getattr(CONFIG_MAPPING[family], "is_encoder_decoder", False)
-    architectures = [str(item) for item in listed] if isinstance(listed, list) else []
-    causal = any("ForCausalLM" in item or "LMHead" in item for item in architectures)
-    # The class for causal models of an encoder–decoder would read the decoder alone.
-    if config.get("is_encoder_decoder", usual) and not causal:
-        if family in MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES:
-            raise NotCapturable(name=name, family=family, reason=HEARS)
-        if family in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
-            return AutoModelForSeq2SeqLM
-        raise NotCapturable(name=name, family=family, reason=UNKNOWN)
-    if family in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not (causal and family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):
-        return AutoModelForMaskedLM
-    if family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        return AutoModelForCausalLM
-    raise NotCapturable(name=name, family=family, reason=UNKNOWN)
 
 
 def _config(name: str, folder: Path) -> PreTrainedConfig:

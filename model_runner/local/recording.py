@@ -22,7 +22,7 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, causal_mask_function, sdpa_mask
 
 from attention.masks import window_of
-from model_runner.errors import N_, EditNotPossible, Reason
+from model_runner.errors import N_, EditNotPossible
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.cancelling import pause
 from model_runner.local.cannot_record import CannotRecord
@@ -257,7 +257,7 @@ def _rule_of(recording: Recording, mask: Tensor | None, causal: bool, window: in
         return alike[0]
     if not recording.whole_masks and (cells := cells_of(mask, queries)) is not None:
         return rule_of_cells(cells[None], across=len(cells) != cells.shape[1])  # of its making: for this text alone
-    raise CannotRecord(N_("it passes a mask tensor of its own instead of a rule"))
+    raise CannotRecord(N_("it passes a mask of its own making instead of a rule"))
 
 
 def _bias_of(recording: Recording, bias: Tensor | None) -> RelativeBias | None:
@@ -278,7 +278,7 @@ def _bias_of(recording: Recording, bias: Tensor | None) -> RelativeBias | None:
 def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
     for name in ("indices", "block_indices"):
         if options.get(name) is not None:
-            raise CannotRecord(Reason(N_("its attention takes {name}, which a capture cannot express"), {"name": name}))
+            raise CannotRecord(N_("its queries read a few keys each, by their numbers, which a capture cannot express"))
     if len(query) != 1:
         raise CannotRecord(N_("it splits one text into a batch of several"))
 

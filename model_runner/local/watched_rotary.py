@@ -89,7 +89,9 @@ def _watched(
     on_call: Callable[[RotaryCall], None],
     edit: Callable[[Tensor, Tensor], tuple[Tensor, Tensor]],
 ) -> Callable[..., Any]:
-    def wrapper(q: Tensor, k: Tensor, *args: Any, **kwargs: Any) -> Any:
+    def wrapper(q: Tensor, k: Tensor | None = None, *args: Any, **kwargs: Any) -> Any:
+        if k is None:  # of one vector alone: what an indexer asks before attention, of no capture
+            return function(q, *args, **kwargs)
         options = dict(kwargs)
         given = [*args, *(options.pop(name) for name in ("cos", "sin") if name in options)] if kwargs else list(args)
         two_parts = len(given) >= 2 and _is_real(given[0]) and _is_real(given[1])

@@ -12,7 +12,8 @@ from analysis.tables import labelled
 from model_runner.request import CaptureRequest
 from pages.compare.maps import Maps
 from pages.compare.names import names_of
-from pages.compare.numbers import SHOWN, MetricPair, Predictions, metrics_html, next_html
+from pages.compare.numbers import SHOWN, MetricPair, Predictions, metrics_html, metrics_title, next_html
+from pages.compare.state import state
 from pages.compare.tokens import Cuts, counts_table, strips
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -39,7 +40,7 @@ def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> View | Non
     return View(
         name=f"compare-{_both(opened, other)}",
         title=_title(opened, other),
-        what=f"weights after softmax, A minus B, on common pieces of the text; {_sides(opened, other)}",
+        what=f"weights after softmax{_mean()}, A minus B, on common pieces of the text; {_sides(opened, other)}",
         tables=lambda: {name: _table(one) for name, one in names.items()},
         page=component_page(map_component.SOURCE, payload),
         picture=lambda title, words: map_svg(
@@ -53,7 +54,7 @@ def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> View | Non
         code=_other_lines(opened, other) + "\n".join([
             "from analysis.aligned_heads import aligned_heads",
             "",
-            f"view = aligned_heads(capture, {(opened.layer, opened.head)}, other, {(other.layer, other.head)})",
+            f"view = aligned_heads(capture, {_head(opened)}, other, {_head(other)})",
             "values, a, b = view.difference.values, view.first.values, view.second.values",
         ]),
     )  # fmt: skip  # the map's many settings in two lines
@@ -62,7 +63,7 @@ def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> View | Non
 def metrics_view(opened: PageContext, other: PageContext, found: tuple[MetricPair, ...]) -> View:
     """Every metric of both heads."""
     names = _names(opened, other)
-    title, body = _("Every metric of both heads"), metrics_html(found, *names_of(opened, other))
+    title, body = metrics_title(), metrics_html(found, *names_of(opened, other, layers=state().layers))
     rows = {_(one.metric.label): [one.first, one.second, one.first - one.second] for one in found}
     table = pd.DataFrame(rows.values(), index=list(rows), columns=[*names, "A − B"])
     charts = [
@@ -73,13 +74,22 @@ def metrics_view(opened: PageContext, other: PageContext, found: tuple[MetricPai
         "from analysis.head_grid import head_grid",
         "",
         "a, b = head_grid(capture).metrics, head_grid(other).metrics",
-        f"one, two = {(opened.layer, opened.head)}, {(other.layer, other.head)}",
-        "values = {name: (a[name][one], b[name][two]) for name in a}",
     ]
+    if state().layers:
+        code.insert(0, "import numpy as np")
+        code += [
+            f"one, two = {opened.layer}, {other.layer}",
+            "values = {name: (np.nanmean(a[name][one]), np.nanmean(b[name][two])) for name in a}",
+        ]
+    else:
+        code += [
+            f"one, two = {(opened.layer, opened.head)}, {(other.layer, other.head)}",
+            "values = {name: (a[name][one], b[name][two]) for name in a}",
+        ]
     return View(
         name=f"compare-metrics-{_both(opened, other)}",
         title=f"{title} · {_title(opened, other)}",
-        what=f"metrics, means over the tokens that look; {_sides(opened, other)}",
+        what=f"metrics, means over the tokens that look{_mean()}; {_sides(opened, other)}",
         tables=lambda: {title: table},
         page=lambda title, words, lang: plain_page(body, title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg(charts, title=title, caption=words),
@@ -135,7 +145,15 @@ def tokens_view(opened: PageContext, other: PageContext, found: Cuts) -> View:
 
 
 def _both(opened: PageContext, other: PageContext) -> str:
-    return f"L{opened.layer}H{opened.head}-L{other.layer}H{other.head}"
+    return "-".join(f"L{side.layer}" + ("" if state().layers else f"H{side.head}") for side in (opened, other))
+
+
+def _head(side: PageContext) -> tuple[int, int | None]:
+    return side.layer, None if state().layers else side.head
+
+
+def _mean() -> str:
+    return ", the mean of all heads of a layer" if state().layers else ""
 
 
 def _title(opened: PageContext, other: PageContext) -> str:
@@ -143,14 +161,15 @@ def _title(opened: PageContext, other: PageContext) -> str:
 
 
 def _names(opened: PageContext, other: PageContext) -> tuple[str, str]:
-    first, second = names_of(opened, other)
+    first, second = names_of(opened, other, layers=state().layers)
     return f"A · {first}", f"B · {second}"
 
 
 def _sides(opened: PageContext, other: PageContext) -> str:
     """Of B, what a file does not say of it yet; A is its caption's own."""
     text = " ".join(other.capture.request.text.split())[:200]
-    return f"B is L{other.layer}H{other.head} of {other.runner.info.name} on “{text}”"
+    place = f"L{other.layer}" + ("" if state().layers else f"H{other.head}")
+    return f"B is {place} of {other.runner.info.name} on “{text}”"
 
 
 def _table(one: PieceMap) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from analysis.aligned_heads import AlignedHeads, PieceMap, aligned_heads
 from analysis.color_scale import Scale
 from analysis.number_text import error_size
 from pages.compare.names import names_of, note_of
+from pages.compare.state import state
 from ui import cached, place, session
 from ui.components import mount
 from ui.head_views import sink_note
@@ -51,7 +52,10 @@ def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
     weights = Scale("sequential", 0.0, 1.0, False, "percent")
     scales = (weights, weights, Scale("diverging", -top, top, False, "percent"))
     payloads: list[bytes | None] = []
-    headings = [*names_of(opened, other), _elsewhere(view) if _common_words(opened, view) else ""]
+    headings = [
+        *names_of(opened, other, layers=state().layers),
+        _elsewhere(view) if _common_words(opened, view) else "",
+    ]
     for side, column in enumerate(st.columns(3, gap="small")):
         with column:
             words, name = escape(headings[side]), SIDES[side]
@@ -62,8 +66,9 @@ def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
 
 
 def aligned_view(opened: PageContext, other: PageContext) -> AlignedHeads:
-    """Of the two open heads, made once for both requests."""
-    heads = (opened.layer, opened.head), (other.layer, other.head)
+    """Of the two open heads, or of the layers that they are in, made once for both requests."""
+    layers = state().layers
+    heads = tuple((side.layer, None if layers else side.head) for side in (opened, other))
     key = ("aligned", repr(opened.capture.request), heads[0], repr(other.capture.request), heads[1])
     return cached.made(key, lambda: aligned_heads(opened.capture, heads[0], other.capture, heads[1]))
 
@@ -202,5 +207,7 @@ def _named(view: AlignedHeads, side: int, row: int) -> str:
 
 def _summary(sides: tuple[PageContext, PageContext], side: int) -> str:
     """What a screen reader hears of a map."""
-    first, second = (f"{name} · {words}" for name, words in zip(SIDES, names_of(*sides), strict=False))
+    first, second = (
+        f"{name} · {words}" for name, words in zip(SIDES, names_of(*sides, layers=state().layers), strict=False)
+    )
     return (first, second, _("{first} minus {second}").format(first=first, second=second))[side]

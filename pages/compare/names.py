@@ -19,10 +19,10 @@ def model_of(side: PageContext) -> str:
     return next(iter(labelled([info.name], _).values())) + (f" @ {info.revision}" if info.revision else "")
 
 
-def names_of(opened: PageContext, other: PageContext, *, heads: bool = True) -> tuple[str, str]:
-    """Both sides by what tells them apart: head, model, text and edits; never nothing."""
+def names_of(opened: PageContext, other: PageContext, *, heads: bool = True, layers: bool = False) -> tuple[str, str]:
+    """Both sides by what tells them apart: head or layer, model, text and edits; never nothing."""
     sides = opened, other
-    parts: list[list[str]] = [[f"L{side.layer}H{side.head}"] if heads else [] for side in sides]
+    parts: list[list[str]] = [[place_of(side, layers)] if heads else [] for side in sides]
     if opened.runner is not other.runner or not heads:
         parts = [[*part, model_of(side)] for part, side in zip(parts, sides, strict=True)]
     if opened.capture.text != other.capture.text:
@@ -30,6 +30,13 @@ def names_of(opened: PageContext, other: PageContext, *, heads: bool = True) -> 
     if opened.capture.request.edits:
         parts[0].append(_("changed by edits"))
     return " · ".join(parts[0]), " · ".join(parts[1])
+
+
+def place_of(side: PageContext, layers: bool) -> str:
+    """The open head by its name, or its layer and of how many heads the mean is."""
+    if not layers:
+        return f"L{side.layer}H{side.head}"
+    return _("L{layer}, mean of {count} heads").format(layer=side.layer, count=len(side.capture.q(side.layer)))
 
 
 def _short(text: str) -> str:

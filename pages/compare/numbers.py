@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from analysis.aligned_heads import sides_of
@@ -16,6 +17,7 @@ from analysis.opening import opening_query
 from attention.metrics import METRICS, Metric
 from model_runner import Runner
 from pages.compare.names import names_of
+from pages.compare.state import state
 from ui import cached, session
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -48,7 +50,7 @@ class Predictions:
 def show_metrics(opened: PageContext, other: PageContext) -> tuple[MetricPair, ...]:
     """One row a metric: its definition, both heads, and the difference."""
     found = metric_pairs(opened, other)
-    st.html(metrics_html(found, *names_of(opened, other)))
+    st.html(metrics_html(found, *names_of(opened, other, layers=state().layers)))
     words = _(
         "Means over the tokens of each side as it is cut: a finer cut has more and shorter tokens, and so other means."
     )
@@ -58,14 +60,27 @@ def show_metrics(opened: PageContext, other: PageContext) -> tuple[MetricPair, .
 
 
 def metric_pairs(opened: PageContext, other: PageContext) -> tuple[MetricPair, ...]:
+    """Of both heads, or the means over the heads of their layers."""
     grids = [cached.grid(side.capture).metrics for side in (opened, other)]
     return tuple(
         MetricPair(
-            metric,
-            float(grids[0][metric.name][opened.layer, opened.head]),
-            float(grids[1][metric.name][other.layer, other.head]),
+            metric, *(_value(grid[metric.name], side) for grid, side in zip(grids, (opened, other), strict=True))
         )
         for metric in METRICS
+    )
+
+
+def _value(values: np.ndarray, side: PageContext) -> float:
+    if not state().layers:
+        return float(values[side.layer, side.head])
+    known = values[side.layer][~np.isnan(values[side.layer])]
+    return float(known.mean()) if len(known) else math.nan
+
+
+def metrics_title() -> str:
+    """What the table of metrics is of."""
+    return (
+        _("Every metric of both layers, means over their heads") if state().layers else _("Every metric of both heads")
     )
 
 
@@ -80,7 +95,7 @@ def metrics_html(found: tuple[MetricPair, ...], first: str, second: str) -> str:
         gap = _gap(one.first, one.second, one.metric.unit)
         rows.append(Pair(_(one.metric.label), first_share, second_share, shown, gap, note=_(one.metric.definition)))
     headings = (_("metric"), f"A · {first}", f"B · {second}", "A − B")
-    return paired_bars(rows, headings=headings, label=_("Every metric of both heads"))
+    return paired_bars(rows, headings=headings, label=metrics_title())
 
 
 def _shown(value: float, unit: str) -> str:

@@ -155,6 +155,8 @@ def _head(opened: PageContext, runner: Runner, capture: Capture, place: DeltaGen
     chosen = heads[held] if held else usual
     with place:
         names = {name: f"L{layer}{head_name(capture, layer, head)}" for name, (layer, head) in heads.items()}
+        if state().layers and state().view in ("maps", "metrics"):  # a layer goes by one of its heads
+            names = {f"L{layer}H{chosen[1] if layer == chosen[0] else 0}": f"L{layer}" for layer in layers}
         pick(CompareState, "head", f"L{chosen[0]}H{chosen[1]}", names)
     return chosen
 

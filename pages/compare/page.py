@@ -9,7 +9,7 @@ from pages.compare.other import show_other
 from pages.compare.reading import explain
 from pages.compare.state import CompareState, state
 from pages.compare.tokens import show_tokens
-from ui.controls import choose
+from ui.controls import choose, switch
 from ui.i18n import _
 from ui.page import PageContext, guarded, open_page, show_badge, show_strip
 from ui.view import View, offer
@@ -17,7 +17,7 @@ from ui.view import View, offer
 opened = open_page()
 show_badge(opened)
 show_strip(opened)
-view = state().view
+view, layers = state().view, state().layers
 with st.container(key="compare_view", horizontal=True, vertical_alignment="center", gap="small"):
     choose(
         CompareState,
@@ -25,6 +25,8 @@ with st.container(key="compare_view", horizontal=True, vertical_alignment="cente
         view,
         {"maps": _("maps"), "metrics": _("metrics"), "next": _("next token"), "tokens": _("tokens")},
     )
+    if view in ("maps", "metrics"):
+        switch(CompareState, "layers", layers, _("whole layers"))
     words = _("A is what the other pages look at too. B is the same but for what you choose here.")
     st.html(f"<p class='atlas-caption'>{words}</p>", width="stretch")
 other = show_other(opened)

@@ -14,6 +14,13 @@ def explain(view: View) -> None:
     {"maps": _maps, "metrics": _metrics, "next": _next, "tokens": _tokens}[view]()
 
 
+def _whole() -> str:
+    return _(
+        "Whole layers: the mean of all heads of the layer that A is in, and of B’s. No single head need look like it: "
+        "half the heads on one word and half on another make a map with both."
+    )
+
+
 def _maps() -> None:
     show_reading(
         [
@@ -26,6 +33,7 @@ def _maps() -> None:
             _("Rows and columns are pieces of the text, not token numbers: where two tokenizers cut it differently, "
               "weights are summed over the tokens looked at and averaged over those looking, so that each row still "
               "adds up to 100 %."),
+            _whole(),
         ],
         formula="difference = A − B\nelsewhere = mean over rows of ½ Σ |A − B|",
         source=VASWANI,
@@ -38,6 +46,7 @@ def _metrics() -> None:
         [
             _("Each line is one number that says what a head does, for A and for B, with the difference at the right."),
             _("Shares are drawn of 100 %; the bars of entropy and distance are drawn of the larger of the two."),
+            _whole(),
             _("A dash stands where the text has nothing to measure: no token that comes twice, for induction."),
         ],
         formula="entropy = −Σ p · log₂ p",

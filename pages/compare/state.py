@@ -17,7 +17,10 @@ View = Literal["maps", "metrics", "next", "tokens"]
 
 @dataclass(frozen=True)
 class CompareState:
-    """Of B; "" for the model and the text of A. ``head`` is a name, as L3H7; for "" the page picks one."""
+    """Of B; "" for the model and the text of A. ``head`` is a name, as L3H7; for "" the page picks one.
+
+    ``layers``: not those two heads but their layers, the mean of all heads of each.
+    """
 
     SCOPE: ClassVar[str] = "compare"
 
@@ -25,6 +28,7 @@ class CompareState:
     model: str = setting("", N_("model of B"), longest=MOST_OF_A_NAME)
     text: str = setting("", N_("text of B"), longest=MOST_CHARACTERS)
     head: str = setting("", N_("head of B"), longest=16)
+    layers: bool = setting(False, N_("whole layers"))
 
 
 def state() -> CompareState:

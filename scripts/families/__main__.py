@@ -1,7 +1,7 @@
 """Which families can be captured: a small random model of every type that transformers maps, through the capture.
 
 python -m scripts.families                          print the table
-python -m scripts.families --write docs/families.md write it
+python -m scripts.families --write docs/families.md write it, and model_runner/local/known_families.json
 python -m scripts.families --only llama,t5          of these alone
 
 Of each it is asked whether it is captured, and whether the weights are those that the model's own eager attention
@@ -18,12 +18,16 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import transformers
 
+from model_runner.local.known_families import TABLE
+from scripts.families.known import known, refused_otherwise, to_be_asked
+from scripts.families.own_sizes import FORMS
 from scripts.families.small import families
-from scripts.families.trying import Tried, table, tried
+from scripts.families.trying import Tried, table, tried, tried_form
 
 SECONDS, MEMORY = 90, 12 << 30
 
@@ -41,16 +45,24 @@ def main(arguments: list[str] | None = None) -> None:
     for mapping, family in families():
         if not only or family in only:
             began = time.monotonic()
-            found.append(_apart(mapping, family))
+            found.append(_apart(mapping, family, lambda mapping=mapping, family=family: tried(mapping, family)))
             print(f"{time.monotonic() - began:5.1f} s  {found[-1]}", file=sys.stderr, flush=True)
-    text = "\n".join(table(found, transformers.__version__)) + "\n"
+    asked = [form for form in FORMS if not only or form.family in only]
+    forms = [_apart("", form.name, lambda form=form: tried_form(form)) for form in asked]
+    text = "\n".join(table(found, forms, transformers.__version__)) + "\n"
     if args.write:
         args.write.write_text(text, "utf-8")
+        always = [
+            (mapping, family, said)
+            for mapping, family, said in to_be_asked(found)
+            if refused_otherwise(mapping, family)
+        ]
+        TABLE.write_text(known(found, forms, always), "utf-8")
     else:
         sys.stdout.write(text)
 
 
-def _apart(mapping: str, family: str) -> Tried:
+def _apart(mapping: str, family: str, work: Callable[[], Tried]) -> Tried:
     """In a fork: what it may hang, end or fill is its own."""
     read, write = os.pipe()
     child = os.fork()
@@ -62,7 +74,7 @@ def _apart(mapping: str, family: str) -> Tried:
             os.dup2(nowhere.fileno(), 2)
             os.dup2(nowhere.fileno(), 1)
             try:
-                os.write(write, json.dumps(tried(mapping, family).__dict__).encode())
+                os.write(write, json.dumps(work().__dict__).encode())
             finally:
                 os._exit(0)
     os.close(write)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from transformers import AutoConfig
 from transformers.models.auto import modeling_auto as auto
 
-WIDTH, HEADS, LAYERS, VOCAB, LONGEST = 32, 4, 4, 264, 512
+from model_runner.errors import NotCapturable
+from model_runner.local.class_of_family import class_of
+from scripts.families.own_sizes import HEADS, LAYERS, LONGEST, OWN, VOCAB, WIDTH
+
 LARGEST = 30e6  # parameters of a model that is tried
 SIZES: dict[str, int] = {
     **dict.fromkeys(("hidden_size", "d_model", "n_embd", "dim", "embed_dim", "word_embed_proj_dim"), WIDTH),
@@ -42,26 +46,8 @@ SIZES: dict[str, int] = {
     "image_size": 16,
     "patch_size": 8,
 }
-MAMBA = {"mamba_n_heads": 8, "mamba_d_head": 8, "mamba_expand": 2}
-OWN: dict[str, dict[str, Any]] = {  # what a family needs besides, for its sizes to fit each other
-    **{family: {"head_dim": WIDTH // HEADS} for family in ("hunyuan_v1_dense", "hunyuan_v1_moe", "ministral")},
-    "granitemoehybrid": MAMBA,
-    "bamba": {**MAMBA, "attn_layer_indices": [1]},
-    "nemotron": {"num_key_value_heads": 2},
-    "esm": {"vocab_size": VOCAB, "mask_token_id": 5, "pad_token_id": 258},
-    "esmc": {"num_key_value_heads": HEADS},
-    "gpt_neo": {"attention_types": [[["global", "local"], LAYERS // 2]]},
-    **{family: {"rotary_dim": 4} for family in ("gptj", "codegen")},
-    "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_dt_rank": 4},
-    "mamba2": {"num_heads": 8, "head_dim": 8, "expand": 2},
-    "deepseek_v2": {"topk_method": "greedy"},
-    "zamba": {"layers_block_type": ["mamba", "hybrid"] * (LAYERS // 2), "attention_head_dim": 16},
-    "zamba2": {"layers_block_type": ["mamba", "hybrid"] * (LAYERS // 2), "mamba_ngroups": 1},
-    "reformer": {"axial_pos_embds_dim": [16, 16], "axial_pos_shape": [16, 32]},
-    "xmod": {"default_language": "en_XX"},
-}
 TOKENS = {"bos_token_id": 256, "eos_token_id": 257, "pad_token_id": 258, "decoder_start_token_id": 256}
-MAPPINGS = {
+MAPPINGS: dict[str, tuple[Any, Any]] = {
     "causal": (auto.AutoModelForCausalLM, auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES),
     "masked": (auto.AutoModelForMaskedLM, auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES),
     "sequence-to-sequence": (auto.AutoModelForSeq2SeqLM, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES),
@@ -69,24 +55,29 @@ MAPPINGS = {
 
 
 def families() -> list[tuple[str, str]]:
-    """(mapping, model type) of all language models that transformers maps, each type once: where it is read first.
+    """(mapping, model type) of all language models that transformers maps, each type once: as the app reads it.
 
-    As :func:`model_runner.local.loading.load_runner` reads them: an encoder–decoder as such, a type of two mappings as
-    a masked one.
+    A type that the app refuses by its name stands under the last mapping that has it.
     """
-    found: dict[str, str] = {}
-    for mapping in ("sequence-to-sequence", "masked", "causal"):
-        for family in MAPPINGS[mapping][1]:
-            found.setdefault(family, mapping)
-    return sorted(((mapping, family) for family, mapping in found.items()), key=lambda one: (one[0], one[1]))
+    types = {family: mapping for mapping in MAPPINGS for family in MAPPINGS[mapping][1]}
+    return sorted((_read_as(family) or mapping, family) for family, mapping in types.items())
 
 
-def small_model(mapping: str, family: str, **options: Any) -> Any:
-    """In evaluation mode, the same weights at every call; ``options`` are transformers' own.
+def _read_as(family: str) -> str | None:
+    try:
+        chosen = class_of(family, {"model_type": family})
+    except NotCapturable:
+        return None
+    return next(mapping for mapping, (auto_class, _) in MAPPINGS.items() if auto_class is chosen)
+
+
+def small_model(mapping: str, family: str, own: Mapping[str, Any] | None = None, **options: Any) -> Any:
+    """In evaluation mode, the same weights at every call; ``own`` settings besides, ``options`` are transformers' own.
 
     Raises whatever the family's own code does.
     """
-    config: Any = AutoConfig.for_model(family, **{**_sizes(AutoConfig.for_model(family)), **OWN.get(family, {})})
+    sizes = _merged(_sizes(AutoConfig.for_model(family)), OWN.get(family, {}))
+    config: Any = AutoConfig.for_model(family, **_merged(sizes, own or {}))
     if mapping == "sequence-to-sequence":
         config.decoder_start_token_id = TOKENS["bos_token_id"]
     with torch.device("meta"):
@@ -105,6 +96,12 @@ def small_model(mapping: str, family: str, **options: Any) -> Any:
                 parameter.copy_(1.3 * noise * WIDTH**-0.5)
     model.tie_weights()
     return model.eval()
+
+
+def _merged(sizes: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """What a family needs besides goes before; of a configuration within it too."""
+    inner = {name: value for name, value in own.items() if isinstance(value, dict) and name in sizes}
+    return {**sizes, **own, **{name: _merged(sizes[name], value) for name, value in inner.items()}}
 
 
 def _sizes(config: Any) -> dict[str, Any]:

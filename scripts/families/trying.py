@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -15,11 +15,14 @@ from analysis.architecture import stages
 from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
 from model_runner.capture import Capture
 from model_runner.errors import NotCapturable, RunnerError, first_line
+from model_runner.local.class_of_family import NO_TEXT, class_of
+from model_runner.local.plain_forward import text_config
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
-from scripts.families.small import LONGEST, small_model
+from scripts.families.own_sizes import LONGEST, NOT_HERE, SHORT, Form
+from scripts.families.small import families, small_model
 
-TEXT, WRITTEN = "The quick brown fox", "jumps over"
+WRITTEN = "jumps over"
 CLOSE = 1e-4  # of a weight: eager attention in float32 against ours
 NOT_DRAWN = ", The block does not draw it: "
 SINK = ", a learned sink in the softmax"
@@ -37,23 +40,47 @@ class Tried:
     said: str
 
 
-def letters() -> PreTrainedTokenizerFast:
-    """A token a letter, its code."""
-    tokenizer = Tokenizer(models.WordLevel({chr(code): code for code in range(128)}, unk_token="?"))
+def letters(n_vocab: int = 128, text: str = SHORT) -> PreTrainedTokenizerFast:
+    """A token a letter: its code, or, where the model has fewer tokens, its place among those of the text."""
+    codes = [chr(code) for code in range(128)] if n_vocab >= 128 else sorted({*text, *WRITTEN, "?"})
+    tokenizer = Tokenizer(models.WordLevel({letter: place for place, letter in enumerate(codes)}, unk_token="?"))
     tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=LONGEST)
 
 
 def tried(mapping: str, family: str) -> Tried:
-    """Its model made, captured, and compared with the model's own eager attention."""
+    """Its model made, captured, and compared with the model's own eager attention.
+
+    What reads or writes no text is tried like all others, and refused with the reason that the app gives.
+    """
+    found = tried_with(mapping, family, {})
+    if found.outcome in OUTCOMES[:2]:
+        return found
+    if family in NO_TEXT:
+        return replace(found, outcome="refused", said=NO_TEXT[family])
+    return replace(found, said=NOT_HERE[family]) if family in NOT_HERE and found.outcome == "not tried" else found
+
+
+def tried_form(form: Form) -> Tried:
+    """The same of one of FORMS, which the row of its family says nothing of."""
+    mapping = {family: mapping for mapping, family in families()}[form.family]
     try:
-        model = small_model(mapping, family)
+        class_of(form.family, {"model_type": form.family})
+    except NotCapturable as error:
+        return Tried(mapping, form.name, "refused", str(error.values["reason"]))
+    return replace(tried_with(mapping, form.family, form.own, form.text), family=form.name)
+
+
+def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT) -> Tried:
+    """The same with these settings besides, and of this text."""
+    try:
+        model = small_model(mapping, family, own)
     except Exception as error:  # noqa: BLE001  # of whatever kind: a configuration of sizes that its family did not expect
         return Tried(mapping, family, "not tried", f"no small model: {_short(error)}")
     try:
-        runner = LocalRunner(model, letters(), name=family)
+        runner = LocalRunner(model, letters(text_config(model).vocab_size, text), name=family)
         target = WRITTEN if runner.info.attentions else None
-        capture = runner.capture(CaptureRequest(TEXT, target=target))
+        capture = runner.capture(CaptureRequest(text, target=target))
     except NotCapturable as error:
         return Tried(mapping, family, "refused", str(error.values["reason"]))
     except RunnerError as error:
@@ -65,7 +92,7 @@ def tried(mapping: str, family: str) -> Tried:
         return Tried(mapping, family, "wrong", "its badge refuses it")
     mechanism = "eager function" if any(r.eager for one in every for r in one.records if r) else "attention interface"
     mechanism = mechanism if model._can_set_attn_implementation() else "products of its own code"
-    error, apart = _against_eager(mapping, family, every)
+    error, apart = _against_eager(mapping, family, own, every)
     if any(record.sinks is not None for one in every for record in one.records if record):
         mechanism += SCALED if apart else SINK
     mechanism += _not_drawn(runner, every)
@@ -90,7 +117,9 @@ def _not_drawn(runner: LocalRunner, every: Sequence[Capture]) -> str:
 
 
 @torch.no_grad()
-def _against_eager(mapping: str, family: str, every: Sequence[Capture]) -> tuple[float | None, bool]:
+def _against_eager(
+    mapping: str, family: str, own: dict[str, Any], every: Sequence[Capture]
+) -> tuple[float | None, bool]:
     """The largest difference of a weight, None where the model does not return its own; and whether these are before a
     sink takes its share, which is then left out of ours for the comparison.
     """
@@ -101,7 +130,7 @@ def _against_eager(mapping: str, family: str, every: Sequence[Capture]) -> tuple
         given["decoder_input_ids"] = torch.tensor([[token.id for token in every[1].tokens]])
         names = ["encoder_attentions", "decoder_attentions", "cross_attentions"]
     try:
-        model = small_model(mapping, family, attn_implementation="eager")
+        model = small_model(mapping, family, own, attn_implementation="eager")
         output = model(**given, output_attentions=True, use_cache=False, return_dict=True)
     except Exception:  # noqa: BLE001  # of whatever kind: the model's own code, asked for something it does not do
         return None, False
@@ -122,7 +151,7 @@ def _against_eager(mapping: str, family: str, every: Sequence[Capture]) -> tuple
     return worst, apart
 
 
-def table(found: Sequence[Tried], version: str) -> Iterator[str]:
+def table(found: Sequence[Tried], forms: Sequence[Tried], version: str) -> Iterator[str]:
     """The lines of docs/families.md."""
     count = Counter(one.outcome for one in found)
     captured = count["captured"] + count["captured, without a reference"]
@@ -134,14 +163,24 @@ def table(found: Sequence[Tried], version: str) -> Iterator[str]:
     yield ""
     yield f"{len(found)} types: {captured} captured and right ({count[OUTCOMES[0]]} against the model's own weights,"
     yield f"{count[OUTCOMES[1]]} by the badge alone, where the model returns none), {count['wrong']} wrong,"
-    yield f"{count['refused']} refused, {count['not tried']} not tried, for no small model of them could be made."
+    yield f"{count['refused']} refused, {count['not tried']} not tried, with the reason."
     drawn = sum(one.outcome in OUTCOMES[:2] and NOT_DRAWN not in one.said for one in found)
     yield f"Of those captured the page The block draws {drawn}, every parameter in one of their parts."
     yield ""
     yield "| family | read as | outcome | mechanism and largest difference of a weight, or the reason |"
     yield "| --- | --- | --- | --- |"
     for one in sorted(found, key=lambda one: (OUTCOMES.index(one.outcome), one.mapping, one.family)):
-        yield f"| {one.family} | {one.mapping} | {one.outcome} | {one.said.replace('|', '/')} |"
+        yield _row(one)
+    yield ""
+    yield "Some families have a form that their row says nothing of:"
+    yield ""
+    yield "| form | read as | outcome | mechanism and largest difference of a weight, or the reason |"
+    yield "| --- | --- | --- | --- |"
+    yield from (_row(one) for one in forms)
+
+
+def _row(one: Tried) -> str:
+    return f"| {one.family} | {one.mapping} | {one.outcome} | {one.said.replace('|', '/')} |"
 
 
 def _short(error: BaseException) -> str:

@@ -50,6 +50,22 @@ def test_weights_are_summed_over_keys_and_averaged_over_queries():
         assert_equal(own.values, slow(capture.weights(*head).numpy(), [pair[side] for pair in PIECES]))
 
 
+def test_of_a_layer_the_mean_of_all_its_heads_is_compared():
+    first, second = made(FINE), made(COARSE, seed=1)
+    view = aligned_heads(first, (1, None), second, (0, None))
+    for capture, layer, own, side in ((first, 1, view.first, 0), (second, 0, view.second, 1)):
+        heads = [slow(capture.weights(layer, head).numpy(), [pair[side] for pair in PIECES]) for head in range(3)]
+        assert_equal(own.values, sum(heads) / 3)
+        np.testing.assert_allclose(np.nansum(own.values, axis=1), 1, atol=1e-6)
+    both_layers = [slow_mean(first, 1, 0), slow_mean(second, 0, 1)]
+    assert_equal(view.difference.values, both_layers[0] - both_layers[1])
+
+
+def slow_mean(capture: Capture, layer: int, side: int) -> np.ndarray:
+    mean = sum(capture.weights(layer, head).double().numpy() for head in range(3)) / 3
+    return slow(mean, [pair[side] for pair in PIECES])
+
+
 def test_rows_still_sum_to_one():
     _, _, view = both()
     for one in (view.first, view.second):

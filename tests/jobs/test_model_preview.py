@@ -22,20 +22,34 @@ PREVIEW = ModelPreview(
     needed=538_060_032,
     free=20 << 30,
     missing=269_030_016,
+    capturable=True,
 )
 
 
 def test_all_that_is_known_is_said() -> None:
     assert in_words(PREVIEW, str) == (
-        "llama · 135 million parameters · float32 · 30 layers × 9 heads · 3 kv heads · up to 8,192 tokens · "
+        "llama · its family can be captured · 135 million parameters · float32 · 30 layers × 9 heads · 3 kv heads · "
+        "up to 8,192 tokens · "
         "needs 513 MB of 20 GB free memory on cpu · 257 MB to download"
     )
 
 
 def test_what_is_not_known_is_not_said() -> None:
     bare = replace(PREVIEW, n_parameters=None, n_layers=None, n_kv_heads=None, max_tokens=None, missing=0)
-    assert in_words(bare, str) == "llama · float32 · needs 513 MB of 20 GB free memory on cpu"
+    assert (
+        in_words(bare, str) == "llama · its family can be captured · float32 · needs 513 MB of 20 GB free memory on cpu"
+    )
     assert "kv" not in in_words(replace(PREVIEW, n_kv_heads=9), str)  # each head has its own
+
+
+def test_whether_it_can_be_captured_is_said_or_that_it_is_not_known_yet() -> None:
+    unknown = replace(PREVIEW, capturable=None)
+    assert "llama · whether it can be captured is known once it is loaded · " in in_words(unknown, str)
+    refused = replace(PREVIEW, capturable=False, refused="its encoder reads sound")
+    assert "llama · cannot be captured: its encoder reads sound · " in in_words(refused, str)
+    assert "cannot be captured: ITS ENCODER READS SOUND · " in in_words(
+        refused, lambda words: words.upper() if words.startswith("its") else words
+    )
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,36 @@ def test_a_head_that_is_chosen_is_compared_and_in_the_address_and_a_click_pins_i
     same(maps(app)[1][1], head_map(capture(), 2, 5).values[2:6, 1:5])
 
 
+def test_two_layers_are_compared_as_the_means_of_their_heads():
+    app = open_app(page=PAGE, layer="6", head="4", **{"compare.head": "L3H7", "compare.layers": "1"})
+    no_failure(app)
+    one, two = (np.mean([head_map(capture(), layer, head).values for head in range(8)], axis=0) for layer in (6, 3))
+    for (_, found), expected in zip(maps(app), (one, two, one - two), strict=True):
+        same(found, expected)
+    assert "L6, mean of 8 heads" in html(app)
+    box = app.selectbox(key="compare.head")
+    assert box.options == [f"L{layer}" for layer in range(8)]
+    box.set_value("L1H0").run()
+    no_failure(app)
+    assert "L1, mean of 8 heads" in html(app)
+    app.toggle(key="compare.layers").set_value(False).run()
+    assert app.query_params["compare.head"] == "L1H0"
+    assert "compare.layers" not in app.query_params
+    same(maps(app)[1][1], head_map(capture(), 1, 0).values)
+
+
+def test_the_metrics_of_two_layers_are_means_over_their_heads():
+    app = open_app(
+        page=PAGE, layer="6", head="4", **{"compare.head": "L3H7", "compare.layers": "1", "compare.view": "metrics"}
+    )
+    no_failure(app)
+    page, grid = html(app), head_grid(capture()).metrics
+    assert "Every metric of both layers, means over their heads" in page
+    for layer in (6, 3):
+        mean = np.mean([grid["previous"][layer, head] for head in range(8)])
+        assert f">{100 * mean:.1f} %<" in page
+
+
 def test_two_texts_are_compared_in_one_head_where_they_have_the_same_words():
     app = open_app(page=PAGE, layer="6", head="4", **{"compare.text": BOOK})
     no_failure(app)

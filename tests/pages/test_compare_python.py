@@ -46,6 +46,15 @@ def test_of_maps():
 
 
 @pytest.mark.usefixtures("open_menus")
+def test_of_two_layers():
+    app, left = run(**{"compare.head": "L2H5", "compare.layers": "1"})
+    for name, (_, values) in zip(("a", "b", "values"), maps(app), strict=True):
+        same(left[name], values)
+    app, left = run(**{"compare.head": "L2H5", "compare.layers": "1", "compare.view": "metrics"})
+    assert f">{100 * left['values']['previous'][0]:.1f} %<" in html(app)
+
+
+@pytest.mark.usefixtures("open_menus")
 def test_of_metrics():
     app, left = run(**{"compare.head": "L2H5", "compare.view": "metrics"})
     a, b = left["values"]["previous"]

@@ -23,7 +23,7 @@ from model_runner.errors import (
     NotCapturable,
     OneStackOnly,
 )
-from model_runner.local.loading import _auto_class
+from model_runner.local.class_of_family import class_of
 from model_runner.local.runner import LocalRunner
 from model_runner.projection_questions import HeadProjections
 from model_runner.questions import Beams
@@ -274,7 +274,7 @@ def test_what_cannot_be_asked_says_so():
 
 def test_a_model_that_hears_is_refused_before_its_weights():
     with pytest.raises(NotCapturable, match="its encoder reads sound"):
-        _auto_class("someone/whisper", {"model_type": "whisper", "architectures": ["WhisperForConditionalGeneration"]})
+        class_of("someone/whisper", {"model_type": "whisper", "architectures": ["WhisperForConditionalGeneration"]})
 
 
 def test_the_embedded_translator_looks_at_the_word_it_writes_next():

@@ -20,6 +20,7 @@ import torch
 from huggingface_hub import constants, file_download
 from safetensors import safe_open
 from safetensors.torch import load_file
+from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
 from model_runner import CaptureRequest, load_runner, memory
 from model_runner.errors import Cancelled, ModelNameInvalid, ModelTooLarge, NotCapturable, RunnerError
@@ -32,6 +33,7 @@ from model_runner.hub_errors import (
     ModelRevisionMissing,
 )
 from model_runner.local import numbers
+from model_runner.local.known_families import can_be_captured
 from model_runner.local.model_folder import EMBEDDED
 from model_runner.local.numbers import Numbers
 from model_runner.preview import ModelPreview
@@ -248,3 +250,35 @@ def test_what_cannot_be_captured_is_not_downloaded(hub: LocalHub, tmp_path: Path
     assert preview.n_parameters == sum(map(math.prod, shapes))
     assert not hub.fetched(WEIGHTS)
     assert "is not on this machine" in _said(HubNotAsked, "someone/hears", ask_hub=False)
+
+
+@pytest.mark.parametrize(
+    "family, settings, reason",
+    [
+        ("mamba", {}, "none of its layers asks transformers' attention interface for softmax attention"),
+        ("albert", {"embedding_size": 32}, "one of its modules attends several times in a forward"),
+    ],
+)
+def test_the_weights_of_a_family_that_is_never_captured_are_not_asked_for(
+    hub: LocalHub, tmp_path: Path, family: str, settings: dict[str, Any], reason: str
+) -> None:
+    auto = AutoModelForCausalLM if family == "mamba" else AutoModelForMaskedLM
+    tiny(family, auto, **settings)().save_pretrained(tmp_path / family)
+    byte_tokenizer().save_pretrained(tmp_path / family)
+    hub.models[f"someone/{family}@main"] = tmp_path / family
+    heard: list[ModelPreview] = []
+    assert f"The attention of someone/{family} ({family}) cannot be captured: {reason}" in _said(
+        NotCapturable, f"someone/{family}", preview=heard.append
+    )
+    assert [(one.capturable, one.refused is not None) for one in heard] == [(False, True)]
+    assert not hub.fetched(WEIGHTS)
+
+
+def test_what_is_known_of_a_family_is_told_before_the_download(hub: LocalHub, tmp_path: Path) -> None:
+    for family, settings, capturable in [("llama", {}, True), ("albert", {"num_hidden_groups": 2}, None)]:
+        config = AutoConfig.for_model(family, **settings)
+        assert can_be_captured(json.loads(config.to_json_string(use_diff=False))) is capturable
+    heard: list[ModelPreview] = []
+    load_runner(NAME, device="cpu", preview=heard.append)
+    assert heard[0].missing > 0
+    assert (heard[0].capturable, heard[0].refused) == (True, None)

@@ -1,0 +1,45 @@
+"""What of the sweep holds for every model of a family: model_runner/local/known_families.json."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from model_runner.local.anatomy import CHANGES
+from model_runner.local.class_of_family import NO_TEXT
+from scripts.families.own_sizes import FORMS, ONLY_WHERE, OTHERWISE
+from scripts.families.trying import OUTCOMES, Tried, tried_with
+
+UNSURE = {"encoder-decoder", "dots3_note"}  # of which the parts decide: any two models, a text model in another
+
+
+def to_be_asked(found: Sequence[Tried]) -> list[tuple[str, str, str]]:
+    """(mapping, family, reason) of what may be refused whatever the sizes: no reason that is of numbers."""
+    refused = [one for one in found if one.outcome == "refused"]
+    return [
+        (one.mapping, one.family, one.said)
+        for one in refused
+        if one.said != CHANGES and one.family not in UNSURE and one.family not in NO_TEXT
+    ]
+
+
+def refused_otherwise(mapping: str, family: str) -> bool:
+    """Whether it is refused with other settings too, those of OTHERWISE."""
+    return family not in OTHERWISE or tried_with(mapping, family, OTHERWISE[family]).outcome not in OUTCOMES[:2]
+
+
+def known(found: Sequence[Tried], forms: Sequence[Tried], always: Sequence[tuple[str, str, str]]) -> str:
+    """The table as JSON; ``always`` are those of :func:`to_be_asked` that stay refused."""
+    said = {one.family: one for one in forms}
+    free = {form.family for form in FORMS if form.name in said and said[form.name].outcome in OUTCOMES[:2]}
+    refused = {
+        family: {"reason": reason, "where": ONLY_WHERE.get(family, {})}
+        for _, family, reason in always
+        if family not in free or family in ONLY_WHERE
+    }
+    for form in FORMS:
+        if form.where and form.name in said and said[form.name].outcome == "refused":
+            refused[form.family] = {"reason": said[form.name].said, "where": form.where}
+    captured = sorted(one.family for one in found if one.outcome in OUTCOMES[:2])
+    text = json.dumps({"captured": captured, "refused": dict(sorted(refused.items()))}, indent=1, ensure_ascii=False)
+    return text + "\n"
