@@ -88,3 +88,13 @@ def test_tokens_are_promoted_only_where_the_way_to_the_logits_is_proven(name: st
 def test_experts_have_no_units_of_one_part() -> None:
     with pytest.raises(NotSeparable, match="experts"):
         shared_runner("mixtral").submit(FeedForwardUnits(CaptureRequest(TEXT), 1, 2)).result()
+
+
+def test_the_top_units_are_those_that_add_the_longest_vectors() -> None:
+    runner, layer = load_runner("default"), 3
+    found = runner.submit(FeedForwardUnits(CaptureRequest(TEXT), layer, 4)).result()
+    matrix = runner.engine.model.model.layers[layer].mlp.down_proj.weight.double()
+    every = [float((value * matrix[:, unit]).norm()) for unit, value in enumerate(found.values.double())]
+    order = sorted(range(len(every)), key=lambda unit: -every[unit])[: len(found.top)]
+    assert found.top.tolist() == order
+    assert found.lengths.tolist() == pytest.approx([every[unit] for unit in order], rel=1e-4)
