@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from transformers import AutoTokenizer, PreTrainedModel
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, PreTrainedModel
 
 from model_runner.capture import Capture
 from model_runner.errors import RunnerError
@@ -62,5 +62,5 @@ def touch_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> NoReturn:
         raise AssertionError("nothing may be loaded")
 
-    for auto in (loading.AutoModelForCausalLM, loading.AutoModelForMaskedLM, AutoTokenizer):
+    for auto in (AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer):
         monkeypatch.setattr(auto, "from_pretrained", refuse)

@@ -33,9 +33,9 @@ def test_step_by_step_computes_another_layer(page, server):
 
 @pytest.mark.long
 def test_the_block_shows_the_norms_of_another_layer(page, server):
+    strips = page.locator(".model-stages[data-painted]")
     for _again in range(2):
         visit(page, server, "block", layer="3", **{"block.view": "norms"})
-        strips = page.locator(".model-stages[data-painted]")
         strips.wait_for()
         wait_for_rest(page)
     before = strips.inner_text()

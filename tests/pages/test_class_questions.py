@@ -179,7 +179,9 @@ def test_an_encoders_token_looks_both_ways():
     no_failure(app)
     options = room.poll.question.answers.offered()["options"]
     assert len(options) == len(load_runner("encoder").capture(CaptureRequest(text=app.session_state["text"])).tokens)
-    assert sum(room.poll.question.probability(value) for value, _ in options) == pytest.approx(1, abs=1e-5)
+    probability = room.poll.question.probability
+    assert probability is not None
+    assert sum(probability(value) for value, _ in options) == pytest.approx(1, abs=1e-5)
 
 
 def test_on_a_text_too_long_to_tap_on_where_a_token_looks_is_not_asked_but_of_an_early_token():

@@ -235,7 +235,7 @@ def test_memory_that_runs_out_while_weights_are_read_is_a_sentence(
     def fail(*_: object, **__: object) -> NoReturn:
         raise error
 
-    monkeypatch.setattr(loading.AutoModelForCausalLM, "from_pretrained", fail)
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", fail)
     assert "The memory ran out while loading the weights." in refused(folder, OutOfMemory)
 
 

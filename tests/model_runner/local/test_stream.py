@@ -11,8 +11,9 @@ from model_runner import CaptureRequest
 from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
 from model_runner.local.runner import LocalRunner
 from model_runner.local.stream import watched
+from scripts.families.own_sizes import SHORT
 from scripts.families.small import small_model
-from scripts.families.trying import TEXT, letters
+from scripts.families.trying import letters
 
 
 class AddOne(nn.Module):
@@ -56,7 +57,7 @@ def test_of_streams_beside_each_other_the_first_is_given():
 def test_families_that_pass_over_layers_or_have_several_streams(family: str):
     """The stream is one row a token before every layer, and The block says of each what it adds."""
     runner = LocalRunner(small_model("causal", family), letters(), name=family)
-    capture = runner.capture(CaptureRequest(TEXT))
+    capture = runner.capture(CaptureRequest(SHORT))
     rows = len(capture.tokens), capture.hidden.shape[-1]
     assert [tuple(one.shape) for one in capture.residuals] == [rows] * (capture.n_layers + 1)
     added = runner.submit(StreamAdditions(capture.request, 1)).result()
