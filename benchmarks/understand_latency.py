@@ -1,4 +1,4 @@
-"""How long do the controls of Step by step and The block take that are not drawn? The app, a real Chromium.
+"""How long do controls of Step by step, The block and Zoo take that are not drawn? The app, a real Chromium.
 
     python -m benchmarks.understand_latency [--turns 9] [--page block] [--only WORDS]
 
@@ -76,6 +76,7 @@ class Control:
 
 
 STEPS, CELLS, STRIPS = ".step-by-step", ".layer-head-map canvas", ".model-stages"
+FILM = ".flash-film"
 GRADIENTS, LOADS = (f".st-key-{key} {CELLS}" for key in ("gradient_map", "expert_load"))
 TOKEN = ".token-strip .chip"
 CHART, LEGEND = ".js-plotly-plot", ".js-plotly-plot .legend"  # the legend names the head
@@ -111,6 +112,12 @@ CONTROLS = (
     Control("lens: a cell", "/block?block.view=lens", "canvas", CELLS),
     Control("learning: rate", "/block?block.view=learning", "segments", "block-rate"),
     Control("learning: a head", "/block?block.view=learning", "canvas", GRADIENTS),
+    Control("Zoo: view", "/zoo", "segments", "zoo-view"),
+    Control("FlashAttention: queries in a tile", "/zoo?zoo.view=flash&zoo.blocks=own", "slider", "zoo-rows", FILM),
+    Control("FlashAttention: order of the loops", "/zoo?zoo.view=flash", "segments", "zoo-order", FILM),
+    Control("matrix: a singular value", "/zoo?zoo.view=weights", "slider", "zoo-factors-1"),
+    Control("hybrid: a layer", "/zoo?zoo.view=hybrid", "button", ".st-key-zoo_stack button"),
+    Control("surprise: read up to", "/zoo?zoo.variant=titans", "slider", "zoo-read"),
 )  # fmt: skip  # a control a line
 
 
@@ -118,7 +125,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--turns", type=int, default=9, help="of each control, after its first looks")
     parser.add_argument("--only", default="", help="controls whose names have these words")
-    parser.add_argument("--page", default="", choices=("", "steps", "block"), help="controls of this page alone")
+    parser.add_argument("--page", default="", choices=("", "steps", "block", "zoo"), help="controls of this page alone")
     options = parser.parse_args()
     executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if executable is None:
@@ -189,6 +196,9 @@ def _turn(page: Page, control: Control, turn: int, places: int) -> float:
         target.locator("[role=radio]").nth(turn % places).click()
     elif control.kind == "switch":
         target.locator("label").click()
+    elif control.kind == "slider":
+        target.locator("input[type=range]").focus()
+        page.keyboard.press("ArrowRight" if turn % 2 else "ArrowLeft")
     elif control.kind == "button":
         page.locator(control.key).nth(turn % places).click()
     else:
