@@ -286,7 +286,7 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(folder, monkey
     open_app()  # the embedded model is there, whatever the order of the tests
     with monkeypatch.context() as patch:
         patch.setattr("model_runner.memory.available", lambda _device: 1_000_000)
-        patch.setattr("model_runner.local.loading.AutoModelForCausalLM.from_pretrained", load)
+        patch.setattr("transformers.AutoModelForCausalLM.from_pretrained", load)
         said = told_of(folder)
     assert said.startswith(f"The model {folder} needs about ")
     assert "but only 977 KB are free." in said
