@@ -11,6 +11,7 @@ import streamlit as st
 
 from analysis.joined import first_query, speaking
 from analysis.mask_effect import looks_ahead
+from analysis.number_text import error_size
 from analysis.teacher_forcing import end_of
 from model_runner import Capture
 from model_runner.block_questions import Learned, TrainingStep
@@ -65,7 +66,7 @@ def show_learning(opened: PageContext) -> LearningView | None:
         choose(BlockState, "rate", held, {rate: rate for rate in RATES})
         loss, after = float(learned.before.mean()), float(learned.after[place].mean())
         words = _("Learning rate. Mean cross-entropy {before} nats, {after} after one step on this text, on a copy.")
-        said = words.format(before=f"{loss:.3f}", after=f"{after:.3f}")
+        said = words.format(before=_nats(loss, 3), after=_nats(after, 3))
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="stretch")
     shown = tuple(map(tuple, _words(opened, capture, len(learned.before))))
     first, reads = first_query(opened.capture), opened.capture.request.attention == "encoder"
@@ -95,6 +96,11 @@ def _words(opened: PageContext, capture: Capture, count: int) -> list[list[str]]
     return [tokens[:count], [*tokens[1:], *ends], [opened.runner.token_text(one) for one in said]]
 
 
+def _nats(value: float, digits: int) -> str:
+    """So many digits, of less than the last of them one in its power of ten; what rounding leaves below nothing is 0."""
+    return f"{value:.{digits}f}" if value >= 10**-digits else error_size(max(value, 0.0))
+
+
 def forced_payload(learned: Learned, place: int, words: tuple[tuple[str, ...], ...], query: int | None) -> bytes:
     """Targets under what is read, shifted by one; the colours are cross-entropies."""
     before, after = (one.double().numpy() for one in (learned.before, learned.after[place]))
@@ -111,7 +117,7 @@ def forced_payload(learned: Learned, place: int, words: tuple[tuple[str, ...], .
         texts=translated(FORCED_TEXTS),
         row_labels=[_("it reads"), _("it must say"), _("it says"), _("after the step")],
         column_labels=[str(position) for position in range(len(before))],
-        words=[read, wanted, said, [f"{one:.2f}" for one in after]],
+        words=[read, wanted, said, [_nats(float(one), 2) for one in after]],
         max_height=220,
     )
 

@@ -39,6 +39,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 STORED, TILES = "softmax", "tiles"  # names of the two that are always measured
 LABELS = {STORED: N_("softmax, map stored"), TILES: N_("softmax, torch’s tiles")}
+DASHES = ("dot", "dash", "dashdot")  # of the formulas: softmax, and one or two variants
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,8 +139,8 @@ def _formulas(found: MeasuredCost) -> list[Line]:
     works += [(_(one.label), work_of(one, values, d)) for one, values in found.variants]
     words = _("{name}, formula")
     return [
-        Line(words.format(name=name), lengths, [speed * work(n) for n in lengths], dash="dot", quiet=True)
-        for name, work in works
+        Line(words.format(name=name), lengths, [speed * work(n) for n in lengths], dash=dash, quiet=True)
+        for dash, (name, work) in zip(DASHES, works)
     ]
 
 
@@ -153,8 +154,8 @@ def _memory_formulas(found: MeasuredCost) -> list[Line]:
     held += [(_(one.label), memory_of(one, values, d)) for one, values in found.variants]
     words = _("{name}, formula")
     return [
-        Line(words.format(name=name), lengths, [4 * of(n) for n in lengths], dash="dot", quiet=True)
-        for name, of in held
+        Line(words.format(name=name), lengths, [4 * of(n) for n in lengths], dash=dash, quiet=True)
+        for dash, (name, of) in zip(DASHES, held)
     ]
 
 
@@ -172,7 +173,7 @@ def _show_words(found: MeasuredCost) -> None:
         _(
             "One head of {d} dimensions, random numbers in float32, on this machine’s processor as it is now: the "
             "fastest of three runs. A length is left out where it might take more than is left of {seconds} seconds, "
-            "or more than {size}. Bytes are those of torch’s tensors. Dotted: the formula, at the speed of softmax’s "
+            "or more than {size}. Bytes are those of torch’s tensors. Grey: the formula, at the speed of softmax’s "
             "longest text; of bytes, what the rule itself has to hold, of which a program holds some numbers twice."
         ).format(d=found.run.d_head, seconds=f"{SECONDS:.0f}", size=readable(MOST_BYTES))
     )
