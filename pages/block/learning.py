@@ -97,7 +97,7 @@ def _words(opened: PageContext, capture: Capture, count: int) -> list[list[str]]
 
 
 def _nats(value: float, digits: int) -> str:
-    """So many digits, of less than the last of them one in its power of ten; what rounding leaves below nothing is 0."""
+    """So many digits, of less than the last of them one and its power of ten; what rounding leaves below 0 is 0."""
     return f"{value:.{digits}f}" if value >= 10**-digits else error_size(max(value, 0.0))
 
 
