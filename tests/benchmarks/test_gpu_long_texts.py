@@ -16,6 +16,7 @@ def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
 
 
+@pytest.mark.long
 def test_it_runs_small_on_the_cpu_and_says_so(capfd: pytest.CaptureFixture[str]) -> None:
     gpu_long_texts.main(["--tokens=64", "--layers=1", "--turns=1"])
     said = capfd.readouterr().out

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from model_runner.local.model_folder import DEFAULT_FOLDER
@@ -46,6 +47,7 @@ def nothing_became_markup(*pages: Page) -> None:
         expect(page.locator("b", has_text=re.compile("^dog$"))).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_name_and_an_answer_of_html_are_text_for_the_class_and_in_the_file(
     page: Page, server: Server, new_page: Callable[..., Page], tmp_path: Path
 ):

@@ -55,13 +55,13 @@ def test_heads_says_it_in_the_figure_and_under_the_lines(folder_of, family):
     assert SAID[family] not in payload(app, "head_map")[0]["texts"]["note"]  # which are before any softmax
 
 
-@pytest.mark.parametrize("family", SAID)
+@pytest.mark.parametrize("family", ["granite-swa", pytest.param("gpt-oss", marks=pytest.mark.long)])
 def test_long_texts_says_it_under_every_picture_of_heads(folder_of, family):
     for view in ("map", "heads", "curves"):
         assert told(SAID[family]) in html(opened(folder_of(family), "long_texts", **{"long_texts.view": view}))
 
 
-@pytest.mark.parametrize("family", SAID)
+@pytest.mark.parametrize("family", ["granite-swa", pytest.param("gpt-oss", marks=pytest.mark.long)])
 def test_families_says_it_of_the_open_model_and_of_no_embedded_one(folder_of, family):
     app = opened(folder_of(family), "families")
     assert sorted(meta["texts"]["note"] for meta, _ in payloads(app, "head_map")) == ["", SAID[family]]
