@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from model_runner.errors import RunnerError
@@ -18,7 +19,8 @@ TICK = 0.3  # seconds between two looks
 class Pull(Generic[T]):
     """``submit(i)`` starts job number i, ``read(i, …)`` makes an item of its result; either None: there is no more.
 
-    Both are let go then, and with them the model they ask: what is done holds none in memory.
+    Both are let go then, and with them the model they ask: what is done holds none in memory. One thread at a time
+    pulls: a run of a page (Streamlit 1.67) begins while the one before it still waits for a job.
     """
 
     def __init__(
@@ -35,6 +37,7 @@ class Pull(Generic[T]):
         self.error: RunnerError | None = None
         self._submit, self._read = submit, read
         self._job: Job[Any] | None = None
+        self._pulling = Lock()
 
     def start(self) -> None:
         """From now on a pull does something."""
@@ -53,7 +56,17 @@ class Pull(Generic[T]):
             self._job = None
 
     def pull(self) -> None:
-        """A moment's worth of results, added to ``items``. A RunnerError ends it and stays as ``error``."""
+        """A moment's worth of results, added to ``items``. A RunnerError ends it and stays as ``error``.
+
+        Where another thread pulls already, nothing: the next look finds what that one brings.
+        """
+        if self._pulling.acquire(blocking=False):
+            try:
+                self._pull()
+            finally:
+                self._pulling.release()
+
+    def _pull(self) -> None:
         until = time.monotonic() + BUDGET
         try:
             while self.running and time.monotonic() < until:

@@ -57,6 +57,31 @@ def test_a_pull_that_was_not_started_does_nothing(worker):
     assert pulled(pull) == [0, 1, 2]
 
 
+def test_two_runs_of_a_page_that_pull_at_once_take_every_job_once(worker):
+    """The later one begins while the earlier still waits; each would take the job that both waited for."""
+    session, asked = "one", list[int]()
+
+    def submit(index: int):
+        if index >= 40:
+            return None
+        asked.append(index)
+
+        def work(job: Job[int]) -> int:
+            time.sleep(0.01)
+            job.check()  # a newer request of the session cancels it
+            return index
+
+        return worker.submit(work, session)
+
+    pull = Pull(submit, running=True)
+    threads = [threading.Thread(target=pulled, args=(pull,)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (pull.error, pull.items, asked) == (None, list(range(40)), list(range(40)))
+
+
 def test_a_pull_returns_within_its_budget_and_the_next_one_finds_the_result(worker, monkeypatch):
     monkeypatch.setattr(kv_pull, "BUDGET", 0.05)
     go = threading.Event()
