@@ -31,7 +31,7 @@ SOONEST, LATEST = 0.5, 4.0  # seconds before a lost connection is tried again, a
 
 @dataclass(frozen=True)
 class Told:
-    """What a follower was told: a message's kind, and the figure's key or page's title; of a film each frame as well."""
+    """What a follower was told: a message's kind, the figure's key or the page's title; each frame of a film, too."""
 
     who: str
     at: float  # seconds since the epoch

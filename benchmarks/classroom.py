@@ -35,7 +35,7 @@ PATIENCE = 180_000  # ms, on a machine that does much else
 LOOK = 30.0  # seconds between two looks at the memory
 STEPS = 4  # of the film: after five tokens the model ends the text
 SHOWN, CLICK, SESSION, BACK = Target(300, " ms"), Target(500, " ms"), Target(1500, " ms"), Target(10, " s")
-PAGES = (("Next token", "What comes next?", "sampling_bench"), ("Heads", "Who looks at whom?", "head_map"))  # title, picture
+PAGES = (("Next token", "What comes next?", "sampling_bench"), ("Heads", "Who looks at whom?", "head_map"))
 HEAD_MAP, PAINTED = ".head-map canvas", ".head-map[data-painted]"
 
 
