@@ -88,7 +88,7 @@ def pytest_runtest_makereport(
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Print what tests measured, and what a second try made good."""
-    for report in terminalreporter.stats.get("passed", ()):
+    for report in (*terminalreporter.stats.get("passed", ()), *terminalreporter.stats.get("failed", ())):
         for words in (words for name, words in report.user_properties if name == "measured"):
             terminalreporter.section(f"measured: {report.nodeid}")
             terminalreporter.line(str(words))

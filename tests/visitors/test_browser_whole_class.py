@@ -25,9 +25,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(900)]
 PHONES, BY_CODE = 20, 10
 # ms after which 95 % of the phones have it: twenty browsers draw on the cores of the server; benchmarks/classroom.py
 # measures how soon the server tells them
-SOON = 5000
+SOON = 20_000
 TOKENS = {"en": ("was", "wanted", "had", "was"), "zh": ("汪汪", "喵喵", "跑", "汪汪")}
 DROPS, WANDERS = 3, 7  # numbers of phones
+STEP = "main section:not(.vote) > .words"  # of a lesson, on a phone
 
 
 @pytest.fixture(scope="module")
@@ -65,8 +66,8 @@ def test_a_class_of_twenty_from_the_servers_start_to_the_file(
     _play_the_film(held)
     _save_and_end(held)
     record_property("measured", f"{PHONES} phones, {lang}, after the teacher's click:\n{held.times.told()}")
-    assert {name: held.times.p95(name) for name in held.times.found if held.times.p95(name) > SOON} == {}
     watch.errors[:] = [one for one in watch.errors if "WebSocket" not in one and "_stcore/h" not in one]
+    assert {name: held.times.p95(name) for name in held.times.found if held.times.p95(name) > SOON} == {}
 
 
 def _lead_on(held: Held, line: WebSocketRoute) -> None:
@@ -115,7 +116,7 @@ def _step_is_shown(held: Held, number: int, *figures: str) -> None:
     expect(way(held.teacher, "again")).to_have_count(0)
     wait_for_rest(held.teacher)
     for phone in held.phones:
-        expect(phone.locator(".words")).to_have_text(re.compile(re.escape(step.title)))
+        expect(phone.locator(STEP)).to_have_text(re.compile(re.escape(step.title)))
     together(held.teacher, held.phones, *figures)
 
 
@@ -143,7 +144,7 @@ def _go_through_the_lesson(held: Held) -> None:
         with projected(held.teacher):
             held.timed(
                 "the lesson's next step → its words",
-                (".words", "", steps[number - 1].title),
+                (STEP, "", steps[number - 1].title),
                 lambda: held.teacher.keyboard.press("PageDown"),
                 by="keydown",
             )
@@ -179,6 +180,7 @@ def _name_the_asked(held: Held) -> None:
 
 def _ask_a_number(held: Held) -> None:
     figure = held.teacher.locator(".step-by-step")
+    figure.locator("button[data-step=scores]").click()
     figure.locator("button.ask").click()
     wait_for_rest(held.teacher)
     figure.locator(".result td[data-row='1'][data-column='0']").click()
