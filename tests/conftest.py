@@ -87,7 +87,11 @@ def pytest_runtest_makereport(
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print what a second try made good."""
+    """Print what tests measured, and what a second try made good."""
+    for report in (*terminalreporter.stats.get("passed", ()), *terminalreporter.stats.get("failed", ())):
+        for words in (words for name, words in report.user_properties if name == "measured"):
+            terminalreporter.section(f"measured: {report.nodeid}")
+            terminalreporter.line(str(words))
     for report in terminalreporter.stats.get("rerun", ()):
         terminalreporter.section(f"passed or failed at a second try, after this: {report.nodeid}")
         terminalreporter.line(str(report.longreprtext))

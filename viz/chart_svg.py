@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from viz.chart import Axis, Bars, Chart, Line, Lines, axes_of, tick_words
+from viz.chart import ROOM, Axis, Bars, Chart, Line, Lines, axes_of, tick_words
 from viz.curves import ALONE
 from viz.svg import FONT, LIGHT, LINE, MARGIN, document, element, text
 from viz.token_text import ems, wrapped
@@ -21,6 +21,7 @@ _COLORS = (*ALONE, LIGHT.quiet)
 _SMALL = 11  # px, of the axes' words
 _WIDTH = 1000  # of a document
 _NARROW = 270  # px: a plot on a phone, on which the words of an axis must not meet
+_NARROWEST = 120  # px: bars on a phone, beside their words
 _SAMPLE = 26  # px, of a line in the legend
 _BAR = 0.62  # of a row
 
@@ -74,7 +75,7 @@ def charts_svg(charts: Sequence[Chart], *, title: str, caption: str) -> str:
 
 
 def screen_svg(chart: Chart) -> str:
-    """What stands inside the axes, over the whole of its place; ``left_of`` is the room that it needs beside that."""
+    """What stands inside the axes, over the whole of its place; it has ``left_of`` and ``right_of`` beside it."""
     drawn = _inside(chart, Plot(fluid=True))
     size = {"width": "100%", "height": "100%", "overflow": "visible"}
     return element("svg", *drawn, xmlns="http://www.w3.org/2000/svg", **size)
@@ -85,6 +86,18 @@ def left_of(chart: Chart) -> float:
     words = chart.labels if isinstance(chart, Bars) else [tick_words(tick) for tick in axes_of(chart)[1].ticks()]
     size, beside = (FONT, 10) if isinstance(chart, Bars) else (_SMALL, 32)
     return math.ceil(max((ems(word) for word in words), default=0) * size * 1.05 + beside)
+
+
+def right_of(chart: Chart) -> float:
+    """px right of the plot; beside bars, for the words after each, of which the longest ends where the plot does."""
+    if not isinstance(chart, Bars):
+        return 12
+    most = chart.span / ROOM
+    ends = [
+        ems(words) * FONT * 1.05 + 10 - (1 - (value or 0) / most) * _NARROWEST
+        for words, value in zip(chart.words, chart.values, strict=True)
+    ]
+    return math.ceil(max([12, *ends]))
 
 
 def color_of(chart: Lines, place: int) -> int:
@@ -189,7 +202,7 @@ def _bars(chart: Bars, plot: Plot) -> Iterator[str]:
     row = 1 / max(1, len(chart.labels))
     for place, (label, value, words) in enumerate(zip(chart.labels, chart.values, chart.words, strict=True)):
         middle = 1 - (place + 0.5) * row
-        share = 0.0 if value is None else value / chart.span
+        share = 0.0 if value is None else value / chart.span * (ROOM if plot.fluid else 1)
         color = chart.colors[place] if chart.colors else 0
         yield text(label, x=plot.x(0), dx=-8, y=plot.y(middle), dy=4, text_anchor="end")
         if value is not None:

@@ -22,6 +22,7 @@ from ui.wording import plain
 
 # of the session's slots: the view of the page, the words of a lesson's step, and whether a picture is here alone
 SHOWN, LESSON, APART = "shown", "lesson", "apart"
+POLL = "poll"  # of what is shown, where it is a question and no page
 
 
 def around(entry: Entry, run: Callable[[], None]) -> None:
@@ -45,7 +46,7 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         show_code(room)
     elif room.poll is not None:
         session.write_address()
-        shown = {"title": room.poll.question.words, "subtitle": "", "page": "poll"}
+        shown = {"title": room.poll.question.words, "subtitle": "", "page": POLL}
         _followed(room, shown, entry, lambda: show_poll(room))
     else:
         shown = {"title": _(entry.title), "subtitle": _(entry.subtitle), "page": entry.address}
@@ -63,7 +64,8 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
     caption = " · ".join(filter(None, [_model_name(), session.slots().get(SHOWN, "")]))
     link = address_of_page(entry.address, room.code)
     words, apart = session.slots().get(LESSON, ""), session.slots().get(APART, False)
-    room.board.settle(text=session.text(), caption=caption, address=link, words=words, apart=apart)
+    text = room.poll.question.text if shown["page"] == POLL and room.poll else session.text()
+    room.board.settle(text=text, caption=caption, address=link, words=words, apart=apart)
     room.wake()
 
 

@@ -35,7 +35,7 @@ def columns_of(poll: Poll) -> list[Column]:
     bars = poll.bars()
     labels = [bar.label for bar in bars]
     found = [
-        _counted(name, _of_class(poll, vote), labels, [bar.counts[vote] for bar in bars], [])
+        _counted(name, _of_class(poll, vote), labels, [bar.counts[vote] for bar in bars], [], len(poll.votes[vote]))
         for vote, name in enumerate(names)
     ]
     values = [bar.probability if math.isnan(bar.measured) else bar.measured for bar in bars]
@@ -52,7 +52,8 @@ def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
     true_ones = [place for place, row in enumerate(groups.rows) if row.true]
     found = [
         _counted(
-            name, _of_typed(poll, vote, groups), labels, [row.counts[vote] for row in groups.rows], true_ones
+            name, _of_typed(poll, vote, groups), labels, [row.counts[vote] for row in groups.rows], true_ones,
+            len(poll.votes[vote]),
         )
         for vote, name in enumerate(names)
     ]  # fmt: skip  # one call an item
@@ -64,8 +65,13 @@ def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
     return [*found, Column(_("The true number"), about, labels, off, words, [MODEL] * len(words))]
 
 
-def _counted(name: str, about: str, labels: list[str], counts: Sequence[int], marked: Sequence[int]) -> Column:
-    whole = sum(counts) or 1
+def _counted(
+    name: str, about: str, labels: list[str], counts: Sequence[int], marked: Sequence[int], whole: int
+) -> Column:
+    """Shares are of all answers, also those that are not drawn, which are told."""
+    if hidden := whole - sum(counts):
+        about += " · " + _("not drawn: {count}").format(count=hidden)
+    whole = max(1, whole)
     colors = [MODEL if place in marked else CLASS for place in range(len(counts))]
     words = [f"{count} · {count / whole:.0%}" for count in counts]
     return Column(name, about, labels, [count / whole for count in counts], words, colors)

@@ -93,7 +93,8 @@ def _show_bars(key: str, shown: Column) -> None:
         heading=heading,
     )
     said = "; ".join(f"{label}: {words}" if words else label for label, words in zip(shown.labels, shown.words))
-    show_chart(chart, key=key, alt=f"{heading}. {said}", still=True)
+    # Plotly remembers how wide words were before P made them larger on a projector, and would print them over bars
+    show_chart(chart, key=key, alt=f"{heading}. {said}", still=False)
 
 
 def _quietly(do: Callable[[], None]) -> None:

@@ -12,7 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from attention.small_attention import small_attention, usual_numbers
 from classroom.frames import Vote
+from classroom.poll import Poll, Question
 from classroom.room import Room
+from classroom.vocabulary import Vocabulary
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
 from pages.classroom.columns import columns_of
@@ -67,6 +69,18 @@ def test_the_head_with_most_of_a_metric_is_that_of_the_weights_and_is_told_at_th
     assert f"{50 * (measured[order[0]] + measured[order[-1]]):.0f} %" in shown
     assert [bar.label for bar in room.past[0].bars()][:2] == [order[0], order[-1]]
     assert "surprise:" not in shown
+
+
+def test_shares_are_of_all_answers_and_those_that_are_not_drawn_are_counted(monkeypatch):
+    question = Question("next", "", "", Vocabulary([*"abcdefghijkl"]), ["0"], probability=lambda _token: 1 / 12)
+    poll = Poll(question, 1, named=False)
+    for number in range(20):  # twice of eight letters, once of four
+        poll.take(str(number), Vote(1, str(number % 12), ""))
+    monkeypatch.setattr("pages.classroom.columns._", str)
+    asked, _model = columns_of(poll)
+    assert asked.words == ["2 · 10%"] * 8
+    assert asked.values == [0.1] * 8
+    assert asked.about.endswith(" · not drawn: 4")
 
 
 def test_a_metric_that_no_head_has_here_is_one_sentence():

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import signal
-import ssl
-import subprocess
-import sys
-import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from http.client import HTTPResponse
-from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError, URLError
 
@@ -24,13 +15,11 @@ from playwright.sync_api import Page, expect
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from hosting.settings import VARIABLE
 from pages.entries import ENTRIES
 from tests.axe import found_in_both
-from tests.browser import ROOT, Watch, free_port
+from tests.browser import Watch
 from tests.pages.visiting import eventually, expect_sentence, type_text, wait_for_rest
-from tests.visitors.oidc_provider import CLIENT, SECRET, Provider, oidc_provider
-from tests.visitors.own_certificate import own_certificate, trusting
+from tests.visitors.hosted import Hosted, hosted_app, opened
 from tests.visitors.refused_frames import say_what_is_refused
 
 TYPED = "My quokka eats zeppelins"
@@ -38,95 +27,15 @@ SAID = "Zyzzyva"  # on a phone
 COLLECT = """window.violations = []
 document.addEventListener("securitypolicyviolation", (event) =>
   window.violations.push(`${event.violatedDirective} ${event.blockedURI}`))"""
-FILE = """
-[server]
-port = {port}
-url = "https://127.0.0.1:{port}/atlas"
-certificate = "{certificate}"
-key = "{key}"
-local_port = {local}
-[models]
-listed = ["default", "encoder", "translator"]
-[limits]
-text = 2000
-sessions = 2
-[sign_in]
-metadata = "{metadata}"
-client = "{client}"
-client_secret_file = "{secret}"
-teachers = ["@school.org"]
-"""
-
 EVERY = (*(entry.address for entry in ENTRIES), "kv_cache?kv_cache.view=bytes", "masks?masks.view=sweep", "privacy")
 OFTEN = ("kv_cache?kv_cache.view=bytes", "privacy")  # looked at in each run of the tests
 
 
-@dataclass(frozen=True)
-class Hosted:
-    """The running server."""
-
-    url: str
-    local: int
-    log: Path
-    folder: Path
-    provider: Provider
-    trust: ssl.SSLContext
-
-    def get(self, path: str) -> HTTPResponse:
-        """The server's answer to somebody who believes its certificate alone."""
-        return urllib.request.urlopen(f"{self.url}/{path}", context=self.trust)
-
-    def metrics(self) -> str:
-        return urllib.request.urlopen(f"http://127.0.0.1:{self.local}/metrics").read().decode()
-
-
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
-    """``make serve`` of a file of settings: a certificate of its own, the base path /atlas, a provider for teachers."""
-    folder = tmp_path_factory.mktemp("hosted")
-    port, local = free_port(), free_port()
-    (folder / "secret").write_text(SECRET + "\n")
-    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "TMPDIR": str(folder)}
-    environment.pop(VARIABLE, None)
-    with oidc_provider(email="ada@school.org", name="Ada", email_verified=True) as provider:
-        settings = folder / "hosting.toml"
-        secret = folder / "secret"
-        certificate, key = own_certificate(folder)
-        values = {"port": port, "local": local, "metadata": provider.metadata, "client": CLIENT, "secret": secret}
-        settings.write_text(FILE.format(**values, certificate=certificate, key=key))
-        with (folder / "log.txt").open("wb") as output:
-            command = [sys.executable, "-m", "hosting.serve", str(settings)]
-            process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
-        try:
-            url, trust = f"https://127.0.0.1:{port}/atlas", trusting(certificate)
-            held = Hosted(url, local, folder / "log.txt", folder, provider, trust)
-            _wait_until_healthy(held, process)
-            yield held
-        finally:
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(3)
-            except subprocess.TimeoutExpired:  # for half a minute it waits for a browser to close its TLS connections
-                process.kill()
-                process.wait()
-
-
-def _wait_until_healthy(held: Hosted, process: subprocess.Popen[bytes]) -> None:
-    until = time.monotonic() + 60
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            if urllib.request.urlopen(f"http://127.0.0.1:{held.local}/healthz", timeout=1).status == 200:
-                return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail(held.log.read_text(errors="replace"), pytrace=False)
-
-
-def opened(page: Page, address: str) -> Page:
-    page.goto(address)
-    page.locator(".atlas-title").wait_for()
-    wait_for_rest(page)
-    return page
+    """A server with places for two."""
+    with hosted_app(tmp_path_factory.mktemp("hosted"), sessions=2) as held:
+        yield held
 
 
 def test_a_certificate_of_its_own_serves_pages_rooms_and_cookies(hosted: Hosted):

@@ -27,7 +27,8 @@ export function createStage(root) {
 export function showStage(stage, { title, subtitle, words, text, caption, figures, address }, rest) {
   stage.title.hidden = !title
   stage.title.replaceChildren(title, element("span", { textContent: subtitle ?? "" }))
-  stage.words.textContent = words ?? "" // of a lesson's step
+  const [name, ...said] = (words ?? "").split("\n\n") // of a lesson's step
+  stage.words.replaceChildren(element("b", { textContent: name }), `\n${said.join("\n\n")}`)
   stage.words.hidden = !words
   stage.text.textContent = text ?? ""
   stage.caption.textContent = figures.length ? (caption ?? "") : ""

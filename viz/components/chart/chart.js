@@ -43,6 +43,7 @@ function receive(state, { meta }) {
   legend.hidden = below.hidden = !meta.below
   root.classList.toggle("bars", !meta.below)
   plot.style.marginLeft = `${meta.left}px`
+  plot.style.marginRight = `${meta.right}px`
   below.textContent = meta.below
   slideRow.hidden = state.said.hidden = !knob
   if (knob) {

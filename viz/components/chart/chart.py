@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from viz.chart import Bars, Chart
-from viz.chart_svg import DASHES, color_of, left_of, screen_svg
+from viz.chart_svg import DASHES, color_of, left_of, right_of, screen_svg
 from viz.components.packing import JSON, pack
 from viz.components.source import read_source
 
@@ -41,6 +41,7 @@ def payload(chart: Chart, *, label: str, slider: Slider | None = None) -> bytes:
         "label": label,
         "below": "" if isinstance(chart, Bars) else chart.x_title,
         "left": left_of(chart),
+        "right": right_of(chart),
         "height": chart.height,
         "knob": knob,
     }

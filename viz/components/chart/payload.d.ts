@@ -21,6 +21,7 @@ export interface Meta extends Drawn {
   label: string
   below: string
   left: number
+  right: number // px for the words after the longest bar
   height: number
   knob: Knob | null
 }
