@@ -175,7 +175,7 @@ class EncoderSaysNothing(RunnerError):
 
 class OneStackOnly(RunnerError):
     message = N_("So far this is only done for models with one stack of layers; {name} is an encoder–decoder.")
-    hint = N_("Look at it on Heads, Positions, Next token or the film, or choose another model here.")
+    hint = N_("Other pages and views show it, Heads first of all; or choose another model here.")
 
 
 class NotVerified(RunnerError):

@@ -31,7 +31,8 @@ class View:
     ``page`` (of title, caption and language) is the standalone HTML, ``picture`` (of title and caption) the SVG.
     ``code`` are Python lines that give the same numbers, after those that make the page's capture if it
     ``starts_with_capture``; ``rows`` are the CSV where they are too many for a table; ``arrays`` goes into the NPZ
-    beside the tables, and is made when asked for if that is costly. ``files`` are more of them, by name.
+    beside the tables, and is made when asked for if that is costly. ``files`` are more of them, by name; ``opened``:
+    what all of them are of, where that is not what the page opened, but a changed model.
     """
 
     name: str  # of its files, without an ending
@@ -45,13 +46,14 @@ class View:
     picture: Callable[[str, str], str] | None = None
     arrays: Arrays | Callable[[], Arrays] = field(default_factory=dict[str, np.ndarray])
     files: Mapping[str, Callable[[], bytes]] = field(default_factory=dict[str, Callable[[], bytes]])
+    opened: PageContext | None = None
 
 
 def offer(opened: PageContext, view: View) -> None:
     """The two menus in the head of the page: the numbers as tables, and everything as files."""
     session.slots()["shown"] = view.title
     show_tables(lambda: dict(view.tables()))
-    show_take_away(opened, view)
+    show_take_away(view.opened or opened, view)
 
 
 def show_take_away(opened: PageContext, view: View) -> None:

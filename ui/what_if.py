@@ -87,6 +87,7 @@ def change_view(opened: PageContext, changed: DrawnHead) -> View:
     return replace(
         view,
         name=f"{view.name}-after",
+        opened=changed.opened,
         tables=lambda: {f"{changed.read.name} · {_(name)}": map_table(one) for name, one in maps().items()},
         arrays=lambda: {**arrays_of(view), **{name: one.values for name, one in maps().items()}},
     )

@@ -48,6 +48,12 @@ class Head:
         return torch.equal(self.keep, torch.ones_like(self.keep).tril())
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether tokens that look do not see themselves: they look at another text."""
+        looks, themselves = self.keep.any(-1), self.keep.diagonal(dim1=-2, dim2=-1)
+        return bool(looks.any()) and not bool((looks & themselves).any())
+
+    @property
     def plain(self) -> bool:
         """Whether its scores are scaled products of queries and keys and nothing else, and no sink takes a share."""
         products = (self.q @ self.k.T * self.scale)[self.keep]

@@ -19,6 +19,7 @@ REFINEMENTS = (
         buys=N_("Looks over two steps in one layer, as an induction head needs two layers for."),
         source=N_("the name: arXiv:2410.21048, the rule: ours; Abnar & Zuidema 2020, arXiv:2005.00928"),
         identity="no round is softmax; s rounds are the product of s + 1 maps, brought to the rows' sums",
+        one_text=True,
         on_scores=True,
     ),
     Variant(
@@ -33,6 +34,7 @@ REFINEMENTS = (
         buys=N_("Both steps of a look, and a knob between them."),
         source=N_("the name: arXiv:2410.21048, the rule: ours; Abnar & Zuidema 2020, arXiv:2005.00928"),
         identity="its share goes in a straight line from softmax to one round of passing on",
+        one_text=True,
         on_scores=True,
     ),
     Variant(

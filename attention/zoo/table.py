@@ -44,6 +44,7 @@ VARIANTS = (
         buys=N_("Exact softmax near by, with work that grows with the text and not with its square."),
         source="Qin et al. 2022, arXiv:2210.10340",
         identity="one block as long as the text is softmax; else softmax of each block by itself",
+        one_text=True,
         on_scores=True,
     ),
     Variant(

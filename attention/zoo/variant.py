@@ -25,6 +25,9 @@ NO_LAYER = N_(
     "{variant} needs the keys as they are before positions turn them, and this layer’s cannot be turned back."
 )
 BOTH_WAYS = N_("{variant} reads a text from left to right; this layer looks both ways, so it has no place in it.")
+OTHER_TEXT = N_(
+    "{variant} is made for a text that looks at itself; this head looks at another text: it has no place in it."
+)
 FUTURE = N_(
     "{variant} mixes keys before they are compared and cannot hide any; what this layer hides from a token is seen too."
 )
@@ -92,7 +95,8 @@ class Variant:
     multiplies, where that is not the head's own values. ``loops``: its output goes over the tokens one after the other,
     for any number of stacked heads. ``fitted``: to the whole text, before any of its rows is made. ``flow``: of one in
     parts. ``recurrent``: of one that can read a text a token at a time, where it looks back alone.
-    ``parts`` takes tokens and the parameters: a mask of what each of ``part_names`` is made of.
+    ``parts`` takes tokens and the parameters: a mask of what each of ``part_names`` is made of. ``one_text``: its
+    queries and keys are places of one text.
     """
 
     name: str
@@ -118,6 +122,7 @@ class Variant:
     by_token: Callable[..., Float[Tensor, "tokens"]] | None = None
     by_token_as: str = ""
     whole: bool = False
+    one_text: bool = False
     halves: str = ""
     values: Callable[..., Float[Tensor, "tokens d_value"]] | None = None
     loops: bool = False
@@ -158,7 +163,9 @@ class Variant:
             return NO_LAYER
         if self.needs_turns and head.layer is not None and head.layer.turn_at is None:
             return NOT_TURNED
-        return BOTH_WAYS if self.mask == "causal" and head.looks_ahead else ""
+        if self.mask == "causal" and head.looks_ahead:
+            return BOTH_WAYS
+        return OTHER_TEXT if (self.mask == "causal" or self.one_text) and head.elsewhere else ""
 
     def left_out(self, head: Head) -> list[str]:
         """What it does not obey of this head's mask and scores, templates of {variant}; none where it obeys all."""

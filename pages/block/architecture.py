@@ -27,7 +27,7 @@ from viz.components.model_stages.model_stages import Row
 N_ = str  # marks a text for Babel without translating it here
 
 ROLES = {
-    "tokenizer": N_("tokenizer"), "embedding": N_("embedding"), "positions": N_("positions"),
+    "tokenizer": N_("tokenizer"), "embedding": N_("embedding"), "positions": N_("position vectors"),
     "segments": N_("segments"), "head": N_("output layer"), "mixer": N_("mixer"), "cross": N_("cross-attention"),
     "other": N_("transform"),
 }  # fmt: skip

@@ -39,4 +39,4 @@ def offer_edit(opened: PageContext, found: EditView) -> None:
         show_tables(lambda: edit_tables(opened, found))
         return
     view = change_view(opened, found.changed)
-    offer(found.changed.opened, replace(view, tables=lambda: edit_tables(opened, found)))
+    offer(opened, replace(view, tables=lambda: edit_tables(opened, found)))

@@ -62,4 +62,7 @@ def show_shares(here: PageContext) -> None:
         names = ("aa", "ab", "ba", "bb")
         values = {name: number(float(one), "share") for name, one in zip(names, found.ravel(), strict=True)}
         words = words.format(**values)
+        words += " " + _(
+            "A goes as far as its [SEP], with [CLS]; what is not of the chosen part is left out of the map."
+        )
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")

@@ -81,7 +81,7 @@ def show_what_if(opened: PageContext) -> None:
         changed = show_maps(opened, after)
     with right:
         show_change(opened, after)
-    offer(changed.opened, change_view(opened, changed))
+    offer(opened, change_view(opened, changed))
 
 
 def _amount(opened: PageContext, name: Question) -> Any:

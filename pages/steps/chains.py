@@ -64,13 +64,14 @@ def show_chain(
     ``edits``: see pages.steps.numbers; ``knobs``: pages.steps.knobs.
     """
     held = state()
+    here = any(step["id"] == held.step for step in steps)  # what was covered in another view is not here
     payload = step_by_step.payload(
         usual=None,
         edits=edits,
         settings={"heads": 1, "head": 0, "causal": True, "scaled": True},
         chain={"matrices": matrices, "steps": list(steps), **(knobs or {})},
-        step=held.step if any(step["id"] == held.step for step in steps) else steps[0]["id"],
-        ask=held.ask,
+        step=held.step if here else steps[0]["id"],
+        ask=held.ask and here,
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+import numpy as np
 import streamlit as st
 
 from analysis.zoo import Compared
@@ -68,7 +69,9 @@ def words_of(name: str, found: Compared) -> str:
     if name == "elsewhere":
         return number(found.elsewhere if found.elsewhere > 1e-12 else 0.0, "share")
     if name == "rank":
-        return _("{count} of {total}").format(count=found.rank, total=len(found.weights))
+        seen = ~np.isnan(found.weights)  # of two joined texts the tokens of one look, at those of the other
+        total = min(int(seen.any(axis=axis).sum()) for axis in (0, 1))
+        return _("{count} of {total}").format(count=found.rank, total=total)
     value = found.error if name == "error" else found.direction
     if name == "error" and value < 1e-9:  # rounding of float64
         return "0"
@@ -95,7 +98,7 @@ def show_work(variant: Variant, left_out: Sequence[str]) -> None:
 
 def show_recurrent(variant: Variant, head: Head, values: Mapping[str, int]) -> None:
     """What the head would keep of this text, were it read a token at a time, and the work of the next one."""
-    if (form := variant.recurrent) is None or head.looks_ahead:
+    if (form := variant.recurrent) is None or head.looks_ahead or head.elsewhere:
         return
     n, d, d_v = head.n_tokens, head.q.shape[-1], head.v.shape[-1]
     numbers = variant.numbers(values, n)

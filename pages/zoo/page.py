@@ -4,6 +4,7 @@ from html import escape
 
 import streamlit as st
 
+from model_runner.errors import OneStackOnly
 from pages.zoo.cost import show_cost
 from pages.zoo.export import cost_view, maps_view
 from pages.zoo.film import film_view, show_film
@@ -24,7 +25,7 @@ from ui.view import View, offer
 
 view = state().view
 running = view in ("model", "hybrid", "weights")  # compared with the model as it is, on its next token
-opened = open_page(plain_model=running, two_texts=not running)
+opened = open_page(plain_model=running, two_texts=True)
 show_badge(opened)
 show_strip(opened)
 with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", gap="small"):
@@ -50,6 +51,8 @@ with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", 
 
 def view_of(here: PageContext) -> View:
     """The view that is open, drawn: its tables and its files. Raises RunnerError."""
+    if running and here.runner.info.attentions:
+        raise OneStackOnly(name=here.runner.info.name)
     if view == "cost":
         return measured_view(show_measured(here)) if state().how == "measured" else cost_view(show_cost(here))
     if view == "flash":

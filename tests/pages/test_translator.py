@@ -143,7 +143,7 @@ def test_the_others_say_that_they_do_not_so_far(page):
     (said,) = sentences(app)
     assert said == (
         "So far this is only done for models with one stack of layers; translator is an encoder–decoder. "
-        "Look at it on Heads, Positions, Next token or the film, or choose another model here."
+        "Other pages and views show it, Heads first of all; or choose another model here."
     )
 
 

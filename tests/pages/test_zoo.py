@@ -136,6 +136,15 @@ def test_one_token_and_the_three_attentions_of_a_translator(folder_of):
             assert all(np.isfinite(one[~np.isnan(one)]).all() for one in maps(app))
             if name == "flash":
                 assert "<td>1.00</td><td>1.00</td>" in html(app)  # the cosine of rows that look alone
+        for name in ("delta", "titans_mal"):
+            app = open_app(
+                page=PAGE, model="translator", text="The dog sleeps.", attention=attention, **{"zoo.variant": name}
+            )
+            no_failure(app)
+            why = {"encoder": "looks both ways", "decoder": "", "cross": "looks at another text"}[attention]
+            assert why in " ".join([*sentences(app), html(app)])
+            assert ("has no place in it" in " ".join([*sentences(app), html(app)])) is bool(why)
+        app = open_app(page=PAGE, model="translator", attention=attention, **{"zoo.variant": "linear"})
         if attention == "cross":
             whole = maps(app)[0]
             assert whole.shape[0] != whole.shape[1]  # what is written at what is read

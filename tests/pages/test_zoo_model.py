@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -248,6 +249,18 @@ def test_the_recall_falls_with_the_share_of_softmax_from_what_the_model_can_do(m
     assert curve[0.0] <= 0.1
     assert found["kept"][9:].tolist() == [1 / 8]  # the stack above, which is on the curve too
     assert found["share"][9] == curve[1 / 8]
+
+
+@pytest.mark.parametrize(("view", "named"), [("model", {"variant": "dual_chunk"}), ("weights", {"factors.1": "0"})])
+def test_the_lines_of_python_make_the_changed_model_and_give_its_map(monkeypatch, view, named):
+    kept: list[Taken] = []
+    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
+    no_failure(opened(view, **named))
+    left: dict[str, Any] = {}
+    exec(kept[-1].snippet, left)
+    arrays = kept[-1].arrays
+    np.testing.assert_allclose(np.nan_to_num(left["values"]), np.nan_to_num(arrays["after"]), atol=1e-6)
+    assert np.nanmax(np.abs(arrays["after"] - arrays["before"])) > 0.01
 
 
 # -- what has no place ------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ def test_rows_and_vectors_arrive_as_they_are():
     assert [(row["block"], row["open"], row["share"]) for row in meta["rows"]] == [
         (None, False, 0.5), (0, True, None), (None, False, None),
     ]  # fmt: skip
-    assert (meta["columns"], meta["max_height"]) == (COLUMNS, 590)
+    assert (meta["columns"], meta["max_height"]) == (COLUMNS, 780)
 
 
 def test_every_row_has_a_vector_or_none_at_all():

@@ -51,7 +51,7 @@ def payload(
     *,
     columns: Sequence[str],
     texts: Mapping[str, str],
-    max_height: int = 590,
+    max_height: int = 780,
 ) -> bytes:
     """The packed rows; `vectors` [rows, d] are drawn each to its own largest number, NaN as none.
 
