@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocketRoute, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser import Watch
 from tests.pages.test_browser_class import ask, click, click_head
@@ -55,7 +55,7 @@ def test_a_class_of_twenty_from_the_servers_start_to_the_file(
     record_property: Callable[[str, object], None],
 ):
     held = Held(hosted, new_page(), phones, lang)
-    phones[DROPS].route_web_socket("**/classroom/talk", lambda line: _lead_on(held, line))
+    phones[DROPS].route_web_socket("**/classroom/talk", held.lead_on)
     _sign_in(held)
     code = _open_room(held)
     _look_and_ask(held)
@@ -68,14 +68,6 @@ def test_a_class_of_twenty_from_the_servers_start_to_the_file(
     record_property("measured", f"{PHONES} phones, {lang}, after the teacher's click:\n{held.times.told()}")
     watch.errors[:] = [one for one in watch.errors if "WebSocket" not in one and "_stcore/h" not in one]
     assert {name: held.times.p95(name) for name in held.times.found if held.times.p95(name) > SOON} == {}
-
-
-def _lead_on(held: Held, line: WebSocketRoute) -> None:
-    if held.away:
-        line.close()
-        return
-    held.lines.append(line)
-    line.connect_to_server()
 
 
 def _sign_in(held: Held) -> None:
@@ -181,6 +173,10 @@ def _name_the_asked(held: Held) -> None:
 def _ask_a_number(held: Held) -> None:
     figure = held.teacher.locator(".step-by-step")
     figure.locator("button[data-step=scores]").click()
+    together(held.teacher, held.phones, "step_by_step")
+    hover = figure.locator(".result td[data-row='2'][data-column='1']").hover
+    held.timed("pointing at a number", (".step-by-step", "at", "2 1"), hover, by="pointermove")
+    together(held.teacher, held.phones, "step_by_step")
     figure.locator("button.ask").click()
     wait_for_rest(held.teacher)
     figure.locator(".result td[data-row='1'][data-column='0']").click()
@@ -232,7 +228,8 @@ def _ask_of_heads(held: Held) -> None:
     held.lines[-1].close()
     expect(dropped.locator("header .state")).to_have_text(held.words("The connection was lost; it is tried again …"))
     labels = [tap(phone, number // 13) for number, phone in enumerate(held.phones)]
-    expect(dropped.locator(".vote .problem")).to_contain_text(held.words("There is no connection;")[:5])
+    unsent = held.words("There is no connection; your answer is sent as soon as it is back.")
+    expect(dropped.locator(".vote .problem")).to_have_text(unsent)
     expect(held.teacher.locator(".class-answered")).to_have_text(str(PHONES - 1))
     held.away = False
     counted(held.phones, labels)
