@@ -5,6 +5,7 @@ With ATLAS_PICTURES set the laptop, the projector and a phone are pictured at ea
 
 from __future__ import annotations
 
+import fcntl
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -33,9 +34,11 @@ STEP = "main section:not(.vote) > .words"  # of a lesson, on a phone
 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosted]:
-    """A school's server, with places for the teacher and some who wander."""
-    with hosted_app(tmp_path_factory.mktemp("school"), sessions=6) as held:
-        yield held
+    """A school's server, with places for the teacher and some who wander; of several processes one at a time."""
+    with (tmp_path_factory.getbasetemp().parent / "class.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with hosted_app(tmp_path_factory.mktemp("school"), sessions=6) as held:
+            yield held
 
 
 @pytest.fixture
@@ -220,8 +223,7 @@ def _point_and_choose(held: Held) -> None:
 def _ask_of_heads(held: Held) -> None:
     """What this head does, answered by one phone without a connection; and which head has most of a metric."""
     ask(held.teacher, "ablate")
-    dropped = held.phones[DROPS]
-    before = len(held.lines)
+    dropped, before = held.phones[DROPS], len(held.lines)
     for phone in held.phones:
         expect(phone.locator(".vote .options button").first).to_be_visible()
     held.away = True
@@ -280,8 +282,7 @@ def _play_the_film(held: Held) -> None:
     held.look("film")
     last = int(film.get_attribute("data-frame") or 0)
     assert last >= 3
-    back = film.locator(".back")
-    held.timed("a step of the film", (".film", "frame", str(last - 1)), back.click)
+    held.timed("a step of the film", (".film", "frame", str(last - 1)), film.locator(".back").click)
     together(teacher, held.phones, "film")
 
 
