@@ -10,7 +10,7 @@ from statistics import mean, median
 from classroom.number_groups import NumberGroups, number_groups
 from classroom.poll import Bar, Poll
 from ui.i18n import _
-from ui.wording import joined, number
+from ui.wording import number
 
 CLASS, MODEL = 0, 1  # colours among the theme's series
 
@@ -107,8 +107,8 @@ def _of_typed(poll: Poll, vote: int, groups: NumberGroups) -> str:
     if not off:
         return _("no answers")
     words = _("answers: {count} · half of them are off by at most {distance}")
-    rounded = _("Drawn rounded to {step}.").format(step=f"{groups.step:g}") if groups.step else ""
-    return joined(words.format(count=len(off), distance=_short(median(off))) + ("." if rounded else ""), rounded)
+    rounded = [_("drawn rounded to {step}").format(step=f"{groups.step:g}")] if groups.step else []
+    return " · ".join([words.format(count=len(off), distance=_short(median(off))), *rounded])
 
 
 def _short(value: float) -> str:

@@ -21,7 +21,7 @@ from viz.chart import Bars
 
 N_ = str  # marks a text for Babel without translating it here
 
-BAR, ROOM_FOR_AXIS = 34, 40  # px, of one answer and of what is below all of them
+BAR = 30  # px, of one answer: nine of them, and what is pressed below, are whole on a projector
 
 
 def show_code(room: Room) -> None:
@@ -89,7 +89,7 @@ def _show_bars(key: str, shown: Column) -> None:
         values=shown.values,
         words=shown.words,
         colors=shown.colors,
-        height=BAR * len(shown.labels) + ROOM_FOR_AXIS,
+        height=BAR * len(shown.labels),
         heading=heading,
     )
     said = "; ".join(f"{label}: {words}" if words else label for label, words in zip(shown.labels, shown.words))

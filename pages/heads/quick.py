@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from weakref import ref
 
+import streamlit as st
+
 from analysis.color_scale import Scale
 from analysis.head_map import HeadMap, Reading
 from analysis.read_head import ReadHead
@@ -61,8 +63,9 @@ def offer_quickly(opened: PageContext, held: HeadsState, other: Other) -> None:
             shown.check_softmax(*place)
         return way.draw(quick, PageContext(model, shown, layer, head, *way.at)).payload
 
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     number = quick.show(way, in_this_language(draw))
-    payload = quick_head.payload(ticket=quick.ticket, way=number)
+    payload = quick_head.payload(ticket=quick.ticket, way=number, base=f"/{base}" if base else "")
     mount(quick_head.SOURCE, payload, key="quick_head", on={}, followed=False)
 
 

@@ -69,6 +69,14 @@ class Held:
     def timed(self, name: str, shown: tuple[str, str, str | None], act: Callable[[], None], **how: Any) -> None:
         self.times.add(name, timed(self.teacher, self.phones, shown, act, **how))
 
+    def lead_on(self, line: WebSocketRoute) -> None:
+        """The connection of the phone that drops out, unless it is away."""
+        if self.away:
+            line.close()
+            return
+        self.lines.append(line)
+        line.connect_to_server()
+
     def vote(self, answer: Callable[[Page, int], str]) -> list[str]:
         """Every phone answers, and the projector says how many did."""
         asked = self.teacher.locator(".atlas-question").inner_text()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -18,7 +19,7 @@ from websockets.sync.client import connect
 from pages.entries import ENTRIES
 from tests.axe import found_in_both
 from tests.browser import Watch
-from tests.pages.visiting import eventually, expect_sentence, type_text, wait_for_rest
+from tests.pages.visiting import click_head, eventually, expect_sentence, type_text, wait_for_rest
 from tests.visitors.hosted import Hosted, hosted_app, opened
 from tests.visitors.refused_frames import say_what_is_refused
 
@@ -95,6 +96,14 @@ def test_models_and_texts_beyond_the_limits_are_one_sentence(hosted: Hosted, pag
     type_text(page, TYPED)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
     page.locator(".head-map[data-painted]").wait_for()
+
+
+def test_below_a_base_path_the_first_page_asks_for_another_heads_map_where_the_server_is(hosted: Hosted, page: Page):
+    opened(page, f"{hosted.url}/")
+    page.locator(".head-map[data-painted]").wait_for()
+    with page.expect_response("**/maps/head/**") as answered:
+        click_head(page, 2, 5)
+    assert (answered.value.status, urlsplit(answered.value.url).path[:16]) == (200, "/atlas/maps/head")
 
 
 @pytest.mark.long

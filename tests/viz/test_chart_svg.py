@@ -12,8 +12,10 @@ from xml.etree import ElementTree
 import pytest
 
 from viz.chart import Bars, Chart, Line, Lines
-from viz.chart_svg import charts_svg, screen_svg
+from viz.chart_svg import charts_svg, right_of, screen_svg
 from viz.components.chart.chart import SOURCE
+from viz.svg import FONT
+from viz.token_text import ems
 
 SVG = "{http://www.w3.org/2000/svg}"
 MARKUP = '</text><script>alert(1)</script>" onload="alert(1)'
@@ -145,3 +147,18 @@ def test_the_screens_colours_are_the_pages():
     for scheme, before in (("light", r"\.chart"), ("dark", r'\.chart\[data-theme="dark"\]')):
         found = re.findall(rf"^{before} \.s([0-3]) {{\n  color: (#\w+);", SOURCE.css, re.MULTILINE)
         assert found == [(str(n), color.lower()) for n, color in enumerate(theme[scheme]["chartCategoricalColors"])]
+
+
+def test_on_the_screen_the_longest_bar_ends_where_its_words_begin_however_narrow_the_phone():
+    chart = Bars(
+        labels=["was", "had"],
+        values=[0.5, 0.125],
+        words=["59.2% · 0.8 bits", "so many words that these need more room"],
+    )
+    widths = re.findall(r'<rect [^>]*width="([0-9.]+)%"', screen_svg(chart))
+    assert [float(width) for width in widths] == [100, 25]
+    longest, longer = (ems(words) * FONT for words in chart.words)
+    assert right_of(chart) >= longest + 6
+    assert right_of(chart) >= longer + 6 - 0.75 * 120  # pixels of a plot beside which there is no room for more
+    few = Bars(labels=["was"], values=[None], words=["0"])
+    assert right_of(few) == 12

@@ -58,7 +58,7 @@ export function showVoted(vote, voted) {
   if (vote.poll?.round !== voted.round) return
   arrived(vote)
   vote.chosen = voted.answer
-  vote.answer.textContent = `${vote.words.your_answer.replace("{answer}", () => voted.label)}. ${vote.words.change}`
+  vote.answer.textContent = vote.words.your_answer.replace("{answer}", () => voted.label)
   mark(vote)
 }
 

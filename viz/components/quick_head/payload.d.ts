@@ -5,6 +5,7 @@ import type { Life } from "../shared/types"
 export interface Meta {
   ticket: string
   way: number
+  base: string
 }
 
 export interface State extends Life {

@@ -14,6 +14,6 @@ from viz.components.source import read_source
 SOURCE = read_source(Path(__file__).parent, "quick_head", '<div class="quick-head"></div>\n')
 
 
-def payload(*, ticket: str, way: int) -> bytes:
-    """`ticket` and `way` are those of jobs/quick_head.py."""
-    return pack({"ticket": ticket, "way": way}, {})
+def payload(*, ticket: str, way: int, base: str) -> bytes:
+    """`ticket` and `way` are those of jobs/quick_head.py; the server stands below `base`: "/atlas", say."""
+    return pack({"ticket": ticket, "way": way, "base": base}, {})

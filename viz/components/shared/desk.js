@@ -2,11 +2,13 @@
 
 /** @typedef {{ bytes?: ArrayBuffer, refused?: boolean }} Answer */
 
-// A map or a part of one: { bytes }, { refused } where the ticket is not valid, or {}.
-/** @type {(ticketed: { ticket: string }, place: string, signal?: AbortSignal) => Promise<Answer>} */
-export async function ask({ ticket }, place, signal) {
+// A map or a part of one: { bytes }, { refused } where the ticket is not valid, or {}. The first page has no name of its
+// own: its address is `base`, below which the server stands, or nothing.
+/** @type {(ticketed: { ticket: string, base?: string }, place: string, signal?: AbortSignal) => Promise<Answer>} */
+export async function ask({ ticket, base = "" }, place, signal) {
   const here = new URL(location.href)
-  here.pathname = here.pathname.replace(/\/+$/, "") || "/"
+  const path = here.pathname.replace(/\/+$/, "")
+  here.pathname = path === base ? `${base}/` : path
   try {
     const answer = await fetch(new URL(`maps/${place}`, here), { signal, headers: { "x-atlas-ticket": ticket } })
     if (answer.ok) return { bytes: await answer.arrayBuffer() }

@@ -12,6 +12,7 @@ import { placeKnobs } from "./knobs.js"
 import { followed, knobsOf, usualOf } from "./live.js"
 import { matrixView, paintMatrix } from "./matrix.js"
 import { overview, paintOverview } from "./overview.js"
+import { followShown, tellShown } from "./shown.js"
 import { operatorBefore, viewsOf } from "./stage.js"
 import { listenToTyping } from "./typing.js"
 /** @import { Host } from "../shared/types" */
@@ -19,7 +20,7 @@ import { listenToTyping } from "./typing.js"
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".step-by-step", { create, receive, draw, end })
+  return mounted(host, ".step-by-step", { create, receive, draw, end, follow: (state, told) => followShown(state, told, draw) })
 }
 
 function end(state) {
@@ -159,6 +160,7 @@ function refresh(state) {
   nameButtons(state)
   state.pass.hidden = !(hidden && mayAsk(state) && askable(chain.matrices[step.result], at[0], at[1]))
   Object.assign(state.root.dataset, { step: state.step, at: at ? at.join(" ") : "", edits: state.edits, playing: state.playing ? "1" : "" })
+  tellShown(state)
   markPainted(state.root)
 }
 
