@@ -251,7 +251,7 @@ def test_the_recall_falls_with_the_share_of_softmax_from_what_the_model_can_do(m
     assert found["share"][9] == curve[1 / 8]
 
 
-@pytest.mark.parametrize(("view", "named"), [("model", {"variant": "dual_chunk"}), ("weights", {"factors.1": "0"})])
+@pytest.mark.parametrize("view, named", [("model", {"variant": "dual_chunk"}), ("weights", {"factors.1": "0"})])
 def test_the_lines_of_python_make_the_changed_model_and_give_its_map(monkeypatch, view, named):
     kept: list[Taken] = []
     monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
