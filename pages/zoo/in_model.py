@@ -11,12 +11,14 @@ import streamlit as st
 from analysis.comparison import NextTokenChange
 from analysis.hybrid import attending
 from analysis.mask_effect import looks_ahead, perplexity
+from analysis.zoo import LARGEST
 from jobs.greedy_pair import TOKENS, GreedyPair
 from model_runner import Capture
 from model_runner.edits import Edit
 from model_runner.errors import NoLogits
 from model_runner.substitution import Substituted
 from pages.zoo.numbers import show_rule
+from pages.zoo.parts import show_parts
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
 from ui import session
 from ui.controls import choose, pick
@@ -62,6 +64,8 @@ def show_in_model(opened: PageContext) -> InModel:
         change, perplexities = show_effect(opened, after)
         show_everywhere(edits)
         show_rule(held.first)
+        if len(after.tokens) <= LARGEST and after.has_weights(opened.layer):
+            show_parts(held.first, values, after.weights(opened.layer, opened.head).cpu().double().numpy())
     return InModel(edits, after, drawn, change, perplexities)
 
 

@@ -140,7 +140,7 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
         lanes = [[_(one) for one in lane] for lane in parts.lanes]
         st.html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")))
     if rival.found is not None:
-        show_parts(rival.variant, rival.values, rival.found)
+        show_parts(rival.variant, rival.values, rival.found.weights)
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
     show_work(rival.variant, left_out)
     show_recurrent(rival.variant, head, rival.values)

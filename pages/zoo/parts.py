@@ -5,22 +5,21 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from analysis.zoo import Compared
 from attention.zoo.variant import Variant
 from ui.i18n import _
 from ui.wording import number
 from viz.mask_strip import mask_strip
 
 
-def show_parts(variant: Variant, values: dict[str, int], found: Compared) -> None:
-    """A small picture of each part."""
+def show_parts(variant: Variant, values: dict[str, int], weights: np.ndarray) -> None:
+    """A small picture of each part, with its share of these weights [tokens, tokens] where parts share no cell."""
     if variant.parts is None:
         return
-    n_tokens = len(found.weights)
+    n_tokens = len(weights)
     masks = [one.numpy() for one in variant.parts(n_tokens, **variant.numbers(values, n_tokens))]
     names = [_(one) for one in variant.part_names]
     if np.sum(masks, axis=0).max() <= 1:
-        shares = shares_of(found.weights, masks)
+        shares = shares_of(weights, masks)
         names = [f"{name} · {number(share, 'share')}" for name, share in zip(names, shares, strict=True)]
     st.html(mask_strip(masks, names))
 

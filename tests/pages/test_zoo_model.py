@@ -255,7 +255,9 @@ def test_the_recall_falls_with_the_share_of_softmax_from_what_the_model_can_do(m
 def test_the_lines_of_python_make_the_changed_model_and_give_its_map(monkeypatch, view, named):
     kept: list[Taken] = []
     monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
-    no_failure(opened(view, **named))
+    app = opened(view, **named)
+    no_failure(app)
+    assert ("(successive) ·" in html(app)) is (view == "model")  # the shares of its parts in the running model
     left: dict[str, Any] = {}
     exec(kept[-1].snippet, left)
     arrays = kept[-1].arrays
