@@ -24,11 +24,11 @@ from tests.visitors.phones import counted, filmed, phones_of, tap, tap_head, tog
 pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.timeout(900)]
 
 PHONES, BY_CODE = 20, 10
-# ms after which 95 % of the phones have it: twenty browsers draw on the cores of the server; benchmarks/classroom.py
-# measures how soon the server tells them
+# ms until 95 % of twenty browsers on the server's own cores have it; benchmarks/classroom.py measures the server
 SOON = 20_000
 TOKENS = {"en": ("was", "wanted", "had", "was"), "zh": ("汪汪", "喵喵", "跑", "汪汪")}
 DROPS, WANDERS = 3, 7  # numbers of phones
+HEADS = ((5, 2), (2, 1), (6, 4), (3, 5))
 STEP = "main section:not(.vote) > .words"  # of a lesson, on a phone
 
 
@@ -195,29 +195,29 @@ def _ask_a_number(held: Held) -> None:
 
 def _point_and_choose(held: Held) -> None:
     """Other heads by clicks, and cells under the pointer."""
-    teacher, grid = held.teacher, (".head-grid", "selected")
-    for layer, head in ((5, 2), (2, 1), (6, 4), (3, 5)):
-        held.timed("another head → its square", (*grid, f"{layer},{head}"), partial(click_head, teacher, layer, head))
+    teacher, grid, map_ = held.teacher, ".head-grid", ".figure[data-key=head_map]"
+    canvas, hovered = teacher.locator(".head-map canvas").first, (".head-map", "hovered", None)
+    for layer, head in HEADS:
+        to = partial(click_head, teacher, layer, head)
+        held.timed("another head → its square", (grid, "selected", f"{layer},{head}"), to)
         together(teacher, held.phones, "head_grid", "head_map")
-    for layer, head in ((5, 2), (2, 1), (6, 4), (3, 5)):
-        map_ = (".figure[data-key=head_map]", "drawn", None)
+    for layer, head in HEADS:
         wait_for_rest(teacher)
-        held.timed("another head → its map", map_, partial(click_head, teacher, layer, head), fresh=True)
+        to = partial(click_head, teacher, layer, head)
+        held.timed("another head → its map", (map_, "drawn", None), to, fresh=True)
         together(teacher, held.phones, "head_grid", "head_map")
-    canvas = teacher.locator(".head-map canvas").first
     for x, y in ((110, 200), (150, 250)):
         teacher.mouse.move(5, 5)
-        held.timed(
-            "pointing at a cell",
-            (".head-map", "hovered", None),
-            partial(canvas.hover, position={"x": x, "y": y}),
-            by="pointermove",
-        )
-        hovered = teacher.locator(".head-map").get_attribute("data-hovered")
-        assert hovered
-        for phone in held.phones:
-            expect(phone.locator(".head-map")).to_have_attribute("data-hovered", hovered)
+        _hovered_alike(held, "")
+        to = partial(canvas.hover, position={"x": x, "y": y})
+        held.timed("pointing at a cell", hovered, to, by="pointermove")
+        _hovered_alike(held, teacher.locator(".head-map").get_attribute("data-hovered") or "a cell")
     held.look("pointing")
+
+
+def _hovered_alike(held: Held, cell: str) -> None:
+    for phone in held.phones:
+        expect(phone.locator(".head-map")).to_have_attribute("data-hovered", cell)
 
 
 def _ask_of_heads(held: Held) -> None:
