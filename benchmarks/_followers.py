@@ -31,7 +31,7 @@ SOONEST, LATEST = 0.5, 4.0  # seconds before a lost connection is tried again, a
 
 @dataclass(frozen=True)
 class Told:
-    """What a follower was told: a message's kind, the figure's key or the page's title; each frame of a film, too."""
+    """What a follower was told: a frame's kind, and the figure's key or the page's title."""
 
     who: str
     at: float  # seconds since the epoch
@@ -106,8 +106,6 @@ class _Follower:
             return
         said = json.loads(frame)
         self._note(said["kind"], said.get("key", said.get("title", "")))
-        if said["kind"] == "point" and said["key"] == "film":
-            self._note("frame", str(said["at"]["at"]))
         if said["kind"] == "here":
             self._born, self._tries = said["born"], 0
         self._over |= bool(said.get("last"))

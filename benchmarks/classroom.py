@@ -27,7 +27,6 @@ from benchmarks._followers import VOTING, Told
 from benchmarks._table import Target, machine, print_table
 from pages.classroom.sidebar import AGAIN
 from tests.browser import CHROMIUM, FLAGS, Watch
-from tests.visitors.phones import REEL
 
 PAUSE = 2.0  # seconds between two things that the teacher does
 BESIDE = 5.0  # seconds between two clicks while others wander
@@ -35,7 +34,6 @@ PATIENCE = 180_000  # ms, on a machine that does much else
 LOOK = 30.0  # seconds between two looks at the memory
 STEPS = 4  # of the film: after five tokens the model ends the text
 SHOWN, CLICK, SESSION, BACK = Target(300, " ms"), Target(500, " ms"), Target(1500, " ms"), Target(10, " s")
-PAGES = (("Next token", "What comes next?", "sampling_bench"), ("Heads", "Who looks at whom?", "head_map"))
 HEAD_MAP, PAINTED = ".head-map canvas", ".head-map[data-painted]"
 
 
@@ -51,12 +49,8 @@ class Class:
     def do(self, name: str, kind: str, of: str | None, act: Callable[[], None], pause: float = PAUSE) -> None:
         """Do it now, and wait: what followers are told of ``kind`` meanwhile is its answer."""
         self.page.wait_for_timeout(pause * 1000)
-        self.did(name, time.time(), kind, of)
+        self.done.setdefault(name, []).append((time.time(), kind, of))
         act()
-
-    def did(self, name: str, at: float, kind: str, of: str | None) -> None:
-        """It was done at this moment, in seconds since the epoch."""
-        self.done.setdefault(name, []).append((at, kind, of))
 
 
 def main() -> None:
@@ -90,14 +84,13 @@ def main() -> None:
                 app.process.wait()
             with running_app(watch, port=app.port) as app:
                 page.locator(".st-key-room_box").get_by_text(AGAIN).wait_for()  # all else stands there from before
-                returned = time.time()
                 _all_there(page, options.followers)
                 settle(page)
                 page.locator(".st-key-end_room button").click()
                 page.locator(".st-key-open_room").wait_for()
                 heard = _followers.told(followers)
         browser.close()
-    _print(options, lesson, heard, counted, sessions, memory, returned)
+    _print(options, lesson, heard, counted, sessions, memory)
 
 
 def _all_there(page: Page, count: int) -> None:
@@ -118,10 +111,8 @@ def _lesson(lesson: Class, options: argparse.Namespace) -> int:
     _go(page, "Next token", slider)  # once before, for its first visit imports it
     _go(page, "Heads", page.locator(PAINTED))
     for number in range(options.times + options.times % 2):  # there and back
-        name, title, picture = PAGES[number % 2]
+        name, title = (("Next token", "What comes next?"), ("Heads", "Who looks at whom?"))[number % 2]
         lesson.do("another page → its title", "stage", title, link.get_by_text(name, exact=True).click)
-        at, *_ = lesson.done["another page → its title"][-1]
-        lesson.did("another page → its picture", at, "figure", picture)
     page.locator(PAINTED).wait_for()
     settle(page)
     counted = _vote(lesson, options.followers)
@@ -133,24 +124,8 @@ def _lesson(lesson: Class, options: argparse.Namespace) -> int:
     for _ in range(min(options.times, STEPS)):
         lesson.do("a step of the film", "point", "film", page.locator(".film .step").click)
     page.wait_for_timeout(PAUSE * 1000)
-    for at, frame in _played(page):
-        lesson.did("a frame of the film while it plays", at, "frame", frame)
     _go(page, "Heads", page.locator(PAINTED))
     return counted
-
-
-def _played(page: Page) -> list[tuple[float, str]]:
-    """From its beginning to its end, once: when the teacher's page showed each frame, in seconds since the epoch."""
-    film = page.locator(".film")
-    film.locator(".start").click()
-    settle(page)
-    page.evaluate(REEL)
-    film.locator(".play").click()
-    page.locator(".film[data-playing=true]").wait_for()
-    page.locator(".film[data-playing=false]").wait_for()
-    page.wait_for_timeout(PAUSE * 1000)
-    shown: list[tuple[str, float]] = page.evaluate("clearTimeout(window.filming) || window.reel")
-    return [(at / 1000, frame) for frame, at in shown[1:]]  # the first was there before
 
 
 def _go(page: Page, name: str, there: Locator) -> None:
@@ -212,7 +187,7 @@ def _beside(lesson: Class, app: App, options: argparse.Namespace) -> tuple[list[
 
 
 def _print(options: argparse.Namespace, lesson: Class, heard: list[Told], counted: int, sessions: list[float],
-           memory: list[tuple[float, float]], returned: float) -> None:  # fmt: skip  # one line of what and one of how
+           memory: list[tuple[float, float]]) -> None:  # fmt: skip  # one line of what and one of how
     rows: list[tuple[str, ...]] = []
     for name, done in lesson.done.items():
         found = [wait * 1000 for at, kind, of in done for wait in _followers.waits(at, PAUSE, heard, kind, of)]
@@ -225,8 +200,8 @@ def _print(options: argparse.Namespace, lesson: Class, heard: list[Told], counte
     rows.append((name, f"{len(seconds):,}", f"{median(seconds):.0f} ms", *_p95(seconds, SESSION)))
     rows.append((f"votes counted, sent within {VOTING:g} s", f"{counted} of {options.followers}", "", "", "all", ""))
     here = sorted(one.at for one in heard if one.kind == "here")[-options.followers :]
-    last = here[-1] - returned
-    about = "server killed and started: the last follower after the teacher"
+    last = here[-1] - here[0]
+    about = "server killed and started: the last follower after the first, who comes with the teacher"
     rows.append((about, f"{len(here)}", "", f"{last:.1f} s", str(BACK), BACK.verdict(last)))
     head = ("measured at followers", "reached", "median", "95 %", "target", "")
     print_table(f"A room of {options.followers} followers · {machine()}", head, rows)
