@@ -31,12 +31,13 @@ START = 300_000  # ms in which a busy machine has the engine
 ARM = """(selector) => {
   const app = document.querySelector("[data-testid=stApp]")
   const all = () => [...document.querySelectorAll("*")]
-  const inside = () => all().map((one) => one.shadowRoot?.querySelector(selector)).find(Boolean)
+  const within = (one) => (one.shadowRoot ? [...one.shadowRoot.querySelectorAll(selector)] : [])
+  const inside = () => all().flatMap(within).at(-1)  // of two maps the changed one
   const numbers = new Map()  // of each picture, which may be mounted anew
   const picture = () => {
     const root = document.querySelector(selector) ?? inside()
     if (root && !numbers.has(root)) numbers.set(root, numbers.size)
-    const drawn = root?.dataset.painted ?? root?.textContent
+    const drawn = root?.dataset.painted ?? root?.innerHTML
     return drawn && `${numbers.get(root)} ${drawn}`
   }
   const before = selector ? picture() : null
@@ -76,7 +77,7 @@ class Control:
 
 
 STEPS, CELLS, STRIPS = ".step-by-step", ".layer-head-map canvas", ".model-stages"
-FILM = ".flash-film"
+FILM, MAP, SAID = ".flash-film", ".layer-head-map", ".st-key-block_controls .atlas-caption"
 GRADIENTS, LOADS = (f".st-key-{key} {CELLS}" for key in ("gradient_map", "expert_load"))
 TOKEN = ".token-strip .chip"
 CHART, LEGEND = ".js-plotly-plot", ".js-plotly-plot .legend"  # the legend names the head
@@ -99,24 +100,24 @@ CONTROLS = (
     Control("softmax: dtype", "/steps?steps.view=softmax", "segments", "steps-dtype"),
     Control("similarity: small, the model's", "/steps?steps.view=similarity", "segments", "steps-source"),
     Control("The block: view", "/block", "segments", "block-view"),
-    Control("a block opened", "/block", "button", ".model-stages button"),
+    Control("a block opened", "/block", "button", ".model-stages button", STRIPS),
     Control("architecture: a token", "/block", "button", TOKEN, STRIPS),
     Control("stream: a token", "/block?block.view=stream", "button", TOKEN, STRIPS),
     Control("stream: one token, all", "/block?block.view=stream", "segments", "block-tokens", CHART),
     Control("norms: layer", "/block?block.view=norms", "list", "block-layer", STRIPS),
-    Control("FFN: layer", "/block?block.view=ffn", "list", "block-layer", CHART),
+    Control("FFN: layer", "/block?block.view=ffn", "list", "block-layer", ".atlas-ranks"),
     Control("experts: whose", "/block?block.view=experts", "segments", "block-experts"),
     Control("experts: a load", "/block?block.view=experts&block.experts=random", "rows", LOADS),
-    Control("experts: layer", "/block?block.view=experts&block.experts=random", "list", "block-expert_layer"),
-    Control("lens: colours", "/block?block.view=lens", "segments", "block-shade"),
-    Control("lens: a cell", "/block?block.view=lens", "canvas", CELLS),
-    Control("learning: rate", "/block?block.view=learning", "segments", "block-rate"),
-    Control("learning: a head", "/block?block.view=learning", "canvas", GRADIENTS),
+    Control("experts: layer", "/block?block.view=experts&block.experts=random", "list", "block-expert_layer", MAP),
+    Control("lens: colours", "/block?block.view=lens", "segments", "block-shade", MAP),
+    Control("lens: a cell", "/block?block.view=lens", "canvas", CELLS, MAP),
+    Control("learning: rate", "/block?block.view=learning", "segments", "block-rate", SAID),
+    Control("learning: a head", "/block?block.view=learning", "canvas", GRADIENTS, MAP),
     Control("Zoo: view", "/zoo", "segments", "zoo-view"),
     Control("FlashAttention: queries in a tile", "/zoo?zoo.view=flash&zoo.blocks=own", "slider", "zoo-rows", FILM),
     Control("FlashAttention: order of the loops", "/zoo?zoo.view=flash", "segments", "zoo-order", FILM),
-    Control("matrix: a singular value", "/zoo?zoo.view=weights", "slider", "zoo-factors-1"),
-    Control("hybrid: a layer", "/zoo?zoo.view=hybrid", "button", ".st-key-zoo_stack button"),
+    Control("matrix: a singular value", "/zoo?zoo.view=weights", "slider", "zoo-factors-1", ".head-map"),
+    Control("hybrid: a layer", "/zoo?zoo.view=hybrid", "button", ".st-key-zoo_stack button:visible"),
     Control("surprise: read up to", "/zoo?zoo.variant=titans", "slider", "zoo-read"),
 )  # fmt: skip  # a control a line
 
@@ -163,6 +164,8 @@ def _measured(
         app.open(page, control.address)
         page.locator("[data-painted]:visible, .js-plotly-plot:visible").first.wait_for(timeout=START)
         settle(page)
+        if "." in control.key:
+            page.locator(control.key).first.wait_for(state="attached")
         places = _places(page, control)
         for turn in range(1, places + turns + 1):
             before = sum(server.cpu_times()[:2])

@@ -169,8 +169,8 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     return PageContext(runner, capture, layer, head, positions["query"], positions["key"])
 
 
-def show_strip(opened: PageContext, metric: Metric | None = None) -> None:
-    """The text as chips, coloured by the open head's metric; a click sets the query."""
+def show_strip(opened: PageContext, metric: Metric | None = None, then: Callable[[], object] = lambda: None) -> None:
+    """The text as chips, coloured by the open head's metric; a click sets the query, ``then`` more is done."""
     units = cached.chips(opened.capture)
     values = np.full(len(opened.capture.tokens), np.nan)
     if metric is not None:
@@ -194,6 +194,7 @@ def show_strip(opened: PageContext, metric: Metric | None = None) -> None:
 
     def choose(token: int | None) -> None:
         session.move(**side_of(opened.capture, token))
+        then()
 
     mount(token_strip.SOURCE, payload, key="token_strip", on={"token": choose})
 

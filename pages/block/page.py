@@ -17,33 +17,19 @@ from pages.block.state import BlockState, state
 from pages.block.stream import show_stream
 from pages.block.stream_export import stream_view
 from ui.controls import choose
-from ui.first import draw_first, moved
+from ui.first import answer_first, draw_first, moved
 from ui.i18n import _
 from ui.page import PageContext, guarded, open_page, show_badge, show_strip
 from ui.view import View, offer
 
 opened = open_page(two_texts=True)
 show_badge(opened)
-show_strip(opened)
-view = state().view
-choose(
-    BlockState,
-    "view",
-    view,
-    {
-        "architecture": _("architecture"),
-        "stream": _("residual stream"),
-        "norms": _("norms"),
-        "ffn": _("FFN"),
-        "experts": _("experts"),
-        "lens": _("Logit lens"),
-        "learning": _("learning"),
-    },
-)
+show_strip(opened, then=lambda: answer_first("block"))
 
 
 def view_of(here: PageContext) -> View | None:
     """The view that is open, drawn: its tables and files; None where a sentence stands there. Raises RunnerError."""
+    view = state().view  # as it is by now: the row of views is in the part that is drawn alone
     if view == "stream":
         return stream_view(show_stream(here))
     if view == "norms":
@@ -62,12 +48,26 @@ def view_of(here: PageContext) -> View | None:
 
 
 def draw(alone: bool) -> list[View]:
-    """The same; none where its sentence stands in its place."""
+    """The row of views, and the open one; none where its sentence stands in its place."""
+    choose(
+        BlockState,
+        "view",
+        state().view,
+        {
+            "architecture": _("architecture"),
+            "stream": _("residual stream"),
+            "norms": _("norms"),
+            "ffn": _("FFN"),
+            "experts": _("experts"),
+            "lens": _("Logit lens"),
+            "learning": _("learning"),
+        },
+    )
     drawn: list[View | None] = []
     guarded(lambda: drawn.append(view_of(moved(opened) if alone else opened)))
     return [one for one in drawn if one is not None]
 
 
-explain(view)
+explain(state().view)
 for shown in draw_first("block", draw):
     offer(opened, shown)

@@ -14,7 +14,7 @@ from pages.steps.small import show_small, small_view
 from pages.steps.softmax import show_softmax, softmax_view
 from pages.steps.state import StepsState, state
 from ui.controls import choose
-from ui.first import draw_first, moved
+from ui.first import answer_first, draw_first, moved
 from ui.head_views import choose_head
 from ui.i18n import _
 from ui.page import PageContext, guarded, open_page, settle, show_badge, show_strip
@@ -41,7 +41,7 @@ def open_model() -> tuple[PageContext, int]:
         opened, query, _key = settle(open_page(two_texts=True))
         show_badge(opened)
         if of_model:
-            show_strip(opened)
+            show_strip(opened, then=lambda: answer_first("steps"))
     return opened, query
 
 

@@ -17,7 +17,7 @@ from pages.zoo.reading import explain
 from pages.zoo.state import ZooState, state
 from pages.zoo.weights import show_weights, weights_view
 from ui.controls import choose
-from ui.first import draw_first, moved
+from ui.first import answer_first, draw_first, moved
 from ui.head_views import choose_head
 from ui.i18n import _
 from ui.page import PageContext, guarded, open_page, show_badge, show_strip
@@ -27,7 +27,7 @@ view = state().view
 running = view in ("model", "hybrid", "weights")  # compared with the model as it is, on its next token
 opened = open_page(plain_model=running, two_texts=True)
 show_badge(opened)
-show_strip(opened)
+show_strip(opened, then=lambda: answer_first("zoo"))
 with st.container(key="zoo_view", horizontal=True, vertical_alignment="center", gap="small"):
     choose_head(opened, "zoo")
     views = {
