@@ -17,7 +17,9 @@ _MEMORY = (
 _WINDOW = Parameter(
     "window", N_("window"), N_("tokens that softmax looks back over, the token itself too"), 4, letter="w"
 )
-_SURPRISE = N_("Surprise ‖∇ℓ‖ of each token, at the memory of all before it:")
+_SURPRISE = N_(
+    "Surprise ‖∇ℓ‖ of each token, at the memory M of all before it; ℓ = ‖M k − v‖², how badly M foretells its value:"
+)
 _LEARNS = N_("memory, learning as it reads")
 _NEAR = N_("softmax over the window")
 
@@ -53,7 +55,10 @@ STATES = (
         work="3 n d²",
         memory=memory.UNDIVIDED,
         recurrent=recurrent.DELTA,
-        does=N_("asks a state for the key’s value and writes only the difference to the new one"),
+        does=N_(
+            "asks a state for the key’s value and writes only the difference to the new one; "
+            "queries and keys have length 1 here"
+        ),
         gives_up=N_("The exponential; a state of d × d numbers holds at most d values apart."),
         buys=N_("A memory that can be corrected: a key seen again replaces what it stood for."),
         source="Yang et al. 2024, arXiv:2406.06484; gated: arXiv:2412.06464",
@@ -69,9 +74,15 @@ STATES = (
         work="2 n d²",
         memory=memory.DUAL,
         recurrent=recurrent.UNDIVIDED,
-        does=N_("lets each token say how much of the past fades: its step, here the length of its key"),
+        does=N_(
+            "keeps one matrix: each token first lets it fade, the more the longer its key is, "
+            "then adds its key times its value"
+        ),
         gives_up=N_("Looks at single far tokens: what has faded is gone for all that follow."),
-        buys=N_("The same numbers as a recurrence with a small state, or as one masked product."),
+        buys=N_(
+            "The same numbers in two ways: that small matrix token by token, "
+            "or all at once as queries times keys, faded by distance."
+        ),
         source="Dao & Gu 2024, arXiv:2405.21060",
         identity="the masked product gives what the recurrence gives",
         signed=True,

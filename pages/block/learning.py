@@ -67,6 +67,8 @@ def show_learning(opened: PageContext) -> LearningView | None:
         loss, after = float(learned.before.mean()), float(learned.after[place].mean())
         words = _("Learning rate. Mean cross-entropy {before} nats, {after} after one step on this text, on a copy.")
         said = words.format(before=_nats(loss, 3), after=_nats(after, 3))
+        if capture.attentions and capture.request.target is None:
+            said += " " + _("It wrote this text by itself and finds it likely already: type another one above.")
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="stretch")
     shown = tuple(map(tuple, _words(opened, capture, len(learned.before))))
     first, reads = first_query(opened.capture), opened.capture.request.attention == "encoder"

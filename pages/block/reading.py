@@ -86,6 +86,8 @@ def _ffn() -> None:
               "gated part (SwiGLU) multiplies each unit by what a further matrix makes of the same token."),
             _("Below, the units that add most here, with the tokens whose logits they raise by themselves, past all "
               "later layers. What those layers make of it is not counted."),
+            _("A value below zero adds the column turned around: the tokens beside it are those that this raises. The "
+              "SwiGLU curve is drawn for a second factor that is x too."),
         ],
         formula="plain:  FFN(x) = W_down · act(W_up x)\ngated:  FFN(x) = W_down · (act(W_gate x) ⊙ W_up x)\n"
         "SiLU(x) = x · σ(x),  GELU(x) = x · Φ(x)",
