@@ -59,8 +59,10 @@ def show_everywhere(new: Sequence[Edit] = ()) -> None:
     key = holding("everywhere", on)
 
     def carry() -> None:
-        keep(functools.reduce(with_edit, new, now()))
-        session.carry(bool(st.session_state[key]))
+        edits, wanted = functools.reduce(with_edit, new, now()), bool(st.session_state[key])
+        if wanted != (bool(session.carried()) and edits == now()):  # after a run that was cut off it may be told anew
+            keep(edits)
+            session.carry(wanted)
 
     st.toggle(_("use on every page"), on, key=key, on_change=carry)
     if on:
