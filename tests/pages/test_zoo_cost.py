@@ -157,8 +157,9 @@ def test_the_bytes_have_their_formulas_dotted_beside_them(monkeypatch):
             break
         app.run()
     _seconds, held = (json.loads(one.proto.spec)["data"] for one in app.get("plotly_chart"))
-    dotted = {line["name"]: values_in(line["y"]) for line in held if line["line"]["dash"] == "dot"}
+    dotted = {line["name"]: values_in(line["y"]) for line in held if line["name"].endswith(", formula")}
     lengths = [2**power for power in range(7, 21)]
+    assert len({line["line"]["dash"] for line in held if line["name"] in dotted}) == 2  # told apart
     assert dotted["softmax, formula"] == [4 * n * (n + 32) for n in lengths]
     windows = [min(200, n) for n in lengths]  # no more than a text has tokens
     expected = [4 * (n * (64 + w + 64) + 2 * 32 * 32) for n, w in zip(lengths, windows, strict=True)]
