@@ -62,7 +62,9 @@ ARM = """(selector) => {
   })
 }"""
 
-Kind = Literal["segments", "list", "switch", "button", "canvas", "rows"]  # of a canvas: places across, or down
+Kind = Literal[
+    "segments", "list", "switch", "button", "canvas", "rows", "slider"
+]  # of a canvas: places across, or down
 
 
 @dataclass(frozen=True)
