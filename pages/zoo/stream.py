@@ -10,6 +10,7 @@ import streamlit as st
 from analysis.zoo import whole_head
 from attention.zoo.variant import Variant
 from pages.zoo.state import ZooState, state
+from ui import cached
 from ui.controls import slider
 from ui.i18n import _
 from ui.page import PageContext
@@ -23,8 +24,12 @@ def show_stream(opened: PageContext, variant: Variant, values: Mapping[str, int]
     """The chart up to the end, a mark at the token that is read, and the largest numbers of those read so far."""
     if variant.by_token is None:
         return
-    head, tokens = whole_head(opened.capture, opened.layer, opened.head), opened.capture.tokens
-    told = variant.by_token(head, **variant.numbers(values, head.n_tokens)).tolist()
+    capture, tokens = opened.capture, opened.capture.tokens
+    by_token, numbers = variant.by_token, variant.numbers(values, len(tokens))
+    told = cached.made(
+        ("by token", repr(capture.request), opened.layer, opened.head, variant.name, tuple(numbers.items())),
+        lambda: by_token(whole_head(capture, opened.layer, opened.head), **numbers).tolist(),
+    )
     last = len(told) - 1
     at = min(state().read, last)
     if last and key == "first":  # one for both that stand beside each other
