@@ -45,8 +45,9 @@ DEFAULT_TEXT = "The dog chased the squirrel because it"
 DEFAULT_MODEL = "default"
 UNREADABLE_TEXT = N_("The text in the address cannot be read: this is the text that the app begins with.")
 
-_MODEL, _TEXT, _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM, _STEP = (
+_MODEL, _TEXT, _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM, _STEP, _TOLD = (
     "model", "text", "picked", "session_id", "problems", "slots", "jobs", "set", "words", "room", "lesson_step",
+    "address_told",
 )  # fmt: skip
 _BARE = {_MODEL, KEY}  # of an address that says nothing of a text
 _CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
@@ -201,9 +202,15 @@ def address_parts() -> dict[str, str]:
 
 
 def write_address() -> None:
-    """Mirror the place in the address."""
-    if (wanted := address_parts()) != st.query_params.to_dict():
+    """Mirror the place in the address.
+
+    That of a run is the one the browser sent with what it asked for. It is an older one where a part that was drawn
+    alone asks for the whole page, in one run with a click that came meanwhile (Streamlit 1.67).
+    """
+    wanted = address_parts()
+    if wanted != st.query_params.to_dict() or wanted != st.session_state.get(_TOLD):
         st.query_params.from_dict(wanted)
+    st.session_state[_TOLD] = wanted
     st.session_state[_STEP] = [wanted.get(name) for name in LESSON]
 
 

@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from analysis import text_in_address
@@ -145,6 +146,33 @@ def test_only_the_first_run_of_a_session_reads_the_address():
     app.run()
     assert app.session_state["place"].layer == 3
     assert app.query_params == {"layer": "3"}
+
+
+def test_the_browser_is_told_where_its_run_came_with_an_older_address(monkeypatch: pytest.MonkeyPatch):
+    told: list[dict[str, str]] = []
+    proxy = type(st.query_params)
+    usual = proxy.from_dict
+    monkeypatch.setattr(proxy, "from_dict", lambda self, parts: (told.append(parts), usual(self, parts)))
+
+    def script() -> None:
+        import streamlit as st
+
+        from ui import session
+
+        session.begin()
+        session.move(layer=st.session_state.get("go to", 3))
+        session.write_address()
+
+    app = run(script, {"layer": "3"})
+    app.session_state["go to"] = 5
+    app.run()
+    app.session_state["go to"] = 3
+    app.query_params["layer"] = "3"  # not where the browser is
+    app.run()
+    assert told[-2:] == [{"layer": "5"}, {"layer": "3"}]
+    count = len(told)
+    app.run()
+    assert len(told) == count
 
 
 def test_another_text_forgets_positions_and_keeps_the_head():
