@@ -25,8 +25,9 @@ from model_runner.substitution import Substituted
 EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3), less the largest of its row
 OF_A_NUMBER = 7.0  # standard deviations of rounding beyond which no number is, were there 10^11 of them
 OF_A_SUM = 5.0  # of a sum over a head or a layer, of which there are hundreds
-ALIKE = 16  # units of the dtype by which two rows may differ and still be rounded together
+ALIKE = 4  # units of the dtype by which two rows may differ and still be rounded together
 OTHER_ORDER = 1e-6  # of Σ|w||v|: float64 sums in another order, the inverse in one of them included
+LEAST = 1e-3  # of a head's mean variance: less is not believed of a number
 UNIFORM = 1 / 3  # variance of a rounding, of its largest size squared
 
 EVERY_ROW = 1024  # tokens of a text of which every row is recomputed
@@ -178,8 +179,9 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     if own > exact:
         bias = None if record.bias is None else record.bias.tile(slice(0, len(record.q)), block, slice(0, keys))
         roundings = _Roundings(record, own, scores, weights, lse, found, bias)
-        allowed = torch.minimum(allowed, OF_A_NUMBER * roundings.of_numbers().sqrt() + sure)
-        rows = roundings.rows(error, sure)
+        numbers = roundings.of_numbers()
+        allowed = torch.minimum(allowed, OF_A_NUMBER * numbers.sqrt() + sure)
+        rows = roundings.rows(error, sure, numbers)
     error = error.abs()
     place = int(error.argmax())  # of a NaN where there is one
     largest = (float(error.flatten()[place]), float(allowed.flatten()[place]))
@@ -222,9 +224,14 @@ class _Roundings:
         rest = softmax.attend(squares, v**2) + self.found**2 * (1 + self._of_rows()[..., None])
         return spread.clamp(min=0.0) + UNIFORM * self.own**2 * rest
 
-    def rows(self, error: Tensor, sure: Tensor) -> _Rows:
-        """The differences along every way, a number a row: one rounding moves a whole row of numbers together."""
-        ways = list(self.ways())
+    def rows(self, error: Tensor, sure: Tensor, numbers: Tensor) -> _Rows:
+        """The differences along every way, a number a row: one rounding moves a whole row of numbers together.
+
+        A number counts the more the less it is rounded: so a small change shows in the sum that a few large ones hide.
+        """
+        usual = numbers.mean(dim=(1, 2), keepdim=True)
+        counts = usual / (numbers + LEAST * usual).clamp(min=torch.finfo(torch.float32).tiny)
+        ways = [way * counts for way in self.ways()]
         totals = torch.stack([(way * error).sum(dim=-1) for way in ways])
         sures = torch.stack([(way.abs() * sure).sum(dim=-1) for way in ways])
         variances, wholes = zip(*(self._along(way) for way in ways), strict=True)
