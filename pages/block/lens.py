@@ -107,7 +107,7 @@ def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int]) -> by
         number="percent" if shade == "probability" else "plain",
         open=open_cell,
         texts=translated(MAP_TEXTS),
-        row_labels=[*row_labels(found), _("on top from layer")],
+        row_labels=[*row_labels(found), _("first on top at layer")],
         column_labels=found.tokens,
         words=[*found.words, [found.names[row] for row in found.first]],
         max_height=MAP_HEIGHT,

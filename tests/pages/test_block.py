@@ -134,7 +134,7 @@ def test_the_lens_is_the_models_and_a_click_opens_its_cell():
     np.testing.assert_allclose(arrays["values"][:-1], lens.probabilities[..., 0].numpy(), atol=1e-5)
     assert np.isnan(arrays["values"][-1]).all()
     assert meta["words"][8] == [runner().token_text(int(token)) for token in lens.ids[-1, :, 0]]
-    assert (meta["open"], meta["row_labels"][-2:]) == ([8, 7], ["model (L7)", "on top from layer"])
+    assert (meta["open"], meta["row_labels"][-2:]) == ([8, 7], ["model (L7)", "first on top at layer"])
     app = send(app, "layer_head_map", "head", [3, 5])
     no_failure(app)
     assert (app.query_params["block.row"], app.query_params["query"]) == ("3", "5")
