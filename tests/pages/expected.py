@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from model_runner import Capture, CaptureRequest, Runner, load_runner
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 # One float32 softmax or product against another order of the same sums: a few units in the last place of 1.
 ROUNDING = 1e-5

@@ -12,7 +12,7 @@ from jobs.patching import Setting
 from jobs.second_text import PAIRS
 from model_runner import CaptureRequest, load_runner
 from tests.ui.driving import button, no_failure, open_app, payload, until
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/edit_heads/page.py"
 N = 8  # tokens of the default text

@@ -10,7 +10,7 @@ import pytest
 from model_runner.local.model_folder import DEFAULT_FOLDER
 from pages.entries import ENTRIES
 from tests.ui.driving import beside_head, components, html, no_failure, open_app, payload, sentences, type_text
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
 

@@ -11,7 +11,7 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep
 from model_runner.expert_questions import RandomRouting
 from tests.ui.driving import html, no_failure, open_app, payload, payloads, send, sentences, tell
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 

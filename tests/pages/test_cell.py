@@ -20,7 +20,7 @@ from pages.cell.export import snippet
 from pages.cell.steps import formula
 from tests.pages.visiting import visit
 from tests.ui.driving import components, no_failure, open_app, payload, send, sentences, type_text
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/cell/page.py"
 LAST = 7  # of the default text's eight tokens

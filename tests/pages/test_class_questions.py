@@ -19,7 +19,7 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
 from pages.classroom.columns import columns_of
 from tests.ui.driving import button, components, go, html, no_failure, open_app, send, sentences, type_text
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
 

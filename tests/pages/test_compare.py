@@ -21,8 +21,8 @@ from pages.compare.other import request_of
 from pages.compare.tokens import counts_of
 from tests.model_runner.tiny import byte_tokenizer, tiny
 from tests.ui.driving import html, no_failure, open_app, payloads, send, sentences
+from ui.address import DEFAULT_TEXT
 from ui.page import PageContext
-from ui.session import DEFAULT_TEXT
 
 PAGE = "pages/compare/page.py"
 BOOK = "The dog chased the book because it"

@@ -23,7 +23,7 @@ from pages.edit_heads.effects import RANKED, Effects, signed
 from tests.pages.expected import capture, runner
 from tests.pages.visiting import PATIENCE, eventually, type_text, visit, wait_for_rest
 from tests.ui.driving import button, components, html, no_failure, open_app, payloads, sentences, tell, until
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 

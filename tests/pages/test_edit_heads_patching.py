@@ -31,7 +31,7 @@ from tests.pages.patch_driving import (
     tokens,
 )
 from tests.ui.driving import html, no_failure, open_app, payload, send, sentences
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 

@@ -28,7 +28,7 @@ from tests.pages.patch_driving import (
 )
 from tests.ui.driving import components, no_failure, open_app, sentences, until
 from ui import session
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 

@@ -29,7 +29,7 @@ from tests.ui.driving import (
     sentences,
 )
 from ui import session
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 from viz.distribution import percent
 
 pytestmark = pytest.mark.table  # its tests take a second each

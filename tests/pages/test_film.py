@@ -16,7 +16,7 @@ from model_runner.transforms import DEFAULT
 from pages.film.export import code, film_view
 from tests.ui.driving import beside_head, go, html, no_failure, open_app, payload, send, sentences, type_text
 from ui import i18n
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/film/page.py"
 PROMPT = 8  # tokens of the default text

@@ -12,7 +12,7 @@ from pages.film.tables import tables_of
 from tests.pages.test_film import PAGE, PROMPT, film, ids, key_of, more, opened, steps, tokens
 from tests.ui.driving import components, go, html, no_failure, open_app, payload, send, sentences, type_text
 from ui import cached, i18n
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 
 def test_the_badge_checks_all_that_is_shown(monkeypatch):

@@ -16,7 +16,7 @@ from model_runner.questions import CacheLayers
 from pages.kv_cache.race import QUOTED
 from tests.pages.kv_driving import figure, opened, runner
 from tests.ui.driving import button, html, no_failure, payloads, sentences, type_text, until
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 

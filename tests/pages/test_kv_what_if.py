@@ -20,7 +20,7 @@ from model_runner.questions import CacheLayers, NextLogits
 from pages.kv_cache.what_if import to_generate, what_if_code
 from tests.pages.kv_driving import figure, opened, runner
 from tests.ui.driving import button, html, no_failure, sentences, until
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 

@@ -40,7 +40,7 @@ from tests.ui.driving import (
     type_text,
     until,
 )
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/masks/page.py"
 N = 8  # tokens of the default text

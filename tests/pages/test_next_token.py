@@ -21,7 +21,7 @@ from pages.next_token.views import Bench
 from tests.ui import driving
 from tests.ui.driving import components, go, html, no_failure, open_app, payload, send, sentences
 from ui import i18n
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/next_token/page.py"
 LAST = 7  # of the default text's eight tokens

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.ui.driving import beside_head, no_failure, open_app, payload, send, type_text
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 MINE, YOURS = "My quokka says hello", "Your zeppelin answers nothing"
 

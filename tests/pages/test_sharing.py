@@ -28,7 +28,7 @@ from tests.ui.taken import Taken, taken
 from tests.viz.components.test_packing import unpacked
 from ui import i18n
 from ui import view as ui_view
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 

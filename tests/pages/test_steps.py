@@ -14,7 +14,7 @@ from model_runner import CaptureRequest, load_runner
 from pages.steps.numbers import numbers_of
 from pages.steps.small import Small, small_code, tables_of
 from tests.ui.driving import components, html, no_failure, open_app, payload, payloads, send, sentences
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
 

@@ -16,7 +16,7 @@ from model_runner import CaptureRequest, load_runner
 from tests.pages.test_masks import values_in
 from tests.pages.zoo_driving import PAGE, close, head, maps, offering, opened
 from tests.ui.driving import html, no_failure, open_app, payloads, send, sentences
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 
 @pytest.fixture

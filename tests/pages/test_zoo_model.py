@@ -25,7 +25,7 @@ from tests.pages.test_reading import VIEWS
 from tests.ui.driving import html, no_failure, open_app, payload, payloads, sentences
 from tests.ui.taken import Taken, taken
 from ui import view as ui_view
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/zoo/page.py"
 HERE = {"layer": "3", "head": "5"}

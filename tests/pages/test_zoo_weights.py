@@ -11,7 +11,7 @@ from model_runner.local.runner import LocalRunner
 from model_runner.matrix_edit import ScaledSingulars
 from tests.pages.expected import ROUNDING, masked, runner, weights
 from tests.ui.driving import html, no_failure, open_app, payloads, sentences
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 from ui.wording import plain
 
 PAGE = "pages/zoo/page.py"

@@ -14,7 +14,7 @@ from model_runner import CaptureRequest, load_runner
 from tests.ui.driving import no_failure, open_app, payloads
 from tests.ui.taken import Taken, taken
 from ui import view as ui_view
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/zoo/page.py"
 PLACE = ("model", "text", "layer", "head", "query", "key")  # parts of the address that every page has
