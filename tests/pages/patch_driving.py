@@ -11,7 +11,7 @@ from analysis.patching import contrasting
 from jobs.patching import Setting
 from jobs.second_text import PAIRS
 from model_runner import CaptureRequest, load_runner
-from tests.ui.driving import button, no_failure, open_app, payload, until
+from tests.ui.driving import button, open_app, payload, until
 from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/edit_heads/page.py"
@@ -38,9 +38,7 @@ def tokens():
 
 def opened(**address: str):
     """The view with its map complete."""
-    app = finished(open_app(page=PAGE, heads="patching", **address))
-    no_failure(app)
-    return app
+    return finished(open_app(page=PAGE, heads="patching", **address))
 
 
 def finished(app):

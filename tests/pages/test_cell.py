@@ -19,7 +19,7 @@ from model_runner.python_lines import python_start
 from pages.cell.export import snippet
 from pages.cell.steps import formula
 from tests.pages.visiting import visit
-from tests.ui.driving import components, no_failure, open_app, payload, send, sentences, type_text
+from tests.ui.driving import components, open_app, payload, send, sentences, type_text
 from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/cell/page.py"
@@ -33,7 +33,6 @@ def capture(*edits: Edit):
 
 def test_the_steps_carry_the_captures_own_numbers():
     app = open_app(page=PAGE, layer="3", head="2", query="5", key="1")
-    no_failure(app)
     meta, arrays = payload(app, "cell_steps")
     assert (meta["head"], meta["query"][1], meta["key"]) == ("L3H2", 5, 1)
     assert meta["labels"] == [token.text for token in capture().tokens]
@@ -53,7 +52,6 @@ def test_the_steps_carry_the_captures_own_numbers():
 
 def test_without_an_address_it_shows_the_last_token_and_the_key_it_looks_at_most():
     app = open_app(page=PAGE)
-    no_failure(app)
     meta, arrays = payload(app, "cell_steps")
     assert meta["query"] == ["·it", LAST]
     assert meta["key"] == int(arrays["weights"].argmax())
@@ -99,7 +97,6 @@ def test_the_coordinates_move_the_place():
     app.selectbox(key="place_head").set_value(0).run()
     app.number_input(key="place_query").set_value(6).run()
     app.number_input(key="place_key").set_value(2).run()
-    no_failure(app)
     meta, _ = payload(app, "cell_steps")
     assert (meta["head"], meta["query"][1], meta["key"]) == ("L5H0", 6, 2)
     app.button(key="cell_strongest").click().run()
@@ -116,14 +113,12 @@ def test_the_coordinates_move_the_place():
 )
 def test_a_place_that_does_not_exist_is_one_sentence_above_a_picture_of_another(address, sentence):
     app = open_app(page=PAGE, **address)
-    no_failure(app)
     assert any(sentence in shown for shown in sentences(app)), sentences(app)
     assert "cell_steps" in components(app)
 
 
 def test_a_shorter_text_after_a_far_key_is_shown_without_complaint():
     app = type_text(open_app(page=PAGE, query="7", key="6"), "Hi")
-    no_failure(app)
     assert sentences(app) == []
     assert payload(app, "cell_steps")[0]["total"] == len(payload(app, "token_strip")[0]["labels"])
 
@@ -132,7 +127,6 @@ def test_a_shorter_text_after_a_far_key_is_shown_without_complaint():
 @pytest.mark.table
 def test_a_layer_without_weights_says_so_and_is_not_offered(folder_of):
     app = open_app(page=PAGE, model=folder_of("jamba"), layer="0")
-    no_failure(app)
     assert any("Layer 0 has no softmax attention" in shown for shown in sentences(app)), sentences(app)
     assert payload(app, "cell_steps")[0]["head"].startswith("L1H")
     assert app.selectbox(key="place_layer").options == ["1"]
@@ -140,7 +134,6 @@ def test_a_layer_without_weights_says_so_and_is_not_offered(folder_of):
 
 def test_a_model_whose_push_cannot_be_separated_shows_the_other_steps_and_why(folder_of):
     app = open_app(page=PAGE, model=folder_of("gemma2"))
-    no_failure(app)
     meta, _ = payload(app, "cell_steps")
     assert "cannot be separated in this model" in meta["push"]
     assert "not simply added to the residual stream" in meta["push"]
@@ -164,7 +157,6 @@ def test_a_carried_edit_leaves_the_output_and_doubles_what_is_passed_on_and_push
     assert "passed_on" not in plain
     edits = (ScaledHead(7, 1, 2.0),)
     app = open_app(page=PAGE, edits=written(edits), everywhere="1", **address)
-    no_failure(app)
     meta, arrays = payload(app, "cell_steps")
     np.testing.assert_allclose(arrays["mixed"], plain["mixed"], atol=1e-5)
     np.testing.assert_allclose(arrays["passed_on"], 2 * plain["mixed"], atol=1e-3)  # the model's own, by another sum
@@ -181,7 +173,6 @@ def test_a_carried_edit_leaves_the_output_and_doubles_what_is_passed_on_and_push
 def test_an_ablated_head_pushes_no_token():
     edits = (ScaledHead(7, 1, 0.0),)
     app = open_app(page=PAGE, layer="7", head="1", edits=written(edits), everywhere="1")
-    no_failure(app)
     meta, arrays = payload(app, "cell_steps")
     assert not arrays["passed_on"].any()
     assert arrays["mixed"].any()

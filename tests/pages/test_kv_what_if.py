@@ -19,7 +19,7 @@ from model_runner.python_lines import python_start
 from model_runner.questions import CacheLayers, NextLogits
 from pages.kv_cache.what_if import to_generate, what_if_code
 from tests.pages.kv_driving import figure, opened, runner
-from tests.ui.driving import button, html, no_failure, sentences, until
+from tests.ui.driving import button, html, sentences, until
 from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
@@ -35,7 +35,6 @@ def logits(*edits: Any):
 
 def test_the_curve_has_every_window_with_sinks_and_without():
     app = answered(sinks="2")
-    no_failure(app)
     alone, sinks = figure(app, "kv_curve")["data"]
     assert alone["x"] == sinks["x"] == list(range(1, 9))
     for window in (1, 4, 8):
@@ -47,7 +46,6 @@ def test_the_curve_has_every_window_with_sinks_and_without():
 def test_the_slider_moves_the_marker_the_next_token_and_the_text():
     app = opened(kv="what_if", sinks="1")
     app.slider(key="kv_cache.keep").set_value(2).run()
-    no_failure(app)
     assert app.query_params["kv_cache.keep"] == "2"
     until(app, lambda app: not button(app, "curve_stop"))
     assert figure(app, "kv_curve")["layout"]["shapes"][0]["x0"] == 2
@@ -72,7 +70,6 @@ def test_the_bytes_left_are_those_of_what_is_kept():
 def test_int8_is_asked_for_all_tokens():
     app = answered(drop="int8")
     assert "W and S change nothing" in html(app)
-    no_failure(app)
     assert not {"kv_cache.keep", "kv_cache.sinks"} & {one.key for one in (*app.slider, *app.selectbox)}
     assert figure(app, "kv_curve")["layout"]["shapes"][0]["type"] == "line"  # its level; no window is marked
     assert len(figure(app, "kv_curve")["layout"]["shapes"]) == 1
@@ -85,7 +82,6 @@ def test_int8_is_asked_for_all_tokens():
 )
 def test_a_window_that_keeps_nothing_is_one_sentence_and_half_the_text_is_used(keep, said):
     app = opened(kv="what_if", keep=keep)
-    no_failure(app)
     assert [said in shown for shown in sentences(app)] == [True]
     assert app.slider(key="kv_cache.keep").value == 4
 
@@ -113,7 +109,7 @@ def test_another_model_continues_the_text_by_itself(folder_of):
     app = opened(kv="what_if")
     own = continued(app)
     app.session_state["model"] = folder_of("llama")
-    no_failure(app.run())
+    app.run()
     assert continued(app) != own
 
 

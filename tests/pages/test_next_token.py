@@ -19,7 +19,7 @@ from pages.next_token.export import rows as rows_of
 from pages.next_token.export import svg as svg_of
 from pages.next_token.views import Bench
 from tests.ui import driving
-from tests.ui.driving import components, go, html, no_failure, open_app, payload, send, sentences
+from tests.ui.driving import components, go, html, open_app, payload, send, sentences
 from ui import i18n
 from ui.address import DEFAULT_TEXT
 
@@ -67,7 +67,6 @@ def bench(query: int = 2, of: Capture | None = None, **changes: Any) -> Bench:
 
 def test_the_picture_has_the_models_logits_over_the_whole_vocabulary():
     app = open_app(page=PAGE)
-    no_failure(app)
     assert sentences(app) == []
     meta, arrays = payload(app, "sampling_bench")
     np.testing.assert_array_equal(arrays["logits"], capture().logits(-1).numpy())
@@ -105,7 +104,6 @@ ADDRESS = {
 @pytest.mark.parametrize("given", [ADDRESS, OLD_ADDRESS], ids=["now", "old"])
 def test_every_setting_of_an_address_is_shown_and_stays_in_it(given):
     app = open_app(page=PAGE, **given)
-    no_failure(app)
     assert sentences(app) == []
     start = shown(app)["start"]
     settings = {
@@ -124,7 +122,6 @@ def test_what_was_set_in_the_picture_is_in_the_address_and_the_picture_is_not_se
     before = driving._proto(app, "sampling_bench").bytes
     value = told(app, temperature=0.55, top_p=0.95, seed="-3") | {"draws": 10, "find": 300}
     send(app, "sampling_bench", "settings", value)
-    no_failure(app)
     assert driving.beside_head(app) == {
         "sampling.temperature": "0.55", "sampling.top_p": "0.95", "sampling.seed": "-3",
         "next_token.draws": "10", "next_token.find": "300",
@@ -179,7 +176,6 @@ def test_the_first_draw_is_the_films_next_token():
 )
 def test_an_impossible_part_of_the_address_is_told_and_its_default_taken(given, said):
     app = open_app(page=PAGE, **given)
-    no_failure(app)
     (sentence,) = sentences(app)
     assert said in sentence
     assert driving.beside_head(app) == {}
@@ -199,7 +195,6 @@ BOTH_WAYS = "cannot continue a text: its tokens also look at those after them, s
 )
 def test_what_has_no_next_token_says_so(folder_of, given, words):
     app = open_app(page=PAGE, **{name: value if name == "text" else folder_of(value) for name, value in given.items()})
-    no_failure(app)
     (said,) = sentences(app)
     assert words in said
     assert "sampling_bench" not in components(app)
@@ -209,7 +204,6 @@ def test_what_has_no_next_token_says_so(folder_of, given, words):
 def test_logits_that_are_no_numbers_are_said_and_nothing_is_drawn(monkeypatch, value):
     monkeypatch.setattr(Capture, "logits", lambda *_: torch.full((8192,), value))
     app = open_app(page=PAGE)
-    no_failure(app)
     (said,) = sentences(app)
     assert said.startswith(BROKEN)
     assert "sampling_bench" not in components(app)

@@ -13,7 +13,7 @@ import pytest
 
 from model_runner import CaptureRequest
 from model_runner.edits import KeepLast
-from tests.ui.driving import no_failure, open_app, payload
+from tests.ui.driving import open_app, payload
 from tests.ui.taken import Taken, taken
 from ui import view
 from ui.view import caption
@@ -41,7 +41,7 @@ def offered(monkeypatch) -> list[Taken]:
 
 @pytest.mark.parametrize("address", READINGS, ids=str)
 def test_the_lines_of_python_give_the_array_of_the_file(taken, address):
-    no_failure(open_app(**address))
+    open_app(**address)
     names: dict[str, Any] = {}
     exec(taken[-1].snippet, names)
     np.testing.assert_array_equal(names["values"], taken[-1].arrays["values"])
