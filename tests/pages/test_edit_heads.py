@@ -18,8 +18,7 @@ from tests.pages.edit_driving import HERE, PAGE, N, add, capture, chips, drop, e
 from tests.pages.expected import ROUNDING, runner
 from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
 from tests.ui.driving import components, html, open_app, payload, payloads, send, sentences
-from tests.ui.taken import Taken, taken
-from ui import view
+from tests.ui.taken import offers, ran
 
 WAYS = {
     "zero": ({}, (ScaledHead(3, 1, 0.0),), "L3H1 ablated"),
@@ -230,12 +229,10 @@ def test_a_mean_has_no_continuation_and_everything_else_stays():
 
 
 def test_the_files_and_the_code_give_the_changed_map_and_name_the_edits(monkeypatch):
-    offered: list[Taken] = []
-    monkeypatch.setattr(view, "show_take_away", lambda opened, shown: offered.append(taken(opened, shown)))
+    offered = offers(monkeypatch)
     edits = (Blocked(((7, 1),), (3,), (1,)), ScaledHead(2, 4, 0.5))
     open_app(page=PAGE, edits=written(edits), **HERE)
-    names: dict[str, Any] = {}
-    exec(compile(offered[-1].snippet, "snippet", "exec"), names)
+    names = ran(offered[-1].snippet)
     np.testing.assert_allclose(names["values"], expected_map(*edits), atol=ROUNDING)
     stored = offered[-1].arrays
     np.testing.assert_allclose(stored["values"], expected_map(*edits), atol=ROUNDING)

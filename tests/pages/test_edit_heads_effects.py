@@ -23,6 +23,7 @@ from pages.edit_heads.effects import RANKED, Effects, signed
 from tests.pages.expected import capture, runner
 from tests.pages.visiting import PATIENCE, eventually, type_text, visit, wait_for_rest
 from tests.ui.driving import button, components, html, open_app, payloads, sentences, tell, until
+from tests.ui.taken import ran
 from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
@@ -194,8 +195,7 @@ def test_an_encoder_predicts_no_next_token_and_says_so(folder_of):
 def test_the_snippet_gives_the_three_maps():
     opened: Any = SimpleNamespace(capture=capture(), runner=runner())
     wanted = expected(top())
-    names: dict[str, Any] = {}
-    exec(compile(effects_snippet(opened, Effects(top(), wanted, True)), "snippet", "exec"), names)
+    names = ran(effects_snippet(opened, Effects(top(), wanted, True)))
     np.testing.assert_allclose(names["lost"], wanted.lost, atol=1e-6)
     np.testing.assert_allclose(names["pushed"], wanted.pushed, atol=1e-6)
     np.testing.assert_allclose(names["written"], wanted.written, atol=1e-6)

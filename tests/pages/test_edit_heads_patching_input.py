@@ -27,6 +27,7 @@ from tests.pages.patch_driving import (
     tokens,
 )
 from tests.ui.driving import components, open_app, sentences, until
+from tests.ui.taken import ran
 from ui import session
 from ui.address import DEFAULT_TEXT
 
@@ -117,8 +118,7 @@ def test_the_snippet_gives_the_numbers_of_the_map(kind, reversed):
     one = setting(kind, reversed=reversed)
     page: Any = SimpleNamespace(capture=capture(), layer=3, head=2)
     found: Any = SimpleNamespace(setting=one)
-    names: dict[str, Any] = {}
-    exec(compile(patch_snippet(page, found), "snippet", "exec"), names)
+    names = ran(patch_snippet(page, found))
     np.testing.assert_allclose(names["changes"].numpy(), computed(one), atol=CLOSE)
     assert names["before"] == logit_difference(one.plain, tokens())
     assert names["goal"] == logit_difference(one.other, tokens())

@@ -1,4 +1,4 @@
-"""The embedded encoder in the app: texts with hidden words, in which every token looks both ways."""
+"""The embedded encoder: texts with hidden words, in which every token looks both ways; pages: test_every_model.py."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import pytest
 
 from analysis.examples import OF_MODEL, examples_of
 from tests.pages.test_families_sentences import A, B, by_transformers
-from tests.ui.driving import beside_head, html, open_app, payload, sentences
+from tests.ui.driving import beside_head, html, open_app, payload
 
-PAGES = ("cell", "positions", "masks", "sharing", "edit_heads", "block")  # that have something to show of any model
-GOING_ON = ("next_token", "film", "kv_cache")
 TEXT = OF_MODEL["encoder"][0].text
 
 pytestmark = pytest.mark.table  # every page
@@ -47,19 +45,6 @@ def test_two_sentences_have_the_map_and_the_guess_that_transformers_reads_with_t
     page = html(app)
     assert "atlas-badge ok" in page
     assert all(one.replace("<", "&lt;") in page for one in guesses)
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_that_needs_no_next_token_shows_it(page):
-    app = open_app(page=f"pages/{page}/page.py", model="encoder", text=TEXT)
-    assert "atlas-badge ok" in html(app)
-
-
-@pytest.mark.parametrize("page", GOING_ON)
-def test_the_others_say_why_they_cannot(page):
-    app = open_app(page=f"pages/{page}/page.py", model="encoder", text=TEXT)
-    (said,) = sentences(app)
-    assert said.startswith("The model encoder (bert) cannot continue a text")
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

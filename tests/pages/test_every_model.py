@@ -12,8 +12,11 @@ PAGES = [entry.file.split("/")[1] for entry in ENTRIES]
 NO_CHANGE = "This change cannot be made: its attention does not go through transformers' attention interface"
 NO_ROTATION = "has no rotation: its queries and keys do not depend on positions this way."
 GROWS = "it adds a bias to its scores, which is not known of a text that grows."
-ONE_STACK = "So far this is only done for models with one stack of layers"
-NOT_NEXT = "cannot continue a text: "
+ONE_STACK = (
+    "So far this is only done for models with one stack of layers; translator is an encoder–decoder. "
+    "Other pages and views show it, Heads first of all; or choose another model here."
+)
+NOT_NEXT = "The model encoder (bert) cannot continue a text: "
 HEARS = "cannot be captured: its encoder reads sound, and only texts can be looked at so far."
 NO_SOFTMAX = "cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
 # model → page → what the one sentence has in it, where there is one; the page named "" stands for all others
@@ -30,7 +33,10 @@ TABLE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("compare", "long_texts", "masks", "sharing"), ONE_STACK),
     },
 }
-OFTEN = [("gptj", "sharing"), ("bloom", "positions"), ("translator", "compare")]
+OFTEN = [
+    ("gptj", "sharing"), ("bloom", "positions"), ("translator", "compare"), ("translator", "masks"),
+    ("encoder", "cell"), ("encoder", "film"),
+]  # fmt: skip
 NO_CAPTURE = [("bloom", "film"), ("encoder", "film")]
 
 EXAMPLES = {

@@ -15,6 +15,7 @@ from model_runner.questions import Beams
 from model_runner.transforms import DEFAULT
 from pages.film.export import code, film_view
 from tests.ui.driving import beside_head, go, html, open_app, payload, send, sentences, type_text
+from tests.ui.taken import ran
 from ui import i18n
 from ui.address import DEFAULT_TEXT
 
@@ -275,9 +276,8 @@ def test_the_snippet_makes_the_same_tokens():
     app = more(open_app(page=PAGE), 3)
     force(app, 3, film(app)["frames"][3]["tokens"][2])
     more(app, 5)
-    names: dict[str, Any] = {}
     held = app.session_state["jobs"].get("film", key_of(app), lambda _: None)
-    exec(compile(code(held), "snippet", "exec"), names)
+    names = ran(code(held))
     assert list(names["ids"]) == tokens(app)
     assert len(names["capture"].tokens) == PROMPT + len(tokens(app))
 

@@ -20,6 +20,7 @@ from model_runner.questions import CacheLayers, NextLogits
 from pages.kv_cache.what_if import to_generate, what_if_code
 from tests.pages.kv_driving import figure, opened, runner
 from tests.ui.driving import button, html, sentences, until
+from tests.ui.taken import ran
 from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
@@ -97,8 +98,7 @@ def test_the_snippet_gives_the_kl_of_the_page_of_a_text_with_a_continuation_too(
     monkeypatch.setattr("ui.i18n.language", lambda: "en")
     capture = runner().capture(CaptureRequest(DEFAULT_TEXT, continuation=(5, 7)))
     page: Any = SimpleNamespace(runner=runner(), capture=capture, layer=3, head=1)
-    names: dict[str, Any] = {}
-    exec(compile(python_start(page.capture.request) + what_if_code(page, Trial(3, 1)), "snippet", "exec"), names)
+    names = ran(python_start(page.capture.request) + what_if_code(page, Trial(3, 1)))
     after = runner().capture(replace(capture.request, edits=Trial(3, 1).edits))
     assert float(names["kl"]) == pytest.approx(kl_nats(capture.logits(-1), after.logits(-1)), rel=1e-4)
     steps = runner().generate(to_generate(page, Trial(3, 1)))

@@ -39,6 +39,7 @@ from tests.ui.driving import (
     type_text,
     until,
 )
+from tests.ui.taken import ran
 from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/masks/page.py"
@@ -244,8 +245,7 @@ def test_the_snippets_give_the_numbers_of_the_pictures():
         choice=BY_CHOICE["window"], values={"window": 2}, painted=Painted(((4, 4),)), index=None,
         picture=SimpleNamespace(layers=np.ones((N, N), np.uint8)), causal=True,
     )  # fmt: skip
-    names: dict[str, Any] = {}
-    exec(compile(gallery_snippet(opened, gallery), "snippet", "exec"), names)
+    names = ran(gallery_snippet(opened, gallery))
     expected = kept(BY_NAME["window"], {"window": 2}, N).numpy().copy()
     expected[4, 4] = False
     np.testing.assert_array_equal(names["values"] == 1, expected)

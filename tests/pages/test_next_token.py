@@ -20,6 +20,7 @@ from pages.next_token.export import svg as svg_of
 from pages.next_token.views import Bench
 from tests.ui import driving
 from tests.ui.driving import components, go, html, open_app, payload, send, sentences
+from tests.ui.taken import ran
 from ui import i18n
 from ui.address import DEFAULT_TEXT
 
@@ -235,8 +236,7 @@ def test_the_tables_hold_every_stage(in_english):
 @pytest.mark.parametrize("compare", [False, True])
 def test_the_snippet_gives_the_numbers_of_the_picture(compare, in_english):
     given = bench(a=Sampling(temperature=0.7, top_p=0.9, seed=3), b=Sampling(top_k=4), compare=compare, draws=20)
-    names: dict[str, Any] = {}
-    exec(compile(python_start(given.opened.capture.request) + next_token_view(given).code, "snippet", "exec"), names)
+    names = ran(python_start(given.opened.capture.request) + next_token_view(given).code)
     end = "_a" if compare else ""
     want = given.stages(given.a)[-1].probabilities
     torch.testing.assert_close(names[f"probabilities{end}"], want)

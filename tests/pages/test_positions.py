@@ -14,7 +14,7 @@ from model_runner import Capture
 from tests.model_runner.families import FAMILIES
 from tests.pages.expected import capture
 from tests.ui.driving import components, open_app, payload, send, sentences
-from tests.ui.taken import Taken, taken
+from tests.ui.taken import Taken, offers, ran
 from ui import view as ui_view
 
 PAGE = "pages/positions/page.py"
@@ -232,8 +232,7 @@ def test_sinusoidal_and_alibi_follow_their_formulas():
 @pytest.fixture
 def offered(monkeypatch):
     """What a view offers to take away, with its menu open."""
-    kept: list[Taken] = []
-    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
+    kept = offers(monkeypatch)
 
     def of(view: str) -> Taken:
         kept.clear()
@@ -263,8 +262,7 @@ SNIPPETS = {
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_snippet_gives_the_numbers_of_the_picture(offered, view):
-    names: dict[str, Any] = {}
-    exec(compile(offered(view).snippet, "snippet", "exec"), names)
+    names = ran(offered(view).snippet)
     found, wanted = SNIPPETS[view](names)
     np.testing.assert_allclose(found, wanted, atol=ROUNDING)
 

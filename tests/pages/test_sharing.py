@@ -24,7 +24,7 @@ from pages.sharing.picture import Shares
 from tests.pages.test_masks import values_in
 from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import button, components, html, open_app, payload, send, sentences, until
-from tests.ui.taken import Taken, taken
+from tests.ui.taken import Taken, ran, taken
 from tests.viz.components.test_packing import unpacked
 from ui import i18n
 from ui import view as ui_view
@@ -203,8 +203,7 @@ def test_every_file_of_the_model_holds_the_drift_in_view_and_says_so(offered, dr
     np.testing.assert_allclose(arrays["drift_of_attention"], wanted["attention"], atol=1e-6)
     np.testing.assert_allclose(arrays["drift_of_output"], wanted["output"], atol=1e-6)
     assert arrays["n_bytes"].tolist() == [65536, 16384]
-    names: dict[str, Any] = {}
-    exec(compile(take.snippet, "snippet", "exec"), names)
+    names = ran(take.snippet)
     np.testing.assert_allclose(names["attention"], wanted["attention"], atol=1e-6)
     np.testing.assert_allclose(names["output"], wanted["output"], atol=1e-6)
     assert names["kl"] == pytest.approx(next_token_change(before, after).kl, rel=1e-6)
@@ -229,8 +228,7 @@ def test_the_charts_are_given_away_with_the_code_that_makes_them(offered):
     bars = re.findall(r'<rect [^>]*width="([\d.]+)"[^>]*class="bar ', take.svg)
     widths = np.array([float(width) for width in bars]).reshape(3, 3).T
     np.testing.assert_allclose(widths / widths.max(axis=0), table / table.max(axis=0), atol=1e-4)
-    names: dict[str, Any] = {}
-    exec(compile(take.snippet, "snippet", "exec"), names)
+    names = ran(take.snippet)
     np.testing.assert_allclose(np.transpose([names["kl"], names["perplexities"]]), table.to_numpy()[:, :2], rtol=1e-6)
 
 

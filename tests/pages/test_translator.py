@@ -26,7 +26,6 @@ from tests.ui.driving import beside_head, html, open_app, payload, send, sentenc
 TEXT = OF_MODEL["translator"][0].text
 ADDRESS = {"model": "translator", "text": TEXT}
 SHOWN = ("heads", "cell", "next_token", "film", "positions", "edit_heads", "kv_cache")
-REFUSED = ("compare", "masks", "sharing")
 
 pytestmark = pytest.mark.table  # every page
 
@@ -124,16 +123,6 @@ def test_the_pages_that_know_two_texts_show_them_with_a_place_that_does_not_exis
         assert "atlas-badge ok" in html(app) or says_nothing
         if says_nothing:
             assert any(one.startswith("An encoder only reads: it predicts no token.") for one in sentences(app))
-
-
-@pytest.mark.parametrize("page", REFUSED)
-def test_the_others_say_that_they_do_not_so_far(page):
-    app = open_app(page=f"pages/{page}/page.py", **ADDRESS)
-    (said,) = sentences(app)
-    assert said == (
-        "So far this is only done for models with one stack of layers; translator is an encoder–decoder. "
-        "Other pages and views show it, Heads first of all; or choose another model here."
-    )
 
 
 @pytest.mark.parametrize("attention", ["decoder", "cross"])
