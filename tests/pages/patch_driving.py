@@ -10,7 +10,7 @@ import numpy as np
 from analysis.patching import contrasting
 from jobs.patching import Setting
 from jobs.second_text import PAIRS
-from model_runner import CaptureRequest, load_runner
+from tests.pages.expected import capture, runner
 from tests.ui.driving import button, open_app, payload, until
 from ui.address import DEFAULT_TEXT
 
@@ -19,16 +19,6 @@ N = 8  # tokens of the default text
 OTHER = PAIRS[DEFAULT_TEXT]
 DIFFERENT = 5  # where its token is another
 CLOSE = 1e-4  # logits: rounding of sums of size 20 in float32
-
-
-@functools.cache
-def runner() -> Any:
-    return load_runner("default")
-
-
-@functools.cache
-def capture(text=DEFAULT_TEXT):
-    return runner().capture(CaptureRequest(text=text))
 
 
 @functools.cache

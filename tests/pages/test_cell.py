@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from types import SimpleNamespace
 from typing import Any
@@ -12,24 +11,18 @@ import pytest
 from playwright.sync_api import expect
 
 from analysis.cell import Push, cell
-from model_runner import CaptureRequest, load_runner
 from model_runner.edit_text import written
-from model_runner.edits import Edit, ScaledHead
+from model_runner.edits import ScaledHead
 from model_runner.python_lines import python_start
 from pages.cell.export import snippet
 from pages.cell.steps import formula
+from tests.pages.expected import capture, runner
 from tests.pages.visiting import visit
 from tests.ui.driving import open_app, payload, send, sentences, type_text
 from tests.ui.taken import ran
-from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/cell/page.py"
 LAST = 7  # of the default text's eight tokens
-
-
-@functools.cache
-def capture(*edits: Edit):
-    return load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits))
 
 
 def test_the_steps_carry_the_captures_own_numbers():
@@ -48,7 +41,7 @@ def test_the_steps_carry_the_captures_own_numbers():
     np.testing.assert_allclose(arrays["mixed"], capture().record(3).output[5, 2].numpy(), atol=1e-4)
     push = capture().direct_logits(3, 2, 5)
     assert meta["push"]["promoted"][0][1] == pytest.approx(float(push.max()), abs=1e-5)
-    assert meta["push"]["promoted"][0][0] == load_runner("default").token_text(int(push.argmax()))
+    assert meta["push"]["promoted"][0][0] == runner().token_text(int(push.argmax()))
 
 
 def test_without_an_address_it_shows_the_last_token_and_the_key_it_looks_at_most():
@@ -147,13 +140,15 @@ def test_a_carried_edit_leaves_the_output_and_doubles_what_is_passed_on_and_push
     meta, arrays = payload(app, "cell_steps")
     np.testing.assert_allclose(arrays["mixed"], plain["mixed"], atol=1e-5)
     np.testing.assert_allclose(arrays["passed_on"], 2 * plain["mixed"], atol=1e-3)  # the model's own, by another sum
-    np.testing.assert_array_equal(arrays["passed_on"], capture(*edits).record(7).passed_on[5, 1].numpy())
+    np.testing.assert_array_equal(arrays["passed_on"], capture(edits=edits).record(7).passed_on[5, 1].numpy())
     # Twice the vector, through a norm held at the changed stream's size.
-    stream, changed = (one.residuals[-1][5].double().square().mean().sqrt() for one in (capture(), capture(*edits)))
+    stream, changed = (
+        one.residuals[-1][5].double().square().mean().sqrt() for one in (capture(), capture(edits=edits))
+    )
     assert meta["push"]["promoted"][0][1] == pytest.approx(
         2 * float(stream / changed) * plain_meta["push"]["promoted"][0][1], rel=1e-3
     )
-    for one, pushed in ((capture(), "output"), (capture(*edits), "passed on")):
+    for one, pushed in ((capture(), "output"), (capture(edits=edits), "passed on")):
         assert formula(cell(one, 7, 1, 5, 1)).endswith(f"push = W_U · norm(W_O · {pushed})")
 
 
@@ -168,8 +163,8 @@ def test_an_ablated_head_pushes_no_token():
 
 def test_the_snippet_under_edits_gives_what_is_passed_on():
     edits = (ScaledHead(3, 2, 2.0),)
-    found = cell(capture(*edits), 3, 2, 5, 1)
-    opened: Any = SimpleNamespace(capture=capture(*edits))
+    found = cell(capture(edits=edits), 3, 2, 5, 1)
+    opened: Any = SimpleNamespace(capture=capture(edits=edits))
     names = ran(python_start(opened.capture.request) + snippet(found))
     np.testing.assert_allclose(names["passed_on"].numpy(), 2 * names["output"].numpy(), atol=2e-4)
     assert "passed_on" not in snippet(cell(capture(), 3, 2, 5, 1))

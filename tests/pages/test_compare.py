@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from types import SimpleNamespace
 
@@ -14,27 +13,19 @@ from analysis.aligned_heads import aligned_heads
 from analysis.head_grid import head_grid
 from analysis.head_map import head_map
 from attention.metrics import METRICS
-from model_runner import Capture, CaptureRequest, load_runner
+from model_runner import CaptureRequest, load_runner
 from pages.compare import names, numbers
 from pages.compare.names import names_of, note_of
 from pages.compare.other import request_of
 from pages.compare.tokens import counts_of
 from tests.model_runner.tiny import byte_tokenizer, tiny
+from tests.pages.expected import capture, runner
 from tests.ui.driving import html, open_app, payloads, send, sentences
 from ui.address import DEFAULT_TEXT
 from ui.page import PageContext
 
 PAGE = "pages/compare/page.py"
 BOOK = "The dog chased the book because it"
-
-
-@functools.cache
-def runner(name: str = "default"):
-    return load_runner(name)
-
-
-def capture(text: str = DEFAULT_TEXT, name: str = "default") -> Capture:
-    return runner(name).capture(CaptureRequest(text=text))
 
 
 def maps(app):
@@ -271,6 +262,6 @@ def test_sides_are_named_by_what_tells_them_apart(monkeypatch):
     assert len(second) < 55
     assert note_of(aligned_heads(a.capture, (0, 0), a.capture, (0, 0)), 2, (a.capture, a.capture)) == ""
     beside = note_of(
-        aligned_heads(a.capture, (0, 0), capture(name="encoder"), (0, 0)), 0, (a.capture, capture(name="encoder"))
+        aligned_heads(a.capture, (0, 0), capture(model="encoder"), (0, 0)), 0, (a.capture, capture(model="encoder"))
     )
     assert beside.startswith("⟨bos⟩ of A and ⟨CLS⟩ of B stand for no text")

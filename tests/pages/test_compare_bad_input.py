@@ -7,7 +7,8 @@ import pytest
 from analysis.head_map import head_map
 from model_runner import Capture, Check
 from model_runner.errors import ModelNotListed
-from tests.pages.test_compare import BOOK, PAGE, capture, maps, same
+from tests.pages.expected import capture
+from tests.pages.test_compare import BOOK, PAGE, maps, same
 from tests.ui.driving import button, components, html, open_app, sentences
 from ui import cached, session
 

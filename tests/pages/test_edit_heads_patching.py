@@ -13,6 +13,7 @@ from analysis.patching import logit_difference
 from jobs.second_text import PAIRS
 from model_runner import CaptureRequest, load_runner
 from model_runner.questions import PatchStream
+from tests.pages.expected import capture, runner
 from tests.pages.patch_driving import (
     CLOSE,
     DIFFERENT,
@@ -20,13 +21,11 @@ from tests.pages.patch_driving import (
     PAGE,
     N,
     box,
-    capture,
     changes,
     chosen,
     computed,
     finished,
     opened,
-    runner,
     setting,
     tokens,
 )

@@ -13,16 +13,15 @@ from analysis.patching import logit_difference
 from model_runner.local.rerun import Rerun
 from model_runner.questions import PatchHeads
 from pages.edit_heads.patch_export import patch_snippet, patch_tables
+from tests.pages.expected import capture, runner
 from tests.pages.patch_driving import (
     CLOSE,
     DIFFERENT,
     OTHER,
     PAGE,
     box,
-    capture,
     computed,
     opened,
-    runner,
     setting,
     tokens,
 )

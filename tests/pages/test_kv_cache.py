@@ -14,7 +14,8 @@ from model_runner import CaptureRequest
 from model_runner.errors import BrokenLogits
 from model_runner.questions import CacheLayers
 from pages.kv_cache.race import QUOTED
-from tests.pages.kv_driving import figure, opened, runner
+from tests.pages.expected import runner
+from tests.pages.kv_driving import figure, opened
 from tests.ui.driving import button, html, payloads, sentences, type_text, until
 from ui.address import DEFAULT_TEXT
 

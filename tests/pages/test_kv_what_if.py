@@ -18,7 +18,8 @@ from model_runner.edits import KeepLast
 from model_runner.python_lines import python_start
 from model_runner.questions import CacheLayers, NextLogits
 from pages.kv_cache.what_if import to_generate, what_if_code
-from tests.pages.kv_driving import figure, opened, runner
+from tests.pages.expected import runner
+from tests.pages.kv_driving import figure, opened
 from tests.ui.driving import button, html, sentences, until
 from tests.ui.taken import ran
 from ui.address import DEFAULT_TEXT

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from dataclasses import replace
@@ -17,7 +16,6 @@ from analysis.mask_effect import cut_mass, perplexity
 from analysis.mask_picture import kept
 from attention.patterns import BY_NAME, PATTERNS
 from jobs.mask_sweep import Point, Trial
-from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Blocked, Masked
 from model_runner.python_lines import python_start
 from pages.masks import export
@@ -25,6 +23,7 @@ from pages.masks.export import gallery_snippet, model_snippet, name_of, sweep_sn
 from pages.masks.gallery import short
 from pages.masks.state import BY_CHOICE, DUAL, Painted
 from pages.masks.sweep import SweepView
+from tests.pages.expected import capture, runner
 from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import (
     button,
@@ -40,15 +39,9 @@ from tests.ui.driving import (
     until,
 )
 from tests.ui.taken import ran
-from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/masks/page.py"
 N = 8  # tokens of the default text
-
-
-@functools.cache
-def capture(edits=()):
-    return load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits))
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
@@ -99,7 +92,7 @@ def test_painted_cells_are_hidden_in_the_gallery_and_on_the_model():
     assert arrays["reached"][7].tolist() == [1, 2, 2, 1, 1, 1, 1, 1]
     assert ", 7 → 1, 7 → 2 hidden in all layers · " in picture_taken(app)
     app = open_app(page=PAGE, mask="full", mask_hidden="7.1-7.2", masks="model", layer="3", head="2")
-    after = capture((Masked("full"), Blocked(((7, 1), (7, 2)))))
+    after = capture(edits=(Masked("full"), Blocked(((7, 1), (7, 2)))))
     np.testing.assert_allclose(last_map(app)[7], hidden(after.weights(3, 2)[7], (1, 2)), atol=1e-6)
     assert f"attention after {BY_NAME['full'].label} in all layers, 7 → 1, 7 → 2 hidden" in picture_taken(app)
 
@@ -129,7 +122,7 @@ def last_map(app):
 )
 def test_before_and_after_are_those_of_the_edited_capture(address, edits):
     app = open_app(page=PAGE, masks="model", layer="3", head="2", **address)
-    before, after = capture(), capture(edits)
+    before, after = capture(), capture(edits=edits)
     keep = after.record(3).mask.tile(slice(0, N), slice(0, N), after.q(3).device, head=2).numpy()
     expected = np.where(keep, after.weights(3, 2).numpy(), np.nan)
     np.testing.assert_allclose(last_map(app), expected, atol=1e-6)
@@ -141,7 +134,7 @@ def test_before_and_after_are_those_of_the_edited_capture(address, edits):
 
 def test_a_prefix_is_judged_by_the_tokens_after_it():
     app = open_app(page=PAGE, masks="model", mask="prefix", mask_length="5")
-    after = capture((Masked("prefix", (("length", 5),)),))
+    after = capture(edits=(Masked("prefix", (("length", 5),)),))
     assert f"{perplexity(capture(), 5):.3g} before, {perplexity(after, 5):.3g} after" in html(app)
 
 
@@ -199,7 +192,9 @@ def test_the_sweep_draws_the_models_perplexities():
     assert places[0] == 1
     assert places[-1] == N
     for size, value in zip(places, values, strict=True):
-        assert value == pytest.approx(perplexity(capture((Masked("window", (("window", int(size)),)),))), rel=1e-6)
+        assert value == pytest.approx(
+            perplexity(capture(edits=(Masked("window", (("window", int(size)),)),))), rel=1e-6
+        )
     assert values[-1] == pytest.approx(perplexity(capture()), rel=1e-5)
 
 
@@ -251,20 +246,20 @@ def test_the_snippets_give_the_numbers_of_the_pictures():
     np.testing.assert_array_equal(names["values"] == 1, expected)
     edits = (Masked("window", (("window", 2),), (3,)), Blocked(((4, 4),), (3,)))
     found: Any = SimpleNamespace(edits=edits)
-    names = {}
-    exec(compile(python_start(opened.capture.request) + model_snippet(opened, found), "snippet", "exec"), names)
-    after = load_runner("default").capture(replace(capture().request, edits=edits))
+    names = ran(python_start(opened.capture.request) + model_snippet(opened, found))
+    after = runner().capture(replace(capture().request, edits=edits))
     np.testing.assert_allclose(names["weights"].numpy(), after.weights(3, 2).numpy(), atol=1e-6)
     assert names["after"] == pytest.approx(perplexity(after), rel=1e-6)
     assert not math.isnan(names["before"])
     found = SimpleNamespace(edits=(Masked("prefix", (("length", 5),)),))
-    exec(compile(python_start(opened.capture.request) + model_snippet(opened, found), "snippet", "exec"), names)
+    names = ran(python_start(opened.capture.request) + model_snippet(opened, found))
     assert names["before"] == pytest.approx(perplexity(capture(), 5), rel=1e-6)
-    names = {}
     point = Point(Trial("window", 2, (("window", 2),)), 0.5, 1.0)
     snippet = python_start(opened.capture.request) + sweep_snippet(opened, SweepView((point,), 1.0, N))
-    exec(compile(snippet, "snippet", "exec"), names)
-    assert names["values"] == [pytest.approx(perplexity(capture((Masked("window", (("window", 2),)),))), rel=1e-6)]
+    names = ran(snippet)
+    assert names["values"] == [
+        pytest.approx(perplexity(capture(edits=(Masked("window", (("window", 2),)),))), rel=1e-6)
+    ]
 
 
 @pytest.mark.browser

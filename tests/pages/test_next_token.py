@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from model_runner import Capture, CaptureRequest, Sampling, load_runner
+from model_runner import Capture, Sampling
 from model_runner.python_lines import python_start
 from model_runner.sampling import draw, stages, uniforms
 from pages.next_token.export import arrays as arrays_of
@@ -18,6 +17,7 @@ from pages.next_token.export import drawn_tokens, next_token_view
 from pages.next_token.export import rows as rows_of
 from pages.next_token.export import svg as svg_of
 from pages.next_token.views import Bench
+from tests.pages.expected import capture, runner
 from tests.ui import driving
 from tests.ui.driving import components, go, html, open_app, payload, send, sentences
 from tests.ui.taken import ran
@@ -27,11 +27,6 @@ from ui.address import DEFAULT_TEXT
 PAGE = "pages/next_token/page.py"
 LAST = 7  # of the default text's eight tokens
 BROKEN = "The model's logits are not numbers (NaN or infinite), so no token can be chosen from them."
-
-
-@functools.cache
-def capture(text: str = DEFAULT_TEXT) -> Capture:
-    return load_runner("default").capture(CaptureRequest(text=text))
 
 
 def shown(app: AppTest) -> dict[str, Any]:
@@ -47,13 +42,12 @@ def told(app: AppTest, **changes: Any) -> dict[str, Any]:
 def bench(query: int = 2, of: Capture | None = None, **changes: Any) -> Bench:
     """The bench as the page makes it."""
     of = of or capture()
-    runner = load_runner("default")
-    opened: Any = type("PageContext", (), {"capture": of, "runner": runner, "layer": 0, "head": 0})()
+    opened: Any = type("PageContext", (), {"capture": of, "runner": runner(), "layer": 0, "head": 0})()
     given: dict[str, Any] = {
         "opened": opened,
         "query": query,
         "previous": tuple(token.id for token in of.tokens[: query + 1]),
-        "labels": [runner.token_text(token) for token in range(runner.info.n_vocab)],
+        "labels": [runner().token_text(token) for token in range(runner().info.n_vocab)],
         "a": Sampling(),
         "b": Sampling(),
         "compare": False,
@@ -72,8 +66,8 @@ def test_the_picture_has_the_models_logits_over_the_whole_vocabulary():
     meta, arrays = payload(app, "sampling_bench")
     np.testing.assert_array_equal(arrays["logits"], capture().logits(-1).numpy())
     assert arrays["previous"].tolist() == [token.id for token in capture().tokens]
-    assert len(meta["labels"]) == load_runner("default").info.n_vocab
-    assert meta["labels"][300] == load_runner("default").token_text(300)
+    assert len(meta["labels"]) == runner().info.n_vocab
+    assert meta["labels"][300] == runner().token_text(300)
     assert (meta["position"], meta["actual"], meta["after"]) == (LAST + 1, None, "squirrel because it")
     assert driving.beside_head(app) == {}
 

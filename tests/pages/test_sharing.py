@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import functools
 import json
 import re
 from typing import Any
@@ -21,6 +20,7 @@ from model_runner.memory import readable
 from pages.sharing.counts import CountsView
 from pages.sharing.export import counts_view
 from pages.sharing.picture import Shares
+from tests.pages.expected import capture
 from tests.pages.test_masks import values_in
 from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import button, components, html, open_app, payload, send, sentences, until
@@ -28,17 +28,11 @@ from tests.ui.taken import Taken, ran, taken
 from tests.viz.components.test_packing import unpacked
 from ui import i18n
 from ui import view as ui_view
-from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
 PAGE = "pages/sharing/page.py"
 ALONE = "This model has a single key/value head for all query heads (MQA): nothing is left to share."
-
-
-@functools.cache
-def capture(*edits: SharedKeys):
-    return load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits))
 
 
 def test_the_picture_is_drawn_with_the_models_own_numbers_and_half_of_its_heads_chosen():
@@ -55,7 +49,7 @@ def test_the_picture_is_drawn_with_the_models_own_numbers_and_half_of_its_heads_
 @pytest.mark.parametrize("kv_heads", [4, 2, 1])
 def test_before_and_after_are_those_of_the_averaged_model(kv_heads):
     app = open_app(page=PAGE, kv_heads=str(kv_heads), layer="3", head="5")
-    before, after = capture(), capture(SharedKeys(kv_heads))
+    before, after = capture(), capture(edits=(SharedKeys(kv_heads),))
     page = html(app)
     assert f"KL {next_token_change(before, after).kl:.3g} nats" in page
     assert f"Perplexity of the text: {perplexity(before):.3g} before, {perplexity(after):.3g} after." in page
@@ -67,7 +61,7 @@ def test_before_and_after_are_those_of_the_averaged_model(kv_heads):
 
 def test_the_drift_of_what_heads_pass_on_is_drawn_too():
     app = open_app(page=PAGE, drift="output", kv_heads="1")
-    expected = output_drift(capture(), capture(SharedKeys(1)))
+    expected = output_drift(capture(), capture(edits=(SharedKeys(1),)))
     meta, arrays = payload(app, "head_grid")
     np.testing.assert_allclose(arrays["metric"], expected, atol=1e-6)
     assert meta["high"] == pytest.approx(
@@ -159,7 +153,7 @@ def test_the_charts_draw_the_models_numbers_for_every_count():
     )  # a slow page is still empty
     figures = [json.loads(chart.proto.spec)["data"][0] for chart in app.get("plotly_chart")]
     kl, left, n_bytes = (values_in(figure["x"]) for figure in figures)
-    after = [capture(SharedKeys(count)) for count in (4, 2, 1)]
+    after = [capture(edits=(SharedKeys(count),)) for count in (4, 2, 1)]
     assert kl == pytest.approx([next_token_change(capture(), one).kl for one in after], rel=1e-6)
     assert left == pytest.approx([perplexity(one) for one in after], rel=1e-6)
     assert n_bytes == [65536, 32768, 16384]
@@ -186,7 +180,7 @@ def offered(monkeypatch):
 @pytest.mark.parametrize("drift", ["attention", "output"])
 def test_every_file_of_the_model_holds_the_drift_in_view_and_says_so(offered, drift):
     tables, take = offered(kv_heads="1", drift=drift)
-    before, after = capture(), capture(SharedKeys(1))
+    before, after = capture(), capture(edits=(SharedKeys(1),))
     wanted = {"attention": head_drift(before, after), "output": output_drift(before, after)}
     said = f"drift of {drift} of every head, keys and values averaged to 1 heads, not trained"
     np.testing.assert_allclose(next(iter(tables.values())), wanted[drift], atol=1e-6)
