@@ -14,11 +14,11 @@ from analysis.kv_bytes import Sharing
 from model_runner import Capture
 from model_runner.block_questions import Architecture, Block, StreamAdditions, WhatItIsMadeOf
 from model_runner.errors import NoSuchPlace
-from pages.block.asked import asked, chosen_text
 from pages.block.state import BlockState, state
+from pages.block.which_text import chosen_text
 from ui.components import mount
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.state import change, refuse
 from ui.wording import number, sentence
 from viz.components.model_stages import model_stages

@@ -11,11 +11,11 @@ import streamlit as st
 from analysis.ffn_units import activation_curves, spread
 from model_runner.block_questions import FeedForwardUnits, Units
 from model_runner.errors import NoSuchPlace
-from pages.block.asked import asked, one_text
 from pages.block.state import BlockState, state
+from pages.block.which_text import one_text
 from ui.controls import pick
 from ui.i18n import _
-from ui.page import PageContext
+from ui.page import PageContext, asked
 from ui.progressive import show_chart
 from ui.state import refuse
 from ui.wording import number, sentence

@@ -15,13 +15,12 @@ from analysis.number_text import error_size
 from analysis.teacher_forcing import end_of
 from model_runner import Capture
 from model_runner.block_questions import Learned, TrainingStep
-from pages.block.asked import asked
 from pages.block.state import RATES, BlockState, state
 from ui import session
 from ui.components import mount
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
 from ui.wording import plain
 from viz.chart import Line, Lines

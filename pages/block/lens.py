@@ -13,13 +13,13 @@ from analysis.joined import first_query
 from analysis.logit_lens import LensMap, lens_map
 from model_runner.block_questions import LogitLens
 from model_runner.errors import NoSuchPlace
-from pages.block.asked import asked, one_text
 from pages.block.state import BlockState, Shade, state
+from pages.block.which_text import one_text
 from ui import session
 from ui.components import mount
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
 from ui.state import change, refuse
 from ui.wording import number, sentence

@@ -10,13 +10,13 @@ import streamlit as st
 
 from analysis.norms import Normed, normed, random_growth
 from model_runner.block_questions import WhatItIsMadeOf
-from pages.block.asked import asked, one_text
 from pages.block.ffn import layer_of
 from pages.block.state import BlockState
+from pages.block.which_text import one_text
 from ui.components import mount
 from ui.controls import pick
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages

@@ -10,12 +10,12 @@ import streamlit as st
 
 from analysis.stream_growth import Growth, cosines, growth
 from model_runner.block_questions import Additions, StreamAdditions
-from pages.block.asked import asked, one_text
 from pages.block.state import BlockState, Tokens, state
+from pages.block.which_text import one_text
 from ui.components import mount
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages

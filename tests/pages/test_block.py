@@ -10,8 +10,8 @@ import pytest
 from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep
 from model_runner.expert_questions import RandomRouting
-from tests.ui.driving import html, no_failure, open_app, payload, payloads, send, sentences, tell
-from ui.session import DEFAULT_TEXT
+from tests.ui.driving import html, open_app, payload, payloads, send, sentences, tell
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -25,9 +25,7 @@ def runner():
 
 
 def view(name: str, **address: str):
-    app = open_app(page=PAGE, **{"block.view": name}, **address)
-    no_failure(app)
-    return app
+    return open_app(page=PAGE, **{"block.view": name}, **address)
 
 
 def test_the_architecture_shows_every_part_and_the_stream_of_the_chosen_token():
@@ -42,7 +40,6 @@ def test_the_architecture_shows_every_part_and_the_stream_of_the_chosen_token():
     np.testing.assert_allclose(arrays["vectors"][4], capture.residual(3)[3].numpy(), atol=1e-4)
     assert "7,901,440 parameters" in html(app)
     app = send(app, "model_stages", "block", 5)
-    no_failure(app)
     assert app.query_params["block.block"] == "5"
     assert [row["open"] for row in payload(app, "model_stages")[0]["rows"]].index(True) == 7
 
@@ -113,7 +110,6 @@ def test_the_translator_learns_what_its_decoder_writes(attention: str):
     if attention != "encoder":
         maps = [one.proto for one in app.get("bidi_component") if one.proto.component_name == "layer_head_map"]
         app = tell(app, maps[0], "head", [1, 2])
-        no_failure(app)
         first = len(held.capture(request).attention("encoder").tokens) if attention == "cross" else 0
         assert app.query_params["query"] == str(first + 2)
 
@@ -136,7 +132,6 @@ def test_the_lens_is_the_models_and_a_click_opens_its_cell():
     assert meta["words"][8] == [runner().token_text(int(token)) for token in lens.ids[-1, :, 0]]
     assert (meta["open"], meta["row_labels"][-2:]) == ([8, 7], ["model (L7)", "first on top at layer"])
     app = send(app, "layer_head_map", "head", [3, 5])
-    no_failure(app)
     assert (app.query_params["block.row"], app.query_params["query"]) == ("3", "5")
     assert "after L2" in html(app)
     first = int((lens.ids[..., 0] == lens.ids[-1:, :, 0]).int().argmax(0)[5])
@@ -244,7 +239,6 @@ def test_both_stacks_of_the_translator_are_shown(name: str, attention: str):
     meta, _arrays = payload(app, "layer_head_map")
     assert meta["column_labels"] == [token.text for token in own.tokens]
     app = send(app, "layer_head_map", "head", [2, 1])
-    no_failure(app)
     read = len(own.attention("encoder").tokens) if attention == "cross" else 0
     assert app.query_params["query"] == str(read + 1)
 
@@ -271,6 +265,5 @@ def test_what_the_model_does_not_have_is_said_and_dropped(name: str, setting: st
 @pytest.mark.parametrize("attention, stack", [("cross", "decoder"), ("decoder", "decoder"), ("encoder", "encoder")])
 def test_of_a_translator_the_block_that_opens_is_of_the_stack_that_is_looked_at(attention, stack):
     app = open_app(page=PAGE, model="translator", attention=attention, layer="3")
-    no_failure(app)
     rows = payload(app, "model_stages")[0]["rows"]
     assert [row["title"] for row in rows if row.get("open")] == [f"{stack} L3"]
