@@ -46,7 +46,10 @@ A = TypeVar("A")
 
 @dataclass(frozen=True, eq=False)
 class PageContext:
-    """A page's material. ``layer`` is one with softmax attention; ``query`` and ``key`` are token positions or None."""
+    """A page's material. ``layer`` is one with softmax attention; ``query`` and ``key`` are token positions or None.
+
+    ``first`` is what the page's strip of tokens numbers the capture's first one, where that is the second of two texts.
+    """
 
     runner: Runner
     capture: Capture
@@ -54,6 +57,7 @@ class PageContext:
     head: int
     query: int | None
     key: int | None
+    first: int = 0
 
 
 def open_page(*, plain_model: bool = False, address: bool = True, two_texts: bool = False) -> PageContext:

@@ -39,6 +39,7 @@ class StreamView:
     position: int
     charts: tuple[Lines, ...]
     payload: bytes
+    number: int  # of that token on the page
 
 
 def show_stream(opened: PageContext) -> StreamView:
@@ -62,7 +63,7 @@ def show_stream(opened: PageContext) -> StreamView:
             show_chart(chart, key=f"stream_{key}", alt=chart.heading, still=True)
     payload = strips(opened, found, position)
     mount(model_stages.SOURCE, payload, key="stream_strips", on={})
-    return StreamView(found, lengths, position, charts, payload)
+    return StreamView(found, lengths, position, charts, payload, opened.first + position)
 
 
 def stream_chart(lengths: Growth) -> Lines:
@@ -97,7 +98,7 @@ def strips(opened: PageContext, found: Additions, position: int) -> bytes:
     token = opened.capture.tokens[position].text
     columns = [
         _("added by · module"), _("cosine with the stream so far"), "",
-        _("what is added to {token} ({position})").format(token=token, position=position),
+        _("what is added to {token} ({position})").format(token=token, position=opened.first + position),
     ]  # fmt: skip
     return model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS), max_height=660)
 

@@ -14,7 +14,7 @@ def one_text(opened: PageContext) -> PageContext:
     if not isinstance(capture, Joined) or capture.cross is None:
         return opened
     query = None if opened.query is None else opened.query - capture.n_read
-    return replace(opened, capture=capture.cross, query=query)
+    return replace(opened, capture=capture.cross, query=query, first=capture.n_read)
 
 
 def chosen_text(opened: PageContext) -> PageContext:

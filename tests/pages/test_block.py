@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 
 import numpy as np
 import pytest
@@ -83,8 +84,11 @@ def test_a_token_of_the_translator_goes_through_its_own_stack(attention: str):
             assert bool(row["length"]) == (name == stack)
             if name == stack:
                 np.testing.assert_allclose(vector, own.residual(int(layer) + 1)[2].numpy(), atol=1e-4)
-    assert f"{own.tokens[2].text} (2)" in meta["columns"][3]
+    assert f"{own.tokens[2].text} ({read + 2})" in meta["columns"][3]
     assert meta["rows"][-1]["title"] == "next token"
+    written = own.attention("decoder").tokens
+    last = 2 if stack == "decoder" else len(written) - 1
+    assert meta["rows"][-1]["module"] == f"after {written[last].text} ({read + last})"
     if attention == "cross":  # a token that is read, clicked in the same strip
         app = view("architecture", model="translator", attention=attention, text=text, key="1", **query)
         meta, arrays = payload(app, "model_stages")
@@ -241,6 +245,33 @@ def test_both_stacks_of_the_translator_are_shown(name: str, attention: str):
     app = send(app, "layer_head_map", "head", [2, 1])
     read = len(own.attention("encoder").tokens) if attention == "cross" else 0
     assert app.query_params["query"] == str(read + 1)
+
+
+@pytest.mark.parametrize("name", ["architecture", "stream", "norms", "ffn", "lens", "learning"])
+def test_a_token_has_the_number_that_it_has_on_the_strip(name: str):
+    """Of two texts in a row what is written is numbered on from what is read: on the strip, and everywhere below it."""
+    own = load_runner("translator").capture(CaptureRequest("A dog sleeps.", attention="cross"))
+    read, written = len(own.keys), own.tokens
+    address = {"model": "translator", "attention": "cross", "text": "A dog sleeps.", "query": str(read + 2)}
+    app = view(name, **address)
+    strip, arrays = payload(app, "token_strip")
+    named = dict(zip(arrays["positions"].tolist(), strip["labels"], strict=True))
+    assert named[read + 2] == written[2].text
+    here = f"{written[2].text} ({read + 2})"
+    if name in ("architecture", "stream", "norms"):
+        assert here in payload(app, "model_stages")[0]["columns"][3]
+    elif name == "learning":
+        forced, _gradient = payloads(app, "layer_head_map")
+        assert forced[0]["first_column"] == read
+        assert forced[0]["column_labels"] == [str(read + place) for place in range(len(written))]
+    else:
+        assert here in html(app)
+    if name == "lens":
+        assert payload(app, "layer_head_map")[0]["first_column"] == read
+    if name == "norms":
+        charts = [json.loads(one.proto.spec) for one in app.get("plotly_chart")]
+        (sizes,) = [one for one in charts if one["layout"]["yaxis"]["title"]["text"] == "root mean square"]
+        assert [min(line["x"]) for line in sizes["data"]] == [read] * len(sizes["data"])
 
 
 @pytest.mark.parametrize("name", ["architecture", "stream", "norms", "ffn", "lens", "learning"])

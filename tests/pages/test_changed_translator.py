@@ -114,6 +114,10 @@ def test_patches_go_between_two_texts_with_the_same_translation(attention: str):
         np.testing.assert_allclose(found[layer], runner().submit(asked).result().numpy(), atol=1e-3)
     assert found.shape == (own.n_layers, len(own.tokens))
     assert np.abs(found).max() > 0.1
+    read = len(own.keys) if attention == "cross" else 0  # of two texts in a row: numbered as on the strip above
+    meta = payload(app, "layer_head_map")[0]
+    assert meta["first_column"] == read
+    assert f"position {read + meta['open'][1]}:" in html(app)
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ def payload(
     group: int = 1,
     group_axis: Literal["rows", "columns"] = "columns",
     shows: str = "",
+    first_column: int = 0,
 ) -> bytes:
     """The packed map of `values` [rows, columns], NaN where there is none. It sends `head`: [row, column] of a click.
 
@@ -62,8 +63,8 @@ def payload(
     scrolls to the part of the page with the key `shows`.
 
     Texts: as `TEXTS`. `cell`, and `missing` for one without a number, may use {row}, {column}, {value}, {row_index},
-    {column_index} and, as a percentage of `whole`, {share}; `summary`, what a screen reader is told of the map, may use
-    {title}, {rows} and {columns}.
+    {column_index}, counted from `first_column`, and, as a percentage of `whole`, {share}; `summary`, what a screen
+    reader is told of the map, may use {title}, {rows} and {columns}.
     """
     _check_labels(values, row_labels, column_labels)
     low, high = _ends(scale, low, high)
@@ -85,6 +86,7 @@ def payload(
         "group": int(group),
         "group_axis": group_axis,
         "shows": shows,
+        "first_column": int(first_column),
         "texts": dict(texts),
         "palette": palette(),
     }
