@@ -165,16 +165,15 @@ class Products(TorchFunctionMode):
     def _soften(self, scores: Tensor, weights: Tensor) -> None:
         """The scores are of the last product of their shape, whatever was added to it meanwhile.
 
-        Another one of the same queries, with a vector for every distance there may be, is a term of theirs.
+        Another one of the same queries, with vectors of distances, of which there are more than keys, is a term.
         """
         fitting = [one for one in self._products if one.shape == _many(scores)]
         if fitting:
             product = fitting[-1]
             origins = (self._origin(product, 0), self._origin(product, 1))
             rows, columns = scores.shape[-2:]
-            shifted = [
-                one for one in self._products if one.shape[1][0] == rows and one.shape[1][1] >= rows + columns - 1
-            ]
+            others = [one for one in self._products if one is not product and one.shape[1][0] == rows]
+            shifted = [one for one in others if one.shape[1][1] > columns]
             along = [self._term(one, None) for one in shifted]
             along = [one for one in along if _same(one.origin.base, origins[0].base)]
             terms, places = (*self._chosen, *along), (product.place, self._at())

@@ -40,7 +40,7 @@ class Steps:
             return
         if func in DIVISIONS and (isinstance(right, int | float) or (torch.is_tensor(right) and right.numel() == 1)):
             self.divided.append((made, left, float(right)))
-        elif func in ADDITIONS and torch.is_tensor(right) and right.numel() < made.numel() == left.numel():
+        elif func in ADDITIONS and torch.is_tensor(right) and made.shape == left.shape != right.shape:
             self.added.append((made, left, right))
 
     def origin(self, side: Tensor, by_head: Callable[[Tensor], Tensor]) -> Origin:

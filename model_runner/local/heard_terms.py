@@ -110,10 +110,10 @@ def _trials(heard: Heard) -> Iterator[Told]:
     """What the products may be; of a table in the order of the distances it is tried where that begins."""
     if heard.k.shape != heard.q.shape:
         return
-    sides = [_side(heard, term.origin, term.index is None) for term in heard.terms]
+    sides: list[Side | None] = [_side(heard, term.origin, term.index is None) for term in heard.terms]
     of: tuple[Side, ...] = tuple(side for side in sides if side is not None)
     if len(of) == len(heard.terms):
-        spare = [term.table.shape[1] - 2 * heard.q.shape[1] + 2 for term in heard.terms if term.index is None]
+        spare = [term.table.shape[1] - heard.q.shape[1] + 1 for term in heard.terms if term.index is None]
         for shift in range(min(spare, default=1)):
             yield Told(of, (shift,) * len(of), (1.0,) * (1 + len(of)))
 
@@ -135,7 +135,7 @@ def _term(heard: HeardTerm, form: Told, number: int) -> DistanceTerm:
     n_tokens, of, factor = heard.left.shape[1], form.of[number], form.factors[1 + number]
     places = torch.arange(2 * n_tokens - 1, device=heard.table.device)
     if heard.index is None:
-        rows = places + form.shifts[number]
+        rows = (places + form.shifts[number]).clamp(max=heard.table.shape[1] - 1)  # later keys may have none: unseen
     else:
         index = heard.index.reshape(-1, *heard.index.shape[-2:])
         if index.shape[1:] != (n_tokens, n_tokens) or not bool((index == index[:1]).all()):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from model_runner.local.known_families import can_be_captured, refusal
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.wire import from_bytes, to_bytes
+from scripts.families.small import small_model
 from tests.model_runner.tiny import byte_tokenizer, place, tiny
 
 MASKED = AutoModelForMaskedLM
@@ -34,19 +35,21 @@ PUBLISHED = {
     "norm_rel_ebd": "layer_norm",
     "position_biased_input": False,
 }
-MADE = {
+MADE: dict[str, Any] = {
     "deberta-v2": tiny("deberta-v2", MASKED, **BOTH),
     "deberta-v2-buckets": tiny("deberta-v2", MASKED, **BOTH, **PUBLISHED),
     "deberta-v2-c2p": tiny("deberta-v2", MASKED, relative_attention=True, pos_att_type=["c2p"]),
     "deberta-v2-p2c": tiny("deberta-v2", MASKED, relative_attention=True, pos_att_type=["p2c"]),
     "deberta": tiny("deberta", MASKED, **BOTH),
+    "xlnet": partial(small_model, "causal", "xlnet", {"n_layer": 3}),
+    "xlnet-uni": partial(small_model, "causal", "xlnet", {"n_layer": 3, "attn_type": "uni"}),
     "deberta-near": tiny("deberta", MASKED, **BOTH, max_relative_positions=9),
 }
 PROJECTED = {
     "deberta-v2": "deberta.encoder.layer.1.attention.self.{}_proj",
     "deberta-v2-buckets": "deberta.encoder.layer.1.attention.self.{}_proj",
 }
-SCALES = {name: (8 * (2 if name[-3:] in ("c2p", "p2c") else 3)) ** -0.5 for name in MADE}  # 8 numbers a head, He et al.
+PARTS = {"deberta-v2-c2p": 2, "deberta-v2-p2c": 2, "xlnet": 1, "xlnet-uni": 1}  # 3 of the others
 
 
 @cache
@@ -66,7 +69,7 @@ def plain(name: str, found: Capture) -> Any:
     return MADE[name]()(ids, output_attentions=True, output_hidden_states=True, return_dict=True)
 
 
-@pytest.mark.parametrize("text", ["ab", TEXT, TEXT * 8])
+@pytest.mark.parametrize("text", ["a", "ab", TEXT, TEXT * 8])
 @pytest.mark.parametrize("name", MADE)
 def test_weights_logits_and_streams_are_the_models_own(name: str, text: str) -> None:
     found = capture(name, text)
@@ -98,28 +101,44 @@ def test_queries_keys_and_values_are_what_the_projections_made(name: str) -> Non
         found.q_unrotated(1)
 
 
+def test_xlnets_vectors_are_its_projections_and_what_it_adds_to_queries_stands_apart() -> None:
+    found, model = capture("xlnet"), MADE["xlnet"]()
+    own: Any = model.transformer.layer[1].rel_attn
+    stream = found.residual(1)
+    for ours, matrix in ((found.q(1), own.q), (found.k(1), own.k), (found.v(1), own.v)):
+        torch.testing.assert_close(ours, torch.einsum("th,hnd->ntd", stream, matrix), atol=1e-5, rtol=1e-5)
+    bias = found.record(1).bias
+    assert isinstance(bias, ContentBias)
+    of_distance, of_key = bias.terms
+    assert (of_distance.of, of_key.of) == ("query", "key")
+    assert of_distance.added is not None
+    torch.testing.assert_close(of_distance.added, own.r_r_bias)
+    torch.testing.assert_close(of_key.table[:, 0], own.r_w_bias)
+
+
 @pytest.mark.parametrize("name", MADE)
 def test_the_scores_are_the_papers_sum(name: str) -> None:
     """(q·k + what the query says of the distance + what the key says of it) / √(parts · d), by loops in float64."""
     record = capture(name).record(1)
-    assert record.scale == pytest.approx(SCALES[name], rel=1e-6)
+    assert record.scale == pytest.approx((8 * PARTS.get(name, 3)) ** -0.5, rel=1e-6)  # 8 numbers a head
     assert isinstance(record.bias, ContentBias)
     assert {term.of for term in record.bias.terms} == {
         *(("query",) if "p2c" not in name[-3:] else ()),
         *(("key",) if "c2p" not in name[-3:] else ()),
     }
-    for head, i, j in ((0, 0, 5), (2, 30, 3), (3, 7, 7)):
+    for head, i, j in ((0, 5, 0), (2, 30, 3), (3, 7, 7)):
         expected = record.scale * float(record.q[head, i].double() @ record.k[head, j].double())
         for term in record.bias.terms:
             vector = term.table[head, int(term.rows[j - i - term.first])].double()
-            speaks = record.q[head, i] if term.of == "query" else record.k[head, j]
-            expected += term.scale * float(speaks.double() @ vector)
+            speaks = (record.q[head, i] if term.of == "query" else record.k[head, j]).double()
+            speaks = speaks if term.added is None else speaks + term.added[head].double()
+            expected += term.scale * float(speaks @ vector)
         tile = record.scores(slice(head, head + 1), slice(i, i + 1), slice(j, j + 1))
         assert float(tile) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
-@pytest.mark.parametrize("name", ["deberta-v2", "deberta-v2-buckets", "deberta"])
+@pytest.mark.parametrize("name", ["deberta-v2", "deberta-v2-buckets", "deberta", "xlnet"])
 def test_the_badge_says_so_and_sees_a_hundredth(name: str, dtype: torch.dtype) -> None:
     found = capture(name, TEXT * 6, dtype)
     for layer in range(found.n_layers):
