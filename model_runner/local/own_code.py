@@ -35,6 +35,7 @@ from model_runner.local.recording import (
 from model_runner.local.stream import watched
 from model_runner.local.turned_queries import rotation_between
 from model_runner.local.watched_rotary import RotaryCall, find_call
+from model_runner.local.windowed import NO_EDITS, rows_of, watch_windows
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias, by_distance, mean_by_distance
 from model_runner.verification import verify
@@ -45,7 +46,6 @@ NO_PRODUCTS = N_(
 BY_EINSUM = N_("its own code multiplies by einsum, in which queries, keys and what positions add are not told apart")
 MORE_IN_SCORES = N_("its scores hold more than q·k and a bias that depends on the distance alone")
 CHANGED_QUERIES = N_("its own code changes queries after their projection, and that is not read")
-NO_EDITS = N_("its attention does not go through transformers' attention interface, where it could be changed")
 NO_STREAM = N_("its layers do not hand on one stream of tokens")
 ROWS = 64  # of what is verified at a time
 HIDDEN = 1000.0  # below the largest of its row: a weight that is 0 in every dtype
@@ -96,7 +96,7 @@ def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
             raise CannotRecord(ATTENDS_AGAIN)
         projected = [output for place, output in (*made, *products.projected) if inside[-1] in place]
         forms[inside[-1]] = _form(heard, projected)
-    if not forms:
+    if not watch_windows(model) and not forms:
         raise CannotRecord(BY_EINSUM if products.unread else NO_PRODUCTS)
     hear_rotations(model)
     for module, form in forms.items():
@@ -112,7 +112,7 @@ def prove(
     streams: list[Tensor] = []
     with tried(NO_STREAM), watched(layers, lambda _, stream: streams.append(stream)):
         forward()
-    if any(not torch.is_tensor(stream) or len(stream) != n_tokens for stream in streams):
+    if any(not torch.is_tensor(stream) or len(stream) != rows_of(layers, n_tokens) for stream in streams):
         raise CannotRecord(NO_STREAM)
 
 
