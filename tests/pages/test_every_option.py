@@ -12,6 +12,8 @@ from pages.entries import ENTRIES
 from tests.pages.test_browser_axe import VIEWS
 from tests.ui.driving import open_app
 
+pytestmark = pytest.mark.table  # every option of a view
+
 FILES = {entry.address: entry.file for entry in ENTRIES}
 ELSEWHERE = {"choice_lang", "model_box", "device", "dtype"}  # of every page, and tested of each
 EVERY = [

@@ -134,6 +134,7 @@ def test_every_head_is_drawn_and_a_click_opens_its_map():
     assert (meta_of(app)["layer"], meta_of(app)["head"]) == (3, 5)
 
 
+@pytest.mark.table
 def test_the_needle_names_the_heads_that_copied_it():
     app = open_app(page=PAGE, layer="5", head="5", **{"long_texts.view": "needle"})
     until(app, lambda app: not app.get("progress"))
@@ -147,6 +148,7 @@ def test_the_needle_names_the_heads_that_copied_it():
 OWN = {"long_texts.view": "needle", "long_texts.needle": "4", "long_texts.question": "The castle door opens with"}
 
 
+@pytest.mark.table
 def test_a_needle_of_ones_own_is_hidden_and_asked_for():
     app = open_app(page=PAGE, layer="5", head="5", **OWN, **{"long_texts.answer": "three blue keys"})
     until(app, lambda app: not app.get("progress"))

@@ -13,6 +13,8 @@ from model_runner.substitution import Substituted
 from tests.model_runner.families import FAMILIES
 from tests.ui.driving import html, open_app, payload, payloads
 
+pytestmark = pytest.mark.table  # each loads models
+
 TEXT = "The dog chased the squirrel"
 SAID = {"gpt-oss": IN_SOFTMAX, "granite-swa": AFTER}
 

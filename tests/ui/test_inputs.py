@@ -15,7 +15,7 @@ def script() -> None:
     import streamlit as st
 
     from pages.masks.pick_several import pick_several
-    from ui import controls, session, state
+    from ui import address, controls, session, state
     from ui.i18n import language
     from ui.inputs import pick_one
 
