@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from analysis.zoo import captured_head, own, substituted
 from attention.zoo import titans
@@ -263,3 +264,22 @@ def test_the_files_and_the_lines_hold_the_maps(offered):
     np.testing.assert_allclose(names["first"].weights, first.weights)
     assert names["second"].error == pytest.approx(second.error)
     assert "substituted" in take.svg
+
+
+def test_a_switch_that_is_told_what_it_is_already_leaves_no_edit_in_the_address(monkeypatch):
+    """Of a run that was cut off Streamlit (1.67) forgets the switch; what it is told next is a change to it."""
+    shown = st.toggle
+
+    def toggle(words: str, value: bool, *, key: str, on_change: Any) -> bool:
+        drawn = shown(words, value, key=key, on_change=on_change)
+        on_change()
+        return drawn
+
+    monkeypatch.setattr(st, "toggle", toggle)
+    app = opened(variant="log_n").run()
+    assert "edits" not in app.query_params
+    monkeypatch.undo()
+    app.toggle(key="everywhere").set_value(True).run()
+    assert app.query_params["everywhere"] == "1"
+    app.toggle(key="everywhere").set_value(False).run()
+    assert "everywhere" not in app.query_params

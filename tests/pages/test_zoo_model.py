@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import streamlit as st
 
 from analysis.comparison import drift_of_head, head_drift, next_token_change
 from analysis.hybrid import attending, counts, seven_to_one, softmax_layers, stack
@@ -272,25 +271,6 @@ def test_the_lines_of_python_make_the_changed_model_and_give_its_map(monkeypatch
     arrays = kept[-1].arrays
     np.testing.assert_allclose(np.nan_to_num(left["values"]), np.nan_to_num(arrays["after"]), atol=1e-6)
     assert np.nanmax(np.abs(arrays["after"] - arrays["before"])) > 0.01
-
-
-def test_a_switch_that_is_told_what_it_is_already_leaves_no_edit_in_the_address(monkeypatch):
-    """Of a run that was cut off Streamlit (1.67) forgets the switch; what it is told next is a change to it."""
-    shown = st.toggle
-
-    def toggle(words: str, value: bool, *, key: str, on_change: Any) -> bool:
-        drawn = shown(words, value, key=key, on_change=on_change)
-        on_change()
-        return drawn
-
-    monkeypatch.setattr(st, "toggle", toggle)
-    app = opened(variant="log_n").run()
-    assert "edits" not in app.query_params
-    monkeypatch.undo()
-    app.toggle(key="everywhere").set_value(True).run()
-    assert app.query_params["everywhere"] == "1"
-    app.toggle(key="everywhere").set_value(False).run()
-    assert "everywhere" not in app.query_params
 
 
 # -- what has no place ------------------------------------------------------------------------------------------------

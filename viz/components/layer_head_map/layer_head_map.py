@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,6 @@ def payload(
     at both ends. A sequential one runs from `low` to `high`. Values beyond are clipped, and the bar says so.
     Without labels rows are L0, L1, … and columns H0, H1, …; given column labels are slanted where they do not fit.
     `open` is outlined. `notes` are rows that have no cells but this text, and cannot be clicked.
-
     `words` [rows, columns] stand in the cells, which are wider for them, instead of numbers; texts may use {word}.
     Of heads along `group_axis`, `group` neighbours share one key and value head: they stand together under one line,
     and the open head's group is marked; unless each head has its own, or all share one. On a narrow screen a click
@@ -68,7 +67,6 @@ def payload(
     """
     _check_labels(values, row_labels, column_labels)
     low, high = _ends(scale, low, high)
-    arrays: dict[str, NDArray[Any]] = {"values": values.astype(np.float32)}
     meta = {
         "title": title,
         "scale": scale,
@@ -90,7 +88,7 @@ def payload(
         "texts": dict(texts),
         "palette": palette(),
     }
-    return pack(meta, arrays)
+    return pack(meta, {"values": values.astype(np.float32)})
 
 
 def _check_labels(values: NDArray[np.floating], *named: Sequence[str] | None) -> None:
