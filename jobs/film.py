@@ -24,6 +24,7 @@ from model_runner.kept import weight
 from model_runner.sampling import stages, uniforms
 
 BUDGET = 0.2  # seconds of generating before what is there is shown
+ASKED = ("text", "sound", "chat", "edits", "target", "attention")  # of the prompt's request, at every step
 
 
 class Film:
@@ -129,7 +130,7 @@ class Film:
         if run:
             self._force(tuple(run), say)
             return
-        asked = {name: getattr(self.prompt.request, name) for name in ("text", "chat", "edits", "target", "attention")}
+        asked = {name: getattr(self.prompt.request, name) for name in ASKED}
         room = max(1, self.room - len(take.ids))
         request = GenerateRequest(**asked, max_new_tokens=room, sampling=take.sampling, continuation=take.ids)
         step = self._steps.next(self.runner, request, say)

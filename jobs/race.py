@@ -39,6 +39,7 @@ class RaceRun(Pull[RaceStep]):
             chat=asked.chat,
             continuation=asked.continuation,
             target=asked.target,
+            sound=asked.sound,
         )
         self._run, self._runner = new_run(), ref(runner)  # weak: a race that is done keeps no model in memory
         super().__init__(

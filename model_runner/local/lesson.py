@@ -15,6 +15,7 @@ from transformers.pytorch_utils import Conv1D
 from model_runner.errors import NoAttribution
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
+from model_runner.local.generation import end_tokens
 from model_runner.local.two_stacks import run_two
 from model_runner.request import CaptureRequest
 
@@ -57,9 +58,11 @@ def of_two_texts(engine: EncoderDecoder, request: CaptureRequest) -> Lesson:
     attention = request.attention or "decoder"
     capture = engine.capture(replace(request, attention="decoder"))
     read, written = capture.attention("encoder").tokens, [token.id for token in capture.tokens]
-    device, end = engine.model.device, [read[-1].id] if read and read[-1].special else []
+    device, end = engine.model.device, [read[-1].id] if read[-1].special else []
+    if engine.ears is not None:
+        end = sorted(end_tokens(engine.model))[:1]
     given = {
-        "input_ids": torch.tensor([[token.id for token in read]], device=device),
+        **engine.source(request).given,
         "decoder_input_ids": torch.tensor([written], device=device),
     }
     records = capture.attention(attention).records
@@ -70,7 +73,7 @@ def of_two_texts(engine: EncoderDecoder, request: CaptureRequest) -> Lesson:
         for name, output in zip(names, outputs, strict=True)
     ]
     with _heard([one for own in found for one in own]) as heard:
-        run_two(engine.model, given["input_ids"], given["decoder_input_ids"])
+        run_two(engine.model, engine.source(request).given, given["decoder_input_ids"])
     projections = tuple(
         next((one for one in own if output is not None and _same(heard.get(id(one)), output)), None)
         for own, output in zip(found, outputs, strict=True)
