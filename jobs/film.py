@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.film import Choice, How, choice
-from analysis.joined import as_drawn, first_query
+from analysis.joined import as_drawn, first_query, speaking
 from analysis.token_tree import Branch
 from jobs.film_steps import Say, Steps
 from jobs.film_ways import Take, Way
@@ -72,7 +72,7 @@ class Film:
     @property
     def room(self) -> int:
         """How many tokens may be generated: the length set, as far as the model's context holds them."""
-        return max(0, min(self.limit, self.runner.info.max_tokens - self.n_prompt))
+        return max(0, min(self.limit, self.runner.info.max_tokens - len(speaking(self.prompt).tokens)))
 
     @property
     def stop(self) -> str:
@@ -93,7 +93,7 @@ class Film:
         Raises ContextFull, CannotContinue and every other RunnerError.
         """
         if not self.room:
-            raise ContextFull(tokens=self.n_prompt, limit=self.runner.info.max_tokens)
+            raise ContextFull(tokens=len(speaking(self.prompt).tokens), limit=self.runner.info.max_tokens)
         if not self.take.ids:
             self.pull(1, say)
 

@@ -55,7 +55,7 @@ OUTSIDE_THE_APP = ("benchmarks", "scripts", "tests")
 ENGINE = "model_runner.local"
 WHO_LOAD = ("ui/session.py",)
 
-LONGEST = {"page": 120, "app": 40, "module": 300, "function": 60, "ui": 2500}  # lines; of ui/, all of its modules
+LONGEST = {"page": 120, "app": 40, "module": 300, "function": 60, "ui": 2600}  # lines; of ui/, all of its modules
 
 CDN = re.compile(
     r"""(src|href)\s*=\s*["']?(https?:)?//|@import(?! \{)|url\(\s*["']?(https?:)?//|\bimport\b[^;\n]*["']https?://"""

@@ -65,7 +65,7 @@ class EncoderDecoder:
         kept: Kept,
         ears: WhisperFeatureExtractor | None = None,
     ) -> None:
-        """``ears`` make sounds ready for a model that listens. Raises NotCapturable where attention cannot be recorded."""
+        """``ears`` make sounds ready where it listens. Raises NotCapturable where attention cannot be recorded."""
         self.model = model.eval().requires_grad_(False)
         self.tokenizer = tokenizer
         self.ears: Ears | None = None

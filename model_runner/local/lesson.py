@@ -15,7 +15,6 @@ from transformers.pytorch_utils import Conv1D
 from model_runner.errors import NoAttribution
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
-from model_runner.local.generation import end_tokens
 from model_runner.local.two_stacks import run_two
 from model_runner.request import CaptureRequest
 
@@ -52,15 +51,14 @@ def of_one_text(engine: Engine, request: CaptureRequest) -> Lesson:
 def of_two_texts(engine: EncoderDecoder, request: CaptureRequest) -> Lesson:
     """The decoder is given the target one place later than it has to say it, and has read the whole text.
 
-    After the target it has to say the token that ends the text that is read, where that is one of its own. The layers
+    After the target it has to say the token that ends the text that is read, where that is one of its own; a sound ends
+    with none. The layers
     are those of the attention that the request asks for. Raises as EncoderDecoder.capture.
     """
     attention = request.attention or "decoder"
     capture = engine.capture(replace(request, attention="decoder"))
     read, written = capture.attention("encoder").tokens, [token.id for token in capture.tokens]
     device, end = engine.model.device, [read[-1].id] if read[-1].special else []
-    if engine.ears is not None:
-        end = sorted(end_tokens(engine.model))[:1]
     given = {
         **engine.source(request).given,
         "decoder_input_ids": torch.tensor([written], device=device),

@@ -46,10 +46,9 @@ def resolve(request: Request, info: ModelInfo) -> Request:
 def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Writer:
     """The tokens of the request's text, in its chat template if that is wanted, and of its continuation.
 
-    Raises ReadsTextOnly for a sound, SequenceTooLong beyond the model's positions, or those that its stretched
-    rotation reaches, TokenizerDiffers where the text makes a token that the model does not have, NoSuchPlace for a token id outside its
-    vocabulary, and what
-    :func:`model_runner.tokens.encode` raises.
+    Raises ReadsTextOnly for a sound, SequenceTooLong beyond the model's positions, or those that its stretched rotation
+    reaches, TokenizerDiffers where the text makes a token that the model does not have, NoSuchPlace for a token id
+    outside its vocabulary, and what :func:`model_runner.tokens.encode` raises.
     """
     if request.sound is not None:
         raise ReadsTextOnly(name=info.name)

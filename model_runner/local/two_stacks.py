@@ -148,7 +148,7 @@ def start_token(model: Any) -> int:
 
 
 def run_two(model: Any, given: Mapping[str, Any], written: Tensor) -> Any:
-    """One forward over both, without a cache; ``given`` is what the encoder reads, or made of it (``encoder_outputs``)."""
+    """One forward over both, without a cache; ``given``: what is read, or ``encoder_outputs``, what was made of it."""
     with torch.no_grad():
         return model(**given, decoder_input_ids=written, use_cache=False, return_dict=True)
 

@@ -1,4 +1,4 @@
-"""A tiny random Whisper that hears one second: its model, its ears, and a folder of both."""
+"""A tiny random Whisper that hears three seconds: its model, its ears, and a folder of both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from model_runner.sound import Sound, sound_of
 from tests.model_runner.folders import save
 from tests.model_runner.tiny import BOS, D_MODEL, EOS, N_HEADS, PAD, byte_tokenizer, place, tiny
 
-FRAMES, RATE = 50, 16_000
+FRAMES, RATE = 150, 16_000
 ENGLISH, GERMAN, TRANSCRIBE, NO_TIMES, START = 259, 260, 261, 262, 263
 SIZES: dict[str, Any] = {
     "d_model": D_MODEL, "num_hidden_layers": 2, "encoder_layers": 2, "decoder_layers": 3,
@@ -52,7 +52,7 @@ def whisper(**settings: Any) -> Callable[[], PreTrainedModel]:
 
 
 def ears() -> WhisperFeatureExtractor:
-    return WhisperFeatureExtractor(feature_size=16, sampling_rate=RATE, hop_length=160, chunk_length=1)
+    return WhisperFeatureExtractor(feature_size=16, sampling_rate=RATE, hop_length=160, chunk_length=3)
 
 
 def runner(dtype: torch.dtype = torch.float32, **settings: Any) -> LocalRunner:

@@ -14,7 +14,7 @@ NO_ROTATION = "has no rotation: its queries and keys do not depend on positions 
 GROWS = "it adds a bias to its scores, which is not known of a text that grows."
 ONE_STACK = "So far this is only done for models with one stack of layers"
 NOT_NEXT = "cannot continue a text: "
-HEARS = "cannot be captured: its encoder reads sound, and only texts can be looked at so far."
+HEARS = "cannot be captured: its encoder reads sound, and of such models only Whisper can be looked at so far."
 NO_SOFTMAX = "cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
 # model → page → what the one sentence has in it, where there is one; the page named "" stands for all others
 TABLE: dict[str, dict[str, str]] = {
@@ -22,7 +22,8 @@ TABLE: dict[str, dict[str, str]] = {
     "bloom": {"positions": NO_ROTATION, "film": GROWS, "kv_cache": GROWS, "sharing": NO_CHANGE},
     "jamba": {"positions": NO_ROTATION},
     "mamba": {"": NO_SOFTMAX},
-    "whisper": {"": HEARS},
+    "hears": {"": HEARS},
+    "whisper": {"positions": NO_ROTATION, **dict.fromkeys(("compare", "long_texts", "masks", "sharing"), ONE_STACK)},
     "default": {},
     "encoder": {"positions": NO_ROTATION, **dict.fromkeys(("next_token", "film", "kv_cache"), NOT_NEXT)},
     "translator": {
@@ -30,7 +31,7 @@ TABLE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("compare", "long_texts", "masks", "sharing"), ONE_STACK),
     },
 }
-OFTEN = [("gptj", "sharing"), ("bloom", "positions"), ("translator", "compare")]
+OFTEN = [("gptj", "sharing"), ("bloom", "positions"), ("translator", "compare"), ("whisper", "cell")]
 NO_CAPTURE = [("bloom", "film"), ("encoder", "film")]
 
 EXAMPLES = {

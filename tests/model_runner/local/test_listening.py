@@ -92,7 +92,7 @@ def test_the_tokens_that_are_read_are_all_frames_by_their_time():
     cross = runner().capture(replace(ASKED, attention="cross"))
     assert (len(cross.keys), cross.weights(0, 0).shape[1]) == (FRAMES, FRAMES)
     assert [token.text for token in cross.keys][:3] == ["0.00 s", "0.02 s", "0.04 s"]
-    assert [token.silent for token in cross.keys] == [False] * 30 + [True] * 20
+    assert [token.silent for token in cross.keys] == [False] * 30 + [True] * 120
     text = cross.attention("encoder").text
     assert [text[token.start : token.end] for token in cross.keys] == [token.text for token in cross.keys]
 
@@ -220,7 +220,7 @@ def test_its_layers_are_drawn_and_add_up():
     assert held.submit(LogitLens(ASKED, 3)).result().ids.shape[0] == 4
     learned = held.submit(TrainingStep(ASKED, (1e-3,))).result()
     assert learned.after.mean() < learned.before.mean()
-    assert len(learned.before) == 4 + 1 + len(TARGET)  # the end of the text is one of them
+    assert len(learned.before) == 3 + 1 + len(TARGET)  # the tokens of the task too
     table = held.submit(LearnedPositions()).result()
     assert table is not None
     assert torch.equal(table, whisper()().model.decoder.embed_positions.weight.float())
@@ -244,8 +244,8 @@ def test_what_cannot_be_asked_says_so():
         held.capture(CaptureRequest())
     with pytest.raises(ListensOnly, match="it reads a sound, and no text"):
         held.capture(CaptureRequest("a text", sound=tone()))
-    with pytest.raises(SoundTooLong, match=r"lasts 1\.5 seconds, and up to 1 can"):
-        held.capture(CaptureRequest(sound=tone(1.5)))
+    with pytest.raises(SoundTooLong, match=r"lasts 3\.5 seconds, and up to 3 can"):
+        held.capture(CaptureRequest(sound=tone(3.5)))
     with pytest.raises(ContextFull):
         held.capture(replace(ASKED, target="a" * 70))
     with pytest.raises(NoAttribution):
@@ -259,7 +259,7 @@ def test_it_is_loaded_from_its_folder(tmp_path):
     folder = save_whisper(tmp_path / "whisper")
     for guarded in (False, True):
         held = load(str(folder), device="cpu", guarded=guarded)
-        assert (held.info.hears, held.info.max_tokens) == (1.0, 64)
+        assert (held.info.hears, held.info.max_tokens) == (3.0, 64)
         ours, theirs = (one.capture(ASKED) for one in (held, runner()))
         assert torch.equal(ours.logits(-1), theirs.logits(-1))
 
@@ -269,7 +269,7 @@ def test_a_folder_whose_sounds_do_not_fit_is_refused(tmp_path):
     file = folder / "preprocessor_config.json"
     own = file.read_text("utf-8")
     for wrong, words in (
-        (own.replace('"chunk_length": 1', '"chunk_length": 2'), "has 2 as chunk_length"),
+        (own.replace('"chunk_length": 3', '"chunk_length": 2'), "has 2 as chunk_length"),
         (own.replace('"n_fft": 400', '"n_fft": 4000000000'), "has 4000000000 as n_fft"),
         (own.replace('"feature_size": 16', '"feature_size": "16"'), "has 16 as feature_size"),
         (own.replace('"feature_size": 16', '"feature_size": 80'), "has 80 as feature_size"),
@@ -283,7 +283,7 @@ def test_a_folder_whose_sounds_do_not_fit_is_refused(tmp_path):
     file.unlink()
     assert "preprocessor_config.json is missing" in refused(folder, ModelIncomplete)
     (folder / "processor_config.json").write_text(f'{{"feature_extractor": {own}}}', "utf-8")
-    assert load(str(folder), device="cpu").info.hears == 1.0
+    assert load(str(folder), device="cpu").info.hears == 3.0
     change_config(folder, num_mel_bins=17)
     assert "has 16 as feature_size" in refused(folder, ModelIncomplete)
 
