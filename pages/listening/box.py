@@ -26,7 +26,8 @@ def show_sound() -> None:
         st.html(f"<p class='atlas-caption'>{said.format(seconds=f'{heard.seconds:.2f}', rate=f'{heard.rate:,}')}</p>")
         st.audio(heard.samples().numpy(), sample_rate=heard.rate)
         if settings.current():
-            st.html(f"<p class='atlas-caption'>{_('This server takes no sounds of its visitors.')}</p>")
+            words = _("This server takes no sounds of its visitors.")
+            st.html(f"<p class='atlas-caption'>{words}</p>")
             return
         st.file_uploader(_("A WAV file, up to 30 seconds"), "wav", key=FILE, max_upload_size=MEGABYTES, on_change=_take)
         if problem := st.session_state.get(PROBLEM):
