@@ -25,6 +25,7 @@ from model_runner.local.encoder_input import masked
 from model_runner.local.rope_switch import crosses, rope_switches
 from model_runner.request import GenerateRequest
 
+ALONE: Any = GenerationMixin  # transformers' generation without what a class puts around it, as Whisper's does
 UNUSED = 0  # generate() wants an id to fill the ends of shorter sequences with; those ends are cut off here
 
 
@@ -65,7 +66,7 @@ def search_beams(
     given = {"input_ids": ids} if read is None else dict(read)
     written = {} if read is None else {"decoder_input_ids": ids}
     with _without_own_settings(model):
-        output = GenerationMixin.generate(  # not what a class puts around it, as Whisper's does
+        output = ALONE.generate(
             model,
             **masked(given),
             **written,

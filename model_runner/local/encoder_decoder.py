@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
-from transformers import GenerationMixin, WhisperFeatureExtractor
+from transformers import WhisperFeatureExtractor
 
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
@@ -24,7 +24,7 @@ from model_runner.errors import N_, ContextFull, NoAttribution
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
 from model_runner.local.attribution import DirectPath
-from model_runner.local.beam import search_beams
+from model_runner.local.beam import ALONE, search_beams
 from model_runner.local.block_path import BlockPath, block_paths
 from model_runner.local.block_probe import LayerRun, probe
 from model_runner.local.cache import CaptureCache
@@ -155,7 +155,7 @@ class EncoderDecoder:
         generate = self.model.generate
         if self.ears is not None:
             given["decoder_input_ids"] = before
-            generate = functools.partial(GenerationMixin.generate, self.model)
+            generate = functools.partial(ALONE.generate, self.model)
         with torch.no_grad(), active(recording), _each_anew(self.model, recording):
             made = generate(
                 **given,
@@ -237,8 +237,8 @@ class EncoderDecoder:
 
     def layer_runs(self, stack: str) -> list[LayerRun]:
         """What every module inside the layers of "encoder" or "decoder" is given and makes, of a few tokens."""
-        layers, read = getattr(self.anatomy, stack).layers, self.ears and self.ears.to_try()
-        return probe(self.model, layers, self.try_on, cut=read and len(read))
+        layers, read = getattr(self.anatomy, stack).layers, None if self.ears is None else self.ears.to_try()
+        return probe(self.model, layers, self.try_on, cut=None if read is None else len(read))
 
     def try_on(self, ids: Tensor) -> Any:
         """One forward over a few tokens, which the encoder reads too, unless it listens."""

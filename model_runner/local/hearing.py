@@ -35,7 +35,7 @@ class Ears:
     """What makes a sound ready for one model, ``n_frames`` of it at a time."""
 
     def __init__(self, extractor: WhisperFeatureExtractor, n_frames: int, device: torch.device, dtype: Any) -> None:
-        self._extractor, self._n_frames, self._to = extractor, n_frames, {"device": device, "dtype": dtype}
+        self._extractor, self._n_frames, self._device, self._dtype = extractor, n_frames, device, dtype
         self.rate = int(extractor.sampling_rate)
         self.seconds = float(extractor.n_samples / self.rate)
 
@@ -59,7 +59,7 @@ class Ears:
             start = len(text) + bool(text)
             text = f"{text} {label}" if text else label
             tokens.append(Token(place, label, start, len(text), silent=begins >= heard))
-        return Read(tuple(tokens), text, {"input_features": features.to(**self._to)})
+        return Read(tuple(tokens), text, {"input_features": features.to(self._device, self._dtype)})
 
 
 def extractor_of(name: str, folder: Path, config: Any) -> WhisperFeatureExtractor | None:
