@@ -39,14 +39,18 @@ def show_sound() -> None:
 
 
 def _take() -> None:
-    """The file that was given; one that cannot be read is told, and what was heard before stays."""
+    """The file that was given; one that cannot be read is told, and what was heard before stays.
+
+    So it does where a file is taken away: a browser does that (Streamlit 1.67) before it gives another one.
+    """
     from model_runner.errors import RunnerError
     from model_runner.wav import read_wav
 
     file = st.session_state[FILE]
     st.session_state[PROBLEM] = ""
     try:
-        _listen_to(None if file is None else read_wav(file.getvalue()))
+        if file is not None:
+            _listen_to(read_wav(file.getvalue()))
     except RunnerError as error:
         st.session_state[PROBLEM] = sentence(error)
 

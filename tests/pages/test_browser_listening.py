@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import expect
 
 from tests.model_runner.test_sound import sine, wav
-from tests.pages.visiting import PATIENCE, address, eventually, text_box, visit, wait_for_heads
+from tests.pages.visiting import PATIENCE, address, eventually, text_box
 
 pytestmark = pytest.mark.browser
 
@@ -20,8 +21,10 @@ def files(page, name: str, data: bytes) -> None:
 
 
 def test_a_sound_is_given_refused_and_taken_back(page, server, folder_of, watch):
-    visit(page, server, model=folder_of("whisper"), lang="en", target="two dogs")
-    wait_for_heads(page)
+    query = urlencode({"model": folder_of("whisper"), "lang": "en", "target": "two dogs"})
+    page.goto(f"{server.url}/?{query}")  # `visit` waits for a text in its box, and here is none
+    page.locator(".head-grid[data-painted]").wait_for(timeout=PATIENCE)
+    page.locator(".head-map[data-painted]").wait_for(timeout=PATIENCE)
     box = page.locator(".st-key-sound_box")
     expect(box).to_contain_text("A tone of 2.00 s that rises from 220 to 880 Hz, made here.")
     expect(text_box(page)).to_have_count(0)
