@@ -20,6 +20,7 @@ from analysis.token_metric import largest, token_metric
 from attention.metrics import Metric
 from jobs.check_words import errors, verdict
 from jobs.model_preview import in_words
+from jobs.silence_words import silence_words
 from jobs.stages import STAGES
 from jobs.waiting import waited
 from model_runner import Capture, Runner, RunnerError
@@ -91,6 +92,9 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
     if plain_model and session.carried():
         words = _("This page begins with the model as it is, without the edits that other pages show.")
         st.html(f"<p class='atlas-caption'>{words}</p>")
+    if opened.capture.request.sound is not None:
+        words = silence_words(opened.capture, opened.layer, opened.head, _, number)
+        st.html(f"<p class='atlas-caption'>{words}</p>" if words else "<span></span>")
     if address:
         write_address()
     return opened

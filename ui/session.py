@@ -24,7 +24,7 @@ from jobs.address_value import write
 from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
 from jobs.waiting import waited
-from ui import address
+from ui import address, hearing
 from ui.address import DEFAULT_MODEL, DEFAULT_TEXT, MODEL, TEXT, model, text
 from ui.i18n import KEY, _, language
 from ui.place import Beside, Place
@@ -229,8 +229,8 @@ def kept() -> Kept:
 
 def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[ModelPreview], None]) -> Runner:
     """Of a model, loaded first if need be: ``say`` hears how far, ``show`` what it will be. Raises RunnerError."""
-    held, hub = beside(), name in st.session_state.get(_CHOSEN, ())
-    return model_cache().runner(name, say, show, device=held.device, dtype=held.dtype, ask_hub=hub)
+    on: Any = {"device": beside().device, "dtype": beside().dtype, "ask_hub": name in st.session_state.get(_CHOSEN, ())}
+    return hearing.noted(name, model_cache().runner(name, say, show, **on))
 
 
 def capture(
@@ -239,8 +239,9 @@ def capture(
     """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError."""
     from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
-    two = {"attention": beside().attention, "target": beside().target or None} if runner.info.attentions else {}
-    request = CaptureRequest(text(), chat=chat(), continuation=continuation() * continued, edits=edits, **two)
+    two: Any = {"attention": beside().attention, "target": beside().target or None} if runner.info.attentions else {}
+    read: Any = {"sound": hearing.sound()} if runner.info.hears else {"text": text(), "chat": chat()}
+    request = CaptureRequest(**read, continuation=continuation() * continued, edits=edits, **two)
     return asked(runner, request, say)
 
 

@@ -105,6 +105,7 @@ class Form:
     own: dict[str, Any]
     text: str = SHORT
     where: dict[str, Any] = field(default_factory=dict[str, Any])  # what a configuration says of which this holds
+    mapping: str = ""  # by which it is read; nothing: that of its row
 
 
 RELATIVE: dict[str, Any] = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
@@ -113,7 +114,7 @@ FORMS = (
     Form("deberta with relative attention, as it is published", "deberta", RELATIVE, where=PUBLISHED),
     Form("deberta-v2 with relative attention, as it is published", "deberta-v2", RELATIVE, where=PUBLISHED),
     Form("big_bird, a text long enough for its blocks", "big_bird", {"block_size": 4, "num_random_blocks": 1}, LONG),
-    Form("whisper with its encoder, as it is published", "whisper", {}),
+    Form("whisper, its decoder alone", "whisper", {}, mapping="causal"),
     Form("albert without shared layers", "albert", {"num_hidden_groups": LAYERS}),
     Form("dots3_note_text without its choice of keys", "dots3_note_text", {"use_dsa": False}),
 )

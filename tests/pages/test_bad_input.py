@@ -247,12 +247,12 @@ def test_a_family_without_softmax_attention(tmp_path):
 
 
 def test_a_family_that_hears_instead_of_reading(tmp_path):
-    from transformers import WhisperConfig, WhisperForConditionalGeneration
+    from transformers import Speech2TextConfig, Speech2TextForConditionalGeneration
 
     sizes = {f"{side}_{what}": 1 for side in ("encoder", "decoder") for what in ("layers", "attention_heads")}
-    config = WhisperConfig(vocab_size=64, d_model=16, encoder_ffn_dim=16, decoder_ffn_dim=16, pad_token_id=0, **sizes)
-    said = told_of(save(tmp_path, WhisperForConditionalGeneration(config)))
-    assert "(whisper) cannot be captured: its encoder reads sound" in said
+    config = Speech2TextConfig(vocab_size=64, d_model=16, encoder_ffn_dim=16, decoder_ffn_dim=16, **sizes)
+    said = told_of(save(tmp_path, Speech2TextForConditionalGeneration(config)))
+    assert "(speech_to_text) cannot be captured: its encoder reads sound" in said
 
 
 @every_page

@@ -276,7 +276,7 @@ def test_a_switch_that_is_told_what_it_is_already_leaves_no_edit_in_the_address(
         return drawn
 
     monkeypatch.setattr(st, "toggle", toggle)
-    app = opened(variant="log_n").run()
+    app = opened(view="model", variant="log_n").run()
     assert "edits" not in app.query_params
     monkeypatch.undo()
     app.toggle(key="everywhere").set_value(True).run()

@@ -77,7 +77,6 @@ def test_what_a_row_of_a_family_does_not_say_has_a_row_of_its_own():
         "deberta",
         "deberta-v2",
         "big_bird",
-        "whisper",
     }
 
 
