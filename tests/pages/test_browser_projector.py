@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser import Server
+from tests.pages.test_browser_lessons import shipped
 from tests.pages.test_browser_room import LARGE, SMALLEST
 from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_heads, wait_for_rest
 
@@ -25,6 +26,12 @@ WRONG = """() => [...document.querySelectorAll(".js-plotly-plot")].flatMap((plot
   const told = ([fault, nodes]) => nodes.map((node) => `${fault}: ${node.textContent}`)
   return Object.entries({ over, out, pale }).flatMap(told)
 })"""
+# where the map's rows end on the screen: below them is its legend
+LAST_ROW = """() => {
+  const root = document.querySelector("[class*=st-key-head_map] [data-testid=stBidiComponentIsolated]").shadowRoot
+  const map = root.querySelector(".head-map"), { y, height } = JSON.parse(map.dataset.geometry)
+  return map.querySelector("canvas").getBoundingClientRect().top + (y + height) * map.currentCSSZoom
+}"""
 # parts of the page's head and main block on which the button lies
 FREE = """() => {
   const { left, right, top, bottom } = document.querySelector(".atlas-projector-leave").getBoundingClientRect()
@@ -82,6 +89,19 @@ def test_charts_that_stand_there_grow_with_all_else_and_their_words_are_apart(ne
     page.locator("body").press("p")
     eventually(page, lambda: page.evaluate(SMALLEST) / before, lambda times: times > 1.2)
     eventually(page, lambda: page.evaluate(WRONG), lambda wrong: not wrong)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_the_row_that_a_lesson_asks_for_is_on_the_projector(new_page, server, language):
+    page, lesson = new_page(viewport=PROJECTOR), shipped(language)
+    address = f"layer=6&head=4&lang={language}&lesson={lesson.name}&step=1"
+    page.goto(f"{server.url}/?{address}")
+    wait_for_heads(page)
+    expect(page.locator(".st-key-lesson h2")).to_have_text(lesson.steps[0].title, timeout=PATIENCE)
+    wait_for_rest(page)
+    page.locator("body").press("p")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    eventually(page, lambda: page.evaluate(LAST_ROW), lambda end: end <= PROJECTOR["height"])
 
 
 def test_a_chart_that_was_scaled_names_the_point_under_the_pointer(new_page, server):
