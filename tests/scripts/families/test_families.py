@@ -135,6 +135,7 @@ def test_weights_that_are_not_the_models_own_are_called_wrong(monkeypatch):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)  # hundreds of models, a few seconds each on two busy cores
 def test_the_whole_sweep_measures_what_the_document_says(capfd):
     main([])
     found, told = rows(capfd.readouterr().out), rows(DOC.read_text("utf-8"))
