@@ -20,13 +20,15 @@ from attention import softmax
 from attention.zoo.head import Head
 from model_runner.one_thread import one_thread
 from model_runner.record import SHORT, LayerRecord
+from model_runner.repeated_cells import repeats
 from model_runner.substitution import Substituted
 
 EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3), less the largest of its row
 OF_A_NUMBER = 7.0  # standard deviations of rounding beyond which no number is, were there 10^11 of them
 OF_A_SUM = 5.0  # of a sum over a head or a layer, of which there are hundreds
-ALIKE = 16  # units of the dtype by which two rows may differ and still be rounded together
+ALIKE = 4  # units of the dtype by which two rows may differ and still be rounded together
 OTHER_ORDER = 1e-6  # of Σ|w||v|: float64 sums in another order, the inverse in one of them included
+LEAST = 1e-3  # of a head's mean variance: less is not believed of a number
 UNIFORM = 1 / 3  # variance of a rounding, of its largest size squared
 
 EVERY_ROW = 1024  # tokens of a text of which every row is recomputed
@@ -165,21 +167,24 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     longest_k = record.k.float().norm(dim=-1).amax(dim=1).repeat_interleave(record.group)
     dots = record.q[:, block].float().norm(dim=-1) * longest_k[:, None] * record.scale  # (heads, block)
     if record.bias is not None:
-        dots = dots + record.bias.largest()[:, None]
+        dots = dots + record.largest_bias()[:, None]
     mass = softmax.attend(weights, record.v.abs())  # Σw|v|
     sure = 8 * exact * (2 * dots[..., None] + 1) * mass
     allowed = sure + 2 * own * mass + own * output.abs()
     rows: _Rows | None = None
     scores = scores.masked_fill_(scores.isneginf(), 0.0)
+    parts = record.squared_parts(slice(0, len(record.q)), block, slice(0, keys)) if record.eager else None
     if record.eager:
         size = scores.abs() + torch.where(lse.isfinite(), lse, 0.0).abs()[..., None]  # the row's largest is at most lse
+        size = size if parts is None else size + parts.sqrt()
         delta = EAGER_ROUNDINGS * own * size * weights
         allowed = allowed + softmax.attend(delta, record.v.abs()) + delta.sum(dim=-1, keepdim=True) * mass
     if own > exact:
-        bias = None if record.bias is None else record.bias.tile(slice(0, len(record.q)), block, slice(0, keys))
-        roundings = _Roundings(record, own, scores, weights, lse, found, bias)
-        allowed = torch.minimum(allowed, OF_A_NUMBER * roundings.of_numbers().sqrt() + sure)
-        rows = roundings.rows(error, sure)
+        bias = record.biases(slice(0, len(record.q)), block, slice(0, keys))
+        roundings = _Roundings(record, own, scores, weights, lse, found, bias, parts)
+        numbers = roundings.of_numbers()
+        allowed = torch.minimum(allowed, OF_A_NUMBER * numbers.sqrt() + sure)
+        rows = roundings.rows(error, sure, numbers)
     error = error.abs()
     place = int(error.argmax())  # of a NaN where there is one
     largest = (float(error.flatten()[place]), float(allowed.flatten()[place]))
@@ -212,6 +217,7 @@ class _Roundings:
     lse: Float[Tensor, "heads block"]
     found: Float[Tensor, "heads block d_value"]
     bias: Float[Tensor, "heads block keys"] | None
+    parts: Float[Tensor, "heads block keys"] | None  # what is rounded before it is a part of a score, squared
 
     def of_numbers(self) -> Float[Tensor, "heads block d_value"]:
         """Variance of every number of the output. A score off by δ moves it by w · δ · (v − output)."""
@@ -222,9 +228,14 @@ class _Roundings:
         rest = softmax.attend(squares, v**2) + self.found**2 * (1 + self._of_rows()[..., None])
         return spread.clamp(min=0.0) + UNIFORM * self.own**2 * rest
 
-    def rows(self, error: Tensor, sure: Tensor) -> _Rows:
-        """The differences along every way, a number a row: one rounding moves a whole row of numbers together."""
-        ways = list(self.ways())
+    def rows(self, error: Tensor, sure: Tensor, numbers: Tensor) -> _Rows:
+        """The differences along every way, a number a row: one rounding moves a whole row of numbers together.
+
+        A number counts the more the less it is rounded: so a small change shows in the sum that a few large ones hide.
+        """
+        usual = numbers.mean(dim=(1, 2), keepdim=True)
+        counts = usual / (numbers + LEAST * usual).clamp(min=torch.finfo(torch.float32).tiny)
+        ways = [way * counts for way in self.ways()]
         totals = torch.stack([(way * error).sum(dim=-1) for way in ways])
         sures = torch.stack([(way.abs() * sure).sum(dim=-1) for way in ways])
         variances, wholes = zip(*(self._along(way) for way in ways), strict=True)
@@ -263,6 +274,8 @@ class _Roundings:
             return torch.zeros((), device=self.found.device)
         times = EAGER_ROUNDINGS - 1 if self.record.softcap is not None else 2
         size = times * self.scores**2 + (self.scores - torch.where(self.lse.isfinite(), self.lse, 0.0)[..., None]) ** 2
+        if self.parts is not None:  # positions are in these alone: a word that comes again may be the same cell
+            size = (size + self.parts) * repeats(self.scores)
         return UNIFORM * self.own**2 * size
 
     def _of_rows(self) -> Float[Tensor, "heads block"]:

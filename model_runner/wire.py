@@ -29,6 +29,7 @@ from model_runner import (
     request,
 )
 from model_runner.capture import Capture
+from model_runner.content_bias import ContentBias, DistanceTerm
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
@@ -45,7 +46,8 @@ FORMAT = "attention atlas 1"  # of the one entry in the header that holds the va
 BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 CLASSES: tuple[type[Any], ...] = (
-    Capture, Check, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias, Rotation, Sampling, Step, Token,
+    Capture, Check, ContentBias, DistanceTerm, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias, Rotation,
+    Sampling, Step, Token,
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,

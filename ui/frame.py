@@ -15,9 +15,10 @@ from streamlit.runtime.scriptrunner import StopException
 from analysis import text_in_address
 from analysis.examples import Example, examples_offered
 from hosting.listed import devices, dtypes, listed_models
+from jobs.address_value import options_of
 from jobs.model_name import CUT
 from jobs.models_offered import LOADED_AS, good_for, labelled, offered
-from ui import address, session
+from ui import address, session, told
 from ui.components import mount, show_page
 from ui.controls import choose
 from ui.engine import import_engine
@@ -25,7 +26,7 @@ from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
 from ui.inputs import choose_one, give, holding, pick_one
 from ui.place import Beside
-from ui.state import change, options_of
+from ui.state import change
 from ui.wording import plain
 from viz.components.glossary import glossary
 from viz.components.theme_switch import theme_switch
@@ -117,7 +118,7 @@ def _draw_head(entry: Entry) -> None:
             slots[name] = st.container(key=f"slot_{name}", width="content")
     slots["status"] = st.empty()
     slots["stop"], slots["stoppable"], slots["preview"] = st.empty(), True, st.empty()
-    slots["told"], slots["said"] = st.empty(), {}
+    told.begin(st.empty())
     if "torch" not in sys.modules:
         slots["status"].progress(0.0, text=_("Starting the engine …"))
 
@@ -161,7 +162,7 @@ def _draw_links(entries: Sequence[Entry]) -> None:
 
     In any other run they stay as the browser has them: one that is made anew can lose the click on it.
     """
-    slots, parts, section = session.slots(), session.address_parts(), ""
+    slots, parts, section = session.slots(), address.parts(), ""
     if slots["linked"] == parts or (slots["linked"] is not None and slots["links"] is None):
         return
     slots["linked"] = parts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from analysis.number_text import percent
@@ -9,10 +10,13 @@ from hosting.closed import without_paths
 from ui.i18n import _
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
+    from jobs.address_reading import Unreadable
     from model_runner.errors import RunnerError
 
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
-def sentence(error: RunnerError) -> str:
+
+def sentence(error: RunnerError | Unreadable) -> str:
     """What happened, then what to do about it."""
     values = {name: _part(name, value) for name, value in error.values.items()}
     return without_paths(joined(_(error.message), _(error.hint)).format(**values))
@@ -39,6 +43,19 @@ def _part(name: str, value: object) -> object:
 def plain(text: str) -> str:
     """Text as it is, for places that read Markdown: every character that could mean something else escaped."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in text)
+
+
+def three_digits(value: float) -> str:
+    """A number of any size, as 0.123, 12.3, 1,230 or 1.23 × 10⁹; a dash where it is not defined."""
+    if value != value:  # NaN
+        return "–"
+    rounded = float(f"{value:.3g}")
+    if abs(rounded) < 1e3 or rounded in (math.inf, -math.inf):
+        return f"{value:.3g}"
+    if abs(rounded) < 1e6:
+        return f"{rounded:,.0f}"
+    digits, power = f"{value:.2e}".split("e+")
+    return f"{digits} × 10{str(int(power)).translate(RAISED)}"
 
 
 def number(value: float, unit: str) -> str:

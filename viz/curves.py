@@ -92,9 +92,9 @@ def _lines(chart: Lines) -> go.Figure:
         range=_range(chart.y_range, log=log_y),
     )
     if log_x:
-        drawn.update_xaxes(dtick=1, exponentformat="SI")
+        drawn.update_xaxes(dtick=1, exponentformat="SI extended")
     if log_y:
-        drawn.update_yaxes(dtick=1, exponentformat="SI")  # G, not B for billion
+        drawn.update_yaxes(dtick=1, exponentformat="SI extended")  # G, not B for billion
     if chart.ticks:
         drawn.update_xaxes(tickmode="array", tickvals=list(chart.ticks))
     if chart.marker is not None:

@@ -136,7 +136,7 @@ class EncoderDecoder:
         streams: dict[str, list[Tensor]] = {"encoder": [], "decoder": []}
         encoder, decoder = self.anatomy.encoder, self.anatomy.decoder
         with (
-            watched(encoder.layers, lambda _, x: streams["encoder"].append(x.clone())),
+            watched(encoder.layers, lambda _, x: streams["encoder"].append(x[: len(source.tokens)].clone())),
             watched(decoder.layers, lambda _, x: streams["decoder"].append(x.clone())),
             outputs_of(self.anatomy.trunk.module) as last,
             active(recording),

@@ -37,7 +37,7 @@ from ui.edit_list import show_everywhere
 from ui.i18n import _
 from ui.page import PageContext, edited, translated
 from ui.what_if import show_change, show_maps
-from ui.wording import joined, number
+from ui.wording import joined, number, three_digits
 from viz.components.head_grid import head_grid as grid_component
 
 
@@ -126,7 +126,7 @@ def _show_perplexity(
         found = perplexity(opened.capture, first), perplexity(after, first)
     except NoLogits:
         return None
-    shown = [f"{value:.3g}" if value == value else "–" for value in found]
+    shown = [three_digits(value) for value in found]
     st.html(f"<p class='atlas-caption'>{escape(words.format(before=shown[0], after=shown[1]))}</p>")
     return None if looks_ahead(opened.capture) else found
 

@@ -15,6 +15,7 @@ from ui import session
 from ui.i18n import _
 from ui.page import PageContext
 from ui.progressive import progressive, show_chart, show_progress
+from ui.wording import three_digits
 from viz.chart import Line, Lines
 
 DASHES = {"window": "solid", "sinks": "solid", "dilated": "dash", "strided": "dot"}
@@ -55,7 +56,7 @@ def _show_chart(sweep: Sweep, full: float) -> None:
 
 def sweep_chart(view: SweepView) -> Lines:
     """A line for each pattern over the size of the window that keeps as many cells."""
-    words = _("full attention: {value}").format(value=f"{view.full:.3g}")
+    words = _("full attention: {value}").format(value=three_digits(view.full))
     curves: list[Line] = []
     for name in SWEPT:
         own = sorted((point.trial.size, point.perplexity) for point in view.points if point.trial.pattern == name)

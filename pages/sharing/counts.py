@@ -19,6 +19,7 @@ from ui.i18n import _
 from ui.page import PageContext
 from ui.progressive import progressive, show_chart, show_progress
 from ui.what_if import output_name
+from ui.wording import three_digits
 from viz.chart import Bars
 
 GREY = 3  # among the theme's colours of series
@@ -87,11 +88,11 @@ def charts(view: CountsView) -> list[Chart]:
     counts = view.shares.counts
     kl = [points[count].kl if count in points else math.nan for count in counts]
     left = [points[count].perplexity if count in points else math.nan for count in counts]
-    before = _("{value} unchanged").format(value=f"{view.perplexity:.3g}")
+    before = _("{value} unchanged").format(value=three_digits(view.perplexity))
     name = _("{what}: KL").format(what=output_name(view.position))
     found = [_chart("kl", name, _("nats, from the unchanged model"), view, kl, [f"{one:.3g}" for one in kl])]
     if not math.isnan(view.perplexity):
-        found.append(_chart("perplexity", _("Perplexity"), before, view, left, [f"{one:.3g}" for one in left]))
+        found.append(_chart("perplexity", _("Perplexity"), before, view, left, [three_digits(one) for one in left]))
     if view.n_bytes:
         held = [float(view.n_bytes[count]) for count in counts]
         found.append(_chart("bytes", _("Cache"), _("of this text"), view, held, [readable(one) for one in held]))

@@ -24,6 +24,7 @@ from ui.edit_list import show_everywhere
 from ui.i18n import _
 from ui.page import PageContext, edited, translated
 from ui.what_if import drift_of, show_change, show_maps
+from ui.wording import three_digits
 from viz.components.head_grid import head_grid as grid_component
 
 N_ = str  # marks a text for Babel without translating it here
@@ -93,7 +94,7 @@ def _show_perplexity(opened: PageContext, after: Capture) -> tuple[float, float]
         found = perplexity(opened.capture), perplexity(after)
     except NoLogits:
         return None
-    shown = [f"{value:.3g}" if value == value else "–" for value in found]
+    shown = [three_digits(value) for value in found]
     _say(_("Perplexity of the text: {before} before, {after} after.").format(before=shown[0], after=shown[1]))
     return found
 

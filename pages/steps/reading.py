@@ -61,8 +61,9 @@ def _length() -> None:
         [
             _("At the left, how widely rows look: entropy in bits, of random scores, of the same with log n scaling, "
               "and of the rows of the open head."),
-            _("At the right one score stands above all others by a fixed gap. However large the gap, its weight goes "
-              "to 0 with enough keys, unless scores grow with log n."),
+            _("At the right one score stands above all others by a fixed gap. Without scaling, its weight goes to 0 "
+              "with enough keys, however large the gap. With scores times log n ÷ log 512 it does so only below a gap "
+              "of ln 512 ≈ 6.2; above that it gains. 512 stands for the length that a model was trained on."),
         ],
         formula="H = −Σ w log₂ w\nw = e^gap / (e^gap + n − 1)\nlog n scaling: scores · log n / log 512",
         source="Su 2021, kexue.fm/archives/8823; Veličković et al. 2024, arXiv:2410.01104",

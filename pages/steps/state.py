@@ -55,7 +55,7 @@ class StepsState:
     step: str = setting("x", N_("step"), options=lambda: STEPS)
     wide: Wide = setting("64", "d")
     temperature: float = setting(1.0, N_("temperature"), least=COLDEST, most=HOTTEST)
-    gap: float = setting(4.0, N_("gap"), least=SMALLEST_GAP, most=LARGEST_GAP)
+    gap: float = setting(7.0, N_("gap"), least=SMALLEST_GAP, most=LARGEST_GAP)
     largest: float = setting(12.0, N_("largest score"), least=LOWEST, most=HIGHEST)
     dtype: Dtype = setting("float16", N_("dtype"))
     ask: bool = setting(False, N_("What comes here?"))

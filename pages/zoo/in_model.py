@@ -28,6 +28,7 @@ from ui.i18n import _
 from ui.page import PageContext, edited
 from ui.progressive import progressive, show_progress
 from ui.what_if import show_change, show_maps
+from ui.wording import three_digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +111,7 @@ def _show_perplexity(before: Capture, after: Capture) -> tuple[float, float] | N
     else:
         found = perplexity(before), perplexity(after)
         words = _("Perplexity of the text: {before} before, {after} after.")
-        words = words.format(before=f"{found[0]:.3g}", after=f"{found[1]:.3g}")
+        words = words.format(before=three_digits(found[0]), after=three_digits(found[1]))
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
         return found
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")

@@ -56,7 +56,7 @@ def show_measured(opened: PageContext) -> MeasuredCost:
     left, right = st.columns([0.7, 0.3], gap="large")
     with right:
         variants = show_choices()
-        below = st.container()
+        below = st.container(key="cost_words")
     record = opened.capture.record(opened.layer)
     causal = looks_back(record, opened.head)
     d_head = record.q.shape[-1]

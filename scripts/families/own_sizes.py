@@ -58,6 +58,7 @@ OWN: dict[str, dict[str, Any]] = {
     "esmc": {"num_key_value_heads": HEADS},
     "gpt_neo": {"attention_types": [[["global", "local"], LAYERS // 2]]},
     **{family: {"rotary_dim": 4} for family in ("gptj", "codegen")},
+    **{family: {"attention_window": [8] * LAYERS} for family in ("longformer", "led")},
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_dt_rank": 4},
     "mamba2": {"num_heads": 8, "head_dim": 8, "expand": 2},
     "deepseek_v2": {**EXPERTS, "topk_method": "greedy"},
@@ -120,7 +121,6 @@ ONLY_WHERE = {"albert": {"num_hidden_groups": 1}}  # a refusal that is of this s
 FULL = {"layer_types": ["full_attention"] * LAYERS}
 OTHERWISE: dict[str, dict[str, Any]] = {  # settings by which a family that is refused might not be
     **dict.fromkeys(("axk2", "hy_v4", "deepseek_v32", "glm_moe_dsa"), FULL),
-    **{family: {"attention_window": [64] * LAYERS} for family in ("longformer", "led")},
     "doge": {"keep_window_size": 4},
     "funnel": {"block_sizes": [LAYERS]},
     "longt5": {"encoder_attention_type": "transient-global"},

@@ -81,7 +81,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "zoo.view=cost": ".st-key-zoo_cost .main-svg",
     },
 }
-OFTEN = ("", "film")  # pages whose first view is looked at in every run of the tests
+OFTEN = ("", "positions", "film")  # pages whose first view is looked at in every run of the tests
 LOOKS = [
     pytest.param(
         path,

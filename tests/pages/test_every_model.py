@@ -6,14 +6,17 @@ import pytest
 
 from jobs.models_offered import EMBEDDED
 from pages.entries import ENTRIES
-from tests.ui.driving import html, no_failure, open_app, sentences
+from tests.ui.driving import html, open_app, sentences
 
 PAGES = [entry.file.split("/")[1] for entry in ENTRIES]
 NO_CHANGE = "This change cannot be made: its attention does not go through transformers' attention interface"
 NO_ROTATION = "has no rotation: its queries and keys do not depend on positions this way."
 GROWS = "it adds a bias to its scores, which is not known of a text that grows."
-ONE_STACK = "So far this is only done for models with one stack of layers"
-NOT_NEXT = "cannot continue a text: "
+ONE_STACK = (
+    "So far this is only done for models with one stack of layers; translator is an encoder–decoder. "
+    "Other pages and views show it, Heads first of all; or choose another model here."
+)
+NOT_NEXT = "The model encoder (bert) cannot continue a text: "
 HEARS = "cannot be captured: its encoder reads sound, and only texts can be looked at so far."
 NO_SOFTMAX = "cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
 # model → page → what the one sentence has in it, where there is one; the page named "" stands for all others
@@ -30,7 +33,10 @@ TABLE: dict[str, dict[str, str]] = {
         **dict.fromkeys(("compare", "long_texts", "masks", "sharing"), ONE_STACK),
     },
 }
-OFTEN = [("gptj", "sharing"), ("bloom", "positions"), ("translator", "compare")]
+OFTEN = [
+    ("gptj", "sharing"), ("bloom", "positions"), ("translator", "compare"), ("translator", "masks"),
+    ("encoder", "cell"), ("encoder", "film"),
+]  # fmt: skip
 NO_CAPTURE = [("bloom", "film"), ("encoder", "film")]
 
 EXAMPLES = {
@@ -54,7 +60,6 @@ def test_a_page_shows_it_or_says_why_not(folder_of, name, page):
     embedded = name in EMBEDDED
     text = EXAMPLES[name] if embedded else "some text here"
     app = open_app(page=f"pages/{page}/page.py", model=name if embedded else folder_of(name), text=text)
-    no_failure(app)
     said, expected = sentences(app), TABLE[name].get(page, TABLE[name].get(""))
     assert len(said) == (expected is not None), said
     assert expected is None or expected in said[0]

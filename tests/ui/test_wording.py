@@ -121,3 +121,14 @@ def test_thousands_in_a_sentence_are_written_as_in_figures():
     said = sentence(errors.SequenceTooLong(tokens=6354, limit=2048, characters=12345))
     assert "6,354" in said
     assert "2,048" in said
+
+
+@pytest.mark.parametrize(
+    "value, shown",
+    [
+        (math.nan, "–"), (0.1234, "0.123"), (12.34, "12.3"), (999.6, "1,000"), (1234.0, "1,230"),
+        (178_650.0, "179,000"), (999_600.0, "1.00 × 10⁶"), (1.234e12, "1.23 × 10¹²"), (math.inf, "inf"),
+    ],
+)  # fmt: skip
+def test_a_number_of_any_size_has_three_digits_and_no_programmers_notation(value: float, shown: str):
+    assert wording.three_digits(value) == shown

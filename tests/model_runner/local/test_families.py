@@ -177,7 +177,7 @@ def test_verify_turns_red_when_what_was_kept_is_wrong(case: Case) -> None:
 def test_verify_sees_a_hundredth(name: str, dtype: torch.dtype) -> None:
     family = FAMILY[name]
     capture = shared_runner(name, dtype).capture(CaptureRequest(TEXT * 6))
-    sink = 0.01 if dtype == torch.float32 else 0.03  # Granite rounds the denominators that sinks are held against
+    sink = 0.01 if dtype == torch.float32 else 0.02  # what they take of a row is small beside what rounds the row
     for layer in family.attention_layers:
         assert capture.verify(layer).ok, f"layer {layer}: {capture.verify(layer)}"
     for layer in {(kind, layer in family.not_rotated): layer for layer, kind in enumerate(family.kinds)}.values():

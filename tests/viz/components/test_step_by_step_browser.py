@@ -55,8 +55,16 @@ def test_a_typed_number_is_in_every_later_matrix_and_what_is_none_is_said(mount)
     expect(page.locator(".problem")).to_have_text("")
     assert cell(page, 0, 0).text_content() != before
     assert facts(page)["edits"] == "X00_2.5"
+    expect(page.locator(".slide input")).to_have_value("2.5")
     page.wait_for_function("window.calls.length")
     assert told(page) == [["numbers", "X00_2.5"]]
+    for wide in ("２．５", "−１．７５"):  # as a Chinese keyboard types them
+        typed.fill(wide)
+        expect(page.locator(".problem")).to_have_text("")
+    assert facts(page)["edits"] == "X00_-1.75"
+    typed.fill("100")
+    expect(page.locator(".slide input")).to_have_value("100")
+    typed.fill("2.5")
     typed.press("ArrowUp")
     assert facts(page)["edits"] == "X00_3"
     page.locator(".slide input").fill("-1.5")

@@ -31,6 +31,7 @@ function onTyped(state, input) {
   const { texts } = state.meta
   state.problem.textContent = value === null ? fill(texts.not_number, { value: input.value.slice(0, 24), most: written(state.meta.most) }) : ""
   input.setAttribute("aria-invalid", String(value === null))
+  if (value !== null) slideTo(state, value)
   put(state, place, value ?? state.before)
 }
 
@@ -56,9 +57,14 @@ function showSlide(state, input) {
   remember(state, input)
   input.value = written(state.numbers[matrix][row][column], 6) // all of it, where there was room for a part
   state.slideName.textContent = input.getAttribute("aria-label")
-  const reach = state.meta.usual ? REACH : ROW_REACH
-  Object.assign(state.slide, { min: -reach, max: reach, value: String(state.numbers[matrix][row][column]) })
+  slideTo(state, state.numbers[matrix][row][column])
   state.slideRow.hidden = false
+}
+
+// The slider is where the number is: of one that lies farther out, it reaches so far.
+function slideTo({ slide, meta }, value) {
+  const reach = Math.max(meta.usual ? REACH : ROW_REACH, Math.ceil(Math.abs(value)))
+  Object.assign(slide, { min: -reach, max: reach, value: String(value) })
 }
 
 // What a cell goes back to: its number when it was entered, or when Enter was pressed last.
@@ -83,5 +89,5 @@ function onKey(state, event) {
   const value = clamp(state.numbers[place.matrix][place.row][place.column] + step * STEP, -state.meta.most, state.meta.most)
   put(state, place, Number(value.toFixed(6)))
   event.target.value = written(value, 6)
-  state.slide.value = String(value)
+  slideTo(state, value)
 }

@@ -45,10 +45,10 @@ export function summed(terms, decimals = 3) {
 export const equals = (values, decimals = 3) =>
   values.every((value) => Math.abs(value - Number(value.toFixed(decimals))) < 1e-9 * Math.max(1, Math.abs(value))) ? "=" : "≈"
 
-// A typed number: what it is, or null where it is none, or none that may stand here.
+// A typed number, in digits of a Chinese keyboard too: what it is, or null where it is none, or none that may stand here.
 /** @type {(text: string, most: number) => number | null} */
 export function typed(text, most) {
-  const plain = text.trim().replace("−", "-").replace(/^([+-]?\d*),(\d+)$/, "$1.$2")
+  const plain = text.normalize("NFKC").trim().replace("−", "-").replace(/^([+-]?\d*),(\d+)$/, "$1.$2")
   const value = plain === "" || plain.length > 24 ? Number.NaN : Number(plain)
   return Number.isFinite(value) && Math.abs(value) <= most ? value : null
 }
