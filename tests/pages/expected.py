@@ -6,8 +6,9 @@ import functools
 
 import numpy as np
 
-from model_runner import Capture, CaptureRequest, Runner, load_runner
+from model_runner import Capture, CaptureRequest, load_runner
 from model_runner.edits import Edit
+from model_runner.local.runner import LocalRunner
 from ui.address import DEFAULT_TEXT
 
 # One float32 softmax or product against another order of the same sums: a few units in the last place of 1.
@@ -15,7 +16,7 @@ ROUNDING = 1e-5
 
 
 @functools.cache
-def runner(model: str = "default") -> Runner:
+def runner(model: str = "default") -> LocalRunner:
     return load_runner(model)
 
 

@@ -17,6 +17,7 @@ from model_runner.errors import CannotContinue, EditNotPossible, NotRecoverable
 from model_runner.local.heard_products import Products
 from model_runner.local.runner import LocalRunner
 from model_runner.positions import layout_of
+from model_runner.relative_bias import RelativeBias
 from model_runner.request import CaptureRequest, GenerateRequest
 from tests.model_runner.tiny import byte_tokenizer, place, tiny
 
@@ -76,7 +77,7 @@ def test_the_badge_says_so_and_sees_a_hundredth(name: str) -> None:
         assert found.verify(layer).ok
     record = found.record(1)
     wrong: list[dict[str, Any]] = [{part: getattr(record, part) * 1.01} for part in ("k", "v", "scale")]
-    if record.bias is not None:
+    if isinstance(record.bias, RelativeBias):
         wrong.append({"bias": dataclasses.replace(record.bias, values=record.bias.values * 1.01)})
     for fields in wrong:
         records = (found.record(0), dataclasses.replace(record, **fields), found.record(2))
@@ -88,6 +89,7 @@ def test_a_bias_is_there_where_the_model_has_one(name: str) -> None:
     record = capture(name).record(1)
     assert (record.bias is not None) is (name in BIASED)
     if name in ("bloom", "mpt"):  # 4 heads: slopes 1/4, 1/16, 1/64, 1/256; back by one place costs one of them
+        assert isinstance(record.bias, RelativeBias)
         first = -record.bias.first
         back = record.bias.values[:, first] - record.bias.values[:, first - 1]
         torch.testing.assert_close(back, torch.tensor([2**-2, 2**-4, 2**-6, 2**-8]), atol=1e-5, rtol=1e-4)
