@@ -271,3 +271,17 @@ def test_the_files_and_the_lines_hold_the_maps(offered):
     np.testing.assert_allclose(names["first"].weights, first.weights)
     assert names["second"].error == pytest.approx(second.error)
     assert "substituted" in take.svg
+
+
+def test_exact_tiles_replace_nothing_and_only_letters_of_the_formula_are_explained():
+    page = html(opened(variant="flash"))
+    assert "2 n² d (n tokens, d dimensions of a vector) · replaces nothing: it is exact" in page
+    assert "It never is less work than softmax." in page
+    assert "It never keeps less than softmax." in page
+    assert "2 n b d (n tokens, d dimensions of a vector, b block) · replaces the mask" in html(opened(variant="blocks"))
+
+
+def test_log_n_begins_with_rows_that_it_changes():
+    found = substituted(head(), BY_NAME["log_n"], {})
+    assert found.error > 0.01
+    assert found.entropy < own(head()).entropy
