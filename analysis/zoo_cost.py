@@ -73,6 +73,17 @@ def memory_of(variant: Variant, values: Mapping[str, int], d_head: int) -> Calla
     return lambda n_tokens: variant.memory.of(n_tokens, d_head, d_head, **_numbers(variant, values, n_tokens))
 
 
+def kept_of(variant: Variant, values: Mapping[str, int], d_head: int, d_value: int) -> Callable[[int], int]:
+    """The numbers that a head keeps between two tokens, by its formula, of the number of tokens.
+
+    ValueError for a variant that cannot read a text a token at a time.
+    """
+    if variant.recurrent is None:
+        raise ValueError(f"{variant.name} cannot read a text a token at a time")
+    state = variant.recurrent.state
+    return lambda n_tokens: state.of(n_tokens, d_head, d_value, **_numbers(variant, values, n_tokens))
+
+
 def _numbers(variant: Variant, values: Mapping[str, int], n_tokens: int) -> dict[str, Any]:
     most = {one.name: one.most_of(n_tokens) for one in variant.parameters}
     return variant.numbers({name: min(value, most[name]) for name, value in values.items()}, n_tokens)

@@ -70,9 +70,8 @@ def name_of(edit: Edit, _: Translate) -> str:
                 pattern=_(BY_NAME[pattern].label) + numbers, where=_where(layers, heads, _)
             )
         case Substituted(_variant, values, layers, heads):
-            numbers = "".join(f" {value}" for _name, value in values)
             words = _("{variant} for softmax in {where}, untrained")
-            return words.format(variant=_(edit.row.label) + numbers, where=_where(layers, heads, _))
+            return words.format(variant=_with_numbers(edit, values, _), where=_where(layers, heads, _))
         case ScaledSingulars(layer, matrix, factors):
             return f"L{layer} {matrix}: σ × {', '.join(f'{one:g}' for one in factors)}"
         case SharedKeys(kv_heads):
@@ -85,6 +84,13 @@ def name_of(edit: Edit, _: Translate) -> str:
             return _("documents from {starts}").format(starts=", ".join(map(str, starts)))
         case _:
             return _rotation(edit, _)
+
+
+def _with_numbers(edit: Substituted, values: Sequence[tuple[str, int]], _: Translate) -> str:
+    """DeltaNet strength β 1, kept α 0.9: each number under its name, as the variant is given it."""
+    known = {one.name: one for one in edit.row.parameters}
+    numbers = [f"{_(known[name].label)} {value / known[name].per:g}" for name, value in values]
+    return " ".join(filter(None, [_(edit.row.label), ", ".join(numbers)]))
 
 
 def described(edits: Sequence[Edit]) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 import plotly.graph_objects as go
 import plotly.io as pio
 
-from viz.chart import Bars, Chart, Lines
+from viz.chart import Bars, Chart, Lines, axes_of
 from viz.token_text import escaped
 
 # Streamlit (1.67) puts the colours of theme.chartCategoricalColors, light or dark, in the place of these.
@@ -92,7 +92,9 @@ def _lines(chart: Lines) -> go.Figure:
         range=_range(chart.y_range, log=log_y),
     )
     if log_x:
-        drawn.update_xaxes(dtick=1, exponentformat="SI extended")
+        ends = axes_of(chart)[0]
+        powers = math.floor(math.log10(ends.high)) - math.ceil(math.log10(ends.low)) + 1
+        drawn.update_xaxes(dtick=1 if powers > 1 else "D2", exponentformat="SI extended")  # D2: 1, 2 and 5 of a power
     if log_y:
         drawn.update_yaxes(dtick=1, exponentformat="SI extended")  # G, not B for billion
     if chart.ticks:

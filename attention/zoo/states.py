@@ -57,9 +57,10 @@ STATES = (
         recurrent=recurrent.DELTA,
         does=N_(
             "asks a state for the key’s value and writes only the difference to the new one; "
-            "queries and keys have length 1 here"
+            "queries and keys have norm 1 here"
         ),
-        gives_up=N_("The exponential; a state of d × d numbers holds at most d values apart."),
+        gives_up=N_("The exponential; a state of d × d numbers holds at most d values apart. Trained, β and α are "
+                    "learned of each token; here, where nothing is trained, they are the same for all."),
         buys=N_("A memory that can be corrected: a key seen again replaces what it stood for."),
         source="Yang et al. 2024, arXiv:2406.06484; gated: arXiv:2412.06464",
         identity="the map written out gives what the state gives, a token at a time",
@@ -68,21 +69,22 @@ STATES = (
     ),
     Variant(
         "ssd", N_("state-space dual (Mamba-2)"), "memory", "causal",
-        (Parameter("rate", N_("rate"), N_("hundredths; how much a key of length √d makes the past fade"), 10, least=0,
-                   most=500, per=100),),
+        (Parameter("rate", N_("rate"), N_("hundredths; at a key of norm √d the past is multiplied by e^(−rate ÷ 100)"),
+                   10, least=0, most=500, per=100),),
         ssd.weights, ssd.output, ssd.multiply_adds,
         work="2 n d²",
         memory=memory.DUAL,
         recurrent=recurrent.UNDIVIDED,
         does=N_(
-            "keeps one matrix: each token first lets it fade, the more the longer its key is, "
+            "keeps one matrix: each token first lets it fade, the more the larger its key’s norm, "
             "then adds its key times its value"
         ),
-        gives_up=N_("Looks at single far tokens: what has faded is gone for all that follow."),
-        buys=N_(
-            "The same numbers in two ways: that small matrix token by token, "
-            "or all at once as queries times keys, faded by distance."
-        ),
+        gives_up=N_("Looks at single far tokens: what has faded is gone for all that follow. Trained, a step Δ of each "
+                    "token, learned from the input, decides how much is forgotten; here, where nothing is trained, the "
+                    "key’s norm stands in."),
+        buys=N_("However long the text, one matrix of d × d_v numbers is kept, and work grows with the length and not "
+                "with its square. The same numbers can also be computed in parallel, as queries times keys, faded by "
+                "distance."),
         source="Dao & Gu 2024, arXiv:2405.21060",
         identity="the masked product gives what the recurrence gives",
         signed=True,
@@ -95,8 +97,10 @@ STATES = (
         memory=memory.TITANS,
         recurrent=recurrent.TITANS,
         does=N_("trains a memory on the text as it reads, by how badly it foresees each value"),
-        gives_up=N_("Single keys: what is foreseen well is hardly learned, and old text is forgotten."),
-        buys=N_("A memory of fixed size that spends itself on what is surprising."),
+        gives_up=N_("Single keys: what is foreseen well is hardly learned, and old text is forgotten. "
+                    "Trained, θ, η and α are learned of each token; here, where nothing is trained, they are the same "
+                    "for all."),
+        buys=N_("A memory of fixed size that spends itself on what has a large surprise."),
         source="Behrouz et al. 2024, arXiv:2501.00663, eq. 8 to 13, one matrix",
         identity="without momentum and forgetting, DeltaNet of twice the step",
         signed=True,
@@ -120,7 +124,9 @@ STATES = (
         recurrent=recurrent.CONTEXT,
         does=N_("reads the memory with the queries of a segment, and lets softmax choose between what it read and the "
                 "segment"),
-        gives_up=N_("Single keys of earlier segments: of these there is only what the memory says."),
+        gives_up=N_("Single keys of earlier segments: of these there is only what the memory says. "
+                    "Trained, θ, η and α are learned of each token; here, where nothing is trained, they are the same "
+                    "for all."),
         buys=N_("Exact softmax near by, and a past of any length that is looked at only where that pays."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.1",
         identity="one segment as long as the text is softmax; else softmax over loops’ reads and the segment",
@@ -147,7 +153,8 @@ STATES = (
         whole_map=True,
         recurrent=recurrent.GATE,
         does=N_("lets softmax over the last tokens and the memory both work, and mixes them by a gate"),
-        gives_up=N_("Single keys before the window; one gate stands for what the paper learns of each token."),
+        gives_up=N_("Single keys before the window; one gate stands for what the paper learns of each token, as do θ, "
+                    "η and α."),
         buys=N_("Two branches that run at once: near by exactly, far back from the memory."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.2",
         identity="its gate goes in a straight line from the memory to softmax over the window",
@@ -167,7 +174,9 @@ STATES = (
         whole_map=True,
         recurrent=recurrent.LAYER,
         does=N_("gives softmax over the last tokens what the memory made of each, for values"),
-        gives_up=N_("Exact values: all that attention mixes has passed through the memory."),
+        gives_up=N_("Exact values: all that attention mixes has passed through the memory. "
+                    "Trained, θ, η and α are learned of each token; here, where nothing is trained, they are the same "
+                    "for all."),
         buys=N_("A plain stack, as hybrid models have it: a recurrent layer, then a window of attention."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.3",
         identity="a window of one token is the memory alone; else the product of both maps",

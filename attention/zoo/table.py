@@ -96,7 +96,7 @@ VARIANTS = (
         whole=True,
     ),
     Variant(
-        "flash", N_("FlashAttention (tiles)"), "memory", "any",
+        "flash", N_("FlashAttention (tiles)"), "nothing", "any",
         (
             Parameter("rows", N_("queries in a tile"), N_("tokens"), 4, letter="r"),
             Parameter("columns", N_("keys in a tile"), N_("tokens"), 4, letter="c"),
@@ -119,8 +119,8 @@ VARIANTS = (
         mla.weights, mla.output, mla.multiply_adds,
         work="2 n d (n + r)",
         memory=memory.LATENT,
-        does=N_("keeps one short vector of each token, and makes the keys and values of all heads of it; here the best "
-                "of that length for this text, and the rebuilt keys are turned by their positions"),
+        does=N_("keeps one vector of few numbers of each token, and makes the keys and values of all heads of it; here "
+                "the best of so many numbers for this text, and the rebuilt keys are turned by their positions"),
         gives_up=N_("Whatever of keys and values does not fit; DeepSeek learn the matrices, and keep a few turned "
                     "numbers beside the latent (decoupled RoPE)."),
         buys=N_("A cache of r numbers a token for all heads, and keys and values that still differ in each."),
@@ -167,7 +167,7 @@ VARIANTS = (
     ),
     Variant(
         "log_n", N_("log-n scaling"), "weights", "any",
-        (Parameter("length", N_("length"), N_("keys that leave a row unchanged"), None, least=2, most=100_000),),
+        (Parameter("length", N_("length"), N_("keys that leave a row unchanged"), 4, least=2, most=100_000),),
         log_n.weights, None, flash.multiply_adds,
         work=_QUADRATIC,
         memory=memory.MAP,

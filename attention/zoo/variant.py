@@ -16,7 +16,7 @@ from attention.zoo.recurrent import Recurrent
 
 N_ = str  # marks a text for translation where it is shown
 
-Replaces = Literal["kernel", "mask", "memory", "weights"]
+Replaces = Literal["kernel", "mask", "memory", "weights", "nothing"]
 Mask = Literal["any", "causal", "none"]
 
 ONE_HEAD = N_("{variant} takes the weights of a second head away; this layer has one head alone.")

@@ -17,7 +17,7 @@ def architecture_view(found: ArchitectureView) -> View:
     made, names = found.made, [_name(found, place) for place in range(len(found.stages))]
     lengths = [np.nan if one.vector is None else float(np.linalg.norm(one.vector)) for one in found.stages]
     counts = [float(one.n_parameters) for one in found.stages]
-    data = {_("parameters"): counts, _("share"): [n / made.n_parameters for n in counts], _("length"): lengths}
+    data = {_("parameters"): counts, _("share"): [n / made.n_parameters for n in counts], _("norm ‖x‖"): lengths}
     vectors = {str(place): one.vector for place, one in enumerate(found.stages) if one.vector is not None}
     return View(
         name="architecture",

@@ -133,11 +133,11 @@ def _said(found: Routing, place: int, source: Source) -> str:
 
 
 def _balance(layer: Routed, load: np.ndarray) -> str:
-    """E3 has most, 2.0 times the even share of 12 %."""
+    """E3 has most, 2.0 times the even share of 12.5 %."""
     words = _("L{layer}: E{expert} has most, {times} times the even share of {even}; {idle} have none of this text.")
     return words.format(
         layer=layer.layer, expert=int(np.nanargmax(load)), times=f"{imbalance(load):.1f}",
-        even=number(1 / layer.n_experts, "share"), idle=int((load == 0).sum()),
+        even=_("{number} %").format(number=f"{100 / layer.n_experts:.3g}"), idle=int((load == 0).sum()),
     )  # fmt: skip  # its values in two lines
 
 

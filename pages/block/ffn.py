@@ -50,7 +50,9 @@ def show_ffn(opened: PageContext) -> FfnView:
         pick(BlockState, "layer", layer, names, width=100)
     units = asked(opened, FeedForwardUnits(opened.capture.request, layer, position))
     share = number(float(units.active[layer, position]), "share")
-    words = _("{name}, {kind} · {count} units · {share} of them are active at {token}").format(
+    words = _(
+        "{name}, {kind} · {count} units · {share} of them are active at {token} (the activation reads more than 0)"
+    ).format(
         name=units.activation, kind=_("gated") if units.gated else _("plain"), count=f"{len(units.values):,}",
         share=share, token=f"{opened.capture.tokens[position].text} ({opened.first + position})",
     )  # fmt: skip
@@ -86,9 +88,7 @@ def curves_chart(units: Units) -> Lines:
              quiet=name == "ReLU" and units.activation != "ReLU")
         for name in order
     ]  # fmt: skip  # one line of the chart
-    return Lines(
-        series=series, x_title=_("what it reads"), y_title=_("what it gives"), height=250, heading=_("Activation")
-    )
+    return Lines(series=series, x_title=_("input"), y_title=_("output"), height=250, heading=_("Activation"))
 
 
 def spread_chart(units: Units) -> Lines:
@@ -96,7 +96,7 @@ def spread_chart(units: Units) -> Lines:
     shares, middles = spread(units.before.double().numpy())
     line = Line(_("share of units"), middles.tolist(), shares.tolist())
     return Lines(
-        series=[line], x_title=_("what it reads"), y_title=_("share of units"), height=250, marker=(0.0, "0"),
+        series=[line], x_title=_("input of the activation"), y_title=_("share of units"), height=250, marker=(0.0, "0"),
         heading=_("What its units read here"),
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ def active_chart(units: Units, position: int) -> Lines:
 
 def units_table(units: Units, promoted: tuple[tuple[str, ...], ...]) -> str:
     """The strongest units: what each adds, and the tokens whose logits it raises most."""
-    heads = [_("FFN unit"), _("its value"), _("length of what it adds")]
+    heads = [_("FFN unit"), _("its value"), _("norm of what it adds")]
     heads += [_("tokens that it promotes, with what it adds to their logits")] if units.promoted.shape[1] else []
     body = ""
     for place, unit in enumerate(units.top.tolist()):

@@ -19,7 +19,7 @@ def ffn_view(found: FfnView) -> View:
     names = [f"{unit} {' '.join(words)}".strip() for unit, words in zip(top, found.promoted, strict=True)]
     strongest = {
         _("its value"): units.values[units.top].double().numpy(),
-        _("length of what it adds"): units.lengths.double().numpy(),
+        _("norm of what it adds"): units.lengths.double().numpy(),
     }
     active = units.active.double().numpy()
     layers = [f"L{layer}" for layer in range(len(active))]

@@ -22,7 +22,7 @@ from ui.controls import choose
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
-from ui.wording import plain
+from ui.wording import joined, plain
 from viz.chart import Line, Lines
 from viz.components.layer_head_map import layer_head_map
 
@@ -34,7 +34,7 @@ FORCED_TEXTS = layer_head_map.TEXTS | {
     "cell": N_("{column_index} · {row}: {word} · {value} nats"),
     "missing": N_("{column_index} · {row}: {word}"),
 }
-GRADIENT_TEXTS = layer_head_map.TEXTS | {"cell": N_("{row}{column} · gradient {value}")}
+GRADIENT_TEXTS = layer_head_map.TEXTS | {"cell": N_("{row}{column} · norm {value}")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,9 @@ def show_learning(opened: PageContext) -> LearningView | None:
         loss, after = float(learned.before.mean()), float(learned.after[place].mean())
         words = _("Learning rate. Mean cross-entropy {before} nats, {after} after one step on this text, on a copy.")
         said = words.format(before=_nats(loss, 3), after=_nats(after, 3))
+        said = joined(said, grown_words(learned, place))
         if capture.attentions and capture.request.target is None:
-            said += " " + _("It wrote this text by itself and finds it likely already: type another one above.")
+            said = joined(said, _("It wrote this text by itself and finds it likely already: type another one above."))
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="stretch")
     shown = tuple(map(tuple, _words(opened, capture, len(learned.before))))
     first, reads = first_query(opened.capture), opened.capture.request.attention == "encoder"
@@ -83,7 +84,7 @@ def show_learning(opened: PageContext) -> LearningView | None:
             show_chart(chart, key=f"learning_{key}", alt=chart.heading, still=True)
     if len(columns) > 2:
         with columns[2]:
-            heading = _("Gradient by head, of its part of W_O alone")
+            heading = _("Norm of the gradient by head, of its part of W_O alone")
             st.html(f"<div class='atlas-head'><b>{escape(heading)}</b></div>")
             mount(layer_head_map.SOURCE, heads_payload(opened, learned), key="gradient_map", on={"head": _open_head})
     return LearningView(learned, place, shown, payload, charts, bool(opened.capture.attentions), first)
@@ -98,6 +99,16 @@ def _words(opened: PageContext, capture: Capture, count: int) -> list[list[str]]
     return [tokens[:count], [*tokens[1:], *ends], [opened.runner.token_text(one) for one in said]]
 
 
+def grown_words(learned: Learned, place: int) -> str:
+    """That the loss is smaller on average and not at every token, where that is so; else nothing."""
+    before, after = learned.before.double(), learned.after[place].double()
+    grown = int((after > before).sum())
+    if not grown or float(after.mean()) >= float(before.mean()):
+        return ""
+    words = _("It is smaller on average and not at every token: it grew at {count} of {total}.")
+    return words.format(count=grown, total=len(before))
+
+
 def _nats(value: float, digits: int) -> str:
     """So many digits, of less than the last of them one and its power of ten; what rounding leaves below 0 is 0."""
     return f"{value:.{digits}f}" if value >= 10**-digits else error_size(max(value, 0.0))
@@ -106,12 +117,13 @@ def _nats(value: float, digits: int) -> str:
 def forced_payload(
     learned: Learned, place: int, words: tuple[tuple[str, ...], ...], query: int | None, first: int = 0
 ) -> bytes:
-    """Targets under what is read, shifted by one and numbered from ``first`` on; the colours are cross-entropies."""
+    """Targets under what is read, shifted by one, numbered from ``first`` on; below, the losses: the colours."""
     before, after = (one.double().numpy() for one in (learned.before, learned.after[place]))
     none = np.full(len(before), np.nan)
     read, wanted, said = words
+    losses = [_("loss before, nat"), _("loss after, nat")]
     return layer_head_map.payload(
-        np.stack([none, before, none, after]),
+        np.stack([none, before, none, before, after]),
         title=_("cross-entropy at each position, in nats"),
         scale="sequential",
         low=0.0,
@@ -119,11 +131,11 @@ def forced_payload(
         number="plain",
         open=None if query is None or query >= len(before) else (1, query),
         texts=translated(FORCED_TEXTS),
-        row_labels=[_("it reads"), _("it must say"), _("it says"), _("after the step")],
+        row_labels=[_("it reads"), _("it must say"), _("it says"), *losses],
         column_labels=[str(first + place) for place in range(len(before))],
         first_column=first,
-        words=[read, wanted, said, [_nats(float(one), 2) for one in after]],
-        max_height=220,
+        words=[read, wanted, said, *([_nats(float(one), 2) for one in row] for row in (before, after))],
+        max_height=260,
     )
 
 
@@ -132,7 +144,7 @@ def heads_payload(opened: PageContext, learned: Learned) -> bytes:
     heads = learned.heads.double().numpy()
     return layer_head_map.payload(
         heads,
-        title=_("Gradient by head, of its part of W_O alone"),
+        title=_("Norm of the gradient by head, of its part of W_O alone"),
         scale="sequential",
         low=0.0,
         high=float(np.nanmax(heads)),
@@ -165,9 +177,9 @@ def rate_chart(learned: Learned) -> Lines:
 
 
 def layer_chart(learned: Learned) -> Lines:
-    """The length of the gradient of each layer."""
+    """The norm of the gradient of each layer."""
     norms = learned.layers.double().tolist()
     return Lines(
-        series=[Line(_("gradient"), list(range(len(norms))), norms, points=True)],
-        x_title=_("layer"), y_title=_("length"), height=240, heading=_("Gradient by layer"),
+        series=[Line(_("norm of the gradient"), list(range(len(norms))), norms, points=True)],
+        x_title=_("layer"), y_title=_("norm of the gradient"), height=240, heading=_("Norm of the gradient by layer"),
     )  # fmt: skip

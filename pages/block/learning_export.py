@@ -33,8 +33,10 @@ def learning_view(found: LearningView) -> View:
         f"descent with rate {rate} on a copy of the model",
         tables=lambda: {
             _("cross-entropy at each position, in nats"): pd.DataFrame(losses, index=names),
-            _("Gradient by layer"): pd.DataFrame({_("length"): learned.layers.double().numpy()}, index=layers),
-            _("Gradient by head, of its part of W_O alone"): pd.DataFrame(
+            _("Norm of the gradient by layer"): pd.DataFrame(
+                {_("norm of the gradient"): learned.layers.double().numpy()}, index=layers
+            ),
+            _("Norm of the gradient by head, of its part of W_O alone"): pd.DataFrame(
                 heads, layers, [f"H{head}" for head in range(heads.shape[1])]
             ),
         },

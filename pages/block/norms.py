@@ -108,7 +108,7 @@ def growth_chart(growth: dict[str, np.ndarray]) -> Lines:
         for kind, values in growth.items()
     ]  # fmt: skip  # one line of the chart
     return Lines(
-        series=series, x_title=_("layers gone through"), y_title=_("times the first length"), log_y=True, height=270,
+        series=series, x_title=_("layers gone through"), y_title=_("times the first norm"), log_y=True, height=270,
         heading=_("How the stream grows"),
     )  # fmt: skip
 

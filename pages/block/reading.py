@@ -47,7 +47,7 @@ def _architecture() -> None:
             _("The line at the left is the residual stream. In a block, attention brings in what other tokens hold, "
               "the feed-forward part (FFN) works on each token alone; what both make is added to the stream."),
             _("At the right the same token at every stage: one column a dimension, red above zero, blue below, and the "
-              "length of the vector. What is known of a block was measured with a few tokens, not read from its name."),
+              "norm of the vector. What is known of a block was measured with a few tokens, not read from its name."),
             _("Of an encoder–decoder, a token that is read goes through the encoder, one that is written through the "
               "decoder. At the bottom stands the likeliest next token: what the whole way was for."),
         ],
@@ -65,15 +65,15 @@ def _stream() -> None:
         [
             _("Each token has one vector that runs through all layers. A layer does not replace it: attention and FFN "
               "each add a vector of their own, so what leaves a layer is what came in, plus both."),
-            _("Left, how long that vector is after each layer; beside it, the lengths of what is added. Below, every "
+            _("Left, the norm of that vector after each layer; beside it, the norms of what is added. Below, every "
               "addition to one token as a strip: they sum up to the last stream exactly."),
             _("The cosine says where an addition points: near 0 it writes something new, above it repeats what is "
               "there, below it takes away. In a post-norm model the norms stand in the stream and change it too."),
         ],
         formula="x_after = x_before + attention + FFN\n‖x‖ = √(Σ x²),  cos = a · x / (‖a‖ ‖x‖)",
         source="Elhage et al. 2021, transformer-circuits.pub; Xiong et al. 2020, arXiv:2002.04745",
-        attempt=_("Choose the first token, then another: in many models one of them has a stream many times longer. "
-                  "Which layer makes it so?"),
+        attempt=_("Choose the first token, then another: in many models the stream of one of them has a norm many "
+                  "times larger. Which layer makes it so?"),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -81,7 +81,8 @@ def _ffn() -> None:
     show_reading(
         [
             _("The feed-forward part works on one token at a time. A first matrix asks many questions of its vector, "
-              "one a unit; the activation lets through what is above zero and holds back most of the rest."),
+              "one a unit; the activation lets through what is above zero (the unit is active) and holds back most of "
+              "the rest."),
             _("Each unit that is let through adds its own column of the last matrix to the stream, times its value. A "
               "gated part (SwiGLU) multiplies each unit by what a further matrix makes of the same token."),
             _("Below, the units that add most here, with the tokens whose logits they raise by themselves, past all "

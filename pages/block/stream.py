@@ -51,7 +51,7 @@ def show_stream(opened: PageContext) -> StreamView:
     with st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small"):
         words: dict[Tokens, str] = {"one": _("the chosen token"), "all": _("mean over all tokens")}
         choose(BlockState, "tokens", tokens, words)
-        said = _("Lengths of vectors. The strips below add up, from the embedding to what leaves the last layer.")
+        said = _("Norms of vectors. The strips below add up, from the embedding to what leaves the last layer.")
         st.html(f"<p class='atlas-caption'>{escape(said)}</p>", width="stretch")
     lengths = growth(found, position if tokens == "one" else None)
     charts = (stream_chart(lengths), added_chart(lengths))
@@ -71,8 +71,8 @@ def stream_chart(lengths: Growth) -> Lines:
     rows = list(range(len(lengths.streams)))
     series = [Line(_("residual stream"), rows, lengths.streams.tolist(), points=True)]
     return Lines(
-        series=series, x_title=_("layers gone through"), y_title=_("length"), height=220,
-        heading=_("How long the stream is"),
+        series=series, x_title=_("layers gone through"), y_title=_("norm ‖x‖"), height=220,
+        heading=_("The norm of the stream"),
     )  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def added_chart(lengths: Growth) -> Lines:
         for (kind, values), dash in zip(lengths.added.items(), ("solid", "dash", "dot", "dashdot") * 2, strict=False)
     ]
     return Lines(
-        series=series, x_title=_("layer"), y_title=_("length"), height=220, heading=_("What each part adds"),
+        series=series, x_title=_("layer"), y_title=_("norm ‖x‖"), height=220, heading=_("What each part adds"),
     )  # fmt: skip
 
 

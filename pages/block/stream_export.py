@@ -24,7 +24,7 @@ def stream_view(found: StreamView) -> View:
         what=f"lengths of the residual stream and of what each part adds; vectors of the token at {found.number}",
         tables=lambda: {
             _("What each part adds"): pd.DataFrame({_("residual stream"): lengths.streams[1:]} | parts, index=layers),
-            _("length"): pd.DataFrame({_("length"): np.linalg.norm(vectors, axis=1)}, index=labels_of(added)),
+            _("norm ‖x‖"): pd.DataFrame({_("norm ‖x‖"): np.linalg.norm(vectors, axis=1)}, index=labels_of(added)),
         },
         page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg(found.charts, title=title, caption=words),

@@ -42,6 +42,12 @@ def show_length(opened: PageContext) -> Length:
     charts = _entropies(opened), _dispersion(gap)
     left, right = st.columns(2, gap="medium")
     with left:
+        words = _(
+            "Scaled: the scores times log n ÷ log {n}, n keys in the row; {n} is an assumed length that a model was "
+            "trained on. Rows shorter than that get flatter (more bits), longer ones sharper (fewer); at n = {n} the "
+            "lines cross. The points are the rows of the open head, as they are."
+        ).format(n=TRAINED)
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
         show_charts((charts[0],), "steps_length_entropy")
     with right:
         st.html(f"<p class='atlas-caption'>{escape(charts[1].heading)}</p>")

@@ -81,7 +81,7 @@ def _lines(name: str, sum_of: Spelled, *, normed: bool) -> list[str]:
     words = translated(step_by_step.TEXTS)["more_dimensions"]
     more = [words.format(count=sum_of.more)] if sum_of.more else []
     bias = [_("bias")] if sum_of.bias else []
-    factors = [f"x{_below(term.dim)}·w{_below(term.dim)}" for term in sum_of.terms]
+    factors = [f"norm(x){_below(term.dim)}·w{_below(term.dim)}" for term in sum_of.terms]
     numbers = [f"{_number(term.read)}·{_number(term.weight)}" for term in sum_of.terms]
     rest = [sum_of.rest] if more else []
     last = [sum_of.bias] if bias else []

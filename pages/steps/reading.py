@@ -18,7 +18,7 @@ def explain(view: View, *, of_model: bool) -> None:
 
 def _steps(*, of_model: bool) -> None:
     whose = (
-        _("The numbers are the open head’s own: six tokens and eight dimensions of it; what is not shown is in every "
+        _("The numbers are the open head’s own: six tokens and six dimensions of it; what is not shown is in every "
           "sum as one number. “Small numbers” shows the same with numbers that you can change.")
         if of_model
         else _("The numbers are made up to be small, and can be changed: click one of X or of a W and type, or draw "
@@ -80,8 +80,12 @@ def _softmax() -> None:
             _("At the right, what one token’s probability costs out of a whole vocabulary, and by trees, which look at "
               "a part of it."),
             _("In a tree the tokens are the leaves, and each fork is one decision between two: few products lead to a "
-              "token. An adaptive softmax compares the frequent tokens first; the rare ones are clusters with shorter "
-              "vectors, which are seldom opened."),
+              "token. An adaptive softmax compares the frequent tokens first; the rare ones are clusters whose "
+              "vectors have fewer components, and which are seldom opened."),
+            _("What a tree buys and gives up: the probability of one token is cheap; those of all tokens cost a walk "
+              "through the whole tree, and choices come one after another, which a GPU does badly. An adaptive softmax "
+              "keeps whole vectors for the common words and computes them at once, as a GPU does well; rare words have "
+              "fewer components and are less exact."),
         ],
         formula="yᵢ = e^(sᵢ − m) / Σ e^(sⱼ − m),  m = max s\nℓ ← ℓ · e^(m − m′) + e^(s − m′)",
         source="Milakov & Gimelshein 2018, arXiv:1805.02867; Morin & Bengio 2005; Grave et al. 2017, arXiv:1609.04309",
@@ -93,14 +97,14 @@ def _similarity() -> None:
     show_reading(
         [
             _("The same queries and keys, measured in several ways; choose one in the line of small pictures."),
-            _("A dot product is ‖q‖ ‖k‖ cos: a key can be looked at because it points the right way, or because it is "
-              "long."),
-            _("On the model’s own head three maps below show every cell: the angle alone, both lengths multiplied, and "
-              "their product. A column that is dark in the second map belongs to a long key."),
+            _("A dot product is ‖q‖ ‖k‖ cos: a key can be looked at because it points the right way, or because its "
+              "norm is large."),
+            _("On the model’s own head three maps below show every cell: the angle alone, both norms multiplied, and "
+              "their product. A column that is dark in the second map belongs to a key of large norm."),
         ],
         formula="q · k = ‖q‖ ‖k‖ cos\nadditive = v · tanh(q W + k U)",
         source="Bahdanau et al. 2015, arXiv:1409.0473; " + VASWANI,
-        attempt=_("Choose “this model”: which of its keys is longest, and is it the one looked at most?"),
+        attempt=_("Choose “this model”: which of its keys has the largest norm, and is it the one looked at most?"),
     )  # fmt: skip  # one sentence a paragraph
 
 

@@ -147,12 +147,12 @@ def _steps(
     steps: list[dict[str, Any]] = [
         {"id": "dot", "kind": "product", "left": "Q", "right": "K", "turned": True, "result": "S", "rest": rest,
          "more": [d - SHOWN] * rows if rest else [], "of": "dimensions", "short": "q · k", "title": _("Dot product"),
-         "note": _("Large where two vectors point the same way, and where they are long.")},
+         "note": _("Large where two vectors point the same way, and where their norms are large.")},
         {"id": "scale", "kind": "scale", "left": "S", "result": "C", "factor": 1 / math.sqrt(d), "root": d,
          "title": _("Scaled dot product"), "note": _("The same order, a smaller size: what transformers use.")},
         {"id": "cosine", "kind": "told", "parts": ["NQ", "NK", "COS"], "result": "S", "lights": ends,
          "lines": _cosine_lines(tables), "short": "cos", "title": "q · k = ‖q‖ ‖k‖ cos",
-         "note": _("The cosine is the angle alone, between −1 and 1; the dot product also knows both lengths.")},
+         "note": _("The cosine is the angle alone, between −1 and 1; the dot product also knows both norms.")},
     ]  # fmt: skip  # one step a paragraph
     if network is not None:
         own = {"kind": "product", "turned": False, "rest": None, "more": [], "of": "dimensions"}

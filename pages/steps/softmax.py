@@ -107,7 +107,7 @@ def _groups() -> list[list[str]]:
 def _adaptive_words() -> str:
     return _(
         "Adaptive, of {count} tokens: the frequent ones and a node a cluster are compared first; a rare token costs "
-        "its cluster besides, whose vectors are shorter."
+        "its cluster besides, whose vectors have fewer components."
     ).format(count=f"{VOCABULARIES[1]:,}")
 
 

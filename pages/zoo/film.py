@@ -57,7 +57,7 @@ def show_film(opened: PageContext) -> Shown:
         lengths = _show_longer(film, head)
         show_cut(opened, start)
         show_rule(BY_NAME["flash"])
-        show_work(BY_NAME["flash"], [])
+        show_work(BY_NAME["flash"], {}, film.d_head, [])
     row = head.n_tokens - 1 if opened.query is None else max(0, min(opened.query - start, head.n_tokens - 1))
     looking = first_query(opened.capture)  # of two joined texts the tokens of one alone look
     payload = component.payload(

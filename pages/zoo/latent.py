@@ -34,7 +34,7 @@ def show_kept(opened: PageContext, head: Head, rank: int) -> None:
     said = _("Nothing of its keys and values is left out: the text has no more than {last} independent rows.")
     if rank < total:
         said = _(
-            "The keys and values of {heads} heads, {width} numbers a token: {share} of their length is left out, the "
+            "The keys and values of {heads} heads, {width} numbers a token: {share} of their norm is left out, the "
             "singular values from {first} to {last}."
         )
     words = joined(

@@ -142,7 +142,7 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
     if rival.found is not None:
         show_parts(rival.variant, rival.values, rival.found.weights)
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
-    show_work(rival.variant, left_out)
+    show_work(rival.variant, rival.values, head.q.shape[-1], left_out)
     show_recurrent(rival.variant, head, rival.values)
     if rival.variant.name == "mla":
         show_kept(opened, head, rival.values["rank"])

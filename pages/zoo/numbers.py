@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -9,13 +10,16 @@ import numpy as np
 import streamlit as st
 
 from analysis.zoo import Compared
+from analysis.zoo_cost import crossing_by_formula, kept_of, work_of
+from attention.zoo import flash
 from attention.zoo.head import Head
 from attention.zoo.recurrent import CACHE
 from attention.zoo.variant import Variant
 from ui.i18n import _
 from ui.page import PageContext
-from ui.wording import number
+from ui.wording import joined, number
 
+FAR = 10**6  # tokens up to which it is looked for a length from which something pays
 LONGER = 2.0  # an error above it is no matter of direction: two outputs of one length differ by less
 
 N_ = str  # marks a text for Babel without translating it here
@@ -25,6 +29,7 @@ REPLACES = {
     "mask": N_("replaces the mask"),
     "memory": N_("replaces the memory"),
     "weights": N_("replaces the rule of weights"),
+    "nothing": N_("replaces nothing: it is exact"),
 }
 ROWS = {
     "error": N_("output: error"),
@@ -34,9 +39,7 @@ ROWS = {
     "rank": N_("numerical rank"),
 }
 MEANINGS = {
-    "error": N_(
-        "Length of the difference of the head’s outputs, as a part of the length of softmax’s, over all tokens."
-    ),
+    "error": N_("‖the variant’s output − softmax’s‖ ÷ ‖softmax’s output‖, over all tokens; 0: the same."),
     "direction": N_("Cosine between the head’s two outputs, mean over the tokens: 1 is the same direction."),
     "elsewhere": N_("Share of a token’s attention that lies where softmax’s does not, mean over the tokens."),
     "entropy": N_("How widely a token spreads its attention: 0 bits is one token; mean over the tokens."),
@@ -56,8 +59,10 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
         for name, label in ROWS.items()
     )
     st.html(f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>")
+    words = _("Error: ‖the variant’s output − softmax’s‖ ÷ ‖softmax’s output‖, over all tokens; 0: the same.")
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     if any(one.error > LONGER for one in found.values()):
-        words = _("An error above 2: a variant whose weights are no shares makes an output of any length. The cosine, "
+        words = _("An error above 2: a variant whose weights are no shares makes an output of any norm. The cosine, "
                   "which compares directions alone, says more of it.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
@@ -87,13 +92,14 @@ def show_rule(variant: Variant) -> None:
     )
 
 
-def show_work(variant: Variant, left_out: Sequence[str]) -> None:
-    """Its work with what the letters stand for, its paper, and what of this head it leaves out."""
-    letters = [_("n tokens"), _("d numbers of a vector")]
-    letters += [f"{one.letter} {_(one.label)}" for one in variant.parameters if one.letter]
+def show_work(variant: Variant, values: Mapping[str, int], d: int, left_out: Sequence[str]) -> None:
+    """Its work with what its letters stand for, where it pays, its paper, and what of the head it leaves out."""
+    letters = [_("n tokens"), _("d dimensions of a vector")]
+    written = re.findall("[a-z]+", variant.work)  # a letter that is not in it explains nothing
+    letters += [f"{one.letter} {_(one.label)}" for one in variant.parameters if one.letter in written]
     work = f"{variant.work} ({', '.join(letters)}) · {_(REPLACES[variant.replaces])} · {_(variant.source)}"
     rest = "".join(f"<p class='atlas-caption'>{escape(words)}</p>" for words in left_out)
-    st.html(_line(_("Work:"), work) + rest)
+    st.html(_line(_("Work:"), work) + f"<p class='atlas-caption'>{escape(_work_from(variant, values, d))}</p>" + rest)
 
 
 def show_recurrent(variant: Variant, head: Head, values: Mapping[str, int]) -> None:
@@ -110,7 +116,23 @@ def show_recurrent(variant: Variant, head: Head, values: Mapping[str, int]) -> N
         adds=f"{form.step.of(n, d, d_v, **numbers):,}", cache=CACHE.state.written,
         cached=f"{CACHE.state.of(n, d, d_v):,}", count=n,
     )  # fmt: skip  # a formula and its number a line
-    st.html(_line(_("Read a token at a time:"), words))
+    st.html(_line(_("Read a token at a time:"), joined(words, _kept_from(variant, values, d, d_v))))
+
+
+def _kept_from(variant: Variant, values: Mapping[str, int], d: int, d_v: int) -> str:
+    """From which length on it keeps less than softmax, by formula."""
+    at = crossing_by_formula(lambda n: CACHE.state.of(n, d, d_v), kept_of(variant, values, d, d_v), FAR)
+    if at is None:
+        return _("It never keeps less than softmax.")
+    return _("It keeps less than softmax from {count} tokens on.").format(count=f"{at:,}")
+
+
+def _work_from(variant: Variant, values: Mapping[str, int], d: int) -> str:
+    """From which length on a whole text is less work than with softmax, by formula."""
+    at = crossing_by_formula(lambda n: flash.multiply_adds(n, d), work_of(variant, values, d), FAR)
+    if at is None:
+        return _("It never is less work than softmax.")
+    return _("It is less work than softmax from {count} tokens on.").format(count=f"{at:,}")
 
 
 def _line(name: str, words: str) -> str:

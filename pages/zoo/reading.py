@@ -101,8 +101,8 @@ def _cost() -> None:
         [
             _("Each line is the work of attention in this model, if all of its heads had that rule; both axes are "
               "logarithmic, so a line twice as steep grows with the square."),
-            _("Softmax is cheap in short texts: a rule that is linear in the length pays off once the text is longer "
-              "than its features or its head."),
+            _("Softmax is cheap in short texts: a rule that is linear in the length pays off once the text has more "
+              "tokens than there are features, or dimensions of a head."),
             _("Counted are products of matrices alone, by formula: what a machine makes of them depends on much else. "
               "Measured, one head is computed here over ever longer texts, and its seconds and bytes are drawn."),
         ],

@@ -48,8 +48,10 @@ EVERY_EDIT: dict[Edit, str] = {
     Blocked(((5, 0), (6, 2)), None, (1, 3)): "2 cells hidden in H1, H3 of all layers",
     Blocked(((7, 2), (7, 3)), (0, 2), (1, 3)): "2 cells hidden in H1, H3 of L0, L2",
     Substituted("linear", (), (1,), (2,)): f"{BY_VARIANT['linear'].label} for softmax in L1H2, untrained",
-    Substituted("linformer", (("rank", 2),), (0, 2)): "Linformer 2 for softmax in L0, L2, untrained",
-    Substituted("lightning", (("half_life", 3), ("tile", 2))): f"{LIGHTNING} 3 2 for softmax in all layers, untrained",
+    Substituted("linformer", (("rank", 2),), (0, 2)): "Linformer segments 2 for softmax in L0, L2, untrained",
+    Substituted(
+        "lightning", (("half_life", 3), ("tile", 2))
+    ): f"{LIGHTNING} half-life 3, tile size 2 for softmax in all layers, untrained",
     ScaledSingulars(1, "self_attn.q_proj", (0.0, 1.5)): "L1 self_attn.q_proj: σ × 0, 1.5",
     ScaledSingulars(2, "mlp.down_proj", (2.0,)): "L2 mlp.down_proj: σ × 2",
     SharedKeys(1): "keys and values shared by 1",

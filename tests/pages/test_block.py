@@ -159,7 +159,9 @@ def test_the_units_of_the_chosen_layer_are_told():
     app = view("ffn", **{"block.layer": "7"})
     units = runner().submit(FeedForwardUnits(REQUEST, 7, 7)).result()
     page = html(app)
+    assert float(units.active[7, 7]) == pytest.approx(float((units.before > 0).double().mean()))
     assert f"688 units · {100 * float(units.active[7, 7]):.0f} % of them are active" in page
+    assert "(the activation reads more than 0)" in page
     for unit, tokens in zip(units.top.tolist(), units.promoted.tolist(), strict=True):
         assert f"<th>{unit}</th>" in page
         assert runner().token_text(tokens[0]) in page
@@ -172,9 +174,26 @@ def test_learning_shows_targets_shifted_by_one_and_the_step():
     read, wanted = forced[0]["words"][:2]
     assert read[1:] == wanted[:-1]
     np.testing.assert_allclose(forced[1]["values"][1], learned.before.numpy(), atol=1e-4)
-    np.testing.assert_allclose(forced[1]["values"][3], learned.after[0].numpy(), atol=1e-3)
+    np.testing.assert_allclose(forced[1]["values"][4], learned.after[0].numpy(), atol=1e-3)
+    assert forced[0]["row_labels"][3:] == ["loss before, nat", "loss after, nat"]
+    for row, losses in ((3, learned.before), (4, learned.after[0])):
+        np.testing.assert_allclose(forced[1]["values"][row], losses.numpy(), atol=1e-3)
+        np.testing.assert_allclose([float(one) for one in forced[0]["words"][row]], losses.numpy(), atol=0.006)
     np.testing.assert_allclose(gradient[1]["values"], learned.heads.numpy(), atol=1e-4)
     assert f"{float(learned.before.mean()):.3f} nats, {float(learned.after[0].mean()):.3f} after" in html(app)
+
+
+@pytest.mark.parametrize("rate", ["0.01", "0.3"])
+def test_a_loss_that_is_smaller_on_average_and_not_at_every_token_is_said_to_be(rate: str):
+    learned = runner().submit(TrainingStep(REQUEST, (float(rate),))).result()
+    grown = sum(
+        after > before for before, after in zip(learned.before.tolist(), learned.after[0].tolist(), strict=True)
+    )
+    smaller = float(learned.after.mean()) < float(learned.before.mean())
+    assert grown
+    assert smaller == (rate == "0.01")
+    words = f"not at every token: it grew at {grown} of {len(learned.before)}."
+    assert (words in html(view("learning", **{"block.rate": rate}))) == smaller
 
 
 def test_experts_of_a_random_mixtral_are_offered_where_the_model_has_none_and_are_its_own_numbers():

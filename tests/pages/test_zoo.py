@@ -283,3 +283,17 @@ def test_a_switch_that_is_told_what_it_is_already_leaves_no_edit_in_the_address(
     assert app.query_params["everywhere"] == "1"
     app.toggle(key="everywhere").set_value(False).run()
     assert "everywhere" not in app.query_params
+
+
+def test_exact_tiles_replace_nothing_and_only_letters_of_the_formula_are_explained():
+    page = html(opened(variant="flash"))
+    assert "2 n² d (n tokens, d dimensions of a vector) · replaces nothing: it is exact" in page
+    assert "It never is less work than softmax." in page
+    assert "It never keeps less than softmax." in page
+    assert "2 n b d (n tokens, d dimensions of a vector, b block) · replaces the mask" in html(opened(variant="blocks"))
+
+
+def test_log_n_begins_with_rows_that_it_changes():
+    found = substituted(head(), BY_NAME["log_n"], {})
+    assert found.error > 0.01
+    assert found.entropy < own(head()).entropy

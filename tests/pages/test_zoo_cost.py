@@ -92,6 +92,10 @@ def test_the_map_says_what_the_head_would_keep_of_its_text():
     page = html(opened(variant="linear"))
     assert "a head keeps d (d_v + 1) = 1,056 numbers, and one token more is 2 d (d_v + 1) = 2,112 multiply-adds" in page
     assert "Softmax keeps n (d + d_v) = 512 numbers of these 8 tokens" in page
+    least = next(n for n in range(1, 99) if n * 64 > 32 * 33)
+    assert f"It keeps less than softmax from {least} tokens on." in page
+    least = next(n for n in range(1, 99) if 2 * n * n * 32 > 2 * n * 32 * 33)
+    assert f"It is less work than softmax from {least} tokens on." in page
     assert "Read a token at a time" not in html(opened(variant="nystrom"))
     assert "Read a token at a time" not in html(opened(model="encoder", layer="1", head="1", variant="linear"))
 

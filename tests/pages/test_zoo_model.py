@@ -194,7 +194,7 @@ def test_heads_draw_the_map_that_stands_in_with_its_signs():
     after = changed(Substituted("lightning", LIGHTNING, (3,), (5,)))
     np.testing.assert_allclose(np.nan_to_num(arrays["values"]), after.weights(3, 5).numpy(), rtol=1e-5, atol=1e-4)
     assert meta["scale"] == "diverging"
-    assert "Lightning (decay) 8 4 for softmax in L3H5, untrained" in html(app)
+    assert "Lightning (decay) half-life 8, tile size 4 for softmax in L3H5, untrained" in html(app)
     assert "what a variant’s map makes of the values" in html(app)
 
 

@@ -11,7 +11,7 @@ const SIDES = { Q: "query", K: "key", V: "value", O: "value" }
 // Bytes in powers of 1024, as the pages say them: "24 KB", "1.5 MB".
 /** @type {(bytes: number) => string} */
 export function sizeText(bytes) {
-  const units = ["bytes", "KB", "MB", "GB", "TB"]
+  const units = ["B", "KB", "MB", "GB", "TB"]
   let unit = 0
   while (bytes >= 1023.5 && unit < units.length - 1) [bytes, unit] = [bytes / 1024, unit + 1]
   return `${bytes < 999.5 ? Number(bytes.toPrecision(3)) : wholeNumber(Math.round(bytes))} ${units[unit]}`

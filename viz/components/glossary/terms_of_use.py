@@ -81,8 +81,9 @@ OF_USE = (
     Term(
         ("RMSNorm", "LayerNorm", N_("norm"), N_("norms")),
         N_(
-            "A norm: it brings the numbers of a token’s vector to one size before the next part reads them. LayerNorm "
-            "takes away their mean first."
+            "As a part of a model: it brings the numbers of a token’s vector to one size before the next part reads "
+            "them; LayerNorm takes away their mean first. Of a vector, ‖x‖: its size, the root of the sum of its "
+            "squared numbers."
         ),
     ),
     Term(

@@ -129,6 +129,17 @@ OF_VECTORS = (
         N_("The function between the matrices of a feed-forward part: large numbers pass, small ones are held back."),
     ),
     Term(
+        (N_("active"), N_("active units")),
+        N_(
+            "A unit of a feed-forward part is active at a token where what its activation reads is above 0; counted "
+            "are units, whatever they add."
+        ),
+    ),
+    Term(
+        (N_("vector norm"),),
+        N_("The size of a vector, ‖x‖: the root of the sum of its squared numbers; also called its length."),
+    ),
+    Term(
         (N_("logit lens"),),
         N_(
             "The model's last norm and output layer applied before its last layer: what it would say if it ended there."

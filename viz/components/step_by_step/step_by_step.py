@@ -69,11 +69,13 @@ TEXTS: dict[str, str] = {
     "step_scores": N_("Q Kᵀ: every query with every key"),
     "about_scores": N_("A row of Q times a row of K, one number: how well they match."),
     "step_scale": N_("÷ √d: scores of a usable size"),
-    "about_scale": N_("A sum of d products grows as √d; divided by it, it stays as large as before."),
+    "about_scale": N_("The typical size of a sum of d products grows as √d; divided by √d, it stays as it is."),
     "step_mask": N_("Mask: nobody looks ahead"),
     "about_mask": N_("Where a query may not look, the score becomes −∞."),
     "step_softmax": N_("Softmax: every row becomes shares of 1"),
-    "about_softmax": N_("e to the score, divided by the sum of its row."),
+    "about_softmax": N_(
+        "e to the score, divided by the sum of its row. A row sums to 1 before its numbers are rounded."
+    ),
     "step_mix": N_("A · V: the values, mixed by these shares"),
     "about_mix": N_("A row of weights times V: what the token takes in."),
     "short_rq": N_("Q turned"),
