@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -19,6 +19,7 @@ from model_runner.step import Step
 SAME = ("text", "sound", "model", "revision", "dtype", "chat", "edits")  # of a request, at every step
 
 
+@runtime_checkable
 class Decodes(Protocol):
     """Of an encoder–decoder, what a translation asks of it."""
 
