@@ -86,7 +86,7 @@ class Cell:
     scaled: float
     softcap: float | None
     capped: float
-    bias: float | None  # added for the distance
+    bias: float | None  # added to the score
     visible: bool
     window: int | None
     score: float  # −inf where masked
@@ -175,7 +175,7 @@ def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
         weights=weights,
         contributions=weights * np.linalg.norm(_float64(values), axis=1),
         dots=_float64(keys) @ _float64(q),
-        biases=None if record.bias is None else _float64(record.bias.tile(one_head, one_query, every_key)[0, 0]),
+        biases=None if (biases := record.biases(one_head, one_query, every_key)) is None else _float64(biases[0, 0]),
         lse=lse,
         sink=None if record.sinks is None else math.exp(float(record.sinks[head]) - lse),
         drawn=drawn,

@@ -15,10 +15,11 @@ from model_runner.capture import ROWS, Capture
 
 def opening_query(capture: Capture) -> int:
     """The last token, which the next one is made of; in the text of an encoder the first word that it is to guess.
+    Of a sound its last frame, before the silence that it is filled up with.
 
     Of what was written looking at another text, the token whose heads agree most on one word of that text.
     """
-    last = len(capture.tokens) - 1
+    last = max(i for i, token in enumerate(capture.tokens) if not token.silent)
     if isinstance(capture, Joined):
         return capture.n_read + int(_looks(capture).mean(dim=0).amax(dim=1).argmax())
     hidden = next((i for i, token in enumerate(capture.tokens) if token.hidden), last)
@@ -26,8 +27,8 @@ def opening_query(capture: Capture) -> int:
 
 
 def _looks(capture: Joined) -> Float[Tensor, "heads queries keys"]:
-    """The weights of what was written on what was read, special tokens left out, of all heads layer by layer."""
-    special = torch.tensor([token.special for token in capture.tokens[: capture.n_read]])
+    """The weights of what was written on what was read, special tokens and silence left out, of all heads in order."""
+    special = torch.tensor([token.special or token.silent for token in capture.tokens[: capture.n_read]])
     queries, keys = slice(capture.n_read, None), slice(0, capture.n_read)
     every = [
         capture.weights(layer, head, queries=queries, keys=keys).cpu()
@@ -59,7 +60,7 @@ def opening_head(capture: Capture) -> tuple[int, int]:
     if isinstance(capture, Joined):
         return divmod(int(_looks(capture).amax(dim=1).mean(dim=1).argmax()), capture.n_heads)
     query = opening_query(capture)
-    dull = [token.special or abs(i - query) <= 1 for i, token in enumerate(capture.tokens)]
+    dull = [token.special or token.silent or abs(i - query) <= 1 for i, token in enumerate(capture.tokens)]
     if all(dull):
         dull = [False] * len(dull)
     best, place = -1.0, (0, 0)

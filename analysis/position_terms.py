@@ -19,6 +19,7 @@ from attention import position_biases as biases
 from attention import rotary
 from model_runner.capture import Capture
 from model_runner.record import LayerRecord
+from model_runner.relative_bias import RelativeBias
 from model_runner.trained_positions import T5_REACH, trained_positions
 
 N_POSITIONS = 64  # of each picture
@@ -73,8 +74,10 @@ def position_terms(
 
 
 def _relative(record: LayerRecord) -> PositionTerm:
-    """The layer's own biases as far as the text reaches, or, where it adds none, those of the embedded translator."""
-    if record.bias is not None:
+    """The layer's own biases as far as the text reaches; of the embedded translator where it has none of the distance
+    alone.
+    """
+    if isinstance(record.bias, RelativeBias):
         near = slice(0, min(N_POSITIONS, record.q.shape[1]))
         tile = record.bias.tile(slice(0, len(record.q)), near, near).cpu()
         seen = record.mask.tile(near, near, record.q.device).cpu()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 
 @runtime_checkable
 class Scored(Protocol):
     """What makes scores: a layer's record, or a cell of it."""
 
+    @property
+    def q(self) -> Any: ...  # of ``d_head`` numbers along its last axis
     @property
     def scale(self) -> float: ...
     @property
@@ -27,8 +29,8 @@ def root_of(scale: float) -> int | None:
 def score_formula(scored: Scored, key: str = "k") -> str:
     """As ``q · kᵀ / √d_head``, with its own scale, soft-cap and bias; ``key`` is how k is written."""
     product = f"q · {key}"
-    if root_of(scored.scale) is not None:
-        product += " / √d_head"
+    if (root := root_of(scored.scale)) is not None:
+        product += " / √d_head" if root == scored.q.shape[-1] else f" / √{root}"
     elif scored.scale != 1:
         product += f" · {scored.scale:.4g}"
     if scored.softcap is not None:

@@ -253,10 +253,10 @@ class _Chain:
         return torch.cat([tile.expand(1, self.n_keys) for tile in tiles]).cpu().numpy()
 
     def _biases(self) -> np.ndarray | None:
-        if self.record.bias is None:
-            return None
         head, read = slice(self.head, self.head + 1), slice(0, self.n_keys)
-        return np.concatenate([float64(self.record.bias.tile(head, slice(i, i + 1), read)[0]) for i in self.rows])
+        found = [self.record.biases(head, slice(i, i + 1), read) for i in self.rows]
+        known = [float64(one[0]) for one in found if one is not None]
+        return np.concatenate(known) if known else None
 
 
 def float64(x: Tensor) -> Float[np.ndarray, "..."]:

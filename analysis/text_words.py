@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from model_runner.request import CaptureRequest
+from model_runner.sound import Sound, rising_tone
 
 LONGEST = 200  # characters of a text
+
+
+def described_sound(sound: Sound) -> str:
+    """Its length and rate, and whether it is the tone that is made here."""
+    made = "a rising tone, made here, of" if sound == rising_tone() else "a sound of"
+    return f"{made} {sound.seconds:.2f} s at {sound.rate:,} Hz"
 
 
 def described_text(request: CaptureRequest) -> str:
     """The text on one line, its beginning where it is long, and what the model read besides: “The dog” + 3 tokens."""
     line = " ".join(request.text.split())
     shown = line if len(line) <= LONGEST else f"{line[:LONGEST]} … ({len(request.text):,} characters)"
-    parts = [f"“{shown}”"]
+    parts = [f"“{shown}”" if request.sound is None else described_sound(request.sound)]
     if request.chat:
         parts.append("in the chat template")
     if request.continuation:

@@ -1,12 +1,15 @@
-"""Followers of a room, without a browser, in a process of their own: `python -m benchmarks._followers PORT CODE COUNT`.
+"""Followers of a room, without a browser: python -m benchmarks._followers PORT CODE COUNT ASLEEP, in its own process.
 
+ASLEEP is after how many seconds, about, each follower's connection is lost; 0 is never.
 Each keeps when it was told what, answers a question at a random moment within VOTING seconds, and comes back as a phone
-does when its connection is lost (viz/classroom/student.js). When the room has ended, all that is printed, a line each.
+does when its connection is lost (viz/classroom/student.js), or when it has slept. When the room has ended, all that it
+was told is printed, a line each.
 """
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
 import os
 import random
@@ -31,7 +34,7 @@ SOONEST, LATEST = 0.5, 4.0  # seconds before a lost connection is tried again, a
 
 @dataclass(frozen=True)
 class Told:
-    """What a follower was told: a frame's kind, and the figure's key or the page's title."""
+    """What a follower was told: a message's kind, the figure's key or the page's title; each frame of a film, too."""
 
     who: str
     at: float  # seconds since the epoch
@@ -39,15 +42,18 @@ class Told:
     of: str
 
 
-def started(port: int, code: str, count: int) -> list[subprocess.Popen[str]]:
-    """``count`` followers, in a few processes."""
+def started(port: int, code: str, count: int, asleep: float = 0) -> list[subprocess.Popen[str]]:
+    """``count`` followers, in a few processes; they end with this one at the latest."""
     shares = [count // PROCESSES + (number < count % PROCESSES) for number in range(PROCESSES)]
     command = [sys.executable, "-m", "benchmarks._followers", str(port), code]
-    return [
-        subprocess.Popen([*command, str(share)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    processes = [
+        subprocess.Popen([*command, str(share), str(asleep)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
         for share in shares
         if share
     ]
+    for process in processes:
+        atexit.register(process.kill)  # where the script fails they would look for their server for ever
+    return processes
 
 
 def told(processes: list[subprocess.Popen[str]]) -> list[Told]:
@@ -56,37 +62,47 @@ def told(processes: list[subprocess.Popen[str]]) -> list[Told]:
     return [Told(*json.loads(line)) for output in outputs for line in output.splitlines()]
 
 
-def waits(at: float, within: float, heard: list[Told], kind: str, of: str | None = None) -> list[float]:
-    """Of each follower that was told this within so many seconds after a moment, how long it took."""
+def mark_of(at: object) -> str:
+    """A short name of what is pointed at in a figure, the same wherever it is heard."""
+    return f"{zlib.crc32(json.dumps(at, sort_keys=True).encode()):08x}"
+
+
+def waits(
+    at: float, within: float, heard: list[Told], kind: str, of: str | frozenset[str] | None = None
+) -> list[float]:
+    """Of each follower that was told this, or one of these, within so many seconds after a moment, how long it took."""
     first: dict[str, float] = {}
+    sought = frozenset([of]) if isinstance(of, str) else of
     for one in heard:
-        if at <= one.at < at + within and one.kind == kind and of in (None, one.of):
+        if at <= one.at < at + within and one.kind == kind and (sought is None or one.of in sought):
             first[one.who] = min(first.get(one.who, one.at), one.at)
     return [came - at for came in first.values()]
 
 
-async def _all(port: int, code: str, count: int) -> None:
-    everybody = await asyncio.gather(*(_Follower(port, code, number).follow() for number in range(count)))
+async def _all(port: int, code: str, count: int, asleep: float) -> None:
+    everybody = await asyncio.gather(*(_Follower(port, code, number, asleep).follow() for number in range(count)))
     for found in everybody:
         for one in found:
             print(json.dumps([one.who, one.at, one.kind, one.of]))
 
 
 class _Follower:
-    def __init__(self, port: int, code: str, number: int) -> None:
+    def __init__(self, port: int, code: str, number: int, asleep: float) -> None:
         self._origin: Any = f"http://127.0.0.1:{port}"  # typed as a string of its own
         self._address = f"ws://127.0.0.1:{port}/classroom/talk"
         self._code, self._who, self._born = code, secrets.token_hex(16), ""
         self._name, self._told, self._over, self._tries = f"{os.getpid()} {number}", list[Told](), False, 0
+        self._asleep = asleep
 
     async def follow(self) -> list[Told]:
         while not self._over:
             given: dict[str, Any] = {"origin": self._origin, "compression": None, "max_size": None, "open_timeout": 30}
             try:
                 async with connect(self._address, **given) as socket:
-                    await self._join(socket)
-                    async for frame in socket:
-                        await self._hear(socket, frame)
+                    async with asyncio.timeout(random.expovariate(1 / self._asleep) if self._asleep else None):
+                        await self._join(socket)
+                        async for frame in socket:
+                            await self._hear(socket, frame)
             except (OSError, ConnectionClosed, TimeoutError):
                 pass  # as a phone takes it
             if not self._over:
@@ -106,6 +122,10 @@ class _Follower:
             return
         said = json.loads(frame)
         self._note(said["kind"], said.get("key", said.get("title", "")))
+        if said["kind"] == "point" and said["key"] == "film":
+            self._note("frame", str(said["at"]["at"]))
+        if said["kind"] == "point":
+            self._note("hand", mark_of(said["at"]))
         if said["kind"] == "here":
             self._born, self._tries = said["born"], 0
         self._over |= bool(said.get("last"))
@@ -119,4 +139,4 @@ class _Follower:
 
 
 if __name__ == "__main__":
-    asyncio.run(_all(int(sys.argv[1]), sys.argv[2], int(sys.argv[3])))
+    asyncio.run(_all(int(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])))

@@ -42,21 +42,23 @@ class RoomDesk:
                 if code not in self._rooms and code not in self._over:
                     return self._opened(code, key)
 
-    def back(self, key: str) -> tuple[Room, bool]:
-        """The room that this key is of, for its teacher who comes back; and whether it had to be opened once more.
+    def back(self, key: str) -> Room:
+        """The room that this key is of, for its teacher who comes back.
 
-        A server that was started again knows nothing of it: it is empty then, under the code that it had. Raises
-        Refused for a room that has ended on this server, and where there are too many.
+        A server that was started again knows nothing of it: it is empty then, under the code that it had, and says so
+        (``Room.again``). Raises Refused for a room that has ended on this server, and where there are too many.
         """
         code = code_of(key)
         with self._lock:
             self._tidy()
             held = self._rooms.get(code)
             if held is None and code not in self._over:
-                return self._opened(code, key), True
+                room = self._opened(code, key)
+                room.reopened = room.rounds
+                return room
             if held is None or not secrets.compare_digest(held.key.encode(), key.encode()):
                 raise Refused(NO_ROOM)
-            return held, False
+            return held
 
     def _opened(self, code: str, key: str) -> Room:
         if len(self._rooms) >= MOST_ROOMS:

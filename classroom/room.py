@@ -46,6 +46,7 @@ class Room:
         self._left = now()
         self._ended = False
         self.rounds = secrets.randbelow(10**9)  # a phone takes no round for one that it knew on a server before
+        self.reopened: int | None = None  # its round when it was opened once more on a server that was started again
         self._loop: asyncio.AbstractEventLoop | None = None
         self._waking = False
         self._tell_poll()
@@ -59,6 +60,11 @@ class Room:
             if not self._ended and not self._teachers and self._now() - self._left > STAYS:
                 self._ended = True
             return self._ended
+
+    @property
+    def again(self) -> bool:
+        """Whether nothing was asked since it was opened once more, on a server that was started again."""
+        return self.reopened == self.rounds
 
     def end(self) -> None:
         """Nobody may come any more, and who is there is told."""

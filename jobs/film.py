@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from analysis.film import Choice, How, choice
-from analysis.joined import as_drawn, first_query
+from analysis.joined import as_drawn, first_query, speaking
 from analysis.token_tree import Branch
 from jobs.film_steps import Say, Steps
 from jobs.film_ways import Take, Way
@@ -24,6 +24,7 @@ from model_runner.kept import weight
 from model_runner.sampling import stages, uniforms
 
 BUDGET = 0.2  # seconds of generating before what is there is shown
+ASKED = ("text", "sound", "chat", "edits", "target", "attention")  # of the prompt's request, at every step
 
 
 class Film:
@@ -71,7 +72,7 @@ class Film:
     @property
     def room(self) -> int:
         """How many tokens may be generated: the length set, as far as the model's context holds them."""
-        return max(0, min(self.limit, self.runner.info.max_tokens - self.n_prompt))
+        return max(0, min(self.limit, self.runner.info.max_tokens - len(speaking(self.prompt).tokens)))
 
     @property
     def stop(self) -> str:
@@ -92,7 +93,7 @@ class Film:
         Raises ContextFull, CannotContinue and every other RunnerError.
         """
         if not self.room:
-            raise ContextFull(tokens=self.n_prompt, limit=self.runner.info.max_tokens)
+            raise ContextFull(tokens=len(speaking(self.prompt).tokens), limit=self.runner.info.max_tokens)
         if not self.take.ids:
             self.pull(1, say)
 
@@ -129,7 +130,7 @@ class Film:
         if run:
             self._force(tuple(run), say)
             return
-        asked = {name: getattr(self.prompt.request, name) for name in ("text", "chat", "edits", "target", "attention")}
+        asked = {name: getattr(self.prompt.request, name) for name in ASKED}
         room = max(1, self.room - len(take.ids))
         request = GenerateRequest(**asked, max_new_tokens=room, sampling=take.sampling, continuation=take.ids)
         step = self._steps.next(self.runner, request, say)

@@ -19,9 +19,13 @@ STARTS_ALONE = 200e6  # parameters; a larger model races when it is told to
 
 
 def begins_with(capture: Capture) -> int:
-    """How many tokens there are before the first step: of an encoder–decoder those that its decoder was given."""
+    """How many tokens there are before the first step: of an encoder–decoder those that its decoder was given.
+
+    Of a sound these are also the special tokens that tell it its task.
+    """
     if capture.attentions and capture.request.target is None and not capture.request.continuation:
-        return 1  # what it wrote by itself it writes again
+        task = [token.special for token in speaking(capture).tokens if capture.request.sound is not None]
+        return max(1, ([*task, False]).index(False))  # what it wrote by itself it writes again
     return len(speaking(capture).tokens)
 
 
@@ -39,6 +43,7 @@ class RaceRun(Pull[RaceStep]):
             chat=asked.chat,
             continuation=asked.continuation,
             target=asked.target,
+            sound=asked.sound,
         )
         self._run, self._runner = new_run(), ref(runner)  # weak: a race that is done keeps no model in memory
         super().__init__(

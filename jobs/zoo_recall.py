@@ -20,11 +20,10 @@ CHARACTERS = 250  # of the hay
 
 @dataclass(frozen=True)
 class Asked:
-    """One forward: the layers that keep softmax, and how deep the code is hidden; ``by_hand``: they were chosen."""
+    """One forward: the layers that keep softmax, and how deep the code is hidden."""
 
     softmax: tuple[int, ...]
     depth: float
-    by_hand: bool
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,10 @@ class Point:
 
 
 class Recall(Pull[Answered]):
-    """``softmax`` are the layers chosen by hand, ``layers`` all that have it; ``hay`` is the text around the code."""
+    """Of one stack that was chosen by hand, or of the whole curve; ``hay`` is the text around the code.
+
+    Apart, so that another stack by hand asks nothing of the curve anew.
+    """
 
     def __init__(
         self,
@@ -55,14 +57,15 @@ class Recall(Pull[Answered]):
         hay: str,
         substitute: tuple[str, Mapping[str, int]],
         layers: Sequence[int],
-        softmax: tuple[int, ...],
+        softmax: tuple[int, ...] | None,
         name: str,
     ) -> None:
-        """``substitute`` is a variant with its numbers; ``name`` stands for the session where it asks the runner."""
-        stacks = [softmax_layers(layers, count) for count in counts(len(layers))]
-        own = [Asked(softmax, depth, by_hand=True) for depth in DEPTHS]
+        """``substitute`` is a variant with its numbers, ``softmax`` the layers of all ``layers`` that keep it, None:
+        of every share of them; ``name`` stands for the session where it asks the runner.
+        """
+        stacks = [softmax_layers(layers, count) for count in counts(len(layers))] if softmax is None else [softmax]
         self.n_layers, self.answer = len(layers), runner.ids_of(CODE.answer)
-        self.steps = (*own, *(Asked(kept, depth, by_hand=False) for kept in stacks for depth in DEPTHS))
+        self.steps = tuple(Asked(kept, depth) for kept in stacks for depth in DEPTHS)
 
         def submit(index: int) -> Any:
             if index >= len(self.steps):
@@ -81,12 +84,11 @@ class Recall(Pull[Answered]):
 
         super().__init__(submit, read, running=True)
 
-    def points(self, *, by_hand: bool) -> list[Point]:
-        """The stack chosen by hand, or those of the curve, by rising share of softmax."""
+    def points(self) -> list[Point]:
+        """Of every stack so far, by rising share of softmax."""
         groups: dict[tuple[int, ...], list[Answered]] = {}
         for one in self.items:
-            if one.asked.by_hand is by_hand:
-                groups.setdefault(one.asked.softmax, []).append(one)
+            groups.setdefault(one.asked.softmax, []).append(one)
         found = [
             Point(
                 len(softmax) / self.n_layers,

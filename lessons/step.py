@@ -37,8 +37,9 @@ PICTURE = N_("its step {file} has a picture or HTML in its words, where only Mar
 _HEAD = re.compile(r"\ufeff?---[ \t]*\n(?P<head>.*?\n)---[ \t]*(?:\n|\Z)(?P<words>.*)", re.DOTALL)
 _LINE = re.compile(r"(?P<name>\w+)[ \t]*:[ \t]*(?P<value>.*)")
 _PICTURE = re.compile(r"!\[|<\w")
-# bold, italics, code and the address of a link; the mark before a heading, a quotation or a row of a list
-_MARKS = re.compile(r"\*\*|(?<!\w)[*_]|[*_](?!\w)|`|(?<=\])\([^)]*\)|[\[\]]|^(?:#+|>|[-*])[ \t]+", re.MULTILINE)
+_STRONG = re.compile(r"(\*{1,2})(?=\S)([^*]+?)(?<=\S)\1")  # within a word, too: Chinese has no spaces
+# italics by another mark, code and the address of a link; the mark before a heading, a quotation or a row of a list
+_MARKS = re.compile(r"(?<!\w)_|_(?!\w)|`|(?<=\])\([^)]*\)|[\[\]]|^(?:#+|>|[-*])[ \t]+", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ class Step:
     @property
     def plain_words(self) -> str:
         """The same without the marks of Markdown."""
-        return _MARKS.sub("", self.words)
+        return _MARKS.sub("", _STRONG.sub(r"\2", self.words))
 
 
 class Broken(Exception):

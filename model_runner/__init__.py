@@ -6,9 +6,11 @@ from model_runner.errors import RunnerError
 from model_runner.local.loading import load_runner
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.runner import ModelInfo, Runner
+from model_runner.sound import Sound, rising_tone, sound_of
 from model_runner.step import Step
 from model_runner.tokens import Token
 from model_runner.transforms import Sampling
+from model_runner.wav import read_wav
 
 __all__ = [
     "BeamSearch",
@@ -20,7 +22,11 @@ __all__ = [
     "Runner",
     "RunnerError",
     "Sampling",
+    "Sound",
     "Step",
     "Token",
     "load_runner",
+    "read_wav",
+    "rising_tone",
+    "sound_of",
 ]

@@ -6,21 +6,32 @@ from collections.abc import Sequence
 
 from model_runner.edits import Edit, OfAttention
 from model_runner.request import CaptureRequest
+from model_runner.sound import Sound, rising_tone
 
 
 def python_start(request: CaptureRequest) -> str:
     """Lines after which ``runner`` and ``capture`` are those of this request."""
-    given = [f"text={request.text!r}"]
+    given = [f"text={request.text!r}" if request.sound is None else f"sound={sound_line(request.sound)}"]
     given += ["chat=True"] if request.chat else []
     given += [f"continuation={request.continuation!r}"] if request.continuation else []
     given += [f"target={request.target!r}"] if request.target is not None else []
     given += [f"attention={request.attention!r}"] if request.attention is not None else []
     given += [f"edits={request.edits!r}"] if request.edits else []
     return (
-        "from model_runner import CaptureRequest, load_runner\n" + imports_of(request.edits) + "\n"
+        f"from model_runner import CaptureRequest, load_runner{sound_import(request)}\n{imports_of(request.edits)}\n"
         f"{runner_line(request)}\n"
         f"capture = runner.capture(CaptureRequest({', '.join(given)}))\n"
     )
+
+
+def sound_line(sound: Sound) -> str:
+    """What makes the sound: the tone is made anywhere, and of another only its reader has the file."""
+    return "rising_tone()" if sound == rising_tone() else "read_wav('yours.wav')"
+
+
+def sound_import(request: CaptureRequest) -> str:
+    """What else the first line imports."""
+    return "" if request.sound is None else ", " + sound_line(request.sound).split("(")[0]
 
 
 def runner_line(request: CaptureRequest) -> str:

@@ -16,6 +16,7 @@ from torch import Tensor
 from attention import softmax
 from attention.zoo.head import Head
 from attention.zoo.layer import Layer
+from model_runner.content_bias import ContentBias
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.one_thread import one_thread
@@ -46,7 +47,7 @@ class LayerRecord:
     rotation: Rotation | str | None  # None: not rotated; a text: why it cannot be recovered
     eager: bool  # the model's eager function was used, which rounds scores to the model's dtype
     edit: LayerEdit | None = None  # what the request changed here; all but what it does to ``output`` is in the above
-    bias: RelativeBias | None = None  # added to the scores
+    bias: RelativeBias | ContentBias | None = None  # added to the scores, see :meth:`biases`
 
     @property
     def group(self) -> int:
@@ -55,7 +56,7 @@ class LayerRecord:
 
     @property
     def nbytes(self) -> int:
-        bias = 0 if self.bias is None else self.bias.values.nbytes
+        bias = 0 if self.bias is None else self.bias.nbytes
         return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output)) + bias
 
     @property
@@ -71,9 +72,35 @@ class LayerRecord:
             self.k[first : last + 1, keys],
             scale=self.scale,
             softcap=self.softcap,
-            bias=None if self.bias is None else self.bias.tile(heads, queries, keys),
+            bias=self.biases(heads, queries, keys),
             keep=self.mask.tiles(heads, queries, keys, self.q.device),
         )
+
+    def biases(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"] | None:
+        """What is added to the scores of a tile, float32; None where the layer adds nothing."""
+        if not isinstance(self.bias, ContentBias):
+            return None if self.bias is None else self.bias.tile(heads, queries, keys)
+        return self.bias.tile(self.q[heads, queries], self._keys_of(heads, keys), heads, queries, keys)
+
+    def _keys_of(self, heads: slice, keys: slice) -> Float[Tensor, "heads keys d_head"]:
+        first, last = heads.start // self.group, (heads.stop - 1) // self.group
+        return self.k[first : last + 1, keys].repeat_interleave(self.group, dim=0)[: heads.stop - heads.start]
+
+    def squared_parts(self, heads: slice, queries: slice, keys: slice) -> Tensor | None:
+        """Σ x² of what own code rounds before it is a score: the terms, their sum, q·k, and the products that q·k
+        is the sum of, since it divides one of the two; None where the score is q·k and a number at most.
+        """
+        if not isinstance(self.bias, ContentBias):
+            return None
+        q, k = self.q[heads, queries].float(), self._keys_of(heads, keys).float()
+        products = (q**2 @ (k**2).transpose(1, 2)) + (q @ k.transpose(1, 2)) ** 2
+        return self.scale**2 * products + self.bias.squares(q, k, heads, queries, keys)
+
+    def largest_bias(self) -> Float[Tensor, "heads"]:
+        """No cell of a head has more added to it; 0 where the layer adds nothing."""
+        if isinstance(self.bias, ContentBias):
+            return self.bias.largest(self.q, self.k.repeat_interleave(self.group, dim=0))
+        return self.q.new_zeros(len(self.q), dtype=torch.float32) if self.bias is None else self.bias.largest()
 
     def substitute(self, head: int) -> Substituted | None:
         """What stands in the place of the head's softmax, if something does."""
@@ -187,7 +214,7 @@ class LayerRecord:
             self.k[first : last + 1, part].double(),
             scale=self.scale,
             softcap=self.softcap,
-            bias=None if self.bias is None else self.bias.tile(heads, part, part).double(),
+            bias=None if (bias := self.biases(heads, part, part)) is None else bias.double(),
             keep=self.mask.tiles(heads, part, part, self.q.device),
         ).cpu()
 

@@ -16,6 +16,10 @@ class RelativeBias:
     values: Float[Tensor, "heads distances"]
     first: int
 
+    @property
+    def nbytes(self) -> int:
+        return self.values.nbytes
+
     def tile(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"]:
         """In float32; O(tile) memory. Slices have bounds."""
         device = self.values.device

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from model_runner.edits import Edit
+from model_runner.sound import Sound
 from model_runner.transforms import Sampling
 
 GREEDY = Sampling(temperature=0.0)
@@ -24,11 +25,14 @@ class CaptureRequest:
     ``continuation``. ``attention`` is the one asked for, "encoder", "decoder" or "cross" (None: "decoder"), see
     :meth:`Capture.attention`. Of other models both are None.
 
+    A model that listens (Whisper) reads ``sound`` and no text: ``text`` is "". What it has written begins with the
+    tokens that tell it its task; they are put there, unless a ``continuation`` begins with them.
+
     ``model``, ``revision`` and ``dtype`` may be None: the runner that answers fills in its own (see
     ``Capture.request``), and refuses a request that names another.
     """
 
-    text: str
+    text: str = ""
     model: str | None = None
     revision: str | None = None
     dtype: str | None = None
@@ -37,6 +41,7 @@ class CaptureRequest:
     edits: tuple[Edit, ...] = ()
     target: str | None = None
     attention: str | None = None
+    sound: Sound | None = None
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class GenerateRequest:
     one is drawn. An encoder–decoder goes on with ``target``, None as "".
     """
 
-    text: str
+    text: str = ""
     max_new_tokens: int = 20
     sampling: Sampling = GREEDY
     model: str | None = None
@@ -58,3 +63,4 @@ class GenerateRequest:
     edits: tuple[Edit, ...] = ()
     target: str | None = None
     attention: str | None = None
+    sound: Sound | None = None

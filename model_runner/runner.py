@@ -33,6 +33,7 @@ class ModelInfo:
     max_tokens: int
     attentions: tuple[str, ...] = ()  # of an encoder–decoder, as a capture has them
     reads_in_blocks: bool = False  # a text of more than max_tokens, in which its code attends otherwise
+    hears: float = 0.0  # seconds of sound that its encoder reads, all of them each time; 0: it reads texts
 
 
 class Runner(Protocol):

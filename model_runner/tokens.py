@@ -16,7 +16,8 @@ class Token:
 
     The bytes of one character that was split cover that same character and show as ``⟨F0⟩``. A token that stands for
     no characters of the text (``⟨bos⟩``) is ``special`` and has ``start == end``. ``hidden``: it stands for a word that
-    an encoder is to guess (``⟨MASK⟩``).
+    an encoder is to guess (``⟨MASK⟩``). Of a sound a token is a frame, ``text`` its time, ``id`` its place; ``silent``:
+    it is none of the sound, but of the silence that it is filled up with.
     """
 
     id: int
@@ -25,6 +26,7 @@ class Token:
     end: int
     special: bool = False
     hidden: bool = False
+    silent: bool = False
 
 
 def second_starts(tokens: Sequence[Token]) -> int | None:

@@ -20,6 +20,7 @@ from attention import softmax
 from attention.zoo.head import Head
 from model_runner.one_thread import one_thread
 from model_runner.record import SHORT, LayerRecord
+from model_runner.repeated_cells import repeats
 from model_runner.substitution import Substituted
 
 EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3), less the largest of its row
@@ -166,19 +167,21 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     longest_k = record.k.float().norm(dim=-1).amax(dim=1).repeat_interleave(record.group)
     dots = record.q[:, block].float().norm(dim=-1) * longest_k[:, None] * record.scale  # (heads, block)
     if record.bias is not None:
-        dots = dots + record.bias.largest()[:, None]
+        dots = dots + record.largest_bias()[:, None]
     mass = softmax.attend(weights, record.v.abs())  # Σw|v|
     sure = 8 * exact * (2 * dots[..., None] + 1) * mass
     allowed = sure + 2 * own * mass + own * output.abs()
     rows: _Rows | None = None
     scores = scores.masked_fill_(scores.isneginf(), 0.0)
+    parts = record.squared_parts(slice(0, len(record.q)), block, slice(0, keys)) if record.eager else None
     if record.eager:
         size = scores.abs() + torch.where(lse.isfinite(), lse, 0.0).abs()[..., None]  # the row's largest is at most lse
+        size = size if parts is None else size + parts.sqrt()
         delta = EAGER_ROUNDINGS * own * size * weights
         allowed = allowed + softmax.attend(delta, record.v.abs()) + delta.sum(dim=-1, keepdim=True) * mass
     if own > exact:
-        bias = None if record.bias is None else record.bias.tile(slice(0, len(record.q)), block, slice(0, keys))
-        roundings = _Roundings(record, own, scores, weights, lse, found, bias)
+        bias = record.biases(slice(0, len(record.q)), block, slice(0, keys))
+        roundings = _Roundings(record, own, scores, weights, lse, found, bias, parts)
         numbers = roundings.of_numbers()
         allowed = torch.minimum(allowed, OF_A_NUMBER * numbers.sqrt() + sure)
         rows = roundings.rows(error, sure, numbers)
@@ -214,6 +217,7 @@ class _Roundings:
     lse: Float[Tensor, "heads block"]
     found: Float[Tensor, "heads block d_value"]
     bias: Float[Tensor, "heads block keys"] | None
+    parts: Float[Tensor, "heads block keys"] | None  # what is rounded before it is a part of a score, squared
 
     def of_numbers(self) -> Float[Tensor, "heads block d_value"]:
         """Variance of every number of the output. A score off by δ moves it by w · δ · (v − output)."""
@@ -270,6 +274,8 @@ class _Roundings:
             return torch.zeros((), device=self.found.device)
         times = EAGER_ROUNDINGS - 1 if self.record.softcap is not None else 2
         size = times * self.scores**2 + (self.scores - torch.where(self.lse.isfinite(), self.lse, 0.0)[..., None]) ** 2
+        if self.parts is not None:  # positions are in these alone: a word that comes again may be the same cell
+            size = (size + self.parts) * repeats(self.scores)
         return UNIFORM * self.own**2 * size
 
     def _of_rows(self) -> Float[Tensor, "heads block"]:

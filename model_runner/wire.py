@@ -10,6 +10,7 @@ import dataclasses
 import json
 from typing import Any
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
@@ -29,6 +30,7 @@ from model_runner import (
     request,
 )
 from model_runner.capture import Capture
+from model_runner.content_bias import ContentBias, DistanceTerm
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
@@ -36,6 +38,7 @@ from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias
 from model_runner.rotary import Rotation
 from model_runner.runner import ModelInfo
+from model_runner.sound import Sound
 from model_runner.step import Step
 from model_runner.tokens import Token
 from model_runner.transforms import Sampling
@@ -45,7 +48,8 @@ FORMAT = "attention atlas 1"  # of the one entry in the header that holds the va
 BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 CLASSES: tuple[type[Any], ...] = (
-    Capture, Check, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias, Rotation, Sampling, Step, Token,
+    Capture, Check, ContentBias, DistanceTerm, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias, Rotation,
+    Sampling, Sound, Step, Token,
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,
@@ -103,6 +107,8 @@ class _Writer:
             return [self.plain(one) for one in value]
         if isinstance(value, dict):
             return {"map": [[self.plain(key), self.plain(one)] for key, one in value.items()]}
+        if isinstance(value, bytes):
+            return {"bytes": self._bytes(value)}
         if isinstance(value, Tensor):
             return {"tensor": self._tensor(value)}
         if isinstance(value, errors.RunnerError):
@@ -120,6 +126,12 @@ class _Writer:
             self.tensors[self._places[place]] = tensor.to("cpu", copy=True).contiguous()
         return self._places[place]
 
+    def _bytes(self, data: bytes) -> str:
+        if data not in self._places:
+            self._places[data] = str(len(self.tensors))
+            self.tensors[self._places[data]] = torch.frombuffer(bytearray(data), dtype=torch.uint8)
+        return self._places[data]
+
 
 class _Reader:
     def __init__(self, tensors: dict[str, Tensor], asked: Asked | None) -> None:
@@ -130,6 +142,8 @@ class _Reader:
         match plain:
             case list():
                 return tuple(map(self.value, plain))
+            case {"bytes": name}:
+                return self._tensors[name].numpy().tobytes()
             case {"tensor": name}:
                 return self._tensors[name]
             case {"map": pairs}:

@@ -1,4 +1,4 @@
-"""What stands in the sidebar and around every page beside the page itself: lessons and a class."""
+"""What stands in the sidebar and around every page beside the page itself: lessons, a class, a sound to listen to."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from pages.classroom.sidebar import ask_class, show_room
 from pages.entries import ENTRIES
 from pages.lessons.card import beside_lesson
 from pages.lessons.sidebar import show_lessons
+from pages.listening.box import show_sound as show_sound
 from ui.frame import Entry
 
 

@@ -1,4 +1,4 @@
-"""What of the address a session holds: its parts by name, as they are written; what is at its default is left out."""
+"""What a session holds of the address: model, text, and other parts by name, as written; defaults are left out."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from collections.abc import Mapping
 
 import streamlit as st
 
-_PARTS, _TOLD = "parts", "told"
+from analysis import text_in_address
+from analysis.examples import OF_MODEL
+
+DEFAULT_TEXT = "The dog chased the squirrel because it"
+DEFAULT_MODEL = "default"
+MODEL, TEXT = "model", "text"  # of the session state, and of the address
+LESSON = ("lesson", "step")  # parts that a link to another page may change
+
+_PARTS, _STEP, _TOLD = "parts", "lesson_step", "address_told"
 
 
 def hold(parts: Mapping[str, str]) -> None:
@@ -32,6 +40,37 @@ def choose(name: str, value: str, default: str) -> None:
         st.session_state[_PARTS][name] = value
 
 
-def told() -> dict[str, list[str]]:
-    """What was said of parts that are not possible, by the scope of the state they belong to."""
-    return st.session_state.setdefault(_TOLD, {})
+def text() -> str:
+    return st.session_state[TEXT]
+
+
+def model() -> str:
+    return st.session_state[MODEL]
+
+
+def parts() -> dict[str, str]:
+    """What the address holds, of any page."""
+    wanted = held()
+    if model() != DEFAULT_MODEL:
+        wanted[MODEL] = model()
+    return wanted if text() == DEFAULT_TEXT and model() not in OF_MODEL else wanted | text_in_address.parts_of(text())
+
+
+def write() -> None:
+    """Mirror in the address where the session looks.
+
+    That of a run is the one the browser sent with what it asked for. It is an older one where a part that was drawn
+    alone asks for the whole page, in one run with a click that came meanwhile (Streamlit 1.67).
+    """
+    wanted = parts()
+    if wanted != st.query_params.to_dict() or wanted != st.session_state.get(_TOLD):
+        st.query_params.from_dict(wanted)
+    st.session_state[_TOLD] = wanted
+    st.session_state[_STEP] = [wanted.get(name) for name in LESSON]
+
+
+def led() -> bool:
+    """Whether a link, and nothing of ours, led to another step of a lesson since the address was looked at."""
+    step = [st.query_params.get(name) for name in LESSON]
+    before, st.session_state[_STEP] = st.session_state.get(_STEP), step
+    return before != step

@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.components.v2 import component as register
 from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 
-from ui import session
+from ui import address, session
 from viz.components.source import Source
 
 _SHOWN, _LEFT = "page_shown", "page_left"
@@ -35,7 +35,7 @@ def leave_for(page: Path) -> None:
 
 def _go_on() -> None:
     """To the page last asked for, with all that the session looks at."""
-    st.switch_page(st.session_state[_SHOWN], query_params=session.address_parts())
+    st.switch_page(st.session_state[_SHOWN], query_params=address.parts())
 
 
 def mount(

@@ -11,7 +11,7 @@ import streamlit as st
 
 from model_runner.edit_list import with_edit
 from model_runner.edits import Edit
-from ui import session, state
+from ui import address, session, state
 from ui.i18n import _
 from ui.inputs import holding
 from ui.state import change, current, setting
@@ -33,7 +33,7 @@ class Edits:
 def held() -> tuple[Edit, ...]:
     """The list of the address. A part that is no edit is said and dropped; the others stay."""
     edits = current(Edits).edits
-    session.write_address()
+    address.write()
     return edits
 
 

@@ -17,7 +17,7 @@ from streamlit.errors import StreamlitAPIException
 from analysis.opening import opening_query
 from model_runner import RunnerError
 from model_runner.capture import index
-from ui import session
+from ui import session, told
 from ui.inputs import in_fragment
 from ui.page import PageContext
 
@@ -32,9 +32,10 @@ def draw_first(name: str, draw: Callable[[bool], T]) -> T:
 
     @st.fragment(key=name)
     def part() -> T:
-        alone, status, told = in_fragment(), st.empty(), st.empty()
+        alone, status, place = in_fragment(), st.empty(), st.empty()
         if alone:  # a fragment may write to no place of the page that it did not write to with the page
-            session.slots().update(status=status, told=told, stoppable=False)
+            session.slots().update(status=status, stoppable=False)
+            told.tell_at(place)
         drawn = draw(alone)
         if alone:
             until = time.monotonic() + TO_PAINT

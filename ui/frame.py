@@ -15,17 +15,19 @@ from streamlit.runtime.scriptrunner import StopException
 from analysis import text_in_address
 from analysis.examples import Example, examples_offered
 from hosting.listed import devices, dtypes, listed_models
+from jobs.address_value import options_of
 from jobs.model_name import CUT
 from jobs.models_offered import LOADED_AS, good_for, labelled, offered
-from ui import address, session
+from ui import address, session, told
 from ui.components import mount, show_page
 from ui.controls import choose
 from ui.engine import import_engine
+from ui.hearing import listens, own_sound
 from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
 from ui.inputs import choose_one, give, holding, pick_one
 from ui.place import Beside
-from ui.state import change, options_of
+from ui.state import change
 from ui.wording import plain
 from viz.components.glossary import glossary
 from viz.components.theme_switch import theme_switch
@@ -65,10 +67,11 @@ def navigation(entries: Sequence[Entry]) -> Page:
 
 @dataclass(frozen=True)
 class Guest:
-    """What is no page and stands with every page: a part of the sidebar, and what runs the page or something else."""
+    """What is no page and stands with every page: parts of the sidebar, and what runs the page or something else."""
 
     beside: Callable[[], None]
     around: Callable[[Entry, Callable[[], None]], None]
+    sound: Callable[[], None]  # in the place of the text, for a model that listens
 
 
 def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
@@ -76,7 +79,7 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
     entry = next(entry for entry in entries if entry.address == page.url_path)
     show_page(entry.path)
     _draw_head(entry)
-    slots, shows = session.slots(), _sidebar_shows(page)
+    slots, shows, heard = session.slots(), _sidebar_shows(page), listens(session.model())
     stands = slots.pop("sidebar", None) == shows
     if not stands:
         _draw_sidebar(entries, guest)
@@ -92,6 +95,8 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
         slots["again"] = True
         st.rerun()
     slots.pop("again", None)
+    if listens(session.model()) != heard:  # which only a model that is loaded tells
+        st.rerun()
     if stands:
         _draw_sidebar(entries, guest)
     else:
@@ -100,7 +105,8 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
 
 
 def _sidebar_shows(page: Page) -> tuple[object, ...]:
-    return page.url_path, language(), session.model(), session.text(), session.beside(), session.carried()
+    about = session.model(), session.text(), listens(session.model()), own_sound()
+    return page.url_path, language(), *about, session.beside(), session.carried()
 
 
 def _draw_sidebar(entries: Sequence[Entry], guest: Guest) -> None:
@@ -117,7 +123,7 @@ def _draw_head(entry: Entry) -> None:
             slots[name] = st.container(key=f"slot_{name}", width="content")
     slots["status"] = st.empty()
     slots["stop"], slots["stoppable"], slots["preview"] = st.empty(), True, st.empty()
-    slots["told"], slots["said"] = st.empty(), {}
+    told.begin(st.empty())
     if "torch" not in sys.modules:
         slots["status"].progress(0.0, text=_("Starting the engine …"))
 
@@ -127,7 +133,14 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
     st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
     guest.beside()
     _model_box()
-    _text_box()
+    hears = listens(session.model())
+    guest.sound() if hears else _text_box()
+    if session.continuation() or session.chat():
+        _beside_the_text()
+    if session.carried():
+        _changed_model()
+    if not hears:
+        _examples()
     with st.container(key="navigation", gap=None):
         session.slots()["links"] = st.empty() if session.slots()["read"] else None
         session.slots()["linked"] = None
@@ -161,7 +174,7 @@ def _draw_links(entries: Sequence[Entry]) -> None:
 
     In any other run they stay as the browser has them: one that is made anew can lose the click on it.
     """
-    slots, parts, section = session.slots(), session.address_parts(), ""
+    slots, parts, section = session.slots(), address.parts(), ""
     if slots["linked"] == parts or (slots["linked"] is not None and slots["links"] is None):
         return
     slots["linked"] = parts
@@ -222,10 +235,9 @@ def _text_box() -> None:
     if not text_in_address.parts_of(session.text()):
         words = _("This text is too long for the address: a copied link, or the page loaded again, shows another.")
         st.html(f"<p class='atlas-caption'>{words}</p>")
-    if session.continuation() or session.chat():
-        _beside_the_text()
-    if session.carried():
-        _changed_model()
+
+
+def _examples() -> None:
     examples = examples_offered(session.model(), language(), offered(listed_models(), session.model()))
     with st.container(key="examples", horizontal=True, gap="small"):
         for number, example in enumerate(examples):

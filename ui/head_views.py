@@ -12,6 +12,7 @@ from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.head_names import head_name
 from analysis.read_head import WEIGHTS, ReadHead, maps_of, positions, read_head
+from analysis.silence import heard_window
 from analysis.sinks import sink_words
 from analysis.strongest_key import strongest_key
 from analysis.tables import labelled
@@ -53,7 +54,8 @@ def draw_head(
     ``quick``: another head may come before its page has run. Needs no session.
     """
     head = opened.capture, opened.layer, opened.head
-    read = read_head(*head, reading, other, window=None if held is None else Window(*held))
+    opens = None if reading.words else heard_window(opened.capture)
+    read = read_head(*head, reading, other, window=opens if held is None else Window(*held))
     view = read.view
     scale = scale_of(view, reading, log=log, compared=other is not None)
     texts = map_component.texts_of("difference" if other is not None else reading.what, mean=view.how == "mean")
@@ -77,11 +79,12 @@ def draw_head(
 
 def show_map(drawn: DrawnHead, key: str, on: dict[str, Callable[[Any], None]] | None = None) -> None:
     """The map; a click pins a cell, zooming asks for the window; ``on`` is what it sends besides."""
-    mount(map_component.SOURCE, drawn.payload, key=key, on=map_events(drawn.read.view) | (on or {}))
+    asked = map_events(drawn.read.view, narrow=heard_window(drawn.opened.capture) is not None)
+    mount(map_component.SOURCE, drawn.payload, key=key, on=asked | (on or {}))
 
 
-def map_events(view: HeadMap) -> dict[str, Callable[[Any], None]]:
-    """What a map can send, and what it does to the session's place."""
+def map_events(view: HeadMap, *, narrow: bool = False) -> dict[str, Callable[[Any], None]]:
+    """What a map can send, and what it does to the session's place; a ``narrow`` one opens with a part of the whole."""
     units, (q, k) = view.units, (view.whole.q0, view.whole.k0)
 
     def pin(cell: list[int | None] | None) -> None:
@@ -95,7 +98,7 @@ def map_events(view: HeadMap) -> dict[str, Callable[[Any], None]]:
         rows, columns = view.total
         whole = edges is None or list(edges) == [0, rows, 0, columns]
         moved = [int(edge) + by for edge, by in zip(edges or [0] * 4, (q, q, k, k), strict=True)]
-        session.move(window=None if whole else place.Window(*moved))
+        session.move(window=None if whole and not narrow else place.Window(*moved))
 
     return {"cell": pin, "window": zoom}
 

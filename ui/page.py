@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
+from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -19,7 +20,9 @@ from analysis.token_metric import largest, token_metric
 from attention.metrics import Metric
 from jobs.check_words import errors, verdict
 from jobs.model_preview import in_words
+from jobs.silence_words import silence_words
 from jobs.stages import STAGES
+from jobs.waiting import waited
 from model_runner import Capture, Runner, RunnerError
 from model_runner.capture import index
 from model_runner.edit_words import name_of
@@ -28,18 +31,26 @@ from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnl
 from model_runner.hub_errors import HubNotAsked
 from model_runner.memory import readable
 from model_runner.preview import ModelPreview
+from model_runner.question import Question
 from model_runner.rotation_edit import stretch
 from ui import cached, edit_list, session
+from ui.address import DEFAULT_MODEL
+from ui.address import write as write_address
 from ui.components import mount
 from ui.i18n import _
 from ui.two_texts import choose_attention
 from ui.wording import joined, number, plain, sentence
 from viz.components.token_strip import token_strip
 
+A = TypeVar("A")
+
 
 @dataclass(frozen=True, eq=False)
 class PageContext:
-    """A page's material. ``layer`` is one with softmax attention; ``query`` and ``key`` are token positions or None."""
+    """A page's material. ``layer`` is one with softmax attention; ``query`` and ``key`` are token positions or None.
+
+    ``first`` is what the page's strip of tokens numbers the capture's first one, where that is the second of two texts.
+    """
 
     runner: Runner
     capture: Capture
@@ -47,6 +58,7 @@ class PageContext:
     head: int
     query: int | None
     key: int | None
+    first: int = 0
 
 
 def open_page(*, plain_model: bool = False, address: bool = True, two_texts: bool = False) -> PageContext:
@@ -69,7 +81,7 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
         st.stop()
     except RunnerError as error:
         _loaded()
-        session.write_address()
+        write_address()
         st.warning(plain(sentence(error)))
         if isinstance(error, HubNotAsked):
             name = session.model()
@@ -80,8 +92,11 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
     if plain_model and session.carried():
         words = _("This page begins with the model as it is, without the edits that other pages show.")
         st.html(f"<p class='atlas-caption'>{words}</p>")
+    if opened.capture.request.sound is not None:
+        words = silence_words(opened.capture, opened.layer, opened.head, _, number)
+        st.html(f"<p class='atlas-caption'>{words}</p>" if words else "<span></span>")
     if address:
-        session.write_address()
+        write_address()
     return opened
 
 
@@ -101,14 +116,26 @@ def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
         session.slots()["status"].empty()
 
 
+def asked(opened: PageContext, question: Question[A]) -> A:
+    """What the model answers beside the capture, waited for once and kept. Raises RunnerError."""
+
+    def answer() -> A:
+        try:
+            return waited(opened.runner.submit(question), lambda: show_stage("reading", 0, 0))
+        finally:
+            session.slots()["status"].empty()
+
+    return cached.made(("asked", repr(opened.capture.request), repr(question)), answer)
+
+
 def show_stage(stage: str, done: int, total: int) -> None:
     """What is waited for, one of ``STAGES``, and how many of its bytes are there."""
     size = f" {readable(done)} / {readable(total)}" if total else ""
     slots = session.slots()
     slots["status"].progress(done / total if total else 0.0, text=_(STAGES[stage]).format(count=done) + size)
-    if stage not in ("reading", "queue") and session.model() != session.DEFAULT_MODEL and slots["stoppable"]:
+    if stage not in ("reading", "queue") and session.model() != DEFAULT_MODEL and slots["stoppable"]:
         slots["stoppable"] = False  # it is there once a run
-        default = (session.DEFAULT_MODEL,)
+        default = (DEFAULT_MODEL,)
         slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=default)
 
 

@@ -17,7 +17,7 @@ from ui.place import Place
 from ui.wording import plain, sentence
 from viz.chart import Chart
 from viz.components.chart import chart as growing
-from viz.curves import CONFIG, figure
+from viz.curves import CONFIG, page_figure
 
 
 def progressive(work: Pull[Any], draw: Callable[[], None]) -> None:
@@ -60,6 +60,6 @@ def show_chart(chart: Chart, *, key: str, alt: str, still: bool) -> None:
     payload = growing.payload(chart, label=alt)
     to_class(growing.SOURCE, payload, key=key, title=chart.heading)
     if still:
-        st.plotly_chart(figure(chart), key=key, config=CONFIG, alt=alt)
+        st.plotly_chart(page_figure(chart), key=key, config=CONFIG, alt=alt)
     else:
         mount(growing.SOURCE, payload, key=f"{key}_growing", on={}, followed=False)

@@ -16,7 +16,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis import text_in_address
 from analysis.aliases import renamed
-from analysis.examples import OF_MODEL, examples_of, suited
+from analysis.examples import examples_of, suited
 from hosting import settings
 from hosting.listed import listed_models, memory_setting
 from hosting.meter import METER
@@ -24,12 +24,12 @@ from jobs.address_value import write
 from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
 from jobs.waiting import waited
-from ui import address
+from ui import address, hearing
+from ui.address import DEFAULT_MODEL, DEFAULT_TEXT, MODEL, TEXT, model, text
 from ui.i18n import KEY, _, language
 from ui.place import Beside, Place
 from ui.state import address_of, change, default_of, fields
 from ui.state import held as held_of
-from ui.wording import joined, plain
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.room import Room
@@ -41,17 +41,13 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 
 N_ = str  # marks a text for Babel without translating it here
 
-DEFAULT_TEXT = "The dog chased the squirrel because it"
-DEFAULT_MODEL = "default"
 UNREADABLE_TEXT = N_("The text in the address cannot be read: this is the text that the app begins with.")
 
-_MODEL, _TEXT, _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM, _STEP, _TOLD = (
-    "model", "text", "picked", "session_id", "problems", "slots", "jobs", "set", "words", "room", "lesson_step",
-    "address_told",
+_PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM = (
+    "picked", "session_id", "problems", "slots", "jobs", "set", "words", "room",
 )  # fmt: skip
-_BARE = {_MODEL, KEY}  # of an address that says nothing of a text
+_BARE = {MODEL, KEY}  # of an address that says nothing of a text
 _CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
-LESSON = ("lesson", "step")  # parts that a link to another page may change
 EDITS = "edits"  # a part of the address: see ui.edit_list
 
 
@@ -65,9 +61,7 @@ class Words:
 
 def begin() -> bool:
     """Read the address at the first run, when its reader went back or forward, or to another step: whether it did."""
-    step = [st.query_params.get(name) for name in LESSON]
-    led = st.session_state.get(_STEP) != step  # by a link, and by nothing of ours
-    st.session_state[_STEP] = step
+    led = address.led()
     if _ID in st.session_state and not moved() and not led:
         return False
     st.session_state.setdefault(_ID, uuid.uuid4().hex)
@@ -79,22 +73,22 @@ def go_to(parts: Mapping[str, str]) -> None:
     """Look at what an address with these parts says, and at nothing else."""
     given = renamed(parts)
     st.session_state[_PROBLEMS] = {}
-    st.session_state[_MODEL] = model_named(given.get(_MODEL, "")) or DEFAULT_MODEL
-    first = _TEXT not in st.session_state and not given.keys() - _BARE
-    held = st.session_state.get(_TEXT, DEFAULT_TEXT)
+    st.session_state[MODEL] = model_named(given.get(MODEL, "")) or DEFAULT_MODEL
+    first = TEXT not in st.session_state and not given.keys() - _BARE
+    held = st.session_state.get(TEXT, DEFAULT_TEXT)
     stays = DEFAULT_TEXT if text_in_address.parts_of(held) else held  # no address holds a longer one
     usual = {address_of(kind, name): write(default_of(kind, name)) for kind in (Place, Beside) for name in fields(kind)}
     st.session_state[_PICKED] = False
-    apart = (_MODEL, text_in_address.PLAIN, text_in_address.PACKED)
+    apart = (MODEL, text_in_address.PLAIN, text_in_address.PACKED)
     address.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
     if first:  # no place of another text is named
         stays = examples_of(DEFAULT_MODEL, language())[0].text
     try:
         read = text_in_address.text_of(given)
-        st.session_state[_TEXT] = suited(stays, DEFAULT_MODEL, model(), language()) if read is None else read
+        st.session_state[TEXT] = suited(stays, DEFAULT_MODEL, model(), language()) if read is None else read
     except ValueError:
-        st.session_state[_TEXT] = stays
-        st.session_state[_PROBLEMS] = {_TEXT: _(UNREADABLE_TEXT)}
+        st.session_state[TEXT] = stays
+        st.session_state[_PROBLEMS] = {TEXT: _(UNREADABLE_TEXT)}
 
 
 def moved() -> bool:
@@ -133,22 +127,14 @@ def move(**changes: Any) -> None:
     change(Place, **changes)
 
 
-def text() -> str:
-    return st.session_state[_TEXT]
-
-
 def set_text(value: str) -> None:
     """Read another text: positions of the old one mean nothing in it, nor does what was written of it."""
     if value != text():
-        st.session_state[_TEXT] = value
+        st.session_state[TEXT] = value
         change(Beside, continuation=(), target="")
         move(query=-1, key=None, window=None)
         if st.session_state[_PICKED]:
             move(layer=None, head=None)
-
-
-def model() -> str:
-    return st.session_state[_MODEL]
 
 
 def set_model(value: str) -> None:
@@ -156,8 +142,8 @@ def set_model(value: str) -> None:
     value = model_named(value, model()) or DEFAULT_MODEL
     fetch_model(value)
     if value != model():
-        st.session_state[_TEXT] = suited(text(), model(), value, language())
-        st.session_state[_MODEL], st.session_state[_PICKED] = value, False
+        st.session_state[TEXT] = suited(text(), model(), value, language())
+        st.session_state[MODEL], st.session_state[_PICKED] = value, False
         for kind in (Place, Beside):
             change(kind, **asdict(kind()))
 
@@ -193,27 +179,6 @@ def carry(on: bool) -> None:
     change(Beside, everywhere=on)
 
 
-def address_parts() -> dict[str, str]:
-    """What the address holds, of any page; what is at its default is left out."""
-    wanted = address.held()
-    if model() != DEFAULT_MODEL:
-        wanted[_MODEL] = model()
-    return wanted if text() == DEFAULT_TEXT and model() not in OF_MODEL else wanted | text_in_address.parts_of(text())
-
-
-def write_address() -> None:
-    """Mirror the place in the address.
-
-    That of a run is the one the browser sent with what it asked for. It is an older one where a part that was drawn
-    alone asks for the whole page, in one run with a click that came meanwhile (Streamlit 1.67).
-    """
-    wanted = address_parts()
-    if wanted != st.query_params.to_dict() or wanted != st.session_state.get(_TOLD):
-        st.query_params.from_dict(wanted)
-    st.session_state[_TOLD] = wanted
-    st.session_state[_STEP] = [wanted.get(name) for name in LESSON]
-
-
 def to_set() -> dict[str, bool]:
     """Whether a widget's value is to be set again when it is drawn next, by the widget's key."""
     return st.session_state.setdefault(_SET, {})
@@ -222,14 +187,6 @@ def to_set() -> dict[str, bool]:
 def words_of(widget: str) -> Words:
     """The words of a widget's options, by the widget's key."""
     return st.session_state.setdefault(_WORDS, {}).setdefault(widget, Words())
-
-
-def say(scope: str, problems: list[str]) -> None:
-    """Say why parts of the address are not possible, beside what else is said in this run; it is without them now."""
-    said = slots()["said"]
-    said[scope] = problems
-    slots()["told"].info(plain(joined(*(problem for problems in said.values() for problem in problems))))
-    write_address()
 
 
 def slots() -> dict[str, Any]:
@@ -272,8 +229,8 @@ def kept() -> Kept:
 
 def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[ModelPreview], None]) -> Runner:
     """Of a model, loaded first if need be: ``say`` hears how far, ``show`` what it will be. Raises RunnerError."""
-    held, hub = beside(), name in st.session_state.get(_CHOSEN, ())
-    return model_cache().runner(name, say, show, device=held.device, dtype=held.dtype, ask_hub=hub)
+    on: Any = {"device": beside().device, "dtype": beside().dtype, "ask_hub": name in st.session_state.get(_CHOSEN, ())}
+    return hearing.noted(name, model_cache().runner(name, say, show, **on))
 
 
 def capture(
@@ -282,8 +239,9 @@ def capture(
     """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError."""
     from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
-    two = {"attention": beside().attention, "target": beside().target or None} if runner.info.attentions else {}
-    request = CaptureRequest(text(), chat=chat(), continuation=continuation() * continued, edits=edits, **two)
+    two: Any = {"attention": beside().attention, "target": beside().target or None} if runner.info.attentions else {}
+    read: Any = {"sound": hearing.sound()} if runner.info.hears else {"text": text(), "chat": chat()}
+    request = CaptureRequest(**read, continuation=continuation() * continued, edits=edits, **two)
     return asked(runner, request, say)
 
 

@@ -20,6 +20,8 @@ def choose_attention(capture: Capture) -> Capture:
         "decoder": _("decoder: what is written at itself"),
         "cross": _("cross: what is written at the text"),
     }
+    if capture.request.sound is not None:
+        words |= {"encoder": _("encoder: the sound at itself"), "cross": _("cross: what is written at the sound")}
     held = session.beside()
     with st.container(key="two_texts", horizontal=True, vertical_alignment="center", gap="small"):
         choose_one(_("attention"), "attention", words, held.attention, lambda one: _look_at(attention=one))

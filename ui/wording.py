@@ -10,12 +10,13 @@ from hosting.closed import without_paths
 from ui.i18n import _
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
+    from jobs.address_reading import Unreadable
     from model_runner.errors import RunnerError
 
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def sentence(error: RunnerError) -> str:
+def sentence(error: RunnerError | Unreadable) -> str:
     """What happened, then what to do about it."""
     values = {name: _part(name, value) for name, value in error.values.items()}
     return without_paths(joined(_(error.message), _(error.hint)).format(**values))

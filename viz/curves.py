@@ -32,6 +32,14 @@ CONFIG: dict[str, Any] = {
 LOW = 240  # pixels: up to this height the words beside an axis take two lines
 MARGIN = {"l": 8, "r": 12, "t": 26, "b": 8}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
+# Of the app's page, whose charts are scaled as a whole (ui/frame.css): Streamlit's theme (1.67) would take sizes from
+# the window in which a chart is drawn first, and keep them.
+WORDS, TITLES = {"size": 11.25}, {"size": 13}
+IN_PAGE: dict[str, Any] = {
+    "font": WORDS, "legend": {"font": WORDS}, "hoverlabel": {"font": WORDS}, "margin": {"pad": 7.5},
+    "xaxis": {"tickfont": WORDS, "title": {"font": TITLES, "standoff": 8}},
+    "yaxis": {"tickfont": WORDS, "title": {"font": TITLES, "standoff": 12}},
+}  # fmt: skip  # a part a line
 PAGE = Template(
     "<!DOCTYPE html><html lang='$lang'><head><meta charset='utf-8'><title>$title</title></head>"
     "<body style='max-width:60rem;margin:2rem auto;font-family:$font'><h1 style='font-size:1.2rem'>$title</h1>"
@@ -42,6 +50,11 @@ PAGE = Template(
 def figure(chart: Chart) -> go.Figure:
     """The chart as Plotly draws it."""
     return _bars(chart) if isinstance(chart, Bars) else _lines(chart)
+
+
+def page_figure(chart: Chart) -> go.Figure:
+    """The same for the app's page, with sizes in the page's usual pixels."""
+    return figure(chart).update_layout(IN_PAGE)
 
 
 def standalone(charts: Sequence[Chart], *, title: str, caption: str, lang: str) -> bytes:

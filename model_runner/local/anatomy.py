@@ -121,7 +121,8 @@ def _stack(model: Any, records: Mapping[str, Any]) -> tuple[tuple[nn.Module, ...
 def describe(model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str | None) -> ModelInfo:
     """The facts of this model under this name; ``anatomy`` has its layers and the numbers of its heads."""
     config = text_config(model)
-    limits = [getattr(config, "max_position_embeddings", None), tokenizer.model_max_length]
+    own = [getattr(config, name, None) for name in ("max_position_embeddings", "max_target_positions")]
+    limits = [*own, tokenizer.model_max_length]
     longest = int(min(limit for limit in limits if isinstance(limit, int | float) and limit >= 1))
     whole = _read_as_a_whole(config)
     return ModelInfo(

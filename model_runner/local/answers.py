@@ -14,7 +14,7 @@ from model_runner.expert_questions import ExpertRouting, RandomRouting
 from model_runner.local.architecture import architecture
 from model_runner.local.cancelling import pause
 from model_runner.local.changed_matrices import singulars
-from model_runner.local.encoder_decoder import EncoderDecoder, Translation
+from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.experts import random_routing, routing
 from model_runner.local.ffn_units import feed_forward_units
@@ -29,6 +29,7 @@ from model_runner.local.projections import projections
 from model_runner.local.reading import explained, resolve
 from model_runner.local.rerun import Rerun, rerun_of
 from model_runner.local.stream_parts import stream_additions
+from model_runner.local.translation import Translation
 from model_runner.local.two_caches import line_up_two, two_cached_layers
 from model_runner.local.two_rerun import two_rerun_of
 from model_runner.matrix_edit import CHANGED, ScaledSingulars, SingularValues

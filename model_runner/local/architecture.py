@@ -18,7 +18,6 @@ from model_runner.local.experts import experts_of
 from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.norm_kind import norm_kind
 from model_runner.local.plain_forward import run, text_config
-from model_runner.local.two_stacks import run_two
 
 SEGMENTS = 8  # a table of no more vectors tells pieces of a text apart, not positions
 
@@ -95,7 +94,7 @@ def _order(engine: Engine | EncoderDecoder, layers: list[nn.Module]) -> list[nn.
     hooks = [module.register_forward_pre_hook(note) for module in (*outer, *layers)]
     ids = torch.arange(TOKENS, device=model.device)[None] % text_config(model).vocab_size
     try:
-        run(model, ids) if isinstance(engine, Engine) else run_two(model, ids, ids)
+        run(model, ids) if isinstance(engine, Engine) else engine.try_on(ids)
     finally:
         for hook in hooks:
             hook.remove()

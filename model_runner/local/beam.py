@@ -6,7 +6,7 @@ processor and a stopping criterion, which only take notes; so the result is tran
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,16 +14,18 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
-from transformers import GenerationConfig
+from transformers import GenerationConfig, GenerationMixin
 from transformers.generation.logits_process import LogitsProcessor, LogitsProcessorList
 from transformers.generation.stopping_criteria import StoppingCriteria, StoppingCriteriaList
 
 from model_runner.beams import Beam, BeamSearch, BeamStep, Finished
 from model_runner.errors import BrokenLogits
 from model_runner.local.cancelling import pause
+from model_runner.local.encoder_input import masked
 from model_runner.local.rope_switch import crosses, rope_switches
 from model_runner.request import GenerateRequest
 
+ALONE: Any = GenerationMixin  # transformers' generation without what a class puts around it, as Whisper's does
 UNUSED = 0  # generate() wants an id to fill the ends of shorter sequences with; those ends are cut off here
 
 
@@ -35,14 +37,14 @@ def search_beams(
     width: int,
     limit: int,
     ends: Sequence[int],
-    read: Sequence[int] | None = None,
+    read: Mapping[str, Tensor] | None = None,
 ) -> BeamSearch:
     """Up to ``limit`` tokens after the prompt, by the model's log-probabilities alone; ``ends`` are end-of-text ids.
 
     The request's sampling has no part in it, nor has anything the model's own generation settings add to the scores.
     Raises BrokenLogits for logits that are not numbers.
     O(width × tokens) memory for the cache, and one step's log-probabilities. Of an encoder–decoder ``read`` is what its
-    encoder reads, and the prompt what is written.
+    encoder reads, by name, and the prompt what is written.
     """
     if limit < 1:
         return BeamSearch(request, width, tuple(prompt), (), ())
@@ -60,14 +62,14 @@ def search_beams(
         use_cache=not crosses(rope_switches(model), len(prompt), len(prompt) + limit),
         return_dict_in_generate=True,
     )
-    ids, written = torch.tensor([list(prompt)], device=model.device), {}
-    if read is not None:
-        ids, written = torch.tensor([list(read)], device=model.device), {"decoder_input_ids": ids}
+    ids = torch.tensor([list(prompt)], device=model.device)
+    given = {"input_ids": ids} if read is None else dict(read)
+    written = {} if read is None else {"decoder_input_ids": ids}
     with _without_own_settings(model):
-        output = model.generate(
-            ids,
+        output = ALONE.generate(
+            model,
+            **masked(given),
             **written,
-            attention_mask=torch.ones_like(ids),  # else a prompt that holds the filling token would be masked there
             generation_config=settings,
             logits_processor=LogitsProcessorList([_Scores(listener)]),
             stopping_criteria=StoppingCriteriaList([_Candidates(listener)]),

@@ -86,9 +86,16 @@ def _summed(run: LayerRun, some: tuple[tuple[Event, Tensor], ...], *, plain: boo
     if factors is None:
         return None
     names = tuple(event.name for event, _ in some)
-    first = factors[0] * run.entering + factors[1] * some[0][1]
-    heard = any(_is_sum(rows, [first]) for rows in _given(run))
+    first = [factors[0] * run.entering, factors[1] * some[0][1]]
+    heard = any(_is_share(rows, first) for rows in _given(run))
     return BlockPath(names, tuple(factors[1:]), factors[0], parallel=len(some) > 1 and not heard)
+
+
+def _is_share(rows: Tensor, parts: list[Tensor]) -> bool:
+    """Whether rows are so and so many times the sum: what a layer multiplies at its end is not in them yet."""
+    whole = sum((part.double() for part in parts), torch.zeros((), dtype=torch.float64))
+    times = float((rows.double() * whole).sum() / whole.square().sum())
+    return times != 0 and _is_sum(rows, [times * part for part in parts])
 
 
 def _attention_first(found: BlockPath, attention: str | None) -> BlockPath:

@@ -38,19 +38,24 @@ class LayerRun:
         return tensor.reshape(self.entering.shape) if tensor.numel() == self.entering.numel() else None
 
 
-def probe(model: Any, layers: tuple[nn.Module, ...], forward: Callable[[Tensor], Any]) -> list[LayerRun]:
-    """One run of each layer over the first tokens of the vocabulary; ``forward`` runs the model on ids."""
+def probe(
+    model: Any, layers: tuple[nn.Module, ...], forward: Callable[[Tensor], Any], *, cut: int | None = None
+) -> list[LayerRun]:
+    """One run of each layer over the first tokens of the vocabulary; ``forward`` runs the model on ids.
+
+    Where layers are given ``cut`` rows all the same, the first TOKENS of them are kept.
+    """
     seen: dict[int, list[Event]] = {place: [] for place in range(len(layers))}
     stream: dict[int, Tensor] = {}
     handles = [
-        module.register_forward_hook(_listen(seen[place], name), with_kwargs=True)
+        module.register_forward_hook(_listen(seen[place], name, cut), with_kwargs=True)
         for place, layer in enumerate(layers)
         for name, module in layer.named_modules()
         if name
     ]
     ids = torch.arange(TOKENS, device=model.device)[None] % text_config(model).vocab_size
     try:
-        with torch.no_grad(), watched(layers, lambda place, x: stream.__setitem__(place, x.clone())):
+        with torch.no_grad(), watched(layers, lambda place, x: stream.__setitem__(place, _kept(x, cut))):
             forward(ids)
     finally:
         for handle in handles:
@@ -58,14 +63,19 @@ def probe(model: Any, layers: tuple[nn.Module, ...], forward: Callable[[Tensor],
     return [LayerRun(stream[place], stream[place + 1], seen[place]) for place in range(len(layers))]
 
 
-def _listen(events: list[Event], name: str) -> Any:
+def _listen(events: list[Event], name: str, cut: int | None) -> Any:
     def hook(module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], output: Any) -> None:
         made = first_tensor(output)
-        given = tuple(one.clone() for one in (*args, *kwargs.values()) if torch.is_tensor(one))
+        given = tuple(_kept(one, cut) for one in (*args, *kwargs.values()) if torch.is_tensor(one))
         if made is not None:  # cloned, since some families add to it in place
-            events.append(Event(name, module, given, made.clone()))
+            events.append(Event(name, module, given, _kept(made, cut)))
 
     return hook
+
+
+def _kept(tensor: Tensor, cut: int | None) -> Tensor:
+    rows = tensor.dim() > 1 and tensor.shape[-2] == cut
+    return tensor[..., :TOKENS, :].clone() if rows else tensor.clone()
 
 
 def first_tensor(output: Any) -> Tensor | None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from transformers import CONFIG_MAPPING, AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+from transformers import (
+    CONFIG_MAPPING,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+    AutoModelForSpeechSeq2Seq,
+)
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
@@ -15,7 +21,8 @@ from transformers.models.auto.modeling_auto import (
 
 from model_runner.errors import N_, NotCapturable
 
-HEARS = N_("its encoder reads sound, and only texts can be looked at so far")
+HEARS = N_("its encoder reads sound, and of such models only Whisper can be looked at so far")
+LISTENS = ("whisper",)  # whose sounds `hearing.py` makes ready
 UNKNOWN = N_("it is not a language model that transformers knows")
 WRITES_SOUND = N_("what it writes is sound, in several rows of codes at once, and only texts can be looked at so far")
 ASSISTS = N_("it reads the keys and values of another model, which it writes ahead for, and no text of its own")
@@ -43,6 +50,8 @@ def class_of(name: str, config: Mapping[str, Any]) -> Any:
     if config.get("is_encoder_decoder", usual) and not causal:
         if family in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:  # SeamlessM4T reads either
             return AutoModelForSeq2SeqLM
+        if family in LISTENS:
+            return AutoModelForSpeechSeq2Seq
         hears = family in MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES
         raise NotCapturable(name=name, family=family, reason=HEARS if hears else UNKNOWN)
     if family in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not (causal and family in MODEL_FOR_CAUSAL_LM_MAPPING_NAMES):

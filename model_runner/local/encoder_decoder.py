@@ -7,14 +7,15 @@ of two texts. A step of generation is a forward over all that is written: the te
 from __future__ import annotations
 
 import contextlib
-import time
+import functools
 from collections.abc import Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from transformers import WhisperFeatureExtractor
 
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
@@ -23,25 +24,29 @@ from model_runner.errors import N_, ContextFull, NoAttribution
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
 from model_runner.local.attribution import DirectPath
-from model_runner.local.beam import search_beams
+from model_runner.local.beam import ALONE, search_beams
 from model_runner.local.block_path import BlockPath, block_paths
 from model_runner.local.block_probe import LayerRun, probe
 from model_runner.local.cache import CaptureCache
 from model_runner.local.edit_of_three import edit_of_three
+from model_runner.local.encoder_input import Read, masked, text_to_read
 from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.forward_edit import ForwardEdit
-from model_runner.local.generation import end_tokens, next_token
+from model_runner.local.generation import end_tokens
 from model_runner.local.guarded_tokenizer import Tokenizer
+from model_runner.local.hearing import Ears
 from model_runner.local.output_layer import output_logits
 from model_runner.local.reading import append_all, check_memory, explained, write
 from model_runner.local.recording import Recording, active
 from model_runner.local.stream import outputs_of, watched
+from model_runner.local.task_tokens import task_tokens
 from model_runner.local.tokenizing import Encoded, Writer, encode
+from model_runner.local.translation import Translation
 from model_runner.local.two_stacks import AlreadyRead, examine_two, run_two
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest, GenerateRequest
-from model_runner.step import Step
+from model_runner.sound_errors import ListensOnly, NoSound
 
 FREE_RUN = 128  # tokens that a model writes by itself, at most
 
@@ -58,16 +63,20 @@ class EncoderDecoder:
         name: str,
         revision: str | None,
         kept: Kept,
+        ears: WhisperFeatureExtractor | None = None,
     ) -> None:
-        """Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly."""
+        """``ears`` make sounds ready where it listens. Raises NotCapturable where attention cannot be recorded."""
         self.model = model.eval().requires_grad_(False)
         self.tokenizer = tokenizer
-        self.anatomy = examine_two(self.model, name)
+        self.ears: Ears | None = None
+        if ears is not None:
+            self.ears = Ears(ears, model.config.max_source_positions, model.device, model.dtype)
+        self.anatomy = examine_two(self.model, name, self.ears and self.ears.to_try())
         info = describe(self.model, self.tokenizer, self.anatomy, name, revision)
-        self.info = replace(info, attentions=ATTENTIONS)
+        self.info = replace(info, attentions=ATTENTIONS, hears=0.0 if self.ears is None else self.ears.seconds)
         self.cache = CaptureCache(kept)
         self.entered: dict[str, dict[tuple[int, bool], bool]] = {}  # by attention, see Rerun.proven
-        self._asked = asked
+        self._asked, self._tasks = asked, dict[str, tuple[int, ...]]()
         self._ways: dict[str, tuple[tuple[BlockPath | None, ...], tuple[FeedForward | None, ...]]] = {}
 
     def kept(self, request: CaptureRequest) -> Capture | None:
@@ -83,66 +92,94 @@ class EncoderDecoder:
         known = self.cache.get(whole)
         if known is None:
             source, written = self._texts(request)
-            with explained(self.info, len(source.tokens) + len(written.tokens)):
+            with explained(self.info, len(source) + len(written.tokens)):
                 edit = edit_of_three(request.edits, self.anatomy.shapes)
                 if request.target is None and not request.continuation:
                     check_growing(request.edits)
-                    append_all(written, self._free_run(source, edit), self.info)
+                    append_all(written, self._free_run(source, written, edit), self.info)
                 known = self.read(request, source, written, edit)
             self.cache.put(whole, known)
         return known if wanted == "decoder" else known.attention(wanted)
 
-    def _texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Writer, Writer]:
-        """The tokens of what is read, and of what is already written. Raises RunnerError."""
-        source = write(self.tokenizer, replace(request, continuation=()), self.info)
+    def source(self, request: CaptureRequest | GenerateRequest) -> Read:
+        """What the encoder reads. Raises RunnerError."""
+        if self.ears is None:
+            return text_to_read(write(self.tokenizer, replace(request, continuation=()), self.info), self.model.device)
+        if request.text:
+            raise ListensOnly(name=self.info.name)
+        if request.sound is None:
+            raise NoSound(name=self.info.name)
+        return self.ears.hear(request.sound)
+
+    def _texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Read, Writer]:
+        """What is read, and the tokens that are already written. Raises RunnerError."""
+        source = self.source(request)
         start = Encoded((self.anatomy.start,), ((0, 0),), "")
         written = Writer(self.tokenizer, start)
+        task = self._task(request, source)
         given = self._given(request.target) if request.target else ()
+        if given or request.continuation[: len(task)] != task:
+            append_all(written, task, self.info)
         append_all(written, (*given, *request.continuation), self.info)
-        count = len(source.tokens) + len(written.tokens)
         if len(written.tokens) > self.info.max_tokens:
             raise ContextFull(tokens=len(written.tokens), limit=self.info.max_tokens)
-        check_memory(count, self.anatomy.bytes_per_token, self.model.device)
+        check_memory(len(source) + len(written.tokens), self.anatomy.bytes_per_token, self.model.device)
         return source, written
 
+    def _task(self, request: CaptureRequest | GenerateRequest, source: Read) -> tuple[int, ...]:
+        """What stands before the text that is written of a sound; of a text nothing."""
+        if request.sound is None:
+            return ()
+        if request.sound.digest not in self._tasks:  # for a language is found by a forward
+            self._tasks = {request.sound.digest: task_tokens(self.model, source.given)}
+        return self._tasks[request.sound.digest]
+
     def _given(self, target: str) -> tuple[int, ...]:
-        """The ids of a target, without the end that a decoder writes itself."""
+        """The ids of a target, without the end that a decoder writes itself.
+
+        Of a sound, after a space and nothing else, as Whisper was taught (github.com/openai/whisper, decoding.py).
+        """
+        if self.ears is not None:
+            return encode(self.tokenizer, f" {target.strip()}", special=False).ids
         ids = encode(self.tokenizer, target).ids
         return ids[:-1] if ids[-1] in end_tokens(self.model) else ids
 
-    def _free_run(self, source: Writer, edit: ForwardEdit | None) -> tuple[int, ...]:
+    def _free_run(self, source: Read, written: Writer, edit: ForwardEdit | None) -> tuple[int, ...]:
         """What the model writes by itself, greedily: transformers' own generation, up to its end.
 
-        One that is changed reads all that is written anew for each token, so that masks count from its beginning.
+        One that is changed reads all that is written anew for each token, so that masks count from its beginning. Of a
+        sound it is what stands around transformers' generation for Whisper that is left out: it cuts longer sounds.
         """
-        ids, recording = self.ids(source), Recording(self.anatomy.names, edit=edit, keeps=False)
+        given, recording = masked(source.given), Recording(self.anatomy.names, edit=edit, keeps=False)
+        before = torch.tensor([[token.id for token in written.tokens]], device=self.model.device)
+        generate = self.model.generate
+        if self.ears is not None:
+            given["decoder_input_ids"] = before
+            generate = functools.partial(ALONE.generate, self.model)
         with torch.no_grad(), active(recording), _each_anew(self.model, recording):
-            made = self.model.generate(
-                input_ids=ids,
-                attention_mask=torch.ones_like(ids),
-                max_new_tokens=min(FREE_RUN, self.info.max_tokens - 1),
+            made = generate(
+                **given,
+                max_new_tokens=min(FREE_RUN, self.info.max_tokens - before.shape[1]),
                 num_beams=1,
                 do_sample=False,
                 use_cache=edit is None,
             )
-        written = made[0, 1:].tolist()
-        return tuple(written[:-1] if written and written[-1] in end_tokens(self.model) else written)
+        new = made[0, before.shape[1] :].tolist()
+        return tuple(new[:-1] if new and new[-1] in end_tokens(self.model) else new)
 
-    def read(
-        self, request: CaptureRequest, source: Writer, written: Writer, edit: ForwardEdit | None = None
-    ) -> Capture:
+    def read(self, request: CaptureRequest, source: Read, written: Writer, edit: ForwardEdit | None = None) -> Capture:
         """One forward over both texts, with every layer recorded: the decoder's attention, and the others with it."""
         recording = Recording(self.anatomy.names, edit=edit)
         streams: dict[str, list[Tensor]] = {"encoder": [], "decoder": []}
         encoder, decoder = self.anatomy.encoder, self.anatomy.decoder
         with (
-            watched(encoder.layers, lambda _, x: streams["encoder"].append(x.clone())),
+            watched(encoder.layers, lambda _, x: streams["encoder"].append(x[: len(source.tokens)].clone())),
             watched(decoder.layers, lambda _, x: streams["decoder"].append(x.clone())),
             outputs_of(self.anatomy.trunk.module) as last,
             active(recording),
         ):
-            output = run_two(self.model, self.ids(source), self.ids(written))
-        read, wrote = tuple(source.tokens), tuple(written.tokens)
+            output = run_two(self.model, source.given, self.ids(written))
+        read, wrote = source.tokens, tuple(written.tokens)
 
         def records(names: tuple[str, ...]) -> tuple[LayerRecord, ...]:
             return tuple(recording.records[name] for name in names)
@@ -154,7 +191,7 @@ class EncoderDecoder:
             records=records(encoder.own),
             residuals=tuple(streams["encoder"]),
             hidden=output.encoder_last_hidden_state[0].clone(),
-            written=source.text_of(len(read)),
+            written=source.text,
         )
         writing = Capture(
             request=replace(request, attention="decoder"),
@@ -190,16 +227,22 @@ class EncoderDecoder:
     def beams(self, request: GenerateRequest, width: int) -> BeamSearch:
         """What may be written, by beam search. Raises RunnerError."""
         found = self.begin(request)
-        read, prompt = ([token.id for token in writer.tokens] for writer in (found.source, found.writer))
+        prompt = [token.id for token in found.writer.tokens]
         limit, ends = found.capacity - len(prompt), sorted(end_tokens(self.model))
-        with explained(self.info, len(read)):
-            return search_beams(self.model, prompt, request, width=width, limit=limit, ends=ends, read=read)
+        with explained(self.info, len(prompt)):
+            given = found.source.given
+            return search_beams(self.model, prompt, request, width=width, limit=limit, ends=ends, read=given)
 
     # -- its layers ---------------------------------------------------------------------------------------------------
 
     def layer_runs(self, stack: str) -> list[LayerRun]:
         """What every module inside the layers of "encoder" or "decoder" is given and makes, of a few tokens."""
-        return probe(self.model, getattr(self.anatomy, stack).layers, lambda ids: run_two(self.model, ids, ids))
+        layers, read = getattr(self.anatomy, stack).layers, None if self.ears is None else self.ears.to_try()
+        return probe(self.model, layers, self.try_on, cut=None if read is None else len(read))
+
+    def try_on(self, ids: Tensor) -> Any:
+        """One forward over a few tokens, which the encoder reads too, unless it listens."""
+        return run_two(self.model, {"input_ids": ids} if self.ears is None else self.ears.to_try().given, ids)
 
     def block_paths(self, stack: str) -> tuple[BlockPath | None, ...]:
         """How each layer adds to the stream; tried at the first call."""
@@ -229,8 +272,11 @@ class EncoderDecoder:
 
     @property
     def reads_positions(self) -> nn.Module:
-        """The module whose tokens are told their positions; the decoder has a table of its own."""
-        return self.model.get_encoder()
+        """The module whose tokens are told their positions, the encoder; the decoder has a table of its own.
+
+        An encoder that listens has fixed ones, and no tokens to try it with: then it is the decoder.
+        """
+        return self.model.get_encoder() if self.ears is None else self.model.get_decoder()
 
     def direct_path(self) -> DirectPath:
         """Raises NoAttribution: a head of the encoder reaches the logits by every token that looks at it."""
@@ -240,54 +286,6 @@ class EncoderDecoder:
         """What the model's output layer makes of these states of the decoder."""
         unread = AlreadyRead(last_hidden_state=hidden)  # type: ignore[arg-type]  # torch's class says FloatTensor
         return output_logits(self.model, self.anatomy.trunk, hidden, encoder_outputs=unread)
-
-
-@dataclass(eq=False)
-class Translation:
-    """What a decoder writes, a token a step, each a forward over all of it."""
-
-    engine: EncoderDecoder
-    request: GenerateRequest
-    source: Writer
-    writer: Writer
-    capacity: int
-    edit: ForwardEdit | None
-    index: int = 0
-    seconds: float = 0.0
-    capture: Capture | None = field(default=None)
-
-    def step(self) -> Step:
-        """Draw the next token and read all that is written then. Raises BrokenLogits."""
-        began = time.perf_counter()
-        if self.capture is None:
-            self.capture = self._read()
-            self.seconds = time.perf_counter() - began
-            began = time.perf_counter()
-        position = len(self.writer.tokens)
-        logits = self.engine.logits(self.capture.hidden[None, -1:])[0, 0]
-        ids = [token.id for token in self.writer.tokens]
-        token = self.writer.append(next_token(logits, self.request.sampling, ids))
-        self.capture = self._read()
-        ends = token.id in end_tokens(self.engine.model)
-        step = Step(
-            index=self.index,
-            position=position,
-            token=token,
-            logits=logits,
-            sampling=self.request.sampling,
-            seconds=time.perf_counter() - began,
-            prefill_seconds=self.seconds,
-            stop="end" if ends else "" if position + 1 < self.capacity else "limit",
-            capture=self.capture,
-        )
-        self.index += 1
-        return step
-
-    def _read(self) -> Capture:
-        asked, count = self.request, len(self.writer.tokens)
-        named = {name: getattr(asked, name) for name in ("text", "model", "revision", "dtype", "chat", "edits")}
-        request = CaptureRequest(**named, target="", continuation=self.writer.continuation(count))
-        return self.engine.read(request, self.source, self.writer, self.edit)
 
 
 @contextlib.contextmanager

@@ -122,8 +122,8 @@ class Engine:
         arena = self._arena(len(writer.tokens))
         recording = Recording(self.anatomy.names, keep=arena.keep, edit=self.edit(request))
         residuals: list[Tensor] = []
-        layers, parts = self.anatomy.layers, self._in_blocks(len(writer.tokens))
-        stream = watched(layers, lambda _, x: residuals.append(arena.keep(x)))
+        layers, parts, n_tokens = self.anatomy.layers, self._in_blocks(len(writer.tokens)), len(writer.tokens)
+        stream = watched(layers, lambda _, x: residuals.append(arena.keep(x[:n_tokens])))  # Longformer's are padded
         with torch.no_grad(), stream, by_rows(parts), active(recording):
             given = self.given.of(writer.tokens)
             output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)

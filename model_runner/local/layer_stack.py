@@ -75,12 +75,12 @@ def _of_two(engine: EncoderDecoder, request: CaptureRequest) -> LayerStack:
 
     def encode() -> Tensor:
         with explained(engine.info, len(read.tokens)), torch.no_grad():
-            return engine.reads_positions(input_ids=_ids(read.tokens, model.device)).last_hidden_state[0]
+            return model.get_encoder()(**engine.source(request).given).last_hidden_state[0]
 
     def decode() -> Tensor:
         already = AlreadyRead(last_hidden_state=read.hidden[None])  # type: ignore[arg-type]  # as torch has it
         with explained(engine.info, len(written.tokens)), outputs_of(anatomy.trunk.module) as last:
-            run_two(model, None, _ids(written.tokens, model.device), encoder_outputs=already)
+            run_two(model, {"encoder_outputs": already}, _ids(written.tokens, model.device))
         return last[-1].last_hidden_state[0]
 
     layers = getattr(anatomy, name).layers

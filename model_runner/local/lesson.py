@@ -51,15 +51,16 @@ def of_one_text(engine: Engine, request: CaptureRequest) -> Lesson:
 def of_two_texts(engine: EncoderDecoder, request: CaptureRequest) -> Lesson:
     """The decoder is given the target one place later than it has to say it, and has read the whole text.
 
-    After the target it has to say the token that ends the text that is read, where that is one of its own. The layers
+    After the target it has to say the token that ends the text that is read, where that is one of its own; a sound ends
+    with none. The layers
     are those of the attention that the request asks for. Raises as EncoderDecoder.capture.
     """
     attention = request.attention or "decoder"
     capture = engine.capture(replace(request, attention="decoder"))
     read, written = capture.attention("encoder").tokens, [token.id for token in capture.tokens]
-    device, end = engine.model.device, [read[-1].id] if read and read[-1].special else []
+    device, end = engine.model.device, [read[-1].id] if read[-1].special else []
     given = {
-        "input_ids": torch.tensor([[token.id for token in read]], device=device),
+        **engine.source(request).given,
         "decoder_input_ids": torch.tensor([written], device=device),
     }
     records = capture.attention(attention).records
@@ -70,7 +71,7 @@ def of_two_texts(engine: EncoderDecoder, request: CaptureRequest) -> Lesson:
         for name, output in zip(names, outputs, strict=True)
     ]
     with _heard([one for own in found for one in own]) as heard:
-        run_two(engine.model, given["input_ids"], given["decoder_input_ids"])
+        run_two(engine.model, engine.source(request).given, given["decoder_input_ids"])
     projections = tuple(
         next((one for one in own if output is not None and _same(heard.get(id(one)), output)), None)
         for own, output in zip(found, outputs, strict=True)

@@ -27,6 +27,7 @@ from model_runner.local.class_of_family import class_of
 from model_runner.local.declared import OTHER_SHAPES, Declared, declared, declared_here
 from model_runner.local.guarded_tokenizer import GuardedTokenizer, TemplateApart, apart
 from model_runner.local.harmless import harmless_config, harmless_tokenizer
+from model_runner.local.hearing import extractor_of
 from model_runner.local.hub import Progress
 from model_runner.local.known_families import tell
 from model_runner.local.loading_tokenizer import check_tokenizer, load_tokenizer
@@ -131,6 +132,7 @@ class _Loading:
         """In stages, each of which may find what ends it. Raises RunnerError."""
         guarded, found = self._guarded() if self.guarded else (None, None)
         config = _config(self.name, self.checkpoint.folder)
+        ears = extractor_of(self.name, self.checkpoint.folder, config)
         make_room()
         place = placed(self.name, device, _needed(self.checkpoint, found, numbers))
         self.progress("loading", 0, 0)
@@ -139,7 +141,7 @@ class _Loading:
         self.progress("preparing", 0, 0)
         there = str(place.device)
         made = LocalRunner(
-            model, tokenizer, name=self.name, revision=revision, device=there, has_head=has_head, kept=kept
+            model, tokenizer, name=self.name, revision=revision, device=there, has_head=has_head, ears=ears, kept=kept
         )
         gc.collect()
         gc.freeze()  # a model's many objects are never garbage: later collections skip them

@@ -20,6 +20,7 @@ from attention.masks import window_of
 from model_runner.errors import N_, EditNotPossible
 from model_runner.local.cancelling import pause
 from model_runner.local.heard_products import Heard, Products
+from model_runner.local.heard_terms import Explained, Told, explained, told
 from model_runner.local.mask_reading import is_of, rule_of_cells
 from model_runner.local.plain_forward import tried
 from model_runner.local.recording import (
@@ -34,6 +35,7 @@ from model_runner.local.recording import (
 from model_runner.local.stream import watched
 from model_runner.local.turned_queries import rotation_between
 from model_runner.local.watched_rotary import RotaryCall, find_call
+from model_runner.local.windowed import NO_EDITS, rows_of, watch_windows
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias, by_distance, mean_by_distance
 from model_runner.verification import verify
@@ -44,7 +46,6 @@ NO_PRODUCTS = N_(
 BY_EINSUM = N_("its own code multiplies by einsum, in which queries, keys and what positions add are not told apart")
 MORE_IN_SCORES = N_("its scores hold more than q·k and a bias that depends on the distance alone")
 CHANGED_QUERIES = N_("its own code changes queries after their projection, and that is not read")
-NO_EDITS = N_("its attention does not go through transformers' attention interface, where it could be changed")
 NO_STREAM = N_("its layers do not hand on one stream of tokens")
 ROWS = 64  # of what is verified at a time
 HIDDEN = 1000.0  # below the largest of its row: a weight that is 0 in every dtype
@@ -60,6 +61,7 @@ class Form:
     biased: bool
     rotation: str | None
     across: bool = False  # its keys are of another text
+    told: Told | None = None  # how further products are in its scores
 
 
 def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
@@ -92,9 +94,9 @@ def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
         inside = _shared(heard.places)
         if not inside or inside[-1] in forms:
             raise CannotRecord(ATTENDS_AGAIN)
-        projected = [output for place, output in made if inside[-1] in place]
+        projected = [output for place, output in (*made, *products.projected) if inside[-1] in place]
         forms[inside[-1]] = _form(heard, projected)
-    if not forms:
+    if not watch_windows(model) and not forms:
         raise CannotRecord(BY_EINSUM if products.unread else NO_PRODUCTS)
     hear_rotations(model)
     for module, form in forms.items():
@@ -110,7 +112,7 @@ def prove(
     streams: list[Tensor] = []
     with tried(NO_STREAM), watched(layers, lambda _, stream: streams.append(stream)):
         forward()
-    if any(not torch.is_tensor(stream) or len(stream) != n_tokens for stream in streams):
+    if any(not torch.is_tensor(stream) or len(stream) != rows_of(layers, n_tokens) for stream in streams):
         raise CannotRecord(NO_STREAM)
 
 
@@ -163,21 +165,29 @@ def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form,
         if recording.grown(name, heard.q[None], heard.k[None], heard.v[None], output[None]) is not None:
             return
     rule = known or rule_of_cells(visible, across=form.across)
+    whole = _explained(heard, visible, form)
     seen = LayerRecord(
-        q=heard.q,
-        k=heard.k,
+        q=whole.q,
+        k=whole.k,
         v=heard.v,
         output=output,
-        scale=form.scale,
+        scale=whole.scale,
         softcap=None,
         sinks=None,
         mask=rule,
         window=window_of(rule.own),
         rotation=form.rotation and (rotation_between(projected, heard) or form.rotation),
         eager=True,
-        bias=_bias(heard, visible, form),
+        bias=whole.bias,
     )
     recording.take(name, seen)
+
+
+def _explained(heard: Heard, visible: Tensor, form: Form) -> Explained:
+    """What makes these scores. Raises CannotRecord where what the first text showed of them does not."""
+    if form.told is None:
+        return Explained(heard.q, heard.k, form.scale, _bias(heard, visible, form))
+    return explained(heard, visible, form.told)
 
 
 def _calls_of(recording: Recording, heard: Heard, form: Form) -> list[RotaryCall]:
@@ -197,11 +207,16 @@ def _form(heard: Heard, projected: Sequence[Tensor]) -> Form:
     across = visible.shape[1] != visible.shape[2]
     if not (across or bool(torch.diagonal(visible, dim1=1, dim2=2).all())):
         raise CannotRecord(MORE_IN_SCORES)
+    if heard.terms:
+        more = told(heard, visible)
+        whole = explained(heard, visible, more)
+        return Form(whole.scale, True, _rotation(heard.origins[0].base, projected), across, more)
     off_score, off_q = (_apart(one.masked_fill(~visible, 0.0), visible, across) for one in (scores, products))
     scale = _known_number(float((off_score * off_q).sum() / (off_q**2).sum()), heard)
     unit = _unit(heard, scale)
     off = (scores - scale * products).masked_fill(~visible, 0.0).abs()
-    form = Form(scale, bool(off.mean() > unit.masked_fill(~visible, 0.0).mean()), _rotation(heard, projected), across)
+    biased, rotation = bool(off.mean() > unit.masked_fill(~visible, 0.0).mean()), _rotation(heard.q, projected)
+    form = Form(scale, biased, rotation, across)
     if form.biased and across:  # no distance parts two texts
         raise CannotRecord(MORE_IN_SCORES)
     _bias(heard, visible, form)
@@ -271,10 +286,10 @@ def _known_number(scale: float, heard: Heard) -> float:
     return scale
 
 
-def _rotation(heard: Heard, projected: Sequence[Tensor]) -> str | None:
+def _rotation(q: Tensor, projected: Sequence[Tensor]) -> str | None:
     """None where the last token's queries are numbers that a projection of this module made, or √d of them."""
-    last = heard.q[:, -1].flatten().float()
-    for factor in (1.0, heard.q.shape[-1] ** -0.5, heard.q.shape[-1] ** -0.25):
+    last = q[:, -1].flatten().float()
+    for factor in (1.0, q.shape[-1] ** -0.5, q.shape[-1] ** -0.25):
         if any(bool(torch.isin(last, (made * factor).float().flatten()).all()) for made in projected):
             return None
     return CHANGED_QUERIES

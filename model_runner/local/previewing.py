@@ -46,7 +46,7 @@ def preview_of(
         n_layers=_count(family, config, "num_hidden_layers"),
         n_heads=_count(family, config, "num_attention_heads"),
         n_kv_heads=_count(family, config, "num_key_value_heads"),
-        max_tokens=_count(family, config, "max_position_embeddings"),
+        max_tokens=_count(family, config, "max_position_embeddings") or _count(family, config, "max_target_positions"),
         needed=needed,
         free=place.free,
         missing=weights.missing,

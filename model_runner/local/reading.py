@@ -27,6 +27,7 @@ from model_runner.local.tokenizing import Writer, encode, longest_start
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import stretch
 from model_runner.runner import ModelInfo
+from model_runner.sound_errors import ReadsTextOnly
 from model_runner.text_errors import ReadsInBlocks
 
 Request = TypeVar("Request", CaptureRequest, GenerateRequest)
@@ -45,11 +46,12 @@ def resolve(request: Request, info: ModelInfo) -> Request:
 def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Writer:
     """The tokens of the request's text, in its chat template if that is wanted, and of its continuation.
 
-    Raises SequenceTooLong beyond the model's positions, or those that its stretched rotation reaches,
-    TokenizerDiffers where the text makes a token that the model does not have, NoSuchPlace for a token id outside its
-    vocabulary, and what
-    :func:`model_runner.tokens.encode` raises.
+    Raises ReadsTextOnly for a sound, SequenceTooLong beyond the model's positions, or those that its stretched rotation
+    reaches, TokenizerDiffers where the text makes a token that the model does not have, NoSuchPlace for a token id
+    outside its vocabulary, and what :func:`model_runner.tokens.encode` raises.
     """
+    if request.sound is not None:
+        raise ReadsTextOnly(name=info.name)
     encoded = encode(tokenizer, request.text, chat=request.chat)
     count, limit = len(encoded.ids) + len(request.continuation), int(info.max_tokens * stretch(request.edits))
     if count > limit:

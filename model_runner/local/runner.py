@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar, overload
 
+from transformers import WhisperFeatureExtractor
+
 from model_runner import growing
 from model_runner.capture import Capture
 from model_runner.kept import Kept
@@ -38,9 +40,11 @@ class LocalRunner:
         revision: str | None = None,
         device: str | None = None,
         has_head: bool = True,
+        ears: WhisperFeatureExtractor | None = None,
         kept: Kept | None = None,
     ) -> None:
-        """``kept`` holds its captures, beside what else it holds; None: a gigabyte of its own.
+        """``ears`` make sounds ready for a model that listens. ``kept`` holds its captures, beside what else it holds;
+        None: a gigabyte of its own.
 
         Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
         """
@@ -48,7 +52,7 @@ class LocalRunner:
         model = put(model, device)
         self.engine: Engine | EncoderDecoder
         if getattr(model.config, "is_encoder_decoder", False):
-            self.engine = EncoderDecoder(model, tokenizer, self, **of_it)
+            self.engine = EncoderDecoder(model, tokenizer, self, ears=ears, **of_it)
         else:
             self.engine = Engine(model, tokenizer, self, has_head=has_head, **of_it)
         self.info = self.engine.info

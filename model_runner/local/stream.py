@@ -100,5 +100,10 @@ def _giving(forward: Forward, passing: _Passing, place: int) -> Forward:
 
 
 def _rows(hidden: Tensor) -> Tensor:
-    """Of the one text of a batch; of Gemma 3n's streams beside each other (AltUp) the first, which its layers read."""
+    """Of the one text of a batch; of Gemma 3n's streams beside each other (AltUp) the first, which its layers read.
+
+    XLNet's layers have the tokens first, then the texts.
+    """
+    if hidden.dim() == 3 and hidden.shape[1] == 1 < len(hidden):
+        return hidden[:, 0]
     return hidden[0, 0] if hidden.dim() == 4 else hidden[0]

@@ -29,8 +29,8 @@ class Encoded:
     text: str
 
 
-def encode(tokenizer: Tokenizer, text: str, *, chat: bool = False) -> Encoded:
-    """The model's own token ids of the text, special tokens included.
+def encode(tokenizer: Tokenizer, text: str, *, chat: bool = False, special: bool = True) -> Encoded:
+    """The model's own token ids of the text, special tokens included unless they are not wanted (``special``).
 
     With ``chat`` they are those of the model's chat template around the text, up to where its answer begins.
     Raises EmptyText for a text that is blank or leaves no token, NotText where a lone surrogate makes it unencodable,
@@ -43,7 +43,9 @@ def encode(tokenizer: Tokenizer, text: str, *, chat: bool = False) -> Encoded:
             raise NotText(position=position, code=f"{ord(character):04X}")
     written = _in_template(tokenizer, text) if chat else text
     try:
-        encoded: Any = tokenizer(written, return_offsets_mapping=True, verbose=False, add_special_tokens=not chat)
+        encoded: Any = tokenizer(
+            written, return_offsets_mapping=True, verbose=False, add_special_tokens=special and not chat
+        )
     except (RunnerError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a pattern that gives up is a panic of the tokenizers library, no Exception

@@ -6,7 +6,7 @@ and then fixed. The encoder runs once in either lane, as in transformers' own ge
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -27,13 +27,13 @@ from model_runner.request import CaptureRequest, GenerateRequest
 class TwoLane(Lane):
     """``read`` is what the encoder reads, once: ``made`` is what it makes of it."""
 
-    read: Tensor | None = None
+    read: dict[str, Tensor] = field(default_factory=dict[str, Tensor])
     made: Any = None
 
     def logits(self) -> Float[Tensor, "vocab"]:
         with torch.no_grad():
             if self.made is None:
-                self.made = self.model.get_encoder()(input_ids=self.read, return_dict=True)
+                self.made = self.model.get_encoder()(**self.read, return_dict=True)
             written = [token.id for token in self.writer.tokens[self.held :]]
             output = self.model(
                 encoder_outputs=self.made,
@@ -61,7 +61,7 @@ def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[
         raise NotSeparable(reason=N_("an encoder reads its text once, and nothing of it is asked for again"))
     capture = engine.capture(request)
     ids = tuple(token.id for token in capture.attention("decoder").tokens[1:])
-    lane = _lane(engine, GenerateRequest(request.text, target="", continuation=ids), True)
+    lane = _lane(engine, GenerateRequest(request.text, target="", continuation=ids, sound=request.sound), True)
     with explained(engine.info, len(ids)):
         lane.logits()
     cache = lane.cache
@@ -82,4 +82,4 @@ def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[
 def _lane(engine: EncoderDecoder, request: GenerateRequest, cached: bool) -> TwoLane:
     begun = engine.begin(request)
     cache: Any = EncoderDecoderCache(DynamicCache(), DynamicCache()) if cached else None
-    return TwoLane(engine.model, begun.writer, cache, read=engine.ids(begun.source))
+    return TwoLane(engine.model, begun.writer, cache, read=begun.source.given)

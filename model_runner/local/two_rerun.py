@@ -38,18 +38,15 @@ class BothStacks(Rerun):
         if change is not None:
             edits[anatomy.attends(attention)[layer]] = Variants(changes=(change,))
         rows = len(stream)
-        ids, written = (
-            torch.tensor([[token.id for token in one.tokens]], device=model.device).expand(rows, -1)
-            for one in (reading, writing)
-        )
-        more: dict[str, Any] = {}
-        if attention != "encoder":
-            made: Any = reading.hidden.expand(rows, -1, -1)
-            more["encoder_outputs"] = AlreadyRead(last_hidden_state=made)
+        written = torch.tensor([[token.id for token in writing.tokens]], device=model.device).expand(rows, -1)
+        made: Any = reading.hidden.expand(rows, -1, -1)
+        given: dict[str, Any] = {"encoder_outputs": AlreadyRead(last_hidden_state=made)}
+        if attention == "encoder":
+            given = dict(self.engine.source(self.capture.request).of(rows))
         recording = Recording(anatomy.names, edit=ForwardEdit(edits), keeps=False)
         inside = anatomy.stack(attention).layers[layer]
         with torch.no_grad(), entered(inside, stream), _last_alone(model), active(recording):
-            logits = run_two(model, ids, written, **more).logits[:, -1]
+            logits = run_two(model, given, written).logits[:, -1]
         return torch.log_softmax(logits.double(), dim=-1)
 
 

@@ -1,11 +1,12 @@
 """Where an encoder–decoder keeps its two stacks and its three kinds of attention, found by running a few tokens.
 
-The text that the encoder reads is longer than the one the decoder has written, so the shapes of what an attention is
+What the encoder reads is of another length than what the decoder has written, so the shapes of what an attention is
 given tell which of the three it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from model_runner.edits import ATTENTIONS
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.anatomy import NUMBERED, READS_ELSE, Trunk, last_states
+from model_runner.local.encoder_input import Read
 from model_runner.local.forward_edit import Shape
 from model_runner.local.own_code import prove, watch_own_code
 from model_runner.local.plain_forward import same, text_config, tried
@@ -48,7 +50,7 @@ class TwoStacks:
     start: int
     n_heads: int
     n_kv_heads: int
-    bytes_per_token: float  # at most: of a token of either text
+    bytes_per_token: float  # at most: of a token that is read or of one that is written
     trunk: Trunk  # its last hidden state is the decoder's
 
     @property
@@ -74,24 +76,28 @@ class TwoStacks:
         return found
 
 
-def examine_two(model: Any, name: str) -> TwoStacks:
-    """Install the recording and probe the model. Raises NotCapturable with the reason."""
+def examine_two(model: Any, name: str, heard: Read | None = None) -> TwoStacks:
+    """Install the recording and probe the model, with what it ``heard`` if it listens. Raises NotCapturable."""
     try:
-        return _examine(model)
+        return _examine(model, heard)
     except CannotRecord as error:
         raise NotCapturable(name=name, family=str(model.config.model_type), reason=error.reason) from error
 
 
-def _examine(model: Any) -> TwoStacks:
+def _examine(model: Any, heard: Read | None) -> TwoStacks:
     asks = model._can_set_attn_implementation()  # transformers' interface
     start = start_token(model)
     n_vocab, pad = text_config(model).vocab_size, text_config(model).pad_token_id
     some = [token for token in range(SOURCE + 1) if token != pad]  # what looks like padding may be hidden
-    ids = torch.tensor([some[:SOURCE]], device=model.device) % n_vocab
-    written = torch.tensor([[start, *some[: TARGET - 1]]], device=model.device) % n_vocab
+    given = (
+        {"input_ids": torch.tensor([some[:SOURCE]], device=model.device) % n_vocab} if heard is None else heard.given
+    )
+    source = SOURCE if heard is None else len(heard)
+    target = TARGET if source != TARGET else TARGET - 1
+    written = torch.tensor([[start, *some[: target - 1]]], device=model.device) % n_vocab
 
     def forward() -> Any:
-        return run_two(model, ids, written)
+        return run_two(model, given, written)
 
     with tried(DOES_NOT_RUN):
         plain = forward().logits
@@ -101,19 +107,29 @@ def _examine(model: Any) -> TwoStacks:
             raise CannotRecord(first_line(error)) from error
     names = {id(module): qualified for qualified, module in model.named_modules()}
     recording = Recording(names)
-    trunk, output = _trunk(model, ids, written, recording)
+    trunk, output = _trunk(model, given, written, recording)
     if not recording.records:
         raise CannotRecord(N_("none of its layers asks transformers' attention interface for softmax attention"))
     if not same(output, plain):
         raise CannotRecord(N_("what it says changes when its attention goes through the one that records"))
-    encoder, decoder = _stacks(model, recording.records)
+    encoder, decoder = _stacks(model, recording.records, source, target)
     if not asks:
-        for stack, count in ((encoder, SOURCE), (decoder, TARGET)):
+        for stack, count in ((encoder, source), (decoder, target)):
             every = [recording.records[name] for name in (*stack.own, *stack.cross)]
             prove(every, stack.layers, count, forward)
-    stream = plain.new_empty(text_config(model).hidden_size).nbytes * (len(encoder.layers) + len(decoder.layers) + 4)
-    stored = sum(record.nbytes for record in recording.records.values()) / TARGET + stream
+    state = plain.new_empty(text_config(model).hidden_size).nbytes
+    stored = _stored(recording.records, source, state, (encoder, decoder))
     return TwoStacks(encoder, decoder, names, start, *decoder.heads[0], stored, trunk)
+
+
+def _stored(records: Mapping[str, LayerRecord], source: int, state: int, stacks: tuple[Stack, Stack]) -> float:
+    """Bytes at most of a token that is read or of one that is written; ``state`` are those of one in the stream."""
+    read, written = (float(state * (len(stack.layers) + 2)) for stack in stacks)
+    for record in records.values():
+        for one, more in ((record.q, record.output), (record.k, record.v)):
+            stored = (one.nbytes + more.nbytes) / one.shape[1]
+            read, written = (read + stored, written) if one.shape[1] == source else (read, written + stored)
+    return max(read, written)
 
 
 class AlreadyRead(BaseModelOutput):
@@ -131,17 +147,18 @@ def start_token(model: Any) -> int:
     raise CannotRecord(N_("its configuration does not say with which token the decoder begins"))
 
 
-def run_two(model: Any, ids: Tensor | None, written: Tensor, **more: Any) -> Any:
-    """One forward over both texts, without a cache; ``ids`` None where ``more`` has what the encoder made."""
+def run_two(model: Any, given: Mapping[str, Any], written: Tensor) -> Any:
+    """One forward over both, without a cache; ``given``: what is read, or ``encoder_outputs``, what was made of it."""
     with torch.no_grad():
-        return model(input_ids=ids, decoder_input_ids=written, use_cache=False, return_dict=True, **more)
+        return model(**given, decoder_input_ids=written, use_cache=False, return_dict=True)
 
 
-def _trunk(model: Any, ids: Tensor, written: Tensor, recording: Recording) -> tuple[Trunk, Tensor]:
+def _trunk(model: Any, given: Mapping[str, Any], written: Tensor, recording: Recording) -> tuple[Trunk, Tensor]:
     """The last module to finish with the decoder's last hidden state and no logits; and the logits, recorded."""
     with last_states(model) as finished, active(recording), tried(DOES_NOT_RUN):
-        said = run_two(model, ids, written).logits
-    of_decoder = [(module, output) for module, output in finished if output.last_hidden_state.shape[1] == TARGET]
+        said = run_two(model, given, written).logits
+    length = written.shape[1]
+    of_decoder = [(module, output) for module, output in finished if output.last_hidden_state.shape[1] == length]
     if not of_decoder:
         raise CannotRecord(READS_ELSE)
     module, output = of_decoder[-1]
@@ -150,7 +167,7 @@ def _trunk(model: Any, ids: Tensor, written: Tensor, recording: Recording) -> tu
     return Trunk(module, type(output), has_head=True), said
 
 
-def _stacks(model: Any, records: dict[str, LayerRecord]) -> tuple[Stack, Stack]:
+def _stacks(model: Any, records: dict[str, LayerRecord], source: int, target: int) -> tuple[Stack, Stack]:
     """Raises CannotRecord where some layer lacks what the others have."""
     found: dict[tuple[int, int], dict[str, dict[int, str]]] = {}
     for qualified, record in records.items():
@@ -160,7 +177,7 @@ def _stacks(model: Any, records: dict[str, LayerRecord]) -> tuple[Stack, Stack]:
         layers = found.setdefault((record.q.shape[1], record.k.shape[1]), {}).setdefault(place[1], {})
         if layers.setdefault(int(place[2]), qualified) != qualified:
             raise CannotRecord(ATTENDS_AGAIN)
-    kinds = [found.get(shape, {}) for shape in ((SOURCE, SOURCE), (TARGET, TARGET), (TARGET, SOURCE))]
+    kinds = [found.get(shape, {}) for shape in ((source, source), (target, target), (target, source))]
     if kinds[1] and not kinds[0]:
         raise CannotRecord(OTHER_ENCODER)
     if len(found) != 3 or any(len(stacks) != 1 for stacks in kinds):

@@ -9,16 +9,16 @@ import numpy as np
 import streamlit as st
 
 from analysis.architecture import Said, Stage, said, stages
-from analysis.joined import speaking
+from analysis.joined import first_query, speaking
 from analysis.kv_bytes import Sharing
 from model_runner import Capture
 from model_runner.block_questions import Architecture, Block, StreamAdditions, WhatItIsMadeOf
 from model_runner.errors import NoSuchPlace
-from pages.block.asked import asked, chosen_text
 from pages.block.state import BlockState, state
+from pages.block.which_text import chosen_text
 from ui.components import mount
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.state import change, refuse
 from ui.wording import number, sentence
 from viz.components.model_stages import model_stages
@@ -61,13 +61,13 @@ def show_architecture(opened: PageContext) -> ArchitectureView:
     rows = [row_of(opened, made, stage) for stage in found]
     word = "" if says is None else opened.runner.token_text(says.token)
     if says is not None:
-        rows.append(_row_said(speaking(capture), says, word))
+        rows.append(_row_said(speaking(capture), says, word, first_query(opened.capture)))
     vectors = np.full((len(rows), made.d_model), np.nan)
     for place, stage in enumerate(found):
         if stage.vector is not None:
             vectors[place] = stage.vector
     token = capture.tokens[position].text
-    strips = _("the vector of {token} ({position}) there").format(token=token, position=position)
+    strips = _("the vector of {token} ({position}) there").format(token=token, position=here.first + position)
     columns = [_("stage · module"), _("shapes of its matrices"), _("parameters"), strips]
     payload = model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS))
     st.html(f"<p class='atlas-caption'>{escape(_summary(opened, made))}</p>")
@@ -81,12 +81,12 @@ def _stack_of(here: PageContext) -> str:
     return "encoder" if here.capture.request.attention == "encoder" else "decoder"
 
 
-def _row_said(capture: Capture, says: Said, word: str) -> Row:
-    """The token that the whole way ends with, and how likely the model finds it."""
+def _row_said(capture: Capture, says: Said, word: str, first: int) -> Row:
+    """The token that the whole way ends with, and how likely the model finds it; the page numbers from ``first`` on."""
     place = says.position % len(capture.tokens)
     where = _("in place of {token}") if says.hidden else _("after {token}")
     title = _("hidden word") if says.hidden else _("next token")
-    token = f"{capture.tokens[place].text} ({place})"
+    token = f"{capture.tokens[place].text} ({first + place})"
     return Row("stage", title, where.format(token=token), f"{word} · {number(says.probability, 'share')}")
 
 

@@ -12,13 +12,12 @@ import streamlit as st
 from analysis.expert_load import Held, imbalance, loads, parameters, weight_grid
 from model_runner.errors import OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting, Routed, Routing
-from pages.block.asked import asked
 from pages.block.state import BlockState, Source, state
 from ui import session
 from ui.components import mount
 from ui.controls import choose, pick
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.state import change, refuse
 from ui.wording import joined, number, plain, sentence
 from viz.components.layer_head_map import layer_head_map

@@ -11,11 +11,11 @@ import streamlit as st
 from analysis.ffn_units import activation_curves, spread
 from model_runner.block_questions import FeedForwardUnits, Units
 from model_runner.errors import NoSuchPlace
-from pages.block.asked import asked, one_text
 from pages.block.state import BlockState, state
+from pages.block.which_text import one_text
 from ui.controls import pick
 from ui.i18n import _
-from ui.page import PageContext
+from ui.page import PageContext, asked
 from ui.progressive import show_chart
 from ui.state import refuse
 from ui.wording import number, sentence
@@ -34,6 +34,7 @@ class FfnView:
     units: Units
     layer: int
     position: int
+    number: int  # of that token on the page
     charts: tuple[Lines, ...]
     promoted: tuple[tuple[str, ...], ...]
 
@@ -53,7 +54,7 @@ def show_ffn(opened: PageContext) -> FfnView:
         "{name}, {kind} · {count} units · {share} of them are active at {token} (the activation reads more than 0)"
     ).format(
         name=units.activation, kind=_("gated") if units.gated else _("plain"), count=f"{len(units.values):,}",
-        share=share, token=f"{opened.capture.tokens[position].text} ({position})",
+        share=share, token=f"{opened.capture.tokens[position].text} ({opened.first + position})",
     )  # fmt: skip
     with controls:
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
@@ -64,7 +65,7 @@ def show_ffn(opened: PageContext) -> FfnView:
             show_chart(chart, key=f"ffn_{key}", alt=chart.heading, still=True)
     promoted = tuple(tuple(opened.runner.token_text(int(one)) for one in row) for row in units.promoted)
     st.html(units_table(units, promoted))
-    return FfnView(units, layer, position, charts, promoted)
+    return FfnView(units, layer, position, opened.first + position, charts, promoted)
 
 
 def layer_of(opened: PageContext) -> int:

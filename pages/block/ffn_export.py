@@ -26,7 +26,7 @@ def ffn_view(found: FfnView) -> View:
     return View(
         name=f"ffn-L{found.layer}",
         title=_("feed-forward part of {layer}").format(layer=f"L{found.layer}"),
-        what=f"units of the feed-forward part of layer {found.layer} at token {found.position}; active: what the "
+        what=f"units of the feed-forward part of layer {found.layer} at token {found.number}; active: what the "
         "activation reads is above 0",
         tables=lambda: {
             _("FFN unit"): pd.DataFrame(strongest, index=names),

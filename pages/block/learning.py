@@ -15,13 +15,12 @@ from analysis.number_text import error_size
 from analysis.teacher_forcing import end_of
 from model_runner import Capture
 from model_runner.block_questions import Learned, TrainingStep
-from pages.block.asked import asked
 from pages.block.state import RATES, BlockState, state
 from ui import session
 from ui.components import mount
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
 from ui.wording import joined, plain
 from viz.chart import Line, Lines
@@ -48,6 +47,7 @@ class LearningView:
     payload: bytes
     charts: tuple[Lines, ...]
     two_texts: bool
+    first: int  # what the page numbers the first token
 
 
 def show_learning(opened: PageContext) -> LearningView | None:
@@ -74,7 +74,7 @@ def show_learning(opened: PageContext) -> LearningView | None:
     shown = tuple(map(tuple, _words(opened, capture, len(learned.before))))
     first, reads = first_query(opened.capture), opened.capture.request.attention == "encoder"
     query = None if opened.query is None or reads else opened.query - first
-    payload = forced_payload(learned, place, shown, query)
+    payload = forced_payload(learned, place, shown, query, first)
     mount(layer_head_map.SOURCE, payload, key="forced_map", on={} if reads else {"head": partial(_open, first)})
     charts = (rate_chart(learned), layer_chart(learned))
     columns = st.columns(3 if learned.heads.isfinite().any() else 2, gap="medium")
@@ -87,7 +87,7 @@ def show_learning(opened: PageContext) -> LearningView | None:
             heading = _("Norm of the gradient by head, of its part of W_O alone")
             st.html(f"<div class='atlas-head'><b>{escape(heading)}</b></div>")
             mount(layer_head_map.SOURCE, heads_payload(opened, learned), key="gradient_map", on={"head": _open_head})
-    return LearningView(learned, place, shown, payload, charts, bool(opened.capture.attentions))
+    return LearningView(learned, place, shown, payload, charts, bool(opened.capture.attentions), first)
 
 
 def _words(opened: PageContext, capture: Capture, count: int) -> list[list[str]]:
@@ -114,8 +114,10 @@ def _nats(value: float, digits: int) -> str:
     return f"{value:.{digits}f}" if value >= 10**-digits else error_size(max(value, 0.0))
 
 
-def forced_payload(learned: Learned, place: int, words: tuple[tuple[str, ...], ...], query: int | None) -> bytes:
-    """Targets under what is read, shifted by one; below, the losses; the colours are these too."""
+def forced_payload(
+    learned: Learned, place: int, words: tuple[tuple[str, ...], ...], query: int | None, first: int = 0
+) -> bytes:
+    """Targets under what is read, shifted by one and numbered from ``first`` on; below, the losses, in colours too."""
     before, after = (one.double().numpy() for one in (learned.before, learned.after[place]))
     none = np.full(len(before), np.nan)
     read, wanted, said = words
@@ -130,7 +132,8 @@ def forced_payload(learned: Learned, place: int, words: tuple[tuple[str, ...], .
         open=None if query is None or query >= len(before) else (1, query),
         texts=translated(FORCED_TEXTS),
         row_labels=[_("it reads"), _("it must say"), _("it says"), *losses],
-        column_labels=[str(position) for position in range(len(before))],
+        column_labels=[str(first + place) for place in range(len(before))],
+        first_column=first,
         words=[read, wanted, said, *([_nats(float(one), 2) for one in row] for row in (before, after))],
         max_height=260,
     )

@@ -17,7 +17,9 @@ def learning_view(found: LearningView) -> View:
     """Cross-entropies of every token, and norms of the gradient."""
     learned, rate = found.learned, RATES[found.rate]
     read, wanted, _said = found.words
-    names = [f"{place} {one} → {other}" for place, (one, other) in enumerate(zip(read, wanted, strict=True))]
+    names = [
+        f"{place} {one} → {other}" for place, (one, other) in enumerate(zip(read, wanted, strict=True), found.first)
+    ]
     losses = {
         _("before"): learned.before.double().numpy(),
         _("after the step"): learned.after[found.rate].double().numpy(),

@@ -9,17 +9,16 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from analysis.joined import first_query
 from analysis.logit_lens import LensMap, lens_map
 from model_runner.block_questions import LogitLens
 from model_runner.errors import NoSuchPlace
-from pages.block.asked import asked, one_text
 from pages.block.state import BlockState, Shade, state
+from pages.block.which_text import one_text
 from ui import session
 from ui.components import mount
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
 from ui.state import change, refuse
 from ui.wording import number, sentence
@@ -51,6 +50,7 @@ class LensView:
     shade: Shade
     row: int
     position: int
+    first: int  # what the page numbers the first token
     payload: bytes
 
     @property
@@ -61,7 +61,6 @@ class LensView:
 
 def show_lens(opened: PageContext) -> LensView:
     """The map with the open cell beside it. Raises RunnerError."""
-    read = first_query(opened.capture)
     opened = one_text(opened)
     found = lens_map(opened.capture, asked(opened, LogitLens(opened.capture.request)), opened.runner.token_text)
     row, shade = _row(found), state().shade
@@ -72,12 +71,12 @@ def show_lens(opened: PageContext) -> LensView:
         words = _("Untrained: the end of the model on streams that it was not made for. Early rows mislead.")
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
     left, right = st.columns([0.7, 0.3], gap="medium")
-    payload = lens_payload(found, shade, (row, position))
+    payload = lens_payload(found, shade, (row, position), opened.first)
     with left:
-        mount(layer_head_map.SOURCE, payload, key="lens_map", on={"head": _open(found, read)})
+        mount(layer_head_map.SOURCE, payload, key="lens_map", on={"head": _open(found, opened.first)})
     with right, st.container(key="lens_cell"):
         _show_cell(opened, found, row, position)
-    return LensView(found, shade, row, position, payload)
+    return LensView(found, shade, row, position, opened.first, payload)
 
 
 def _row(found: LensMap) -> int:
@@ -94,7 +93,7 @@ def values_of(found: LensMap, shade: Shade) -> np.ndarray:
     return {"probability": found.probabilities[..., 0], "entropy": found.entropy, "kl": found.kl}[shade]
 
 
-def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int]) -> bytes:
+def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int], first: int = 0) -> bytes:
     """The map for its component; its last row says from which layer on the model's own token is on top."""
     values = values_of(found, shade)
     strip = np.full((1, len(found.tokens)), np.nan)
@@ -109,6 +108,7 @@ def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int]) -> by
         texts=translated(MAP_TEXTS),
         row_labels=[*row_labels(found), _("first on top at layer")],
         column_labels=found.tokens,
+        first_column=first,
         words=[*found.words, [found.names[row] for row in found.first]],
         max_height=MAP_HEIGHT,
         shows="lens_cell",
@@ -145,7 +145,7 @@ def _show_cell(opened: PageContext, found: LensMap, row: int, position: int) -> 
             chances.tolist(),
             rest=max(0.0, 1.0 - float(chances.sum())),
             heading=row_labels(found)[row],
-            after=f"{found.tokens[position]} ({position})",
+            after=f"{found.tokens[position]} ({opened.first + position})",
             texts=translated(TEXTS),
         )
     )

@@ -19,7 +19,7 @@ def lens_view(found: LensView) -> View:
     """The map as it is coloured, and all that the lens says."""
     lens = found.found
     names = row_labels(lens)
-    columns = [f"{position} {token}" for position, token in enumerate(lens.tokens)]
+    columns = [f"{place} {token}" for place, token in enumerate(lens.tokens, found.first)]
     heading, values = _(SHADES[found.shade]), found.values
     numbers = {
         _("probability"): lens.probabilities[..., 0], _("entropy"): lens.entropy, _("KL"): lens.kl,

@@ -10,13 +10,13 @@ import streamlit as st
 
 from analysis.norms import Normed, normed, random_growth
 from model_runner.block_questions import WhatItIsMadeOf
-from pages.block.asked import asked, one_text
 from pages.block.ffn import layer_of
 from pages.block.state import BlockState
+from pages.block.which_text import one_text
 from ui.components import mount
 from ui.controls import pick
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages
@@ -39,6 +39,7 @@ class NormsView:
     growth: dict[str, np.ndarray]
     layer: int
     position: int
+    first: int  # what the page numbers the first token
     charts: tuple[Lines, ...]
     payload: bytes
 
@@ -60,12 +61,12 @@ def show_norms(opened: PageContext) -> NormsView:
     payload = strips(opened, found, position)
     mount(model_stages.SOURCE, payload, key="norm_strips", on={})
     growth = {"": _own_growth(opened)} | random_growth(capture.n_layers)
-    charts = (growth_chart(growth), size_chart(found), mean_chart(found))
+    charts = (growth_chart(growth), size_chart(found, opened.first), mean_chart(found, opened.first))
     for place, chart, key in zip(st.columns(3, gap="medium"), charts, ("growth", "sizes", "means"), strict=True):
         with place:
             st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
             show_chart(chart, key=f"norm_{key}", alt=chart.heading, still=True)
-    return NormsView(found, growth, layer, position, charts, payload)
+    return NormsView(found, growth, layer, position, opened.first, charts, payload)
 
 
 def _own_growth(opened: PageContext) -> np.ndarray:
@@ -87,7 +88,7 @@ def strips(opened: PageContext, found: Normed, position: int) -> bytes:
         )
         for kind, vector in zip(kinds, vectors, strict=True)
     ]
-    token = f"{opened.capture.tokens[position].text} ({position})"
+    token = f"{opened.capture.tokens[position].text} ({opened.first + position})"
     columns = [_("norm"), _("of its numbers"), "", _("the vector of {token}").format(token=token)]
     return model_stages.payload(rows, np.stack(vectors), columns=columns, texts=translated(model_stages.TEXTS))
 
@@ -112,21 +113,21 @@ def growth_chart(growth: dict[str, np.ndarray]) -> Lines:
     )  # fmt: skip
 
 
-def size_chart(found: Normed) -> Lines:
+def size_chart(found: Normed, first: int) -> Lines:
     """Root mean square of every token, before and after."""
-    return _by_token(found.sizes, _("root mean square"), _("Size of every token"), log=True)
+    return _by_token(found.sizes, _("root mean square"), _("Size of every token"), first, log=True)
 
 
-def mean_chart(found: Normed) -> Lines:
+def mean_chart(found: Normed, first: int) -> Lines:
     """Mean of every token's numbers after each norm; before it would hide them."""
     after = {name: values for name, values in found.means.items() if name}
-    return _by_token(after, _("mean"), _("Mean of every token"), log=False)
+    return _by_token(after, _("mean"), _("Mean of every token"), first, log=False)
 
 
-def _by_token(values: dict[str, np.ndarray], y_title: str, heading: str, *, log: bool) -> Lines:
+def _by_token(values: dict[str, np.ndarray], y_title: str, heading: str, first: int, *, log: bool) -> Lines:
     series = [
-        Line(name or _("before"), list(range(len(one))), one.tolist(), dash=DASHES.get(name, "solid"), points=True,
-             quiet=not name)
+        Line(name or _("before"), list(range(first, first + len(one))), one.tolist(), points=True,
+             dash=DASHES.get(name, "solid"), quiet=not name)
         for name, one in values.items()
     ]  # fmt: skip  # one line of the chart
     return Lines(series=series, x_title=_("position"), y_title=y_title, log_y=log, height=270, heading=heading)

@@ -24,7 +24,7 @@ def norms_view(found: NormsView) -> View:
         what=f"residual stream entering layer {found.layer} through norms without gain and bias; growth of random "
         "nets of as many layers beside this model's",
         tables=lambda: {
-            _("Size of every token"): pd.DataFrame(sizes, index=[str(position) for position in range(count)]),
+            _("Size of every token"): pd.DataFrame(sizes, index=[str(found.first + place) for place in range(count)]),
             _("How the stream grows"): pd.DataFrame(growth, index=[str(row) for row in range(len(found.growth[""]))]),
         },
         page=lambda title, words, lang: standalone(found.charts, title=title, caption=words, lang=lang),

@@ -10,12 +10,12 @@ import streamlit as st
 
 from analysis.stream_growth import Growth, cosines, growth
 from model_runner.block_questions import Additions, StreamAdditions
-from pages.block.asked import asked, one_text
 from pages.block.state import BlockState, Tokens, state
+from pages.block.which_text import one_text
 from ui.components import mount
 from ui.controls import choose
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
 from viz.chart import Line, Lines
 from viz.components.model_stages import model_stages
@@ -39,6 +39,7 @@ class StreamView:
     position: int
     charts: tuple[Lines, ...]
     payload: bytes
+    number: int  # of that token on the page
 
 
 def show_stream(opened: PageContext) -> StreamView:
@@ -62,7 +63,7 @@ def show_stream(opened: PageContext) -> StreamView:
             show_chart(chart, key=f"stream_{key}", alt=chart.heading, still=True)
     payload = strips(opened, found, position)
     mount(model_stages.SOURCE, payload, key="stream_strips", on={})
-    return StreamView(found, lengths, position, charts, payload)
+    return StreamView(found, lengths, position, charts, payload, opened.first + position)
 
 
 def stream_chart(lengths: Growth) -> Lines:
@@ -97,7 +98,7 @@ def strips(opened: PageContext, found: Additions, position: int) -> bytes:
     token = opened.capture.tokens[position].text
     columns = [
         _("added by · module"), _("cosine with the stream so far"), "",
-        _("what is added to {token} ({position})").format(token=token, position=position),
+        _("what is added to {token} ({position})").format(token=token, position=opened.first + position),
     ]  # fmt: skip
     return model_stages.payload(rows, vectors, columns=columns, texts=translated(model_stages.TEXTS), max_height=660)
 

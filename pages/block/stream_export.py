@@ -19,9 +19,9 @@ def stream_view(found: StreamView) -> View:
     parts = {_(PARTS[kind]): values for kind, values in lengths.added.items()}
     vectors = added.vectors.double().numpy()
     return View(
-        name=f"residual-stream-{found.position}",
+        name=f"residual-stream-{found.number}",
         title=_("residual stream"),
-        what=f"lengths of the residual stream and of what each part adds; vectors of the token at {found.position}",
+        what=f"lengths of the residual stream and of what each part adds; vectors of the token at {found.number}",
         tables=lambda: {
             _("What each part adds"): pd.DataFrame({_("residual stream"): lengths.streams[1:]} | parts, index=layers),
             _("norm ‖x‖"): pd.DataFrame({_("norm ‖x‖"): np.linalg.norm(vectors, axis=1)}, index=labels_of(added)),

@@ -9,6 +9,7 @@ from analysis.cell import Cell, Push
 from analysis.head_names import head_name
 from analysis.joined import first_query, n_looked_at, side_of
 from analysis.score_formula import score_formula
+from model_runner.content_bias import ContentBias
 from pages.cell.state import CellState
 from ui import cached, session
 from ui.components import mount
@@ -124,8 +125,15 @@ def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
         passed_on=found.passed_on if found.changed else None,
         step=step,
         push=_push_lists(opened, found.push) if isinstance(found.push, Push) else sentence(found.push),
-        texts=translated(cell_steps.TEXTS),
+        texts=_texts(opened, found),
     )
+
+
+def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
+    """The words, of a bias those that are true of this layer's."""
+    texts = translated(cell_steps.TEXTS)
+    of_both = isinstance(opened.capture.record(found.layer).bias, ContentBias)
+    return {**texts, "f_bias": texts["f_bias_of_both"]} if of_both else texts
 
 
 def _push_lists(opened: PageContext, push: Push) -> dict[str, cell_steps.JSON]:

@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import StopException
 from classroom.room import Room
 from pages.classroom.links import address_of_page, way_back
 from pages.classroom.sidebar import ASKED, CODE, PROBLEM
-from ui import session
+from ui import address, session
 from ui.frame import Entry
 from ui.i18n import _
 from ui.wording import plain
@@ -42,10 +42,10 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
     place = entry.address, session.model(), session.text()
     if session.slots().get(CODE) in (True, place):  # who opens a page, a model or a text meanwhile wants to see that
         session.slots()[CODE] = place
-        session.write_address()
+        address.write()
         show_code(room)
     elif room.poll is not None:
-        session.write_address()
+        address.write()
         shown = {"title": room.poll.question.words, "subtitle": "", "page": POLL}
         _followed(room, shown, entry, lambda: show_poll(room))
     else:
@@ -70,7 +70,7 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
 
 
 def _model_name() -> str:
-    return "" if session.model() == session.DEFAULT_MODEL else session.model()
+    return "" if session.model() == address.DEFAULT_MODEL else session.model()
 
 
 def _show_way_back() -> None:

@@ -21,7 +21,7 @@ from viz.components.room_link import room_link
 N_ = str  # marks a text for Babel without translating it here
 
 # in the session's slots
-ASKED, CODE, PROBLEM, OVER, CAME_BACK = "class_asked", "class_code", "class_problem", "class_over", "class_came_back"
+ASKED, CODE, PROBLEM, OVER = "class_asked", "class_code", "class_problem", "class_over"
 ASKINGS = "class_askings"
 AGAIN = N_("The server was started again. Your room is open under its code as before; earlier answers are gone.")
 QUESTIONS = {
@@ -52,7 +52,7 @@ def show_room() -> None:
             with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{asked}"):
                 _questions(room)
             st.button(_("End the room"), key="end_room", type="tertiary", on_click=room.end)
-        if session.slots().get(CAME_BACK) == room.rounds:  # until the next question
+        if room.again:
             st.html(f"<p class='atlas-caption'>{escape(_(AGAIN))}</p>")
 
 
@@ -111,13 +111,9 @@ def _back(key: Any) -> None:
     if session.room() is not None or not isinstance(key, str):
         return
     try:
-        room, again = DESK.back(key)
+        _teach(DESK.back(key))
     except Refused as error:
         session.slots().update({PROBLEM: str(error), OVER: True})
-        return
-    _teach(room)
-    if again:
-        session.slots()[CAME_BACK] = room.rounds
 
 
 def ask_class(*asked: str) -> None:

@@ -73,4 +73,5 @@ def _request(opened: PageContext, edits: tuple[Edit, ...]) -> GenerateRequest:
         model=request.model,
         edits=edits,
         target=request.target,
+        sound=request.sound,
     )

@@ -149,6 +149,7 @@ def payload_of(opened: PageContext, patches: Patches) -> bytes:
         texts=translated(MAP_TEXTS) | {"rows": _("heads") if setting.kind == "heads" else _("layers")},
         row_labels=setting.row_labels,
         column_labels=[token.text for token in setting.plain.tokens],
+        first_column=first_query(opened.capture),
         notes={row: no_weights for row in range(setting.n_rows) if row not in setting.rows},
         whole=found.way,
         max_height=MAP_HEIGHT,
@@ -201,7 +202,9 @@ def _show_cell(opened: PageContext, setting: Setting, found: PatchMap) -> None:
     row, position = _selected(opened, setting)
     theirs, own = (f"<bdi>{escape(run.tokens[position].text)}</bdi>" for run in (setting.other, setting.plain))
     name = f"L{setting.layer}H{row}" if setting.kind == "heads" else setting.row_labels[row]
-    aside = _("position {position}: {theirs} into {own}").format(position=position, theirs=theirs, own=own)
+    aside = _("position {position}: {theirs} into {own}").format(
+        position=first_query(opened.capture) + position, theirs=theirs, own=own
+    )
     st.html(f"<div class='atlas-head'><b>{name}</b> <span>{aside}</span></div>")
     change = float(found.changes[row, position])
     names = (_("second text"), _("this text")) if setting.reversed else (_("this text"), _("second text"))

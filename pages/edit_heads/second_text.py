@@ -33,6 +33,12 @@ def show_other(opened: PageContext, row: DeltaGenerator) -> Capture | None:
 
     None, and a sentence why, where the second does not fit the first.
     """
+    if opened.capture.request.sound is not None:
+        words = _(
+            "Patching puts parts of a second text's run into this one, and this model hears a sound: there is none."
+        )
+        st.info(plain(words))
+        return None
     if len(opened.capture.tokens) > MOST_TOKENS:
         words = _(
             "Patching runs the model again for every layer and token, so it is offered for texts of up to {most} "

@@ -11,7 +11,7 @@ from analysis.joined import speaking
 from jobs.typed_token import typed_token
 from model_runner.errors import NoSuchPlace, RunnerError
 from pages.edit_heads.state import EditHeadsState, state
-from ui import session
+from ui import address
 from ui.inputs import pick_one
 from ui.page import PageContext
 from ui.state import address_of, change, refuse
@@ -37,7 +37,7 @@ def token_of(opened: PageContext, name: str, usual: int) -> int:
         refuse(EditHeadsState, name, sentence(error))
         return usual
     _hold(name, token, usual)
-    session.write_address()
+    address.write()
     return token
 
 

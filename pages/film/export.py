@@ -6,7 +6,7 @@ import numpy as np
 
 from analysis.film import attention_rows
 from jobs.film import Film
-from model_runner.python_lines import imports_of, runner_line
+from model_runner.python_lines import imports_of, runner_line, sound_import, sound_line
 from pages.film.tables import position_in_view, tables_of
 from pages.film.views import film_payload, frames_of, words_of
 from ui.i18n import _
@@ -83,11 +83,13 @@ def code(film: Film) -> str:
     """The same tokens over the public API: the generator, begun anew where a token was forced."""
     take, request = film.take, film.prompt.request
     rest = (", chat=True" if request.chat else "") + (f", edits={request.edits!r}" if request.edits else "")
+    if request.sound is not None:
+        rest += f", sound={sound_line(request.sound)}"
     if request.attention is not None:
         rest += f", target={request.target!r}, attention={request.attention!r}"
     return "\n".join(
         [
-            "from model_runner import CaptureRequest, GenerateRequest, Sampling, load_runner\n"
+            f"from model_runner import CaptureRequest, GenerateRequest, Sampling, load_runner{sound_import(request)}\n"
             + imports_of(request.edits),
             runner_line(request),
             f"text, forced = {request.text!r}, {dict(take.forced)!r}  # generated token → its forced id",

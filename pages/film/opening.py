@@ -15,7 +15,7 @@ from model_runner import Capture, RunnerError
 from model_runner.errors import Cancelled
 from pages.film.state import FilmState, forced, newest, state
 from pages.film.ways import with_others, written
-from ui import session
+from ui import address, session
 from ui.i18n import _
 from ui.page import PageContext, show_stage
 from ui.sampling_settings import SamplingA, current, values_of
@@ -39,7 +39,7 @@ def open_film(opened: PageContext) -> tuple[PageContext, Film]:
         st.stop()
     except RunnerError as error:
         session.slots()["status"].empty()
-        session.write_address()
+        address.write()
         st.warning(plain(sentence(error)))
         st.stop()
     session.slots()["status"].empty()
@@ -92,7 +92,7 @@ def remember(film: Film) -> None:
     frame = None if film.at == newest(way.steps) else film.at
     beam = bool(way.forced) and way.how == "beam"
     keep(FilmState, forced=way.forced, steps=way.steps, frame=frame, beam=beam, ways=written(ways, index))
-    session.write_address()
+    address.write()
 
 
 def _prompt_of(opened: PageContext) -> Capture:

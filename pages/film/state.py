@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ui.i18n import _
-from ui.state import Unreadable, current, refuse, setting
+from jobs.address_reading import NO_NUMBER, Unreadable
+from ui.state import current, refuse, setting
+from ui.wording import sentence
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -50,17 +51,16 @@ def forced(n_vocab: int) -> tuple[tuple[int, int], ...]:
     try:
         checked(pairs, n_vocab)
     except Unreadable as error:
-        refuse(FilmState, "forced", str(error))
+        refuse(FilmState, "forced", sentence(error))
         return ()
     return tuple(sorted(dict(pairs).items()))
 
 
 def checked(pairs: tuple[tuple[int, int], ...], n_vocab: int) -> None:
-    """Raises Unreadable, with a sentence, where a film can have no such token."""
+    """Raises Unreadable where a film can have no such token."""
     wrong = [f"{index}.{token}" for index, token in pairs if index >= LONGEST or token >= n_vocab]
     if wrong:
-        words = _("“{value}” is not a number for {what}.")
-        raise Unreadable(words.format(value="-".join(wrong), what=_("forced tokens")))
+        raise Unreadable(NO_NUMBER, value="-".join(wrong), what=N_("forced tokens"))
 
 
 def newest(steps: int) -> int:

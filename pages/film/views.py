@@ -262,7 +262,12 @@ def _follow(film: Film, ids: tuple[int, ...]) -> None:
 def _add_beams(film: Film, width: int) -> None:
     asked = film.prompt.request
     request = GenerateRequest(
-        asked.text, max_new_tokens=film.room, chat=asked.chat, edits=asked.edits, target=asked.target
+        asked.text,
+        max_new_tokens=film.room,
+        chat=asked.chat,
+        edits=asked.edits,
+        target=asked.target,
+        sound=asked.sound,
     )
     status = st.empty()
     words = _("Searching with {width} beams …").format(width=width)

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from jobs.address_reading import NO_CHOICE, Unreadable, read, short
 from jobs.address_value import write
 from jobs.film_ways import Way
 from model_runner.errors import BadSetting
 from model_runner.transforms import DEFAULT, Sampling, with_newer
 from pages.film.state import LONGEST_WAYS, FilmState, checked, state
-from ui.i18n import _
 from ui.sampling_settings import SamplingA, values_of
-from ui.state import Unreadable, fields, read, refuse, short
+from ui.state import fields, refuse
 from ui.wording import sentence
+
+N_ = str  # marks a text for Babel without translating it here
 
 OPEN = "open"
 MOST = 20  # of a tree that somebody grew; each is generated anew where its address is opened
@@ -39,9 +41,9 @@ def with_others(opened: Way, n_vocab: int) -> tuple[list[Way], int]:
     try:
         ways = [None if part == OPEN else _read(part, n_vocab) for part in text.split("~~")] if text else [None]
         if ways.count(None) != 1 or len(ways) > MOST:
-            raise Unreadable(_unreadable(text))
+            raise _unreadable(text)
     except Unreadable as error:
-        refuse(FilmState, "ways", str(error))
+        refuse(FilmState, "ways", sentence(error))
         ways = [None]
     return [way or opened for way in ways], ways.index(None)
 
@@ -56,22 +58,22 @@ def _written(way: Way) -> str:
 
 
 def _read(text: str, n_vocab: int) -> Way:
-    """Raises Unreadable with a sentence."""
+    """Raises Unreadable."""
     parts = {name: value for name, _dot, value in (part.partition(".") for part in text.split("~"))}
     steps = read(FilmState, "steps", parts.pop("steps", ""))
     how = "beam" if "beam" in parts else "forced"
     forced = read(FilmState, "forced", parts.pop(how, "-"))
     checked(forced, n_vocab)
     if not parts.keys() <= set(fields(SamplingA)):
-        raise Unreadable(_unreadable(text))
+        raise _unreadable(text)
     values = {name: read(SamplingA, name, value) for name, value in parts.items()}
     if "order" in values:
         values["order"] = with_newer(values["order"])
     try:
         return Way(Sampling(**values), tuple(sorted(dict(forced).items())), how, steps)
     except BadSetting as error:
-        raise Unreadable(sentence(error)) from error
+        raise Unreadable(error.message, hint=error.hint, **error.values) from error
 
 
-def _unreadable(text: str) -> str:
-    return _("“{value}” is no choice for {what}.").format(value=short(text), what=_("list of branches"))
+def _unreadable(text: str) -> Unreadable:
+    return Unreadable(NO_CHOICE, value=short(text), what=N_("list of branches"))

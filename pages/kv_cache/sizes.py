@@ -12,11 +12,11 @@ from analysis.kv_bytes import CacheBytes, Sharing, cache_bytes, sharings
 from analysis.kv_published import PUBLISHED, Published
 from model_runner.kv import CachedLayer
 from model_runner.memory import readable
+from model_runner.questions import CacheLayers
 from pages.kv_cache.state import LENGTHS, KvCacheState, state
-from ui.cached_layers import cached_layers
 from ui.controls import steps
 from ui.i18n import _
-from ui.page import PageContext
+from ui.page import PageContext, asked
 from ui.progressive import show_chart
 from ui.view import View
 from ui.wording import plain
@@ -38,7 +38,7 @@ class Sizes:
 
 def sizes(opened: PageContext) -> Sizes:
     """Of the session's text, measured once. Raises RunnerError."""
-    layers = cached_layers(opened)
+    layers = asked(opened, CacheLayers(opened.capture.request))
     found = cache_bytes(opened.capture, layers)
     return Sizes(layers, found, sharings(opened.capture, found))
 

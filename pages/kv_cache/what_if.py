@@ -180,6 +180,7 @@ def to_generate(opened: PageContext, trial: Trial) -> GenerateRequest:
         continuation=asked.continuation,
         edits=edits_of(opened.capture, trial),
         target=asked.target,
+        sound=asked.sound,
     )
 
 

@@ -11,7 +11,7 @@ from lessons.step import LONGEST, QUESTIONS, Broken, Step, read, written
 from pages.lessons.card import ASKED
 from pages.lessons.state import LessonState, pages_of
 from pages.lessons.way import KEPT
-from ui import session
+from ui import address
 from ui.frame import Entry
 from ui.i18n import _
 from ui.state import address_of, fields
@@ -47,4 +47,4 @@ def show_record(entries: Sequence[Entry], here: Entry) -> None:
 def _parts() -> tuple[tuple[str, str], ...]:
     """What the page looks at, without what is the reader's own."""
     own = {*KEPT, *(address_of(LessonState, name) for name in fields(LessonState))}
-    return tuple((name, value) for name, value in session.address_parts().items() if name not in own)
+    return tuple((name, value) for name, value in address.parts().items() if name not in own)

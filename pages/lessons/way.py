@@ -34,7 +34,7 @@ def show_way(
 
 def _as_written(parts: dict[str, str]) -> dict[str, str]:
     """As the page will write them itself: what it leaves out would be one step of Back more."""
-    usual = parts.get(text_in_address.PLAIN) == session.DEFAULT_TEXT and "model" not in parts
+    usual = parts.get(text_in_address.PLAIN) == address.DEFAULT_TEXT and "model" not in parts
     if usual and text_in_address.parts_of(session.text()):  # a text that no address holds stays where none is named
         return {name: value for name, value in parts.items() if name != text_in_address.PLAIN}
     return parts
@@ -58,5 +58,5 @@ def own_parts() -> dict[str, str]:
 
 def shown(here: Entry, step: Step) -> bool:
     """Whether the page shows what the step opened: nobody has turned to something else since."""
-    held = {text_in_address.PLAIN: session.text(), **session.address_parts()}
+    held = {text_in_address.PLAIN: session.text(), **address.parts()}
     return step.page == here.address and all(held.get(name) == value for name, value in step.parts)

@@ -12,7 +12,7 @@ from model_runner.edits import Edit
 from model_runner.errors import RunnerError, SequenceTooLong
 from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
 from pages.long_texts.state import open_text
-from ui import edit_list, session
+from ui import address, edit_list, session
 from ui.i18n import _
 from ui.page import show_preview, show_stage
 from ui.wording import plain, sentence
@@ -36,7 +36,7 @@ def check_length() -> None:
             session.capture(runner, show_stage, edit_list.held() if session.carried() else ())
         except SequenceTooLong as error:
             session.slots()["status"].empty()
-            session.write_address()
+            address.write()
             st.warning(plain(sentence(error)))
             _offer_ways(error.values, runner.info.max_tokens)
             st.stop()

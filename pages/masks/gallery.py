@@ -40,7 +40,7 @@ from ui.state import change
 from ui.wording import joined, number
 from viz.chart import Line, Lines
 from viz.components.mask_gallery import mask_gallery
-from viz.curves import CONFIG, figure
+from viz.curves import CONFIG, page_figure
 
 LENGTHS = (1_024, 8_192, 131_072)
 CURVE = tuple(2**power for power in range(6, 18))
@@ -198,7 +198,7 @@ def _show_cost(
         log_y=True,
         height=225 if len(choice.parameters) < 3 else 180,  # many sliders leave less room above the fold
     )
-    drawn: Any = figure(chart)
+    drawn: Any = page_figure(chart)
     drawn.update_yaxes(dtick=3)
     st.plotly_chart(drawn, key="mask_cost", config=CONFIG)
     return costs

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from jobs.address_value import options_of
 from model_runner.edits import Documents, Edit
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
 from model_runner.substitution import Substituted
@@ -15,7 +16,7 @@ from pages.positions.state import PositionsState, Question, state
 from ui.controls import pick
 from ui.i18n import _
 from ui.page import PageContext, edited
-from ui.state import options_of, refuse
+from ui.state import refuse
 from ui.view import offer
 from ui.what_if import change_view, show_change, show_maps
 

@@ -13,12 +13,12 @@ from model_runner import Capture
 from model_runner.errors import Cancelled, RunnerError
 from model_runner.kv import CachedLayer
 from model_runner.memory import readable
+from model_runner.questions import CacheLayers
 from pages.sharing.state import SharingState, state
 from ui import session
-from ui.cached_layers import cached_layers
 from ui.components import mount
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext, asked, translated
 from ui.state import change, refuse
 from viz.components.head_groups import head_groups
 
@@ -86,7 +86,7 @@ def kind(kv_heads: int, n_heads: int) -> str:
 def _cache(opened: PageContext) -> tuple[CachedLayer, ...] | None:
     """What is kept between two tokens; None for a model that reads its text at once."""
     try:
-        return cached_layers(opened)
+        return asked(opened, CacheLayers(opened.capture.request))
     except Cancelled:
         raise
     except RunnerError:

@@ -10,12 +10,10 @@ import numpy as np
 from analysis.projected import Spelled, largest_dims, spelled
 from analysis.step_chain import StepChain
 from analysis.step_window import DIMENSIONS
-from jobs.waiting import waited
 from model_runner.errors import OneStackOnly
 from model_runner.projection_questions import HeadProjections, Projected, Projections
-from ui import cached, session
 from ui.i18n import _
-from ui.page import PageContext, show_stage, translated
+from ui.page import PageContext, asked, translated
 from ui.wording import joined
 from viz.components.step_by_step import step_by_step
 
@@ -25,16 +23,8 @@ SIDES = {"q": "query", "k": "key", "v": "value"}
 def projections_of(opened: PageContext, chain: StepChain) -> Projections | None:
     """Of the tokens in view; None for an encoder–decoder. Raises RunnerError."""
     places = tuple(sorted({*chain.window.queries, *chain.window.keys}))
-    asked = HeadProjections(opened.capture.request, opened.layer, opened.head, places)
-
-    def answer() -> Projections:
-        try:
-            return waited(opened.runner.submit(asked), lambda: show_stage("reading", 0, 0))
-        finally:
-            session.slots()["status"].empty()
-
     with suppress(OneStackOnly):
-        return cached.made(("asked", repr(asked)), answer)
+        return asked(opened, HeadProjections(opened.capture.request, opened.layer, opened.head, places))
     return None
 
 

@@ -66,11 +66,11 @@ def show_hybrid(opened: PageContext) -> Hybrid:
     edits = stack(variant.name, values, layers, softmax)
     after = edited(opened, edits) if edits else opened.capture
     with left:
-        run = _show_recall(opened, (variant.name, values), layers, softmax)
+        runs = _show_recall(opened, (variant.name, values), layers, softmax)
     with right:
         moved, _perplexities = show_effect(opened, after)
         show_everywhere(edits)
-    curve, own = ((), ()) if run is None else (tuple(run.points(by_hand=False)), tuple(run.points(by_hand=True)))
+    curve, own = ((), ()) if runs is None else (tuple(one.points()) for one in runs)
     return Hybrid(edits, after, softmax, moved, curve, own)
 
 
@@ -108,8 +108,8 @@ def _show_stack(capture: Capture, softmax: tuple[int, ...]) -> None:
 
 def _show_recall(
     opened: PageContext, substitute: tuple[str, dict[str, int]], layers: tuple[int, ...], softmax: tuple[int, ...]
-) -> Recall | None:
-    """The curve as it grows; nothing of a model that sees what it would have to say."""
+) -> tuple[Recall, Recall] | None:
+    """The curve as it grows and the stack by hand; nothing of a model that sees what it would have to say."""
     if looks_ahead(opened.capture):
         st.info(_("No needle: this model sees the tokens that it would have to say."))
         return None
@@ -118,19 +118,28 @@ def _show_recall(
         st.info(plain(words.format(variant=_(variant.label))))
         return None
     request = opened.capture.request
-    key = (ref(opened.runner), request.model, request.revision, request.dtype, repr(substitute), softmax)
-    run: Recall = session.jobs().get(
-        "zoo_recall",
-        key,
-        lambda name: Recall(opened.runner, request, chapter().half, substitute, layers, softmax, name),
-    )
-    progressive(run, lambda: _draw(run))
-    return run
+    asked = (ref(opened.runner), request.model, request.revision, request.dtype, repr(substitute))
+
+    def recall(name: str, kept: tuple[int, ...] | None) -> Recall:
+        hay = chapter().half
+        return session.jobs().get(
+            name, (*asked, kept), lambda own: Recall(opened.runner, request, hay, substitute, layers, kept, own)
+        )
+
+    curve, own = recall("zoo_recall", None), recall("zoo_recall_own", softmax)
+    progressive(own, lambda: _draw_own(own))
+    progressive(curve, lambda: _draw(curve, own))
+    return curve, own
 
 
-def _draw(run: Recall) -> None:
+def _draw_own(own: Recall) -> None:
+    if own.running or len(own.items) < len(own.steps):
+        show_progress(own, len(own.steps), _("the stack above: {done} of {total} forwards"), key="zoo_recall_own")
+
+
+def _draw(run: Recall, own: Recall) -> None:
     show_progress(run, len(run.steps), _("{done} of {total} forwards"), key="zoo_recall")
-    chart = recall_chart(tuple(run.points(by_hand=False)), tuple(run.points(by_hand=True)))
+    chart = recall_chart(tuple(run.points()), tuple(own.points()))
     show_chart(chart, key="zoo_recall_chart", alt=chart.heading, still=not run.running)
     words = _(
         "“{question}{answer}” is hidden twice in {count} characters of a chapter, at {depths} depths, and asked for at "

@@ -2,7 +2,7 @@
 
 python -m scripts.families                          print the table
 python -m scripts.families --write docs/families.md write it, and model_runner/local/known_families.json
-python -m scripts.families --only llama,t5          of these alone
+python -m scripts.families --only llama,t5          of these alone; what is written keeps the rows of the others
 
 Of each it is asked whether it is captured, and whether the weights are those that the model's own eager attention
 returns. Each runs in a process of its own, with limits of time and memory. A random model proves the way through
@@ -24,6 +24,7 @@ from pathlib import Path
 import transformers
 
 from model_runner.local.known_families import TABLE
+from scripts.families.earlier import earlier, in_order, still_refused
 from scripts.families.known import known, refused_otherwise, to_be_asked
 from scripts.families.own_sizes import FORMS
 from scripts.families.small import families
@@ -49,17 +50,14 @@ def main(arguments: list[str] | None = None) -> None:
             print(f"{time.monotonic() - began:5.1f} s  {found[-1]}", file=sys.stderr, flush=True)
     asked = [form for form in FORMS if not only or form.family in only]
     forms = [_apart("", form.name, lambda form=form: tried_form(form)) for form in asked]
-    text = "\n".join(table(found, forms, transformers.__version__)) + "\n"
-    if args.write:
-        args.write.write_text(text, "utf-8")
-        always = [
-            (mapping, family, said)
-            for mapping, family, said in to_be_asked(found)
-            if refused_otherwise(mapping, family)
-        ]
-        TABLE.write_text(known(found, forms, always), "utf-8")
-    else:
-        sys.stdout.write(text)
+    if not args.write:
+        sys.stdout.write("\n".join(table(found, forms, transformers.__version__)) + "\n")
+        return
+    kept, kept_forms = earlier(args.write, only) if only else ([], [])
+    always = [one for one in to_be_asked(found) if refused_otherwise(*one[:2])] + still_refused(TABLE, kept)
+    found, forms = [*found, *kept], in_order([*forms, *kept_forms])
+    args.write.write_text("\n".join(table(found, forms, transformers.__version__)) + "\n", "utf-8")
+    TABLE.write_text(known(found, forms, always), "utf-8")
 
 
 def _apart(mapping: str, family: str, work: Callable[[], Tried]) -> Tried:

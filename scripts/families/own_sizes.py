@@ -58,6 +58,7 @@ OWN: dict[str, dict[str, Any]] = {
     "esmc": {"num_key_value_heads": HEADS},
     "gpt_neo": {"attention_types": [[["global", "local"], LAYERS // 2]]},
     **{family: {"rotary_dim": 4} for family in ("gptj", "codegen")},
+    **{family: {"attention_window": [8] * LAYERS} for family in ("longformer", "led")},
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_dt_rank": 4},
     "mamba2": {"num_heads": 8, "head_dim": 8, "expand": 2},
     "deepseek_v2": {**EXPERTS, "topk_method": "greedy"},
@@ -104,6 +105,7 @@ class Form:
     own: dict[str, Any]
     text: str = SHORT
     where: dict[str, Any] = field(default_factory=dict[str, Any])  # what a configuration says of which this holds
+    mapping: str = ""  # by which it is read; nothing: that of its row
 
 
 RELATIVE: dict[str, Any] = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
@@ -112,7 +114,7 @@ FORMS = (
     Form("deberta with relative attention, as it is published", "deberta", RELATIVE, where=PUBLISHED),
     Form("deberta-v2 with relative attention, as it is published", "deberta-v2", RELATIVE, where=PUBLISHED),
     Form("big_bird, a text long enough for its blocks", "big_bird", {"block_size": 4, "num_random_blocks": 1}, LONG),
-    Form("whisper with its encoder, as it is published", "whisper", {}),
+    Form("whisper, its decoder alone", "whisper", {}, mapping="causal"),
     Form("albert without shared layers", "albert", {"num_hidden_groups": LAYERS}),
     Form("dots3_note_text without its choice of keys", "dots3_note_text", {"use_dsa": False}),
 )
@@ -120,7 +122,6 @@ ONLY_WHERE = {"albert": {"num_hidden_groups": 1}}  # a refusal that is of this s
 FULL = {"layer_types": ["full_attention"] * LAYERS}
 OTHERWISE: dict[str, dict[str, Any]] = {  # settings by which a family that is refused might not be
     **dict.fromkeys(("axk2", "hy_v4", "deepseek_v32", "glm_moe_dsa"), FULL),
-    **{family: {"attention_window": [64] * LAYERS} for family in ("longformer", "led")},
     "doge": {"keep_window_size": 4},
     "funnel": {"block_sizes": [LAYERS]},
     "longt5": {"encoder_attention_type": "transient-global"},

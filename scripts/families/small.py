@@ -10,7 +10,7 @@ from transformers import AutoConfig
 from transformers.models.auto import modeling_auto as auto
 
 from model_runner.errors import NotCapturable
-from model_runner.local.class_of_family import class_of
+from model_runner.local.class_of_family import LISTENS, class_of
 from scripts.families.own_sizes import HEADS, LAYERS, LONGEST, OWN, VOCAB, WIDTH
 
 LARGEST = 30e6  # parameters of a model that is tried
@@ -51,6 +51,7 @@ MAPPINGS: dict[str, tuple[Any, Any]] = {
     "causal": (auto.AutoModelForCausalLM, auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES),
     "masked": (auto.AutoModelForMaskedLM, auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES),
     "sequence-to-sequence": (auto.AutoModelForSeq2SeqLM, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES),
+    "sound to text": (auto.AutoModelForSpeechSeq2Seq, LISTENS),
 }
 
 
@@ -78,7 +79,7 @@ def small_model(mapping: str, family: str, own: Mapping[str, Any] | None = None,
     """
     sizes = _merged(_sizes(AutoConfig.for_model(family)), OWN.get(family, {}))
     config: Any = AutoConfig.for_model(family, **_merged(sizes, own or {}))
-    if mapping == "sequence-to-sequence":
+    if mapping in ("sequence-to-sequence", "sound to text"):
         config.decoder_start_token_id = TOKENS["bos_token_id"]
     with torch.device("meta"):
         count = sum(parameter.numel() for parameter in MAPPINGS[mapping][0].from_config(config).parameters())

@@ -8,17 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
+from jaxtyping import Float
 from tokenizers import Regex, Tokenizer, models, pre_tokenizers
-from transformers import PreTrainedTokenizerFast
+from torch import Tensor
+from transformers import PreTrainedTokenizerFast, WhisperFeatureExtractor
 
 from analysis.architecture import stages
 from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
 from model_runner.capture import Capture
 from model_runner.errors import NotCapturable, RunnerError, first_line
-from model_runner.local.class_of_family import NO_TEXT, class_of
+from model_runner.local.class_of_family import LISTENS, NO_TEXT
 from model_runner.local.plain_forward import text_config
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
+from model_runner.sound import rising_tone
 from scripts.families.own_sizes import LONGEST, NOT_HERE, SHORT, Form
 from scripts.families.small import families, small_model
 
@@ -63,11 +66,7 @@ def tried(mapping: str, family: str) -> Tried:
 
 def tried_form(form: Form) -> Tried:
     """The same of one of FORMS, which the row of its family says nothing of."""
-    mapping = {family: mapping for mapping, family in families()}[form.family]
-    try:
-        class_of(form.family, {"model_type": form.family})
-    except NotCapturable as error:
-        return Tried(mapping, form.name, "refused", str(error.values["reason"]))
+    mapping = form.mapping or {family: mapping for mapping, family in families()}[form.family]
     return replace(tried_with(mapping, form.family, form.own, form.text), family=form.name)
 
 
@@ -78,9 +77,11 @@ def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT
     except Exception as error:  # noqa: BLE001  # of whatever kind: a configuration of sizes that its family did not expect
         return Tried(mapping, family, "not tried", f"no small model: {_short(error)}")
     try:
-        runner = LocalRunner(model, letters(text_config(model).vocab_size, text), name=family)
+        ears = ears_of(model)
+        runner = LocalRunner(model, letters(text_config(model).vocab_size, text), name=family, ears=ears)
         target = WRITTEN if runner.info.attentions else None
-        capture = runner.capture(CaptureRequest(text, target=target))
+        asked = CaptureRequest(text) if ears is None else CaptureRequest(sound=rising_tone())
+        capture = runner.capture(replace(asked, target=target))
     except NotCapturable as error:
         return Tried(mapping, family, "refused", str(error.values["reason"]))
     except RunnerError as error:
@@ -99,6 +100,14 @@ def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT
     if error is None:
         return Tried(mapping, family, "captured, without a reference", mechanism)
     return Tried(mapping, family, "captured" if error < CLOSE else "wrong", f"{mechanism}, {error:.0e}")
+
+
+def ears_of(model: Any) -> WhisperFeatureExtractor | None:
+    """What makes sounds ready for it, if it listens: fifty frames a second, as published."""
+    if not model.config.is_encoder_decoder or model.config.model_type not in LISTENS:
+        return None
+    seconds: Any = model.config.max_source_positions // 50
+    return WhisperFeatureExtractor(feature_size=model.config.num_mel_bins, chunk_length=seconds)
 
 
 def _not_drawn(runner: LocalRunner, every: Sequence[Capture]) -> str:
@@ -125,6 +134,9 @@ def _against_eager(
     """
     ids = torch.tensor([[token.id for token in every[0].tokens]])
     given: dict[str, Any] = {"input_ids": ids}
+    if every[0].request.sound is not None:
+        heard: Any = ears_of(small_model(mapping, family, own))
+        given = dict(heard(rising_tone().samples().numpy(), sampling_rate=rising_tone().rate, return_tensors="pt"))
     names = ["attentions"]
     if len(every) > 1:
         given["decoder_input_ids"] = torch.tensor([[token.id for token in every[1].tokens]])
@@ -143,12 +155,24 @@ def _against_eager(
             return None, False
         for layer, weights in zip(layers, theirs, strict=True):
             ours = capture.layer_weights(layer, slice(0, len(capture.tokens)))
-            if weights[0].shape != ours.shape:
+            rows = whole_rows(weights[0].float(), ours.shape[-1])
+            if rows.shape != ours.shape:
                 return None, False
-            if float((weights[0].float() - ours).abs().max()) > CLOSE and capture.record(layer).sinks is not None:
+            if float((rows - ours).abs().max()) > CLOSE and capture.record(layer).sinks is not None:
                 ours, apart = ours / ours.sum(dim=-1, keepdim=True), True  # as Granite returns them
-            worst = max(worst or 0.0, float((weights[0].float() - ours).abs().max()))
+            worst = max(worst or 0.0, float((rows - ours).abs().max()))
     return worst, apart
+
+
+def whole_rows(weights: Float[Tensor, "heads tokens columns"], n_keys: int) -> Float[Tensor, "heads tokens keys"]:
+    """As they are, but for those of windows, as Longformer has them: their middle column is the token itself."""
+    heads, n_tokens, columns = weights.shape
+    if columns == n_keys or columns % 2 == 0:
+        return weights
+    reach = columns // 2
+    wide = weights.new_zeros(heads, n_tokens, n_keys + 2 * reach)
+    away = torch.arange(n_tokens)[:, None] + torch.arange(columns)
+    return wide.scatter(-1, away.expand(heads, -1, -1), weights)[..., reach : reach + n_keys]
 
 
 def table(found: Sequence[Tried], forms: Sequence[Tried], version: str) -> Iterator[str]:

@@ -26,12 +26,12 @@ def opened(_request: Request) -> JSONResponse:
 
 
 def back(request: Request) -> JSONResponse:
-    room, again = DESK.back(request.path_params["key"])
-    return JSONResponse({"code": room.code, "again": again})
+    room = DESK.back(request.path_params["key"])
+    return JSONResponse({"code": room.code, "again": room.again})
 
 
 def show(request: Request) -> JSONResponse:
-    room, _ = DESK.back(request.path_params["key"])
+    room = DESK.back(request.path_params["key"])
     room.board.turn({"title": request.path_params["title"], "subtitle": "", "page": ""})
     room.wake()
     return JSONResponse({"there": room.there})

@@ -26,10 +26,17 @@ PHONES = 5
 
 
 def test_a_key_brings_back_the_room_that_it_opened_and_no_other(desk, room):
-    assert desk.back(room.key) == (room, False)
-    other, again = desk.back(new_key())
-    assert again
-    assert other.code != room.code
+    assert desk.back(room.key) is room
+    assert not room.again
+    assert desk.back(new_key()).code != room.code
+
+
+def test_a_room_says_that_it_was_opened_once_more_whoever_asks_for_it_until_something_is_asked(desk):
+    key = new_key()
+    assert desk.back(key).again
+    assert desk.back(key).again  # a run of the page that was cut off had it first
+    desk.back(key).ask(question())
+    assert not desk.back(key).again
 
 
 def test_a_room_that_has_ended_does_not_come_back(desk, room, clock):
@@ -57,8 +64,8 @@ def test_a_class_waits_on_a_new_server_for_its_teacher_and_answers_anew(desk, ro
         line = Line(socket)
         line.say(kind="join", code=room.code, who=who(1), born=desk.born)
         assert line.hear() == {"kind": "waits"}
-        back, again = started_again.back(room.key)
-        assert again
+        back = started_again.back(room.key)
+        assert back.again
         assert back.code == room.code
         assert line.until("here")["born"] == started_again.born
         assert line.until("poll")["state"] == "none"

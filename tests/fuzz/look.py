@@ -29,9 +29,9 @@ def tracebacks_at(page: str, address: Mapping[str, str]) -> list[str]:
     with_heard = Heard()
     logging.getLogger().addHandler(with_heard)
     try:
-        app = open_app(page=page, **address)
+        app = open_app(page=page, checked=False, **address)
         found = _exceptions(app)
-        return [*found, *with_heard.said] or _exceptions(open_app(page=page, **app.query_params))
+        return [*found, *with_heard.said] or _exceptions(open_app(page=page, checked=False, **app.query_params))
     finally:
         logging.getLogger().removeHandler(with_heard)
 

@@ -20,6 +20,18 @@ def test_a_step_is_what_its_file_says():
 
 
 @pytest.mark.parametrize(
+    "words, plain",
+    [
+        ("叫一个*词元*（token），看**前一词元**，占 **100%**。", "叫一个词元（token），看前一词元，占 100%。"),
+        ("a *token*, a _word_ and `x_1`", "a token, a word and x_1"),
+        ("2 * 3 is not 4", "2 * 3 is not 4"),
+    ],
+)
+def test_plain_words_have_no_marks_of_markdown(words: str, plain: str):
+    assert Step("One", "", (), words).plain_words == plain
+
+
+@pytest.mark.parametrize(
     "step",
     [
         read(GOOD, PAGES),

@@ -169,7 +169,6 @@ GRANITE_KINDS = ("sliding", "full", "full")
 GEMMA = {"head_dim": 16, "query_pre_attn_scalar": 9, **ALTERNATING, **GQA}
 JAMBA = {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2, "num_experts_per_tok": 1, "mamba_d_state": 4}
 BIGBIRD = {"d_model": D_MODEL, "decoder_layers": 3, "decoder_attention_heads": N_HEADS, "decoder_ffn_dim": 48}
-DEBERTA = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
 ENDS = ("sliding", "full", "sliding")
 MIDDLE = ("linear", "full", "linear")
 SINKS = SELF_ATTENTION + "sinks"
@@ -258,7 +257,9 @@ class Refused:
     reason: str
 
 
-MORE = "its scores hold more than q·k and a bias that depends on the distance alone"
+NOT_HEARD = (
+    "it does not go through transformers' attention interface, and none was recognised in what its own code multiplies"
+)
 NOT_ASKED = "none of its layers asks transformers' attention interface for softmax attention"
 AGAIN = "one of its modules attends several times in a forward"
 
@@ -267,7 +268,7 @@ REFUSED: tuple[Refused, ...] = (
     Refused("mamba", tiny("mamba"), "no attention at all", NOT_ASKED),
     Refused("git", tiny("git", vision_config={"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}),
             "softmax attention of its own", NOT_ASKED),
-    Refused("deberta-v2", tiny("deberta-v2", MASKED, **DEBERTA), "disentangled attention", MORE),
+    Refused("deberta-talking", tiny("deberta", MASKED, talking_head=True), "weights that heads mix", NOT_HEARD),
     Refused("bigbird-pegasus", tiny("bigbird_pegasus", **BIGBIRD), "its mask is skipped where it counts on it",
             "what it says changes when its attention goes through the one that records"),
     Refused("albert", tiny("albert", MASKED, embedding_size=D_MODEL), "all layers are one", AGAIN),

@@ -11,6 +11,7 @@ from transformers import AutoModel, AutoModelForSpeechSeq2Seq
 
 from tests.model_runner.cases import FAMILY
 from tests.model_runner.folders import save
+from tests.model_runner.listening import save_whisper
 from tests.model_runner.tiny import tiny
 
 ROWS = ("encoder_ffn_dim", "decoder_ffn_dim")
@@ -20,7 +21,7 @@ OTHERS = {  # beside the table of families
     "llama-base": tiny("llama", AutoModel),
     "bloom": tiny("bloom"),
     "mamba": tiny("mamba"),
-    "whisper": tiny("whisper", AutoModelForSpeechSeq2Seq, d_model=32, **SMALL, **dict.fromkeys(ROWS, 48)),
+    "hears": tiny("speech_to_text", AutoModelForSpeechSeq2Seq, d_model=32, **SMALL, **dict.fromkeys(ROWS, 48)),
 }
 
 
@@ -30,6 +31,8 @@ def folder_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
 
     @functools.cache
     def made(name: str) -> str:
+        if name == "whisper":
+            return str(save_whisper(tmp_path_factory.mktemp(name)))
         build = OTHERS[name] if name in OTHERS else FAMILY[name].build
         return str(save(tmp_path_factory.mktemp(name), build()))
 

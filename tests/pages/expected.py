@@ -7,20 +7,21 @@ import functools
 import numpy as np
 
 from model_runner import Capture, CaptureRequest, Runner, load_runner
-from ui.session import DEFAULT_TEXT
+from model_runner.edits import Edit
+from ui.address import DEFAULT_TEXT
 
 # One float32 softmax or product against another order of the same sums: a few units in the last place of 1.
 ROUNDING = 1e-5
 
 
 @functools.cache
-def runner() -> Runner:
-    return load_runner("default")
+def runner(model: str = "default") -> Runner:
+    return load_runner(model)
 
 
 @functools.cache
-def capture(text: str = DEFAULT_TEXT) -> Capture:
-    return runner().capture(CaptureRequest(text=text))
+def capture(text: str = DEFAULT_TEXT, model: str = "default", edits: tuple[Edit, ...] = ()) -> Capture:
+    return runner(model).capture(CaptureRequest(text, edits=edits))
 
 
 def masked(values: np.ndarray) -> np.ndarray:

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from model_runner import load_runner
 from tests.ui.driving import open_app
 
 PAGE = "pages/kv_cache/page.py"
-
-
-@functools.cache
-def runner():
-    return load_runner("default")
 
 
 def opened(**address: str) -> AppTest:

@@ -10,9 +10,9 @@ import numpy as np
 from analysis.patching import contrasting
 from jobs.patching import Setting
 from jobs.second_text import PAIRS
-from model_runner import CaptureRequest, load_runner
-from tests.ui.driving import button, no_failure, open_app, payload, until
-from ui.session import DEFAULT_TEXT
+from tests.pages.expected import capture, runner
+from tests.ui.driving import button, open_app, payload, until
+from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/edit_heads/page.py"
 N = 8  # tokens of the default text
@@ -22,25 +22,13 @@ CLOSE = 1e-4  # logits: rounding of sums of size 20 in float32
 
 
 @functools.cache
-def runner() -> Any:
-    return load_runner("default")
-
-
-@functools.cache
-def capture(text=DEFAULT_TEXT):
-    return runner().capture(CaptureRequest(text=text))
-
-
-@functools.cache
 def tokens():
     return contrasting(capture(), capture(OTHER))
 
 
 def opened(**address: str):
     """The view with its map complete."""
-    app = finished(open_app(page=PAGE, heads="patching", **address))
-    no_failure(app)
-    return app
+    return finished(open_app(page=PAGE, heads="patching", **address))
 
 
 def finished(app):

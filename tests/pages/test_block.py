@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import functools
+import json
 
 import numpy as np
 import pytest
 
 from model_runner import CaptureRequest, load_runner
-from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions, TrainingStep
+from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAdditions
 from model_runner.expert_questions import RandomRouting
-from tests.ui.driving import html, no_failure, open_app, payload, payloads, send, sentences, tell
-from ui.session import DEFAULT_TEXT
+from tests.ui.driving import html, open_app, payload, payloads, send, sentences, tell
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -25,9 +26,7 @@ def runner():
 
 
 def view(name: str, **address: str):
-    app = open_app(page=PAGE, **{"block.view": name}, **address)
-    no_failure(app)
-    return app
+    return open_app(page=PAGE, **{"block.view": name}, **address)
 
 
 def test_the_architecture_shows_every_part_and_the_stream_of_the_chosen_token():
@@ -42,7 +41,6 @@ def test_the_architecture_shows_every_part_and_the_stream_of_the_chosen_token():
     np.testing.assert_allclose(arrays["vectors"][4], capture.residual(3)[3].numpy(), atol=1e-4)
     assert "7,901,440 parameters" in html(app)
     app = send(app, "model_stages", "block", 5)
-    no_failure(app)
     assert app.query_params["block.block"] == "5"
     assert [row["open"] for row in payload(app, "model_stages")[0]["rows"]].index(True) == 7
 
@@ -86,8 +84,11 @@ def test_a_token_of_the_translator_goes_through_its_own_stack(attention: str):
             assert bool(row["length"]) == (name == stack)
             if name == stack:
                 np.testing.assert_allclose(vector, own.residual(int(layer) + 1)[2].numpy(), atol=1e-4)
-    assert f"{own.tokens[2].text} (2)" in meta["columns"][3]
+    assert f"{own.tokens[2].text} ({read + 2})" in meta["columns"][3]
     assert meta["rows"][-1]["title"] == "next token"
+    written = own.attention("decoder").tokens
+    last = 2 if stack == "decoder" else len(written) - 1
+    assert meta["rows"][-1]["module"] == f"after {written[last].text} ({read + last})"
     if attention == "cross":  # a token that is read, clicked in the same strip
         app = view("architecture", model="translator", attention=attention, text=text, key="1", **query)
         meta, arrays = payload(app, "model_stages")
@@ -95,27 +96,6 @@ def test_a_token_of_the_translator_goes_through_its_own_stack(attention: str):
         encoder = own.attention("encoder")
         np.testing.assert_allclose(arrays["vectors"][row], encoder.residual(4)[1].numpy(), atol=1e-4)
         assert f"{encoder.tokens[1].text} (1)" in meta["columns"][3]
-
-
-@pytest.mark.parametrize("attention", ["encoder", "decoder", "cross"])
-def test_the_translator_learns_what_its_decoder_writes(attention: str):
-    text, held = "A dog sleeps.", load_runner("translator")
-    app = view("learning", model="translator", attention=attention, text=text, **{"block.rate": "0.03"})
-    assert sentences(app) == []
-    request = CaptureRequest(text, attention=attention)
-    learned, written = held.submit(TrainingStep(request, (0.03,))).result(), held.capture(CaptureRequest(text)).tokens
-    forced, gradient = payloads(app, "layer_head_map")
-    read, wanted = forced[0]["words"][:2]
-    assert read == [token.text for token in written]
-    assert wanted == [*read[1:], "⟨/s⟩"]
-    np.testing.assert_allclose(forced[1]["values"][1], learned.before.numpy(), atol=1e-4)
-    np.testing.assert_allclose(gradient[1]["values"], learned.heads.numpy(), atol=1e-4)
-    if attention != "encoder":
-        maps = [one.proto for one in app.get("bidi_component") if one.proto.component_name == "layer_head_map"]
-        app = tell(app, maps[0], "head", [1, 2])
-        no_failure(app)
-        first = len(held.capture(request).attention("encoder").tokens) if attention == "cross" else 0
-        assert app.query_params["query"] == str(first + 2)
 
 
 def test_the_strips_of_the_stream_are_its_additions():
@@ -136,7 +116,6 @@ def test_the_lens_is_the_models_and_a_click_opens_its_cell():
     assert meta["words"][8] == [runner().token_text(int(token)) for token in lens.ids[-1, :, 0]]
     assert (meta["open"], meta["row_labels"][-2:]) == ([8, 7], ["model (L7)", "first on top at layer"])
     app = send(app, "layer_head_map", "head", [3, 5])
-    no_failure(app)
     assert (app.query_params["block.row"], app.query_params["query"]) == ("3", "5")
     assert "after L2" in html(app)
     first = int((lens.ids[..., 0] == lens.ids[-1:, :, 0]).int().argmax(0)[5])
@@ -166,35 +145,6 @@ def test_the_units_of_the_chosen_layer_are_told():
     for unit, tokens in zip(units.top.tolist(), units.promoted.tolist(), strict=True):
         assert f"<th>{unit}</th>" in page
         assert runner().token_text(tokens[0]) in page
-
-
-def test_learning_shows_targets_shifted_by_one_and_the_step():
-    app = view("learning", **{"block.rate": "0.03"})
-    learned = runner().submit(TrainingStep(REQUEST, (0.03,))).result()
-    forced, gradient = payloads(app, "layer_head_map")
-    read, wanted = forced[0]["words"][:2]
-    assert read[1:] == wanted[:-1]
-    np.testing.assert_allclose(forced[1]["values"][1], learned.before.numpy(), atol=1e-4)
-    np.testing.assert_allclose(forced[1]["values"][4], learned.after[0].numpy(), atol=1e-3)
-    assert forced[0]["row_labels"][3:] == ["loss before, nat", "loss after, nat"]
-    for row, losses in ((3, learned.before), (4, learned.after[0])):
-        np.testing.assert_allclose(forced[1]["values"][row], losses.numpy(), atol=1e-3)
-        np.testing.assert_allclose([float(one) for one in forced[0]["words"][row]], losses.numpy(), atol=0.006)
-    np.testing.assert_allclose(gradient[1]["values"], learned.heads.numpy(), atol=1e-4)
-    assert f"{float(learned.before.mean()):.3f} nats, {float(learned.after[0].mean()):.3f} after" in html(app)
-
-
-@pytest.mark.parametrize("rate", ["0.01", "0.3"])
-def test_a_loss_that_is_smaller_on_average_and_not_at_every_token_is_said_to_be(rate: str):
-    learned = runner().submit(TrainingStep(REQUEST, (float(rate),))).result()
-    grown = sum(
-        after > before for before, after in zip(learned.before.tolist(), learned.after[0].tolist(), strict=True)
-    )
-    smaller = float(learned.after.mean()) < float(learned.before.mean())
-    assert grown
-    assert smaller == (rate == "0.01")
-    words = f"not at every token: it grew at {grown} of {len(learned.before)}."
-    assert (words in html(view("learning", **{"block.rate": rate}))) == smaller
 
 
 def test_experts_of_a_random_mixtral_are_offered_where_the_model_has_none_and_are_its_own_numbers():
@@ -263,9 +213,35 @@ def test_both_stacks_of_the_translator_are_shown(name: str, attention: str):
     meta, _arrays = payload(app, "layer_head_map")
     assert meta["column_labels"] == [token.text for token in own.tokens]
     app = send(app, "layer_head_map", "head", [2, 1])
-    no_failure(app)
     read = len(own.attention("encoder").tokens) if attention == "cross" else 0
     assert app.query_params["query"] == str(read + 1)
+
+
+@pytest.mark.parametrize("name", ["architecture", "stream", "norms", "ffn", "lens", "learning"])
+def test_a_token_has_the_number_that_it_has_on_the_strip(name: str):
+    """Of two texts in a row what is written is numbered on from what is read: on the strip, and everywhere below it."""
+    own = load_runner("translator").capture(CaptureRequest("A dog sleeps.", attention="cross"))
+    read, written = len(own.keys), own.tokens
+    address = {"model": "translator", "attention": "cross", "text": "A dog sleeps.", "query": str(read + 2)}
+    app = view(name, **address)
+    strip, arrays = payload(app, "token_strip")
+    named = dict(zip(arrays["positions"].tolist(), strip["labels"], strict=True))
+    assert named[read + 2] == written[2].text
+    here = f"{written[2].text} ({read + 2})"
+    if name in ("architecture", "stream", "norms"):
+        assert here in payload(app, "model_stages")[0]["columns"][3]
+    elif name == "learning":
+        forced, _gradient = payloads(app, "layer_head_map")
+        assert forced[0]["first_column"] == read
+        assert forced[0]["column_labels"] == [str(read + place) for place in range(len(written))]
+    else:
+        assert here in html(app)
+    if name == "lens":
+        assert payload(app, "layer_head_map")[0]["first_column"] == read
+    if name == "norms":
+        charts = [json.loads(one.proto.spec) for one in app.get("plotly_chart")]
+        (sizes,) = [one for one in charts if one["layout"]["yaxis"]["title"]["text"] == "root mean square"]
+        assert [min(line["x"]) for line in sizes["data"]] == [read] * len(sizes["data"])
 
 
 @pytest.mark.parametrize("name", ["architecture", "stream", "norms", "ffn", "lens", "learning"])
@@ -290,6 +266,5 @@ def test_what_the_model_does_not_have_is_said_and_dropped(name: str, setting: st
 @pytest.mark.parametrize("attention, stack", [("cross", "decoder"), ("decoder", "decoder"), ("encoder", "encoder")])
 def test_of_a_translator_the_block_that_opens_is_of_the_stack_that_is_looked_at(attention, stack):
     app = open_app(page=PAGE, model="translator", attention=attention, layer="3")
-    no_failure(app)
     rows = payload(app, "model_stages")[0]["rows"]
     assert [row["title"] for row in rows if row.get("open")] == [f"{stack} L3"]

@@ -14,8 +14,8 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.axe import found_in_both
 from tests.browser import PATIENCE, Server, Watch
+from ui.address import DEFAULT_TEXT
 from ui.i18n import catalog
-from ui.session import DEFAULT_TEXT
 
 pytestmark = pytest.mark.browser
 

@@ -24,7 +24,7 @@ from tests.pages.visiting import (
     wait_for_heads,
     wait_for_rest,
 )
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 
 def state(page) -> dict[str, object]:

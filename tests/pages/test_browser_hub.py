@@ -33,7 +33,7 @@ def test_a_version_of_a_model_is_fetched_shown_and_left_while_it_is_on_its_way(n
     with local_hub() as hub:
         hears = shutil.copytree(EMBEDDED["translator"], tmp_path / "hears")
         sizes = {f"{side}_{what}": 4 for side in ("encoder", "decoder") for what in ("layers", "attention_heads")}
-        config = json.loads((hears / "config.json").read_text("utf-8")) | sizes | {"model_type": "whisper"}
+        config = json.loads((hears / "config.json").read_text("utf-8")) | sizes | {"model_type": "speech_to_text"}
         (hears / "config.json").write_text(json.dumps(config), "utf-8")
         hub.models = {f"{NAME}@v1.0": folder, "someone/gated@main": folder, "someone/hears@main": hears}
         hub.gated = {"someone/gated"}
@@ -60,7 +60,7 @@ def test_a_version_of_a_model_is_fetched_shown_and_left_while_it_is_on_its_way(n
             page.get_by_role("radio", name="简体中文").click()
             choose(page, "someone/hears")  # refused by its configuration alone, which says what it is
             expect(
-                page.get_by_text(re.compile(r"^whisper · .*M 参数 · float32 · 4 层 × 4 个头 · .*需下载"))
+                page.get_by_text(re.compile(r"^speech_to_text · .*M 参数 · float32 · 4 层 × 4 个头 · .*需下载"))
             ).to_be_visible()
             assert not hub.fetched("model.safetensors", "someone/hears")
             choose(page, f"{NAME}@v1.0")

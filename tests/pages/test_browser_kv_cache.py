@@ -1,4 +1,4 @@
-"""The page KV cache in a browser: the race is seen running to its end, and every view is whole without scrolling."""
+"""The page KV cache in a browser: the race is seen running to its end."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from playwright.sync_api import expect
 from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
 
 pytestmark = pytest.mark.browser
-
-VIEWS = {"race": ".st-key-race_times", "bytes": ".st-key-kv_published", "what_if": ".st-key-kv_curve"}
 
 # Every chart that comes into the page: its place, its kind, and how many of that place there are then.
 MOUNTED = """
@@ -64,19 +62,3 @@ def test_a_chart_that_grows_is_mounted_once_and_once_more_when_it_rests(server, 
     page.wait_for_timeout(500)  # longer than from one look to the next
     found = sorted(map(tuple, page.evaluate("mounted")), key=lambda one: (one[1], one[0]))
     assert found == wanted
-
-
-@pytest.mark.long  # test_browser_room.py looks at the same in more windows
-@pytest.mark.parametrize("view", VIEWS)
-def test_a_view_is_whole_at_1440_by_900_and_not_wider_than_a_phone(server, page, view):
-    visit(page, server, "kv_cache", kv=view, race_length="50")
-    if view == "race":
-        expect(page.get_by_role("button", name="Race again")).to_be_visible(timeout=PATIENCE)
-    last = page.locator(VIEWS[view]).first  # while a run is under way, Streamlit may keep an older one beside it
-    last.locator(".main-svg").first.wait_for(timeout=PATIENCE)
-    box = last.bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 900
-    assert box["x"] + box["width"] <= 1440
-    page.set_viewport_size({"width": 390, "height": 844})
-    eventually(page, lambda: page.evaluate("document.scrollingElement.scrollWidth"), lambda width: width <= 390)

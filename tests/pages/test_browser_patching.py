@@ -1,4 +1,4 @@
-"""Activation patching in a browser: the map is clicked and hovered, work is stopped and goes on, the view is whole."""
+"""Activation patching in a browser: the map is clicked and hovered, work is stopped and goes on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
+from tests.pages.visiting import PATIENCE, visit, wait_for_rest
 
 pytestmark = pytest.mark.browser
 
@@ -45,15 +45,3 @@ def test_work_is_stopped_and_goes_on(server, page):
     assert page.locator(".st-key-patch").inner_text() == words
     page.get_by_role("button", name="go on").click()
     stop.wait_for(timeout=PATIENCE)
-
-
-@pytest.mark.long
-def test_the_view_is_whole_at_1440_by_900_and_not_wider_than_a_phone(server, page):
-    visit(page, server, "edit_heads", heads="patching")
-    page.locator(".layer-head-map[data-painted]").wait_for(timeout=PATIENCE)
-    expect(page.get_by_role("button", name="stop")).to_have_count(0, timeout=PATIENCE)
-    box = page.locator(".layer-head-map").bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 900
-    page.set_viewport_size({"width": 390, "height": 844})
-    eventually(page, lambda: page.evaluate("document.scrollingElement.scrollWidth"), lambda width: width <= 390)

@@ -47,23 +47,3 @@ def test_a_click_on_a_key_of_the_map_is_in_the_address(server, page):
     page.locator(".score-split canvas").click(position={"x": at["map"] + 1.5 * at["column"], "y": at["top"] + 30})
     page.wait_for_url("**key=1**", timeout=PATIENCE)
     page.locator(".token-strip [data-position='1'].looked-at").wait_for()
-
-
-@pytest.mark.parametrize(
-    "view",
-    [
-        "rotation",
-        *(pytest.param(one, marks=pytest.mark.long) for one in ("difference", "frequencies", "distance", "others")),
-    ],
-)
-def test_every_view_is_whole_at_1440_by_900_and_fits_a_phone(server, page, view):
-    visit(page, server, "positions", layer="3", head="2", positions=view)
-    root = page.locator("[data-testid=stMain] [data-painted]:not(.token-strip)").first
-    root.wait_for(timeout=PATIENCE)
-    box = root.bounding_box()
-    assert box is not None
-    assert box["y"] + box["height"] <= 900
-    page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_timeout(500)
-    assert root.evaluate("root => root.scrollWidth <= root.clientWidth + 1")
-    assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -81,7 +81,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "zoo.view=cost": ".st-key-zoo_cost .main-svg",
     },
 }
-OFTEN = ("", "film")  # pages whose first view is looked at in every run of the tests
+OFTEN = ("", "positions", "film")  # pages whose first view is looked at in every run of the tests
 LOOKS = [
     pytest.param(
         path,
@@ -93,9 +93,13 @@ LOOKS = [
     for path, views in VIEWS.items()
     for number, (address, picture) in enumerate(views.items())
 ]
-# the size of the smallest words of charts, which Plotly draws
-SMALLEST = """() => Math.min(99, ...[...document.querySelectorAll(".js-plotly-plot text")]
-  .filter((one) => one.textContent.trim()).map((one) => parseFloat(getComputedStyle(one).fontSize)))"""
+# the size of the smallest words of charts, which Plotly draws, on the screen
+SMALLEST = """() => {
+  const scale = (one) => one.ownerSVGElement.getBoundingClientRect().width / one.ownerSVGElement.width.baseVal.value
+  const size = (one) => scale(one) * parseFloat(getComputedStyle(one).fontSize)
+  const words = [...document.querySelectorAll(".js-plotly-plot text")].filter((one) => one.textContent.trim())
+  return Math.min(99, ...words.map(size))
+}"""
 SIDEWAYS = """() => Math.max(...[document.scrollingElement, document.querySelector('[data-testid=stMain]')]
   .map((box) => box.scrollWidth - box.clientWidth))"""
 # every two neighbouring columns of a row of which one is printed over the other

@@ -17,7 +17,7 @@ from model_runner.edit_text import written
 from model_runner.edits import Blocked, Edit, KeepLast, OfAttention, ScaledHead
 from model_runner.questions import NextLogits, PatchStream, WhichHeads
 from tests.pages.edit_driving import add, chips
-from tests.ui.driving import button, html, no_failure, open_app, payload, payloads, sentences, until
+from tests.ui.driving import button, html, open_app, payload, payloads, sentences, until
 
 EDIT, CACHE = "pages/edit_heads/page.py", "pages/kv_cache/page.py"
 TEXT = OF_MODEL["translator"][0].text
@@ -80,7 +80,6 @@ def test_every_page_looks_at_the_changed_model_and_an_edit_without_an_attention_
     assert sentences(app) == []
     assert "changed: cross: L3H1 ablated" in html(app)
     app = open_app(page=EDIT, **HERE, edits="ScaledHead(3,1,0.0)")
-    no_failure(app)
     assert "does not say which of them is meant" in " ".join(sentences(app))
 
 
@@ -90,7 +89,6 @@ def test_which_heads_matter_is_asked_of_what_is_written_up_to_the_query(attentio
     query = {} if attention == "encoder" else {"query": str(len(own.keys) + 5)}
     app = open_app(page=EDIT, **HERE, attention=attention, **{"edit_heads.view": "effects"}, **query)
     app = until(app, lambda app: not button(app, "effect_stop"))
-    no_failure(app)
     request = same_tokens(own, ())
     request = request if attention == "encoder" else replace(request, continuation=request.continuation[:5])
     target = int(runner().submit(NextLogits(request)).result().argmax())
@@ -108,7 +106,6 @@ def test_patches_go_between_two_texts_with_the_same_translation(attention: str):
     place = {"edit_heads.view": "patching", "edit_heads.text": OTHER}
     app = open_app(page=EDIT, **HERE, attention=attention, **place)
     app = until(app, lambda app: not button(app, "patch_stop"))
-    no_failure(app)
     own, found = capture(attention), payload(app, "layer_head_map")[1]["values"]
     plain = same_tokens(own, ())
     first, second = (int(app.selectbox(key=f"edit_heads.{name}").value) for name in ("first", "second"))
@@ -117,6 +114,10 @@ def test_patches_go_between_two_texts_with_the_same_translation(attention: str):
         np.testing.assert_allclose(found[layer], runner().submit(asked).result().numpy(), atol=1e-3)
     assert found.shape == (own.n_layers, len(own.tokens))
     assert np.abs(found).max() > 0.1
+    read = len(own.keys) if attention == "cross" else 0  # of two texts in a row: numbered as on the strip above
+    meta = payload(app, "layer_head_map")[0]
+    assert meta["first_column"] == read
+    assert f"position {read + meta['open'][1]}:" in html(app)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +126,6 @@ def test_patches_go_between_two_texts_with_the_same_translation(attention: str):
 )
 def test_each_cache_has_its_bytes(attention: str, words: str):
     app = open_app(page=CACHE, **HERE, attention=attention, **{"kv_cache.view": "bytes"})
-    no_failure(app)
     n_bytes = 2 * 4 * 4 * 32 * len(capture(attention).keys) * 4
     said = " ".join(caption.value for caption in app.caption).replace("\\", "")
     assert f"{n_bytes:,} bytes, equal to the formula" in said
@@ -139,14 +139,12 @@ def test_what_has_no_cache_or_forgets_nothing_says_so():
         ("what_if", "cross", "the cache across is of the text that is read"),
     ]:
         app = open_app(page=CACHE, **HERE, attention=attention, **{"kv_cache.view": view})
-        no_failure(app)
         (said,) = sentences(app)
         assert words in said
 
 
 def test_the_decoders_cache_can_forget_and_the_next_token_is_the_changed_models():
     app = open_app(page=CACHE, **HERE, attention="decoder", **{"kv_cache.view": "what_if", "kv_cache.keep": "2"})
-    no_failure(app)
     after = changed("decoder", OfAttention("decoder", KeepLast(2, 1)))
     assert f"KL {next_token_change(capture('decoder'), after).kl:.3g} nats" in html(app)
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from classroom.desk import RoomDesk
 from pages.classroom import sidebar
-from tests.ui.driving import button, html, no_failure, open_app, payload, send, sentences
+from tests.ui.driving import button, html, open_app, payload, send, sentences
 
 pytestmark = pytest.mark.table
 
@@ -27,7 +27,6 @@ def test_a_tab_that_has_the_key_is_given_its_room_back_and_the_page_is_on_the_bo
     told, _ = payload(app, "room_link")
     assert (told["key"], told["over"], told["born"]) == ("", False, desk.born)
     send(app, "room_link", "back", room.key)
-    no_failure(app)
     assert sentences(app) == []
     assert room.code in html(app)
     assert payload(app, "room_link")[0]["key"] == room.key
@@ -41,11 +40,9 @@ def test_on_a_server_that_was_started_again_the_room_is_open_under_its_code_and_
     room = RoomDesk().open()
     app = open_app()
     send(app, "room_link", "back", room.key)
-    no_failure(app)
     assert room.code in html(app)
     assert sidebar.AGAIN in html(app.run())
     app.button(key="ask_ablate").click().run()
-    no_failure(app)
     assert sidebar.AGAIN not in html(app)
 
 
@@ -57,7 +54,6 @@ def test_what_brings_no_room_back_leaves_none(desk, key):
         room.end()
         key = room.key
     send(app, "room_link", "back", key)
-    no_failure(app)
     assert len(sentences(app)) == (1 if isinstance(key, str) else 0)
     assert button(app, "open_room")
     app.run()
@@ -83,5 +79,4 @@ def test_the_menu_of_questions_is_closed_by_one_in_the_run_that_asks_it(monkeypa
     before = next(key for key in reversed(keys) if key.startswith("ask_class_"))
     keys.clear()
     app.button(key="ask_next").click().run()
-    no_failure(app)
     assert [key for key in keys if key.startswith("ask_class_")] != [before]

@@ -10,7 +10,7 @@ import pytest
 import segno
 import streamlit as st
 
-from tests.ui.driving import html, no_failure, open_app, sentences
+from tests.ui.driving import html, open_app, sentences
 
 BORDER = 4  # modules of white around it, as ISO/IEC 18004 asks for
 
@@ -51,7 +51,6 @@ def test_the_picture_is_the_link_to_the_room_with_its_base_path_and_scheme(monke
     app = open_app()
     app.context["url"] = url
     app.button(key="open_room").click().run()
-    no_failure(app)
     link = f"{root}/join/{app.session_state['room'].code}"
     expected = segno.make(link, error="m", micro=False)
     assert modules(html(app)) == [[int(cell) for cell in row] for row in expected.matrix]

@@ -18,8 +18,8 @@ from classroom.vocabulary import Vocabulary
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
 from pages.classroom.columns import columns_of
-from tests.ui.driving import button, components, go, html, no_failure, open_app, send, sentences, type_text
-from ui.session import DEFAULT_TEXT
+from tests.ui.driving import button, components, go, html, open_app, send, sentences, type_text
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
 
@@ -32,7 +32,6 @@ def open_room(**address: str) -> tuple[AppTest, Room]:
     app = open_app(**address)
     app.button(key="open_room").click().run()
     app.button(key="hide_code").click().run()
-    no_failure(app)
     return app, app.session_state["room"]
 
 
@@ -45,7 +44,6 @@ def vote(room: Room, *answers: str) -> None:
 def ask_head(app: AppTest, metric: str) -> None:
     app.selectbox(key="ask_metric").set_value(metric).run()
     app.button(key="ask_head").click().run()
-    no_failure(app)
 
 
 def test_the_head_with_most_of_a_metric_is_that_of_the_weights_and_is_told_at_the_reveal_alone():
@@ -63,7 +61,6 @@ def test_the_head_with_most_of_a_metric_is_that_of_the_weights_and_is_told_at_th
     assert order[0] not in html(app)
     vote(room, order[-1], order[0])
     app.button(key="reveal").click().run()
-    no_failure(app)
     shown = html(app)
     assert "it is no probability" in shown
     assert f"{50 * (measured[order[0]] + measured[order[-1]]):.0f} %" in shown
@@ -93,7 +90,6 @@ def test_a_metric_that_no_head_has_here_is_one_sentence():
 def test_where_a_token_looks_is_its_row_of_the_open_head_and_the_reveal_says_so(monkeypatch):
     app, room = open_room(text=TEXT, layer="6", head="4", query="7")
     app.button(key="ask_where").click().run()
-    no_failure(app)
     capture = load_runner("default").capture(CaptureRequest(text=TEXT))
     row = capture.weights(6, 4)[7, :8].tolist()
     asked = room.poll.question
@@ -105,7 +101,6 @@ def test_where_a_token_looks_is_its_row_of_the_open_head_and_the_reveal_says_so(
     assert f"{entropy:.2f} bits" not in html(app)
     vote(room, str(order[0]), str(order[2]))
     app.button(key="reveal").click().run()
-    no_failure(app)
     shown = html(app)
     assert f"unsure by {entropy:.2f} bits (entropy)" in shown
     assert f"surprise: {-(math.log2(row[order[0]]) + math.log2(row[order[2]])) / 2:.2f} bits" in shown
@@ -143,14 +138,12 @@ def test_of_an_ablation_the_right_option_is_what_the_ablated_model_does(monkeypa
         after = probability_after(TEXT, ScaledHead(layer, head, 0.0))[1]
         app, room = open_room(text=TEXT, layer=str(layer), head=str(head))
         app.button(key="ask_ablate").click().run()
-        no_failure(app)
         label = load_runner("default").token_text(token)
         words = f"Without head L{layer}H{head}: is “{label}” likelier as the next token, or less likely?"
         assert room.poll.question.words == words
         assert f"{after:.2%} without the head" not in html(app)
         vote(room, right, right, "less" if right == "likelier" else "likelier")
         app.button(key="reveal").click().run()
-        no_failure(app)
         bars = {bar.value: (bar.probability, bar.counts[0]) for bar in room.past[0].bars()}
         assert bars.pop(right) == (1, 2)
         assert list(bars.values()) == [(0, 1)]
@@ -173,7 +166,6 @@ def test_a_head_whose_absence_changes_nothing_is_no_question(monkeypatch):
     app, room = open_room(text=TEXT)
     monkeypatch.setattr("pages.classroom.questions.edited", lambda opened, _edits: opened.capture)
     app.button(key="ask_ablate").click().run()
-    no_failure(app)
     assert sentences(app) == ["Without this head the next token is exactly as likely: choose another head."]
     assert room.poll is None
 
@@ -182,7 +174,6 @@ def test_a_head_whose_absence_changes_nothing_is_no_question(monkeypatch):
 def test_of_an_encoder_no_next_token_is_asked(kind):
     app, room = open_room(model="encoder")
     app.button(key=f"ask_{kind}").click().run()
-    no_failure(app)
     assert sentences(app) == ["This model does not predict a next token."]
     assert room.poll is None
 
@@ -190,7 +181,6 @@ def test_of_an_encoder_no_next_token_is_asked(kind):
 def test_an_encoders_token_looks_both_ways():
     app, room = open_room(model="encoder", layer="1", head="1", query="2")
     app.button(key="ask_where").click().run()
-    no_failure(app)
     options = room.poll.question.answers.offered()["options"]
     assert len(options) == len(load_runner("encoder").capture(CaptureRequest(text=app.session_state["text"])).tokens)
     probability = room.poll.question.probability
@@ -202,13 +192,11 @@ def test_on_a_text_too_long_to_tap_on_where_a_token_looks_is_not_asked_but_of_an
     text = "one two three " * 80
     app, room = open_room(text=text)
     app.button(key="ask_where").click().run()
-    no_failure(app)
     assert sentences(app) == ["This text has too many tokens to tap on one of them: choose a shorter one."]
     assert room.poll is None
     for query, asked in (("200", False), ("199", True)):
         app, room = open_room(text=text, query=query)
         app.button(key="ask_where").click().run()
-        no_failure(app)
         assert (room.poll is not None) is asked
     assert len(room.poll.question.answers.offered()["options"]) == 200
 
@@ -220,7 +208,6 @@ def test_a_covered_number_is_asked_with_its_true_value_and_revealed_with_every_d
     send(app, "step_by_step", "ask", True)
     told = {"step": "scores", "row": 2, "column": 1, "name": "Q Kᵀ, row q₂, column k₁", "text": "Q: 1, 2"}
     send(app, "step_by_step", "class", told)
-    no_failure(app)
     true = float(small_attention(usual_numbers(4, 4)).scores[0, 2, 1])
     assert "Q Kᵀ, row q₂, column k₁" in room.poll.question.words
     assert room.poll.question.text == "Q: 1, 2"
@@ -229,7 +216,6 @@ def test_a_covered_number_is_asked_with_its_true_value_and_revealed_with_every_d
     app.button(key="vote_again").click().run()
     vote(room, str(true + 0.75))
     app.button(key="reveal").click().run()
-    no_failure(app)
     shown = html(app)
     assert words in shown
     assert [(float(bar.label) - true, bar.counts) for bar in room.past[0].bars()] == [
@@ -243,7 +229,6 @@ def test_what_is_no_number_is_not_asked():
     hidden, outside = {"step": "mask", "row": 0, "column": 3}, {"step": "scores", "row": 9, "column": 0}
     for told in (hidden, outside, {"step": "?"}, "x", None):
         send(app, "step_by_step", "class", {"name": "x", "text": "x", **told} if isinstance(told, dict) else told)
-        no_failure(app)
         assert room.poll is None
 
 
@@ -252,7 +237,6 @@ def test_of_the_model_the_number_asked_for_is_its_own():
     app.query_params["steps.source"] = "model"
     go(app, STEPS)
     send(app, "step_by_step", "class", {"step": "softmax", "row": 0, "column": 0, "name": "A", "text": ""})
-    no_failure(app)
     weights = load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT)).weights(6, 4)
     assert np.isclose(weights.numpy(), float(room.poll.question.likeliest[0]), rtol=1e-5, atol=1e-7).any()
 
@@ -263,7 +247,6 @@ def test_the_code_makes_way_for_a_text_a_model_or_a_page_and_a_question_keeps_th
     for choose in (lambda: type_text(app, TEXT), lambda: app.selectbox(key="model_box").set_value("encoder").run()):
         assert button(app, "hide_code")
         choose()
-        no_failure(app)
         assert not button(app, "hide_code")
         assert app.query_params.get("model", "default") == app.session_state["model"]
         assert app.query_params["text"] == app.text_area(key="text_box").value

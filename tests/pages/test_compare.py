@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from types import SimpleNamespace
 
@@ -14,27 +13,19 @@ from analysis.aligned_heads import aligned_heads
 from analysis.head_grid import head_grid
 from analysis.head_map import head_map
 from attention.metrics import METRICS
-from model_runner import Capture, CaptureRequest, load_runner
+from model_runner import CaptureRequest, load_runner
 from pages.compare import names, numbers
 from pages.compare.names import names_of, note_of
 from pages.compare.other import request_of
 from pages.compare.tokens import counts_of
 from tests.model_runner.tiny import byte_tokenizer, tiny
-from tests.ui.driving import html, no_failure, open_app, payloads, send, sentences
+from tests.pages.expected import capture, runner
+from tests.ui.driving import html, open_app, payloads, send, sentences
+from ui.address import DEFAULT_TEXT
 from ui.page import PageContext
-from ui.session import DEFAULT_TEXT
 
 PAGE = "pages/compare/page.py"
 BOOK = "The dog chased the book because it"
-
-
-@functools.cache
-def runner(name: str = "default"):
-    return load_runner(name)
-
-
-def capture(text: str = DEFAULT_TEXT, name: str = "default") -> Capture:
-    return runner(name).capture(CaptureRequest(text=text))
 
 
 def maps(app):
@@ -48,7 +39,6 @@ def same(found, expected):
 
 def test_a_first_visit_compares_the_open_head_with_the_one_that_looks_at_the_token_before():
     app = open_app(page=PAGE)
-    no_failure(app)
     (_, a), (_, b), (meta, difference) = maps(app)
     one, two = (head_map(capture(), *head).values for head in ((6, 4), (3, 7)))
     same(a, one)
@@ -66,11 +56,9 @@ def test_a_first_visit_compares_the_open_head_with_the_one_that_looks_at_the_tok
 def test_a_head_that_is_chosen_is_compared_and_in_the_address_and_a_click_pins_it_in_all_maps():
     app = open_app(page=PAGE, layer="0", head="1")
     app.selectbox(key="compare.head").set_value("L2H5").run()
-    no_failure(app)
     assert app.query_params["compare.head"] == "L2H5"
     same(maps(app)[2][1], head_map(capture(), 0, 1).values - head_map(capture(), 2, 5).values)
     send(app, "head_map", "cell", [5, 2])
-    no_failure(app)
     assert (app.query_params["query"], app.query_params["key"]) == ("5", "2")
     assert [meta["selected"] for meta, _ in maps(app)] == [[5, 2]] * 3
     send(app, "head_map", "window", [2, 6, 1, 5])
@@ -80,7 +68,6 @@ def test_a_head_that_is_chosen_is_compared_and_in_the_address_and_a_click_pins_i
 
 def test_two_layers_are_compared_as_the_means_of_their_heads():
     app = open_app(page=PAGE, layer="6", head="4", **{"compare.head": "L3H7", "compare.layers": "1"})
-    no_failure(app)
     one, two = (np.mean([head_map(capture(), layer, head).values for head in range(8)], axis=0) for layer in (6, 3))
     for (_, found), expected in zip(maps(app), (one, two, one - two), strict=True):
         same(found, expected)
@@ -88,7 +75,6 @@ def test_two_layers_are_compared_as_the_means_of_their_heads():
     box = app.selectbox(key="compare.head")
     assert box.options == [f"L{layer}" for layer in range(8)]
     box.set_value("L1H0").run()
-    no_failure(app)
     assert "L1, mean of 8 heads" in html(app)
     app.toggle(key="compare.layers").set_value(False).run()
     assert app.query_params["compare.head"] == "L1H0"
@@ -100,7 +86,6 @@ def test_the_metrics_of_two_layers_are_means_over_their_heads():
     app = open_app(
         page=PAGE, layer="6", head="4", **{"compare.head": "L3H7", "compare.layers": "1", "compare.view": "metrics"}
     )
-    no_failure(app)
     page, grid = html(app), head_grid(capture()).metrics
     assert "Every metric of both layers, means over their heads" in page
     for layer in (6, 3):
@@ -110,7 +95,6 @@ def test_the_metrics_of_two_layers_are_means_over_their_heads():
 
 def test_two_texts_are_compared_in_one_head_where_they_have_the_same_words():
     app = open_app(page=PAGE, layer="6", head="4", **{"compare.text": BOOK})
-    no_failure(app)
     (a, _), (b, second), (meta, difference) = maps(app)
     assert (a["row_labels"][5], b["row_labels"][5]) == ("·squirrel", "·book")
     same(second, head_map(capture(BOOK), 6, 4).values)
@@ -124,7 +108,6 @@ def test_two_texts_are_compared_in_one_head_where_they_have_the_same_words():
 def test_two_tokenizers_are_compared_on_common_pieces(folder_of):
     folder = folder_of("bert-base")  # a token a byte
     app = open_app(page=PAGE, text="a 狗 dog", layer="6", head="4", **{"compare.model": folder, "compare.head": "L1H2"})
-    no_failure(app)
     assert sentences(app) == []
     first, second = capture("a 狗 dog"), load_runner(folder).capture(CaptureRequest(text="a 狗 dog"))
     view = aligned_heads(first, (6, 4), second, (1, 2))
@@ -144,7 +127,6 @@ def test_two_tokenizers_are_compared_on_common_pieces(folder_of):
 
 def test_another_model_opens_on_its_own_head_and_its_predictions_have_no_kl():
     app = open_app(page=PAGE, text="法国的首都是[MASK]。", **{"compare.model": "encoder", "compare.view": "next"})
-    no_failure(app)
     assert sentences(app) == []
     assert "these are not the same question" in html(app)
     assert "KL(A" not in html(app)
@@ -172,7 +154,6 @@ def test_a_model_is_compared_with_itself_after_steps_of_training_in_the_same_hea
     before, after = (str(tmp_path / f"checkpoint-{step}") for step in (0, 8))
     place = {"model": before, "text": "abcab", "layer": "2", "head": "1", "compare.model": after}
     app = open_app(page=PAGE, **place)
-    no_failure(app)
     assert sentences(app) == []
     assert app.selectbox(key="compare.head").value == "L2H1"
     assert "checkpoint-0" in html(app)  # the sides are told apart by their folders
@@ -193,7 +174,6 @@ def test_a_model_is_compared_with_itself_after_steps_of_training_in_the_same_hea
 
 def test_metrics_of_both_heads_are_the_grids_own():
     app = open_app(page=PAGE, layer="7", head="7", text="lamp river lamp river lamp", **{"compare.view": "metrics"})
-    no_failure(app)
     found = head_grid(capture("lamp river lamp river lamp")).metrics
     other = app.selectbox(key="compare.head").value
     layer, head = (int(part) for part in other.removeprefix("L").split("H"))
@@ -208,7 +188,6 @@ def test_metrics_of_both_heads_are_the_grids_own():
 
 def test_next_tokens_of_two_texts_in_one_model_have_their_kl():
     app = open_app(page=PAGE, **{"compare.text": BOOK, "compare.view": "next"})
-    no_failure(app)
     one, two = (capture(text).logits(-1).double().log_softmax(-1) for text in (DEFAULT_TEXT, BOOK))
     assert f"{float((one.exp() * (one - two)).sum()):.3g} nats" in html(app)
     assert f"{100 * float(one.exp().max()):.1f} %" in html(app)
@@ -218,7 +197,6 @@ def test_next_tokens_of_two_texts_in_one_model_have_their_kl():
 
 def test_tokens_are_counted_on_both_sides_and_a_hidden_word_is_one_piece():
     app = open_app(page=PAGE, text="法国的首都是[MASK]。", **{"compare.model": "encoder", "compare.view": "tokens"})
-    no_failure(app)
     page = html(app)
     assert "Pairs of one token each: 5. Cut differently (orange): 1. On one side alone (dashed): 0." in page
     assert list(app.table[0].value.iloc[0]) == ["11", "6"]
@@ -250,7 +228,6 @@ def test_b_reads_what_a_reads_without_its_edits():
 
 def test_a_model_that_other_pages_show_changed_is_compared_with_itself_unchanged():
     app = open_app(page=PAGE, layer="3", head="1", edits="MeanHead(3,1)", everywhere="1")
-    no_failure(app)
     assert app.selectbox(key="compare.head").value == "L3H1"
     same(maps(app)[1][1], head_map(capture(), 3, 1).values)
     assert "changed by edits" in html(app)
@@ -285,6 +262,6 @@ def test_sides_are_named_by_what_tells_them_apart(monkeypatch):
     assert len(second) < 55
     assert note_of(aligned_heads(a.capture, (0, 0), a.capture, (0, 0)), 2, (a.capture, a.capture)) == ""
     beside = note_of(
-        aligned_heads(a.capture, (0, 0), capture(name="encoder"), (0, 0)), 0, (a.capture, capture(name="encoder"))
+        aligned_heads(a.capture, (0, 0), capture(model="encoder"), (0, 0)), 0, (a.capture, capture(model="encoder"))
     )
     assert beside.startswith("⟨bos⟩ of A and ⟨CLS⟩ of B stand for no text")

@@ -7,8 +7,9 @@ import pytest
 from analysis.head_map import head_map
 from model_runner import Capture, Check
 from model_runner.errors import ModelNotListed
-from tests.pages.test_compare import BOOK, PAGE, capture, maps, same
-from tests.ui.driving import button, components, html, no_failure, open_app, sentences
+from tests.pages.expected import capture
+from tests.pages.test_compare import BOOK, PAGE, maps, same
+from tests.ui.driving import button, components, html, open_app, sentences
 from ui import cached, session
 
 
@@ -27,7 +28,6 @@ from ui import cached, session
 )
 def test_what_cannot_be_is_one_sentence_and_the_rest_stays(address, sentence, stays):
     app = open_app(page=PAGE, **address)
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert sentence in sentences(app)[0].replace("\\", "")
     assert components(app).count("head_map") == stays
@@ -38,7 +38,6 @@ def test_what_cannot_be_is_one_sentence_and_the_rest_stays(address, sentence, st
 
 def test_texts_without_a_common_word_and_texts_that_are_too_long_have_no_difference():
     app = open_app(page=PAGE, text="a b", **{"compare.text": "c d"})
-    no_failure(app)
     assert sentences(app) == ["The two texts have no word in common: there is no difference to draw."]
     assert len(maps(app)) == 2
     assert "of attention elsewhere" not in html(app)
@@ -52,14 +51,12 @@ def test_texts_without_a_common_word_and_texts_that_are_too_long_have_no_differe
 @pytest.mark.parametrize("view", ["maps", "metrics", "next", "tokens"])
 def test_any_text_of_b_is_compared(text, view):
     app = open_app(page=PAGE, **{"compare.text": text, "compare.view": view})
-    no_failure(app)
     assert sentences(app) == []
 
 
 def test_an_emptied_text_is_the_same_text_again():
     app = open_app(page=PAGE, **{"compare.text": BOOK})
     app.text_input(key="compare.text").set_value(" ").run()
-    no_failure(app)
     assert "compare.text" not in app.query_params
     same(maps(app)[1][1], head_map(capture(), 3, 7).values)
 
@@ -74,7 +71,6 @@ def test_a_layer_of_b_that_fails_its_check_is_not_drawn(monkeypatch):
     cached._check.clear()
     try:
         app = open_app(page=PAGE, **{"compare.head": "L2H5"})
-        no_failure(app)
         assert ["B: Layer 2 is not drawn" in one for one in sentences(app)] == [True]
         assert "head_map" not in components(app)
     finally:
@@ -89,12 +85,10 @@ def test_where_models_are_listed_b_offers_these_alone_and_loads_no_other(monkeyp
     session.model_cache.clear()
     try:
         app = open_app(page=PAGE)
-        no_failure(app)
         box = app.selectbox(key="compare.model")
         assert box.options == ["the same model", "Embedded small Llama", "Embedded encoder"]
         assert not box.proto.accept_new_options
         app = open_app(page=PAGE, **{"compare.model": "openai-community/gpt2"})
-        no_failure(app)
         assert ModelNotListed.message.split("{")[0] in sentences(app)[0].replace("\\", "")
         assert [asked.name for asked in session.model_cache()._held] == ["default"]
     finally:
@@ -106,7 +100,7 @@ def test_a_model_of_b_is_held_beside_that_of_a_and_no_third(folder_of):
     session.model_cache.clear()
     try:
         for other in ("encoder", folder_of("bert-base"), "encoder"):
-            no_failure(open_app(page=PAGE, **{"compare.model": other}))
+            open_app(page=PAGE, **{"compare.model": other})
             assert {asked.name for asked in session.model_cache()._held} == {"default", other}
     finally:
         session.model_cache.clear()

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from tests.pages.test_compare import BOOK, PAGE, maps, same
-from tests.ui.driving import html, no_failure, open_app
+from tests.ui.driving import html, open_app
 
 pytestmark = pytest.mark.table  # each loads its models anew
 
@@ -31,7 +31,6 @@ def open_menus(monkeypatch) -> None:
 def run(**address: str) -> tuple[Any, dict[str, Any]]:
     """The page at this address, and what its lines leave."""
     app = open_app(page=PAGE, **address)
-    no_failure(app)
     (lines,) = (one.value for one in app.code if one.language == "python")
     left: dict[str, Any] = {}
     exec(lines, left)  # which is what a reader does with them

@@ -17,9 +17,8 @@ from pages.edit_heads.edit import _what_shows
 from tests.pages.edit_driving import HERE, PAGE, N, add, capture, chips, drop, expected_map, maps
 from tests.pages.expected import ROUNDING, runner
 from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
-from tests.ui.driving import components, html, no_failure, open_app, payload, payloads, send, sentences
-from tests.ui.taken import Taken, taken
-from ui import view
+from tests.ui.driving import components, html, open_app, payload, payloads, send, sentences
+from tests.ui.taken import offers, ran
 
 WAYS = {
     "zero": ({}, (ScaledHead(3, 1, 0.0),), "L3H1 ablated"),
@@ -66,7 +65,6 @@ def test_a_click_hides_a_cell_and_the_next_one_gives_it_back_while_masked_cells_
     assert payloads(app, "head_map")[0][0]["press"]
     assert not payloads(app, "head_map")[1][0]["press"]
     app = send(app, "head_map", "press", [7, 1])
-    no_failure(app)
     assert app.query_params["edits"] == written((Blocked(((7, 1),), (3,), (1,)),))
     assert np.isnan(maps(app)[1][7, 1])
     assert payload(app, "head_map")[0]["selected"] == [7, 1]
@@ -74,19 +72,16 @@ def test_a_click_hides_a_cell_and_the_next_one_gives_it_back_while_masked_cells_
     assert "edits" not in app.query_params
     for nothing in ([1, 7], [7, None], None):
         app = send(app, "head_map", "press", nothing)
-        no_failure(app)
         assert "edits" not in app.query_params
 
 
 def test_a_query_that_sees_nothing_is_named():
     app = open_app(page=PAGE, edits=written((Blocked(((1, 0), (1, 1)), (3,), (1,)),)), **HERE)
-    no_failure(app)
     assert "These see nothing now and pass nothing on: The (1)." in html(app)
 
 
 def test_the_open_head_below_every_change_says_that_none_reaches_it():
     app = open_app(page=PAGE, edits=written((ScaledHead(5, 0, 0.0),)), **HERE)
-    no_failure(app)
     assert "No change reaches L3H1: a head hears only of the layers below it." in html(app)
     assert np.array_equal(*maps(app), equal_nan=True)
 
@@ -121,7 +116,6 @@ def test_what_does_nothing_is_not_said_to_lie_above_the_open_head(monkeypatch, e
 
 def test_nothing_changed_is_said_and_no_head_moved():
     app = open_app(page=PAGE, **HERE)
-    no_failure(app)
     assert "Nothing is changed yet, so both sides are the same." in html(app)
     assert "layer_head_map" not in components(app)
 
@@ -131,7 +125,6 @@ def test_a_click_on_a_moved_head_opens_it():
     drift = head_drift(capture(), capture(ScaledHead(3, 1, 0.0)))
     layer, head = np.unravel_index(np.nanargmax(drift), drift.shape)
     app.button(key=f"edit_to_{layer}_{head}").click().run()
-    no_failure(app)
     assert (app.query_params["layer"], app.query_params["head"]) == (str(layer), str(head))
     app = send(app, "layer_head_map", "head", [4, 2])
     assert (app.query_params["layer"], app.query_params["head"]) == ("4", "2")
@@ -143,13 +136,11 @@ def test_a_click_on_a_moved_head_opens_it():
 def test_the_list_is_mended_one_by_one_or_cleared():
     edits = (ScaledHead(3, 1, 0.1), SharpenedHead(2, 4, 2.0), Blocked(((5, 0),), None, (1,)))
     app = open_app(page=PAGE, edits=written(edits), **HERE)
-    no_failure(app)
     assert chips(app) == ["L3H1 × 0.1", "L2H4 at temperature 2", "5 → 0 hidden in H1 of all layers"]
     np.testing.assert_allclose(maps(app)[1], expected_map(*edits), atol=ROUNDING)
     drop(app, 1)
     assert read(app.query_params["edits"]) == (edits[0], edits[2])
     app.button(key="edit_clear").click().run()
-    no_failure(app)
     assert "edits" not in app.query_params
     assert chips(app) == []
 
@@ -158,7 +149,6 @@ def test_the_slider_of_a_changed_head_shows_its_value_and_changes_it_at_once():
     app = open_app(page=PAGE, edit="scale", edits=written((ScaledHead(3, 1, 0.0), MeanHead(2, 2))), **HERE)
     assert app.slider(key="edit_heads.factor").value == 0.0
     app.slider(key="edit_heads.factor").set_value(1.5).run()
-    no_failure(app)
     assert read(app.query_params["edits"]) == (ScaledHead(3, 1, 1.5), MeanHead(2, 2))
     app.slider(key="edit_heads.factor").set_value(0.7).run()
     assert read(app.query_params["edits"]) == (ScaledHead(3, 1, 0.7), MeanHead(2, 2))
@@ -179,7 +169,6 @@ def test_the_slider_reaches_a_listed_value_beyond_its_range(kind, edit, inside):
     assert slider.value == value
     assert slider.min <= value <= slider.max
     slider.set_value(inside).run()
-    no_failure(app)
     assert app.slider(key="edit_heads." + ("factor" if kind == "scale" else "temperature")).value == inside
     assert read(app.query_params["edits"]) == (type(edit)(3, 1, inside),)
     drop(app, 0)
@@ -191,7 +180,6 @@ def test_a_value_beyond_the_range_moved_within_it_leaves_an_address_that_can_be_
     app.slider[0].set_value(7.0).run()
     assert [(slider.value, slider.max) for slider in app.slider] == [(7.0, 7.0)]
     drop(app, 0)
-    no_failure(app)
     assert sentences(app) == []
     assert [slider.value for slider in app.slider] == [4.0]
 
@@ -200,7 +188,6 @@ def test_the_switch_for_every_page_is_in_the_address():
     app = open_app(page=PAGE, edits=written((ScaledHead(3, 1, 0.0),)), **HERE)
     assert "Other pages show" not in html(app)
     app.toggle(key="everywhere").set_value(True).run()
-    no_failure(app)
     assert app.query_params["everywhere"] == "1"
     assert "Other pages show the model changed like this now." in html(app)
     np.testing.assert_allclose(maps(app)[0], expected_map(), atol=ROUNDING)  # before stays before
@@ -235,7 +222,6 @@ def test_both_texts_go_on_as_whole_forwards_do_and_the_first_difference_is_marke
 
 def test_a_mean_has_no_continuation_and_everything_else_stays():
     app = open_app(page=PAGE, edits=written((MeanHead(3, 1),)), **HERE)
-    no_failure(app)
     assert sentences(app) == []
     assert "This change cannot be made: a text that grows has no mean yet." in html(app)
     assert len(maps(app)) == 2
@@ -243,12 +229,10 @@ def test_a_mean_has_no_continuation_and_everything_else_stays():
 
 
 def test_the_files_and_the_code_give_the_changed_map_and_name_the_edits(monkeypatch):
-    offered: list[Taken] = []
-    monkeypatch.setattr(view, "show_take_away", lambda opened, shown: offered.append(taken(opened, shown)))
+    offered = offers(monkeypatch)
     edits = (Blocked(((7, 1),), (3,), (1,)), ScaledHead(2, 4, 0.5))
-    no_failure(open_app(page=PAGE, edits=written(edits), **HERE))
-    names: dict[str, Any] = {}
-    exec(compile(offered[-1].snippet, "snippet", "exec"), names)
+    open_app(page=PAGE, edits=written(edits), **HERE)
+    names = ran(offered[-1].snippet)
     np.testing.assert_allclose(names["values"], expected_map(*edits), atol=ROUNDING)
     stored = offered[-1].arrays
     np.testing.assert_allclose(stored["values"], expected_map(*edits), atol=ROUNDING)

@@ -11,7 +11,7 @@ from pages.edit_heads.edit_controls import cells_in
 from tests.model_runner.cases import FAMILY
 from tests.pages.edit_driving import HERE, PAGE, add, chips, drop, expected_map, maps
 from tests.pages.expected import ROUNDING
-from tests.ui.driving import html, no_failure, open_app, sentences
+from tests.ui.driving import html, open_app, sentences
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -28,13 +28,11 @@ pytestmark = pytest.mark.table  # its tests take a second each
 )
 def test_edits_that_cannot_be_made_together_leave_the_list_to_be_mended(edits, sentence, left):
     app = open_app(page=PAGE, edits=edits, **HERE)
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert sentence in sentences(app)[0]
     assert len(chips(app)) == left
     np.testing.assert_allclose(maps(app)[0], expected_map(), atol=ROUNDING)
     drop(app, left - 1)
-    no_failure(app)
     assert sentences(app) == []
     assert len(maps(app)) == 2
 
@@ -42,7 +40,6 @@ def test_edits_that_cannot_be_made_together_leave_the_list_to_be_mended(edits, s
 @pytest.mark.parametrize("nonsense", ["what", "ScaledHead(1)", "Blocked((),None,None)", "SharpenedHead(3,1,0.0)", ";("])
 def test_what_is_no_edit_in_the_address_is_said_and_the_others_stay(nonsense):
     app = open_app(page=PAGE, edits=f"MeanHead(2,2);{nonsense};ScaledHead(3,1,0.0)", **HERE)
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert sentences(app)[0].startswith("This change cannot be made")
     assert chips(app) == ["L2H2 = its mean", "L3H1 ablated"]
@@ -92,7 +89,6 @@ def test_a_full_list_takes_no_more_but_other_values():
 )
 def test_what_no_control_holds_is_said_and_replaced_by_the_usual(part, sentence):
     app = open_app(page=PAGE, **part, **HERE)
-    no_failure(app)
     assert sentences(app) == [sentence]
     assert len(maps(app)) == 2
     app.run()
@@ -124,7 +120,6 @@ def test_cells_are_typed_as_pairs(text, cells):
 def test_a_layer_without_softmax_attention_is_one_sentence(folder_of):
     without = next(layer for layer, kind in enumerate(FAMILY["jamba"].kinds) if kind != "full")
     app = open_app(page=PAGE, model=folder_of("jamba"), text="some text", edits=f"ScaledHead({without},0,0.0)")
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert f"Layer {without} has no softmax attention" in sentences(app)[0]
     assert len(chips(app)) == 1

@@ -9,7 +9,7 @@ import pytest
 from model_runner.edit_text import read, written
 from model_runner.edits import Blocked, MeanHead, ScaledHead
 from tests.pages.edit_driving import HERE, PAGE, chips, drops
-from tests.ui.driving import no_failure, open_app, payloads, send
+from tests.ui.driving import open_app, payloads, send
 
 EDITS = (ScaledHead(3, 1, 0.0), MeanHead(2, 2), Blocked(((5, 0),), (3,), (1,)))
 
@@ -24,7 +24,6 @@ def test_two_edits_taken_back_at_once_are_both_gone(app):
     first.click()
     second.click()
     app.run()
-    no_failure(app)
     assert read(app.query_params["edits"]) == (EDITS[2],)
     assert chips(app) == ["5 → 0 hidden in L3H1"]
 
@@ -32,7 +31,6 @@ def test_two_edits_taken_back_at_once_are_both_gone(app):
 def test_a_cell_clicked_while_an_edit_is_taken_back_leaves_it_gone(app):
     drops(app)[1].click()
     app = send(app, "head_map", "press", [7, 1])
-    no_failure(app)
     assert read(app.query_params["edits"]) == (EDITS[0], Blocked(((5, 0), (7, 1)), (3,), (1,)))
 
 
@@ -41,7 +39,6 @@ def test_a_change_added_while_another_is_taken_back_leaves_it_gone():
     drops(app)[0].click()
     app.button(key="edit_add").click()
     app.run()
-    no_failure(app)
     assert set(read(app.query_params["edits"])) == {EDITS[0], EDITS[2]}
 
 
@@ -50,7 +47,6 @@ def test_a_slider_moved_while_an_edit_is_taken_back_leaves_it_gone():
     drops(app)[1].click()
     app.slider(key="edit_heads.factor").set_value(1.5)
     app.run()
-    no_failure(app)
     assert read(app.query_params["edits"]) == (ScaledHead(3, 1, 1.5), EDITS[2])
 
 
@@ -59,7 +55,6 @@ def test_a_click_on_a_pixel_of_several_cells_hides_them_all():
     view = payloads(app, "head_map")[0][0]
     assert view["pool"] == [2, 2]
     app = send(app, "head_map", "press", [200, 101])
-    no_failure(app)
     cells = tuple(itertools.product((200, 201), (100, 101)))
     assert app.query_params["edits"] == written((Blocked(cells, (3,), (1,)),))
     app = send(app, "head_map", "press", [201, 101])

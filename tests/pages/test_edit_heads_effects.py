@@ -22,8 +22,9 @@ from pages.edit_heads.effect_export import effects_snippet
 from pages.edit_heads.effects import RANKED, Effects, signed
 from tests.pages.expected import capture, runner
 from tests.pages.visiting import PATIENCE, eventually, type_text, visit, wait_for_rest
-from tests.ui.driving import button, components, html, no_failure, open_app, payloads, sentences, tell, until
-from ui.session import DEFAULT_TEXT
+from tests.ui.driving import button, components, html, open_app, payloads, sentences, tell, until
+from tests.ui.taken import ran
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -62,7 +63,6 @@ def top(text: str = DEFAULT_TEXT) -> int:
 
 def test_the_three_maps_are_the_engines_for_the_likeliest_token():
     app = untouched()
-    no_failure(app)
     wanted = expected(top())
     for found, values in zip(maps(app), (wanted.lost, wanted.pushed, wanted.written), strict=True):
         np.testing.assert_allclose(found, values, atol=1e-5)
@@ -105,7 +105,6 @@ def test_another_token_can_be_chosen_and_is_in_the_address():
     app = open_view()
     second = int(capture().logits(-1).topk(2).indices[1])
     finished(app.selectbox(key="edit_heads.token").set_value(second).run())
-    no_failure(app)
     assert app.query_params["edit_heads.token"] == str(second)
     np.testing.assert_allclose(maps(app)[0], expected(second).lost, atol=1e-5)
     np.testing.assert_allclose(maps(app)[1], expected(second).pushed, atol=1e-5)
@@ -119,7 +118,6 @@ def test_a_typed_token_is_found_with_the_space_before_it():
     was = runner().ids_of(" was")
     assert len(was) == 1
     app = open_view(effect_token="'was")
-    no_failure(app)
     assert sentences(app) == []
     np.testing.assert_allclose(maps(app)[0], expected(was[0]).lost, atol=1e-5)
 
@@ -135,7 +133,6 @@ def test_a_typed_token_is_found_with_the_space_before_it():
 )
 def test_what_is_no_token_is_one_sentence_and_the_likeliest_is_taken(token, sentence):
     app = open_app(page=PAGE, heads="effects", effect_token=token)
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert sentence in sentences(app)[0]
     assert app.selectbox(key="edit_heads.token").value == top()
@@ -149,7 +146,6 @@ def test_a_click_on_any_map_opens_the_head_everywhere():
     for which in range(3):
         found = [element for element in app.get("bidi_component") if element.proto.component_name == "layer_head_map"]
         app = tell(app, found[which].proto, "head", [2, which])
-        no_failure(app)
         assert (app.query_params["layer"], app.query_params["head"]) == ("2", str(which))
         assert [meta["open"] for meta, _arrays in payloads(app, "layer_head_map")] == [[2, which]] * 3
         assert f"<b>L2H{which}</b>" in html(app)
@@ -159,21 +155,18 @@ def test_the_search_can_be_stopped_and_goes_on_where_it_was(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(kv_pull, "BUDGET", -1.0)  # no time to look at a job
         app = open_app(page=PAGE, heads="effects", text="A dog and a cat")
-        no_failure(app)
         assert np.isnan(maps(app)[0]).all()
         app.button(key="effect_stop").click().run()
         assert [button.key for button in app.button if "effect" in (button.key or "")] == ["effect_start"]
     app.run()
     assert np.isnan(maps(app)[0]).all()  # stopped is stopped, however much time there is
     finished(app.button(key="effect_start").click().run())
-    no_failure(app)
     np.testing.assert_allclose(maps(app)[0], expected(top("A dog and a cat"), "A dog and a cat").lost, atol=1e-5)
 
 
 @pytest.mark.long  # test_cell.py and test_masks.py have such a model too
 def test_layers_without_attention_are_empty_and_named(folder_of):
     app = open_view(model=folder_of("jamba"), text="some text")
-    no_failure(app)
     assert sentences(app) == []
     meta, arrays = payloads(app, "layer_head_map")[0]
     assert set(meta["notes"]) == {"0", "2"}
@@ -183,7 +176,6 @@ def test_layers_without_attention_are_empty_and_named(folder_of):
 
 def test_a_family_without_attribution_says_so_once_and_is_ablated(folder_of):
     app = open_view(model=folder_of("gemma2"), text="some text")
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert "cannot be separated in this model" in sentences(app)[0]
     lost, pushed, written = maps(app)
@@ -194,7 +186,6 @@ def test_a_family_without_attribution_says_so_once_and_is_ablated(folder_of):
 
 def test_an_encoder_predicts_no_next_token_and_says_so(folder_of):
     app = open_app(page=PAGE, heads="effects", model=folder_of("bert"), text="some text")
-    no_failure(app)
     assert sentences(app) == [
         "This model sees the whole text at once and predicts no next token for which a head could matter."
     ]
@@ -204,8 +195,7 @@ def test_an_encoder_predicts_no_next_token_and_says_so(folder_of):
 def test_the_snippet_gives_the_three_maps():
     opened: Any = SimpleNamespace(capture=capture(), runner=runner())
     wanted = expected(top())
-    names: dict[str, Any] = {}
-    exec(compile(effects_snippet(opened, Effects(top(), wanted, True)), "snippet", "exec"), names)
+    names = ran(effects_snippet(opened, Effects(top(), wanted, True)))
     np.testing.assert_allclose(names["lost"], wanted.lost, atol=1e-6)
     np.testing.assert_allclose(names["pushed"], wanted.pushed, atol=1e-6)
     np.testing.assert_allclose(names["written"], wanted.written, atol=1e-6)

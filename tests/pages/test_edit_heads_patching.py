@@ -13,6 +13,7 @@ from analysis.patching import logit_difference
 from jobs.second_text import PAIRS
 from model_runner import CaptureRequest, load_runner
 from model_runner.questions import PatchStream
+from tests.pages.expected import capture, runner
 from tests.pages.patch_driving import (
     CLOSE,
     DIFFERENT,
@@ -20,18 +21,16 @@ from tests.pages.patch_driving import (
     PAGE,
     N,
     box,
-    capture,
     changes,
     chosen,
     computed,
     finished,
     opened,
-    runner,
     setting,
     tokens,
 )
-from tests.ui.driving import html, no_failure, open_app, payload, send, sentences
-from ui.session import DEFAULT_TEXT
+from tests.ui.driving import html, open_app, payload, send, sentences
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -107,7 +106,6 @@ def test_chosen_tokens_are_compared_and_in_the_address():
     first, second = (runner().ids_of(text)[0] for text in (" ran", " had"))
     app = opened(patch_first=str(first))
     chosen(app, "Second token").set_value(second).run()
-    no_failure(app)
     assert app.query_params["edit_heads.second"] == str(second)
     finished(app)
     found = runner().submit(PatchStream(capture().request, capture(OTHER).request, 5, (first, second))).result()
@@ -153,7 +151,6 @@ def test_generated_tokens_follow_both_texts():
 
 def test_a_click_opens_the_layer_and_pins_the_position():
     app = send(opened(), "layer_head_map", "head", [2, 6])
-    no_failure(app)
     assert (app.query_params["layer"], app.query_params["query"]) == ("2", "6")
     assert payload(app, "layer_head_map")[0]["open"] == [2, 6]
     assert payload(app, "token_strip")[0]["selected"] == 6
@@ -161,7 +158,6 @@ def test_a_click_opens_the_layer_and_pins_the_position():
 
 def test_a_click_on_a_head_opens_it():
     app = send(opened(patch="heads", layer="3", head="0"), "layer_head_map", "head", [5, 7])
-    no_failure(app)
     assert payload(app, "layer_head_map")[0]["open"] == [5, 7]
     assert "L3H5" in html(app)
 
@@ -174,7 +170,6 @@ def test_layers_without_softmax_attention_can_be_patched_but_not_opened(folder_o
     found = changes(app)
     assert not np.isnan(found).any()
     app = send(app, "layer_head_map", "head", [2, 1])
-    no_failure(app)
     assert sentences(app) == []
     assert payload(app, "layer_head_map")[0]["open"] == [2, 1]
     app = opened(model=folder, text="some text", patch_text="same text", patch="attention")
@@ -187,11 +182,9 @@ def test_stopped_work_goes_on_where_it_was(monkeypatch):
     app = open_app(page=PAGE, heads="patching")
     assert np.isnan(changes(app)).all()
     app.button(key="patch_stop").click().run()
-    no_failure(app)
     assert any(button.key == "patch_start" for button in app.button)
     monkeypatch.setattr("jobs.pull.BUDGET", 5.0)
     app.run()
     assert np.isnan(changes(app)).any()
     finished(app.button(key="patch_start").click().run())
-    no_failure(app)
     np.testing.assert_allclose(changes(app), computed(setting()), atol=CLOSE)

@@ -13,22 +13,22 @@ from analysis.patching import logit_difference
 from model_runner.local.rerun import Rerun
 from model_runner.questions import PatchHeads
 from pages.edit_heads.patch_export import patch_snippet, patch_tables
+from tests.pages.expected import capture, runner
 from tests.pages.patch_driving import (
     CLOSE,
     DIFFERENT,
     OTHER,
     PAGE,
     box,
-    capture,
     computed,
     opened,
-    runner,
     setting,
     tokens,
 )
-from tests.ui.driving import components, no_failure, open_app, sentences, until
+from tests.ui.driving import components, open_app, sentences, until
+from tests.ui.taken import ran
 from ui import session
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -46,13 +46,11 @@ pytestmark = pytest.mark.table  # its tests take a second each
 )
 def test_a_second_text_that_does_not_fit_is_one_sentence_and_a_way_back(address, sentence):
     app = open_app(page=PAGE, heads="patching", **address)
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert sentence in sentences(app)[0]
     assert "layer_head_map" not in components(app)
     assert box(app).value == address["patch_text"]
     app.button(key="patch_back").click().run()
-    no_failure(app)
     assert box(app).value == OTHER
     assert "edit_heads.text" not in app.query_params
 
@@ -60,7 +58,6 @@ def test_a_second_text_that_does_not_fit_is_one_sentence_and_a_way_back(address,
 def test_an_emptied_box_is_said_and_not_replaced():
     app = opened()
     box(app).set_value("").run()
-    no_failure(app)
     assert "The second text is empty." in sentences(app)[0]
     assert box(app).value == ""
 
@@ -82,7 +79,6 @@ def test_a_token_that_cannot_be_is_one_sentence_and_the_map_stays(address, sente
 
 def test_a_text_too_long_for_a_run_a_token_is_one_sentence():
     app = open_app(page=PAGE, heads="patching", text="dog " * 300)
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert "offered for texts of up to 256 tokens" in sentences(app)[0]
 
@@ -97,7 +93,6 @@ def test_a_text_too_long_for_a_run_a_token_is_one_sentence():
 )
 def test_what_has_no_next_token_to_patch_says_so(folder_of, name, sentence):
     app = open_app(page=PAGE, heads="patching", model=folder_of(name), text="some text")
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert sentence in sentences(app)[0]
 
@@ -108,7 +103,6 @@ def test_a_model_whose_layers_cannot_be_left_out_is_one_sentence(monkeypatch):
     assert loading.wait(60.0)
     monkeypatch.setattr(loading.result().engine, "entered", {})  # what was found without the patch above
     app = open_app(page=PAGE, heads="patching", patch_first="21")
-    no_failure(app)
     until(app, sentences)
     assert len(sentences(app)) == 1
     assert "the layers of this model cannot be run by themselves" in sentences(app)[0]
@@ -123,8 +117,7 @@ def test_the_snippet_gives_the_numbers_of_the_map(kind, reversed):
     one = setting(kind, reversed=reversed)
     page: Any = SimpleNamespace(capture=capture(), layer=3, head=2)
     found: Any = SimpleNamespace(setting=one)
-    names: dict[str, Any] = {}
-    exec(compile(patch_snippet(page, found), "snippet", "exec"), names)
+    names = ran(patch_snippet(page, found))
     np.testing.assert_allclose(names["changes"].numpy(), computed(one), atol=CLOSE)
     assert names["before"] == logit_difference(one.plain, tokens())
     assert names["goal"] == logit_difference(one.other, tokens())

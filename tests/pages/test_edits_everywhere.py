@@ -12,8 +12,8 @@ from pages.entries import ENTRIES
 from tests.pages.expected import ROUNDING, masked, runner, weights
 from tests.pages.test_film import more
 from tests.pages.test_film import tokens as film_tokens
-from tests.ui.driving import html, no_failure, open_app, payload, sentences
-from ui.session import DEFAULT_TEXT
+from tests.ui.driving import html, open_app, payload, sentences
+from ui.address import DEFAULT_TEXT
 
 EDITS = (Blocked(((7, 0), (7, 3)), (3,), (7,)), ScaledHead(2, 1, 0.0))
 CARRIED = {"edits": written(EDITS), "everywhere": "1"}
@@ -33,14 +33,12 @@ def changed(text: str = DEFAULT_TEXT):
 
 def test_heads_show_the_changed_model_and_the_sidebar_says_so_until_it_is_undone():
     app = open_app(**HERE, **CARRIED)
-    no_failure(app)
     exact = changed().weights(3, 7).numpy()
     assert np.abs(exact - weights(3, 7)).max() > 0.01
     shown = np.nan_to_num(payload(app, "head_map")[1]["values"])
     np.testing.assert_allclose(shown, exact, atol=ROUNDING)
     assert "changed by 2 edits" in html(app)
     app.button(key="drop_edits").click().run()
-    no_failure(app)
     np.testing.assert_allclose(payload(app, "head_map")[1]["values"], masked(weights(3, 7)), atol=ROUNDING)
     assert "changed by" not in html(app)
     assert app.query_params["edits"] == CARRIED["edits"], "the list itself is kept"
@@ -50,7 +48,6 @@ def test_heads_show_the_changed_model_and_the_sidebar_says_so_until_it_is_undone
 @pytest.mark.parametrize("page", [entry.file for entry in ENTRIES])
 def test_every_page_opens_with_the_changed_model_or_says_that_it_begins_without_it(page: str):
     app = open_app(page=page, **HERE, **CARRIED)
-    no_failure(app)
     said = "begins with the model as it is" in html(app)
     assert said == (page in OWN)
 
@@ -77,7 +74,7 @@ def test_the_other_pages_show_the_changed_model_s_numbers_too():
 
 def test_a_pattern_that_looks_ahead_shows_in_heads_and_is_named_where_a_text_goes_on():
     address = {"edits": written((Masked("prefix", (("length", 16),)),)), "everywhere": "1"}
-    no_failure(open_app(**address))
+    open_app(**address)
     for page in ("pages/film/page.py", "pages/next_token/page.py"):
         app = open_app(page=page, **address)
         assert any("tokens see later ones" in sentence for sentence in sentences(app)), page
@@ -92,13 +89,11 @@ def test_hidden_cells_beyond_the_text_are_told():
 def test_a_change_that_is_carried_joins_the_edits_that_were_collected():
     app = open_app(page="pages/sharing/page.py", kv_heads="1", edits="ScaledHead(3,1,0.0);SharedKeys(2)")
     app.toggle(key="everywhere").set_value(True).run()
-    no_failure(app)
     assert app.query_params["edits"] == "ScaledHead(3,1,0.0);SharedKeys(1)"
 
 
 def test_what_is_no_edit_is_told_and_left_out_and_the_others_are_made():
     app = open_app(edits="nonsense;ScaledHead(3,1,0.0)", everywhere="1")
-    no_failure(app)
     assert sentences(app) == ["This change cannot be made: “nonsense” in the address is no edit."]
     assert app.query_params["edits"] == "ScaledHead(3,1,0.0)"
     assert "changed: L3H1 ablated" in html(app)
@@ -110,7 +105,6 @@ def test_beside_the_badge_stands_which_edit_it_is_and_the_way_back():
     assert "changed: L3H1 ablated + 1" in badge
     assert "L2H2 = its mean" in badge  # in full where it is pointed at
     app.button(key="undo_edits").click().run()
-    no_failure(app)
     assert "atlas-badge changed'" not in html(app)
     assert app.query_params["edits"] == "ScaledHead(3,1,0.0);MeanHead(2,2)"  # the list stays
 
@@ -120,7 +114,6 @@ def test_edits_that_cannot_be_made_are_one_sentence_and_can_be_undone():
     assert not app.exception
     assert len(app.warning) == 1
     app.button(key="drop_edits").click().run()
-    no_failure(app)
     np.testing.assert_allclose(payload(app, "head_grid")[1]["thumbnails"].shape, (8, 8, 8, 8))
 
 
@@ -134,9 +127,7 @@ def test_edits_that_cannot_be_made_are_one_sentence_and_can_be_undone():
 )
 def test_what_a_page_changed_can_be_carried_over_every_page(page: str, address: dict[str, str], edit: str):
     app = open_app(page=page, **address)
-    no_failure(app)
     app.toggle(key="everywhere").set_value(True).run()
-    no_failure(app)
     assert app.query_params["edits"].startswith(edit)
     assert "changed by 1 edit" in html(app)
     assert "Other pages show the model changed like this now." in html(app), "where it was asked for"

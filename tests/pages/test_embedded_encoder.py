@@ -1,4 +1,4 @@
-"""The embedded encoder in the app: texts with hidden words, in which every token looks both ways."""
+"""The embedded encoder: texts with hidden words, in which every token looks both ways; pages: test_every_model.py."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import pytest
 
 from analysis.examples import OF_MODEL, examples_of
 from tests.pages.test_families_sentences import A, B, by_transformers
-from tests.ui.driving import beside_head, html, no_failure, open_app, payload, sentences
+from tests.ui.driving import beside_head, html, open_app, payload
 
-PAGES = ("cell", "positions", "masks", "sharing", "edit_heads", "block")  # that have something to show of any model
-GOING_ON = ("next_token", "film", "kv_cache")
 TEXT = OF_MODEL["encoder"][0].text
 
 pytestmark = pytest.mark.table  # every page
@@ -19,11 +17,9 @@ pytestmark = pytest.mark.table  # every page
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_its_examples_come_with_it_in_the_readers_language_first(lang):
     app = open_app(lang=lang, model="encoder")
-    no_failure(app)
     first = examples_of("encoder", lang)[0]
     assert first.text.isascii() is (lang == "en")
     app.button(key="example_0").click().run()
-    no_failure(app)
     assert app.text_area(key="text_box").value == first.text
     assert beside_head(app) == {"lang": lang, "model": "encoder", "text": first.text}
     assert "⟨MASK⟩" in payload(app, "token_strip")[0]["labels"]
@@ -31,7 +27,6 @@ def test_its_examples_come_with_it_in_the_readers_language_first(lang):
 
 def test_it_opens_at_the_hidden_word_and_guesses_it():
     app = open_app(model="encoder", text=TEXT)
-    no_failure(app)
     meta, _ = payload(app, "token_strip")
     assert meta["labels"][meta["selected"]] == "⟨MASK⟩"
     page = html(app)
@@ -46,38 +41,20 @@ def test_it_opens_at_the_hidden_word_and_guesses_it():
 def test_two_sentences_have_the_map_and_the_guess_that_transformers_reads_with_their_types():
     _types, weights, guesses = by_transformers()
     app = open_app(model="encoder", text=f"{A}[SEP]{B}", layer="1", head="2")
-    no_failure(app)
     np.testing.assert_allclose(payload(app, "head_map")[1]["values"], weights, atol=1e-3)
     page = html(app)
     assert "atlas-badge ok" in page
     assert all(one.replace("<", "&lt;") in page for one in guesses)
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_page_that_needs_no_next_token_shows_it(page):
-    app = open_app(page=f"pages/{page}/page.py", model="encoder", text=TEXT)
-    no_failure(app)
-    assert "atlas-badge ok" in html(app)
-
-
-@pytest.mark.parametrize("page", GOING_ON)
-def test_the_others_say_why_they_cannot(page):
-    app = open_app(page=f"pages/{page}/page.py", model="encoder", text=TEXT)
-    no_failure(app)
-    (said,) = sentences(app)
-    assert said.startswith("The model encoder (bert) cannot continue a text")
-
-
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_an_example_of_the_model_before_becomes_one_of_its_own_and_any_other_text_stays(lang):
     app = open_app(lang=lang)
     app.selectbox(key="model_box").set_value("encoder").run()
-    no_failure(app)
     first = examples_of("encoder", lang)[0].text
     assert app.text_area(key="text_box").value == first
     assert beside_head(app) == {"lang": lang, "model": "encoder", "text": first}
     app.selectbox(key="model_box").set_value("default").run()
-    no_failure(app)
     assert app.text_area(key="text_box").value == examples_of("default", lang)[0].text
     app = open_app(lang=lang, text="my own [MASK]")
     app.selectbox(key="model_box").set_value("encoder").run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.ui.driving import html, no_failure, open_app, payload, payloads
+from tests.ui.driving import html, open_app, payload, payloads
 
 MASKS = "pages/masks/page.py"
 PLACES = {
@@ -22,7 +22,6 @@ PLACES = {
 def test_the_next_token_is_not_said_of_an_encoder(folder_of, place):
     page = f"pages/{place.partition(',')[0]}/page.py"
     app = open_app(page=page, model=folder_of("bert"), text="some text", query="3", **PLACES[place])
-    no_failure(app)
     assert "Token at 3" in html(app)
     assert "Next token" not in html(app)
 
@@ -30,7 +29,6 @@ def test_the_next_token_is_not_said_of_an_encoder(folder_of, place):
 def test_an_encoders_windows_have_two_sides_in_the_gallery_and_on_the_model(folder_of):
     bert = folder_of("bert")
     app = open_app(page=MASKS, model=bert, mask_window="3", text="some text")
-    no_failure(app)
     meta, arrays = payload(app, "mask_gallery")
     shown = arrays["reached"] == 1
     far = abs(np.subtract.outer(np.arange(len(shown)), np.arange(len(shown))))
@@ -38,5 +36,4 @@ def test_an_encoders_windows_have_two_sides_in_the_gallery_and_on_the_model(fold
     assert not meta["causal"]
     assert app.slider(key="masks.values.window").label.startswith("window · keys to either side")
     app = open_app(page=MASKS, model=bert, mask_window="3", text="some text", masks="model", layer="1", head="0")
-    no_failure(app)
     np.testing.assert_array_equal(np.isfinite(payloads(app, "head_map")[1][1]["values"]), shown)

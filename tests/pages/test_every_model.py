@@ -6,15 +6,19 @@ import pytest
 
 from jobs.models_offered import EMBEDDED
 from pages.entries import ENTRIES
-from tests.ui.driving import html, no_failure, open_app, sentences
+from tests.ui.driving import html, open_app, sentences
 
 PAGES = [entry.file.split("/")[1] for entry in ENTRIES]
 NO_CHANGE = "This change cannot be made: its attention does not go through transformers' attention interface"
 NO_ROTATION = "has no rotation: its queries and keys do not depend on positions this way."
 GROWS = "it adds a bias to its scores, which is not known of a text that grows."
 ONE_STACK = "So far this is only done for models with one stack of layers"
-NOT_NEXT = "cannot continue a text: "
-HEARS = "cannot be captured: its encoder reads sound, and only texts can be looked at so far."
+ONE_STACK_ONLY = (
+    f"{ONE_STACK}; translator is an encoder–decoder. "
+    "Other pages and views show it, Heads first of all; or choose another model here."
+)
+NOT_NEXT = "The model encoder (bert) cannot continue a text: "
+HEARS = "cannot be captured: its encoder reads sound, and of such models only Whisper can be looked at so far."
 NO_SOFTMAX = "cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
 # model → page → what the one sentence has in it, where there is one; the page named "" stands for all others
 TABLE: dict[str, dict[str, str]] = {
@@ -22,15 +26,19 @@ TABLE: dict[str, dict[str, str]] = {
     "bloom": {"positions": NO_ROTATION, "film": GROWS, "kv_cache": GROWS, "sharing": NO_CHANGE},
     "jamba": {"positions": NO_ROTATION},
     "mamba": {"": NO_SOFTMAX},
-    "whisper": {"": HEARS},
+    "hears": {"": HEARS},
+    "whisper": {"positions": NO_ROTATION, **dict.fromkeys(("compare", "long_texts", "masks", "sharing"), ONE_STACK)},
     "default": {},
     "encoder": {"positions": NO_ROTATION, **dict.fromkeys(("next_token", "film", "kv_cache"), NOT_NEXT)},
     "translator": {
         "positions": NO_ROTATION,
-        **dict.fromkeys(("compare", "long_texts", "masks", "sharing"), ONE_STACK),
+        **dict.fromkeys(("compare", "long_texts", "masks", "sharing"), ONE_STACK_ONLY),
     },
 }
-OFTEN = [("gptj", "sharing"), ("bloom", "positions"), ("translator", "compare")]
+OFTEN = [
+    ("gptj", "sharing"), ("bloom", "positions"), ("translator", "compare"), ("translator", "masks"),
+    ("encoder", "cell"), ("encoder", "film"), ("whisper", "cell"),
+]  # fmt: skip
 NO_CAPTURE = [("bloom", "film"), ("encoder", "film")]
 
 EXAMPLES = {
@@ -54,9 +62,8 @@ def test_a_page_shows_it_or_says_why_not(folder_of, name, page):
     embedded = name in EMBEDDED
     text = EXAMPLES[name] if embedded else "some text here"
     app = open_app(page=f"pages/{page}/page.py", model=name if embedded else folder_of(name), text=text)
-    no_failure(app)
     said, expected = sentences(app), TABLE[name].get(page, TABLE[name].get(""))
     assert len(said) == (expected is not None), said
     assert expected is None or expected in said[0]
-    shown = expected not in (NO_SOFTMAX, HEARS, ONE_STACK) and (name, page) not in NO_CAPTURE
+    shown = not (expected or "").startswith((NO_SOFTMAX, HEARS, ONE_STACK)) and (name, page) not in NO_CAPTURE
     assert ("atlas-badge ok" in html(app)) is shown

@@ -10,7 +10,9 @@ from streamlit.testing.v1 import AppTest
 
 from pages.entries import ENTRIES
 from tests.pages.test_browser_axe import VIEWS
-from tests.ui.driving import no_failure, open_app
+from tests.ui.driving import open_app
+
+pytestmark = pytest.mark.table  # every option of a view
 
 FILES = {entry.address: entry.file for entry in ENTRIES}
 ELSEWHERE = {"choice_lang", "model_box", "device", "dtype"}  # of every page, and tested of each
@@ -51,14 +53,12 @@ def choose(app: AppTest, kind: str, identity: str, words: str) -> None:
 def test_nothing_fails(path: str, address: str) -> None:
     place = dict(parse_qsl(address, keep_blank_values=True))
     app = open_app(page=FILES[path], **place)
-    no_failure(app)
     every = options(app)
     assert every
     for kind, identity, words in every:
         if all(one != (kind, identity, words) for one in options(app)):
             app = open_app(page=FILES[path], **place)  # what was chosen before took it away
-        choose(app, kind, identity, words)
         try:
-            no_failure(app)
+            choose(app, kind, identity, words)
         except AssertionError as failed:
             raise AssertionError(f"{identity}: {words}") from failed

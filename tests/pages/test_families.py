@@ -21,7 +21,6 @@ from tests.ui.driving import (
     button,
     components,
     html,
-    no_failure,
     open_app,
     payload,
     payloads,
@@ -29,7 +28,7 @@ from tests.ui.driving import (
     sentences,
 )
 from ui import session
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 from viz.distribution import percent
 
 pytestmark = pytest.mark.table  # its tests take a second each
@@ -62,7 +61,6 @@ WHOLE = {
 
 def test_every_card_is_the_mask_of_its_own_model_at_the_tokens_of_this_text():
     app = opened()
-    no_failure(app)
     meta, arrays = payload(app, "family_masks")
     assert (meta["selected"], [one["name"] for one in meta["kinds"]]) == ("causal", list(WHOLE))
     for one, cells, make in zip(meta["kinds"], arrays["cells"], WHOLE.values(), strict=True):
@@ -75,7 +73,6 @@ def test_every_card_is_the_mask_of_its_own_model_at_the_tokens_of_this_text():
 @pytest.mark.parametrize("kind", ["causal", "prefix", "encoder"])
 def test_the_open_kind_shows_its_models_weights_and_what_it_says(kind):
     app = opened(family=kind)
-    no_failure(app)
     made = WHOLE[kind]()
     layer, head = (6, 4) if kind == "prefix" else first_head(made)  # a prefix: the head of the causal model
     meta, arrays = payload(app, "head_map")
@@ -93,7 +90,6 @@ def test_the_open_kind_shows_its_models_weights_and_what_it_says(kind):
 
 def test_an_encoder_decoder_shows_where_it_looks_across_and_what_it_is_forced_to_say():
     app = opened(family="two")
-    no_failure(app)
     made = capture("translator", attention="cross")
     _meta, arrays = payload(app, "head_map")
     np.testing.assert_allclose(arrays["values"], made.weights(*first_head(joined(made))), atol=1e-3)
@@ -102,7 +98,6 @@ def test_an_encoder_decoder_shows_where_it_looks_across_and_what_it_is_forced_to
     assert f"mean −ln p: {loss(teacher_forced(free, end_of(free))):.3g} nats" in html(app)
     assert "differs" not in html(app).split("</style>")[-1]
     app.text_input(key="family_target").set_value(FORCED).run()
-    no_failure(app)
     forced = capture("translator", target=FORCED)
     rows = teacher_forced(forced, end_of(forced))
     page = html(app)
@@ -113,7 +108,6 @@ def test_an_encoder_decoder_shows_where_it_looks_across_and_what_it_is_forced_to
     app.button(key="family_free").click().run()
     assert "target" not in beside_head(app)
     app.button(key="family_force").click().run()  # one that it offers, a word another than its own
-    no_failure(app)
     other = beside_head(app)["target"]
     assert other != free.text
     assert f"mean −ln p: {loss(teacher_forced(free, end_of(free))):.3g} nats" not in html(app)
@@ -123,7 +117,6 @@ def test_an_encoder_decoder_shows_where_it_looks_across_and_what_it_is_forced_to
 def test_the_other_attentions_of_two_texts_can_be_chosen(attention):
     app = opened(family="two", head="1.2")
     app.segmented_control(key="family_attention").set_value(attention).run()
-    no_failure(app)
     assert beside_head(app)["attention"] == attention
     assert "families.head" not in beside_head(app)  # that of another attention
     made = capture("translator", attention=attention)
@@ -133,12 +126,10 @@ def test_the_other_attentions_of_two_texts_can_be_chosen(attention):
 
 def test_a_card_opens_its_kind_and_drops_the_place_of_the_one_before():
     app = opened(family="causal", head="2.3", query="5", key="1", window="2-6-0-4")
-    no_failure(app)
     meta, arrays = payload(app, "head_map")
     np.testing.assert_allclose(np.nan_to_num(arrays["values"]), capture("default").weights(2, 3)[2:6, :4], atol=1e-3)
     assert (meta["window"], meta["selected"]) == ([2, 6, 0, 4], [5, 1])
     send(app, "family_masks", "kind", "encoder")
-    no_failure(app)
     assert beside_head(app) == {"families.family": "encoder"}
     assert payload(app, "family_masks")[0]["selected"] == "encoder"
 
@@ -146,7 +137,6 @@ def test_a_card_opens_its_kind_and_drops_the_place_of_the_one_before():
 def test_clicks_in_the_map_stay_in_the_address_of_this_page():
     app = opened(family="encoder")
     send(app, "head_map", "cell", [2, 4])
-    no_failure(app)
     assert beside_head(app) == {"families.family": "encoder", "families.query": "2", "families.key": "4"}
     send(app, "head_map", "window", [0, 3, 0, 5])
     assert beside_head(app)["families.window"] == "0-3-0-5"
@@ -157,10 +147,8 @@ def test_clicks_in_the_map_stay_in_the_address_of_this_page():
 
 def test_another_word_is_hidden_and_a_text_that_hides_one_itself_is_read_as_it_is():
     app = opened(family="encoder", word="1")
-    no_failure(app)
     assert payload(app, "head_map")[0]["row_labels"][1:4] == ["The", "⟨MASK⟩", "·chased"]
     app = opened(model="encoder", text="Monday, Tuesday, [MASK], Thursday.")
-    no_failure(app)
     assert payload(app, "family_masks")[0]["selected"] == "encoder"
     assert not [one for one in app.selectbox if one.key == "families.word"]
     assert "·Wednesday" in html(app)
@@ -171,7 +159,6 @@ def test_another_word_is_hidden_and_a_text_that_hides_one_itself_is_read_as_it_i
 
 def test_the_length_of_the_prefix_is_the_masks():
     app = opened(family="prefix", length="6")
-    no_failure(app)
     _meta, arrays = payload(app, "family_masks")
     np.testing.assert_array_equal(arrays["cells"][1, :8, :8], family_mask(capture("default", length=6)).cells)
     app = opened(family="prefix", length="900")  # as far as the text goes
@@ -181,7 +168,6 @@ def test_the_length_of_the_prefix_is_the_masks():
 @pytest.mark.long
 def test_a_model_of_the_visitors_own_stands_beside_the_embedded_one_of_its_kind(folder_of):
     app = opened(model=folder_of("bert"), text="some text here")
-    no_failure(app)
     meta, _ = payload(app, "family_masks")
     assert meta["selected"] == "encoder"
     assert "The open model is of this kind" in meta["kinds"][2]["note"]
@@ -195,7 +181,6 @@ def test_a_model_of_the_visitors_own_stands_beside_the_embedded_one_of_its_kind(
 @pytest.mark.long  # a folder is tried in a process of its own first
 def test_an_encoder_decoder_of_the_visitors_own_has_its_controls_above():
     app = opened(model=str(EMBEDDED["translator"]), text="The wolf loves Mary.")
-    no_failure(app)
     assert payload(app, "family_masks")[0]["selected"] == "two"
     assert components(app).count("head_map") == 2
     assert [one.key for one in app.text_input] == ["target"]
@@ -204,7 +189,6 @@ def test_an_encoder_decoder_of_the_visitors_own_has_its_controls_above():
 @pytest.mark.parametrize("name", ["", "known"])
 def test_the_embedded_translator_is_opened_with_its_own_text(name):
     app = opened(model="translator", **({"view": "known"} if name == "known" else {}))
-    no_failure(app)
     assert sentences(app) == []
     if name != "known":
         assert payload(app, "family_masks")[0]["selected"] == "two"
@@ -216,7 +200,6 @@ def test_what_a_server_does_not_show_is_drawn_by_its_rule_and_said(monkeypatch):
     session.model_cache.clear()
     try:
         app = opened(family="two")
-        no_failure(app)
         said = "This server shows no model of this kind: only the rule of its mask is drawn."
         assert [one.replace("\\", "") for one in sentences(app)] == [said]
         meta, arrays = payload(app, "family_masks")
@@ -241,7 +224,6 @@ def test_what_a_server_does_not_show_is_drawn_by_its_rule_and_said(monkeypatch):
 )
 def test_what_is_not_possible_is_one_sentence_and_the_rest_stays(address, said):
     app = opened(**address)
-    no_failure(app)
     assert any(said in one.replace("\\", "") for one in sentences(app)) or not said
     assert len(sentences(app)) == bool(said)
     assert {"family_masks", "head_map"} <= set(components(app))
@@ -260,7 +242,6 @@ NO_TEXT = "There is no text to look at. Type a sentence, or pick one of the exam
 def test_any_text_is_read_by_every_kind(text):
     for kind in WHOLE:
         app = opened(text=text, family=kind)
-        no_failure(app)
         nothing_left = text == "[MASK]" and kind != "encoder"
         assert sentences(app) == [NO_TEXT] * nothing_left
         assert "family_masks" in components(app)
@@ -270,7 +251,6 @@ def test_any_text_is_read_by_every_kind(text):
 @pytest.mark.long
 def test_a_text_too_long_for_one_kind_is_said_where_it_is_and_the_others_stay():
     app = opened(text="dog cat " * 400, family="encoder")
-    no_failure(app)
     (said,) = sentences(app)
     assert "512" in said
     send(app, "family_masks", "kind", "causal")

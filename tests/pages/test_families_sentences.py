@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +12,8 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from model_runner.local.model_folder import EMBEDDED
 from model_runner.tokens import second_starts
 from tests.pages.test_families import capture, opened
-from tests.ui.driving import html, no_failure, payload
-from tests.ui.taken import taken
-from ui import view as ui_view
+from tests.ui.driving import html, payload
+from tests.ui.taken import offers, ran
 from viz.distribution import percent
 
 A, B = "The dog ran home.", "It was [MASK]."
@@ -42,7 +40,6 @@ def by_transformers() -> tuple[np.ndarray, np.ndarray, list[str]]:
 def test_of_two_sentences_the_map_the_shares_and_the_guess_are_those_that_transformers_reads_with_types(part):
     types, weights, guesses = by_transformers()
     app = opened(family="encoder", text=f"{A}[SEP]{B}", part=part, head="1.2")
-    no_failure(app)
     values = payload(app, "head_map")[1]["values"]
     rows, columns = (types == "ab".index(letter) if part != "all" else types >= 0 for letter in part[:2])
     np.testing.assert_allclose(values[np.ix_(rows, columns)], weights[np.ix_(rows, columns)], atol=1e-3)
@@ -57,7 +54,6 @@ def test_of_two_sentences_the_map_the_shares_and_the_guess_are_those_that_transf
 def test_of_two_sentences_one_part_of_the_map_is_drawn_and_the_other_kinds_read_one_text():
     pair = "The dog ran home.[SEP]It was [MASK]."
     app = opened(family="encoder", text=pair, part="ba", head="1.2")
-    no_failure(app)
     made = capture("encoder", pair)
     start, weights = second_starts(made.tokens), made.weights(1, 2).numpy()
     values = payload(app, "head_map")[1]["values"]
@@ -71,12 +67,9 @@ def test_of_two_sentences_one_part_of_the_map_is_drawn_and_the_other_kinds_read_
 
 @pytest.mark.parametrize("address", [{"family": "two"}, {"family": "prefix"}, {"family": "encoder", "part": "ab"}])
 def test_the_python_lines_give_the_map_and_the_mask_that_are_drawn(monkeypatch, address):
-    kept: list[Any] = []
-    monkeypatch.setattr(ui_view, "show_take_away", lambda here, shown: kept.append(taken(here, shown)))
+    kept = offers(monkeypatch)
     app = opened(text="The dog ran home.[SEP]It was late.", word="1", **address)
-    no_failure(app)
     take = kept[-1]
-    names: dict[str, Any] = {}
-    exec(compile(take.snippet, "snippet", "exec"), names)
+    names = ran(take.snippet)
     np.testing.assert_allclose(names["values"], payload(app, "head_map")[1]["values"], atol=1e-3)
     np.testing.assert_array_equal(names["mask"], take.arrays["mask"])

@@ -17,7 +17,7 @@ from pages.film.ways import MOST, written
 from tests.browser import PATIENCE
 from tests.pages.test_film import PAGE, film, force, ids, more, tokens
 from tests.pages.visiting import address, text_box, visit, wait_for_rest
-from tests.ui.driving import beside_head, no_failure, open_app, payload, send, sentences
+from tests.ui.driving import beside_head, open_app, payload, send, sentences
 
 
 def tree(app: AppTest) -> dict[str, Any]:
@@ -33,13 +33,11 @@ def settled(app: AppTest) -> AppTest:
         if not wanted and not film(app)["pending"]:
             break
         send(app, "film", "more", {"film": name, "have": have, "at": at, "wanted": wanted, "ask": ask})
-    no_failure(app)
     return app
 
 
 def typed(app: AppTest, words: str) -> AppTest:
     app.text_input(key="film_typed").set_value(words).run()
-    no_failure(app)
     return app
 
 
@@ -109,7 +107,6 @@ def test_beams_are_as_long_as_the_film_may_be():
     app.selectbox(key="film_width").set_value(2)
     app.button(key="film_beams").click().run()
     app.number_input(key="film.length").set_value(3).run()
-    no_failure(app)
     assert max(len(node.split(".")) for node in tree(app)["ids"]) == 3
     again = settled(open_app(page=PAGE, **app.query_params))
     assert tree(again)["ids"] == tree(app)["ids"]
@@ -126,14 +123,13 @@ def test_beams_are_as_long_as_the_film_may_be():
         ("open~~steps.3~seed.x", "“x” is not a number for seed."),
         ("open~~steps.3~colour.1", "“steps.3~colour.1” is no choice for list of branches."),
         ("open~~steps.3~top_p.7", "Top-p is 7.0; it must be above 0 and at most 1 (off)."),
-        ("open~~steps.3~forced.0.99999", "“0.99999” is not a number for forced tokens."),
+        ("open~~steps.3~forced.0.99999", "“0.99999” is not a whole number for forced tokens."),
         ("open" + "~~steps.2" * MOST, f"“{('open' + '~~steps.2' * MOST)[:40]}…” is no choice for list of branches."),
         ("a" * (LONGEST_WAYS + 1), f"The list of branches has more than {LONGEST_WAYS} characters."),
     ],
 )
 def test_what_is_no_list_of_ways_is_one_sentence(ways, said):
     app = open_app(page=PAGE, **{"film.ways": ways})
-    no_failure(app)
     assert sentences(app) == [said] * bool(said)
     assert tokens(app) == ids(1)
     assert beside_head(app) == {}

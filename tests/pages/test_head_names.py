@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.ui.driving import no_failure, open_app, payloads
+from tests.ui.driving import open_app, payloads
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,6 @@ from tests.ui.driving import no_failure, open_app, payloads
 )
 def test_the_lists_of_heads_name_the_shared_head(page, key, shown):
     app = open_app(page=page, layer="3", head="5", edit="swap")
-    no_failure(app)
     assert shown in app.selectbox(key=key).options
 
 
@@ -33,11 +32,9 @@ def test_the_lists_of_heads_name_the_shared_head(page, key, shown):
 )
 def test_the_maps_of_edited_heads_are_drawn_by_group(address, expected):
     app = open_app(page="pages/edit_heads/page.py", layer="3", head="5", **address)
-    no_failure(app)
     assert [(meta["group"], meta["group_axis"]) for meta, _ in payloads(app, "layer_head_map")] == expected
 
 
 def test_the_masks_page_names_it_too():
     app = open_app(page="pages/masks/page.py", masks="model")
-    no_failure(app)
     assert app.multiselect(key="masks.heads").options == [f"H{head} · kv {head // 2}" for head in range(8)]

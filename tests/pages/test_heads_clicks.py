@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.pages.expected import ROUNDING, capture, masked, weights
-from tests.ui.driving import html, no_failure, open_app, payload, send, type_text
+from tests.ui.driving import html, open_app, payload, send, type_text
 
 HERE = {"layer": "3", "head": "7"}
 
@@ -20,7 +20,6 @@ def place(app) -> tuple[object, ...]:
 
 def test_a_click_on_a_head_opens_it():
     app = send(open_app(), "head_grid", "head", [2, 5])
-    no_failure(app)
     assert "<b>L2H5</b>" in html(app)
     assert payload(app, "head_grid")[0]["selected"] == [2, 5]
     np.testing.assert_allclose(payload(app, "head_map")[1]["values"], masked(weights(2, 5)), atol=ROUNDING)
@@ -30,7 +29,6 @@ def test_a_click_on_a_head_opens_it():
 def test_of_clicks_that_are_told_together_the_last_one_stays():
     """The first asks for its map before the page; a restarted server hears what the one before had heard."""
     app = send(open_app(), "head_grid", "head", [2, 5], [1, 3])
-    no_failure(app)
     assert app.query_params == {"layer": "1", "head": "3"}
     assert payload(app, "head_grid")[0]["selected"] == [1, 3]
 

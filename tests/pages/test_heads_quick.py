@@ -25,7 +25,7 @@ from tests.pages.visiting import (
     wait_for_heads,
     wait_for_rest,
 )
-from tests.ui.driving import given, no_failure, open_app, payload, send
+from tests.ui.driving import given, open_app, payload, send
 from ui.head_views import DrawnHead
 from ui.page import PageContext
 
@@ -49,12 +49,10 @@ def at_once(app, layer: int, head: int) -> tuple[int, bytes]:
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: "&".join(f"{name}={value}" for name, value in way.items()))
 def test_it_is_what_the_page_then_shows(way):
     app = open_app(**HERE, **way)
-    no_failure(app)
     before = payload(app, "quick_head")[0]
     status, drawn = at_once(app, 2, 5)
     assert (status, bool(drawn)) == (200, True)
     app = send(app, "head_grid", "head", [2, 5])
-    no_failure(app)
     assert drawn == given(app, "head_map")
     assert payload(app, "head_map")[0]["of"] == [2, 5]
     assert payload(app, "quick_head")[0] == before  # nothing new to send
@@ -67,7 +65,6 @@ def test_what_is_read_otherwise_on_the_page_is_not_given():
     app = open_app(
         **HERE, edits=written((Substituted("linear", (), (3,), (5,)),)), everywhere="1", **{"heads.what": "scores"}
     )
-    no_failure(app)
     assert at_once(app, 3, 5) == (200, b"")  # no scores without a softmax: the page says so and shows its map
     assert at_once(app, 1, 5)[1]
 

@@ -14,9 +14,10 @@ from model_runner import CaptureRequest
 from model_runner.errors import BrokenLogits
 from model_runner.questions import CacheLayers
 from pages.kv_cache.race import QUOTED
-from tests.pages.kv_driving import figure, opened, runner
-from tests.ui.driving import button, html, no_failure, payloads, sentences, type_text, until
-from ui.session import DEFAULT_TEXT
+from tests.pages.expected import runner
+from tests.pages.kv_driving import figure, opened
+from tests.ui.driving import button, html, payloads, sentences, type_text, until
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -30,7 +31,6 @@ def raced(app: AppTest) -> AppTest:
 
 def test_the_race_runs_by_itself_and_ends_with_equal_tokens_their_count_and_the_work_of_each():
     app = raced(opened(race_length="50"))
-    no_failure(app)
     assert sentences(app) == []
     assert "equal: 50 of 50" in html(app)
     with_cache, without = figure(app, "race_speed")["data"]
@@ -52,7 +52,6 @@ def test_the_books_times_are_quoted_as_such():
 def test_a_race_can_be_stopped_and_run_again():
     app = opened(race_length="500")
     app.button(key="race_stop").click().run()
-    no_failure(app)
     assert button(app, "race_again")
     app.button(key="race_again").click().run()
     assert button(app, "race_stop")
@@ -86,7 +85,6 @@ def test_tokens_that_differ_are_said_and_marked(monkeypatch):
 
     monkeypatch.setattr(kv_race, "forward", wrong_without_a_cache)
     app = raced(opened(race_length="50"))
-    no_failure(app)
     assert "equal up to token 3" in html(app)
     assert html(app).count("<mark>") == 2
 
@@ -99,7 +97,6 @@ def test_logits_that_are_not_numbers_are_one_sentence_and_the_page_stays(monkeyp
 
     monkeypatch.setattr(kv_race.Lane, "step", broken)
     app = until(opened(), lambda app: bool(sentences(app)))
-    no_failure(app)
     assert "not numbers" in sentences(app)[0]
     assert len(app.get("plotly_chart")) == 3
 
@@ -109,7 +106,6 @@ def test_logits_that_are_not_numbers_are_one_sentence_and_the_page_stays(monkeyp
 
 def test_the_bytes_are_measured_and_equal_to_the_formula():
     app = opened(kv="bytes")
-    no_failure(app)
     assert "2 · layers 8 · kv heads 4 · numbers 32 · tokens 8 · bytes 4" in app.code[0].value
     assert "= 65,536 bytes" in app.code[0].value
     request = CaptureRequest(DEFAULT_TEXT)
@@ -150,14 +146,12 @@ def test_the_length_is_in_the_address():
 )
 def test_a_bad_value_is_said_before_it_is_replaced(address, sentence):
     app = opened(**address)
-    no_failure(app)
     assert sentences(app) == [sentence]
 
 
 @pytest.mark.parametrize("view", ["race", "bytes", "what_if"])
 def test_a_text_of_one_token_is_enough(view):
     app = opened(kv=view, text="a")
-    no_failure(app)
     assert sentences(app) == []
 
 
@@ -181,7 +175,6 @@ def test_a_text_that_fills_the_context_cannot_race_but_has_its_bytes():
 @pytest.mark.parametrize("view", ["race", "bytes", "what_if"])
 def test_an_encoder_says_that_it_keeps_no_cache(folder_of, view):
     app = opened(model=folder_of("bert"), kv=view)
-    no_failure(app)
     assert any("cannot continue a text" in shown for shown in sentences(app)), sentences(app)
     assert app.get("plotly_chart") == []
 
@@ -192,7 +185,6 @@ def test_an_encoder_says_that_it_keeps_no_cache(folder_of, view):
 )
 def test_other_families_are_shown_too(folder_of, name, view):
     app = opened(model=folder_of(name), kv=view, race_length="50")
-    no_failure(app)
     assert sentences(app) == []
     assert app.get("plotly_chart") or payloads(app, "chart")  # at rest, or while it grows
     if view == "bytes":

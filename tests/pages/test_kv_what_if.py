@@ -18,9 +18,11 @@ from model_runner.edits import KeepLast
 from model_runner.python_lines import python_start
 from model_runner.questions import CacheLayers, NextLogits
 from pages.kv_cache.what_if import to_generate, what_if_code
-from tests.pages.kv_driving import figure, opened, runner
-from tests.ui.driving import button, html, no_failure, sentences, until
-from ui.session import DEFAULT_TEXT
+from tests.pages.expected import runner
+from tests.pages.kv_driving import figure, opened
+from tests.ui.driving import button, html, sentences, until
+from tests.ui.taken import ran
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -35,7 +37,6 @@ def logits(*edits: Any):
 
 def test_the_curve_has_every_window_with_sinks_and_without():
     app = answered(sinks="2")
-    no_failure(app)
     alone, sinks = figure(app, "kv_curve")["data"]
     assert alone["x"] == sinks["x"] == list(range(1, 9))
     for window in (1, 4, 8):
@@ -47,7 +48,6 @@ def test_the_curve_has_every_window_with_sinks_and_without():
 def test_the_slider_moves_the_marker_the_next_token_and_the_text():
     app = opened(kv="what_if", sinks="1")
     app.slider(key="kv_cache.keep").set_value(2).run()
-    no_failure(app)
     assert app.query_params["kv_cache.keep"] == "2"
     until(app, lambda app: not button(app, "curve_stop"))
     assert figure(app, "kv_curve")["layout"]["shapes"][0]["x0"] == 2
@@ -72,7 +72,6 @@ def test_the_bytes_left_are_those_of_what_is_kept():
 def test_int8_is_asked_for_all_tokens():
     app = answered(drop="int8")
     assert "W and S change nothing" in html(app)
-    no_failure(app)
     assert not {"kv_cache.keep", "kv_cache.sinks"} & {one.key for one in (*app.slider, *app.selectbox)}
     assert figure(app, "kv_curve")["layout"]["shapes"][0]["type"] == "line"  # its level; no window is marked
     assert len(figure(app, "kv_curve")["layout"]["shapes"]) == 1
@@ -85,7 +84,6 @@ def test_int8_is_asked_for_all_tokens():
 )
 def test_a_window_that_keeps_nothing_is_one_sentence_and_half_the_text_is_used(keep, said):
     app = opened(kv="what_if", keep=keep)
-    no_failure(app)
     assert [said in shown for shown in sentences(app)] == [True]
     assert app.slider(key="kv_cache.keep").value == 4
 
@@ -101,8 +99,7 @@ def test_the_snippet_gives_the_kl_of_the_page_of_a_text_with_a_continuation_too(
     monkeypatch.setattr("ui.i18n.language", lambda: "en")
     capture = runner().capture(CaptureRequest(DEFAULT_TEXT, continuation=(5, 7)))
     page: Any = SimpleNamespace(runner=runner(), capture=capture, layer=3, head=1)
-    names: dict[str, Any] = {}
-    exec(compile(python_start(page.capture.request) + what_if_code(page, Trial(3, 1)), "snippet", "exec"), names)
+    names = ran(python_start(page.capture.request) + what_if_code(page, Trial(3, 1)))
     after = runner().capture(replace(capture.request, edits=Trial(3, 1).edits))
     assert float(names["kl"]) == pytest.approx(kl_nats(capture.logits(-1), after.logits(-1)), rel=1e-4)
     steps = runner().generate(to_generate(page, Trial(3, 1)))
@@ -113,7 +110,7 @@ def test_another_model_continues_the_text_by_itself(folder_of):
     app = opened(kv="what_if")
     own = continued(app)
     app.session_state["model"] = folder_of("llama")
-    no_failure(app.run())
+    app.run()
     assert continued(app) != own
 
 

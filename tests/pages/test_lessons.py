@@ -15,7 +15,7 @@ from lessons.step import Step, written
 from pages.entries import ENTRIES
 from tests.classroom.talking import frames
 from tests.pages.shown import complete, words
-from tests.ui.driving import button, no_failure, open_app, sentences, type_text, widgets
+from tests.ui.driving import button, open_app, sentences, type_text, widgets
 from ui.i18n import LANGUAGES
 
 FILES = {entry.address: entry.file for entry in ENTRIES}
@@ -55,7 +55,6 @@ def beside(app: AppTest, step: Step) -> str:
 def test_a_step_opens_its_picture_and_what_it_names_is_there(language, lesson, number):
     step = lesson.steps[number - 1]
     app = complete(open_step(language, lesson, number))
-    no_failure(app)
     assert sentences(app) == []
     assert not button(app, "lesson_again_here")  # it shows what the step opens: every part of its address counts
     shown = beside(app, step)
@@ -94,7 +93,6 @@ def test_a_lesson_is_gone_through_and_closed_and_the_page_stays():
     app.button(key="lesson_back_here").click().run()
     assert "step" not in app.query_params
     app.button(key="lesson_close").click().run()
-    no_failure(app)
     assert "lesson" not in app.query_params
     assert app.text_area(key="text_box").value == dict(lesson.steps[0].parts)["text"]
 
@@ -109,7 +107,6 @@ def test_a_lesson_is_gone_through_and_closed_and_the_page_stays():
 )
 def test_a_lesson_that_is_not_there_is_one_sentence(place, said):
     app = open_app(**place)
-    no_failure(app)
     assert said in "".join(sentences(app))
 
 
@@ -122,10 +119,8 @@ def test_a_lesson_of_the_hosts_is_there_and_a_broken_one_is_said_while_the_other
     (good / "01.md").write_text(written(step), "utf-8")
     (bad / "01.md").write_text("---\ntitle: Oh\naddress: /nowhere\n---\nWords.", "utf-8")
     app = open_app(page="pages/masks/page.py", lesson="mine", **dict(step.parts))
-    no_failure(app)
     assert step.words in [one.value for one in app.markdown]
     app = open_app(lesson="broken")
-    no_failure(app)
     assert "There is no lesson “broken” here." in "".join(sentences(app))
 
 
@@ -149,20 +144,17 @@ def test_a_step_that_breaks_while_a_class_follows_it_is_one_sentence_and_the_roo
     app = open_app(page=FILES["masks"], lesson="mine", **dict(steps[0].parts))
     app.button(key="open_room").click().run()
     app.button(key="hide_code").click().run()
-    no_failure(app)
     room = app.session_state["room"]
     assert stage(room)["words"] == "Step 1\n\nWords 1."
     (folder / "1.md").write_text(file, "utf-8")
     app.run()
     if button(app, "lesson_next_here"):  # it is a step; what its address says is not
         app.button(key="lesson_next_here").click().run()
-    no_failure(app)
     assert [one for one in sentences(app) if said in one] == sentences(app)
     assert len(sentences(app)) == 1
     assert not room.ended
     assert "Words 1." not in stage(room)["words"]
     assert stage(room)["figures"]
     app.button(key="ask_where").click().run()
-    no_failure(app)
     assert room.poll is not None
     assert [told["state"] for told in frames(room) if told["kind"] == "poll"] == ["open"]

@@ -20,7 +20,7 @@ from model_runner import CaptureRequest
 from model_runner.rotation_edit import NtkTheta, YarnTheta
 from tests.analysis.made import embedded
 from tests.pages.visiting import PATIENCE, visit
-from tests.ui.driving import components, html, no_failure, open_app, payload, send, sentences, until
+from tests.ui.driving import components, html, open_app, payload, send, sentences, until
 
 PAGE = "pages/long_texts/page.py"
 MEDIUM = "The dog chased the squirrel because it was hungry. " * 30
@@ -32,7 +32,6 @@ def meta_of(app: Any) -> dict[str, Any]:
 
 def test_the_ticket_that_the_map_is_given_answers_with_its_weights():
     app = open_app(page=PAGE, text=MEDIUM, layer="3", head="5")
-    no_failure(app)
     meta = meta_of(app)
     capture = embedded().capture(CaptureRequest(text=MEDIUM))
     assert meta["labels"] == [token.text for token in capture.tokens]
@@ -65,7 +64,6 @@ def test_what_the_map_tells_is_in_the_address_and_comes_back():
     app = open_app(page=PAGE, text=MEDIUM, layer="3", head="5")
     send(app, "long_map", "cell", [200, 17])
     send(app, "long_map", "window", [100, 180, 40, 120])
-    no_failure(app)
     assert (app.query_params["query"], app.query_params["key"]) == ("200", "17")
     assert app.query_params["window"] == "100-180-40-120"
     assert meta_of(app)["window"] == [100, 180, 40, 120]
@@ -78,7 +76,6 @@ def test_what_the_map_tells_is_in_the_address_and_comes_back():
 @pytest.mark.parametrize("window", ["0-5-7-3", "0-99999-0-99999", "5-5-5-5", "900-901-0-1"])
 def test_a_window_that_there_is_not_is_replaced_by_one_that_there_is(window):
     app = open_app(page=PAGE, text=MEDIUM, window=window)
-    no_failure(app)
     meta = meta_of(app)
     if meta["window"] is not None:
         q0, q1, k0, k1 = meta["window"]
@@ -91,7 +88,6 @@ def test_a_text_beyond_the_context_is_said_before_it_runs_and_can_be_cut():
     assert any("but 2,048 fit" in sentence for sentence in sentences(app))
     assert components(app).count("long_map") == 0
     app.button(key="long_cut").click().run()
-    no_failure(app)
     assert sentences(app) == []
     assert chapter().whole.startswith(app.session_state["text"])
     assert 2000 < meta_of(app)["tokens"] <= 2048
@@ -101,7 +97,6 @@ def test_a_text_beyond_the_context_is_said_before_it_runs_and_can_be_cut():
 def test_a_text_beyond_the_context_can_be_read_with_the_rotation_stretched_and_says_so(name, edit):
     app = open_app(page=PAGE, text=chapter().whole)
     app.button(key=f"long_{name}").click().run()
-    no_failure(app)
     assert f"changed: {name} × 2" in html(app)
     meta = meta_of(app)
     wanted = embedded().capture(CaptureRequest(text=chapter().whole, edits=(edit,)))
@@ -116,7 +111,6 @@ def test_a_text_beyond_the_context_can_be_read_with_the_rotation_stretched_and_s
 def test_the_buttons_open_the_chapter_and_its_half():
     app = open_app(page=PAGE)
     app.button(key="long_text_half").click().run()
-    no_failure(app)
     assert meta_of(app)["tokens"] == 1537
 
 
@@ -126,7 +120,6 @@ def test_the_buttons_open_the_chapter_and_its_half():
 def test_every_view_takes_the_shortest_texts(view, text):
     app = open_app(page=PAGE, text=text, **{"long_texts.view": view})
     until(app, lambda app: not app.get("progress"))
-    no_failure(app)
     assert sentences(app) == []
 
 
@@ -138,14 +131,13 @@ def test_every_head_is_drawn_and_a_click_opens_its_map():
     wanted = capture.weights(3, 5)[1:, 0].mean()
     assert metric[3, 5] == pytest.approx(float(wanted), rel=1e-5)
     send(app, "head_grid", "head", [3, 5])
-    no_failure(app)
     assert (meta_of(app)["layer"], meta_of(app)["head"]) == (3, 5)
 
 
+@pytest.mark.table
 def test_the_needle_names_the_heads_that_copied_it():
     app = open_app(page=PAGE, layer="5", head="5", **{"long_texts.view": "needle"})
     until(app, lambda app: not app.get("progress"))
-    no_failure(app)
     assert sentences(app) == []
     copied = payload(app, "head_grid")[1]["metric"]
     (layer, head), *_ = strongest_heads(copied, copied, 1)
@@ -156,15 +148,14 @@ def test_the_needle_names_the_heads_that_copied_it():
 OWN = {"long_texts.view": "needle", "long_texts.needle": "4", "long_texts.question": "The castle door opens with"}
 
 
+@pytest.mark.table
 def test_a_needle_of_ones_own_is_hidden_and_asked_for():
     app = open_app(page=PAGE, layer="5", head="5", **OWN, **{"long_texts.answer": "three blue keys"})
     until(app, lambda app: not app.get("progress"))
-    no_failure(app)
     assert sentences(app) == []
     text = hidden(chapter().half, Trial(Needle("The castle door opens with", " three blue keys"), 0.5, 250))
     assert f"{len(embedded().capture(CaptureRequest(text=text)).tokens)} tokens, needle at 50%" in html(app)
     app.button(key="needle_open").click().run()
-    no_failure(app)
     assert meta_of(app)["tokens"] == len(embedded().capture(CaptureRequest(text=text)).tokens)
     assert (meta_of(app)["layer"], meta_of(app)["head"]) == (5, 5)
 
@@ -178,7 +169,6 @@ def test_a_needle_of_ones_own_is_hidden_and_asked_for():
 )
 def test_a_needle_that_is_none_is_one_sentence_and_what_was_typed_stays(answer, said):
     app = open_app(page=PAGE, **OWN, **{"long_texts.answer": answer})
-    no_failure(app)
     assert sentences(app) == [said]
     assert [box.value for box in app.text_input if "long_texts" in box.key] == [OWN["long_texts.question"], answer]
 
@@ -203,10 +193,8 @@ def test_the_buttons_of_the_page_keep_the_head_that_is_looked_at():
 
 def test_an_encoder_has_a_map_and_no_needle():
     app = open_app(page=PAGE, model="encoder")
-    no_failure(app)
     assert not meta_of(app)["causal"]
     app = open_app(page=PAGE, model="encoder", **{"long_texts.view": "needle"})
-    no_failure(app)
     assert sentences(app) == ["No needle: this model sees the tokens that it would have to say."]
 
 
@@ -219,7 +207,6 @@ def test_models_with_two_stacks_or_without_attention_say_so_in_one_sentence(fold
 def test_a_model_without_a_rotation_cannot_be_stretched(folder_of):
     app = open_app(page=PAGE, model=folder_of("gpt2"), text="x" * 600)
     app.button(key="long_NTK").click().run()
-    no_failure(app)
     assert any("no rotation" in sentence for sentence in sentences(app))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import math
 from dataclasses import replace
@@ -17,7 +16,6 @@ from analysis.mask_effect import cut_mass, perplexity
 from analysis.mask_picture import kept
 from attention.patterns import BY_NAME, PATTERNS
 from jobs.mask_sweep import Point, Trial
-from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Blocked, Masked
 from model_runner.python_lines import python_start
 from pages.masks import export
@@ -25,12 +23,12 @@ from pages.masks.export import gallery_snippet, model_snippet, name_of, sweep_sn
 from pages.masks.gallery import short
 from pages.masks.state import BY_CHOICE, DUAL, Painted
 from pages.masks.sweep import SweepView
+from tests.pages.expected import capture, runner
 from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import (
     button,
     components,
     html,
-    no_failure,
     open_app,
     payload,
     payloads,
@@ -40,21 +38,15 @@ from tests.ui.driving import (
     type_text,
     until,
 )
-from ui.session import DEFAULT_TEXT
+from tests.ui.taken import ran
 
 PAGE = "pages/masks/page.py"
 N = 8  # tokens of the default text
 
 
-@functools.cache
-def capture(edits=()):
-    return load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits))
-
-
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
 def test_the_large_picture_is_the_pattern_on_this_text(pattern):
     app = open_app(page=PAGE, mask=pattern.name, mask_window="2", mask_stride="3", mask_size="3", mask_start="5")
-    no_failure(app)
     meta, arrays = payload(app, "mask_gallery")
     values = {"window": 2, "stride": 3, "size": 3, "start": 5, "shared": 2, "sinks": 2, "length": 4}
     assert meta["selected"] == pattern.name
@@ -71,11 +63,9 @@ def test_the_page_opens_with_a_pattern_that_hides_something():
 
 def test_the_index_map_shows_every_key_and_is_not_offered_on_the_model():
     app = open_app(page=PAGE, mask=DUAL, mask_chunk="3", mask_local="2")
-    no_failure(app)
     _, arrays = payload(app, "mask_gallery")
     assert arrays["distance"][7, 0] == 3 + 2 - 1
     app = open_app(page=PAGE, mask=DUAL, masks="model")
-    no_failure(app)
     assert "no mask to lay over the model" in sentences(app)[0]
     assert app.selectbox(key="masks.pattern").value == "window"
     assert "dual chunk" not in app.selectbox(key="masks.pattern").options
@@ -83,7 +73,6 @@ def test_the_index_map_shows_every_key_and_is_not_offered_on_the_model():
 
 def test_a_pattern_sent_by_the_gallery_is_shown_and_in_the_address():
     app = send(open_app(page=PAGE), "mask_gallery", "pattern", "strided")
-    no_failure(app)
     assert payload(app, "mask_gallery")[0]["selected"] == "strided"
     assert app.query_params["masks.pattern"] == "strided"
 
@@ -91,22 +80,19 @@ def test_a_pattern_sent_by_the_gallery_is_shown_and_in_the_address():
 def test_a_slider_changes_the_picture_and_the_address():
     app = open_app(page=PAGE)
     app.slider(key="masks.values.window").set_value(1).run()
-    no_failure(app)
     assert app.query_params["masks.values.window"] == "1"
     np.testing.assert_array_equal(payload(app, "mask_gallery")[1]["reached"] == 1, np.eye(N, dtype=bool))
 
 
 def test_painted_cells_are_hidden_in_the_gallery_and_on_the_model():
     app = send(open_app(page=PAGE, mask="full"), "mask_gallery", "hidden", [[7, 1], [7, 2]])
-    no_failure(app)
     assert app.query_params["masks.hidden"] == "7.1-7.2"
     meta, arrays = payload(app, "mask_gallery")
     assert meta["hidden"] == [[7, 1], [7, 2]]
     assert arrays["reached"][7].tolist() == [1, 2, 2, 1, 1, 1, 1, 1]
     assert ", 7 → 1, 7 → 2 hidden in all layers · " in picture_taken(app)
     app = open_app(page=PAGE, mask="full", mask_hidden="7.1-7.2", masks="model", layer="3", head="2")
-    no_failure(app)
-    after = capture((Masked("full"), Blocked(((7, 1), (7, 2)))))
+    after = capture(edits=(Masked("full"), Blocked(((7, 1), (7, 2)))))
     np.testing.assert_allclose(last_map(app)[7], hidden(after.weights(3, 2)[7], (1, 2)), atol=1e-6)
     assert f"attention after {BY_NAME['full'].label} in all layers, 7 → 1, 7 → 2 hidden" in picture_taken(app)
 
@@ -136,8 +122,7 @@ def last_map(app):
 )
 def test_before_and_after_are_those_of_the_edited_capture(address, edits):
     app = open_app(page=PAGE, masks="model", layer="3", head="2", **address)
-    no_failure(app)
-    before, after = capture(), capture(edits)
+    before, after = capture(), capture(edits=edits)
     keep = after.record(3).mask.tile(slice(0, N), slice(0, N), after.q(3).device, head=2).numpy()
     expected = np.where(keep, after.weights(3, 2).numpy(), np.nan)
     np.testing.assert_allclose(last_map(app), expected, atol=1e-6)
@@ -149,14 +134,12 @@ def test_before_and_after_are_those_of_the_edited_capture(address, edits):
 
 def test_a_prefix_is_judged_by_the_tokens_after_it():
     app = open_app(page=PAGE, masks="model", mask="prefix", mask_length="5")
-    no_failure(app)
-    after = capture((Masked("prefix", (("length", 5),)),))
+    after = capture(edits=(Masked("prefix", (("length", 5),)),))
     assert f"{perplexity(capture(), 5):.3g} before, {perplexity(after, 5):.3g} after" in html(app)
 
 
 def test_no_layer_changes_nothing_and_says_so():
     app = open_app(page=PAGE, masks="model", mask_where="chosen", mask_layers="-")
-    no_failure(app)
     assert "No layer is chosen, so nothing changes." in html(app)
     assert payload(app, "head_grid")[1]["metric"].max() == 0.0
 
@@ -175,7 +158,6 @@ def test_no_layer_changes_nothing_and_says_so():
 @pytest.mark.parametrize("masks", ["gallery", "model"])
 def test_what_cannot_be_is_one_sentence_and_the_picture_stays(masks, address, sentence):
     app = open_app(page=PAGE, masks=masks, **address)
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert sentence in sentences(app)[0]
     assert ("mask_gallery" if masks == "gallery" else "head_grid") in components(app)
@@ -184,7 +166,6 @@ def test_what_cannot_be_is_one_sentence_and_the_picture_stays(masks, address, se
 @pytest.mark.parametrize("where", ["all", "second", "chosen"])
 def test_layers_that_the_model_does_not_have_are_said_wherever_the_pattern_is_laid(where):
     app = open_app(page=PAGE, masks="model", mask_where=where, mask_layers="3.99")
-    no_failure(app)
     assert sentences(app) == ["Layers without softmax attention, or none of this model’s, were left out: 99."]
     assert app.query_params["masks.layers"] == "3"
 
@@ -192,14 +173,12 @@ def test_layers_that_the_model_does_not_have_are_said_wherever_the_pattern_is_la
 def test_no_more_cells_are_hidden_than_an_address_holds():
     cells = "-".join(f"{query}.{key}" for query in range(1, 40) for key in range(query))
     app = open_app(page=PAGE, mask_hidden=cells, text=" ".join(["dog"] * 45))
-    no_failure(app)
     assert sentences(app) == ["At most 300 cells can be hidden by hand; the first of them are."]
     assert len(payload(app, "mask_gallery")[0]["hidden"]) == 300
 
 
 def test_a_number_beyond_the_slider_is_its_end_so_that_a_shorter_text_needs_no_words():
     app = open_app(page=PAGE, mask_window="999999")
-    no_failure(app)
     assert sentences(app) == []
     assert app.slider(key="masks.values.window").value == N
 
@@ -207,14 +186,15 @@ def test_a_number_beyond_the_slider_is_its_end_so_that_a_shorter_text_needs_no_w
 def test_the_sweep_draws_the_models_perplexities():
     app = open_app(page=PAGE, masks="sweep")
     until(app, lambda app: not button(app, "sweep_stop"))
-    no_failure(app)
     figure = json.loads(app.get("plotly_chart")[0].proto.spec)
     line = next(one for one in figure["data"] if one["name"] == "sliding window")
     places, values = values_in(line["x"]), values_in(line["y"])
     assert places[0] == 1
     assert places[-1] == N
     for size, value in zip(places, values, strict=True):
-        assert value == pytest.approx(perplexity(capture((Masked("window", (("window", int(size)),)),))), rel=1e-6)
+        assert value == pytest.approx(
+            perplexity(capture(edits=(Masked("window", (("window", int(size)),)),))), rel=1e-6
+        )
     assert values[-1] == pytest.approx(perplexity(capture()), rel=1e-5)
 
 
@@ -235,7 +215,6 @@ def values_in(axis):
 
 def test_a_shorter_text_drops_the_cells_beyond_it():
     app = type_text(open_app(page=PAGE, mask_hidden="7.1"), "Hi")
-    no_failure(app)
     assert ["dropped" in one for one in sentences(app)] == [True]
 
 
@@ -246,7 +225,6 @@ def test_a_shorter_text_drops_the_cells_beyond_it():
 )
 def test_a_model_without_attention_in_some_layers_is_masked_in_the_others(folder_of, masks):
     app = open_app(page=PAGE, model=folder_of("jamba"), masks=masks, mask_where="second", text="some text")
-    no_failure(app)
     assert sentences(app) == []
 
 
@@ -262,27 +240,26 @@ def test_the_snippets_give_the_numbers_of_the_pictures():
         choice=BY_CHOICE["window"], values={"window": 2}, painted=Painted(((4, 4),)), index=None,
         picture=SimpleNamespace(layers=np.ones((N, N), np.uint8)), causal=True,
     )  # fmt: skip
-    names: dict[str, Any] = {}
-    exec(compile(gallery_snippet(opened, gallery), "snippet", "exec"), names)
+    names = ran(gallery_snippet(opened, gallery))
     expected = kept(BY_NAME["window"], {"window": 2}, N).numpy().copy()
     expected[4, 4] = False
     np.testing.assert_array_equal(names["values"] == 1, expected)
     edits = (Masked("window", (("window", 2),), (3,)), Blocked(((4, 4),), (3,)))
     found: Any = SimpleNamespace(edits=edits)
-    names = {}
-    exec(compile(python_start(opened.capture.request) + model_snippet(opened, found), "snippet", "exec"), names)
-    after = load_runner("default").capture(replace(capture().request, edits=edits))
+    names = ran(python_start(opened.capture.request) + model_snippet(opened, found))
+    after = runner().capture(replace(capture().request, edits=edits))
     np.testing.assert_allclose(names["weights"].numpy(), after.weights(3, 2).numpy(), atol=1e-6)
     assert names["after"] == pytest.approx(perplexity(after), rel=1e-6)
     assert not math.isnan(names["before"])
     found = SimpleNamespace(edits=(Masked("prefix", (("length", 5),)),))
-    exec(compile(python_start(opened.capture.request) + model_snippet(opened, found), "snippet", "exec"), names)
+    names = ran(python_start(opened.capture.request) + model_snippet(opened, found))
     assert names["before"] == pytest.approx(perplexity(capture(), 5), rel=1e-6)
-    names = {}
     point = Point(Trial("window", 2, (("window", 2),)), 0.5, 1.0)
     snippet = python_start(opened.capture.request) + sweep_snippet(opened, SweepView((point,), 1.0, N))
-    exec(compile(snippet, "snippet", "exec"), names)
-    assert names["values"] == [pytest.approx(perplexity(capture((Masked("window", (("window", 2),)),))), rel=1e-6)]
+    names = ran(snippet)
+    assert names["values"] == [
+        pytest.approx(perplexity(capture(edits=(Masked("window", (("window", 2),)),))), rel=1e-6)
+    ]
 
 
 @pytest.mark.browser

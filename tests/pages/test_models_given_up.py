@@ -9,7 +9,7 @@ import pytest
 
 from model_runner.errors import Cancelled
 from model_runner.local.model_cache import Asked
-from tests.ui.driving import button, components, no_failure, open_app, sentences, until
+from tests.ui.driving import button, components, open_app, sentences, until
 from ui import session
 
 EDIT, SHARING, MASKS, CACHE = (f"pages/{name}/page.py" for name in ("edit_heads", "sharing", "masks", "kv_cache"))
@@ -33,7 +33,6 @@ def give_up(name: str = "default") -> weakref.ref[object]:
 
 def ended(app, stop: str):
     until(app, lambda app: not button(app, stop))
-    no_failure(app)
     assert sentences(app) == []
     return app
 
@@ -81,10 +80,8 @@ def test_a_second_text_that_was_not_read_yet_is_read_by_the_model_loaded_anew(mo
 def test_two_texts_are_drawn_by_the_model_loaded_anew():
     address = {"model": "translator", "text": "Tom reads the red book.", "query": "10"}
     app = open_app(page="pages/cell/page.py", **address)
-    no_failure(app)
     give_up("translator")
     app.selectbox(key="place_layer").set_value(1).run()
-    no_failure(app)
     assert sentences(app) == []
 
 
@@ -98,7 +95,6 @@ def test_a_page_whose_model_is_given_up_while_it_is_drawn_is_drawn_again(monkeyp
 
     monkeypatch.setattr("ui.page.show_badge", once)
     app = open_app(page="pages/cell/page.py")
-    no_failure(app)
     assert len(times) == 2
     assert "cell_steps" in components(app)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from model_runner import Capture, CaptureRequest, Sampling, load_runner
+from model_runner import Capture, Sampling
 from model_runner.python_lines import python_start
 from model_runner.sampling import draw, stages, uniforms
 from pages.next_token.export import arrays as arrays_of
@@ -18,19 +17,16 @@ from pages.next_token.export import drawn_tokens, next_token_view
 from pages.next_token.export import rows as rows_of
 from pages.next_token.export import svg as svg_of
 from pages.next_token.views import Bench
+from tests.pages.expected import capture, runner
 from tests.ui import driving
-from tests.ui.driving import components, go, html, no_failure, open_app, payload, send, sentences
+from tests.ui.driving import components, go, html, open_app, payload, send, sentences
+from tests.ui.taken import ran
 from ui import i18n
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/next_token/page.py"
 LAST = 7  # of the default text's eight tokens
 BROKEN = "The model's logits are not numbers (NaN or infinite), so no token can be chosen from them."
-
-
-@functools.cache
-def capture(text: str = DEFAULT_TEXT) -> Capture:
-    return load_runner("default").capture(CaptureRequest(text=text))
 
 
 def shown(app: AppTest) -> dict[str, Any]:
@@ -46,13 +42,12 @@ def told(app: AppTest, **changes: Any) -> dict[str, Any]:
 def bench(query: int = 2, of: Capture | None = None, **changes: Any) -> Bench:
     """The bench as the page makes it."""
     of = of or capture()
-    runner = load_runner("default")
-    opened: Any = type("PageContext", (), {"capture": of, "runner": runner, "layer": 0, "head": 0})()
+    opened: Any = type("PageContext", (), {"capture": of, "runner": runner(), "layer": 0, "head": 0})()
     given: dict[str, Any] = {
         "opened": opened,
         "query": query,
         "previous": tuple(token.id for token in of.tokens[: query + 1]),
-        "labels": [runner.token_text(token) for token in range(runner.info.n_vocab)],
+        "labels": [runner().token_text(token) for token in range(runner().info.n_vocab)],
         "a": Sampling(),
         "b": Sampling(),
         "compare": False,
@@ -67,13 +62,12 @@ def bench(query: int = 2, of: Capture | None = None, **changes: Any) -> Bench:
 
 def test_the_picture_has_the_models_logits_over_the_whole_vocabulary():
     app = open_app(page=PAGE)
-    no_failure(app)
     assert sentences(app) == []
     meta, arrays = payload(app, "sampling_bench")
     np.testing.assert_array_equal(arrays["logits"], capture().logits(-1).numpy())
     assert arrays["previous"].tolist() == [token.id for token in capture().tokens]
-    assert len(meta["labels"]) == load_runner("default").info.n_vocab
-    assert meta["labels"][300] == load_runner("default").token_text(300)
+    assert len(meta["labels"]) == runner().info.n_vocab
+    assert meta["labels"][300] == runner().token_text(300)
     assert (meta["position"], meta["actual"], meta["after"]) == (LAST + 1, None, "squirrel because it")
     assert driving.beside_head(app) == {}
 
@@ -105,7 +99,6 @@ ADDRESS = {
 @pytest.mark.parametrize("given", [ADDRESS, OLD_ADDRESS], ids=["now", "old"])
 def test_every_setting_of_an_address_is_shown_and_stays_in_it(given):
     app = open_app(page=PAGE, **given)
-    no_failure(app)
     assert sentences(app) == []
     start = shown(app)["start"]
     settings = {
@@ -124,7 +117,6 @@ def test_what_was_set_in_the_picture_is_in_the_address_and_the_picture_is_not_se
     before = driving._proto(app, "sampling_bench").bytes
     value = told(app, temperature=0.55, top_p=0.95, seed="-3") | {"draws": 10, "find": 300}
     send(app, "sampling_bench", "settings", value)
-    no_failure(app)
     assert driving.beside_head(app) == {
         "sampling.temperature": "0.55", "sampling.top_p": "0.95", "sampling.seed": "-3",
         "next_token.draws": "10", "next_token.find": "300",
@@ -167,7 +159,7 @@ def test_the_first_draw_is_the_films_next_token():
         ({"temperature": "warm"}, "“warm” is not a number for temperature."),
         ({"sampling.top_p": "0"}, "Top-p is 0"),
         ({"top_p_b": "1.5"}, "Top-p is 1.5"),
-        ({"top_k": "2.5"}, "“2.5” is not a number for top-k."),
+        ({"top_k": "2.5"}, "“2.5” is not a whole number for top-k."),
         ({"min_p": "1"}, "Min-p is 1"),
         ({"transforms": "top_k-top_k"}, "The order of the transforms is top_k, top_k"),
         ({"transforms": "top_k-warmth"}, "“warmth” is no choice for order of the transforms."),
@@ -179,7 +171,6 @@ def test_the_first_draw_is_the_films_next_token():
 )
 def test_an_impossible_part_of_the_address_is_told_and_its_default_taken(given, said):
     app = open_app(page=PAGE, **given)
-    no_failure(app)
     (sentence,) = sentences(app)
     assert said in sentence
     assert driving.beside_head(app) == {}
@@ -199,7 +190,6 @@ BOTH_WAYS = "cannot continue a text: its tokens also look at those after them, s
 )
 def test_what_has_no_next_token_says_so(folder_of, given, words):
     app = open_app(page=PAGE, **{name: value if name == "text" else folder_of(value) for name, value in given.items()})
-    no_failure(app)
     (said,) = sentences(app)
     assert words in said
     assert "sampling_bench" not in components(app)
@@ -209,7 +199,6 @@ def test_what_has_no_next_token_says_so(folder_of, given, words):
 def test_logits_that_are_no_numbers_are_said_and_nothing_is_drawn(monkeypatch, value):
     monkeypatch.setattr(Capture, "logits", lambda *_: torch.full((8192,), value))
     app = open_app(page=PAGE)
-    no_failure(app)
     (said,) = sentences(app)
     assert said.startswith(BROKEN)
     assert "sampling_bench" not in components(app)
@@ -241,8 +230,7 @@ def test_the_tables_hold_every_stage(in_english):
 @pytest.mark.parametrize("compare", [False, True])
 def test_the_snippet_gives_the_numbers_of_the_picture(compare, in_english):
     given = bench(a=Sampling(temperature=0.7, top_p=0.9, seed=3), b=Sampling(top_k=4), compare=compare, draws=20)
-    names: dict[str, Any] = {}
-    exec(compile(python_start(given.opened.capture.request) + next_token_view(given).code, "snippet", "exec"), names)
+    names = ran(python_start(given.opened.capture.request) + next_token_view(given).code)
     end = "_a" if compare else ""
     want = given.stages(given.a)[-1].probabilities
     torch.testing.assert_close(names[f"probabilities{end}"], want)

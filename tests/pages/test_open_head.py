@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.pages.visiting import CAPITAL
-from tests.ui.driving import no_failure, open_app, payload, send, type_text
+from tests.ui.driving import open_app, payload, send, type_text
 
 PICKED = {"layer": "6", "head": "4"}  # on the default text
 
@@ -19,7 +19,6 @@ def test_menus_move_from_the_head_that_the_page_picked(page):
     app = open_app(page=f"pages/{page}/page.py")
     assert place(app) == PICKED
     app.selectbox(key="place_head").set_value(2).run()
-    no_failure(app)
     assert place(app) == {"layer": "6", "head": "2"}
     assert app.selectbox(key="place_head").value == 2
     app.selectbox(key="place_layer").set_value(3).run()
@@ -48,7 +47,6 @@ def test_a_head_that_was_picked_is_picked_anew_for_another_text_and_one_that_was
 @pytest.mark.parametrize("page", ["masks", "heads", "cell", "film"])
 def test_the_head_that_pages_pick_is_the_same_whether_they_show_the_edited_model_or_not(page, edits):
     app = open_app(page=f"pages/{page}/page.py", edits=edits, everywhere="1")
-    no_failure(app)
     assert place(app) == PICKED
 
 
@@ -58,5 +56,4 @@ def test_a_head_of_the_address_stays_with_another_text():
 
 def test_the_film_shows_the_head_that_other_pages_open():
     app = open_app(page="pages/film/page.py")
-    no_failure(app)
     assert payload(app, "film")[0]["view"]["head"] == [int(part) for part in place(app).values()]

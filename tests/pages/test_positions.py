@@ -13,8 +13,8 @@ from analysis import positions as found_positions
 from model_runner import Capture
 from tests.model_runner.families import FAMILIES
 from tests.pages.expected import capture
-from tests.ui.driving import components, no_failure, open_app, payload, send, sentences
-from tests.ui.taken import Taken, taken
+from tests.ui.driving import components, open_app, payload, send, sentences
+from tests.ui.taken import Taken, offers, ran
 from ui import view as ui_view
 
 PAGE = "pages/positions/page.py"
@@ -32,7 +32,6 @@ ROUNDING = 2e-4
 @pytest.mark.parametrize("view, component", VIEWS.items())
 def test_every_view_is_the_one_the_address_asks_for(view, component):
     app = open_app(page=PAGE, positions=view, layer="3", head="2")
-    no_failure(app)
     assert sentences(app) == []
     assert [name for name in components(app) if name in VIEWS.values()] == [component]
 
@@ -142,14 +141,12 @@ def test_a_click_on_a_key_or_a_panel_moves_the_place():
 )
 def test_a_place_that_does_not_exist_is_one_sentence_above_the_picture(address, sentence):
     app = open_app(page=PAGE, **address)
-    no_failure(app)
     assert any(sentence in shown for shown in sentences(app)), sentences(app)
     assert set(components(app)) & set(VIEWS.values())
 
 
 def test_a_model_without_rotation_says_so_and_shows_its_own_table_of_positions(folder_of):
     app = open_app(page=PAGE, model=folder_of("gpt2"))
-    no_failure(app)
     assert any("has no rotation" in shown for shown in sentences(app)), sentences(app)
     meta, arrays = payload(app, "position_schemes")
     learned = next(i for i, scheme in enumerate(meta["schemes"]) if scheme["name"] == "learned")
@@ -160,7 +157,6 @@ def test_a_model_without_rotation_says_so_and_shows_its_own_table_of_positions(f
 
 def test_a_layer_without_rotation_says_so_and_its_neighbour_is_turned(folder_of):
     app = open_app(page=PAGE, model=folder_of("smollm3"), layer="1")
-    no_failure(app)
     assert any("Layer 1 has no rotation" in shown for shown in sentences(app)), sentences(app)
     assert app.button_group(key="positions.view").value == "others"  # what is drawn is what is chosen
     assert rotary_note(app).endswith("this layer has none of its own.")
@@ -176,7 +172,6 @@ def rotary_note(app):
 
 def test_a_rotation_that_cannot_be_read_is_not_called_none(folder_of):
     app = open_app(page=PAGE, model=folder_of("llama-yarn"), text="a")
-    no_failure(app)
     assert any("no two of its tokens follow each other" in shown for shown in sentences(app)), sentences(app)
     assert rotary_note(app).endswith("this layer’s own cannot be read.")
 
@@ -184,7 +179,6 @@ def test_a_rotation_that_cannot_be_read_is_not_called_none(folder_of):
 @pytest.mark.parametrize("view, component", VIEWS.items())
 def test_a_layer_with_a_sharpened_head_turns_as_it_did(view, component):
     app = open_app(page=PAGE, positions=view, layer="3", head="2", edits="SharpenedHead(3,2,0.5)", everywhere="1")
-    no_failure(app)
     assert sentences(app) == []
     assert component in components(app)
     if view == "rotation":
@@ -201,7 +195,6 @@ def test_other_layouts_are_drawn_in_every_view(folder_of, family):
     app = open_app(page=PAGE, model=folder_of(family))
     for view, component in VIEWS.items():
         app.button_group(key="positions.view").set_value(view).run()
-        no_failure(app)
         assert sentences(app) == []
         assert component in components(app)
 
@@ -221,7 +214,6 @@ def test_a_rotation_that_differs_from_the_captured_vectors_is_not_drawn(monkeypa
 
     monkeypatch.setattr(found_positions, "turned", off)
     app = open_app(page=PAGE, layer="3")
-    no_failure(app)
     assert any("The rotation of layer 3 is not drawn" in shown and "5e-1" in shown for shown in sentences(app))
     assert set(VIEWS.values()).isdisjoint(components(app))
 
@@ -240,12 +232,11 @@ def test_sinusoidal_and_alibi_follow_their_formulas():
 @pytest.fixture
 def offered(monkeypatch):
     """What a view offers to take away, with its menu open."""
-    kept: list[Taken] = []
-    monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
+    kept = offers(monkeypatch)
 
     def of(view: str) -> Taken:
         kept.clear()
-        no_failure(open_app(page=PAGE, positions=view, layer="3", head="2", query="7", key="2"))
+        open_app(page=PAGE, positions=view, layer="3", head="2", query="7", key="2")
         return kept[0]
 
     return of
@@ -271,8 +262,7 @@ SNIPPETS = {
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_snippet_gives_the_numbers_of_the_picture(offered, view):
-    names: dict[str, Any] = {}
-    exec(compile(offered(view).snippet, "snippet", "exec"), names)
+    names = ran(offered(view).snippet)
     found, wanted = SNIPPETS[view](names)
     np.testing.assert_allclose(found, wanted, atol=ROUNDING)
 
@@ -280,7 +270,7 @@ def test_the_snippet_gives_the_numbers_of_the_picture(offered, view):
 def test_the_table_of_frequencies_adds_up_to_its_last_row(monkeypatch):
     kept: list[Any] = []
     monkeypatch.setattr(ui_view, "show_tables", lambda make: kept.append(make()))
-    no_failure(open_app(page=PAGE, positions="frequencies", layer="3", head="2", query="7"))
+    open_app(page=PAGE, positions="frequencies", layer="3", head="2", query="7")
     (table,) = kept[0].values()
     np.testing.assert_allclose(table.iloc[:-1].sum(), table.iloc[-1], atol=1e-9)
     np.testing.assert_allclose(table.loc["score"], capture().scores(3, 2)[7].numpy(), atol=ROUNDING)
@@ -289,5 +279,4 @@ def test_the_table_of_frequencies_adds_up_to_its_last_row(monkeypatch):
 def test_a_learned_table_shorter_than_the_picture_is_drawn_as_far_as_it_goes(monkeypatch):
     monkeypatch.setattr("model_runner.local.answers.position_table", lambda *_: torch.ones(10, 4))
     app = open_app(page=PAGE, positions="others")
-    no_failure(app)
     assert payload(app, "position_schemes")[1]["curves1"].shape == (1, 10)

@@ -10,7 +10,7 @@ from model_runner.edits import Documents
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
 from model_runner.substitution import Substituted
 from tests.pages.expected import runner
-from tests.ui.driving import components, html, no_failure, open_app, payloads, sentences
+from tests.ui.driving import components, html, open_app, payloads, sentences
 
 PAGE = "pages/positions/page.py"
 TEXT = "The dog chased the squirrel because it"
@@ -34,7 +34,6 @@ def test_the_maps_are_those_of_the_plain_and_of_the_changed_model(question, edit
     address = {"positions": "what_if", "what_if": name, "layer": "2", "head": "1"}
     address |= {"positions.off" if name == "off" else f"amount_{name}": amount} if amount else {}
     app = open_app(page=PAGE, **address)
-    no_failure(app)
     assert sentences(app) == []
     plain, changed = (
         runner().capture(CaptureRequest(text=TEXT, edits=given)).weights(2, 1).numpy() for given in ((), edits)
@@ -54,7 +53,6 @@ def test_a_text_is_cut_in_its_middle_and_a_token_beyond_it_is_said(question):
     app = open_app(page=PAGE, positions="what_if", what_if=question)
     assert app.selectbox(key=f"positions.{question}").value == 4
     app = open_app(page=PAGE, positions="what_if", what_if=question, **{f"amount_{question}": "8"})
-    no_failure(app)
     assert sentences(app) == ["Position 8 is beyond the text, which ends at 7."]
     assert app.selectbox(key=f"positions.{question}").value == 4
     assert f"positions.{question}" not in app.query_params
@@ -62,13 +60,11 @@ def test_a_text_is_cut_in_its_middle_and_a_token_beyond_it_is_said(question):
 
 def test_an_amount_that_is_none_of_the_list_is_said():
     app = open_app(page=PAGE, positions="what_if", what_if="ntk", amount_ntk="3")
-    no_failure(app)
     assert sentences(app) == ["“3” is no choice for amount."]
     assert app.selectbox(key="positions.ntk").value == "2"
 
 
 def test_a_model_without_rotation_shows_the_others_instead(folder_of):
     app = open_app(page=PAGE, positions="what_if", model=folder_of("gpt2"))
-    no_failure(app)
     assert any("rotat" in text for text in sentences(app))
     assert "head_map" not in components(app)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import functools
 import json
 import re
 from typing import Any
@@ -21,14 +20,14 @@ from model_runner.memory import readable
 from pages.sharing.counts import CountsView
 from pages.sharing.export import counts_view
 from pages.sharing.picture import Shares
+from tests.pages.expected import capture
 from tests.pages.test_masks import values_in
 from tests.pages.visiting import PATIENCE, visit
-from tests.ui.driving import button, components, html, no_failure, open_app, payload, send, sentences, until
-from tests.ui.taken import Taken, taken
+from tests.ui.driving import button, components, html, open_app, payload, send, sentences, until
+from tests.ui.taken import Taken, ran, taken
 from tests.viz.components.test_packing import unpacked
 from ui import i18n
 from ui import view as ui_view
-from ui.session import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -36,14 +35,8 @@ PAGE = "pages/sharing/page.py"
 ALONE = "This model has a single key/value head for all query heads (MQA): nothing is left to share."
 
 
-@functools.cache
-def capture(*edits: SharedKeys):
-    return load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits))
-
-
 def test_the_picture_is_drawn_with_the_models_own_numbers_and_half_of_its_heads_chosen():
     app = open_app(page=PAGE, layer="3", head="5")
-    no_failure(app)
     meta, _ = payload(app, "head_groups")
     assert (meta["n_heads"], meta["own"], meta["pooled"], meta["layer"], meta["head"]) == (8, 4, 2, 3, 5)
     assert [(way["name"], way["kv_heads"], way["note"]) for way in meta["ways"]] == [
@@ -56,8 +49,7 @@ def test_the_picture_is_drawn_with_the_models_own_numbers_and_half_of_its_heads_
 @pytest.mark.parametrize("kv_heads", [4, 2, 1])
 def test_before_and_after_are_those_of_the_averaged_model(kv_heads):
     app = open_app(page=PAGE, kv_heads=str(kv_heads), layer="3", head="5")
-    no_failure(app)
-    before, after = capture(), capture(SharedKeys(kv_heads))
+    before, after = capture(), capture(edits=(SharedKeys(kv_heads),))
     page = html(app)
     assert f"KL {next_token_change(before, after).kl:.3g} nats" in page
     assert f"Perplexity of the text: {perplexity(before):.3g} before, {perplexity(after):.3g} after." in page
@@ -69,8 +61,7 @@ def test_before_and_after_are_those_of_the_averaged_model(kv_heads):
 
 def test_the_drift_of_what_heads_pass_on_is_drawn_too():
     app = open_app(page=PAGE, drift="output", kv_heads="1")
-    no_failure(app)
-    expected = output_drift(capture(), capture(SharedKeys(1)))
+    expected = output_drift(capture(), capture(edits=(SharedKeys(1),)))
     meta, arrays = payload(app, "head_grid")
     np.testing.assert_allclose(arrays["metric"], expected, atol=1e-6)
     assert meta["high"] == pytest.approx(
@@ -80,10 +71,8 @@ def test_the_drift_of_what_heads_pass_on_is_drawn_too():
 
 def test_clicks_in_the_picture_open_a_head_and_choose_a_number():
     app = send(open_app(page=PAGE, layer="3", head="5"), "head_groups", "head", 1)
-    no_failure(app)
     assert (app.query_params["layer"], app.query_params["head"]) == ("3", "1")
     app = send(app, "head_groups", "kv_heads", 1)
-    no_failure(app)
     assert app.query_params["sharing.kv_heads"] == "1"
     assert payload(app, "head_groups")[0]["pooled"] == 1
     app = send(app, "head_groups", "kv_heads", 2)  # the default is not worth a place in the address
@@ -102,7 +91,6 @@ NOT_POSSIBLE = "The key/value heads of this model cannot be averaged to “{}”
 )  # fmt: skip
 def test_a_number_that_the_heads_cannot_be_averaged_to_is_one_sentence_and_the_picture_stays(written, sentence):
     app = open_app(page=PAGE, kv_heads=written)
-    no_failure(app)
     assert sentences(app) == [sentence.format(written)]
     assert payload(app, "head_groups")[0]["pooled"] == 2
     assert "sharing.kv_heads" not in app.query_params
@@ -111,7 +99,6 @@ def test_a_number_that_the_heads_cannot_be_averaged_to_is_one_sentence_and_the_p
 @pytest.mark.parametrize("view", ["model", "counts"])
 def test_a_model_with_one_key_value_head_has_nothing_to_share_but_its_picture(folder_of, view):
     app = open_app(page=PAGE, model=folder_of("gpt-bigcode"), text="some text", sharing=view)
-    no_failure(app)
     assert sentences(app) == [ALONE]
     meta, _ = payload(app, "head_groups")
     assert (meta["n_heads"], meta["own"], meta["pooled"], meta["possible"]) == (4, 1, 1, [1])
@@ -119,7 +106,6 @@ def test_a_model_with_one_key_value_head_has_nothing_to_share_but_its_picture(fo
 
 def test_an_encoder_has_no_cache_and_no_perplexity_and_is_shared_all_the_same(folder_of):
     app = open_app(page=PAGE, model=folder_of("bert"), text="some text")
-    no_failure(app)
     assert sentences(app) == []
     page = html(app)
     assert "No perplexity: this model sees the tokens that it would have to predict." in page
@@ -132,7 +118,6 @@ def test_an_encoder_has_no_cache_and_no_perplexity_and_is_shared_all_the_same(fo
 @pytest.mark.long  # test_cell.py and test_masks.py have such a model too
 def test_a_latent_is_said_not_to_be_what_is_shared(folder_of):
     app = open_app(page=PAGE, model=folder_of("deepseek-v3"), text="some text", kv_heads="1")
-    no_failure(app)
     assert sentences(app) == []
     assert "one compressed vector for all heads (MLA)" in html(app)
 
@@ -149,7 +134,6 @@ def test_the_bytes_before_and_after_are_counted_alike_where_the_cache_holds_a_la
 @pytest.mark.long  # test_cell.py and test_masks.py have such a model too
 def test_layers_without_attention_are_left_out(folder_of):
     app = open_app(page=PAGE, model=folder_of("jamba"), text="some text")
-    no_failure(app)
     assert sentences(app) == []
     metric = payload(app, "head_grid")[1]["metric"]
     assert np.isnan(metric[[0, 2]]).all()
@@ -158,7 +142,6 @@ def test_layers_without_attention_are_left_out(folder_of):
 
 def finished(app):
     until(app, lambda app: not button(app, "sharing_stop"))
-    no_failure(app)
     assert sentences(app) == []
     return app
 
@@ -168,10 +151,9 @@ def test_the_charts_draw_the_models_numbers_for_every_count():
     until(
         app, lambda app: bool(app.get("plotly_chart")) and not button(app, "sharing_stop")
     )  # a slow page is still empty
-    no_failure(app)
     figures = [json.loads(chart.proto.spec)["data"][0] for chart in app.get("plotly_chart")]
     kl, left, n_bytes = (values_in(figure["x"]) for figure in figures)
-    after = [capture(SharedKeys(count)) for count in (4, 2, 1)]
+    after = [capture(edits=(SharedKeys(count),)) for count in (4, 2, 1)]
     assert kl == pytest.approx([next_token_change(capture(), one).kl for one in after], rel=1e-6)
     assert left == pytest.approx([perplexity(one) for one in after], rel=1e-6)
     assert n_bytes == [65536, 32768, 16384]
@@ -198,7 +180,7 @@ def offered(monkeypatch):
 @pytest.mark.parametrize("drift", ["attention", "output"])
 def test_every_file_of_the_model_holds_the_drift_in_view_and_says_so(offered, drift):
     tables, take = offered(kv_heads="1", drift=drift)
-    before, after = capture(), capture(SharedKeys(1))
+    before, after = capture(), capture(edits=(SharedKeys(1),))
     wanted = {"attention": head_drift(before, after), "output": output_drift(before, after)}
     said = f"drift of {drift} of every head, keys and values averaged to 1 heads, not trained"
     np.testing.assert_allclose(next(iter(tables.values())), wanted[drift], atol=1e-6)
@@ -215,8 +197,7 @@ def test_every_file_of_the_model_holds_the_drift_in_view_and_says_so(offered, dr
     np.testing.assert_allclose(arrays["drift_of_attention"], wanted["attention"], atol=1e-6)
     np.testing.assert_allclose(arrays["drift_of_output"], wanted["output"], atol=1e-6)
     assert arrays["n_bytes"].tolist() == [65536, 16384]
-    names: dict[str, Any] = {}
-    exec(compile(take.snippet, "snippet", "exec"), names)
+    names = ran(take.snippet)
     np.testing.assert_allclose(names["attention"], wanted["attention"], atol=1e-6)
     np.testing.assert_allclose(names["output"], wanted["output"], atol=1e-6)
     assert names["kl"] == pytest.approx(next_token_change(before, after).kl, rel=1e-6)
@@ -241,8 +222,7 @@ def test_the_charts_are_given_away_with_the_code_that_makes_them(offered):
     bars = re.findall(r'<rect [^>]*width="([\d.]+)"[^>]*class="bar ', take.svg)
     widths = np.array([float(width) for width in bars]).reshape(3, 3).T
     np.testing.assert_allclose(widths / widths.max(axis=0), table / table.max(axis=0), atol=1e-4)
-    names: dict[str, Any] = {}
-    exec(compile(take.snippet, "snippet", "exec"), names)
+    names = ran(take.snippet)
     np.testing.assert_allclose(np.transpose([names["kl"], names["perplexities"]]), table.to_numpy()[:, :2], rtol=1e-6)
 
 

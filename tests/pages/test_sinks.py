@@ -11,16 +11,16 @@ from model_runner.edit_text import written
 from model_runner.local.loading import load_runner
 from model_runner.substitution import Substituted
 from tests.model_runner.families import FAMILIES
-from tests.ui.driving import html, no_failure, open_app, payload, payloads
+from tests.ui.driving import html, open_app, payload, payloads
+
+pytestmark = pytest.mark.table  # each loads models
 
 TEXT = "The dog chased the squirrel"
 SAID = {"gpt-oss": IN_SOFTMAX, "granite-swa": AFTER}
 
 
 def opened(folder, page, **address):
-    app = open_app(page=f"pages/{page}/page.py", model=folder, text=TEXT, layer="1", head="2", **address)
-    no_failure(app)
-    return app
+    return open_app(page=f"pages/{page}/page.py", model=folder, text=TEXT, layer="1", head="2", **address)
 
 
 def told(words):

@@ -1,4 +1,4 @@
-"""Every page of the navigation opens on the embedded model, checked, in every language, without a failure."""
+"""Every page of the navigation opens on the embedded model, checked; in other languages: tests/ui/test_words.py."""
 
 from __future__ import annotations
 
@@ -8,30 +8,20 @@ from urllib.parse import parse_qsl
 import pytest
 
 from pages.entries import ENTRIES
-from tests.ui.driving import html, no_failure, open_app, sentences, type_text
+from tests.ui.driving import html, open_app, sentences, type_text
 from ui import cached
-from ui.i18n import LANGUAGES
 
 pytestmark = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
 
 
 def test_a_page_opens_with_its_title_its_components_and_its_check_and_shows_the_text_that_is_typed(entry):
     app = open_app(page=entry.file)
-    no_failure(app)
     assert sentences(app) == []
     assert f"<h1 class='atlas-title'>{entry.title} " in html(app)
     assert re.search(r"atlas-badge ok'[^>]*>verified · [^<]*\de-\d+ · float32<", html(app))
     assert len(app.get("bidi_component")) > 1
     type_text(app, "The capital of France is")
-    no_failure(app)
     assert app.query_params["text"] == "The capital of France is"
-    assert "atlas-badge ok" in html(app)
-
-
-@pytest.mark.parametrize("language", sorted({*LANGUAGES} - {"en"}))
-def test_a_page_opens_in_every_other_language(entry, language):
-    app = open_app(page=entry.file, lang=language)
-    no_failure(app)
     assert "atlas-badge ok" in html(app)
 
 
@@ -39,14 +29,12 @@ def test_a_page_opens_in_every_other_language(entry, language):
 @pytest.mark.parametrize("text", [pytest.param("a", marks=pytest.mark.long), "😀"])
 def test_a_page_opens_on_texts_of_one_token_and_of_one_character(entry, text):
     app = open_app(page=entry.file, text=text)
-    no_failure(app)
     assert "atlas-badge ok" in html(app)
 
 
 def test_every_head_can_be_opened(entry):
     for place in ({"layer": "0", "head": "7"}, {"layer": "-1", "head": "-8"}):
         app = open_app(page=entry.file, **place)
-        no_failure(app)
         assert sentences(app) == []
 
 
@@ -57,7 +45,6 @@ def test_a_layer_that_fails_its_check_is_not_drawn(entry, monkeypatch):
     cached._check.clear()
     try:
         app = open_app(page=entry.file, layer="3")
-        no_failure(app)
         assert any("Layer 3 is not drawn" in sentence and "5e-1" in sentence for sentence in sentences(app))
         assert {"head_map", "head_grid", "token_lines", "cell_steps"}.isdisjoint(
             element.proto.component_name for element in app.get("bidi_component")

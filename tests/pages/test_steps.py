@@ -13,8 +13,8 @@ from attention.small_attention import small_attention, usual_numbers
 from model_runner import CaptureRequest, load_runner
 from pages.steps.numbers import numbers_of
 from pages.steps.small import Small, small_code, tables_of
-from tests.ui.driving import components, html, no_failure, open_app, payload, payloads, send, sentences
-from ui.session import DEFAULT_TEXT
+from tests.ui.driving import components, html, open_app, payload, payloads, send, sentences
+from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table
 
@@ -23,13 +23,11 @@ PAGE = "pages/steps/page.py"
 
 def test_small_numbers_are_there_and_what_is_changed_is_in_the_address():
     app = open_app(page=PAGE)
-    no_failure(app)
     meta, _ = payload(app, "step_by_step")
     assert meta["usual"]["WQ"] == usual_numbers(4, 4).w_q.tolist()
     send(app, "step_by_step", "numbers", "X01_1.5")
     send(app, "step_by_step", "step", "softmax")
     send(app, "step_by_step", "ask", True)
-    no_failure(app)
     meta, _ = payload(app, "step_by_step")
     assert (meta["edits"], meta["step"], meta["ask"]) == ("X01_1.5", "softmax", True)
     assert {app.query_params[f"steps.{name}"] for name in ("numbers", "step", "ask")} == {"X01_1.5", "softmax", "1"}
@@ -52,7 +50,6 @@ def test_what_is_taken_away_is_what_torch_computes():
 @pytest.mark.parametrize("written", ["X01_nan", "X01_inf~X00_1", "X01_1e308", "Z00_1", "X99_1", "X01_1e5", "𝒳", "X01_"])
 def test_numbers_of_an_address_that_are_none_are_said_and_left_out(written):
     app = open_app(page=PAGE, **{"steps.numbers": written})
-    no_failure(app)
     (said,) = sentences(app)
     assert "is no change of a number here" in said
     assert payload(app, "step_by_step")[0]["edits"] == ("X00_1" if "X00_1" in written else "")
@@ -60,13 +57,11 @@ def test_numbers_of_an_address_that_are_none_are_said_and_left_out(written):
 
 def test_heads_that_cannot_share_the_dimensions_are_said():
     app = open_app(page=PAGE, **{"steps.d": "7", "steps.heads": "2"})
-    no_failure(app)
     assert sentences(app) == ["7 dimensions cannot be shared out among 2 heads of at least two; one head is shown."]
 
 
 def test_on_the_model_the_weights_are_its_own():
     app = open_app(page=PAGE, layer="6", head="4", query="7", **{"steps.source": "model"})
-    no_failure(app)
     chain = payload(app, "step_by_step")[0]["chain"]
     capture = load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT))
     places = [int(name.split()[-1]) for name in chain["matrices"]["A"]["rows"]]
@@ -79,7 +74,6 @@ def test_on_the_model_the_weights_are_its_own():
 @pytest.mark.parametrize("address", [{"model": "encoder"}, {"model": "translator"}, {"text": "a"}, {"text": "日本 😀"}])
 def test_every_model_and_text_has_its_steps(address):
     app = open_app(page=PAGE, **{"steps.source": "model", **address})
-    no_failure(app)
     assert sentences(app) == []
     assert "step_by_step" in components(app)
 
@@ -88,7 +82,6 @@ def test_every_model_and_text_has_its_steps(address):
 def test_small_numbers_stay_where_no_text_or_model_can_be_read(address, folder_of):
     address = {name: folder_of(value) if name == "model" else value for name, value in address.items()}
     app = open_app(page=PAGE, **address)
-    no_failure(app)
     assert len(sentences(app)) == 1
     assert "step_by_step" in components(app)
 
@@ -97,7 +90,6 @@ def test_small_numbers_stay_where_no_text_or_model_can_be_read(address, folder_o
 def test_the_gradient_shown_is_autograds(scaled, temperature):
     address = {"steps.wide": "64", "steps.scaled": scaled, "steps.temperature": temperature}
     app = open_app(page=PAGE, **{"steps.view": "scale", **address})
-    no_failure(app)
     matrices = payload(app, "step_by_step")[0]["chain"]["matrices"]
     factor = (1 / 8 if scaled == "1" else 1) / float(temperature)
     scores = torch.tensor(matrices["P"]["values"][0], dtype=torch.float64) * factor
@@ -107,7 +99,6 @@ def test_the_gradient_shown_is_autograds(scaled, temperature):
 
 def test_the_naive_softmax_overflows_on_the_page_and_the_safe_one_does_not():
     app = open_app(page=PAGE, **{"steps.view": "softmax", "steps.largest": "12"})
-    no_failure(app)
     matrices = payload(app, "step_by_step")[0]["chain"]["matrices"]
     assert "Infinity" in matrices["E"]["values"][0]
     assert "NaN" in matrices["N"]["values"][0]
@@ -117,7 +108,6 @@ def test_the_naive_softmax_overflows_on_the_page_and_the_safe_one_does_not():
 
 def test_the_costs_of_a_vocabulary_stand_there_by_formula_and_counted():
     app = open_app(page=PAGE, **{"steps.view": "softmax"})
-    no_failure(app)
     shown = app.table[0].value
     assert list(shown.columns) == ["4,096", "50,257", "151,936"]
     assert [name.split(", ")[1] for name in shown.index] == ["by formula", "counted"] * 3
@@ -130,7 +120,6 @@ def test_the_costs_of_a_vocabulary_stand_there_by_formula_and_counted():
 @pytest.mark.parametrize("view, name", [("softmax", "S"), ("scale", "P")])
 def test_a_row_can_be_typed_and_all_that_follows_is_of_it(view, name):
     app = open_app(page=PAGE, **{"steps.view": view, "steps.numbers": f"{name}02_5~{name}07_1~X00_1"})
-    no_failure(app)
     assert sentences(app) == []
     meta, _ = payload(app, "step_by_step")
     matrices = meta["chain"]["matrices"]
@@ -141,7 +130,6 @@ def test_a_row_can_be_typed_and_all_that_follows_is_of_it(view, name):
     expected = torch.softmax(torch.tensor(row, dtype=torch.float64) * factor, 0)
     np.testing.assert_allclose(matrices["A"]["values"][0], expected.numpy(), atol=1e-3 if view == "softmax" else 1e-12)
     send(app, "step_by_step", "numbers", f"{name}00_-1")
-    no_failure(app)
     assert payload(app, "step_by_step")[0]["chain"]["matrices"][name]["values"][0][0] == -1
     app = open_app(page=PAGE, **{"steps.view": view, "steps.numbers": f"{name}02_1e308~{name}01_nan"})
     (said,) = sentences(app)
@@ -152,7 +140,6 @@ def test_a_row_can_be_typed_and_all_that_follows_is_of_it(view, name):
 
 def test_x_times_w_of_the_model_is_spelled_out_and_gives_its_number():
     app = open_app(page=PAGE, layer="6", head="4", query="7", **{"steps.source": "model", "steps.step": "q"})
-    no_failure(app)
     chain = payload(app, "step_by_step")[0]["chain"]
     capture, model = (
         load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT)),
@@ -192,7 +179,6 @@ def test_rows_of_the_softmax_that_do_not_sum_to_one_are_said():
 
 def test_the_split_of_the_models_products_is_theirs():
     app = open_app(page=PAGE, layer="6", head="4", query="7", **{"steps.view": "similarity", "steps.source": "model"})
-    no_failure(app)
     matrices = payload(app, "step_by_step")[0]["chain"]["matrices"]
     values = {name: np.array(one["values"]) for name, one in matrices.items()}
     np.testing.assert_allclose(values["NQ"] * values["NK"].T * values["COS"], values["S"], atol=1e-9)
@@ -204,7 +190,6 @@ def test_the_split_of_the_models_products_is_theirs():
 
 def test_every_cell_of_the_open_head_is_split_on_maps_and_a_click_pins_it_on_all_three():
     app = open_app(page=PAGE, layer="6", head="4", query="7", **{"steps.view": "similarity", "steps.source": "model"})
-    no_failure(app)
     capture = load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT))
     q, k, n = capture.q(6)[4].double(), capture.k(6)[2].double(), len(capture.tokens)
     products, lengths = q @ k.T, q.norm(dim=1)[:, None] * k.norm(dim=1)[None]
@@ -220,16 +205,13 @@ def test_every_cell_of_the_open_head_is_split_on_maps_and_a_click_pins_it_on_all
         scales.append(meta["scale"])
     assert scales == ["diverging", "sequential", "diverging"]
     send(app, "head_map", "cell", [5, 2])
-    no_failure(app)
     assert [meta["selected"] for meta, _ in payloads(app, "head_map")] == [[5, 2]] * 3
     send(app, "head_map", "window", [2, 6, 0, 4])
-    no_failure(app)
     assert [meta["window"] for meta, _ in payloads(app, "head_map")] == [[2, 6, 0, 4]] * 3
 
 
 def test_the_additive_measure_can_be_traced_to_its_own_numbers():
     app = open_app(page=PAGE, **{"steps.view": "similarity"})
-    no_failure(app)
     matrices = {
         name: np.array(one["values"]) for name, one in payload(app, "step_by_step")[0]["chain"]["matrices"].items()
     }
@@ -246,7 +228,6 @@ def test_every_step_that_can_be_opened_is_in_the_address(view, source):
     chain = payload(open_app(page=PAGE, **page), "step_by_step")[0].get("chain")
     for step in chain["steps"] if chain else []:
         app = send(open_app(page=PAGE, **page), "step_by_step", "step", step["id"])
-        no_failure(app)
         assert app.query_params.get("steps.step", "x") == step["id"]
 
 
@@ -265,7 +246,6 @@ SOME = [("length", ODD[1]), ("others", ODD[0]), ("length", ODD[2])]  # the rest 
 )
 def test_every_view_stands_for_every_model_and_text(view, address):
     app = open_app(page=PAGE, **{"steps.view": view, **address})
-    no_failure(app)
     assert sentences(app) == []
 
 
@@ -273,7 +253,6 @@ def test_where_a_slider_came_to_rest_is_in_the_address_and_what_is_no_such_numbe
     app = open_app(page=PAGE, **{"steps.view": "scale", "steps.wide": "256"})
     assert [knob["value"] for knob in payload(app, "step_by_step")[0]["chain"]["knobs"]] == [256, 1]
     send(app, "step_by_step", "knobs", {"wide": 16, "temperature": 2.5})
-    no_failure(app)
     meta, _ = payload(app, "step_by_step")
     assert [knob["value"] for knob in meta["chain"]["knobs"]] == [16, 2.5]
     assert {name: app.query_params[f"steps.{name}"] for name in ("wide", "temperature")} == {
@@ -283,18 +262,15 @@ def test_where_a_slider_came_to_rest_is_in_the_address_and_what_is_no_such_numbe
     assert scale["factor"] == 1 / 4 / 2.5
     for wrong in ({"wide": 17}, {"temperature": 1e308}, {"temperature": "x"}, {"nothing": 1}, {"scaled": 1}):
         send(app, "step_by_step", "knobs", wrong)
-        no_failure(app)
         assert [knob["value"] for knob in payload(app, "step_by_step")[0]["chain"]["knobs"]] == [16, 2.5]
     assert sentences(app) == []
 
 
 def test_the_gap_is_a_slider_of_its_chart():
     app = open_app(page=PAGE, **{"steps.view": "length", "steps.gap": "4.2"})
-    no_failure(app)
     knob = payload(app, "chart")[0]["knob"]
     assert (knob["at"], len(knob["values"]), len(knob["frames"])) == (4.2, 24, 24)
     assert knob["said"][knob["values"].index(7.0)] == "With 1,098 keys it has half of the weight."
     send(app, "chart", "knob", 7.5)
-    no_failure(app)
     assert app.query_params["steps.gap"] == "7.5"
     assert payload(app, "chart")[0]["knob"]["at"] == 7.5

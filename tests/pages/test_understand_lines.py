@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.ui.driving import no_failure, open_app, payload
+from tests.ui.driving import open_app, payload
 from tests.ui.taken import Taken, taken
 from ui import view
 from ui.page import PageContext
@@ -84,7 +84,6 @@ def test_the_lines_give_what_is_shown(monkeypatch, page, address, same):
 
     monkeypatch.setattr(view, "show_take_away", keep)
     app = open_app(page=f"pages/{page}/page.py", **address)
-    no_failure(app)
     own: Lines = {}
     exec(compile(offered[-1].snippet, "snippet", "exec"), own)
     held = offered[-1].arrays

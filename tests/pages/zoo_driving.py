@@ -11,10 +11,10 @@ import pytest
 
 from analysis.zoo import captured_head
 from model_runner import CaptureRequest, load_runner
-from tests.ui.driving import no_failure, open_app, payloads
+from tests.ui.driving import open_app, payloads
 from tests.ui.taken import Taken, taken
 from ui import view as ui_view
-from ui.session import DEFAULT_TEXT
+from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/zoo/page.py"
 PLACE = ("model", "text", "layer", "head", "query", "key")  # parts of the address that every page has
@@ -27,9 +27,7 @@ def head(model: str = "default", layer: int = 3, number: int = 5):
 
 def opened(**values: str):
     address = {name if name in PLACE else f"zoo.{name}": v for name, v in values.items()}
-    app = open_app(page=PAGE, **{"layer": "3", "head": "5"} | address)
-    no_failure(app)
-    return app
+    return open_app(page=PAGE, **{"layer": "3", "head": "5"} | address)
 
 
 def maps(app) -> list[np.ndarray]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import pytest
 
+from ui import view
 from ui.i18n import in_this_language
 from ui.page import PageContext
 from ui.view import View, caption, csv_of, npz_of, snippet_of
@@ -37,14 +40,28 @@ class Taken:
         return dict(np.load(io.BytesIO(self.numbers()), allow_pickle=False))
 
 
-def taken(opened: PageContext, view: View) -> Taken:
+def offers(monkeypatch: pytest.MonkeyPatch) -> list[Taken]:
+    """All that pages offer from now on, in order."""
+    found: list[Taken] = []
+    monkeypatch.setattr(view, "show_take_away", lambda opened, shown: found.append(taken(opened, shown)))
+    return found
+
+
+def ran(code: str) -> dict[str, Any]:
+    """The names that lines of Python leave."""
+    names: dict[str, Any] = {}
+    exec(compile(code, "snippet", "exec"), names)
+    return names
+
+
+def taken(opened: PageContext, shown: View) -> Taken:
     """In place of the menu: what it would offer; "" for a picture that there is none of."""
-    words = caption(opened, view.what)
+    words = caption(opened, shown.what)
     return Taken(
-        view.name,
-        "" if view.picture is None else view.picture(view.title, words),
-        snippet_of(opened, view),
-        in_this_language(lambda: view.page(view.title, words, "en")),
-        in_this_language(lambda: csv_of(view, words)),
-        in_this_language(lambda: npz_of(view, words)),
+        shown.name,
+        "" if shown.picture is None else shown.picture(shown.title, words),
+        snippet_of(opened, shown),
+        in_this_language(lambda: shown.page(shown.title, words, "en")),
+        in_this_language(lambda: csv_of(shown, words)),
+        in_this_language(lambda: npz_of(shown, words)),
     )

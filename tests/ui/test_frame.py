@@ -10,13 +10,12 @@ from urllib.parse import urlencode
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
-from streamlit.testing.v1 import AppTest
 
 from analysis.examples import EXAMPLES, OF_MODEL
 from jobs.models_offered import WELL_KNOWN
 from model_runner import Capture, Check
 from pages.entries import ENTRIES
-from tests.ui.driving import ROOT, beside_head, html, no_failure, open_app, send, sentences, type_text
+from tests.ui.driving import PATIENCE, ROOT, App, beside_head, html, open_app, send, sentences, type_text
 from ui import cached, session
 
 
@@ -57,7 +56,6 @@ def test_an_example_goes_into_the_box_and_is_read():
     app = open_app()
     app.button(key="example_1").click()
     app.run()
-    no_failure(app)
     assert app.text_area(key="text_box").value == EXAMPLES[1].text
     assert beside_head(app) == {"text": EXAMPLES[1].text}
 
@@ -74,7 +72,6 @@ def test_an_example_wins_over_what_was_typed_and_is_told_in_the_same_run():
 def test_the_example_of_a_translation_opens_the_model_that_translates(lang, topic):
     app = open_app(lang=lang)
     next(button for button in app.button if button.label == topic).click().run()
-    no_failure(app)
     text = app.text_area(key="text_box").value
     assert text.isascii() is (lang == "en")
     assert text in {example.text for example in OF_MODEL["translator"]}
@@ -88,7 +85,6 @@ def test_the_example_of_a_translation_opens_the_model_that_translates(lang, topi
 def test_a_text_that_the_address_cannot_hold_is_said_beside_its_box(size, said):
     app = type_text(open_app(), Random(0).randbytes(size).hex())
     assert ("This text is too long for the address" in html(app)) is said
-    no_failure(app)
 
 
 def test_a_pasted_address_is_its_model_and_a_long_folder_shows_its_end():
@@ -106,7 +102,6 @@ def test_a_model_of_the_address_can_be_chosen_again():
     assert app.selectbox(key="model_box").options[3:] == ["/no/such/folder", *WELL_KNOWN]
     app.selectbox(key="model_box").set_value("default")
     app.run()
-    no_failure(app)
     assert beside_head(app) == {}
     assert "atlas-badge ok" in html(app)
 
@@ -116,7 +111,6 @@ def test_a_server_with_a_list_of_models_offers_and_shows_these_alone(monkeypatch
     session.model_cache.clear()
     try:
         app = open_app()
-        no_failure(app)
         assert app.selectbox(key="model_box").options == ["Embedded small Llama", "owner/name"]
         assert "translator" not in app.selectbox(key="model_box").help
         assert "translation" not in {button.label for button in app.button}
@@ -167,10 +161,9 @@ def test_what_a_browser_still_shows_after_a_restart_of_the_server_is_the_text():
     before = open_app()
     state = next(one for one in before._tree.get_widget_states().widgets if "text_box" in one.id)
     for typed in ("typed while it was down", "word " * 320):
-        fresh = AppTest.from_file(str(ROOT / "ui" / "entry" / "atlas.py"), default_timeout=120)
+        fresh = App(ROOT / "ui" / "entry" / "atlas.py", default_timeout=PATIENCE)
         state.string_value = typed
         fresh._run(WidgetStates(widgets=[state]))
-        no_failure(fresh)
         assert fresh.session_state["text"] == typed
 
 
@@ -178,7 +171,6 @@ def test_another_language_keeps_model_text_and_place():
     app = open_app(text="The capital of France is", layer="3", head="2")
     app.button_group(key="choice_lang").set_value("zh")
     app.run()
-    no_failure(app)
     assert app.query_params == {"text": "The capital of France is", "layer": "3", "head": "2", "lang": "zh"}
     assert app.session_state["model"] == "default"
     assert "北京" not in app.text_area(key="text_box").value
@@ -186,7 +178,6 @@ def test_another_language_keeps_model_text_and_place():
 
 def test_a_page_opened_at_its_own_address_gets_the_frame():
     app = open_app(page="pages/cell/page.py")
-    no_failure(app)
     assert "atlas-title" in html(app)
     assert send(app, "token_strip", "token", 2).text_area(key="text_box").value
 

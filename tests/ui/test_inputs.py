@@ -15,7 +15,7 @@ def script() -> None:
     import streamlit as st
 
     from pages.masks.pick_several import pick_several
-    from ui import controls, session, state
+    from ui import address, controls, session, state
     from ui.i18n import language
     from ui.inputs import pick_one
 
@@ -49,7 +49,7 @@ def script() -> None:
     controls.slider(Held, "factor", held.factor, (0.0, 4.0), "Factor")
     heard = st.session_state.setdefault("heard", [])
     pick_one("Number", "number", names, 2, heard.append, typed=lambda text: heard.append(f"typed {text}"))
-    session.write_address()
+    address.write()
 
 
 ELSEWHERE = {

@@ -29,13 +29,13 @@ def run(script: Callable[[], None], address: dict[str, Any] | None = None) -> Ap
 def open_and_mirror() -> None:
     import streamlit as st
 
-    from ui import session
+    from ui import address, session
 
     session.begin()
     st.session_state["told"] = session.take_problems()
     st.session_state["told again"] = session.take_problems()
     st.session_state["place"] = session.place()
-    session.write_address()
+    address.write()
 
 
 LONG = "".join(f"{number}. Это длинный текст + %20 & <b>\n" for number in range(300))
@@ -157,11 +157,11 @@ def test_the_browser_is_told_where_its_run_came_with_an_older_address(monkeypatc
     def script() -> None:
         import streamlit as st
 
-        from ui import session
+        from ui import address, session
 
         session.begin()
         session.move(layer=st.session_state.get("go to", 3))
-        session.write_address()
+        address.write()
 
     app = run(script, {"layer": "3"})
     app.session_state["go to"] = 5
@@ -177,11 +177,11 @@ def test_the_browser_is_told_where_its_run_came_with_an_older_address(monkeypatc
 
 def test_another_text_forgets_positions_and_keeps_the_head():
     def script() -> None:
-        from ui import session
+        from ui import address, session
 
         session.begin()
         session.set_text("another")
-        session.write_address()
+        address.write()
 
     app = run(script, {"text": "one", "layer": "3", "head": "1", "query": "2", "key": "1", "window": "0-2-0-2"})
     assert app.query_params == {"text": "another", "layer": "3", "head": "1"}
@@ -203,11 +203,11 @@ def test_the_same_text_again_forgets_nothing():
 
 def test_another_model_forgets_the_place_and_keeps_text_and_choices():
     def script() -> None:
-        from ui import session
+        from ui import address, session
 
         session.begin()
         session.set_model("other")
-        session.write_address()
+        address.write()
 
     app = run(script, {"text": "one", "layer": "3", "head": "1", "query": "2", "lang": "zh"})
     assert app.query_params == {"model": "other", "text": "one", "lang": "zh"}
@@ -234,18 +234,18 @@ def test_a_choice_back_at_its_default_leaves_the_address():
         session.begin()
         address.choose("shape", "weights", "weights")
         address.choose("sort", "log", "linear")
-        session.write_address()
+        address.write()
 
     assert run(script, {"shape": "scores"}).query_params == {"sort": "log"}
 
 
 def test_another_model_is_looked_at_without_the_edits_of_the_one_before():
     def script() -> None:
-        from ui import session
+        from ui import address, session
 
         session.begin()
         session.set_model("another")
-        session.write_address()
+        address.write()
 
     app = run(script, {"edits": "ScaledHead(1,2,0.0)", "everywhere": "1"})
     assert app.query_params == {"model": "another", "edits": "ScaledHead(1,2,0.0)"}

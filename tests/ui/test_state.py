@@ -9,9 +9,10 @@ from typing import ClassVar, Literal, NamedTuple
 import pytest
 
 from analysis.aliases import PARTS, STARTS, renamed
+from jobs.address_reading import Unreadable, read
 from jobs.address_value import EMPTY, NONE, write
 from ui import edit_list, i18n, sampling_settings, session, state
-from ui.state import Unreadable, read, setting
+from ui.state import setting
 
 
 class Edges(NamedTuple):

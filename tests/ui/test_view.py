@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from html import escape
 from types import SimpleNamespace
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -13,9 +12,8 @@ import pytest
 
 from model_runner import CaptureRequest
 from model_runner.edits import KeepLast
-from tests.ui.driving import no_failure, open_app, payload
-from tests.ui.taken import Taken, taken
-from ui import view
+from tests.ui.driving import open_app, payload
+from tests.ui.taken import Taken, offers, ran
 from ui.view import caption
 
 READINGS = [
@@ -33,17 +31,13 @@ READINGS = [
 
 @pytest.fixture(name="taken")
 def offered(monkeypatch) -> list[Taken]:
-    """Everything the page offered to take away, in order."""
-    found: list[Taken] = []
-    monkeypatch.setattr(view, "show_take_away", lambda opened, shown: found.append(taken(opened, shown)))
-    return found
+    return offers(monkeypatch)
 
 
 @pytest.mark.parametrize("address", READINGS, ids=str)
 def test_the_lines_of_python_give_the_array_of_the_file(taken, address):
-    no_failure(open_app(**address))
-    names: dict[str, Any] = {}
-    exec(taken[-1].snippet, names)
+    open_app(**address)
+    names = ran(taken[-1].snippet)
     np.testing.assert_array_equal(names["values"], taken[-1].arrays["values"])
 
 

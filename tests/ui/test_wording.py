@@ -124,7 +124,7 @@ def test_thousands_in_a_sentence_are_written_as_in_figures():
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    "value, shown",
     [
         (math.nan, "–"), (0.1234, "0.123"), (12.34, "12.3"), (999.6, "1,000"), (1234.0, "1,230"),
         (178_650.0, "179,000"), (999_600.0, "1.00 × 10⁶"), (1.234e12, "1.23 × 10¹²"), (math.inf, "inf"),

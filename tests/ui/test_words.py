@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from streamlit.proto.BidiComponent_pb2 import BidiComponent
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.driving import open_app
+from tests.ui.driving import html, open_app
 from tests.ui.test_catalogs import ROOT, TRANSLATED, translations
 from tests.viz.components.test_packing import unpacked
 from ui.i18n import LOCALES
@@ -59,6 +59,7 @@ def on_screen(app: AppTest) -> list[str]:
 @pytest.mark.parametrize("file", PAGES)
 def test_a_page_in_another_language_shows_no_message_in_english(file: str, language: str):
     app = open_app(page=file, lang=language)
+    assert "atlas-badge ok" in html(app)
     shown = "\n".join(on_screen(app))
     translated = translations(LOCALES / f"{language}.po")
     assert translated["Read this picture"] in shown

@@ -12,8 +12,8 @@ from analysis import text_in_address
 from model_runner.errors import CannotContinue, EncoderSaysNothing, NotOneToken, OneStackOnly, SequenceTooLong
 from pages.entries import ENTRIES
 from tests.walk.steps import Control, Step, controls
+from ui.address import DEFAULT_TEXT
 from ui.i18n import LANGUAGES, catalog
-from ui.session import DEFAULT_TEXT
 
 # Sentences in a yellow box that a walk may meet, as the sources have them; anything else in one is a failure. Blue
 # boxes inform, red ones are never earned.

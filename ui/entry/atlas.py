@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.entries import ENTRIES
-from pages.guests import run_page, show_guests
+from pages.guests import run_page, show_guests, show_sound
 from ui.frame import Guest, navigation, run_framed
 from visitors.entrance import admitted
 from visitors.sign_in import may_teach, show_foot
@@ -11,5 +11,5 @@ from visitors.sign_in import may_teach, show_foot
 st.set_page_config(page_title="Attention Atlas", layout="wide", initial_sidebar_state="auto")
 page = navigation(ENTRIES)
 if admitted():
-    run_framed(page, ENTRIES, Guest(lambda: show_guests(page.url_path, may_teach()), run_page))
+    run_framed(page, ENTRIES, Guest(lambda: show_guests(page.url_path, may_teach()), run_page, show_sound))
     show_foot()

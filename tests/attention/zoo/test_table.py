@@ -7,9 +7,12 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch.nn.functional import relu
 from torch.utils.flop_counter import FlopCounterMode
 
+from attention.zoo import cosformer, linear, polaformer
 from attention.zoo.head import head_of
+from attention.zoo.performer import directions
 from attention.zoo.table import BY_NAME, VARIANTS
 from attention.zoo.variant import BOTH_WAYS, FUTURE, NO_LAYER, NOT_TURNED, ONE_HEAD, PAST, VECTORS, NotHere
 from tests.attention.zoo.made import made, windowed
@@ -221,3 +224,21 @@ def test_a_row_stays_when_the_text_goes_on_unless_the_variant_says_otherwise(var
     values = {one.name: 8 if one.name == "buckets" else one.usual(17) for one in variant.parameters}
     same = torch.allclose(variant.mixed(short, values), variant.mixed(long, values)[:17], rtol=1e-9, atol=1e-12)
     assert same is not variant.whole
+
+
+def test_values_under_the_map_are_the_output_where_each_half_has_its_own():
+    head, row = made(), BY_NAME["polaformer"]
+    torch.testing.assert_close(row.by_map(head, {}), row.mixed(head, {}), rtol=1e-10, atol=1e-12)
+
+
+def test_what_a_kernel_holds_is_its_features_of_queries_and_keys_its_output_and_its_sums():
+    head, m = made(), 7
+    n, v = head.n_tokens, head.v.shape[1]
+    features = {
+        "linear": linear.features(head.q), "relu": relu(head.q), "cosformer": cosformer.features(head.q, n),
+        "polaformer": polaformer.features(head, 1.0, 0)[0], "performer": head.q @ directions(m, head.q.shape[1], 0).T,
+    }  # fmt: skip  # of the queries
+    for name, rows in features.items():
+        numbers = {"features": m, "seed": 0} if name == "performer" else {}
+        width = rows.shape[1]  # of a state, with one more column for the sum that divides
+        assert BY_NAME[name].memory.of(n, head.q.shape[1], v, **numbers) == n * (2 * width + v) + width * (v + 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from model_runner.local.attribution import NOT_ADDED, NOT_LINEAR, Norm, _offset,
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.families import FAMILIES, often
+from tests.model_runner.scaled import SCALES, scaled_llama
 from tests.model_runner.tiny import D_HEAD, N_HEADS, N_LAYERS, VOCAB, byte_tokenizer, tiny
 
 TEXT = "the dog chased the dog"
@@ -167,6 +169,15 @@ def test_all_heads_and_all_else_that_is_written_to_the_stream_add_up_to_the_logi
         total = pushes + hand.to_logits(hand.others[position], position) + constant
         assert (total - capture.logits(position)).abs().max() <= TOLERANCE
         assert (total - hand.logits[position]).abs().max() <= TOLERANCE
+
+
+def test_a_push_goes_through_what_the_later_layers_multiply_the_stream_by() -> None:
+    hand, capture = by_hand(Written(scaled_llama, **LLAMA)), capture_of(scaled_llama)
+    for layer, head, position in ((0, 1, 21), (1, 3, 9), (2, 0, 4)):
+        added = hand.columns[layer][:, head * D_HEAD : (head + 1) * D_HEAD] @ hand.heads[layer, position, head]
+        expected = hand.to_logits(math.prod(SCALES[layer:]) * added, position)
+        assert (capture.direct_logits(layer, head, position) - expected).abs().max() <= TOLERANCE
+        assert expected.abs().max() > 100 * TOLERANCE
 
 
 def test_negative_places_count_from_the_end() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoModelForSpeechSeq2Seq
 
 from model_runner.errors import NotCapturable
 from model_runner.local.class_of_family import ASSISTS, HEARS, HEARS_ALONG, UNKNOWN, WRITES_SOUND, class_of
@@ -23,16 +23,17 @@ from model_runner.local.known_families import can_be_captured, check_family, ref
         ({"model_type": "qwen2_audio"}, AutoModelForSeq2SeqLM),
         ({"model_type": "seamless_m4t", "architectures": ["SeamlessM4TModel"]}, AutoModelForSeq2SeqLM),
         ({"model_type": "whisper", "architectures": ["WhisperForCausalLM"]}, AutoModelForCausalLM),
+        ({"model_type": "whisper"}, AutoModelForSpeechSeq2Seq),
     ],
 )
-def test_a_family_is_read_by_the_class_that_reads_texts(config: dict[str, Any], chosen: object) -> None:
+def test_a_family_is_read_by_the_class_that_reads_its_input(config: dict[str, Any], chosen: object) -> None:
     assert class_of("some/model", config) is chosen
 
 
 @pytest.mark.parametrize(
     "family, reason",
     [
-        ("whisper", HEARS),
+        ("speech_to_text", HEARS),
         ("voxtral_realtime", HEARS_ALONG),
         ("musicgen", WRITES_SOUND),
         ("gemma4_assistant", ASSISTS),
@@ -55,7 +56,7 @@ def test_a_family_that_is_never_captured_is_refused_by_its_name(family: str, rea
         ({"model_type": "mamba"}, False),
         ({"model_type": "albert"}, False),  # its layers share one module, if nothing else is said
         ({"model_type": "albert", "num_hidden_groups": 12}, None),
-        ({"model_type": "deberta-v2", "relative_attention": True}, False),
+        ({"model_type": "deberta-v2", "relative_attention": True}, True),
         ({"model_type": "deberta-v2"}, True),
         ({"model_type": "deepseek_v4"}, None),  # refused where its numbers change
         ({}, None),

@@ -274,7 +274,7 @@ def test_what_cannot_be_asked_says_so():
 
 def test_a_model_that_hears_is_refused_before_its_weights():
     with pytest.raises(NotCapturable, match="its encoder reads sound"):
-        class_of("someone/whisper", {"model_type": "whisper", "architectures": ["WhisperForConditionalGeneration"]})
+        class_of("someone/hears", {"model_type": "speech_to_text"})
 
 
 def test_the_embedded_translator_looks_at_the_word_it_writes_next():

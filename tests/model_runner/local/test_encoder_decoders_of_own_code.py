@@ -19,7 +19,6 @@ REFUSED = {
         built("fsmt", **BART, src_vocab_size=264, tgt_vocab_size=264, langs=["en", "de"], decoder_start_token_id=BOS),
         "its output layer reads something else than the last hidden state",
     ),
-    "led": (built("led", **BART), "its encoder attends in blocks, by code of its own"),
     "pegasus_x": (built("pegasus_x", **BART), "what it says changes when its attention goes through"),
     "bigbird_pegasus": (built("bigbird_pegasus", **BART), "what it says changes when its attention goes through"),
     "nllb-moe": (built("nllb-moe", **BART, num_experts=2), "what it says changes when its attention goes through"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 from torch import Tensor
@@ -9,7 +11,10 @@ from torch import Tensor
 from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import FeedForwardUnits, StreamAdditions
 from model_runner.errors import NotSeparable
+from model_runner.local.runner import LocalRunner
 from tests.model_runner.cases import TEXT, shared_runner
+from tests.model_runner.scaled import SCALES, scaled_llama
+from tests.model_runner.tiny import byte_tokenizer
 
 # Paths of the first matrix (whose output the activation reads) and of the last, and where the last has its bias.
 WRITTEN = {
@@ -75,6 +80,22 @@ def test_top_units_add_the_longest_vectors_and_raise_the_logits_of_their_tokens(
     for place, unit in enumerate(found.top.tolist()):
         added = model.lm_head.weight.double() @ (scale * (found.values[unit] * weight[:, unit]).double())
         best = added.topk(5)
+        assert found.promoted[place].tolist() == best.indices.tolist()
+        torch.testing.assert_close(found.logits[place].double(), best.values, rtol=1e-3, atol=1e-4)
+
+
+def test_what_a_unit_promotes_goes_through_what_the_later_layers_multiply_the_stream_by() -> None:
+    runner, request = LocalRunner(scaled_llama(), byte_tokenizer(), name="scaled"), CaptureRequest(TEXT)
+    found, stream = (
+        runner.submit(FeedForwardUnits(request, 0, -1, 3)).result(),
+        runner.capture(request).residual(-1)[-1],
+    )
+    model = runner.engine.model
+    weight = model.model.layers[0].mlp.down_proj.weight.double()
+    size = (stream.double().square().mean() + model.config.rms_norm_eps).sqrt()
+    for place, unit in enumerate(found.top.tolist()):
+        added = math.prod(SCALES) * found.values[unit].double() * weight[:, unit]
+        best = (model.lm_head.weight.double() @ (model.model.norm.weight.double() * added / size)).topk(5)
         assert found.promoted[place].tolist() == best.indices.tolist()
         torch.testing.assert_close(found.logits[place].double(), best.values, rtol=1e-3, atol=1e-4)
 

@@ -239,7 +239,7 @@ def test_what_cannot_be_captured_is_not_downloaded(hub: LocalHub, tmp_path: Path
     shutil.copytree(EMBEDDED["translator"], folder)
     config = json.loads((folder / "config.json").read_text("utf-8"))
     sizes = {"encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2, "decoder_attention_heads": 2}
-    written = json.dumps({**config, **sizes, "model_type": "whisper"})
+    written = json.dumps({**config, **sizes, "model_type": "speech_to_text"})
     (folder / "config.json").write_text(written, "utf-8")
     hub.models["someone/hears@main"] = folder
     heard: list[ModelPreview] = []

@@ -51,8 +51,9 @@ def test_a_family_that_is_no_language_model_is_refused(family: str, folder: Path
 def test_a_model_that_hears_is_refused_with_the_reason(tmp_path: Path) -> None:
     sizes = {f"{side}_{what}": 2 for side in ("encoder", "decoder") for what in ("layers", "attention_heads")}
     sizes |= {"d_model": 8, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8, "decoder_start_token_id": 0}
-    said = refused(save(tmp_path / "whisper", tiny("whisper", AutoModelForSpeechSeq2Seq, **sizes)()), NotCapturable)
-    assert "(whisper) cannot be captured: its encoder reads sound" in said
+    made = tiny("speech_to_text", AutoModelForSpeechSeq2Seq, **sizes)()
+    said = refused(save(tmp_path / "hears", made), NotCapturable)
+    assert "(speech_to_text) cannot be captured: its encoder reads sound" in said
 
 
 def test_an_encoder_decoder_is_loaded_from_its_folder(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from transformers import AutoModelForMaskedLM
 
 from model_runner.capture import Capture
 from model_runner.edits import ScaledHead
-from model_runner.errors import CannotContinue, EditNotPossible, NotCapturable, NotRecoverable
+from model_runner.errors import CannotContinue, EditNotPossible, NotRecoverable
 from model_runner.local.heard_products import Products
 from model_runner.local.runner import LocalRunner
 from model_runner.positions import layout_of
@@ -174,12 +174,6 @@ def test_an_edit_is_refused_with_the_reason_and_the_next_capture_is_whole() -> N
     with pytest.raises(EditNotPossible, match="its attention does not go through transformers' attention interface"):
         runner("bloom").capture(CaptureRequest(TEXT + "!", edits=(ScaledHead(1, 1, 0.0),)))
     assert runner("bloom").capture(CaptureRequest(TEXT + "!")).verify(1).ok
-
-
-def test_scores_with_more_in_them_are_refused() -> None:
-    disentangled = tiny("deberta-v2", AutoModelForMaskedLM, relative_attention=True, pos_att_type=["c2p", "p2c"])
-    with pytest.raises(NotCapturable, match="its scores hold more than q·k"):
-        LocalRunner(disentangled(), byte_tokenizer(), name="deberta", device="cpu")
 
 
 def test_only_a_softmax_of_a_product_that_meets_values_is_attention() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 
 import pytest
 import torch
 from torch import Tensor
+from transformers import PreTrainedModel
 
 from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import Additions, StreamAdditions
@@ -14,8 +16,11 @@ from model_runner.edits import ScaledHead
 from model_runner.errors import NoSuchPlace
 from model_runner.local.block_path import block_path
 from model_runner.local.block_probe import Event, LayerRun
+from model_runner.local.runner import LocalRunner
 from tests.model_runner.cases import TEXT, shared_runner
 from tests.model_runner.families import FAMILIES, often
+from tests.model_runner.scaled import SCALES, scaled_gemma4, scaled_llama
+from tests.model_runner.tiny import byte_tokenizer
 
 # What the code of each family adds, by hand: module of the first part, of the second, of norms in the stream.
 WRITTEN: dict[str, tuple[str, ...]] = {
@@ -102,6 +107,20 @@ def test_an_added_vector_is_what_a_plain_hook_sees() -> None:
     hook.remove()
     (at,) = [i for i, step in enumerate(found.steps) if (step.layer, step.part) == (1, "ffn")]
     torch.testing.assert_close(found.vectors[at], seen[-1])
+
+
+@pytest.mark.parametrize("build", [scaled_gemma4, scaled_llama])
+def test_a_layer_that_multiplies_the_stream_has_a_step_for_that(
+    build: Callable[[], PreTrainedModel],
+) -> None:
+    runner, request = LocalRunner(build(), byte_tokenizer(), name="scaled"), CaptureRequest(TEXT)
+    found, residuals = runner.submit(StreamAdditions(request, 4)).result(), runner.capture(request).residuals
+    check_sums(found, residuals, 4)
+    for layer, (scale, entering) in enumerate(zip(SCALES, residuals, strict=False)):
+        own = [i for i, step in enumerate(found.steps) if step.layer == layer]
+        assert [found.steps[i].part for i in own] == ["scale", "attention", "ffn"]
+        torch.testing.assert_close(found.vectors[own[0]], (scale - 1) * entering[4], rtol=1e-5, atol=1e-6)
+    assert found.parallel == ()  # the FFN sees what attention added, before both are multiplied
 
 
 def test_an_edited_forward_adds_what_the_edited_model_adds() -> None:

@@ -25,7 +25,7 @@ from model_runner.local.token_types import learned_types, marks_second
 from model_runner.projection_questions import HeadProjections
 from model_runner.questions import NextLogits, PatchStream
 from model_runner.request import CaptureRequest
-from tests.model_runner.families import DEBERTA, MASKED
+from tests.model_runner.families import MASKED
 from tests.model_runner.tiny import BOS, EOS, byte_tokenizer, tiny
 
 FIRST, SECOND, OTHER = "The dog ran home.", "It was late.", "He was late."
@@ -45,7 +45,7 @@ UNTYPED: dict[str, Callable[[], Any]] = {
     "one type": tiny("roberta", MASKED, max_position_embeddings=800, type_vocab_size=1),
     "takes no types": tiny("distilbert", MASKED, dim=32, hidden_dim=48, type_vocab_size=2),
     "a text that grows": tiny("bert", is_decoder=True),
-    "none in DeBERTa": tiny("deberta-v2", MASKED, **{**DEBERTA, "relative_attention": False}),
+    "none in DeBERTa": tiny("deberta-v2", MASKED),
     "a table of seven": tiny("tapas", MASKED),
 }
 

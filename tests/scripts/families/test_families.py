@@ -77,7 +77,6 @@ def test_what_a_row_of_a_family_does_not_say_has_a_row_of_its_own():
         "deberta",
         "deberta-v2",
         "big_bird",
-        "whisper",
     }
 
 
@@ -103,7 +102,7 @@ def test_what_the_app_knows_before_it_loads_is_what_the_document_says():
     forms = {form.family: rows(text, 2)[form.name] for form in FORMS if form.where}
     for family, one in table["refused"].items():
         assert (forms[family] if family in forms else told[family])[1:] == ("refused", one["reason"])
-    assert {"mamba", "rwkv", "longformer", "albert", "xlnet", "fnet"} <= set(table["refused"])
+    assert {"mamba", "rwkv", "funnel", "albert", "yoso", "fnet"} <= set(table["refused"])
     assert table["refused"]["albert"]["where"] == {"num_hidden_groups": 1}
 
 
@@ -136,6 +135,7 @@ def test_weights_that_are_not_the_models_own_are_called_wrong(monkeypatch):
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3600)  # hundreds of models, a few seconds each on two busy cores
 def test_the_whole_sweep_measures_what_the_document_says(capfd):
     main([])
     found, told = rows(capfd.readouterr().out), rows(DOC.read_text("utf-8"))

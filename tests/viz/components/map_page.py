@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.viz.components import shim
-from tests.viz.components.clock import settle
-
-
-def facts(page):
-    settle(page)
-    return page.locator(".head-map").evaluate("root => ({...root.dataset})")
-
-
-def calls(page, state):
-    return [value for _, name, value in page.evaluate("window.calls") if name == state]
+from tests.viz.components.mounted import facts
 
 
 def place(page, query, key):
@@ -31,10 +21,6 @@ def place(page, query, key):
 
 def cell(page, query, key):
     return place(page, query + 0.5, key + 0.5)
-
-
-def answer(page, data):
-    page.evaluate("data => window.send('head_map', data)", shim.encoded(data))
 
 
 def wait_for_window(page, count=1):

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from tests.viz.components import shim
 from tests.viz.components.clock import settle
+from tests.viz.components.mounted import calls, facts
 from tests.viz.components.test_cell_steps import D_VALUE, QUERY, D, cell
 from viz.components.cell_steps.cell_steps import SOURCE, payload
 from viz.export import standalone_html
@@ -29,11 +30,6 @@ def show(mount):
     return show_cell
 
 
-def facts(page):
-    settle(page)
-    return page.locator(".cell-steps").evaluate("root => ({...root.dataset})")
-
-
 def result(page, step):
     settle(page)
     return page.locator(f".title[data-step='{step}'] .result").inner_text().replace(THIN, " ")
@@ -46,10 +42,6 @@ def open_step(page, step):
 
 def bar(page, key):
     return page.locator(f".bar[data-key='{key}']")
-
-
-def sent(page):
-    return [[name, value] for _, name, value in page.evaluate("window.calls")]
 
 
 def numbers(text):
@@ -138,7 +130,7 @@ def test_up_moves_the_query_and_escape_gives_the_key_back(show):
     page.keyboard.press("ArrowUp")
     page.wait_for_function("window.calls.length > 0")
     page.keyboard.press("Escape")
-    assert sent(page) == [["query", QUERY - 1], ["key", None]]
+    assert calls(page) == [["query", QUERY - 1], ["key", None]]
 
 
 def test_a_masked_key_has_a_product_but_weight_zero(show):
@@ -165,7 +157,7 @@ def test_a_sink_is_a_bar_of_its_own_that_is_no_key(show):
     sink = page.locator(".bar.sink")
     assert "to no token" in sink.get_attribute("title")
     sink.click()
-    assert sent(page) == []
+    assert calls(page) == []
     assert "The sink counts in that sum" in " ".join(open_step(page, 5))
 
 

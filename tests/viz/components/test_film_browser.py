@@ -6,6 +6,7 @@ import pytest
 
 from tests.viz.components import shim
 from tests.viz.components.clock import hold
+from tests.viz.components.mounted import answer, facts
 from tests.viz.components.test_film import film, frame
 from viz.components.film.film import SOURCE, TEXTS, View
 
@@ -14,10 +15,6 @@ pytestmark = pytest.mark.browser
 STYLE = "section{max-width:1120px}"
 STEP = ".film .step"
 PLAIN = [frame(i, strip=None) for i in range(3)]  # of one head alone
-
-
-def facts(page):
-    return page.locator(".film").evaluate("root => ({...root.dataset})")
 
 
 def at(page) -> int:
@@ -32,11 +29,6 @@ def plain(text: str) -> str:
 def calls(page, *, rest: bool = False):
     """What was asked for; or what was told of where the reader stays."""
     return [call[1:] for call in page.evaluate("window.calls") if (call[1] == "rest") == rest]
-
-
-def more(page, data: bytes) -> None:
-    """What a rerun of the page does: hand over another chunk."""
-    page.evaluate("data => window.send('film', data)", shim.encoded(data))
 
 
 def test_the_prompt_shows_what_may_come_and_how_to_force_it(mount):
@@ -106,7 +98,9 @@ def test_the_legend_says_what_rows_columns_and_colours_are(mount):
     most = "10.0"  # of the made numbers, in K as in V
     words = TEXTS["legend_cache"].format(head="L0H1", k=most, v=most, label="·w2")
     assert plain(cache.inner_text()) == words
-    more(page, film(3, at=2, film="two", alive=False, view=View(head=(0, 1), heads=[], n_heads=2, bin=1), frames=PLAIN))
+    answer(
+        page, film(3, at=2, film="two", alive=False, view=View(head=(0, 1), heads=[], n_heads=2, bin=1), frames=PLAIN)
+    )
     assert heads.count() == 0
     assert cache.count() == 1
 
@@ -131,11 +125,11 @@ def test_at_the_end_one_step_asks_for_one_token_and_shows_it_when_it_comes(mount
     page.locator(STEP).click()  # a second click while the answer is on its way asks nothing more
     assert calls(page) == [["more", {"film": "one", "have": 2, "at": 1, "wanted": 1, "ask": 1, "playing": False}]]
     assert page.locator(".status").inner_text().endswith("generating …")
-    more(page, film(3, start=2, answered=1))
+    answer(page, film(3, start=2, answered=1))
     assert (at(page), facts(page)["frames"]) == (2, "3")
     one_ahead = {"film": "one", "have": 3, "at": 2, "wanted": 1, "ask": 2, "playing": False}
     assert calls(page)[1:] == [["more", one_ahead]]
-    more(page, film(4, start=3, answered=2))
+    answer(page, film(4, start=3, answered=2))
     assert at(page) == 2
     page.locator(STEP).click()
     assert at(page) == 3
@@ -147,7 +141,7 @@ def test_playing_shows_eight_frames_a_second_and_asks_ahead(mount):
     page.locator(".speed").select_option("8")
     page.locator(".film .play").click()
     assert calls(page) == [["more", {"film": "one", "have": 2, "at": 0, "wanted": 6, "ask": 1, "playing": True}]]
-    more(page, film(9, start=2, answered=1, limit=8, stop="limit"))
+    answer(page, film(9, start=2, answered=1, limit=8, stop="limit"))
     page.clock.run_for(20)  # a tick sees that a frame is due at most one screen refresh late
     for expected in range(1, 9):
         page.clock.run_for(125)
@@ -165,35 +159,35 @@ def test_pausing_stops_the_film_at_once_and_what_still_comes_is_kept(mount):
     page.clock.run_for(600)
     page.locator(".film .play").click()
     shown = at(page)
-    more(page, film(7, start=3, answered=1))
+    answer(page, film(7, start=3, answered=1))
     page.clock.run_for(3000)
     assert (at(page), facts(page)["frames"]) == (shown, "7")
 
 
 def test_a_missing_chunk_is_asked_for_again(mount):
     page = mount(SOURCE, film(3), style=STYLE)
-    more(page, film(7, start=5))
+    answer(page, film(7, start=5))
     assert calls(page) == [["more", {"film": "one", "have": 3, "at": 0, "wanted": 0, "ask": 1, "playing": False}]]
-    more(page, film(7, start=3, answered=1))
+    answer(page, film(7, start=3, answered=1))
     assert facts(page)["frames"] == "7"
 
 
 def test_chunks_put_together_are_the_whole_film(mount):
     page = mount(SOURCE, film(2), style=STYLE)
-    more(page, film(4, start=2))
-    more(page, film(6, start=4))
+    answer(page, film(4, start=2))
+    answer(page, film(6, start=4))
     page.keyboard.press("Tab")
     page.locator(".film .play").focus()
     page.keyboard.press("End")
     parts = page.locator(".axis canvas").evaluate("canvas => canvas.toDataURL()")
-    more(page, film(6, at=5))
+    answer(page, film(6, at=5))
     assert at(page) == 5
     assert page.locator(".axis canvas").evaluate("canvas => canvas.toDataURL()") == parts
 
 
 def test_another_head_keeps_the_frame(mount):
     page = mount(SOURCE, film(5, at=3), style=STYLE)
-    more(page, film(5, view=View((0, 0), [(0, 0), (0, 1)], 2, 1)))
+    answer(page, film(5, view=View((0, 0), [(0, 0), (0, 1)], 2, 1)))
     assert at(page) == 3
     assert page.locator(".axis .heading").inner_text().startswith("L0H0: where")
 
@@ -202,17 +196,17 @@ def test_a_click_on_a_token_counts_though_more_arrive_while_the_button_is_down(m
     page = mount(SOURCE, film(5, at=4), style=STYLE)
     page.locator(".chip.drawn").nth(1).hover()
     page.mouse.down()
-    more(page, film(7, start=5))
+    answer(page, film(7, start=5))
     page.mouse.up()
     assert at(page) == 2
 
 
 def test_another_way_opens_at_its_frame_and_fetches_what_it_had(mount):
     page = mount(SOURCE, film(5, at=3), style=STYLE)
-    more(page, film(2, film="two", at=4, goal=4))
+    answer(page, film(2, film="two", at=4, goal=4))
     assert at(page) == 1
     assert calls(page) == [["more", {"film": "two", "have": 2, "at": 4, "wanted": 3, "ask": 1, "playing": False}]]
-    more(page, film(5, start=2, film="two", at=4, goal=4, answered=1))
+    answer(page, film(5, start=2, film="two", at=4, goal=4, answered=1))
     assert at(page) == 4
 
 

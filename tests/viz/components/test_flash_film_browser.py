@@ -6,18 +6,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.viz.components import shim
-from tests.viz.components.clock import hold, settle, wait
+from tests.viz.components.clock import hold, wait
+from tests.viz.components.mounted import answer, facts
 from tests.viz.components.test_flash_film import film
 from viz.components.flash_film.flash_film import SOURCE
 
 pytestmark = pytest.mark.browser
 WIDE = "section{max-width:1000px}"
 LEAST = 20  # frames a second
-
-
-def facts(page):
-    settle(page)
-    return page.locator(".flash-film").evaluate("root => ({...root.dataset})")
 
 
 def told(page, name):
@@ -80,7 +76,7 @@ def test_play_goes_to_the_end_and_rests_there(mount):
 def test_new_blocks_keep_the_film_within_its_frames_in_the_dark_and_on_a_phone(mount):
     page = mount(SOURCE, film(frame=20), width=390, height=844, theme=shim.DARK)
     assert facts(page)["frame"] == "20"
-    page.evaluate("data => window.send('flash_film', data)", shim.encoded(film(rows=10, columns=10, frame=20)))
+    answer(page, film(rows=10, columns=10, frame=20))
     found = facts(page)
     assert found["frame"] == found["frames"] == "3"
 

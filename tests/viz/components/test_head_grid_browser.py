@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
-from tests.viz.components.clock import settle, wait
+from tests.viz.components.clock import wait
+from tests.viz.components.mounted import answer, calls, facts
 from tests.viz.components.test_head_grid import HEADS, LAYERS, TEXTS, N, grid
 from viz.color import palette
 from viz.components.head_grid.head_grid import SOURCE
 
 pytestmark = pytest.mark.browser
-
-
-def facts(page):
-    settle(page)
-    return page.locator(".head-grid").evaluate("root => ({...root.dataset})")
 
 
 def point(page, row, column):
@@ -29,10 +25,6 @@ def point(page, row, column):
         box["x"] + geometry["left"] + (column + 0.5) * geometry["pitch"],
         box["y"] + geometry["top"] + (row + 1) * geometry["rowHeight"] - geometry["pitch"] / 2,
     )
-
-
-def calls(page):
-    return page.evaluate("window.calls")
 
 
 @pytest.mark.parametrize("theme, side", [(shim.LIGHT, "light"), (shim.DARK, "dark")])
@@ -67,7 +59,7 @@ def test_arrows_stop_at_the_edge_and_enter_asks_again(mount):
     assert facts(page)["selected"] == "0,0"
     assert calls(page) == []
     page.keyboard.press("Enter")
-    assert calls(page) == [["head_grid", "head", [0, 0]]]
+    assert calls(page) == [["head", [0, 0]]]
 
 
 def test_a_layer_without_weights_says_so_as_text_and_is_not_clickable(mount):
@@ -105,7 +97,7 @@ def test_a_ranking_flows_in_its_order_and_may_leave_heads_out(mount):
     page.mouse.click(*point(page, 0, 0))
     page.mouse.click(*point(page, 0, 2))
     page.mouse.click(*point(page, 0, 3))  # nothing there
-    assert calls(page) == [["head_grid", "head", [3, 5]], ["head_grid", "head", [1, 1]]]
+    assert calls(page) == [["head", [3, 5]], ["head", [1, 1]]]
     page.locator("canvas").focus()
     page.keyboard.press("ArrowLeft")
     assert facts(page)["selected"] == "0,0"
@@ -151,7 +143,7 @@ def test_a_click_in_a_scrolled_ranking_finds_the_head_under_it(mount):
     y = row * geometry["rowHeight"] + geometry["rowHeight"] - geometry["pitch"] / 2 - 3000
     page.mouse.click(box["x"] + geometry["left"] + geometry["pitch"] * 1.5, box["y"] + y)
     flat = int(order[row * geometry["columns"] + 1])
-    assert calls(page) == [["head_grid", "head", [flat // 32, flat % 32]]]
+    assert calls(page) == [["head", [flat // 32, flat % 32]]]
 
 
 def test_the_canvas_is_named_and_speaks(mount):
@@ -194,5 +186,5 @@ def test_the_legend_says_what_the_frames_of_the_maps_are(mount):
     colors = legend.locator("i").evaluate_all("marks => marks.map(mark => getComputedStyle(mark).borderTopColor)")
     primary = tuple(int(shim.LIGHT["--st-primary-color"][i : i + 2], 16) for i in (1, 3, 5))
     assert (len(set(colors)), colors[-1]) == (3, "rgb({}, {}, {})".format(*primary))
-    page.evaluate("data => window.send('head_grid', data)", shim.encoded(grid(texts=words, mode="metric")))
+    answer(page, grid(texts=words, mode="metric"))
     assert not legend.is_visible()  # its numbers stand in its cells

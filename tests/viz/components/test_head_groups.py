@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.viz.components import shim
+from tests.viz.components.mounted import calls
 from tests.viz.components.test_packing import unpacked
 from viz.color import palette
 from viz.components.head_groups.head_groups import SOURCE, TEXTS, Way, payload
@@ -31,10 +32,6 @@ def test_the_payload_names_every_way_and_those_that_can_be_chosen():
 def test_heads_that_cannot_be_shared_out_evenly_are_refused(changes):
     with pytest.raises(ValueError, match="8 query heads"):
         groups(**changes)
-
-
-def calls(page):
-    return page.evaluate("window.calls")
 
 
 def lit(page, figure, kind):
@@ -72,7 +69,7 @@ def test_a_key_value_head_stands_for_its_group(mount):
     page = mount(SOURCE, groups())
     page.locator("figure").nth(0).locator("[data-kv='2'] .hit").click()
     page.locator("figure").nth(0).locator("[data-kv='3'] .hit").click()
-    assert calls(page) == [["head_groups", "head", 5], ["head_groups", "head", 6]]
+    assert calls(page) == [["head", 5], ["head", 6]]
     assert lit(page, 0, "head") == [6, 7]
 
 
@@ -97,7 +94,7 @@ def test_a_way_is_chosen_by_click_and_by_arrows_and_more_heads_than_the_model_ha
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowLeft")  # beyond: the way above cannot be made
-    assert calls(page) == [["head_groups", "kv_heads", count] for count in (1, 2, 4)]
+    assert calls(page) == [["kv_heads", count] for count in (1, 2, 4)]
     assert page.locator(".ways [aria-checked='true']").get_attribute("data-kv") == "4"
     assert readouts(page)[1] == "H4–H5 read key/value head 2."
 
@@ -120,4 +117,4 @@ def test_any_number_of_heads_fits_a_phone_and_can_be_clicked(mount, n_heads, own
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     box = page.locator("figure").nth(0).locator(f"[data-head='{n_heads - 1}'] .q").bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    assert calls(page) == [["head_groups", "head", n_heads - 1]]
+    assert calls(page) == [["head", n_heads - 1]]

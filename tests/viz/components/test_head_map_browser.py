@@ -9,7 +9,8 @@ import pytest
 
 from tests.viz.components import shim
 from tests.viz.components.clock import settle
-from tests.viz.components.map_page import answer, calls, cell, facts, place
+from tests.viz.components.map_page import cell, place
+from tests.viz.components.mounted import answer, calls, facts
 from tests.viz.components.test_head_map import TEXTS, causal, head_map
 from viz.color import diverging, palette, sequential
 from viz.components.head_map.head_map import SOURCE

@@ -9,7 +9,8 @@ import pytest
 
 from tests.viz.components import shim
 from tests.viz.components.clock import settle, wait
-from tests.viz.components.map_page import answer, calls, cell, facts, wait_for_window
+from tests.viz.components.map_page import cell, wait_for_window
+from tests.viz.components.mounted import answer, calls, facts
 from tests.viz.components.test_head_map import head_map
 from viz.color import palette
 from viz.components.head_map.head_map import SOURCE

@@ -8,17 +8,13 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
-from tests.viz.components.clock import settle, wait
+from tests.viz.components.clock import wait
+from tests.viz.components.mounted import answer, calls, facts
 from tests.viz.components.test_layer_head_map import HEADS, LAYERS, VALUES, cells
 from viz.color import palette
 from viz.components.layer_head_map.layer_head_map import SOURCE, TEXTS
 
 pytestmark = pytest.mark.browser
-
-
-def facts(page):
-    settle(page)
-    return page.locator(".layer-head-map").evaluate("root => ({...root.dataset})")
 
 
 def geometry(page):
@@ -51,14 +47,6 @@ def line_color(page, row, column):
 def corner_color(page, row, column):
     """The colour of a cell beside its number."""
     return shim.color_at(page, *point(page, row, column, 0.12, 0.15))[:3]
-
-
-def calls(page):
-    return page.evaluate("window.calls")
-
-
-def send(page, data):
-    page.evaluate("data => window.send('layer_head_map', data)", shim.encoded(data))
 
 
 @pytest.mark.parametrize("theme, side", [(shim.LIGHT, "light"), (shim.DARK, "dark")])
@@ -112,7 +100,7 @@ def test_a_cell_without_a_number_is_named_so(mount):
     texts = TEXTS | {"cell": "{row}{column} · {value} nats"}
     page = mount(SOURCE, cells(np.full((2, 2), np.nan), open=(0, 1), texts=texts))
     assert page.locator(".caption").text_content() == "L0H1 · not defined here"
-    send(page, cells(open=(0, 1), texts=texts))
+    answer(page, cells(open=(0, 1), texts=texts))
     assert page.locator(".caption").text_content() == "L0H1 · −0.92 nats"
 
 
@@ -120,7 +108,7 @@ def test_labels_given_for_the_columns_are_slanted_only_where_they_do_not_fit(mou
     short, long = ["a", "b", "c", "d", "e", "f"], [f"·squirrels{i}and" for i in range(HEADS)]
     page = mount(SOURCE, cells(column_labels=short))
     assert geometry(page)["slanted"] is False
-    send(page, cells(column_labels=long, open=(1, 2)))
+    answer(page, cells(column_labels=long, open=(1, 2)))
     assert geometry(page)["slanted"] is True
     page.mouse.move(*point(page, 0, 3))
     assert page.locator(".caption").text_content() == "L0·squirrels3and · −0.75"
@@ -146,7 +134,7 @@ def test_a_click_in_a_scrolled_map_finds_the_cell_under_it(mount):
     at, box = geometry(page), page.locator("canvas").bounding_box()
     page.mouse.click(box["x"] + at["left"] + 55, box["y"] + at["top"] + 61)
     expected = [int((140 + 61) // at["pitchY"]), int((100 + 55) // at["pitchX"])]
-    assert calls(page) == [["layer_head_map", "head", expected]]
+    assert calls(page) == [["head", expected]]
 
 
 @pytest.mark.parametrize("theme", [shim.LIGHT, shim.DARK])
@@ -158,7 +146,7 @@ def test_columns_that_share_keys_and_values_stand_together_and_the_open_heads_li
         column in (2, 3) for column in range(HEADS)
     ]
     page.mouse.click(*point(page, 3, 5))
-    assert calls(page) == [["layer_head_map", "head", [3, 5]]]
+    assert calls(page) == [["head", [3, 5]]]
     assert line_color(page, 0, 5) == line_color(page, 0, 4) == primary(theme) != line_color(page, 0, 2)
 
 
@@ -169,7 +157,7 @@ def test_rows_that_share_keys_and_values_stand_together_too(mount, theme):
     assert (at["columnGroup"], at["rowGroup"]) == (0, 2)
     assert [line_color(page, row, 0) == primary(theme) for row in range(LAYERS)] == [True, True, False, False]
     page.mouse.click(*point(page, 3, 5, 0.9, 0.9))
-    assert calls(page) == [["layer_head_map", "head", [3, 5]]]
+    assert calls(page) == [["head", [3, 5]]]
     assert [line_color(page, row, 0) == primary(theme) for row in range(LAYERS)] == [False, False, True, True]
 
 
@@ -188,7 +176,7 @@ def test_the_gap_between_groups_is_no_cell(mount):
     assert calls(page) == []
     page.mouse.click(x + 1, y)
     page.mouse.click(x - at["groupGap"] - 1, y)
-    assert [value for *_, value in calls(page)] == [[0, 3], [0, 2]]
+    assert [value for _event, value in calls(page)] == [[0, 3], [0, 2]]
 
 
 def test_a_head_of_the_open_group_is_said_to_share_where_there_is_room(mount):
@@ -212,12 +200,12 @@ def test_a_wide_map_of_groups_scrolls_and_a_click_finds_the_cell_under_it(mount)
     left, top = page.locator(".scroller").evaluate("one => [one.scrollLeft, one.scrollTop]")
     x, y = point(page, 40, 50)
     page.mouse.click(x - left, y - top)
-    assert calls(page) == [["layer_head_map", "head", [40, 50]]]
+    assert calls(page) == [["head", [40, 50]]]
 
 
 def test_an_open_cell_that_a_smaller_map_does_not_have_is_none(mount):
     page = mount(SOURCE, cells(open=(LAYERS - 1, HEADS - 1)))
-    send(page, cells(VALUES[:2, :2], open=(LAYERS - 1, HEADS - 1)))
+    answer(page, cells(VALUES[:2, :2], open=(LAYERS - 1, HEADS - 1)))
     assert facts(page)["open"] == ""
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.viz.components import shim
 from tests.viz.components.clock import settle, wait
+from tests.viz.components.mounted import facts
 from tests.viz.components.test_long_map import whole_map
 from viz.color import palette
 from viz.components.long_map.long_map import SOURCE
@@ -71,11 +72,6 @@ def opened(sheet: Any) -> Iterator[Callable[..., Any]]:
 def loaded(page: Any) -> None:
     page.locator(".long-map[data-missing='0']").wait_for()
     settle(page)
-
-
-def facts(page: Any) -> Any:
-    settle(page)
-    return page.locator(".long-map").evaluate("root => ({...root.dataset})")
 
 
 def view(page: Any) -> tuple[float, float, float, float]:

@@ -8,21 +8,13 @@ import pytest
 
 from tests.viz.components import shim
 from tests.viz.components.clock import settle
+from tests.viz.components.mounted import calls, facts
 from tests.viz.components.test_mask_gallery import N, gallery, regions
 from viz.color import palette
 from viz.components.mask_gallery.mask_gallery import SOURCE
 
 pytestmark = pytest.mark.browser
 WIDE = "section{max-width:900px}"
-
-
-def facts(page):
-    settle(page)
-    return page.locator(".mask-gallery").evaluate("root => ({...root.dataset})")
-
-
-def calls(page):
-    return [[event, value] for _name, event, value in page.evaluate("window.calls")]
 
 
 def large(page):

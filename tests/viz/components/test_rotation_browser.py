@@ -11,7 +11,8 @@ from playwright.sync_api import expect
 
 from tests.viz.components import made_positions as made
 from tests.viz.components import shim
-from tests.viz.components.clock import settle, wait
+from tests.viz.components.clock import wait
+from tests.viz.components.mounted import answer, facts
 from viz.color import palette
 from viz.components.rotation.rotation import SOURCE
 from viz.export import standalone_html
@@ -29,11 +30,6 @@ def show(mount):
         return mount(SOURCE, made.turning(**changes), width=width, theme=theme, style=style)
 
     return show_dials
-
-
-def facts(page):
-    settle(page)
-    return page.locator(".rotation").evaluate("root => ({...root.dataset})")
 
 
 def rim(page, pair, angle):
@@ -97,7 +93,7 @@ def test_a_rerun_of_an_older_place_does_not_turn_it_back(show):
     page = show()
     turn_to(page, 40)
     release(page)
-    page.evaluate("data => window.send('rotation', data)", shim.encoded(made.turning(position=12)))
+    answer(page, made.turning(position=12))
     assert facts(page)["position"] == "40"
 
 

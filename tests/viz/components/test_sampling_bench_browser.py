@@ -7,7 +7,6 @@ import pytest
 
 from model_runner.sampling import stages
 from model_runner.transforms import TRANSFORMS, Sampling
-from tests.viz.components import shim
 from tests.viz.components.bench_page import (
     EXACT,
     WIDE,
@@ -24,6 +23,7 @@ from tests.viz.components.bench_page import (
     state,
     type_value,
 )
+from tests.viz.components.mounted import answer
 from tests.viz.components.test_sampling_bench import LABELS, bench, settings
 from viz.components.sampling_bench.sampling_bench import SOURCE, TEXTS
 
@@ -157,7 +157,7 @@ def test_a_rerun_in_the_middle_of_a_drag_does_not_move_the_slider_back(mount):
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 9)
     held = state(page, "state.settings.a.temperature")
-    page.evaluate("data => window.send('sampling_bench', data)", shim.encoded(data))
+    answer(page, data)
     assert state(page, "state.settings.a.temperature") == held != 1
     page.mouse.up()
     assert sent(page)[-1]["a"]["temperature"] == held
@@ -169,6 +169,6 @@ def test_another_position_brings_its_own_distribution_and_keeps_the_settings(mou
     assert sent(page)[-1]["a"]["top_k"] == 3
     there = capture().logits(4)
     other = bench(there.numpy(), labels(), a={"top_k": 3}, previous=previous())
-    page.evaluate("data => window.send('sampling_bench', data)", shim.encoded(other))
+    answer(page, other)
     want = stages(there, Sampling(top_k=3), previous())[-1].probabilities.numpy()
     np.testing.assert_allclose(final(page), want, atol=EXACT)

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from tests.viz.components import shim
+from tests.viz.components.mounted import answer
 from tests.viz.components.test_packing import unpacked
 from viz.color import sequential
 from viz.components.save_picture.save_picture import SOURCE, payload
@@ -61,7 +62,7 @@ def test_the_png_is_the_svg_at_twice_its_size(page):
 def test_a_new_picture_replaces_the_old_one(page):
     button = mounted(page, payload(svg="broken", filename="old.png", label="old"))
     data = payload(svg=svg(), filename="new.png", label="new")
-    page.evaluate("data => window.send('save_picture', data)", shim.encoded(data))
+    answer(page, data)
     with page.expect_download() as waiting:
         button.click()
     assert button.inner_text() == "new"

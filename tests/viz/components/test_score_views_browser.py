@@ -10,6 +10,7 @@ import pytest
 from tests.viz.components import made_positions as made
 from tests.viz.components import shim
 from tests.viz.components.clock import hold, settle, wait
+from tests.viz.components.mounted import answer, calls, facts
 from viz.components.rotation import position_schemes, score_shift, score_split, score_sweep
 
 pytestmark = pytest.mark.browser
@@ -17,18 +18,9 @@ pytestmark = pytest.mark.browser
 WIDE = "section{max-width:1100px}"
 
 
-def facts(page, root):
-    settle(page)
-    return page.locator(f".{root}").evaluate("root => ({...root.dataset})")
-
-
 def readout(page):
     settle(page)
     return page.locator(".readout").inner_text()
-
-
-def calls(page):
-    return [[name, value] for _, name, value in page.evaluate("window.calls")]
 
 
 def shifted(m, n, scale=0.25, rest=0.5):
@@ -56,20 +48,20 @@ def slide(page, name, place):
 @pytest.mark.parametrize("m, n", [(7, 2), (60, 3), (5, 40), (2000, 1900)])
 def test_the_score_is_the_product_of_both_turned_vectors(mount, m, n):
     page = mount(score_shift.SOURCE, made.shifting(positions=(m, n)), style=WIDE)
-    assert float(facts(page, "score-shift")["score"]) == pytest.approx(shifted(m, n), abs=1e-9)
+    assert float(facts(page)["score"]) == pytest.approx(shifted(m, n), abs=1e-9)
 
 
 def test_moved_together_the_score_stays_and_apart_it_changes(mount):
     page = mount(score_shift.SOURCE, made.shifting(), style=WIDE)
-    before = float(facts(page, "score-shift")["score"])
+    before = float(facts(page)["score"])
     move(page, "query", 45)
-    moved = facts(page, "score-shift")
+    moved = facts(page)
     assert (moved["m"], moved["n"]) == ("45", "40")
     assert float(moved["score"]) == pytest.approx(before, abs=1e-12)
     assert float(moved["spread"]) < 1e-12
     page.locator(".lock input").uncheck()
     move(page, "query", 20)
-    apart = facts(page, "score-shift")
+    apart = facts(page)
     assert (apart["m"], apart["n"]) == ("20", "40")
     assert float(apart["score"]) == pytest.approx(shifted(20, 40), abs=1e-9)
     assert "comes after the query" in page.locator(".notes").inner_text()
@@ -78,9 +70,9 @@ def test_moved_together_the_score_stays_and_apart_it_changes(mount):
 def test_locked_positions_stop_where_one_reaches_an_end(mount):
     page = mount(score_shift.SOURCE, made.shifting(), style=WIDE)
     move(page, "query", 0)
-    assert (facts(page, "score-shift")["m"], facts(page, "score-shift")["n"]) == ("5", "0")
+    assert (facts(page)["m"], facts(page)["n"]) == ("5", "0")
     move(page, "key", 63)
-    assert (facts(page, "score-shift")["m"], facts(page, "score-shift")["n"]) == ("63", "58")
+    assert (facts(page)["m"], facts(page)["n"]) == ("63", "58")
 
 
 def test_both_places_are_sent_once_they_rest(mount):
@@ -113,7 +105,7 @@ def test_a_range_is_shown_as_asked_for_and_told_and_brings_both_places_inside_it
     page.locator(".spans button").first.click()
     wait(page, 1000)
     assert calls(page) == [["span", "near"]]  # both places are inside: nothing else to tell
-    page.evaluate("data => window.send('score_shift', data)", shim.encoded(made.shifting(positions=(90, 80))))
+    answer(page, made.shifting(positions=(90, 80)))
     page.locator(".spans button").first.click()
     wait(page, 1000)
     assert calls(page)[1:] == [["span", "near"], ["positions", [63, 53]]]
@@ -121,14 +113,14 @@ def test_a_range_is_shown_as_asked_for_and_told_and_brings_both_places_inside_it
 
 def test_a_softcap_bends_the_score(mount):
     page = mount(score_shift.SOURCE, made.shifting(softcap=0.5), style=WIDE)
-    assert float(facts(page, "score-shift")["score"]) == pytest.approx(0.5 * np.tanh(shifted(7, 2) / 0.5), abs=1e-9)
+    assert float(facts(page)["score"]) == pytest.approx(0.5 * np.tanh(shifted(7, 2) / 0.5), abs=1e-9)
 
 
 # ---- by frequency ---------------------------------------------------------------------------------------------------
 
 
 def cell_of(page, pair, column):
-    at = json.loads(facts(page, "score-split")["geometry"])
+    at = json.loads(facts(page)["geometry"])
     box = page.locator("canvas").bounding_box()
     return (
         box["x"] + at["map"] + (column + 0.5) * at["column"],
@@ -139,7 +131,7 @@ def cell_of(page, pair, column):
 def test_the_parts_of_the_chosen_key_add_up_to_its_score(mount):
     page = mount(score_split.SOURCE, made.splitting(rest=np.full(made.KEYS, 0.25), n_rest=4), style=WIDE)
     score = made.contributions()[:, 2].sum() + 0.25
-    assert float(facts(page, "score-split")["score"]) == pytest.approx(score, abs=1e-5)
+    assert float(facts(page)["score"]) == pytest.approx(score, abs=1e-5)
     assert f"{score:+.3f}".replace("-", "−") in readout(page)
 
 
@@ -149,7 +141,7 @@ def test_pointing_at_a_cell_says_its_part_and_a_click_keeps_its_key(mount):
     assert f"{made.contributions()[3, 4]:+.3f}".replace("-", "−") in readout(page)
     page.mouse.move(5, 5)
     wait(page, 60)
-    assert facts(page, "score-split")["key"] == "4"
+    assert facts(page)["key"] == "4"
 
 
 def test_a_masked_key_says_so_and_is_grey(mount):
@@ -170,7 +162,7 @@ def test_a_softcapped_score_is_said(mount):
 
 def test_the_peak_of_the_open_head_is_said_with_its_score(mount):
     page = mount(score_sweep.SOURCE, made.sweeping(head=1), style=WIDE)
-    assert facts(page, "score-sweep")["peak"] == "1"
+    assert facts(page)["peak"] == "1"
     words = readout(page)
     assert "L3H1 scores highest at distance 1: 9.00." in words
     assert "10 % of its attention on the token before" in words

@@ -9,6 +9,7 @@ import pytest
 
 from tests.viz.components import shim
 from tests.viz.components.clock import hold
+from tests.viz.components.mounted import answer, calls, facts
 from tests.viz.components.test_packing import unpacked
 from viz.color import palette
 from viz.components.token_lines.token_lines import MAX_ROWS, SOURCE, TEXTS, THRESHOLD, payload
@@ -72,10 +73,6 @@ def test_weights_of_another_shape_are_refused(shape):
         lines(np.zeros(shape, dtype=np.float32), head_labels=["a"] * shape[0])
 
 
-def facts(page):
-    return page.locator(".token-lines").evaluate("root => ({...root.dataset})")
-
-
 def row(page, side, index):
     return page.locator(f'.token-lines [data-side="{side}"][data-row="{index}"]')
 
@@ -86,14 +83,6 @@ def amounts(page):
         "nodes => nodes.map(node => [node.parentNode.dataset.row, node.textContent])"
     )
     return [(int(index), text) for index, text in found if text]
-
-
-def sent(page):
-    return [value for _, name, value in page.evaluate("window.calls") if name == "query"]
-
-
-def answer(page, data):
-    page.evaluate("data => window.send('token_lines', data)", shim.encoded(data))
 
 
 @pytest.mark.browser
@@ -143,7 +132,7 @@ def test_hovering_a_query_leaves_its_lines_and_prints_its_weights(mount):
     page.mouse.move(1200, 700)
     assert facts(page)["active"] == ""
     assert amounts(page) == []
-    assert sent(page) == []
+    assert calls(page, "query") == []
 
 
 @pytest.mark.browser
@@ -171,7 +160,7 @@ def test_a_click_pins_a_position_of_the_whole_text_and_a_second_releases_it(moun
     page.mouse.move(1200, 700)
     assert facts(page)["active"] == "query 103"
     row(page, "query", 3).click()
-    assert sent(page) == [103, None]
+    assert calls(page, "query") == [103, None]
 
 
 @pytest.mark.browser
@@ -190,7 +179,7 @@ def test_a_tap_on_a_key_holds_it_until_the_next_tap(new_page):
     assert facts(page)["active"] == "key 1"
     row(page, "query", 2).tap()
     assert facts(page)["active"] == "query 2"
-    assert sent(page) == [2]
+    assert calls(page, "query") == [2]
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -203,14 +192,14 @@ def test_arrows_move_the_query_enter_pins_and_escape_clears(mount):
     page.keyboard.press("ArrowDown")
     assert facts(page)["active"] == "query 11"
     page.clock.run_for(1000)
-    assert sent(page) == [11]
+    assert calls(page, "query") == [11]
     page.keyboard.press("ArrowRight")
     assert facts(page)["active"] == "key 11"
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Enter")
-    assert sent(page) == [11, 11]
+    assert calls(page, "query") == [11, 11]
     page.keyboard.press("Escape")
-    assert sent(page) == [11, 11, None]
+    assert calls(page, "query") == [11, 11, None]
     assert facts(page)["active"] == ""
 
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.viz.components.test_token_lines import facts, lines, row, sent
+from tests.viz.components.mounted import calls, facts
+from tests.viz.components.test_token_lines import lines, row
 from viz.components.token_lines.token_lines import SOURCE
 
 pytestmark = pytest.mark.browser
-
-
-def cells(page):
-    return [value for _, name, value in page.evaluate("window.calls") if name == "cell"]
 
 
 def test_a_click_on_a_key_pins_it_with_the_query_and_a_second_releases_it(mount):
@@ -23,7 +20,7 @@ def test_a_click_on_a_key_pins_it_with_the_query_and_a_second_releases_it(mount)
     row(page, "key", 2).click()
     row(page, "key", 1).click()
     row(page, "query", 3).click()  # another query has another key
-    assert cells(page) == [[104, 102], [104, None], [104, 101]]
+    assert calls(page, "cell") == [[104, 102], [104, None], [104, 101]]
     assert facts(page)["cell"] == "103,"
 
 
@@ -32,8 +29,8 @@ def test_enter_pins_the_key_that_the_arrows_reached_and_escape_releases_all(moun
     page.locator(".scroller").focus()
     for key in ("ArrowRight", "ArrowUp", "Enter"):
         page.keyboard.press(key)
-    assert (cells(page), facts(page)["cell"]) == ([[14, 13]], "14,13")
+    assert (calls(page, "cell"), facts(page)["cell"]) == ([[14, 13]], "14,13")
     page.keyboard.press("Enter")  # of the keys, Escape alone takes it back, as for a query
     assert facts(page)["cell"] == "14,13"
     page.keyboard.press("Escape")
-    assert (sent(page), facts(page)["cell"]) == ([None], ",")
+    assert (calls(page, "query"), facts(page)["cell"]) == ([None], ",")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components import shim
+from tests.viz.components.mounted import answer, calls
 from tests.viz.components.test_packing import unpacked
 from viz.color import sequential
 from viz.components.token_strip.token_strip import SOURCE, TEXTS, payload
@@ -64,14 +65,6 @@ def selected(page):
     return page.locator(".token-strip").get_attribute("data-selected")
 
 
-def sent(page):
-    return [value for _, name, value in page.evaluate("window.calls") if name == "token"]
-
-
-def answer(page, data):
-    page.evaluate("data => window.send('token_strip', data)", shim.encoded(data))
-
-
 def seen_whole(page, index):
     return chip(page, index).evaluate(
         """node => {
@@ -85,7 +78,7 @@ def seen_whole(page, index):
 def test_repeated_tokens_are_different_chips(mount):
     page = mount(SOURCE, strip())
     chip(page, 6).click()
-    assert sent(page) == [8]
+    assert calls(page, "token") == [8]
     assert page.locator(".chip.selected .place").all_inner_texts() == ["8"]
 
 
@@ -98,7 +91,7 @@ def test_a_chip_of_several_tokens_lists_them_and_selects_its_last(mount):
     for part in FOX:
         assert part in fox.get_attribute("title")
     fox.click()
-    assert sent(page) == [7]
+    assert calls(page, "token") == [7]
 
 
 @pytest.mark.browser
@@ -114,7 +107,7 @@ def test_enter_does_not_wait_and_the_last_chip_is_the_last(mount):
     chip(page, 1).focus()
     page.keyboard.press("End")
     page.keyboard.press("Enter")
-    assert sent(page)[:1] == [9]
+    assert calls(page, "token")[:1] == [9]
     page.keyboard.press("ArrowRight")
     assert selected(page) == "9"
 
@@ -137,7 +130,7 @@ def test_escape_clears(mount):
     page = mount(SOURCE, strip(selected=3))
     chip(page, 3).focus()
     page.keyboard.press("Escape")
-    assert sent(page) == [None]
+    assert calls(page, "token") == [None]
     assert selected(page) == ""
     assert page.locator(".chip.selected").count() == 0
 

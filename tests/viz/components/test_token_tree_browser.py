@@ -10,6 +10,7 @@ import pytest
 
 from tests.viz.components import shim
 from tests.viz.components.clock import wait
+from tests.viz.components.mounted import answer, calls
 from tests.viz.components.test_token_tree import PROMPT, Node, tree
 from viz.components.token_tree.token_tree import SOURCE, TEXTS
 
@@ -61,10 +62,6 @@ def labels(page, css=".chip"):
 
 def fact(page, name):
     return page.locator(".token-tree").get_attribute(f"data-{name}")
-
-
-def sent(page):
-    return page.evaluate("window.calls")
 
 
 def caption(page):
@@ -129,7 +126,7 @@ def test_the_frame_in_view_is_pointed_at_also_where_a_long_run_hides_it(mount):
     page = mount(SOURCE, small(frame="1"))
     assert page.locator(".frame-mark").count() == chip(page, "1").locator(".frame-mark").count() == 1
     assert chip(page, "1").get_attribute("aria-label").endswith(TEXTS["frame"])
-    page.evaluate("data => window.send('token_tree', data)", shim.encoded(chain(60, opened=30, frame=10)))
+    answer(page, chain(60, opened=30, frame=10))
     assert page.locator(".frame-mark").count() == page.locator(".more").first.locator(".frame-mark").count() == 1
 
 
@@ -154,7 +151,7 @@ def test_a_long_run_shows_its_ends_and_what_is_around_the_open_token(mount):
     page.locator(".more").first.click()
     assert page.locator(".chip").count() == 61
     assert page.locator(".more").count() == 0
-    assert sent(page) == []  # looking at more of it opens nothing
+    assert calls(page) == []  # looking at more of it opens nothing
 
 
 def test_sixty_tokens_fit_and_wider_trees_scroll_inside(mount):
@@ -212,14 +209,14 @@ def test_a_click_marks_the_whole_branch_and_the_prompt_can_be_opened(mount):
     chip(page, "1.4.6").click()
     assert sorted(labels(page, ".chip.path")) == sorted(["the·dog", "·ran", "·away", "·fast"])
     chip(page, "").click()
-    assert sent(page)[1:] == [["token_tree", "node", ""]]
+    assert calls(page)[1:] == [["node", ""]]
 
 
 def test_a_token_that_slides_under_a_resting_pointer_is_not_looked_at(mount):
     page = mount(SOURCE, small())
     chip(page, "1.4").click()
     turned = [dataclasses.replace(node, y=1.5 - node.y) if node.id in ("1.2", "1.4") else node for node in NODES]
-    page.evaluate("data => window.send('token_tree', data)", shim.encoded(tree(turned, opened="1.4", n_branches=3)))
+    answer(page, tree(turned, opened="1.4", n_branches=3))
     wait(page, 300)
     assert caption(page).startswith("·away")
     page.mouse.move(*middle(chip(page, "1.2")), steps=3)
@@ -228,7 +225,7 @@ def test_a_token_that_slides_under_a_resting_pointer_is_not_looked_at(mount):
 
 def test_a_branch_that_is_gone_opens_the_prompt(mount):
     page = mount(SOURCE, small())
-    page.evaluate("data => window.send('token_tree', data)", shim.encoded(small(opened="9.9")))
+    answer(page, small(opened="9.9"))
     assert fact(page, "opened") == ""
 
 
@@ -240,11 +237,11 @@ def test_arrows_walk_along_the_tree_and_enter_opens(mount):
         page.keyboard.press("Home" if way == "-" else f"Arrow{way}")
         walked.append(fact(page, "current"))
     assert walked == ["1.2.3", "1.2", "1.4", "1.4.5", "1.4.6", "1.4.5", "", "1", "1.2"]
-    assert sent(page) == []
+    assert calls(page) == []
     assert page.locator(".scroller").get_attribute("aria-activedescendant") == "node-2"
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    assert sent(page) == [["token_tree", "node", "1.4"]]
+    assert calls(page) == [["node", "1.4"]]
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Escape")
     assert fact(page, "current") == "1.4"
@@ -288,6 +285,6 @@ def test_reruns_while_the_branch_grows_keep_the_keyboards_place(mount):
     page = mount(SOURCE, chain(5, opened=5))
     page.locator(".scroller").focus()
     page.keyboard.press("ArrowLeft")
-    page.evaluate("data => window.send('token_tree', data)", shim.encoded(chain(6, opened=6)))
+    answer(page, chain(6, opened=6))
     assert fact(page, "current") == "1.2.3.4"
     assert fact(page, "opened") == "1.2.3.4.5.6"

@@ -94,7 +94,7 @@ function describeCell(state, [row, column]) {
   const share = formatNumber(exact / (whole || NaN), "percent", texts)
   const [label, across] = [state.rowLabels[row], state.columnLabels[column]]
   const words = Number.isFinite(exact) ? texts.cell : texts.missing
-  return fill(words, { row: label, column: across, value, share, row_index: row, column_index: column, word: state.meta.words?.[row][column] ?? "" })
+  return fill(words, { row: label, column: across, value, share, row_index: row, column_index: state.meta.first_column + column, word: state.meta.words?.[row][column] ?? "" })
 }
 
 // The colours with the numbers at their ends; ≤ and ≥ where values lie beyond.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +48,7 @@ def payload(
     group: int = 1,
     group_axis: Literal["rows", "columns"] = "columns",
     shows: str = "",
+    first_column: int = 0,
 ) -> bytes:
     """The packed map of `values` [rows, columns], NaN where there is none. It sends `head`: [row, column] of a click.
 
@@ -55,19 +56,17 @@ def payload(
     at both ends. A sequential one runs from `low` to `high`. Values beyond are clipped, and the bar says so.
     Without labels rows are L0, L1, … and columns H0, H1, …; given column labels are slanted where they do not fit.
     `open` is outlined. `notes` are rows that have no cells but this text, and cannot be clicked.
-
     `words` [rows, columns] stand in the cells, which are wider for them, instead of numbers; texts may use {word}.
     Of heads along `group_axis`, `group` neighbours share one key and value head: they stand together under one line,
     and the open head's group is marked; unless each head has its own, or all share one. On a narrow screen a click
     scrolls to the part of the page with the key `shows`.
 
     Texts: as `TEXTS`. `cell`, and `missing` for one without a number, may use {row}, {column}, {value}, {row_index},
-    {column_index} and, as a percentage of `whole`, {share}; `summary`, what a screen reader is told of the map, may use
-    {title}, {rows} and {columns}.
+    {column_index}, counted from `first_column`, and, as a percentage of `whole`, {share}; `summary`, what a screen
+    reader is told of the map, may use {title}, {rows} and {columns}.
     """
     _check_labels(values, row_labels, column_labels)
     low, high = _ends(scale, low, high)
-    arrays: dict[str, NDArray[Any]] = {"values": values.astype(np.float32)}
     meta = {
         "title": title,
         "scale": scale,
@@ -85,10 +84,11 @@ def payload(
         "group": int(group),
         "group_axis": group_axis,
         "shows": shows,
+        "first_column": int(first_column),
         "texts": dict(texts),
         "palette": palette(),
     }
-    return pack(meta, arrays)
+    return pack(meta, {"values": values.astype(np.float32)})
 
 
 def _check_labels(values: NDArray[np.floating], *named: Sequence[str] | None) -> None:

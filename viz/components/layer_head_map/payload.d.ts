@@ -25,6 +25,8 @@ export interface Meta {
   group_axis: "rows" | "columns"
   /** The key of the part of the page that a choice changes, or "". */
   shows: string
+  /** The number of the first column where columns are told by their numbers. */
+  first_column: number
   texts: Texts
   palette: Palette
 }

@@ -19,5 +19,4 @@ export interface State extends Life {
   count: { there: number; answered: number } | null
   problem: string
   waiting: Map<string, object>
-  born?: string // of the last server that had no room yet
 }

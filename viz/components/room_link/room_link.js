@@ -82,10 +82,10 @@ function connect(state) {
       over = true
       forgetKey()
       Object.assign(state, { count: null, problem: state.meta.texts.ended })
-    } else if (told.last && told.born !== state.born) {
+    } else if (told.last) {
       // a server that was started again has no room until this page has run there, which Streamlit (1.67) asks for at
-      // the next click alone: whatever is told makes it run, and the part that it draws then says whose room it was
-      state.born = told.born
+      // the next click alone: whatever is told makes it run, and the part that it draws then says whose room it was.
+      // At each refusal anew: Streamlit drops what is told while its own connection is not back
       comeBack(state)
     }
     draw(state)

@@ -10,6 +10,7 @@ const KEPT = "atlas-projector"
 const TYPED = "input:not([type=range], [type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable=true]"
 const PAGES = ".st-key-navigation a"
 const LEAVE = "atlas-projector-leave"
+const MAIN = "[data-testid=stMain]" // what scrolls
 
 export const projected = () => "projector" in document.documentElement.dataset
 
@@ -26,6 +27,7 @@ export function followProjector(signal, changed) {
     event.preventDefault()
   }
   document.addEventListener("keydown", pressed, { signal })
+  document.addEventListener("scroll", keepBesideHead, { capture: true, passive: true, signal })
   signal.addEventListener("abort", () => document.querySelector(`.${LEAVE}`)?.remove())
   if (kept()) project(true, changed)
 }
@@ -57,16 +59,23 @@ function keep(on) {
   }
 }
 
-// The way back for who does not know the key: the sidebar with its switch is hidden.
+// The way back for who does not know the key: the sidebar with its switch is hidden. It stands beside the page's head and
+// goes with it, so that it never lies over a picture.
 /** @type {(words: string, changed: () => void) => void} */
 export function showWayBack(words, changed) {
   const there = document.querySelector(`.${LEAVE}`)
   if (!projected()) return there?.remove()
-  const button = there ?? element("button", { type: "button", className: LEAVE })
-  button.textContent = words
+  const button = there ?? element("button", { type: "button", className: LEAVE, textContent: "P ✕" })
+  for (const name of ["title", "aria-label"]) button.setAttribute(name, words)
   if (there) return
   button.addEventListener("click", () => project(false, changed))
   document.body.append(button)
+  keepBesideHead()
+}
+
+function keepBesideHead() {
+  const top = document.querySelector(MAIN)?.scrollTop ?? 0
+  document.querySelector(`.${LEAVE}`)?.toggleAttribute("data-away", top > 0)
 }
 
 /** @type {(event: KeyboardEvent) => boolean} */

@@ -1,22 +1,11 @@
-"""What the page asks the model beside its capture: each answer is waited for with its progress, once, and kept."""
+"""Which of two texts that are drawn as one the page is about."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 
 from analysis.joined import Joined
-from jobs.waiting import waited
-from model_runner.question import Question
-from ui import cached, session
-from ui.page import PageContext, show_stage
-
-A = TypeVar("A")
-
-
-def asked(opened: PageContext, question: Question[A]) -> A:
-    """The answer. Raises RunnerError."""
-    return cached.made(("asked", repr(opened.capture.request), repr(question)), lambda: _answer(opened, question))
+from ui.page import PageContext
 
 
 def one_text(opened: PageContext) -> PageContext:
@@ -25,7 +14,7 @@ def one_text(opened: PageContext) -> PageContext:
     if not isinstance(capture, Joined) or capture.cross is None:
         return opened
     query = None if opened.query is None else opened.query - capture.n_read
-    return replace(opened, capture=capture.cross, query=query)
+    return replace(opened, capture=capture.cross, query=query, first=capture.n_read)
 
 
 def chosen_text(opened: PageContext) -> PageContext:
@@ -34,10 +23,3 @@ def chosen_text(opened: PageContext) -> PageContext:
     if isinstance(capture, Joined) and capture.cross is not None and opened.key is not None:
         return replace(opened, capture=capture.cross.attention("encoder"), query=opened.key)
     return one_text(opened)
-
-
-def _answer(opened: PageContext, question: Question[A]) -> A:
-    try:
-        return waited(opened.runner.submit(question), lambda: show_stage("reading", 0, 0))
-    finally:
-        session.slots()["status"].empty()

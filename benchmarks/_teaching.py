@@ -1,0 +1,79 @@
+"""What a teacher does in a real Chromium, for scripts that measure what a class sees of it and what it costs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import time
+
+from playwright.sync_api import Locator, Page
+
+from benchmarks._app import App, settle
+from benchmarks._followers import VOTING
+from tests.browser import CHROMIUM
+
+PATIENCE = 180_000  # ms, on a machine that does much else
+HEAD_MAP, PAINTED = ".head-map canvas", ".head-map[data-painted]"
+
+
+def chromium() -> str:
+    """Where it is on this machine; ends the script where it is not."""
+    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if found is None:
+        sys.exit(f"No Chromium on this machine (looked for {', '.join(CHROMIUM)}).")
+    return found
+
+
+def opened_room(page: Page, app: App) -> str:
+    """The app, opened on Heads, and its room's code, which is not shown any more."""
+    app.open(page)
+    page.set_default_timeout(PATIENCE)
+    page.locator(PAINTED).wait_for()
+    page.locator(".st-key-open_room button").click()
+    code = page.locator(".atlas-huge").inner_text()
+    page.locator(".st-key-hide_code button").click()
+    settle(page)
+    return code
+
+
+def all_there(page: Page, count: int) -> None:
+    """Waits until so many follow."""
+    page.locator(f".room-link[data-there='{count}']").wait_for(timeout=120_000)
+
+
+def go(page: Page, name: str, there: Locator) -> None:
+    """To another page, until this is there and all is at rest."""
+    page.locator(".st-key-navigation a").get_by_text(name, exact=True).click()
+    there.wait_for()
+    settle(page)
+
+
+def click_head(page: Page, number: int) -> None:
+    """One of sixteen heads of the grid."""
+    box = page.locator(".head-grid canvas").bounding_box()
+    assert box
+    share = 0.25 + 0.5 * (number % 2)
+    page.mouse.click(box["x"] + share * box["width"], box["y"] + (0.3 + 0.05 * (number % 8)) * box["height"])
+
+
+def point(page: Page, number: int) -> None:
+    """At one of two cells of the map."""
+    box = page.locator(HEAD_MAP).first.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 150 + 60 * (number % 2), box["y"] + 250)
+
+
+def vote(page: Page, followers: int) -> int:
+    """Ask what the head does, and reveal the answers: how many were counted until the last could have come."""
+    page.locator(".st-key-ask_class button").first.click()
+    page.locator(".st-key-ask_ablate button").click()
+    page.locator(".class-answered").wait_for()
+    deadline = time.monotonic() + VOTING + 5
+    while time.monotonic() < deadline and page.locator(".class-answered").inner_text() != str(followers):
+        page.wait_for_timeout(50)
+    counted = int(page.locator(".class-answered").inner_text())
+    page.locator(".st-key-reveal button").click()
+    page.locator(".st-key-drop_poll button").click()
+    page.locator(PAINTED).wait_for()
+    settle(page)
+    return counted

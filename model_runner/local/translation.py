@@ -1,0 +1,77 @@
+"""What a decoder writes of what its encoder has read, a token a step."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from model_runner.capture import Capture
+from model_runner.local.encoder_input import Read
+from model_runner.local.forward_edit import ForwardEdit
+from model_runner.local.generation import end_tokens, next_token
+from model_runner.local.tokenizing import Writer
+from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.step import Step
+
+SAME = ("text", "sound", "model", "revision", "dtype", "chat", "edits")  # of a request, at every step
+
+
+class Decodes(Protocol):
+    """Of an encoder–decoder, what a translation asks of it."""
+
+    model: Any
+
+    def logits(self, hidden: Any) -> Tensor: ...
+    def read(self, request: CaptureRequest, source: Read, written: Writer, edit: ForwardEdit | None) -> Capture: ...
+
+
+@dataclass(eq=False)
+class Translation:
+    """What a decoder writes, a token a step, each a forward over all of it."""
+
+    engine: Decodes
+    request: GenerateRequest
+    source: Read
+    writer: Writer
+    capacity: int
+    edit: ForwardEdit | None
+    index: int = 0
+    seconds: float = 0.0
+    capture: Capture | None = field(default=None)
+
+    def step(self) -> Step:
+        """Draw the next token and read all that is written then. Raises BrokenLogits."""
+        began = time.perf_counter()
+        if self.capture is None:
+            self.capture = self._read()
+            self.seconds = time.perf_counter() - began
+            began = time.perf_counter()
+        position = len(self.writer.tokens)
+        logits = self.engine.logits(self.capture.hidden[None, -1:])[0, 0]
+        ids = [token.id for token in self.writer.tokens]
+        token = self.writer.append(next_token(logits, self.request.sampling, ids))
+        self.capture = self._read()
+        ends = token.id in end_tokens(self.engine.model)
+        step = Step(
+            index=self.index,
+            position=position,
+            token=token,
+            logits=logits,
+            sampling=self.request.sampling,
+            seconds=time.perf_counter() - began,
+            prefill_seconds=self.seconds,
+            stop="end" if ends else "" if position + 1 < self.capacity else "limit",
+            capture=self.capture,
+        )
+        self.index += 1
+        return step
+
+    def _read(self) -> Capture:
+        asked, count = self.request, len(self.writer.tokens)
+        request = CaptureRequest(
+            **{name: getattr(asked, name) for name in SAME}, target="", continuation=self.writer.continuation(count)
+        )
+        return self.engine.read(request, self.source, self.writer, self.edit)

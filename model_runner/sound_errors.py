@@ -1,0 +1,32 @@
+"""What can go wrong with a sound on its way to a model that listens."""
+
+from __future__ import annotations
+
+from model_runner.errors import RunnerError
+
+N_ = str  # marks a text for Babel without translating it here
+
+
+class SoundUnreadable(RunnerError):
+    message = N_("This sound cannot be read: {reason}.")
+    hint = N_("Give a WAV file of plain samples (PCM), as every recorder saves it.")
+
+
+class SoundTooLong(RunnerError):
+    message = N_("The sound lasts {seconds} seconds, and up to {limit} can be listened to at once.")
+    hint = N_("Cut it.")
+
+
+class NoSound(RunnerError):
+    message = N_("The model {name} listens: without a sound there is nothing to look at.")
+    hint = N_("Give it one: a WAV file, or the tone that is made here.")
+
+
+class ListensOnly(RunnerError):
+    message = N_("The model {name} listens: it reads a sound, and no text.")
+    hint = N_("Leave the text empty; what is to be written stands apart from it.")
+
+
+class ReadsTextOnly(RunnerError):
+    message = N_("The model {name} reads texts, and hears nothing.")
+    hint = N_("Choose a model that listens, such as Whisper.")

@@ -1,0 +1,62 @@
+"""In the sidebar, in the place of the text: the sound that a model listens to, and the way to another."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from hosting import settings
+from ui import session
+from ui.hearing import SOUND, own_sound, sound
+from ui.i18n import _
+from ui.place import Beside
+from ui.state import change
+from ui.wording import plain, sentence
+
+FILE, PROBLEM = "sound_file", "sound_problem"
+MEGABYTES = 64  # as many as wav.py reads
+
+
+def show_sound() -> None:
+    """What is heard, to be played; a file can be given where the app is its user's own."""
+    own, heard = own_sound(), sound()
+    with st.container(key="sound_box", gap="small"):
+        said = _("A tone of {seconds} s that rises from 220 to 880 Hz, made here.") if own is None else _(
+            "Your sound of {seconds} s, at {rate} samples a second."
+        )  # fmt: skip
+        st.html(f"<p class='atlas-caption'>{said.format(seconds=f'{heard.seconds:.2f}', rate=f'{heard.rate:,}')}</p>")
+        st.audio(heard.samples().numpy(), sample_rate=heard.rate)
+        if settings.current():
+            words = _("This server takes no sounds of its visitors.")
+            st.html(f"<p class='atlas-caption'>{words}</p>")
+            return
+        st.file_uploader(_("A WAV file, up to 30 seconds"), "wav", key=FILE, max_upload_size=MEGABYTES, on_change=_take)
+        if problem := st.session_state.get(PROBLEM):
+            st.warning(plain(problem))
+        if own is not None:
+            words = _("A sound is in no address: a copied link, or the page loaded again, has the tone.")
+            st.html(f"<p class='atlas-caption'>{words}</p>")
+            st.button(_("the tone instead"), key="tone_instead", type="tertiary", on_click=_listen_to, args=(None,))
+
+
+def _take() -> None:
+    """The file that was given; one that cannot be read is told, and what was heard before stays.
+
+    So it does where a file is taken away: a browser does that (Streamlit 1.67) before it gives another one.
+    """
+    from model_runner.errors import RunnerError
+    from model_runner.wav import read_wav
+
+    file = st.session_state[FILE]
+    st.session_state[PROBLEM] = ""
+    try:
+        if file is not None:
+            _listen_to(read_wav(file.getvalue()))
+    except RunnerError as error:
+        st.session_state[PROBLEM] = sentence(error)
+
+
+def _listen_to(other: object) -> None:
+    """What was written of another sound means nothing, nor do its places."""
+    st.session_state[SOUND] = other
+    change(Beside, continuation=(), target="")
+    session.move(query=-1, key=None, window=None)

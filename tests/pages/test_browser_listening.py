@@ -1,0 +1,47 @@
+"""A model that listens in a browser: the tone that is made here, a file of the reader's own, and one that is none."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.model_runner.test_sound import sine, wav
+from tests.pages.visiting import PATIENCE, address, eventually, text_box
+
+pytestmark = pytest.mark.browser
+
+
+def files(page, name: str, data: bytes) -> None:
+    page.locator("[data-testid=stFileUploaderDropzoneInput]").set_input_files(
+        {"name": name, "mimeType": "audio/wav", "buffer": data}
+    )
+
+
+def test_a_sound_is_given_refused_and_taken_back(page, server, folder_of, watch):
+    query = urlencode({"model": folder_of("whisper"), "lang": "en", "target": "two dogs"})
+    page.goto(f"{server.url}/?{query}")  # `visit` waits for a text in its box, and here is none
+    page.locator(".head-grid[data-painted]").wait_for(timeout=PATIENCE)
+    page.locator(".head-map[data-painted]").wait_for(timeout=PATIENCE)
+    box = page.locator(".st-key-sound_box")
+    expect(box).to_contain_text("A tone of 2.00 s that rises from 220 to 880 Hz, made here.")
+    expect(text_box(page)).to_have_count(0)
+    silence = page.get_by_text(re.compile(r"The sound is 100 of 150 frames\. .* puts .* of its weight there\."))
+    expect(silence).to_be_visible()
+    whole = page.locator(".head-map").get_attribute("data-window")
+
+    files(page, "half.wav", wav(sine(8000, 440)))
+    expect(box).to_contain_text("Your sound of 0.50 s, at 8,000 samples a second.", timeout=PATIENCE)
+    expect(box).to_contain_text("A sound is in no address")
+    expect(page.get_by_text("The sound is 25 of 150 frames.")).to_be_visible(timeout=PATIENCE)
+    eventually(page, lambda: page.locator(".head-map").get_attribute("data-window"), lambda held: held != whole)
+    assert "target" not in address(page.url)  # what was written of the tone
+
+    files(page, "broken.wav", b"no sound at all")
+    expect(box).to_contain_text("This sound cannot be read: it is no WAV file of plain samples", timeout=PATIENCE)
+    expect(box).to_contain_text("Your sound of 0.50 s")  # which stays
+    page.get_by_role("button", name="the tone instead").click()
+    expect(page.get_by_text("The sound is 100 of 150 frames.")).to_be_visible(timeout=PATIENCE)
+    assert watch.errors == []
