@@ -96,9 +96,9 @@ def _show(found: MeasuredCost) -> None:
             st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="content")
             if run.stopped:
                 st.button(_("go on"), key="cost_start", on_click=run.start)
-    for name, chart in zip(("seconds", "bytes"), charts_of(found), strict=True):
+    for key, chart in zip(("cost_seconds", "cost_bytes"), charts_of(found), strict=True):
         st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
-        show_chart(chart, key=f"cost_{name}", alt=chart.heading, still=not run.running)
+        show_chart(chart, key=key, alt=chart.heading, still=not run.running)
 
 
 def charts_of(found: MeasuredCost) -> tuple[Lines, Lines]:

@@ -222,8 +222,8 @@ def test_a_copied_address_makes_the_same_film():
     [
         ("forced", "abc", "“abc” is not a number for forced tokens."),
         ("forced", "-1-5", "“” is not a number for forced tokens."),
-        ("forced", "0-99999", "“0.99999” is not a whole number for forced tokens."),
-        ("film.forced", "700.5", "“700.5” is not a whole number for forced tokens."),
+        ("forced", "0-99999", "“0.99999” is not a number for forced tokens."),
+        ("film.forced", "700.5", "“700.5” is not a number for forced tokens."),
         ("length", "9999", "The number of tokens is 9999; it may be at most 500."),
     ],
 )

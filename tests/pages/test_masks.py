@@ -39,6 +39,7 @@ from tests.ui.driving import (
     until,
 )
 from tests.ui.taken import ran
+from ui.wording import three_digits
 
 PAGE = "pages/masks/page.py"
 N = 8  # tokens of the default text
