@@ -51,7 +51,7 @@ MAPPINGS: dict[str, tuple[Any, Any]] = {
     "causal": (auto.AutoModelForCausalLM, auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES),
     "masked": (auto.AutoModelForMaskedLM, auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES),
     "sequence-to-sequence": (auto.AutoModelForSeq2SeqLM, auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES),
-    "sound to text": (auto.AutoModelForSpeechSeq2Seq, LISTENS),
+    "sound-to-text": (auto.AutoModelForSpeechSeq2Seq, LISTENS),
 }
 
 
@@ -79,7 +79,7 @@ def small_model(mapping: str, family: str, own: Mapping[str, Any] | None = None,
     """
     sizes = _merged(_sizes(AutoConfig.for_model(family)), OWN.get(family, {}))
     config: Any = AutoConfig.for_model(family, **_merged(sizes, own or {}))
-    if mapping in ("sequence-to-sequence", "sound to text"):
+    if mapping in ("sequence-to-sequence", "sound-to-text"):
         config.decoder_start_token_id = TOKENS["bos_token_id"]
     with torch.device("meta"):
         count = sum(parameter.numel() for parameter in MAPPINGS[mapping][0].from_config(config).parameters())
