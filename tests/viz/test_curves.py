@@ -97,5 +97,5 @@ def test_a_page_of_its_own_has_its_colours_its_words_escaped_and_one_script():
 @pytest.mark.parametrize("stop, tick", [(2048, "D2"), (512, "D2"), (20_000, 1)])
 def test_a_logarithmic_axis_of_less_than_two_powers_of_ten_names_what_is_between(stop: int, tick: object):
     series = [Line("one", [128, stop], [1.0, 2.0])]
-    drawn = figure(Lines(series=series, x_title="tokens", y_title="bytes", log_x=True))
-    assert drawn.layout.xaxis.dtick == tick
+    layout: Any = figure(Lines(series=series, x_title="tokens", y_title="bytes", log_x=True)).layout
+    assert layout.xaxis.dtick == tick
