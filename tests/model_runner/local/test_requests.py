@@ -19,6 +19,7 @@ from model_runner.kept import Kept
 from model_runner.local.loading import load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
+from model_runner.sound import rising_tone
 from tests.model_runner.local.test_encoder_decoders import runner as translator
 from tests.model_runner.tiny import MAX_TOKENS, byte_tokenizer, tiny
 
@@ -53,7 +54,7 @@ def _same(capture: Capture, other: Capture) -> bool:
 def test_equal_requests_are_one_key_and_every_field_tells_two_apart() -> None:
     request = CaptureRequest(text="a", model="m", revision="r", dtype="float32")
     assert {request: 1}[CaptureRequest(text="a", model="m", revision="r", dtype="float32")] == 1
-    other = {"chat": True, "continuation": (1,), "edits": (KeepLast(3),)}
+    other = {"chat": True, "continuation": (1,), "edits": (KeepLast(3),), "sound": rising_tone()}
     for field in dataclasses.fields(request):
         assert dataclasses.replace(request, **{field.name: other.get(field.name, "other")}) != request
 
