@@ -282,3 +282,17 @@ def test_every_key_is_seen_from_the_distance_of_the_index_map(chunk, local):
     ]
     close(dual_chunk.weights(head, chunk, local), softmax_loops(scores))
     close(dual_chunk.weights(head, n, local), head.softmax())
+
+
+def test_the_parts_of_dual_chunk_are_the_own_chunk_the_one_before_and_all_before_that():
+    chunks, looks = torch.arange(9) // 3, torch.ones(9, 9, dtype=torch.bool).tril()
+    back = chunks[:, None] - chunks
+    for found, expected in zip(dual_chunk.parts(9, 3, 1), (back == 0, back == 1, back > 1), strict=True):
+        assert torch.equal(found, looks & expected)
+
+
+def test_tiles_of_flash_count_a_sink_once_in_every_row():
+    head = replace(made(13, 4), sink=0.5)
+    weights = torch.tensor(softmax_loops(head.scores.tolist(), 0.5), dtype=torch.float64)
+    close(flash.weights(head, 5, 3), weights)
+    close(flash.output(head, 5, 3), weights @ head.v)

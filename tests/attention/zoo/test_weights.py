@@ -33,12 +33,13 @@ def test_sigmoid_of_equal_scores_shares_about_one():
 
 @pytest.mark.parametrize("head", HEADS)
 @pytest.mark.parametrize("length", [2, 5, 11, 1000])
-def test_log_n_is_softmax_of_scores_times_the_ratio_of_logarithms(head, length):
+@pytest.mark.parametrize("sink", [None, 0.5])
+def test_log_n_is_softmax_of_scores_times_the_ratio_of_logarithms(head, length, sink):
     scores = []
     for row in head.scores.tolist():
         factor = math.log(sum(s > -math.inf for s in row)) / math.log(length)
         scores.append([s * factor if s > -math.inf else s for s in row])
-    close(log_n.weights(head, length), softmax_loops(scores))
+    close(log_n.weights(replace(head, sink=sink), length), softmax_loops(scores, sink))
 
 
 def test_a_row_of_as_many_keys_as_the_length_is_unchanged():
