@@ -73,4 +73,5 @@ class GenerateRequest:
     def so_far(self, continuation: tuple[int, ...], **other: Any) -> CaptureRequest:
         """What was read when the text had come so far; ``other`` fields are in the place of its own."""
         same: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(CaptureRequest)}
-        return CaptureRequest(**same | {"continuation": continuation} | other)
+        same["continuation"] = continuation
+        return CaptureRequest(**same | other)
