@@ -231,12 +231,14 @@ class _Roundings:
     def rows(self, error: Tensor, sure: Tensor, numbers: Tensor) -> _Rows:
         """The differences along every way, a number a row: one rounding moves a whole row of numbers together.
 
-        Each way is gone twice: as it is, and with numbers that count the more the less they are rounded. A small change
-        shows in the one or the other: few large numbers hide it, or carry it.
+        Sinks move little of a row, which a few large numbers hide: their way is gone once more, with numbers that count
+        the more the less they are rounded.
         """
-        usual = numbers.mean(dim=(1, 2), keepdim=True)
-        counts = usual / (numbers + LEAST * usual).clamp(min=torch.finfo(torch.float32).tiny)
-        ways = [one for way in self.ways() for one in (way, way * counts)]
+        ways = list(self.ways())
+        if self.record.sinks is not None:
+            usual = numbers.mean(dim=(1, 2), keepdim=True)
+            counts = usual / (numbers + LEAST * usual).clamp(min=torch.finfo(torch.float32).tiny)
+            ways.append(ways[-1] * counts)
         totals = torch.stack([(way * error).sum(dim=-1) for way in ways])
         sures = torch.stack([(way.abs() * sure).sum(dim=-1) for way in ways])
         variances, wholes = zip(*(self._along(way) for way in ways), strict=True)
