@@ -275,14 +275,6 @@ def test_a_model_typed_with_spaces_around_it_is_that_model():
     assert "model" not in app.query_params
 
 
-def test_what_a_model_is_going_to_be_stands_there_until_it_is_loaded_whatever_is_said(folder, folder_of, monkeypatch):
-    shown = "its family can be captured"
-    assert shown not in html(open_app(page="pages/compare/page.py", model=folder_of("whisper")))
-    assert shown not in html(open_app(page="pages/long_texts/page.py", model=folder_of("opt"), text="long " * 2000))
-    monkeypatch.setattr("model_runner.memory.available", lambda _device: 1_000_000)
-    assert shown in html(open_app(model=str(folder)))
-
-
 def test_a_model_that_does_not_fit_is_refused_before_it_is_loaded(folder, monkeypatch):
     def load(*_args: object, **_options: object) -> None:
         raise AssertionError("weights were read")
