@@ -9,7 +9,14 @@ from urllib.parse import parse_qs, urlsplit
 from playwright.sync_api import Page
 
 from analysis import text_in_address
-from model_runner.errors import CannotContinue, EncoderSaysNothing, NotOneToken, OneStackOnly, SequenceTooLong
+from model_runner.errors import (
+    CannotContinue,
+    EncoderSaysNothing,
+    NotOneToken,
+    NotSeparable,
+    OneStackOnly,
+    SequenceTooLong,
+)
 from pages.entries import ENTRIES
 from tests.walk.steps import Control, Step, controls
 from ui.address import DEFAULT_TEXT
@@ -29,10 +36,14 @@ EARNED = (
     EncoderSaysNothing.message,
     CannotContinue.message,
     NotOneToken.message,
+    NotSeparable.message,
     SequenceTooLong.message,
 )
-# Of two controls that may not say the same: then another choice stands in, and a blue box says so.
-STANDS_IN = "Both tokens are “{token}”, whose difference is always 0: “{second}” stands in for the second."
+# What two controls may not say together: then another choice stands in, or none, and a blue box says so.
+TOGETHER = (
+    "Both tokens are “{token}”, whose difference is always 0: “{second}” stands in for the second.",
+    "{name} is the open head: with itself there is nothing to compare. Choose another.",
+)
 HEAD = re.compile(r"^L(\d+)H(\d+)(?=$|[:：\s])")
 ANY_HEAD = re.compile(r"L\d+H\d+")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -51,7 +62,7 @@ def broken(page: Page, step: Step) -> list[str]:
         *_titles(page, shown, parts),
         *heads(shown, parts),
         *_shares(shown),
-        *(_shows(page, step) if not any(_said(STANDS_IN).search(text) for _, text in shown["alerts"]) else []),
+        *(_shows(page, step) if not _told(TOGETHER, shown) else []),
     ]
 
 
@@ -73,12 +84,13 @@ def _errors(shown: dict[str, Any]) -> list[str]:
     return found + [
         f"{kind} that no step earned: {text}"
         for kind, text in shown["alerts"]
-        if kind == "Error" or (kind == "Warning" and not any(earned.search(text) for earned in _earned()))
+        if kind == "Error" or (kind == "Warning" and not _told(EARNED, {"alerts": [(kind, text)]}))
     ]
 
 
-def _earned() -> list[re.Pattern[str]]:
-    return [_said(sentence) for sentence in EARNED]
+def _told(sentences: tuple[str, ...], shown: dict[str, Any]) -> bool:
+    """Whether a box says one of these."""
+    return any(_said(sentence).search(text) for sentence in sentences for _, text in shown["alerts"])
 
 
 def _said(sentence: str) -> re.Pattern[str]:
