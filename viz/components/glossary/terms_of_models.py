@@ -92,7 +92,10 @@ OF_MODELS = (
     ),
     Term(
         (N_("weight"), N_("weights")),
-        N_("The share of its attention that a token gives another; the weights of a row add up to 100 %."),
+        N_(
+            "The share of its attention that a token gives another; the weights of a row add up to 100 %. The learned "
+            "numbers of a model are called its weights too."
+        ),
     ),
     Term(
         ("lse",),

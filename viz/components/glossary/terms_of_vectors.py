@@ -106,7 +106,7 @@ OF_VECTORS = (
     ),
     Term(
         (N_("soft-cap"),),
-        N_("A bound that scores come near but never cross: cap · tanh(score ÷ cap)."),
+        N_("A bound that scores come near but never pass: cap · tanh(score ÷ cap)."),
     ),
     Term(
         (N_("sliding window"),),

@@ -3,14 +3,17 @@
 /** @import { Term } from "./payload" */
 
 const LETTER = "[\\p{L}\\p{N}_]"
+const HAN = "\\p{Script=Han}"
 const CJK = /^[\p{Script=Han}]/u
 
-// Words between others that are not part of longer ones; Chinese has no blanks between words.
+// Words between others that are not part of longer ones. Chinese has no blanks between words, but hardly a sign that
+// would not be part of many: 值 is a value in "值 Value", and in 数值 and 值得 it is none.
 /** @type {(names: string[]) => RegExp} */
 export function wordsOf(names) {
   const escaped = [...names].sort((a, b) => b.length - a.length).map((name) => {
     const literal = name.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")
-    return CJK.test(name) || !/^[\p{L}]/u.test(name) ? literal : `(?<!${LETTER})${literal}(?!${LETTER})`
+    const sign = CJK.test(name) && name.length === 1 ? HAN : LETTER
+    return sign === LETTER && (CJK.test(name) || !/^[\p{L}]/u.test(name)) ? literal : `(?<!${sign})${literal}(?!${sign})`
   })
   return new RegExp(escaped.join("|") || "(?!)", "giu")
 }
