@@ -140,7 +140,7 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
 def _note_of_shares(chain: StepChain) -> str:
     """That the rows shown do not sum to 1, where they do not; nothing where they do."""
     shown = chain.matrices["A"].values.sum(axis=1)
-    if shown.min() > 1 - 1e-6:
+    if shown.min() > 0.9995:  # 100 % as it is written
         return ""
     words = _("e to the score, divided by the sum of its whole row. The rows shown sum to {low} to {high}, not to 1: "
               "tokens that are not in view have the rest.")  # fmt: skip

@@ -89,11 +89,13 @@ def _show_row(
 ) -> bytes:
     tables = tables_of(row)
     matrices = {name: json_matrix(one, usual=usual[None] if name == "P" else None) for name, one in tables.items()}
+    divided, warmed = _("Divided by √d, and by the temperature"), _("Divided by the temperature alone")
+    title = divided if state().scaled else warmed
     chain: list[dict[str, Any]] = [
         {"id": "products", "kind": "model", "result": "P", "short": "q · k", "title": _("q · k of random vectors"),
          "note": notes[0]},
         {"id": "scale", "kind": "scale", "left": "P", "result": "C", "factor": factor, "short": "s",
-         "root": root, "title": _("Divided by √d, and by the temperature"),
+         "root": root, "title": title,
          "note": notes[1]},
         {"id": "softmax", "kind": "softmax", "left": "C", "result": "A"},
         {"id": "gradient", "kind": "gradient", "left": "A", "result": "G", "short": _("gradient"),

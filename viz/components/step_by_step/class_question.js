@@ -2,6 +2,7 @@
 
 import { fill } from "../shared/words.js"
 import { explained } from "./explain.js"
+import { titleOf } from "./named.js"
 import { written } from "./written.js"
 /** @import { Chain, Matrix, Step } from "./payload" */
 /** @import { Texts } from "../shared/types" */
@@ -20,7 +21,7 @@ export function classQuestion(chain, step, i, j, texts) {
   const name = fill(texts.cell_name, { matrix: result.name, row: result.rows[i], column: result.columns[j] })
   const { lit } = explained(chain, step, i, j, texts)
   const made = lit.filter(({ matrix }) => matrix !== step.result).map((one) => partOf(chain.matrices[one.matrix], one))
-  return { name, text: [step.title ?? texts[`step_${step.id}`] ?? "", ...made, ...beside(step, i, j, texts)].join("\n") }
+  return { name, text: [titleOf(step, texts), ...made, ...beside(step, i, j, texts)].join("\n") }
 }
 
 // "Q, q₂: 1, −0.5, 0"

@@ -4,6 +4,7 @@ import { sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
 import { css } from "../shared/theme.js"
 import { colorOf, largestOf } from "./matrix.js"
+import { titleOf } from "./named.js"
 /** @import { Chain } from "./payload" */
 
 const SIGNS = { x: "X", scale: "÷ √d", softmax: "softmax", mix: "· V", out: "W_O" } // the same in every language
@@ -11,11 +12,12 @@ const CELL = 8 // pixels of a number
 
 /** @type {(chain: Chain, texts: Record<string, string>, choose: (id: string) => void) => { line: HTMLElement, buttons: any[] }} */
 export function overview(chain, texts, choose) {
-  const buttons = chain.steps.map(({ id, result, short, title }) => {
+  const buttons = chain.steps.map((step) => {
+    const { id, result, short } = step
     const canvas = element("canvas")
     const name = element("b", { textContent: short ?? SIGNS[id] ?? texts[`short_${id}`] ?? chain.matrices[result].name })
     const size = element("small")
-    const button = element("button", { type: "button", "data-step": id, title: title ?? texts[`step_${id}`] ?? "" }, element("span", { className: "thumb" }, canvas), name, size)
+    const button = element("button", { type: "button", "data-step": id, title: titleOf(step, texts) }, element("span", { className: "thumb" }, canvas), name, size)
     button.addEventListener("click", () => choose(id))
     return { id, result, button, canvas, size }
   })

@@ -11,6 +11,7 @@ import { fit } from "./fit.js"
 import { placeKnobs } from "./knobs.js"
 import { followed, knobsOf, usualOf } from "./live.js"
 import { matrixView, paintMatrix } from "./matrix.js"
+import { aboutOf, titleOf } from "./named.js"
 import { overview, paintOverview } from "./overview.js"
 import { followShown, tellShown } from "./shown.js"
 import { operatorBefore, viewsOf } from "./stage.js"
@@ -132,7 +133,7 @@ function build(state) {
   state.stage.replaceChildren(...state.views.flatMap((view, i) => [state.operators[i], view.table]))
   const number = chain.steps.indexOf(step) + 1
   state.about = element("span")
-  state.title.replaceChildren(element("b", { textContent: `${number}. ${step.title ?? texts[`step_${step.id}`] ?? ""}` }), state.about)
+  state.title.replaceChildren(element("b", { textContent: `${number}. ${titleOf(step, texts)}` }), state.about)
 }
 
 // The open step in the middle of the line, where the line is wider than the page.
@@ -146,7 +147,7 @@ function refresh(state) {
   const { meta, chain, theme, views } = state
   const { texts } = meta
   const step = openStep(state)
-  state.about.textContent = step.note ?? texts[`about_${step.id}`] ?? ""
+  state.about.textContent = aboutOf(step, texts)
   state.operators.forEach((one, i) => (one.textContent = operatorBefore(step, i, views.length, texts)))
   const at = state.at ?? state.picked
   const told = at ? explained(chain, step, at[0], at[1], texts) : { lit: [], lines: [] }
@@ -190,8 +191,8 @@ function go(state, id) {
   tell(state, "step", id, state.playing ? 0 : 150)
   state.problem.textContent = ""
   draw(state)
-  const { texts } = state.meta
-  state.announce(`${texts[`step_${id}`] ?? ""} ${texts[`about_${id}`] ?? ""}`)
+  const [step, { texts }] = [openStep(state), state.meta]
+  state.announce(`${titleOf(step, texts)} ${aboutOf(step, texts)}`)
 }
 
 function goBy(state, by) {

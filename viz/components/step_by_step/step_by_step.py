@@ -55,7 +55,9 @@ TEXTS: dict[str, str] = {
     "short_mask": N_("mask"),
     "short_concat": N_("concat"),
     "step_x": N_("X: a vector for each token"),
-    "about_x": N_("A row is a token. All that follows is made of these numbers."),
+    "about_x": N_("A row is a token: its vector, red above 0 and blue below. All that follows is made of these "
+                  "numbers and of the "
+                  "matrices W, which are learned."),
     "step_q": N_("Q: what each token asks"),
     "about_q": N_("Every row of X times W_Q."),
     "step_k": N_("K: what each token offers to be found by"),
@@ -72,6 +74,10 @@ TEXTS: dict[str, str] = {
     "about_scale": N_("The typical size of a sum of d products grows as √d; divided by √d, it stays as it is."),
     "step_mask": N_("Mask: nobody looks ahead"),
     "about_mask": N_("Where a query may not look, the score becomes −∞."),
+    "step_unmasked": N_("Mask: nothing is hidden here"),
+    "about_unmasked": N_("Every query that is shown may look at every key: the scores stay as they are."),
+    "step_unscaled": N_("Not divided by √d"),
+    "about_unscaled": N_("The typical size of a sum of d products grows as √d, and here nothing divides it."),
     "step_softmax": N_("Softmax: every row becomes shares of 1"),
     "about_softmax": N_(
         "e to the score, divided by the sum of its row. A row sums to 1 before its numbers are rounded."
