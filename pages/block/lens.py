@@ -68,7 +68,9 @@ def show_lens(opened: PageContext) -> LensView:
     with st.container(key="block_controls", horizontal=True, vertical_alignment="center", gap="small"):
         shades: dict[Shade, str] = {"probability": _("probability"), "entropy": _("entropy"), "kl": _("KL")}
         choose(BlockState, "shade", shade, shades)
-        words = _("Untrained: the end of the model on streams that it was not made for. Early rows mislead.")
+        words = _(
+            "The lens is not trained: it puts the model’s end on streams it was not made for. Early rows mislead."
+        )
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
     left, right = st.columns([0.7, 0.3], gap="medium")
     payload = lens_payload(found, shade, (row, position), opened.first)
@@ -102,7 +104,7 @@ def lens_payload(found: LensMap, shade: Shade, open_cell: tuple[int, int], first
         title=_(SHADES[shade]),
         scale="sequential",
         low=0.0,
-        high=1.0 if shade == "probability" else float(values.max(initial=0.0)),
+        high=1.0 if shade == "probability" else float(values[1:].max(initial=0.0)),  # the embedding’s KL dwarfs all
         number="percent" if shade == "probability" else "plain",
         open=open_cell,
         texts=translated(MAP_TEXTS),
@@ -149,7 +151,7 @@ def _show_cell(opened: PageContext, found: LensMap, row: int, position: int) -> 
             texts=translated(TEXTS),
         )
     )
-    words = _("Of the model’s own token here, {token}: {share}, place {rank}.")
+    words = _("The model’s own choice here, {token}, has {share} in this row: place {rank}.")
     said = words.format(
         token=found.words[-1][position],
         share=number(float(found.final[row, position]), "share"),
