@@ -27,7 +27,7 @@ KERNELS = (
         memory=memory.POSITIVE,
         recurrent=recurrent.POSITIVE,
         does=N_("compares by elu(q) + 1 and elu(k) + 1 instead of by the exponential of q·k"),
-        gives_up=N_("Sharp looks: every key keeps a share, since no feature is ever 0."),
+        gives_up=N_("Sharp looks: no key can stand out as it does by an exponential, and the text is seen in a blur."),
         buys=N_("A text is one state of d × d numbers, however long it grows."),
         source="Katharopoulos et al. 2020, arXiv:2006.16236",
         identity="the masked product, tiles and a token at a time give the same",
@@ -64,7 +64,8 @@ KERNELS = (
         memory=memory.PERFORMER,
         recurrent=recurrent.PERFORMER,
         does=N_("draws random features whose product is the exponential of q·k on average"),
-        gives_up=N_("Exactness: queries and keys of large norm need very many features."),
+        gives_up=N_("Exactness: with few features it is noise where queries and keys are long, as in most trained "
+                    "heads."),
         buys=N_("Softmax itself in the limit, at a cost that grows with the text and not with its square."),
         source="Choromanski et al. 2021, arXiv:2009.14794",
         identity="the mean square error of m features is the one of Lemma 2, 1/m of one feature's",
@@ -87,9 +88,11 @@ KERNELS = (
         work="2 n d²",
         memory=memory.UNDIVIDED,
         recurrent=recurrent.UNDIVIDED,
-        does=N_("sums linear attention without a division, and then brings the output to norm √d"),
+        does=N_("sums linear attention without dividing by the sum of a row’s weights, and then brings the output to "
+                "norm √d"),
         gives_up=N_("The norm of an output: all are alike, and rows no longer sum to 1."),
-        buys=N_("A steadier training: dividing by a small sum makes gradients of any size, and this divides by none."),
+        buys=N_("A steadier training: dividing by a small sum of weights makes gradients of any size, a norm does "
+                "not."),
         source="Qin et al. 2022, arXiv:2210.10340",
         identity="the norm of φ(Q) (φ(K)ᵀ V) is the norm of (φ(Q) φ(K)ᵀ) V",
         signed=True,
@@ -107,7 +110,8 @@ KERNELS = (
         memory=memory.TWICE,
         recurrent=recurrent.POLAFORMER,
         does=N_("splits q and k by sign: same signs mix one half of the values, opposite signs the other"),
-        gives_up=N_("One map for all values: each half of them has its own."),
+        gives_up=N_("Twice the memory and the work of other kernels; and half of the values is mixed by one map, "
+                    "half by another."),
         buys=N_("Pairs of opposite signs count, which other kernels set to 0; and a power makes looks sharp again."),
         source="Meng et al. 2025, arXiv:2501.15061",
         identity="at power 1, same signs less opposite signs is q·k",

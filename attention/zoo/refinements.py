@@ -14,7 +14,7 @@ REFINEMENTS = (
         refined.passed_on, None, refined.adds_passed_on,
         work="2 n² d + s n³",
         memory=memory.TWO_MAPS,
-        does=N_("looks where those look that it looks at (simple refinement)"),
+        does=N_("goes on a step: a token sees what the tokens see that it looks at (simple refinement)"),
         gives_up=N_("Where a token itself looked; after many rounds the rows grow alike."),
         buys=N_("Looks over two steps in one layer, as an induction head needs two layers for."),
         source=N_("the name: arXiv:2410.21048, the rule: ours; Abnar & Zuidema 2020, arXiv:2005.00928"),

@@ -8,10 +8,11 @@ from attention.zoo.variant import Flow, Parameter, Variant
 N_ = str  # marks a text for translation where it is shown
 
 _MEMORY = (
-    Parameter("step", N_("step θ"), N_("hundredths; how far a surprise is learned"), 50, least=0, most=100, per=100),
-    Parameter("momentum", N_("momentum η"), N_("hundredths of the last change that is carried on"), 30, least=0,
+    Parameter("step", N_("step"), N_("hundredths; how far a surprise changes the memory"), 50, least=0, most=100,
+              per=100),
+    Parameter("momentum", N_("momentum"), N_("hundredths of the last change that is carried on"), 30, least=0,
               most=99, per=100),
-    Parameter("forgotten", N_("forgotten α"), N_("hundredths of the memory, at each token"), 1, least=0, most=100,
+    Parameter("forgotten", N_("forgotten"), N_("hundredths of the memory, at each token"), 1, least=0, most=100,
               per=100),
 )  # fmt: skip  # one number a paragraph
 _WINDOW = Parameter(
@@ -28,7 +29,7 @@ STATES = (
         "lightning", N_("Lightning (decay)"), "memory", "causal",
         (
             Parameter("half_life", N_("half-life"), N_("tokens after which half of a token is left"), 8, most=4096),
-            Parameter("tile", N_("tile size"), N_("tokens computed at once; it changes nothing"), 4, letter="b"),
+            Parameter("tile", N_("tile size"), N_("tokens computed at once; the result is the same"), 4, letter="b"),
         ),
         lightning.weights, lightning.output, lightning.multiply_adds,
         work="2 n (b + d) d",
@@ -98,7 +99,8 @@ STATES = (
         recurrent=recurrent.TITANS,
         does=N_("trains a memory on the text as it reads, by how badly it foresees each value"),
         gives_up=N_("Single keys: what is foreseen well is hardly learned, and old text is forgotten. "
-                    "Trained, θ, η and α are learned of each token; here, where nothing is trained, they are the same "
+                    "Trained, step, momentum and forgetting are learned of each token; here, where nothing is "
+                    "trained, they are the same "
                     "for all."),
         buys=N_("A memory of fixed size that spends itself on what has a large surprise."),
         source="Behrouz et al. 2024, arXiv:2501.00663, eq. 8 to 13, one matrix",
@@ -125,7 +127,8 @@ STATES = (
         does=N_("reads the memory with the queries of a segment, and lets softmax choose between what it read and the "
                 "segment"),
         gives_up=N_("Single keys of earlier segments: of these there is only what the memory says. "
-                    "Trained, θ, η and α are learned of each token; here, where nothing is trained, they are the same "
+                    "Trained, step, momentum and forgetting are learned of each token; here, where nothing is "
+                    "trained, they are the same "
                     "for all."),
         buys=N_("Exact softmax near by, and a past of any length that is looked at only where that pays."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.1",
@@ -153,8 +156,8 @@ STATES = (
         whole_map=True,
         recurrent=recurrent.GATE,
         does=N_("lets softmax over the last tokens and the memory both work, and mixes them by a gate"),
-        gives_up=N_("Single keys before the window; one gate stands for what the paper learns of each token, as do θ, "
-                    "η and α."),
+        gives_up=N_("Single keys before the window; one gate stands for what the paper learns of each token, as do "
+                    "step, momentum and forgetting."),
         buys=N_("Two branches that run at once: near by exactly, far back from the memory."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.2",
         identity="its gate goes in a straight line from the memory to softmax over the window",
@@ -175,7 +178,8 @@ STATES = (
         recurrent=recurrent.LAYER,
         does=N_("gives softmax over the last tokens what the memory made of each, for values"),
         gives_up=N_("Exact values: all that attention mixes has passed through the memory. "
-                    "Trained, θ, η and α are learned of each token; here, where nothing is trained, they are the same "
+                    "Trained, step, momentum and forgetting are learned of each token; here, where nothing is "
+                    "trained, they are the same "
                     "for all."),
         buys=N_("A plain stack, as hybrid models have it: a recurrent layer, then a window of attention."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.3",

@@ -50,7 +50,8 @@ VARIANTS = (
     Variant(
         "reformer", "Reformer (LSH)", "mask", "any",
         (
-            Parameter("buckets", N_("buckets"), N_("an even number"), 4, least=2, most=64, step=2, letter="b"),
+            Parameter("buckets", N_("buckets"), N_("an even number; of 4 or fewer a chunk and the one before are the "
+                                                   "whole text"), 8, least=2, most=64, step=2, letter="b"),
             Parameter("hashes", N_("hashes"), N_("rounds; a key found in any is seen"), 1, most=32, letter="h"),
             SEED,
         ),
@@ -58,8 +59,12 @@ VARIANTS = (
         work="n d h (b / 2 + 8 n / b)",
         memory=memory.HASHED,
         whole_map=True,
-        does=N_("takes queries for keys, and looks only where a random hash puts two tokens together"),
-        gives_up=N_("Own keys; a token looks at itself only where it finds no other; near ones that a hash parts."),
+        does=N_("sorts tokens into buckets by a random hash, a number that near vectors mostly share, and looks only "
+                "at its own "
+                "bucket; queries stand for keys"),
+        gives_up=N_("Keys of their own; a token looks at itself only where it finds no other; and near tokens that "
+                    "the hash puts "
+                    "into two buckets do not see each other."),
         buys=N_("Softmax over the few keys that matter most, found without comparing all."),
         source="Kitaev et al. 2020, arXiv:2001.04451",
         identity="one bucket is all of shared-QK attention; more hashes come nearer to it",
@@ -88,7 +93,7 @@ VARIANTS = (
         work="6 n d m + 2 d m² + 4 s m³",
         memory=memory.LANDMARKS,
         does=N_("goes from a token to landmarks and from landmarks to tokens, never straight"),
-        gives_up=N_("Any mask, and weights that are surely positive: an inverse is part of the map."),
+        gives_up=N_("Any mask, and weights that are surely positive: the landmarks’ own map is undone by its inverse."),
         buys=N_("A map of rank m at most that leans on the text’s own queries and keys."),
         source="Xiong et al. 2021, arXiv:2102.03902",
         identity="as many landmarks as tokens is softmax, as far as the inverse has converged",
@@ -141,7 +146,7 @@ VARIANTS = (
         dual_chunk.weights, None, dual_chunk.multiply_adds,
         work=_QUADRATIC,
         memory=memory.MAP,
-        does=N_("sees every key, but from a distance that the model was trained on"),
+        does=N_("sees every key, but no farther away than the model was trained on: larger distances are made smaller"),
         gives_up=N_("True distances: far keys all seem to stand at the same few places."),
         buys=N_("Texts of many times the trained length, without training, and with exact softmax near by."),
         source="An et al. 2024, arXiv:2402.17463",
@@ -173,7 +178,8 @@ VARIANTS = (
         memory=memory.MAP,
         recurrent=recurrent.CACHE,
         does=N_("multiplies a row’s scores by ln n ÷ ln m: n keys, and m that leave it unchanged"),
-        gives_up=N_("The same sharpness for short rows and long ones: short rows blur."),
+        gives_up=N_("Softmax for any other length: rows of fewer keys blur, rows of more get sharper than they were "
+                    "trained to be."),
         buys=N_("Long rows blur more slowly: a key that is far enough above the others keeps its share."),
         source="Chiang & Cholak 2022, arXiv:2202.12172",
         identity="a row of so many keys is softmax; others are shares to the power ln n / ln m",
@@ -202,7 +208,8 @@ VARIANTS = (
         work="3 n² d",
         memory=memory.TWO_MAPS,
         does=N_("takes the map of the head beside it away, as noise that both share"),
-        gives_up=N_("A second head; weights may be negative."),
+        gives_up=N_("The head beside it, the next one of its layer, which does nothing else then; weights may be "
+                    "negative."),
         buys=N_("What both heads see alike, such as a sink, cancels."),
         source="Ye et al. 2024, arXiv:2410.05258",
         identity="at λ = 0 it is softmax; the map is linear in λ",

@@ -84,7 +84,7 @@ def show_learning(opened: PageContext) -> LearningView | None:
             show_chart(chart, key=f"learning_{key}", alt=chart.heading, still=True)
     if len(columns) > 2:
         with columns[2]:
-            heading = _("Norm of the gradient by head, of its part of W_O alone")
+            heading = _("Norm of the gradient by head (of its part of W_O)")
             st.html(f"<div class='atlas-head'><b>{escape(heading)}</b></div>")
             mount(layer_head_map.SOURCE, heads_payload(opened, learned), key="gradient_map", on={"head": _open_head})
     return LearningView(learned, place, shown, payload, charts, bool(opened.capture.attentions), first)
@@ -144,7 +144,7 @@ def heads_payload(opened: PageContext, learned: Learned) -> bytes:
     heads = learned.heads.double().numpy()
     return layer_head_map.payload(
         heads,
-        title=_("Norm of the gradient by head, of its part of W_O alone"),
+        title=_("Norm of the gradient by head (of its part of W_O)"),
         scale="sequential",
         low=0.0,
         high=float(np.nanmax(heads)),

@@ -36,7 +36,7 @@ def learning_view(found: LearningView) -> View:
             _("Norm of the gradient by layer"): pd.DataFrame(
                 {_("norm of the gradient"): learned.layers.double().numpy()}, index=layers
             ),
-            _("Norm of the gradient by head, of its part of W_O alone"): pd.DataFrame(
+            _("Norm of the gradient by head (of its part of W_O)"): pd.DataFrame(
                 heads, layers, [f"H{head}" for head in range(heads.shape[1])]
             ),
         },

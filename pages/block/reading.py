@@ -27,15 +27,16 @@ def _lens() -> None:
               "the stream went straight on to the final norm and the output layer."),
             _("The last row is the model’s own prediction. Under it stands, for each token, the layer after which that "
               "prediction is on top for the first time; in colour, how sure the lens is."),
-            _("KL says how far a row’s prediction is from the model’s own: by how many bits on average the model’s "
-              "next tokens would surprise one who believed that row. It is 0 in the last row."),
+            _("KL says how far a row’s prediction is from the model’s own: how many bits more, on average, the model’s "
+              "next tokens surprise one who believes that row. It is 0 in the last row."),
             _("The end of the model was trained on the last stream alone. In early rows it reads a stream that may be "
               "written in another way: what it shows there is no proof of what the model knows."),
         ],
         formula="p(row) = softmax(W_U · norm(x_row))\nKL = Σ p(model) · log₂(p(model) / p(row))",
         source="nostalgebraist 2020, LessWrong; Belrose et al. 2023, arXiv:2303.08112",
-        attempt=_("Open the last token’s column and follow its row of first places: after which layer does the model’s "
-                  "answer appear, and does it stay?"),
+        attempt=_("Click the last token’s cells from the bottom up: after which layer does the model’s answer come "
+                  "to the "
+                  "top, and does it stay there?"),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -47,7 +48,8 @@ def _architecture() -> None:
             _("The line at the left is the residual stream. In a block, attention brings in what other tokens hold, "
               "the feed-forward part (FFN) works on each token alone; what both make is added to the stream."),
             _("At the right the same token at every stage: one column a dimension, red above zero, blue below, and the "
-              "norm of the vector. What is known of a block was measured with a few tokens, not read from its name."),
+              "norm of the vector. Whether a block is pre-norm, gated or "
+              "parallel was found out by running it on a few tokens, not read from its name."),
             _("Of an encoder–decoder, a token that is read goes through the encoder, one that is written through the "
               "decoder. At the bottom stands the likeliest next token: what the whole way was for."),
         ],
@@ -120,15 +122,15 @@ def _learning() -> None:
             _("A language model learns by being given a text and, at each token, the next one as what it should have "
               "said (teacher forcing): the second line is the first, shifted by one. The stronger the colour, the "
               "worse it did."),
-            _("The gradient says how each parameter would have to move to make the loss smaller. One step moves all of "
-              "them against it, times the learning rate: too small does little, too large makes all worse."),
+            _("The gradient says how the loss would grow with each parameter. One step moves all of them against it, "
+              "times the learning rate (0.001 … 0.3): too small does little, too large makes all worse."),
             _("An encoder–decoder learns what its decoder writes, having read the whole other text; the gradients are "
               "of the layers and heads of the attention that is chosen."),
             _("This happens on a copy, on this text alone: the model that all pages show stays as it is. Training is "
               "millions of such steps over many texts."),
         ],
         formula="loss = mean of −ln p(next token)\nθ ← θ − rate · ∇loss",
-        source="Williams & Zipser 1989, Neural Computation 1(2); Kingma & Ba 2015, arXiv:1412.6980",
+        source="Williams & Zipser 1989, Neural Computation 1(2); Goodfellow, Bengio & Courville 2016, section 8.3.1",
         attempt=_("Raise the learning rate until one step does harm. Then look at which heads the gradient would "
                   "change most."),
     )  # fmt: skip  # one sentence a paragraph

@@ -45,7 +45,7 @@ def show_length(opened: PageContext) -> Length:
         words = _(
             "Scaled: the scores times log n ÷ log {n}, n keys in the row; {n} is an assumed length that a model was "
             "trained on. Rows shorter than that get flatter (more bits), longer ones sharper (fewer); at n = {n} the "
-            "lines cross. The points are the rows of the open head, as they are."
+            "lines meet. The points are the rows of the open head, as they are."
         ).format(n=TRAINED)
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
         show_charts((charts[0],), "steps_length_entropy")

@@ -21,7 +21,7 @@ def _steps(*, of_model: bool) -> None:
         _("The numbers are the open head’s own: six tokens and six dimensions of it; what is not shown is in every "
           "sum as one number. “Small numbers” shows the same with numbers that you can change.")
         if of_model
-        else _("The numbers are made up to be small, and can be changed: click one of X or of a W and type, or draw "
+        else _("The numbers are made up to be small, and can be changed: click one of X or of a W and type, or drag "
                "the slider. “This model” shows the same steps on the open head’s own numbers.")
     )  # fmt: skip  # one sentence a paragraph
     show_reading(

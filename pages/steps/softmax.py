@@ -74,8 +74,9 @@ def show_softmax() -> Softmax:
         st.markdown(f"**{_('What a token’s probability costs')}**")
         st.table(costs.T.map(lambda value: f"{value:,.0f}").rename_axis(_("tokens in the vocabulary")))
         words = _("Multiply-adds for one token, vectors of {d} numbers: all products; the way down a tree, the "
-                  "mean over its leaves; and adaptive, the mean over words as frequent as 1 ÷ rank. Counted: every "
-                  "leaf walked to, and what torch’s own layers multiply.")  # fmt: skip
+                  "mean over its leaves; and adaptive, the mean where the r-th word comes as often as 1 ÷ r. "
+                  "Counted, as "
+                  "a check: every leaf walked to, and what torch’s own layers multiply.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words.format(d=D))}</p>")
         st.html(tree_html(8, 5, _("A small tree: three decisions lead to one of eight tokens.")))
         st.html(adaptive_tree_html(_groups(), 2, _adaptive_words()))
@@ -106,7 +107,8 @@ def _groups() -> list[list[str]]:
 
 def _adaptive_words() -> str:
     return _(
-        "Adaptive, of {count} tokens: the frequent ones and a node a cluster are compared first; a rare token costs "
+        "Adaptive, of {count} tokens: the frequent ones and one node per cluster are compared first; a rare token "
+        "costs "
         "its cluster besides, whose vectors have fewer components."
     ).format(count=f"{VOCABULARIES[1]:,}")
 

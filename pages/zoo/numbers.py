@@ -25,10 +25,10 @@ LONGER = 2.0  # an error above it is no matter of direction: two outputs of one 
 N_ = str  # marks a text for Babel without translating it here
 
 REPLACES = {
-    "kernel": N_("replaces the kernel"),
-    "mask": N_("replaces the mask"),
-    "memory": N_("replaces the memory"),
-    "weights": N_("replaces the rule of weights"),
+    "kernel": N_("replaces the kernel, by which a query and a key are compared"),
+    "mask": N_("replaces the mask: which keys are seen"),
+    "memory": N_("replaces the memory: what is kept of the keys and values, and where they seem to stand"),
+    "weights": N_("replaces the rule that makes weights of scores"),
     "nothing": N_("replaces nothing: it is exact"),
 }
 ROWS = {
@@ -130,8 +130,8 @@ def _work_from(variant: Variant, values: Mapping[str, int], d: int) -> str:
     """From which length on a whole text is less work than with softmax, by formula."""
     at = crossing_by_formula(lambda n: flash.multiply_adds(n, d), work_of(variant, values, d), FAR)
     if at is None:
-        return _("It never is less work than softmax.")
-    return _("It is less work than softmax from {count} tokens on.").format(count=f"{at:,}")
+        return _("With these numbers it never is less work than softmax.")
+    return _("With these numbers it is less work than softmax from {count} tokens on.").format(count=f"{at:,}")
 
 
 def _line(name: str, words: str) -> str:
