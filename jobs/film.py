@@ -18,13 +18,12 @@ from analysis.token_tree import Branch
 from jobs.film_steps import Say, Steps
 from jobs.film_ways import Take, Way
 from jobs.waiting import waited
-from model_runner import Capture, GenerateRequest, Runner, Sampling, Step
+from model_runner import Capture, Runner, Sampling, Step
 from model_runner.errors import ContextFull, RunnerError
 from model_runner.kept import weight
 from model_runner.sampling import stages, uniforms
 
 BUDGET = 0.2  # seconds of generating before what is there is shown
-ASKED = ("text", "sound", "chat", "edits", "target", "attention")  # of the prompt's request, at every step
 
 
 class Film:
@@ -130,9 +129,8 @@ class Film:
         if run:
             self._force(tuple(run), say)
             return
-        asked = {name: getattr(self.prompt.request, name) for name in ASKED}
         room = max(1, self.room - len(take.ids))
-        request = GenerateRequest(**asked, max_new_tokens=room, sampling=take.sampling, continuation=take.ids)
+        request = self.prompt.request.going_on(max_new_tokens=room, sampling=take.sampling, continuation=take.ids)
         step = self._steps.next(self.runner, request, say)
         if step is None:  # the generator's own limit; a longer one was set since
             self.close()

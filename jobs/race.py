@@ -9,7 +9,7 @@ from analysis.joined import speaking
 from analysis.kv_drop import first_difference
 from analysis.kv_work import AttentionWork, attention_work
 from jobs.pull import Pull
-from model_runner import Capture, GenerateRequest, Runner
+from model_runner import Capture, Runner
 from model_runner.errors import Cancelled
 from model_runner.growing import new_run
 from model_runner.kv import RaceStep
@@ -34,17 +34,10 @@ class RaceRun(Pull[RaceStep]):
 
     def __init__(self, runner: Runner, capture: Capture, length: int, name: str) -> None:
         """``name`` stands for the session where it asks the runner."""
-        asked, start = capture.request, begins_with(capture)
+        start = begins_with(capture)
         self.length = min(length, runner.info.max_tokens - start)
         self.work: AttentionWork = attention_work(capture, start, self.length)
-        self.request = GenerateRequest(
-            asked.text,
-            max_new_tokens=self.length,
-            chat=asked.chat,
-            continuation=asked.continuation,
-            target=asked.target,
-            sound=asked.sound,
-        )
+        self.request = capture.request.going_on(max_new_tokens=self.length, edits=(), attention=None)
         self._run, self._runner = new_run(), ref(runner)  # weak: a race that is done keeps no model in memory
         super().__init__(
             lambda index: runner.submit(NextRaceStep(self.request, self._run, index), session=name),

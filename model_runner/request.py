@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from model_runner.edits import Edit
 from model_runner.sound import Sound
@@ -43,6 +44,10 @@ class CaptureRequest:
     attention: str | None = None
     sound: Sound | None = None
 
+    def going_on(self, **other: Any) -> GenerateRequest:
+        """The same, read by the same model, and how it goes on; ``other`` fields are in the place of its own."""
+        return GenerateRequest(**{one.name: getattr(self, one.name) for one in fields(self)} | other)
+
 
 @dataclass(frozen=True)
 class GenerateRequest:
@@ -64,3 +69,9 @@ class GenerateRequest:
     target: str | None = None
     attention: str | None = None
     sound: Sound | None = None
+
+    def so_far(self, continuation: tuple[int, ...], **other: Any) -> CaptureRequest:
+        """What was read when the text had come so far; ``other`` fields are in the place of its own."""
+        same: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(CaptureRequest)}
+        same["continuation"] = continuation
+        return CaptureRequest(**same | other)

@@ -26,7 +26,7 @@ from model_runner.substitution import Substituted
 EAGER_ROUNDINGS = 6  # of a score by eager functions: q·k, scale, soft-cap (3), less the largest of its row
 OF_A_NUMBER = 7.0  # standard deviations of rounding beyond which no number is, were there 10^11 of them
 OF_A_SUM = 5.0  # of a sum over a head or a layer, of which there are hundreds
-ALIKE = 4  # units of the dtype by which two rows may differ and still be rounded together
+ALIKE = 16  # units of the dtype by which two rows may differ and still be rounded together
 OTHER_ORDER = 1e-6  # of Σ|w||v|: float64 sums in another order, the inverse in one of them included
 LEAST = 1e-3  # of a head's mean variance: less is not believed of a number
 UNIFORM = 1 / 3  # variance of a rounding, of its largest size squared
@@ -231,11 +231,14 @@ class _Roundings:
     def rows(self, error: Tensor, sure: Tensor, numbers: Tensor) -> _Rows:
         """The differences along every way, a number a row: one rounding moves a whole row of numbers together.
 
-        A number counts the more the less it is rounded: so a small change shows in the sum that a few large ones hide.
+        Sinks move little of a row, which a few large numbers hide: their way is gone once more, with numbers that count
+        the more the less they are rounded.
         """
-        usual = numbers.mean(dim=(1, 2), keepdim=True)
-        counts = usual / (numbers + LEAST * usual).clamp(min=torch.finfo(torch.float32).tiny)
-        ways = [way * counts for way in self.ways()]
+        ways = list(self.ways())
+        if self.record.sinks is not None:
+            usual = numbers.mean(dim=(1, 2), keepdim=True)
+            counts = usual / (numbers + LEAST * usual).clamp(min=torch.finfo(torch.float32).tiny)
+            ways.append(ways[-1] * counts)
         totals = torch.stack([(way * error).sum(dim=-1) for way in ways])
         sures = torch.stack([(way.abs() * sure).sum(dim=-1) for way in ways])
         variances, wholes = zip(*(self._along(way) for way in ways), strict=True)

@@ -9,7 +9,6 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads and a forked server would wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # on tiny models torch's threads only wait for each other: twice the CPU
 
-import math
 from collections import defaultdict
 from collections.abc import Generator
 from contextlib import suppress
@@ -41,9 +40,11 @@ def _mark_all_but_few(items: list[pytest.Item]) -> None:
             cases[path if in_browser else item.nodeid.split("[")[0]].append(item)
     for same in cases.values():
         often = [item for item in same if item.get_closest_marker("long") is None]
-        apart = math.ceil(len(often) / FEW)
+        # From the first to the last, and not every second: where names meet dtypes, those would all be of one dtype.
+        last, count = len(often) - 1, min(FEW, len(often))
+        picked = {round(one * last / max(1, count - 1)) for one in range(count)}
         for number, item in enumerate(often):
-            if number % apart:
+            if number not in picked:
                 item.add_marker(pytest.mark.long)
 
 

@@ -35,7 +35,7 @@ from model_runner.local.stream import outputs_of, watched
 from model_runner.local.tokenizing import Writer
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
-from model_runner.request import GREEDY, CaptureRequest, GenerateRequest
+from model_runner.request import GREEDY, GenerateRequest
 from model_runner.step import Step
 from model_runner.transforms import Sampling
 
@@ -142,9 +142,8 @@ def view(
     asked: Asked,
 ) -> Capture:
     """The capture of the first ``n_tokens`` of a series: views of its rows. What runs it holds no cache."""
-    named = {name: getattr(request, name) for name in ("text", "model", "revision", "dtype", "chat", "edits")}
     return Capture(
-        request=CaptureRequest(**named, continuation=writer.continuation(n_tokens)),
+        request=request.so_far(writer.continuation(n_tokens)),
         tokens=tuple(writer.tokens[:n_tokens]),
         kinds=anatomy.kinds,
         records=tuple(

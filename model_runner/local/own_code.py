@@ -17,11 +17,11 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from attention.masks import window_of
-from model_runner.errors import N_, EditNotPossible
-from model_runner.local.cancelling import pause
+from model_runner.errors import N_
 from model_runner.local.heard_products import Heard, Products
 from model_runner.local.heard_terms import Explained, Told, explained, told
 from model_runner.local.mask_reading import is_of, rule_of_cells
+from model_runner.local.own_attention import to_be_recorded
 from model_runner.local.plain_forward import tried
 from model_runner.local.recording import (
     ATTENDS_AGAIN,
@@ -35,7 +35,7 @@ from model_runner.local.recording import (
 from model_runner.local.stream import watched
 from model_runner.local.turned_queries import rotation_between
 from model_runner.local.watched_rotary import RotaryCall, find_call
-from model_runner.local.windowed import NO_EDITS, rows_of, watch_windows
+from model_runner.local.windowed import rows_of, watch_windows
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias, by_distance, mean_by_distance
 from model_runner.verification import verify
@@ -125,11 +125,7 @@ def _watch(module: nn.Module, form: Form) -> None:
             projected.append(output)
 
     def enter(*_: Any) -> None:
-        pause()
-        recording = recorded_now()
-        if recording is not None and recording.edit is not None:
-            raise EditNotPossible(reason=NO_EDITS)
-        if recording is not None and recording.keeps:
+        if to_be_recorded():
             open_.append(Products())
             open_[-1].__enter__()
 

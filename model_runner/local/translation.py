@@ -16,8 +16,6 @@ from model_runner.local.tokenizing import Writer
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.step import Step
 
-SAME = ("text", "sound", "model", "revision", "dtype", "chat", "edits")  # of a request, at every step
-
 
 @runtime_checkable
 class Decodes(Protocol):
@@ -71,8 +69,6 @@ class Translation:
         return step
 
     def _read(self) -> Capture:
-        asked, count = self.request, len(self.writer.tokens)
-        request = CaptureRequest(
-            **{name: getattr(asked, name) for name in SAME}, target="", continuation=self.writer.continuation(count)
-        )
+        written = self.writer.continuation(len(self.writer.tokens))
+        request = self.request.so_far(written, target="", attention=None)
         return self.engine.read(request, self.source, self.writer, self.edit)

@@ -61,7 +61,7 @@ def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[
         raise NotSeparable(reason=N_("an encoder reads its text once, and nothing of it is asked for again"))
     capture = engine.capture(request)
     ids = tuple(token.id for token in capture.attention("decoder").tokens[1:])
-    lane = _lane(engine, GenerateRequest(request.text, target="", continuation=ids, sound=request.sound), True)
+    lane = _lane(engine, request.going_on(target="", continuation=ids, edits=(), attention=None), True)
     with explained(engine.info, len(ids)):
         lane.logits()
     cache = lane.cache

@@ -15,14 +15,13 @@ from typing import Any
 from torch import Tensor, nn
 
 from attention.masks import Near
-from model_runner.errors import N_, EditNotPossible
-from model_runner.local.cancelling import pause
+from model_runner.errors import N_
 from model_runner.local.cannot_record import CannotRecord
+from model_runner.local.own_attention import to_be_recorded
 from model_runner.local.recording import UNKNOWN_MASK, recorded_now
 from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
 
-NO_EDITS = N_("its attention does not go through transformers' attention interface, where it could be changed")
 GLOBAL = N_("some of its tokens attend to all others, by projections of their own, and only windows can be looked at")
 PROJECTIONS = ("query", "key", "value")
 
@@ -52,11 +51,7 @@ def _watch(module: Any) -> None:
     is_open: list[bool] = []
 
     def enter(*_: Any) -> None:
-        pause()
-        recording = recorded_now()
-        if recording is not None and recording.edit is not None:
-            raise EditNotPossible(reason=NO_EDITS)
-        if recording is not None and recording.keeps:
+        if to_be_recorded():
             is_open.append(True)
 
     def project(name: str) -> Any:

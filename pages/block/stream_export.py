@@ -21,7 +21,7 @@ def stream_view(found: StreamView) -> View:
     return View(
         name=f"residual-stream-{found.number}",
         title=_("residual stream"),
-        what=f"lengths of the residual stream and of what each part adds; vectors of the token at {found.number}",
+        what=f"norms of the residual stream and of what each part adds; vectors of the token at {found.number}",
         tables=lambda: {
             _("What each part adds"): pd.DataFrame({_("residual stream"): lengths.streams[1:]} | parts, index=layers),
             _("norm ‖x‖"): pd.DataFrame({_("norm ‖x‖"): np.linalg.norm(vectors, axis=1)}, index=labels_of(added)),

@@ -64,14 +64,4 @@ def show_texts(opened: PageContext, edits: tuple[Edit, ...]) -> Texts | None:
 
 def _request(opened: PageContext, edits: tuple[Edit, ...]) -> GenerateRequest:
     """The greedy continuation of the same text, with these edits."""
-    request = opened.capture.request
-    return GenerateRequest(
-        request.text,
-        max_new_tokens=CONTINUED,
-        chat=request.chat,
-        continuation=request.continuation,
-        model=request.model,
-        edits=edits,
-        target=request.target,
-        sound=request.sound,
-    )
+    return opened.capture.request.going_on(max_new_tokens=CONTINUED, edits=edits, attention=None)

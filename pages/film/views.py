@@ -24,7 +24,7 @@ from analysis.head_names import group_size
 from analysis.token_tree import branches_of, id_of, ids_of, token_tree
 from jobs.film import Film
 from jobs.waiting import waited
-from model_runner import Capture, GenerateRequest
+from model_runner import Capture
 from model_runner.edits import Int8Cache, KeepLast, SharedKeys
 from model_runner.questions import Beams
 from pages.film.opening import remember
@@ -260,15 +260,7 @@ def _follow(film: Film, ids: tuple[int, ...]) -> None:
 
 
 def _add_beams(film: Film, width: int) -> None:
-    asked = film.prompt.request
-    request = GenerateRequest(
-        asked.text,
-        max_new_tokens=film.room,
-        chat=asked.chat,
-        edits=asked.edits,
-        target=asked.target,
-        sound=asked.sound,
-    )
+    request = film.prompt.request.going_on(max_new_tokens=film.room, continuation=(), attention=None)
     status = st.empty()
     words = _("Searching with {width} beams …").format(width=width)
     found = waited(film.runner.submit(Beams(request, width)), lambda: status.caption(words))

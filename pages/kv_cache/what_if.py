@@ -172,16 +172,8 @@ def name_of(trial: Trial) -> str:
 
 def to_generate(opened: PageContext, trial: Trial) -> GenerateRequest:
     """The greedy continuation of the same text with this cache."""
-    asked = opened.capture.request
-    return GenerateRequest(
-        asked.text,
-        max_new_tokens=CONTINUED,
-        chat=asked.chat,
-        continuation=asked.continuation,
-        edits=edits_of(opened.capture, trial),
-        target=asked.target,
-        sound=asked.sound,
-    )
+    edits = edits_of(opened.capture, trial)
+    return opened.capture.request.going_on(max_new_tokens=CONTINUED, edits=edits, attention=None)
 
 
 def what_if_tables(opened: PageContext, curve: Curve) -> dict[str, pd.DataFrame]:

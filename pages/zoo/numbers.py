@@ -39,7 +39,7 @@ ROWS = {
     "rank": N_("numerical rank"),
 }
 MEANINGS = {
-    "error": N_("‖the variant’s output − softmax’s‖ ÷ ‖softmax’s output‖, over all tokens; 0: the same."),
+    "error": N_("Error: ‖the variant’s output − softmax’s‖ ÷ ‖softmax’s output‖, over all tokens; 0: the same."),
     "direction": N_("Cosine between the head’s two outputs, mean over the tokens: 1 is the same direction."),
     "elsewhere": N_("Share of a token’s attention that lies where softmax’s does not, mean over the tokens."),
     "entropy": N_("How widely a token spreads its attention: 0 bits is one token; mean over the tokens."),
@@ -59,8 +59,7 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
         for name, label in ROWS.items()
     )
     st.html(f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>")
-    words = _("Error: ‖the variant’s output − softmax’s‖ ÷ ‖softmax’s output‖, over all tokens; 0: the same.")
-    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    st.html(f"<p class='atlas-caption'>{escape(_(MEANINGS['error']))}</p>")
     if any(one.error > LONGER for one in found.values()):
         words = _("An error above 2: a variant whose weights are no shares makes an output of any norm. The cosine, "
                   "which compares directions alone, says more of it.")  # fmt: skip

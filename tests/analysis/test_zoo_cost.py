@@ -13,6 +13,7 @@ from analysis.zoo_cost import (
     by_tiles,
     crossing,
     crossing_by_formula,
+    kept_of,
     measure,
     memory_of,
     of_variant,
@@ -105,6 +106,12 @@ def test_a_number_beyond_the_text_is_as_many_as_it_has_tokens():
     found = of_variant(BY_NAME["linformer"], {"rank": 500})(long)
     torch.testing.assert_close(found, head.softmax() @ head.v)
     assert work_of(BY_NAME["linformer"], {"rank": 500}, 4)(12) == 4 * 12 * 4 * 12
+
+
+def test_what_is_kept_is_of_keys_and_values_each_with_its_width():
+    assert kept_of(BY_NAME["linear"], {}, 4, 6)(50) == kept_of(BY_NAME["linear"], {}, 4, 6)(9) == 4 * 6 + 4
+    with pytest.raises(ValueError, match="cannot read a text a token at a time"):
+        kept_of(BY_NAME["nystrom"], {}, 4, 6)
 
 
 def test_lines_cross_where_they_do():

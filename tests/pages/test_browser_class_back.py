@@ -21,16 +21,22 @@ pytestmark = [pytest.mark.browser, pytest.mark.long]
 BACK_IN = 10.0  # seconds after the teacher, by the issue
 
 
+def open_room(teacher: Page, url: str) -> str:
+    """Its code, on a page that stands there as before."""
+    teacher.goto(f"{url}/?layer=3&head=1")
+    expect(teacher.locator(".head-grid")).to_have_attribute("data-selected", "3,1", timeout=2 * PATIENCE)
+    click(teacher, "open_room")
+    code = teacher.locator(".atlas-huge").inner_text()
+    click(teacher, "hide_code")
+    return code
+
+
 def test_a_class_goes_on_after_the_teacher_reloads_and_after_the_server_is_killed(
     tmp_path: Path, new_page: Callable[..., Page], watch: Watch
 ):
     teacher, phone, port = new_page(), new_page(**PHONE), free_port()
     with running_app(tmp_path / "first.txt", port=port) as server:
-        teacher.goto(f"{server.url}/?layer=3&head=1")
-        expect(teacher.locator(".head-grid")).to_have_attribute("data-selected", "3,1", timeout=2 * PATIENCE)
-        click(teacher, "open_room")
-        code = teacher.locator(".atlas-huge").inner_text()
-        click(teacher, "hide_code")
+        code = open_room(teacher, server.url)
         phone.goto(f"{server.url}/join/{code}")
         expect(phone.locator(".head-grid")).to_have_attribute("data-selected", "3,1")
         teacher.reload()
@@ -73,11 +79,7 @@ def test_a_room_comes_back_where_the_page_itself_is_connected_again_only_later(
     teacher.route_web_socket("**/_stcore/stream", page_line)
     teacher.route_web_socket("**/classroom/talk", room_line)
     with running_app(tmp_path / "first.txt", port=port) as server:
-        teacher.goto(f"{server.url}/?layer=3&head=1")
-        expect(teacher.locator(".head-grid")).to_have_attribute("data-selected", "3,1", timeout=2 * PATIENCE)
-        click(teacher, "open_room")
-        code = teacher.locator(".atlas-huge").inner_text()
-        click(teacher, "hide_code")
+        code = open_room(teacher, server.url)
         held[0] = True
         os.kill(server.pid, signal.SIGKILL)
     with running_app(tmp_path / "second.txt", port=port):

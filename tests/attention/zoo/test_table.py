@@ -27,6 +27,7 @@ HEADS = {
     "wide values": made(9, 4, width=7),
     "window": windowed(made(13), 4),
 }
+PARTS = {"hundredths": 100, "tenths": 10}
 PLACES = [
     pytest.param(variant, head, id=f"{variant.name}-{name}")
     for variant in VARIANTS
@@ -40,6 +41,12 @@ def settings(variant, n_tokens):
     yield {}
     yield {one.name: one.least for one in variant.parameters}
     yield {one.name: min(one.most_of(n_tokens), 10 * one.per) for one in variant.parameters}
+
+
+@pytest.mark.parametrize("variant", EVERY)
+def test_a_number_is_of_the_parts_that_its_words_name(variant):
+    for one in variant.parameters:
+        assert one.per == PARTS.get(re.split(r"\W", one.counts)[0], 1)
 
 
 @pytest.mark.parametrize("variant, head", PLACES)

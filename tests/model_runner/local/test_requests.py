@@ -59,6 +59,25 @@ def test_equal_requests_are_one_key_and_every_field_tells_two_apart() -> None:
         assert dataclasses.replace(request, **{field.name: other.get(field.name, "other")}) != request
 
 
+def test_what_goes_on_reads_the_same_and_what_was_read_so_far_is_the_request_again() -> None:
+    every: dict[str, Any] = {
+        "text": "a",
+        "model": "m",
+        "revision": "r",
+        "dtype": "float32",
+        "chat": True,
+        "continuation": (1,),
+    }
+    request = CaptureRequest(**every, edits=(KeepLast(3),), target="t", attention="cross", sound=rising_tone())
+    assert all(getattr(request, field.name) for field in dataclasses.fields(request))  # a new field is set here too
+    on = request.going_on(max_new_tokens=7)
+    assert on.max_new_tokens == 7
+    assert on.so_far((1,)) == request
+    assert request.going_on(edits=()).so_far((1, 2), target="") == dataclasses.replace(
+        request, edits=(), continuation=(1, 2), target=""
+    )
+
+
 def test_a_request_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         CaptureRequest(text="a").text = "b"  # type: ignore[misc]  # that it is refused is the test

@@ -126,6 +126,34 @@ def test_what_was_just_pressed_is_not_explained_until_the_pointer_has_left_it(gl
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("waits", [0, 600])
+def test_a_press_that_its_control_keeps_to_itself_is_known_all_the_same(glossary, waits):
+    glossary.evaluate(
+        """() => {
+            const button = `<button id="tab" style="width: 200px">entropy</button>`
+            document.body.insertAdjacentHTML("afterbegin", button)
+            const [tab] = document.body.children
+            for (const kind of ["pointerdown", "pointerup", "keydown"]) {
+                tab.addEventListener(kind, event => event.stopPropagation())
+            }
+        }"""
+    )
+    note = glossary.locator(".glossary .note")
+    rest_on(glossary, "entropy", "#tab")
+    glossary.wait_for_timeout(waits)
+    expect(note).to_be_visible() if waits else expect(note).to_be_hidden()
+    glossary.mouse.down()
+    glossary.mouse.up()
+    glossary.wait_for_timeout(600)  # longer than a pointer has to rest
+    expect(note).to_be_hidden()
+    glossary.mouse.move(700, 700)
+    rest_on(glossary, "entropy", "#tab")
+    expect(note).to_be_visible()
+    glossary.locator("#tab").press("Escape")
+    expect(note).to_be_hidden()
+
+
+@pytest.mark.browser
 @pytest.mark.parametrize("kind", ["a", "button"])
 def test_the_note_of_a_controls_word_lets_what_is_below_be_clicked(glossary, kind):
     glossary.evaluate(

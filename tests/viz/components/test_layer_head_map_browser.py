@@ -96,6 +96,11 @@ def test_hover_gives_the_number_and_leaving_returns_to_the_open_cell(mount):
     assert page.locator(".caption").text_content() == "L1H2 · −0.33"
 
 
+def test_columns_are_numbered_from_where_the_page_says(mount):
+    page = mount(SOURCE, cells(texts=TEXTS | {"cell": "{row_index} · {column_index}"}, first_column=7))
+    assert page.locator(".caption").text_content() == "1 · 9"
+
+
 def test_a_cell_without_a_number_is_named_so(mount):
     texts = TEXTS | {"cell": "{row}{column} · {value} nats"}
     page = mount(SOURCE, cells(np.full((2, 2), np.nan), open=(0, 1), texts=texts))

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from attention.small_attention import usual_numbers
 from pages.steps.knobs import live_row
 from tests.viz.components import shim
 from tests.viz.components.clock import hold, settle
-from tests.viz.components.test_step_by_step import steps
+from tests.viz.components.test_step_by_step import plain, steps
 from tests.viz.test_chart_svg import lines
 from viz.components.chart import chart
 from viz.components.step_by_step.step_by_step import SOURCE
@@ -27,6 +28,11 @@ def facts(page):
 
 def told(page):
     return [[event, value] for _name, event, value in page.evaluate("window.calls")]
+
+
+def come(page, data):
+    """Other numbers from the host, as after Back."""
+    page.evaluate("data => window.send('step_by_step', data)", shim.encoded(data))
 
 
 def cell(page, row, column):
@@ -90,6 +96,47 @@ def test_a_number_that_cannot_stand_and_escape_leave_the_one_before(mount):
         typed.blur()
         expect(typed).to_have_value("7")
         expect(page.locator(".problem")).to_have_text("")
+
+
+def test_the_slider_is_where_its_number_is_whatever_changed_it(mount):
+    page = mount(SOURCE, steps(step="q"), style=WIDE)
+    typed, slide = page.locator("[data-matrix=X] input").first, page.locator(".slide input")
+    typed.focus()
+    before = slide.input_value()
+    typed.fill("2.5")
+    typed.press("Escape")
+    expect(slide).to_have_value(before)
+    typed.fill("2.5")
+    typed.fill("2.5x")
+    expect(slide).to_have_value(before)
+    typed.fill("100")
+    slide.fill("40")
+    expect(slide).to_have_js_property("max", "100")
+    page.get_by_role("button", name="the first numbers again").click()
+    expect(slide).to_have_value(before)
+    expect(slide).to_have_js_property("max", "3")
+
+
+def test_numbers_that_come_from_elsewhere_stand_in_the_cell_that_has_the_focus_too(mount):
+    page = mount(SOURCE, steps(step="q", edits="X00_2"), style=WIDE)
+    typed, slide = page.locator("[data-matrix=X] input").first, page.locator(".slide input")
+    typed.focus()
+    typed.fill("what")
+    come(page, steps(step="q", edits="X00_100"))
+    expect(typed).to_have_value("100")
+    expect(typed).to_have_attribute("aria-invalid", "false")
+    expect(slide).to_have_value("100")
+    typed.fill("nothing")
+    typed.blur()
+    expect(typed).to_have_value("100")
+
+
+def test_another_size_of_the_numbers_takes_the_slider_away(mount):
+    page = mount(SOURCE, steps(step="q"), style=WIDE)
+    page.locator("[data-matrix=X] input").first.focus()
+    expect(page.locator(".slide")).to_be_visible()
+    come(page, steps(step="q", usual=plain(usual_numbers(3, 4))))
+    expect(page.locator(".slide")).to_be_hidden()
 
 
 def test_a_covered_cell_is_shown_by_a_click(mount):

@@ -14,7 +14,7 @@ import { matrixView, paintMatrix } from "./matrix.js"
 import { overview, paintOverview } from "./overview.js"
 import { followShown, tellShown } from "./shown.js"
 import { operatorBefore, viewsOf } from "./stage.js"
-import { listenToTyping } from "./typing.js"
+import { listenToTyping, placeSlide, takeOver } from "./typing.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Chain, Meta, State } from "./payload" */
 
@@ -68,12 +68,14 @@ function create(root) {
  * @param {{ meta: Meta }} payload
  */
 function receive(state, { meta }) {
+  const before = state.edits
   state.meta = meta
   state.edits = reconcile(state, "edits", meta.edits)
   state.knobs = reconcile(state, "knobs", knobsOf(meta.chain))
   state.step = reconcile(state, "step", meta.step)
   state.ask = reconcile(state, "ask", meta.ask)
   compute(state)
+  if (state.edits !== before) takeOver(state)
 }
 
 /** @param {State} state */
@@ -119,8 +121,7 @@ function build(state) {
   const { meta, chain } = state
   const { texts } = meta
   const step = openStep(state)
-  state.at = state.picked = null
-  state.focused = null
+  state.at = state.picked = state.focused = null
   const line = overview(chain, texts, (id) => go(state, id))
   state.way.replaceChildren(line.line)
   state.buttons = line.buttons
@@ -158,6 +159,7 @@ function refresh(state) {
   state.sum.replaceChildren(...(lines.length ? lines : [texts.hint ?? ""]).map((line) => element("div", { textContent: line })))
   state.sum.classList.toggle("empty", !lines.length)
   nameButtons(state)
+  placeSlide(state)
   state.pass.hidden = !(hidden && mayAsk(state) && askable(chain.matrices[step.result], at[0], at[1]))
   Object.assign(state.root.dataset, { step: state.step, at: at ? at.join(" ") : "", edits: state.edits, playing: state.playing ? "1" : "" })
   tellShown(state)
@@ -167,9 +169,7 @@ function refresh(state) {
 function nameButtons(state) {
   const { texts } = state.meta
   const order = state.chain.steps.indexOf(openStep(state))
-  const say = (button, words) => {
-    button.textContent = words
-  }
+  const say = (button, words) => (button.textContent = words)
   say(state.back, `‹ ${texts.back}`)
   say(state.next, `${texts.next} ›`)
   say(state.play, state.playing ? texts.stop : texts.play)
@@ -189,7 +189,6 @@ function go(state, id) {
   chosen(state, "step", id)
   tell(state, "step", id, state.playing ? 0 : 150)
   state.problem.textContent = ""
-  state.slideRow.hidden = true
   draw(state)
   const { texts } = state.meta
   state.announce(`${texts[`step_${id}`] ?? ""} ${texts[`about_${id}`] ?? ""}`)

@@ -31,7 +31,6 @@ function onTyped(state, input) {
   const { texts } = state.meta
   state.problem.textContent = value === null ? fill(texts.not_number, { value: input.value.slice(0, 24), most: written(state.meta.most) }) : ""
   input.setAttribute("aria-invalid", String(value === null))
-  if (value !== null) slideTo(state, value)
   put(state, place, value ?? state.before)
 }
 
@@ -45,33 +44,50 @@ function leave(state, input) {
   if (!input.matches("input")) return
   input.setAttribute("aria-invalid", "false")
   state.problem.textContent = ""
-  const { matrix, row, column } = placeOf(input)
-  input.value = inCell(state.numbers[matrix][row][column])
+  input.value = inCell(numberAt(state, placeOf(input)))
 }
 
 function showSlide(state, input) {
   if (!input.matches("input")) return
   state.act.stop(state)
   state.focused = placeOf(input)
-  const { matrix, row, column } = state.focused
   remember(state, input)
-  input.value = written(state.numbers[matrix][row][column], 6) // all of it, where there was room for a part
+  input.value = written(numberAt(state, state.focused), 6) // all of it, where there was room for a part
   state.slideName.textContent = input.getAttribute("aria-label")
-  slideTo(state, state.numbers[matrix][row][column])
-  state.slideRow.hidden = false
+  placeSlide(state)
 }
 
-// The slider is where the number is: of one that lies farther out, it reaches so far.
-function slideTo({ slide, meta }, value) {
-  const reach = Math.max(meta.usual ? REACH : ROW_REACH, Math.ceil(Math.abs(value)))
+/** @type {(state: State, place: { matrix: string, row: number, column: number }) => number} */
+const numberAt = ({ numbers }, { matrix, row, column }) => numbers[matrix][row][column]
+
+// The slider is where the number is, whatever changed it: of one that lies farther out, it reaches so far. While it is
+// drawn itself it goes on reaching as far as it did.
+/** @param {State} state */
+export function placeSlide(state) {
+  const { slide, slideRow, meta, focused } = state
+  slideRow.hidden = !focused
+  if (!focused) return
+  const value = numberAt(state, focused)
+  const drawn = /** @type {ShadowRoot} */ (slide.getRootNode()).activeElement === slide
+  const reach = Math.max(meta.usual ? REACH : ROW_REACH, Math.ceil(Math.abs(value)), drawn ? Number(slide.max) : 0)
   Object.assign(slide, { min: -reach, max: reach, value: String(value) })
+}
+
+// Numbers that came from elsewhere, by Back for one, also stand in the cell that has the focus.
+/** @param {State} state */
+export function takeOver(state) {
+  const input = state.stage.querySelector("td input:focus")
+  if (!input || typed(input.value, state.meta.most) === numberAt(state, placeOf(input))) return
+  remember(state, input)
+  input.value = written(state.before, 6)
+  input.setAttribute("aria-invalid", "false")
+  state.problem.textContent = ""
 }
 
 // What a cell goes back to: its number when it was entered, or when Enter was pressed last.
 function remember(state, input) {
   if (!input.matches("td input")) return
-  const { matrix, row, column } = placeOf(input)
-  state.before = state.numbers[matrix][row][column]
+  state.before = numberAt(state, placeOf(input))
 }
 
 function undo(state, input) {
@@ -86,8 +102,7 @@ function onKey(state, event) {
   if (!step || !plainKey(event) || !event.target.matches("input")) return
   event.preventDefault()
   const place = placeOf(event.target)
-  const value = clamp(state.numbers[place.matrix][place.row][place.column] + step * STEP, -state.meta.most, state.meta.most)
+  const value = clamp(numberAt(state, place) + step * STEP, -state.meta.most, state.meta.most)
   put(state, place, Number(value.toFixed(6)))
   event.target.value = written(value, 6)
-  slideTo(state, value)
 }
