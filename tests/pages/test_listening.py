@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from model_runner import CaptureRequest, load_runner
+from model_runner.sound import rising_tone
 from tests.model_runner.listening import tone
-from tests.ui.driving import beside_head, open_app, payload
+from tests.ui.driving import beside_head, open_app, payload, sentences
 from ui.hearing import SOUND
+
+LONG = "x" * 70  # tokens of bytes; 64 positions are there, four of the task
 
 
 @pytest.fixture(scope="module")
@@ -31,3 +35,20 @@ def test_the_film_is_of_the_sound_that_is_heard_now(whisper):
     assert expected(app)[0] != of_tone[0]
     assert expected(app) == expected(fresh.run())
     assert "film.forced" not in beside_head(app)  # it was written of the other sound
+
+
+def test_what_is_too_long_to_be_written_is_said_and_can_be_made_shorter(whisper):
+    app = open_app(model=whisper, target=LONG)
+    said = "What is written is 75 tokens long, and this model has 64 positions for it: no token can follow. Write less"
+    assert any(words.startswith(said) for words in sentences(app))
+    assert app.text_input(key="target").value == LONG
+    app.text_input(key="target").set_value("two").run()
+    assert sentences(app) == []
+    heard = load_runner(whisper).capture(CaptureRequest(sound=rising_tone(), target="two", attention="cross"))
+    assert payload(app, "head_map")[0]["row_labels"] == [token.text for token in heard.tokens]
+    assert beside_head(app)["target"] == "two"
+
+
+def test_a_film_after_all_that_can_be_written_says_so(whisper):
+    app = open_app(page="pages/film/page.py", model=whisper, target="x" * 59)
+    assert any(words.startswith("What is written is 64 tokens long") for words in sentences(app))
