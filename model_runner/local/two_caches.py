@@ -58,7 +58,9 @@ def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[
     Raises NotSeparable for the encoder's, and RunnerError.
     """
     if request.attention == "encoder":
-        raise NotSeparable(reason=N_("an encoder reads its text once, and nothing of it is asked for again"))
+        raise NotSeparable(
+            reason=N_("an encoder reads all that it is given at once, and nothing of it is asked for again")
+        )
     capture = engine.capture(request)
     ids = tuple(token.id for token in capture.attention("decoder").tokens[1:])
     lane = _lane(engine, request.going_on(target="", continuation=ids, edits=(), attention=None), True)

@@ -7,7 +7,7 @@ import pytest
 from model_runner import CaptureRequest, load_runner
 from model_runner.sound import rising_tone
 from tests.model_runner.listening import tone
-from tests.ui.driving import beside_head, open_app, payload, sentences
+from tests.ui.driving import beside_head, html, open_app, payload, sentences
 from ui.hearing import SOUND
 
 LONG = "x" * 70  # tokens of bytes; 64 positions are there, four of the task
@@ -52,3 +52,11 @@ def test_what_is_too_long_to_be_written_is_said_and_can_be_made_shorter(whisper)
 def test_a_film_after_all_that_can_be_written_says_so(whisper):
     app = open_app(page="pages/film/page.py", model=whisper, target="x" * 59)
     assert any(words.startswith("What is written is 64 tokens long") for words in sentences(app))
+
+
+def test_what_is_looked_at_is_a_sound_and_no_text(whisper):
+    app = open_app(model=whisper, target="two")
+    assert "Each row is a token looking at the sound that was heard, to write the next token" in html(app)
+    app = open_app(page="pages/families/page.py", model=whisper, target="two", text="A fox ran.")
+    assert "The embedded models read the text “A fox ran.”; the open one listens to the sound." in html(app)
+    assert "listens to the sound" not in html(open_app(page="pages/families/page.py", model="translator"))
