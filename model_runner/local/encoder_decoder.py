@@ -92,7 +92,7 @@ class EncoderDecoder:
         wanted, whole = request.attention or "decoder", replace(request, attention="decoder")
         known = self.cache.get(whole)
         if known is None:
-            source, written = self._texts(request)
+            source, written = self.texts(request)
             with explained(self.info, len(source) + len(written.tokens)):
                 edit = edit_of_three(request.edits, self.anatomy.shapes)
                 if request.target is None and not request.continuation:
@@ -112,7 +112,7 @@ class EncoderDecoder:
             raise NoSound(name=self.info.name)
         return self.ears.hear(request.sound)
 
-    def _texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Read, Writer]:
+    def texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Read, Writer]:
         """What is read, and the tokens that are already written. Raises RunnerError."""
         source = self.source(request)
         start = Encoded((self.anatomy.start,), ((0, 0),), "")
@@ -217,7 +217,7 @@ class EncoderDecoder:
 
     def begin(self, request: GenerateRequest) -> Translation:
         """What is there is read when the first token is drawn. Raises RunnerError."""
-        source, written = self._texts(request)
+        source, written = self.texts(request)
         count, limit = len(written.tokens), self.info.max_tokens
         if count == limit:
             raise WrittenFull(tokens=count, limit=limit)
