@@ -57,6 +57,9 @@ def test_a_film_after_all_that_can_be_written_says_so(whisper):
 def test_what_is_looked_at_is_a_sound_and_no_text(whisper):
     app = open_app(model=whisper, target="two")
     assert "Each row is a token looking at the sound that was heard, to write the next token" in html(app)
+    cache = {"page": "pages/kv_cache/page.py", "kv_cache.view": "bytes", "model": whisper, "target": "two"}
+    assert "The cache of this sound: " in html(open_app(**cache))
+    assert "The cache of this text: " in html(open_app(attention="decoder", **cache))
     app = open_app(page="pages/families/page.py", model=whisper, target="two", text="A fox ran.")
     assert "The embedded models read the text “A fox ran.”; the open one listens to the sound." in html(app)
     assert "listens to the sound" not in html(open_app(page="pages/families/page.py", model="translator"))
