@@ -79,10 +79,14 @@ class Bars:
 
     @property
     def beside(self) -> int:
-        """px right of the plot for the words after each bar, of which the longest ends where the plot does."""
+        """px right of the plot for the words after each bar, of which the longest ends where the plot does.
+
+        Words without a bar begin where bars do, and have the plot's place too.
+        """
         ends = [
-            ems(words) * FONT * 1.05 + 10 - (1 - (value or 0) / self.most) * _NARROWEST
+            ems(words) * FONT * 1.05 + 10 - (1 - value / self.most) * _NARROWEST
             for words, value in zip(self.words, self.values, strict=True)
+            if value is not None
         ]
         return math.ceil(max([12, *ends]))
 

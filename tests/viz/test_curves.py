@@ -77,6 +77,8 @@ def test_the_words_after_a_bar_have_their_room_on_a_phone_too():
     drawn: Any = figure(Bars(labels=["MHA", "MQA"], values=[4.0, 1.0], words=[own, "28.1 KB"]))
     assert list(drawn.layout.xaxis.range) == [0, 4]  # the longest bar ends where the words' room begins
     assert drawn.layout.margin.r >= ems(own) * 12 + 6
+    drawn = figure(Bars(labels=["a name of forty", "b"], values=[None, 1.0], words=["so many words" * 4, "7 GB"]))
+    assert drawn.layout.margin.r < 60  # words without a bar stand in the plot, which would be too narrow beside names
 
 
 def test_a_token_that_is_markup_stands_as_it_is():
