@@ -30,7 +30,6 @@ from model_runner.edits import Edit, check_cells
 from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnly, OtherText
 from model_runner.hub_errors import HubNotAsked
 from model_runner.memory import readable
-from model_runner.preview import ModelPreview
 from model_runner.question import Question
 from model_runner.rotation_edit import stretch
 from model_runner.text_errors import WrittenFull
@@ -70,14 +69,13 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
     sentence is shown and the page ends here.
     """
     try:
-        runner = session.runner(session.model(), show_stage, show_preview)
+        runner = own_runner()
         capture = session.capture(runner, show_stage, edit_list.held() if session.carried() and not plain_model else ())
         if capture.attentions:
             if not two_texts:
                 raise OneStackOnly(name=runner.info.name)
             capture = choose_attention(capture)
         opened = _resolve(runner, capture)
-        session.slots()["preview"].empty()
     except Cancelled:
         st.stop()
     except RunnerError as error:
@@ -141,9 +139,12 @@ def show_stage(stage: str, done: int, total: int) -> None:
         slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=default)
 
 
-def show_preview(preview: ModelPreview) -> None:
-    """What the model is going to be, from its configuration alone; where it cannot be loaded, this stays."""
-    session.slots()["preview"].html(f"<p class='atlas-caption'>{escape(in_words(preview, _))}</p>")
+def own_runner() -> Runner:
+    """The session's; what it is going to be stands there until it is, and where it cannot be. Raises RunnerError."""
+    slot, caption = session.slots()["preview"], "<p class='atlas-caption'>{}</p>".format
+    runner = session.runner(session.model(), show_stage, lambda known: slot.html(caption(escape(in_words(known, _)))))
+    slot.empty()
+    return runner
 
 
 def _loaded() -> None:

@@ -104,3 +104,11 @@ def test_a_model_of_b_is_held_beside_that_of_a_and_no_third(folder_of):
             assert {asked.name for asked in session.model_cache()._held} == {"default", other}
     finally:
         session.model_cache.clear()
+
+
+def test_what_a_model_is_going_to_be_stands_there_until_it_is_loaded_whatever_is_said(folder_of, monkeypatch):
+    shown = "its family can be captured"
+    assert shown not in html(open_app(page=PAGE, model=folder_of("whisper")))
+    assert shown not in html(open_app(page="pages/long_texts/page.py", model=folder_of("opt"), text="long " * 2000))
+    monkeypatch.setattr("model_runner.memory.available", lambda _device: 1_000)
+    assert shown in html(open_app(model=folder_of("llama")))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.walk.invariants import heads
-from tests.walk.walk import Walk
+from tests.walk.steps import controls
+from tests.walk.walk import SCRIPT, Walk
 
 SEED, STEPS = 6, 4
 
@@ -16,6 +17,20 @@ LONG = [pytest.param(*one, marks=pytest.mark.long) for one in (("en", "desk"), (
 @pytest.mark.parametrize("language, size", [*LONG, ("zh", "phone")])
 def test_a_walk_meets_nothing_that_does_not_hold(profile, browser, server, language, size):
     Walk(profile, browser.new_context(), server, SEED, language, size).run(STEPS)
+
+
+def test_a_sidebar_that_was_collapsed_can_be_opened_again(page, server):
+    page.add_init_script(path=SCRIPT)
+    page.goto(server.url)
+    page.wait_for_function("window.walk?.atRest()")
+    page.locator("[data-testid=stSidebarHeader]").hover()
+    page.locator("[data-testid=stSidebarCollapseButton] button").click()
+    page.locator("[data-testid=stSidebar][data-collapsed=true]").wait_for(state="attached")
+    page.wait_for_function("walk.atRest()")
+    (opens,) = [one for one in controls(page) if "keyboard_double_arrow_right" in one.option]
+    spot = page.evaluate("([index, across, down]) => walk.reach(index, across, down)", [opens.index, 0.5, 0.5])
+    page.mouse.click(spot["x"], spot["y"])
+    page.locator("[data-testid=stSidebar][data-collapsed=false]").wait_for()
 
 
 def test_menus_of_the_open_head_are_held_to_the_address_and_a_pages_own_layer_is_not():

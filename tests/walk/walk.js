@@ -1,7 +1,7 @@
 // Looks at a page from inside: when it came to rest, what can be done on it, and what it shows. Shadow roots included.
 (() => {
   if (window.walk) return
-  const UNANSWERED = 4000 // ms; a part's tick that comes after the page it was in is answered by nothing
+  const UNANSWERED = 10_000 // ms; a part's tick that comes after the page it was in is answered by nothing
   const QUIET = 450 // ms; the longest of our components' and Streamlit's own pauses before they tell something
   const now = () => performance.now()
   const seen = { mutated: now(), asked: -1, began: -1, ended: -1, painted: -1, painting: false, ticks: false }
@@ -106,7 +106,7 @@
   const atRest = () =>
     document.querySelector("[data-testid=stApp]")?.getAttribute("data-test-script-state") === "notRunning" &&
     document.querySelector(".atlas-title") !== null &&
-    document.querySelector("[data-testid=stSidebar][aria-expanded=false], [data-testid=stSidebar] textarea") !== null &&
+    document.querySelector("[data-testid=stSidebar][data-collapsed=true], [data-testid=stSidebar] textarea") !== null &&
     (seen.began > seen.asked || now() - seen.asked > UNANSWERED) &&
     seen.ended >= seen.began &&
     now() - Math.max(seen.mutated, seen.ended) > QUIET &&
@@ -129,7 +129,7 @@
 
   // kind → which elements; the first that fits. Nothing here names a page, so a new one is walked as it comes.
   const KINDS = {
-    none: "[data-testid=stToolbar] *, [data-testid=stSelectbox] button, [data-testid=stMultiSelect] button, [data-testid=stTooltipIcon] *, [data-testid=stTooltipHoverTarget] *, [data-testid=stElementToolbar] *, .js-plotly-plot *, [data-testid=stDataFrame] *, [disabled], [aria-disabled=true]",
+    none: "[data-testid=stToolbar] :not([data-testid=stExpandSidebarButton], [data-testid=stExpandSidebarButton] *), [data-testid=stSelectbox] button, [data-testid=stMultiSelect] button, [data-testid=stTooltipIcon] *, [data-testid=stTooltipHoverTarget] *, [data-testid=stElementToolbar] *, .js-plotly-plot *, [data-testid=stDataFrame] *, [disabled], [aria-disabled=true]",
     link: "[data-testid=stPageLink] a",
     select: "[data-testid=stSelectbox] [role=combobox], [data-testid=stSelectbox] input",
     multiselect: "[data-testid=stMultiSelect] [role=combobox], [data-testid=stMultiSelect] input",
