@@ -22,6 +22,7 @@ from model_runner import Capture, Runner, Sampling, Step
 from model_runner.errors import ContextFull, RunnerError
 from model_runner.kept import weight
 from model_runner.sampling import stages, uniforms
+from model_runner.text_errors import WrittenFull
 
 BUDGET = 0.2  # seconds of generating before what is there is shown
 
@@ -92,7 +93,8 @@ class Film:
         Raises ContextFull, CannotContinue and every other RunnerError.
         """
         if not self.room:
-            raise ContextFull(tokens=len(speaking(self.prompt).tokens), limit=self.runner.info.max_tokens)
+            full = WrittenFull if self.runner.info.attentions else ContextFull
+            raise full(tokens=len(speaking(self.prompt).tokens), limit=self.runner.info.max_tokens)
         if not self.take.ids:
             self.pull(1, say)
 

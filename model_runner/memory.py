@@ -71,7 +71,7 @@ def budget(setting: str) -> int:
 
 def readable(size: int | float) -> str:
     """A size in the largest fitting unit of 1024, the only unit that sizes are said in: "1.5 GB"."""
-    for unit in ("bytes", "KB", "MB", "GB", "TB"):
+    for unit in ("B", "KB", "MB", "GB", "TB"):
         if size < 1023.5 or unit == "TB":
             return f"{size:.3g} {unit}" if size < 999.5 else f"{size:,.0f} {unit}"
         size /= 1024

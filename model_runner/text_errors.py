@@ -1,8 +1,8 @@
-"""What can go wrong with a text that would fit, but for how a model reads it."""
+"""What can go wrong with a text that would fit, but for how a model reads it, and with what one has written."""
 
 from __future__ import annotations
 
-from model_runner.errors import SequenceTooLong
+from model_runner.errors import ContextFull, SequenceTooLong
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -12,3 +12,10 @@ class ReadsInBlocks(SequenceTooLong):
         "The text is {tokens} tokens long, but this model reads a text of more than {limit} in blocks that its own "
         "code chooses, and only what is read as a whole can be captured."
     )
+
+
+class WrittenFull(ContextFull):
+    message = N_(
+        "What is written is {tokens} tokens long, and this model has {limit} positions for it: no token can follow."
+    )
+    hint = N_("Write less, or choose a model with a longer context.")

@@ -32,12 +32,13 @@ from model_runner.hub_errors import HubNotAsked
 from model_runner.memory import readable
 from model_runner.question import Question
 from model_runner.rotation_edit import stretch
+from model_runner.text_errors import WrittenFull
 from ui import cached, edit_list, session
 from ui.address import DEFAULT_MODEL
 from ui.address import write as write_address
 from ui.components import mount
 from ui.i18n import _
-from ui.two_texts import choose_attention
+from ui.two_texts import choose_attention, write
 from ui.wording import joined, number, plain, sentence
 from viz.components.token_strip import token_strip
 
@@ -82,9 +83,10 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
         write_address()
         st.warning(plain(sentence(error)))
         if isinstance(error, HubNotAsked):
-            name = session.model()
-            words = _("Fetch {name}").format(name=plain(name))
-            st.button(words, key="fetch_model", on_click=session.fetch_model, args=(name,))
+            words = _("Fetch {name}").format(name=plain(session.model()))
+            st.button(words, key="fetch_model", on_click=session.fetch_model, args=(session.model(),))
+        elif isinstance(error, WrittenFull) and session.beside().target:
+            write()  # without the box nothing could be made shorter
         st.stop()
     _loaded()
     if plain_model and session.carried():

@@ -15,29 +15,28 @@ from ui.state import change
 
 def choose_attention(capture: Capture) -> Capture:
     """The controls, and the capture as pages draw it: of two texts in a row where one looks at the other."""
+    hears = capture.request.sound is not None
     words = {
-        "encoder": _("encoder: the text at itself"),
+        "encoder": _("encoder: the sound at itself") if hears else _("encoder: the text at itself"),
         "decoder": _("decoder: what is written at itself"),
-        "cross": _("cross: what is written at the text"),
+        "cross": _("cross: what is written at the sound") if hears else _("cross: what is written at the text"),
     }
-    if capture.request.sound is not None:
-        words |= {"encoder": _("encoder: the sound at itself"), "cross": _("cross: what is written at the sound")}
-    held = session.beside()
     with st.container(key="two_texts", horizontal=True, vertical_alignment="center", gap="small"):
-        choose_one(_("attention"), "attention", words, held.attention, lambda one: _look_at(attention=one))
-        st.text_input(
-            _("what is written"),
-            held.target,
-            key=holding("target", held.target),
-            placeholder=_("it writes: {text}").format(text=capture.attention("decoder").text),
-            on_change=lambda: _look_at(target=st.session_state["target"].strip()),
-            label_visibility="collapsed",
-        )
+        choose_one(_("attention"), "attention", words, session.beside().attention, _look_at)
+        write(_("it writes: {text}").format(text=capture.attention("decoder").text))
     return as_drawn(capture)  # never kept: it holds the runner, which may be given up for another
 
 
-def _look_at(**changes: str) -> None:
-    change(Beside, **changes)
+def write(itself: str = "") -> None:
+    """The box of what is written; what the model writes by itself stands there while it is empty."""
+    label, held = _("what is written"), session.beside().target
+    st.text_input(
+        label, held, key=holding("target", held), placeholder=itself, on_change=_look_at, label_visibility="collapsed"
+    )
+
+
+def _look_at(attention: str = "") -> None:
+    change(Beside, **({"attention": attention} if attention else {"target": st.session_state["target"].strip()}))
     session.continue_with(())
-    if "attention" in changes:
+    if attention:
         session.move(layer=None, head=None)

@@ -10,7 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from viz.svg import FONT
+from viz.token_text import ems
+
 ROOM = 1.4  # for the words after the longest bar
+_NARROWEST = 120  # px: bars on a phone, beside their words
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,25 @@ class Bars:
     @property
     def span(self) -> float:
         """The value at the end of the axis, beyond the longest bar."""
-        return ROOM * (max((value for value in self.values if value is not None), default=1.0) or 1.0)
+        return ROOM * self.most
+
+    @property
+    def most(self) -> float:
+        """The longest bar's value."""
+        return max((value for value in self.values if value is not None), default=1.0) or 1.0
+
+    @property
+    def beside(self) -> int:
+        """px right of the plot for the words after each bar, of which the longest ends where the plot does.
+
+        Words without a bar begin where bars do, and have the plot's place too.
+        """
+        ends = [
+            ems(words) * FONT * 1.05 + 10 - (1 - value / self.most) * _NARROWEST
+            for words, value in zip(self.words, self.values, strict=True)
+            if value is not None
+        ]
+        return math.ceil(max([12, *ends]))
 
 
 Chart: TypeAlias = Lines | Bars

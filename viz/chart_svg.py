@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from viz.chart import ROOM, Axis, Bars, Chart, Line, Lines, axes_of, tick_words
+from viz.chart import Axis, Bars, Chart, Line, Lines, axes_of, tick_words
 from viz.curves import ALONE
 from viz.svg import FONT, LIGHT, LINE, MARGIN, document, element, text
 from viz.token_text import ems, wrapped
@@ -21,7 +21,6 @@ _COLORS = (*ALONE, LIGHT.quiet)
 _SMALL = 11  # px, of the axes' words
 _WIDTH = 1000  # of a document
 _NARROW = 270  # px: a plot on a phone, on which the words of an axis must not meet
-_NARROWEST = 120  # px: bars on a phone, beside their words
 _SAMPLE = 26  # px, of a line in the legend
 _BAR = 0.62  # of a row
 
@@ -89,15 +88,8 @@ def left_of(chart: Chart) -> float:
 
 
 def right_of(chart: Chart) -> float:
-    """px right of the plot; beside bars, for the words after each, of which the longest ends where the plot does."""
-    if not isinstance(chart, Bars):
-        return 12
-    most = chart.span / ROOM
-    ends = [
-        ems(words) * FONT * 1.05 + 10 - (1 - (value or 0) / most) * _NARROWEST
-        for words, value in zip(chart.words, chart.values, strict=True)
-    ]
-    return math.ceil(max([12, *ends]))
+    """px right of the plot; beside bars, for the words after each."""
+    return chart.beside if isinstance(chart, Bars) else 12
 
 
 def color_of(chart: Lines, place: int) -> int:
@@ -202,7 +194,7 @@ def _bars(chart: Bars, plot: Plot) -> Iterator[str]:
     row = 1 / max(1, len(chart.labels))
     for place, (label, value, words) in enumerate(zip(chart.labels, chart.values, chart.words, strict=True)):
         middle = 1 - (place + 0.5) * row
-        share = 0.0 if value is None else value / chart.span * (ROOM if plot.fluid else 1)
+        share = 0.0 if value is None else value / (chart.most if plot.fluid else chart.span)
         color = chart.colors[place] if chart.colors else 0
         yield text(label, x=plot.x(0), dx=-8, y=plot.y(middle), dy=4, text_anchor="end")
         if value is not None:

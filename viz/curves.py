@@ -131,8 +131,8 @@ def _bars(chart: Bars) -> go.Figure:
     span = [len(places) - 0.5, -0.5]
     labels = [escaped(label) for label in chart.labels]  # a token “<b>” is no markup
     drawn.update_yaxes(tickvals=places, ticktext=labels, range=span, showgrid=False, zeroline=False)
-    drawn.update_xaxes(range=[0, chart.span], showticklabels=False, showgrid=False, zeroline=False)
-    return _set(drawn, height=chart.height, margin=MARGIN | {"t": 0})
+    drawn.update_xaxes(range=[0, chart.most], showticklabels=False, showgrid=False, zeroline=False)
+    return _set(drawn, height=chart.height, margin=MARGIN | {"t": 0, "r": chart.beside})
 
 
 def _range(span: tuple[float, float] | None, *, log: bool) -> list[float] | None:

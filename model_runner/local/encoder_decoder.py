@@ -20,7 +20,7 @@ from transformers import WhisperFeatureExtractor
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import ATTENTIONS, check_growing
-from model_runner.errors import N_, ContextFull, NoAttribution
+from model_runner.errors import N_, NoAttribution
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
 from model_runner.local.attribution import DirectPath
@@ -47,6 +47,7 @@ from model_runner.question import Asked
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.sound_errors import ListensOnly, NoSound
+from model_runner.text_errors import WrittenFull
 
 FREE_RUN = 128  # tokens that a model writes by itself, at most
 
@@ -91,7 +92,7 @@ class EncoderDecoder:
         wanted, whole = request.attention or "decoder", replace(request, attention="decoder")
         known = self.cache.get(whole)
         if known is None:
-            source, written = self._texts(request)
+            source, written = self.texts(request)
             with explained(self.info, len(source) + len(written.tokens)):
                 edit = edit_of_three(request.edits, self.anatomy.shapes)
                 if request.target is None and not request.continuation:
@@ -111,7 +112,7 @@ class EncoderDecoder:
             raise NoSound(name=self.info.name)
         return self.ears.hear(request.sound)
 
-    def _texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Read, Writer]:
+    def texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Read, Writer]:
         """What is read, and the tokens that are already written. Raises RunnerError."""
         source = self.source(request)
         start = Encoded((self.anatomy.start,), ((0, 0),), "")
@@ -122,7 +123,7 @@ class EncoderDecoder:
             append_all(written, task, self.info)
         append_all(written, (*given, *request.continuation), self.info)
         if len(written.tokens) > self.info.max_tokens:
-            raise ContextFull(tokens=len(written.tokens), limit=self.info.max_tokens)
+            raise WrittenFull(tokens=len(written.tokens), limit=self.info.max_tokens)
         check_memory(len(source) + len(written.tokens), self.anatomy.bytes_per_token, self.model.device)
         return source, written
 
@@ -216,10 +217,10 @@ class EncoderDecoder:
 
     def begin(self, request: GenerateRequest) -> Translation:
         """What is there is read when the first token is drawn. Raises RunnerError."""
-        source, written = self._texts(request)
+        source, written = self.texts(request)
         count, limit = len(written.tokens), self.info.max_tokens
         if count == limit:
-            raise ContextFull(tokens=count, limit=limit)
+            raise WrittenFull(tokens=count, limit=limit)
         check_growing(request.edits)
         edit = edit_of_three(request.edits, self.anatomy.shapes)
         return Translation(self, request, source, written, min(limit, count + request.max_new_tokens), edit)

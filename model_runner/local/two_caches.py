@@ -17,9 +17,11 @@ from transformers import DynamicCache, EncoderDecoderCache
 from model_runner.errors import N_, NotSeparable
 from model_runner.kv import CachedLayer
 from model_runner.local.encoder_decoder import EncoderDecoder
+from model_runner.local.encoder_input import Read
 from model_runner.local.generation import end_tokens
 from model_runner.local.kv_race import Lane, Race
 from model_runner.local.reading import explained
+from model_runner.local.tokenizing import Writer
 from model_runner.request import CaptureRequest, GenerateRequest
 
 
@@ -47,9 +49,9 @@ class TwoLane(Lane):
 
 def line_up_two(engine: EncoderDecoder, request: GenerateRequest) -> Race:
     """Both lanes before the first step. Raises RunnerError."""
-    cached, uncached = _lane(engine, request, True), _lane(engine, request, False)
-    limit = engine.begin(request).capacity
-    return Race(engine.info.name, cached, uncached, end_tokens(engine.model), limit)
+    lanes = [engine.begin(request) for _ in range(2)]
+    cached, uncached = (_lane(engine, one.source, one.writer, cached=one is lanes[0]) for one in lanes)
+    return Race(engine.info.name, cached, uncached, end_tokens(engine.model), lanes[0].capacity)
 
 
 def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[CachedLayer, ...]:
@@ -58,10 +60,13 @@ def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[
     Raises NotSeparable for the encoder's, and RunnerError.
     """
     if request.attention == "encoder":
-        raise NotSeparable(reason=N_("an encoder reads its text once, and nothing of it is asked for again"))
+        raise NotSeparable(
+            reason=N_("an encoder reads all that it is given at once, and nothing of it is asked for again")
+        )
     capture = engine.capture(request)
     ids = tuple(token.id for token in capture.attention("decoder").tokens[1:])
-    lane = _lane(engine, request.going_on(target="", continuation=ids, edits=(), attention=None), True)
+    written = request.going_on(target="", continuation=ids, edits=(), attention=None)
+    lane = _lane(engine, *engine.texts(written), cached=True)
     with explained(engine.info, len(ids)):
         lane.logits()
     cache = lane.cache
@@ -79,7 +84,6 @@ def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[
     )
 
 
-def _lane(engine: EncoderDecoder, request: GenerateRequest, cached: bool) -> TwoLane:
-    begun = engine.begin(request)
+def _lane(engine: EncoderDecoder, source: Read, writer: Writer, *, cached: bool) -> TwoLane:
     cache: Any = EncoderDecoderCache(DynamicCache(), DynamicCache()) if cached else None
-    return TwoLane(engine.model, begun.writer, cache, read=begun.source.given)
+    return TwoLane(engine.model, writer, cache, read=source.given)

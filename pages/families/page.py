@@ -1,5 +1,7 @@
 """Families: the kinds of transformers by who may look at whom, and the same sentence through a model of each."""
 
+from html import escape
+
 import streamlit as st
 
 from analysis.families import kind_of
@@ -32,6 +34,9 @@ def draw() -> None:
     found = of_every_kind(opened)
     show_cards(opened, found, chosen, own)
     one, causal = found[chosen], found["causal"].read
+    if opened.capture.request.sound is not None:
+        words = _("The embedded models read the text “{text}”; the open one listens to the sound.")
+        st.html(f"<p class='atlas-caption'>{escape(words.format(text=session.text()))}</p>")
     own_beside = own == chosen and session.model() not in MODEL_OF.values()
     if one.read is None:
         st.info(plain(one.problem))

@@ -16,13 +16,14 @@ from model_runner.errors import Cancelled
 from pages.film.state import FilmState, forced, newest, state
 from pages.film.ways import with_others, written
 from ui import address, session
+from ui.hearing import own_sound
 from ui.i18n import _
 from ui.page import PageContext, show_stage
 from ui.sampling_settings import SamplingA, current, values_of
 from ui.state import keep
 from ui.wording import plain, sentence
 
-_ABOUT = "film_about"  # the text and the model that the film was of
+_ABOUT = "film_about"  # the text, the model and the sound that the film was of
 
 
 def open_film(opened: PageContext) -> tuple[PageContext, Film]:
@@ -56,14 +57,14 @@ def _settled(opened: PageContext) -> Film:
         return new[0]
 
     beside = session.beside()
-    asked = session.model(), session.text(), beside.chat, session.carried(), beside.attention, beside.target
+    about = session.text(), session.model(), own_sound()
+    asked = *about, beside.chat, session.carried(), beside.attention, beside.target
     film = session.jobs().get("film", asked, make)
     longer = film.limit != held.length
     film.keep_to(held.length)
     film.base, film.playing = 0, False  # the whole page runs: the picture may be a new one
     if film.runner is not opened.runner:
         film.go_on_with(opened.runner, prompt)
-    about = session.text(), session.model()
     other = st.session_state.get(_ABOUT, about) != about
     st.session_state[_ABOUT] = about
     if new and other and not session.moved():  # what the address says is of another text

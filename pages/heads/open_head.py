@@ -13,6 +13,7 @@ from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
 from analysis.stories import BY_HEART, said_in, seen_in
 from attention.metrics import Metric
+from model_runner import Capture
 from pages.heads.state import BY_NAME, Other
 from ui import cached, session
 from ui.components import mount
@@ -51,11 +52,16 @@ def caption(drawn: DrawnHead) -> str:
         how = _("Each row is a token looking {where}; the stronger the colour, the more of its value arrives.")
     if drawn.read.other is not None:
         how = _("Each row is a token looking {where}; the colour is the difference of the two heads.")
-    ahead = _("both ways") if looks_ahead(drawn.opened.capture) else _("back")
-    how = how.format(
-        where=_("at the text that was read, to write the next token") if first_query(drawn.opened.capture) else ahead
-    )
+    how = how.format(where=_where(drawn.opened.capture))
     return f"<p class='atlas-caption'>{joined(escape(how), _pinned_sentence(drawn))}</p>"
+
+
+def _where(capture: Capture) -> str:
+    if first_query(capture) and capture.request.sound is not None:
+        return _("at the sound that was heard, to write the next token")
+    if first_query(capture):
+        return _("at the text that was read, to write the next token")
+    return _("both ways") if looks_ahead(capture) else _("back")
 
 
 def _pinned_sentence(drawn: DrawnHead) -> str:

@@ -18,7 +18,7 @@ from ui.view import offer
 
 N_ = str  # marks a text for Babel without translating it here
 
-FIXED = N_("the cache across is of the text that is read, and every step reads all of it")
+FIXED = N_("the cache across is of what is read, and every step reads all of it")
 
 opened = open_page(plain_model=True, two_texts=True)
 show_badge(opened)

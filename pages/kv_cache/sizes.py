@@ -29,18 +29,20 @@ GREY = 3  # among the theme's colours of series
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the view shows."""
+    """What the view shows; ``heard``: the cache is of a sound."""
 
     layers: tuple[CachedLayer, ...]
     found: CacheBytes
     sharing: tuple[Sharing, ...]
+    heard: bool
 
 
 def sizes(opened: PageContext) -> Sizes:
     """Of the session's text, measured once. Raises RunnerError."""
     layers = asked(opened, CacheLayers(opened.capture.request))
     found = cache_bytes(opened.capture, layers)
-    return Sizes(layers, found, sharings(opened.capture, found))
+    heard = opened.capture.source is not None and opened.capture.request.sound is not None
+    return Sizes(layers, found, sharings(opened.capture, found), heard)
 
 
 def show_sizes(opened: PageContext, held: Sizes) -> View:
@@ -68,7 +70,8 @@ def show_sizes(opened: PageContext, held: Sizes) -> View:
 def _show_own(opened: PageContext, held: Sizes) -> None:
     found, info = held.found, opened.runner.info
     count = len(opened.capture.keys)
-    heading = _("The cache of this text: {size}").format(size=readable(found.measured))
+    heading = _("The cache of this sound: {size}") if held.heard else _("The cache of this text: {size}")
+    heading = heading.format(size=readable(found.measured))
     st.html(f"<div class='atlas-head'><b>{heading}</b></div>")
     st.code(formula(found), language=None, wrap_lines=True)
     same = _("measured on the tensors of the cache: {measured} bytes, equal to the formula")
@@ -176,7 +179,8 @@ def sizes_tables(held: Sizes, n_heads: int, tokens: int) -> dict[str, pd.DataFra
         _("bytes at {tokens} tokens").format(tokens=f"{tokens:,}"): [_fitting(one, tokens) for one in PUBLISHED],
     }
     others = pd.DataFrame(columns, index=[f"{one.hub_id} {one.sharing}" for one in PUBLISHED], dtype=float)
-    return {_("The cache of this text"): own, _("Well-known models"): others}
+    name = _("The cache of this sound") if held.heard else _("The cache of this text")
+    return {name: own, _("Well-known models"): others}
 
 
 def _fitting(one: Published, tokens: int) -> float:

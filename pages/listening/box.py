@@ -12,7 +12,7 @@ from ui.place import Beside
 from ui.state import change
 from ui.wording import plain, sentence
 
-FILE, PROBLEM = "sound_file", "sound_problem"
+FILE, PROBLEM, GIVEN = "sound_file", "sound_problem", "sounds_given"
 MEGABYTES = 64  # as many as wav.py reads
 
 
@@ -29,13 +29,21 @@ def show_sound() -> None:
             words = _("This server takes no sounds of its visitors.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
             return
-        st.file_uploader(_("A WAV file, up to 30 seconds"), "wav", key=FILE, max_upload_size=MEGABYTES, on_change=_take)
+        words = _("Choose a file")  # where Streamlit (1.67) has English ones, which frame.css hides
+        st.html(f"<style>.st-key-sound_box {{ --atlas-choose: '{words}' }}</style>")
+        label = _("A WAV file, up to 30 seconds")
+        st.file_uploader(label, "wav", key=_key(), max_upload_size=MEGABYTES, on_change=_take)
         if problem := st.session_state.get(PROBLEM):
-            st.warning(plain(problem))
+            st.warning(plain(sentence(problem)))
         if own is not None:
             words = _("A sound is in no address: a copied link, or the page loaded again, has the tone.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
-            st.button(_("the tone instead"), key="tone_instead", type="tertiary", on_click=_listen_to, args=(None,))
+            st.button(_("the tone instead"), key="tone_instead", type="tertiary", on_click=_back_to_the_tone)
+
+
+def _key() -> str:
+    """Of the box of files; of one that is empty again there is another key (Streamlit 1.67 has no way to empty it)."""
+    return f"{FILE}_{st.session_state.get(GIVEN, 0)}"
 
 
 def _take() -> None:
@@ -46,13 +54,20 @@ def _take() -> None:
     from model_runner.errors import RunnerError
     from model_runner.wav import read_wav
 
-    file = st.session_state[FILE]
-    st.session_state[PROBLEM] = ""
+    file = st.session_state[_key()]
+    st.session_state[PROBLEM] = None
     try:
         if file is not None:
             _listen_to(read_wav(file.getvalue()))
     except RunnerError as error:
-        st.session_state[PROBLEM] = sentence(error)
+        st.session_state[PROBLEM] = error  # said in the language of each run
+
+
+def _back_to_the_tone() -> None:
+    """And no file is named any more as if it were heard."""
+    st.session_state[GIVEN] = st.session_state.get(GIVEN, 0) + 1
+    st.session_state[PROBLEM] = None
+    _listen_to(None)
 
 
 def _listen_to(other: object) -> None:

@@ -56,9 +56,9 @@ def force(app: AppTest, frame: int, token: int) -> AppTest:
     return send(app, "film", "force", {"film": film(app)["film"], "frame": frame, "token": token})
 
 
-def key_of(app: AppTest) -> tuple[str, str, bool, str, str, str]:
-    """What the session keeps its film by."""
-    return ("default", app.session_state["text"], False, "", "cross", "")
+def key_of(app: AppTest) -> tuple[str, str, None, bool, str, str, str]:
+    """What the session keeps its film by: text, model, no sound of the reader's own, and what is beside them."""
+    return (app.session_state["text"], "default", None, False, "", "cross", "")
 
 
 def opened(film: Any) -> Any:

@@ -9,6 +9,7 @@ import pytest
 
 from viz.chart import Bars, Line, Lines
 from viz.curves import ALONE, SERIES, figure, standalone
+from viz.token_text import ems
 
 ONE = Bars(labels=["<b>"], values=[1.0], words=["one"])
 
@@ -69,6 +70,15 @@ def test_bars_go_from_the_top_in_the_given_order():
     assert list(drawn.layout.yaxis.ticktext) == ["a", "b", "c"]
     assert drawn.layout.yaxis.range[0] > drawn.layout.yaxis.range[1]  # the first on top
     assert [(note.text, note.y) for note in drawn.layout.annotations] == [("none", 1)]
+
+
+def test_the_words_after_a_bar_have_their_room_on_a_phone_too():
+    own = "112 KB · this model"
+    drawn: Any = figure(Bars(labels=["MHA", "MQA"], values=[4.0, 1.0], words=[own, "28.1 KB"]))
+    assert list(drawn.layout.xaxis.range) == [0, 4]  # the longest bar ends where the words' room begins
+    assert drawn.layout.margin.r >= ems(own) * 12 + 6
+    drawn = figure(Bars(labels=["a name of forty", "b"], values=[None, 1.0], words=["so many words" * 4, "7 GB"]))
+    assert drawn.layout.margin.r < 60  # words without a bar stand in the plot, which would be too narrow beside names
 
 
 def test_a_token_that_is_markup_stands_as_it_is():

@@ -178,7 +178,7 @@ def test_a_disk_without_room_is_said_before_the_download(hub: LocalHub, monkeypa
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=1000))
     said = _said(DiskFull)
     assert said.startswith(f"There is no room on the disk for {NAME}:")
-    assert "1,000 bytes are free" in said
+    assert "1,000 B are free" in said
     assert not hub.fetched(WEIGHTS)
 
 

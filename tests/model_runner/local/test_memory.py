@@ -29,8 +29,8 @@ def runner() -> Iterator[LocalRunner]:
 @pytest.mark.parametrize(
     "size, said",
     [
-        (0, "0 bytes"),
-        (1023, "1,023 bytes"),
+        (0, "0 B"),
+        (1023, "1,023 B"),
         (1024**2 - 1, "1 MB"),
         (1024, "1 KB"),
         (1536, "1.5 KB"),

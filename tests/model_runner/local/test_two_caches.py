@@ -11,6 +11,7 @@ from analysis.kv_bytes import cache_bytes
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.errors import NotSeparable
 from model_runner.questions import CacheLayers
+from tests.model_runner import listening
 from tests.model_runner.local.test_encoder_decoders import FAMILIES, SOURCE, TARGET, ids_of, runner
 from tests.model_runner.tiny import D_HEAD, N_HEADS
 
@@ -39,6 +40,17 @@ def test_the_caches_hold_what_transformers_own_hold_and_the_formula_says(name: s
     assert found.shape == (len(theirs), kv_heads, D_HEAD, n_tokens, 4)
 
 
+@pytest.mark.parametrize("attention", ["decoder", "cross"])
+def test_what_fills_every_position_has_its_bytes(attention: str):
+    made = listening.runner()
+    request = CaptureRequest(sound=listening.tone(), target="x" * 59, attention=attention)
+    capture = made.capture(request)
+    assert len(capture.attention("decoder").tokens) == made.info.max_tokens
+    n_tokens = listening.FRAMES if attention == "cross" else made.info.max_tokens
+    found = cache_bytes(capture, made.submit(CacheLayers(request)).result())
+    assert found.formula == found.measured == 2 * capture.n_layers * N_HEADS * D_HEAD * n_tokens * 4
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_both_lanes_write_what_the_model_writes_greedily(name: str):
     made = runner(name)
@@ -53,5 +65,5 @@ def test_both_lanes_write_what_the_model_writes_greedily(name: str):
 
 
 def test_an_encoder_has_no_cache():
-    with pytest.raises(NotSeparable, match="reads its text once"):
+    with pytest.raises(NotSeparable, match="reads all that it is given at once"):
         runner("bart").submit(CacheLayers(CaptureRequest(SOURCE, attention="encoder"))).result()

@@ -170,6 +170,27 @@ def test_keys_that_are_not_drawn_are_counted_and_summed(show):
     assert "Of 100 keys, the 6 drawn have the largest weights" in page.locator(".softmax").inner_text()
 
 
+def many(count):
+    """A row of as many keys, each looked at alike."""
+    return {
+        "positions": list(range(count)),
+        "labels": [f"{number}" for number in range(count)],
+        "k": np.zeros((count, D)),
+        "v": np.zeros((count, D_VALUE)),
+        "dots": np.zeros(count),
+        "scores": np.zeros(count),
+        "weights": np.full(count, 1 / count),
+    }
+
+
+@pytest.mark.parametrize("key", [0, 1, 38, 39])
+def test_the_chosen_bars_number_is_whole_at_the_ends_of_a_row_of_many(show, key):
+    page = show(key=key, keys=many(40), total=40, n_visible=40)
+    number, row = (page.locator(part).bounding_box() for part in (".bar.chosen .amount", ".scroller"))
+    assert row["x"] <= number["x"]
+    assert number["x"] + number["width"] <= row["x"] + row["width"]
+
+
 def test_the_values_mixed_and_the_rest_add_up_to_the_output(show):
     page, given = show(), cell()
     left, right = pointed_at(page, ".values", ".output canvas", 2, D_VALUE).removeprefix("dimension 2:").split("=")

@@ -52,7 +52,7 @@ export function duration(seconds, texts) {
 
 // Bytes as model_runner/memory.py says them, in powers of 1024: "24 KB", "1.5 MB"
 export function bytesText(bytes) {
-  const units = ["bytes", "KB", "MB", "GB", "TB"]
+  const units = ["B", "KB", "MB", "GB", "TB"]
   let unit = 0
   while (bytes >= 1023.5 && unit < units.length - 1) [bytes, unit] = [bytes / 1024, unit + 1]
   return `${bytes < 999.5 ? Number(bytes.toPrecision(3)) : wholeNumber(Math.round(bytes))} ${units[unit]}`

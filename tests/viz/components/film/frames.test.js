@@ -56,5 +56,5 @@ test("a position's label is the prompt's or that of the frame that brought it", 
 test("times and bytes have units that fit them", () => {
   const texts = { seconds: "{number} s", milliseconds: "{number} ms" }
   assert.deepEqual([1.24, 0.034, 0.0041].map((seconds) => duration(seconds, texts)), ["1.2 s", "34 ms", "4.1 ms"])
-  assert.deepEqual([12, 24576, 1572864, 524288000].map(bytesText), ["12 bytes", "24 KB", "1.5 MB", "500 MB"])
+  assert.deepEqual([12, 24576, 1572864, 524288000].map(bytesText), ["12 B", "24 KB", "1.5 MB", "500 MB"])
 })
