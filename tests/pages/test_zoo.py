@@ -288,7 +288,7 @@ def test_a_switch_that_is_told_what_it_is_already_leaves_no_edit_in_the_address(
 def test_exact_tiles_replace_nothing_and_only_letters_of_the_formula_are_explained():
     page = html(opened(variant="flash"))
     assert "2 n² d (n tokens, d dimensions of a vector) · replaces nothing: it is exact" in page
-    assert "It never is less work than softmax." in page
+    assert "With these numbers it never is less work than softmax." in page
     assert "It never keeps less than softmax." in page
     assert "2 n b d (n tokens, d dimensions of a vector, b block) · replaces the mask" in html(opened(variant="blocks"))
 

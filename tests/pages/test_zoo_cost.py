@@ -95,7 +95,7 @@ def test_the_map_says_what_the_head_would_keep_of_its_text():
     least = next(n for n in range(1, 99) if n * 64 > 32 * 33)
     assert f"It keeps less than softmax from {least} tokens on." in page
     least = next(n for n in range(1, 99) if 2 * n * n * 32 > 2 * n * 32 * 33)
-    assert f"It is less work than softmax from {least} tokens on." in page
+    assert f"With these numbers it is less work than softmax from {least} tokens on." in page
     assert "Read a token at a time" not in html(opened(variant="nystrom"))
     assert "Read a token at a time" not in html(opened(model="encoder", layer="1", head="1", variant="linear"))
 
