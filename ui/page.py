@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner import StopException
 
 from analysis.cell import strongest_key
 from analysis.joined import as_drawn, check_side, same_tokens, side_of
@@ -77,7 +78,7 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
             capture = choose_attention(capture)
         opened = _resolve(runner, capture)
     except Cancelled:
-        st.stop()
+        raise StopException from None
     except RunnerError as error:
         _loaded()
         write_address()
@@ -87,7 +88,7 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
             st.button(words, key="fetch_model", on_click=session.fetch_model, args=(session.model(),))
         elif isinstance(error, WrittenFull) and session.beside().target:
             write()  # without the box nothing could be made shorter
-        st.stop()
+        raise StopException from None
     _loaded()
     if plain_model and session.carried():
         words = _("This page begins with the model as it is, without the edits that other pages show.")
@@ -247,15 +248,14 @@ def check_again(opened: PageContext, place: DeltaGenerator) -> None:
     place.html(f"<span class='atlas-badge {kind}' title=\"{meaning}\">{text}</span>")
     if not check.ok:
         st.error(plain(sentence(NotVerified(layer=opened.layer, **errors(check)))))
-        st.stop()
+        raise StopException
 
 
 def _show_edits(edits: tuple[Edit, ...]) -> None:
     """That these are not the model's own numbers but those of it as it is changed, how, and the way back."""
     first, rest = name_of(edits[0], _), len(edits) - 1
-    words = f"{first} + {rest}" if rest else first
     every = escape(", ".join(name_of(edit, _) for edit in edits))
-    changed = _("changed: {edits}").format(edits=escape(words))
+    changed = _("changed: {edits}").format(edits=escape(f"{first} + {rest}" if rest else first))
     with st.container(key="changed_model", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<span class='atlas-badge changed' title='{every}'>{changed}</span>", width="content")
         st.button(_("undo"), key="undo_edits", type="tertiary", on_click=session.carry, args=(False,))

@@ -13,10 +13,11 @@ from classroom.room import Room
 from classroom.vocabulary import Vocabulary
 from model_runner import RunnerError
 from model_runner.edits import ScaledHead
+from model_runner.errors import OneStackOnly
 from pages.classroom.sidebar import PROBLEM
 from ui import cached, session
 from ui.i18n import _
-from ui.page import PageContext, edited, open_page, settle
+from ui.page import PageContext, edited, open_page, own_runner, settle
 from ui.wording import sentence
 
 N_ = str  # marks a text for Babel without translating it here
@@ -33,7 +34,14 @@ class NotHere(Exception):
 
 
 def ask(room: Room, kind: str, metric: str = "") -> None:
-    """Ask about what the page looks at; where that cannot be asked, the page says why. ``metric``: of a head."""
+    """Ask about what the page looks at; where that cannot be asked, it is said above the page. ``metric``: of a head."""
+    try:
+        runner = own_runner()
+    except RunnerError:  # which the page says by itself
+        return
+    if runner.info.attentions:  # the page may know an encoder–decoder's, a question does not
+        session.slots()[PROBLEM] = sentence(OneStackOnly(name=runner.info.name))
+        return
     opened = open_page()
     try:
         room.ask(_head(opened, metric) if kind == "head" else KINDS[kind](opened))

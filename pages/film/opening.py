@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
 from analysis.joined import as_drawn
 from jobs.film import Film
@@ -37,12 +38,12 @@ def open_film(opened: PageContext) -> tuple[PageContext, Film]:
         capture = film.capture(_say)
         session.jobs().weigh("film", session.kept())
     except Cancelled:
-        st.stop()
+        raise StopException from None
     except RunnerError as error:
         session.slots()["status"].empty()
         address.write()
         st.warning(plain(sentence(error)))
-        st.stop()
+        raise StopException from None
     session.slots()["status"].empty()
     return replace(opened, capture=capture), film
 

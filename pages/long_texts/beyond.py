@@ -6,6 +6,7 @@ import math
 from contextlib import suppress
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
 from analysis.long_text import chapter
 from model_runner.edits import Edit
@@ -39,7 +40,7 @@ def check_length() -> None:
             address.write()
             st.warning(plain(sentence(error)))
             _offer_ways(error.values, runner.info.max_tokens)
-            st.stop()
+            raise StopException from None
     session.slots()["status"].empty()
 
 

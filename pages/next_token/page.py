@@ -1,6 +1,7 @@
 """Next token: the whole distribution, what every transform makes of it, and draws from what is left."""
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
 from model_runner.errors import RunnerError
 from model_runner.transforms import TRANSFORMS
@@ -19,7 +20,7 @@ try:
     bench = read_bench(opened)
 except RunnerError as error:
     st.warning(plain(sentence(error)))
-    st.stop()
+    raise StopException from None
 show_bench(bench)
 show_reading(
     [

@@ -65,3 +65,15 @@ def test_an_address_of_this_machine_alone_is_said_to_be_one():
     assert sentences(app) == [
         "This address is only found on this machine: phones need the one of a server on their network."
     ]
+
+
+@pytest.mark.parametrize("address", [{"model": "translator"}, {"text": " "}, {"text": "far too long " * 1000}])
+def test_a_page_that_ends_with_a_sentence_has_its_sidebar_and_comes_to_its_end_for_the_class(address):
+    app = open_app(page="pages/long_texts/page.py", **address)
+    said = sentences(app)
+    app.button(key="open_room").click().run()
+    app.button(key="hide_code").click().run()  # all stands as before: the sidebar comes last
+    assert len(said) == 1
+    assert sentences(app) == said
+    assert app.text_area(key="text_box").value == app.session_state["text"]
+    assert app.session_state["room"].board._stage["text"] == app.session_state["text"]

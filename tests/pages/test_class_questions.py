@@ -178,6 +178,15 @@ def test_of_an_encoder_no_next_token_is_asked(kind):
     assert room.poll is None
 
 
+@pytest.mark.parametrize("kind", ["next", "where", "ablate"])
+def test_of_an_encoder_decoder_nothing_is_asked_so_far_and_the_page_that_knows_it_stays(kind):
+    app, room = open_room(page="pages/cell/page.py", model="translator", attention="decoder")
+    app.button(key=f"ask_{kind}").click().run()
+    assert room.poll is None
+    assert [words for words in sentences(app) if "one stack of layers" in words] == sentences(app) != []
+    assert "cell_steps" in components(app)
+
+
 def test_an_encoders_token_looks_both_ways():
     app, room = open_room(model="encoder", layer="1", head="1", query="2")
     app.button(key="ask_where").click().run()
