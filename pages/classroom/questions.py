@@ -34,7 +34,7 @@ class NotHere(Exception):
 
 
 def ask(room: Room, kind: str, metric: str = "") -> None:
-    """Ask about what the page looks at; where that cannot be asked, it is said above the page. ``metric``: of a head."""
+    """Ask about what the page looks at; where that cannot be, it is said above the page. ``metric``: of a head."""
     try:
         runner = own_runner()
     except RunnerError:  # which the page says by itself
