@@ -45,9 +45,10 @@ serve: $(RUN)
 	@$(BIN)/python -m hosting.serve $(CONFIG)
 
 # Shapes are checked in the mathematics and in the contract of the families; in the other tests that costs two fifths of
-# the time, and `make check` does it in most of those of the models.
+# the time, and `make check` does it in those of the models.
 # More processes than cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
 NUMBERS := tests/attention tests/analysis tests/model_runner/local/test_families.py tests/test_shapes.py
+QUICK := "not browser and not table and not long"
 
 test: $(DEV) $(JS) chromium
 ifeq ($(ARGS),)
@@ -73,7 +74,14 @@ check: $(DEV) $(JS)
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going lint quick
 
 quick: $(DEV)
-	$(PYTEST) -n 2 -m "not browser and not table and not long" --few $(ARGS)
+ifeq ($(ARGS),)
+	@failed=0; \
+	$(PYTEST) -n 2 -m $(QUICK) --few $(NUMBERS) tests/model_runner || failed=1; \
+	$(PYTEST) -n 2 -m $(QUICK) --few --jaxtyping-packages= $(addprefix --ignore=,$(NUMBERS) tests/model_runner) || failed=1; \
+	exit $$failed
+else
+	$(PYTEST) -n 2 -m $(QUICK) --few $(ARGS)
+endif
 
 lint: $(DEV) $(JS)
 	$(BIN)/ruff check .

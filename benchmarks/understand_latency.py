@@ -83,7 +83,7 @@ FILM, MAP, SAID = ".flash-film", ".layer-head-map", ".st-key-block_controls .atl
 GRADIENTS, LOADS = (f".st-key-{key} {CELLS}" for key in ("gradient_map", "expert_load"))
 TOKEN = ".token-strip .chip"
 LAYERS, CHANGED = ".st-key-zoo_stack button:visible", ".atlas-next.change tbody"  # what the model then says
-COST, FEATURES, LINES = "/zoo?zoo.view=cost", "zoo-values-performer-features", ".js-plotly-plot .scatterlayer"
+COST, FEATURES, LINES = "/zoo?zoo.view=cost", "zoo-long-performer-features", ".js-plotly-plot .scatterlayer"
 CHART, LEGEND = ".js-plotly-plot", ".js-plotly-plot .legend"  # the legend names the head
 CONTROLS = (
     Control("Step by step: view", "/steps", "segments", "steps-view"),
@@ -123,7 +123,7 @@ CONTROLS = (
     Control("matrix: a singular value", "/zoo?zoo.view=weights", "slider", "zoo-factors-1", ".head-map"),
     Control("hybrid: a layer", "/zoo?zoo.view=hybrid", "button", LAYERS, CHANGED),
     Control("hybrid: a layer, all of the page", "/zoo?zoo.view=hybrid", "button", LAYERS),
-    Control("cost, by formula: a number", COST + "&zoo.variant=blocks", "slider", "zoo-values-blocks-size", LINES),
+    Control("cost, by formula: a number", COST + "&zoo.variant=blocks", "slider", "zoo-long-blocks-size", LINES),
     Control("cost, by formula: features", COST + "&zoo.variant=performer", "slider", FEATURES, LINES),
     Control("surprise: read up to", "/zoo?zoo.variant=titans", "slider", "zoo-read"),
 )  # fmt: skip  # a control a line

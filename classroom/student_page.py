@@ -36,6 +36,7 @@ TEXTS: dict[str, str] = {
     "more": N_("Texts, tables and controls of this page are on the teacher’s screen; “{wander}” opens all of it here."),
     "your_answer": N_("Your answer: {answer}. You can still change it."),
     "type": N_("Type a token"),
+    "no_token": N_("No token begins like this."),
     "number": N_("Type a number"),
     "send": N_("Send"),
     "layer": N_("layer"),

@@ -11,6 +11,7 @@ from classroom.number_groups import NumberGroups, number_groups
 from classroom.poll import Bar, Poll
 from ui.i18n import _
 from ui.wording import number
+from viz.distribution import percent
 
 CLASS, MODEL = 0, 1  # colours among the theme's series
 
@@ -62,7 +63,8 @@ def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
     ]
     off = [0.0 if row.true else row.off for row in groups.rows]
     about = _("{number}; beside it, how far each answer is from it").format(number=f"{true:.6g}")
-    return [*found, Column(_("The true number"), about, labels, off, words, [MODEL] * len(words))]
+    colors = [MODEL if row.true else CLASS for row in groups.rows]
+    return [*found, Column(_("The true number"), about, labels, off, words, colors)]
 
 
 def _counted(
@@ -83,7 +85,7 @@ def _of_model(poll: Poll, bar: Bar) -> str:
     if poll.question.kind == "head":
         return number(bar.measured, poll.question.unit)
     bits = "∞" if math.isinf(bar.bits) else f"{bar.bits:.1f}"
-    return _("{share} · {bits} bits").format(share=f"{bar.probability:.1%}", bits=bits)
+    return _("{share} · {bits} bits").format(share=percent(bar.probability, _("{number} %")), bits=bits)
 
 
 def _of_class(poll: Poll, vote: int) -> str:

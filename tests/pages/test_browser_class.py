@@ -209,6 +209,14 @@ def _answer_by_keyboard(phone: Page, lang: str) -> None:
     assert f'textbox "{typed}": was' in heard
     assert 'button "·was" [pressed]' in heard
     assert re.search(r"status: .*·was", heard)
+    field = phone.get_by_label(typed)
+    field.fill("zzzqqq")
+    expect(phone.locator(".vote .problem")).to_have_text(in_words(lang, "No token begins like this."))
+    for token in ("had", "was"):
+        field.fill(token)
+        field.press("Enter")  # before what begins so has come
+        expect(phone.locator(".answer")).to_contain_text(f"·{token}")
+    expect(phone.locator(".vote .problem")).to_have_text("")
 
 
 def _wander(server: Server, phone: Page, code: str, lang: str) -> None:

@@ -5,7 +5,7 @@ import { answerOf, give, offer } from "./answering.js"
 
 const TYPING = 120 // milliseconds without another letter before the server is asked for tokens
 
-// The server is asked for tokens that begin so; they are offered to be tapped on.
+// The server is asked for tokens that begin so; they are offered to be tapped on, and Enter takes the first.
 export function tokenField(vote) {
   const field = element("input", { maxlength: "60", autocomplete: "off", autocapitalize: "off", spellcheck: "false" })
   const again = () => field.value.trim() && vote.send({ kind: "complete", typed: field.value })
@@ -13,6 +13,12 @@ export function tokenField(vote) {
   field.addEventListener("input", () => {
     clearTimeout(timer)
     timer = setTimeout(again, TYPING)
+  })
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return
+    event.preventDefault()
+    vote.entered = field.value.trim()
+    again()
   })
   return { box: element("label", {}, vote.words.type, field), value: () => field.value, again }
 }

@@ -9,7 +9,7 @@ export function createVote(words, send) {
   const box = element("section", { className: "vote", hidden: true })
   const answer = element("p", { className: "answer", role: "status" })
   const problem = element("p", { className: "problem", role: "alert" })
-  return { box, answer, problem, words, send, poll: /** @type {any} */ (null), options: element("div"), name: null, field: /** @type {any} */ (null), chosen: "", waiting: /** @type {any} */ (null), held: /** @type {any} */ (null), slow: 0 }
+  return { box, answer, problem, words, send, poll: /** @type {any} */ (null), options: element("div"), name: null, field: /** @type {any} */ (null), chosen: "", entered: "", waiting: /** @type {any} */ (null), held: /** @type {any} */ (null), slow: 0 }
 }
 
 // The question as it stands; the same round again, after a connection was lost, keeps what is typed, and says again what
@@ -63,7 +63,12 @@ export function showVoted(vote, voted) {
 }
 
 export function showCompleted(vote, { typed, options }) {
-  if (vote.field?.value?.().trim() === typed.trim()) offer(vote, options)
+  const asked = typed.trim()
+  if (vote.field?.value?.().trim() !== asked) return
+  offer(vote, options)
+  if (!vote.waiting) vote.problem.textContent = options.length ? "" : vote.words.no_token
+  if (vote.entered === asked) vote.options.querySelector("button")?.click()
+  vote.entered = ""
 }
 
 export function showProblem(vote, sentence) {
