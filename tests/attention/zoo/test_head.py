@@ -40,7 +40,9 @@ def test_a_head_looks_elsewhere_when_none_that_looks_sees_itself():
 def test_a_long_texts_keys_are_turned_by_the_rotation_that_is_assumed():
     q, k, v = (torch.randn(5, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(i)) for i in range(3))
     places = torch.tensor([0, 3, 100, 7, 4096])
-    turned = LongHead(q, k, v, causal=True).layer.turn_at(k, places)
+    turn_at = LongHead(q, k, v, causal=True).layer.turn_at
+    assert turn_at is not None
+    turned = turn_at(k, places)
     for place, before, after in zip(places.tolist(), k.tolist(), turned.tolist(), strict=True):
         for i in range(3):  # of the pairs (i, i + 3); the seventh number has no partner and stays
             angle, a, b = place * BASE ** (-i / 3), before[i], before[i + 3]
