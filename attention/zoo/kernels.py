@@ -27,8 +27,9 @@ KERNELS = (
         memory=memory.POSITIVE,
         recurrent=recurrent.POSITIVE,
         does=N_("compares by elu(q) + 1 and elu(k) + 1 instead of by the exponential of q·k"),
-        gives_up=N_("Sharp looks: no key can stand out as it does by an exponential, and the text is seen in a blur."),
-        buys=N_("A text is one state of d × d numbers, however long it grows."),
+        gives_up=N_("Sharp looks: no key can stand out as it does by an exponential, so the text is seen in a blur."),
+        buys=N_("The simplest way to a text as one state of d × d numbers, however long it grows; the others here "
+                "mend its blur."),
         source="Katharopoulos et al. 2020, arXiv:2006.16236",
         identity="the masked product, tiles and a token at a time give the same",
     ),
@@ -38,8 +39,9 @@ KERNELS = (
         memory=memory.POSITIVE,
         recurrent=recurrent.POSITIVE,
         does=N_("compares the positive parts of q and k alone"),
-        gives_up=N_("Whatever q and k say by negative entries; the exponential that makes one key stand out."),
-        buys=N_("The cheapest features there are, and cells of exactly 0."),
+        gives_up=N_("Whatever q and k say by negative entries; and sharp looks, as without an exponential."),
+        buys=N_("As small a state as the linear kernel’s, but keys can have a share of exactly 0, and nothing but a "
+                "comparison with 0 is to be computed."),
         source="Xie et al. 2024, arXiv:2410.10629",
         identity="the masked product, tiles and a token at a time give the same",
     ),
@@ -65,7 +67,7 @@ KERNELS = (
         recurrent=recurrent.PERFORMER,
         does=N_("draws random features whose product is the exponential of q·k on average"),
         gives_up=N_("Exactness: with few features it is noise where queries and keys are long, as in most trained "
-                    "heads."),
+                    "heads. There more features are the cure, and the cost."),
         buys=N_("Softmax itself in the limit, at a cost that grows with the text and not with its square."),
         source="Choromanski et al. 2021, arXiv:2009.14794",
         identity="the mean square error of m features is the one of Lemma 2, 1/m of one feature's",
@@ -76,8 +78,8 @@ KERNELS = (
         memory=memory.TWICE,
         recurrent=recurrent.COSFORMER,
         does=N_("compares positive parts, and less the farther away a key is: by a cosine"),
-        gives_up=N_("Sharp looks far back: a key a whole text away would weigh 0."),
-        buys=N_("A sense of nearness that is still a product of features."),
+        gives_up=N_("Sharp looks far back: a key a whole text away would weigh 0; and twice the state."),
+        buys=N_("Near keys count more, which the linear kernel cannot say, and it still is one state."),
         source="Qin et al. 2022, arXiv:2202.08791",
         identity="features of cosine and sine multiply to the cosine of the distance",
         whole=True,
@@ -91,8 +93,8 @@ KERNELS = (
         does=N_("sums linear attention without dividing by the sum of a row’s weights, and then brings the output to "
                 "norm √d"),
         gives_up=N_("The norm of an output: all are alike, and rows no longer sum to 1."),
-        buys=N_("A steadier training: dividing by a small sum of weights makes gradients of any size, a norm does "
-                "not."),
+        buys=N_("Steadier training than other linear kernels: where a row’s weights sum to nearly 0, dividing by "
+                "them makes gradients of any size; a norm does not."),
         source="Qin et al. 2022, arXiv:2210.10340",
         identity="the norm of φ(Q) (φ(K)ᵀ V) is the norm of (φ(Q) φ(K)ᵀ) V",
         signed=True,
@@ -110,8 +112,8 @@ KERNELS = (
         memory=memory.TWICE,
         recurrent=recurrent.POLAFORMER,
         does=N_("splits q and k by sign: same signs mix one half of the values, opposite signs the other"),
-        gives_up=N_("Twice the memory and the work of other kernels; and half of the values is mixed by one map, "
-                    "half by another."),
+        gives_up=N_("Half of the values for each map: same signs mix one half, opposite signs the other; and twice "
+                    "the state of a linear kernel."),
         buys=N_("Pairs of opposite signs count, which other kernels set to 0; and a power makes looks sharp again."),
         source="Meng et al. 2025, arXiv:2501.15061",
         identity="at power 1, same signs less opposite signs is q·k",

@@ -35,8 +35,10 @@ STATES = (
         work="2 n (b + d) d",
         memory=memory.LIGHTNING,
         recurrent=recurrent.UNDIVIDED,
-        does=N_("multiplies q·k, without any softmax, by a decay with the distance"),
-        gives_up=N_("Weights that are shares: they have signs and any size; and what lies far back."),
+        does=N_("weighs by q·k alone, without any softmax, times a fixed decay: each token back counts a little "
+                "less"),
+        gives_up=N_("Weights that are shares: they have signs and any size, which models trained with it tame by a "
+                    "norm after it. And what lies far back, whatever it was."),
         buys=N_("A state of d × d numbers, at the same cost for every token. MiniMax-01 has 7 such layers to 1 of "
                 "softmax."),
         source="Qin et al. 2024, arXiv:2401.04658",
@@ -56,13 +58,12 @@ STATES = (
         work="3 n d²",
         memory=memory.UNDIVIDED,
         recurrent=recurrent.DELTA,
-        does=N_(
-            "asks a state for the key’s value and writes only the difference to the new one; "
-            "queries and keys have norm 1 here"
-        ),
+        does=N_("asks its state what it holds at this key, and writes only what is missing to the new value; "
+                "queries and keys have norm 1 here"),
         gives_up=N_("The exponential; a state of d × d numbers holds at most d values apart. Trained, β and α are "
                     "learned of each token; here, where nothing is trained, they are the same for all."),
-        buys=N_("A memory that can be corrected: a key seen again replaces what it stood for."),
+        buys=N_("A memory that can be corrected: a key seen again gets its new value, where Lightning and Mamba-2 "
+                "add it to the old one."),
         source="Yang et al. 2024, arXiv:2406.06484; gated: arXiv:2412.06464",
         identity="the map written out gives what the state gives, a token at a time",
         signed=True,
@@ -83,9 +84,8 @@ STATES = (
         gives_up=N_("Looks at single far tokens: what has faded is gone for all that follow. Trained, a step Δ of each "
                     "token, learned from the input, decides how much is forgotten; here, where nothing is trained, the "
                     "key’s norm stands in."),
-        buys=N_("However long the text, one matrix of d × d_v numbers is kept, and work grows with the length and not "
-                "with its square. The same numbers can also be computed in parallel, as queries times keys, faded by "
-                "distance."),
+        buys=N_("As Lightning, one matrix of d × d_v numbers for a text of any length; but what is read decides how "
+                "much is forgotten, not the distance alone."),
         source="Dao & Gu 2024, arXiv:2405.21060",
         identity="the masked product gives what the recurrence gives",
         signed=True,
@@ -97,12 +97,14 @@ STATES = (
         work="3 n d²",
         memory=memory.TITANS,
         recurrent=recurrent.TITANS,
-        does=N_("trains a memory on the text as it reads, by how badly it foresees each value"),
+        does=N_("mends a memory by its error at each token, as DeltaNet does, and carries a part of the last change "
+                "on (momentum)"),
         gives_up=N_("Single keys: what is foreseen well is hardly learned, and old text is forgotten. "
                     "Trained, step, momentum and forgetting are learned of each token; here, where nothing is "
                     "trained, they are the same "
                     "for all."),
-        buys=N_("A memory of fixed size that spends itself on what has a large surprise."),
+        buys=N_("A memory of fixed size that spends itself on what surprises; by momentum a surprise goes on "
+                "counting for the tokens after it."),
         source="Behrouz et al. 2024, arXiv:2501.00663, eq. 8 to 13, one matrix",
         identity="without momentum and forgetting, DeltaNet of twice the step",
         signed=True,
@@ -130,7 +132,8 @@ STATES = (
                     "Trained, step, momentum and forgetting are learned of each token; here, where nothing is "
                     "trained, they are the same "
                     "for all."),
-        buys=N_("Exact softmax near by, and a past of any length that is looked at only where that pays."),
+        buys=N_("The most exact of the three ways where a question is about something far back: softmax itself "
+                "picks from what the memory tells."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.1",
         identity="one segment as long as the text is softmax; else softmax over loops’ reads and the segment",
         signed=True,
@@ -158,7 +161,8 @@ STATES = (
         does=N_("lets softmax over the last tokens and the memory both work, and mixes them by a gate"),
         gives_up=N_("Single keys before the window; one gate stands for what the paper learns of each token, as do "
                     "step, momentum and forgetting."),
-        buys=N_("Two branches that run at once: near by exactly, far back from the memory."),
+        buys=N_("The way without seams: a window that slides and the memory, both at once; a gate says how much of "
+                "each."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.2",
         identity="its gate goes in a straight line from the memory to softmax over the window",
         signed=True,
@@ -181,7 +185,8 @@ STATES = (
                     "Trained, step, momentum and forgetting are learned of each token; here, where nothing is "
                     "trained, they are the same "
                     "for all."),
-        buys=N_("A plain stack, as hybrid models have it: a recurrent layer, then a window of attention."),
+        buys=N_("The simplest of the three, as hybrid models have it: a layer of memory, then a window of attention "
+                "on what it made."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.3",
         identity="a window of one token is the memory alone; else the product of both maps",
         signed=True,

@@ -78,7 +78,8 @@ VARIANTS = (
         memory=memory.SEGMENTS,
         does=N_("mixes keys and values to a few means of segments before any query sees them"),
         gives_up=N_("Single keys, and any mask: a segment holds the future too."),
-        buys=N_("A memory of k keys, and a map of rank k at most."),
+        buys=N_("However long the text, k keys and values are kept and compared: memory and work grow with the "
+                "length alone."),
         source="Wang et al. 2020, arXiv:2006.04768",
         identity="as many segments as tokens is softmax",
         whole=True,
@@ -92,7 +93,8 @@ VARIANTS = (
         nystrom.weights, nystrom.output, nystrom.multiply_adds,
         work="6 n d m + 2 d m² + 4 s m³",
         memory=memory.LANDMARKS,
-        does=N_("goes from a token to landmarks and from landmarks to tokens, never straight"),
+        does=N_("lets each token look at a few landmarks (means of the text’s parts), and the landmarks at all "
+                "tokens, never token at token"),
         gives_up=N_("Any mask, and weights that are surely positive: the landmarks’ own map is undone by its inverse."),
         buys=N_("A map of rank m at most that leans on the text’s own queries and keys."),
         source="Xiong et al. 2021, arXiv:2102.03902",
@@ -124,11 +126,13 @@ VARIANTS = (
         mla.weights, mla.output, mla.multiply_adds,
         work="2 n d (n + r)",
         memory=memory.LATENT,
-        does=N_("keeps one vector of few numbers of each token, and makes the keys and values of all heads of it; here "
-                "the best of so many numbers for this text, and the rebuilt keys are turned by their positions"),
+        does=N_("keeps one short vector of each token (the latent), from which a matrix of each head makes its keys "
+                "and values again; here the best such latent for this text is taken, and positions turn the keys "
+                "made again"),
         gives_up=N_("Whatever of keys and values does not fit; DeepSeek learn the matrices, and keep a few turned "
                     "numbers beside the latent (decoupled RoPE)."),
-        buys=N_("A cache of r numbers a token for all heads, and keys and values that still differ in each."),
+        buys=N_("A cache of r numbers a token for all heads together, where softmax keeps keys and values of each: "
+                "memory is what it saves, not work."),
         source="DeepSeek-AI 2024, arXiv:2405.04434, section 2.1",
         identity="a latent as long as the text’s rank is softmax; a shorter one leaves out just its singular values",
         values=mla.values,
@@ -178,7 +182,7 @@ VARIANTS = (
         memory=memory.MAP,
         recurrent=recurrent.CACHE,
         does=N_("multiplies a row’s scores by ln n ÷ ln m: n keys, and m that leave it unchanged"),
-        gives_up=N_("Softmax for any other length: rows of fewer keys blur, rows of more get sharper than they were "
+        gives_up=N_("Softmax at any other length than m: shorter rows blur, longer ones get sharper than they were "
                     "trained to be."),
         buys=N_("Long rows blur more slowly: a key that is far enough above the others keeps its share."),
         source="Chiang & Cholak 2022, arXiv:2202.12172",
@@ -208,8 +212,8 @@ VARIANTS = (
         work="3 n² d",
         memory=memory.TWO_MAPS,
         does=N_("takes the map of the head beside it away, as noise that both share"),
-        gives_up=N_("The head beside it, the next one of its layer, which does nothing else then; weights may be "
-                    "negative."),
+        gives_up=N_("A second head’s work for one map: the head beside it, the next one of its layer, is used up; "
+                    "weights may be negative."),
         buys=N_("What both heads see alike, such as a sink, cancels."),
         source="Ye et al. 2024, arXiv:2410.05258",
         identity="at λ = 0 it is softmax; the map is linear in λ",

@@ -56,7 +56,7 @@ def show_scale() -> Scaled:
     factor = (1 / math.sqrt(d) if held.scaled else 1.0) / held.temperature
     usual, written_numbers = first_products(products, d), changed()
     row = random_row(row_of("P", usual, written_numbers), factor)
-    said, factor_said = _said(row, usual.numpy()), _("Both are one factor on all scores, here {factor}.")
+    said, factor_said = _said(row, usual.numpy()), _("It is one factor on all scores, here {factor}.")
     knobs = with_knobs(
         [Knob("wide", d, values=tuple(map(float, DIMENSIONS))), Knob("temperature", held.temperature, step=0.25)],
         live_row(
