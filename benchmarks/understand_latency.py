@@ -82,6 +82,7 @@ STEPS, CELLS, STRIPS = ".step-by-step", ".layer-head-map canvas", ".model-stages
 FILM, MAP, SAID = ".flash-film", ".layer-head-map", ".st-key-block_controls .atlas-caption"
 GRADIENTS, LOADS = (f".st-key-{key} {CELLS}" for key in ("gradient_map", "expert_load"))
 TOKEN = ".token-strip .chip"
+PICTURES = ".model-stages, .layer-head-map, .js-plotly-plot, .atlas-ranks"  # of any view
 LAYERS, CHANGED = ".st-key-zoo_stack button:visible", ".atlas-next.change tbody"  # what the model then says
 COST, FEATURES, LINES = "/zoo?zoo.view=cost", "zoo-long-performer-features", ".js-plotly-plot .scatterlayer"
 CHART, LEGEND = ".js-plotly-plot", ".js-plotly-plot .legend"  # the legend names the head
@@ -104,6 +105,7 @@ CONTROLS = (
     Control("softmax: dtype", "/steps?steps.view=softmax", "segments", "steps-dtype"),
     Control("similarity: small, the model's", "/steps?steps.view=similarity", "segments", "steps-source"),
     Control("The block: view", "/block", "segments", "block-view"),
+    Control("The block: view, its first picture", "/block", "segments", "block-view", PICTURES),
     Control("a block opened", "/block", "button", ".model-stages button", STRIPS),
     Control("architecture: a token", "/block", "button", TOKEN, STRIPS),
     Control("stream: a token", "/block?block.view=stream", "button", TOKEN, STRIPS),

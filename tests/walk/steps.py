@@ -129,6 +129,11 @@ def _select(page: Page, rng: random.Random, control: Control, spot: Spot) -> Ste
     option = options.nth(rng.randrange(min(options.count(), OFFERED.get(control.key, MOST_OPTIONS))))
     words = option.inner_text().strip()
     option.click()
+    if control.kind == "select":
+        try:
+            options.first.wait_for(state="hidden", timeout=TIMEOUT)
+        except Error:  # drawn anew under the pointer: its reader sees that it is open still, and clicks once more
+            options.filter(has_text=words).first.click()
     return Step(f"{control} → {words!r}", control, words)
 
 
