@@ -111,10 +111,12 @@ KERNELS = (
         work="4 n d (d + 2)",
         memory=memory.TWICE,
         recurrent=recurrent.POLAFORMER,
-        does=N_("splits q and k by sign: same signs mix one half of the values, opposite signs the other"),
-        gives_up=N_("Half of the values for each map: same signs mix one half, opposite signs the other; and twice "
-                    "the state of a linear kernel."),
-        buys=N_("Pairs of opposite signs count, which other kernels set to 0; and a power makes looks sharp again."),
+        does=N_("splits q and k by sign and raises both to a power: pairs of the same sign mix one half of each "
+                "value’s numbers, pairs of opposite signs the other half"),
+        gives_up=N_("One map for the whole value: each half of its numbers sees one of the two maps alone; and "
+                    "twice the state of a linear kernel."),
+        buys=N_("Pairs of opposite signs count, which other kernels set to 0; and the power makes the largest "
+                "entries stand out, so that looks get sharp again."),
         source="Meng et al. 2025, arXiv:2501.15061",
         identity="at power 1, same signs less opposite signs is q·k",
         halves="opposite",

@@ -60,8 +60,9 @@ STATES = (
         recurrent=recurrent.DELTA,
         does=N_("asks its state what it holds at this key, and writes only what is missing to the new value; "
                 "queries and keys have norm 1 here"),
-        gives_up=N_("The exponential; a state of d × d numbers holds at most d values apart. Trained, β and α are "
-                    "learned of each token; here, where nothing is trained, they are the same for all."),
+        gives_up=N_("The exponential; and room: a state of d × d numbers keeps at most d values apart. Trained, "
+                    "strength and what is kept are learned of each token; here, where nothing is trained, they are "
+                    "the same for all."),
         buys=N_("A memory that can be corrected: a key seen again gets its new value, where Lightning and Mamba-2 "
                 "add it to the old one."),
         source="Yang et al. 2024, arXiv:2406.06484; gated: arXiv:2412.06464",

@@ -93,10 +93,13 @@ VARIANTS = (
         nystrom.weights, nystrom.output, nystrom.multiply_adds,
         work="6 n d m + 2 d m² + 4 s m³",
         memory=memory.LANDMARKS,
-        does=N_("lets each token look at a few landmarks (means of the text’s parts), and the landmarks at all "
-                "tokens, never token at token"),
-        gives_up=N_("Any mask, and weights that are surely positive: the landmarks’ own map is undone by its inverse."),
-        buys=N_("A map of rank m at most that leans on the text’s own queries and keys."),
+        does=N_("lets each token look at a few landmarks (means of the text’s parts) and the landmarks at all "
+                "tokens, never token at token; what landmarks have in common would count twice, and the inverse of "
+                "their own map takes it out"),
+        gives_up=N_("Any mask, since a landmark is of tokens of all places; and weights that are surely positive, "
+                    "since the inverse has negative numbers too."),
+        buys=N_("Work and memory that grow with the length alone: no map of all tokens is made, and its stand-in of "
+                "rank m comes from the text’s own queries and keys."),
         source="Xiong et al. 2021, arXiv:2102.03902",
         identity="as many landmarks as tokens is softmax, as far as the inverse has converged",
         signed=True,
