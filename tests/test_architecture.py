@@ -143,10 +143,11 @@ def forbidden_calls(path: str, text: str) -> list[str]:
             wrong.append(f"{where}: print; use logging")
         if name in ("importlib.import_module", "import_module", "__import__") and here not in OUTSIDE_THE_APP:
             wrong.append(f"{where}: an import that this test cannot read")
-        if name == "torch.load" and keywords.get("weights_only") != "True":
-            wrong.append(f"{where}: torch.load without weights_only=True")
-        if keywords.get("allow_pickle") == "True" or name.endswith("read_pickle"):
+        unsafe = name == "torch.load" and keywords.get("weights_only") != "True"
+        if unsafe or keywords.get("allow_pickle") == "True" or name.endswith("read_pickle"):
             wrong.append(f"{where}: unpickling")
+        if name == "st.stop":
+            wrong.append(f"{where}: it stops the sidebar and the class as well; raise StopException")
     return wrong
 
 
