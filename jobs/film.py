@@ -19,10 +19,10 @@ from jobs.film_steps import Say, Steps
 from jobs.film_ways import Take, Way
 from jobs.waiting import waited
 from model_runner import Capture, Runner, Sampling, Step
-from model_runner.errors import ContextFull, RunnerError
+from model_runner.errors import RunnerError
 from model_runner.kept import weight
 from model_runner.sampling import stages, uniforms
-from model_runner.text_errors import WrittenFull
+from model_runner.text_errors import no_room
 
 BUDGET = 0.2  # seconds of generating before what is there is shown
 
@@ -93,8 +93,7 @@ class Film:
         Raises ContextFull, CannotContinue and every other RunnerError.
         """
         if not self.room:
-            full = WrittenFull if self.runner.info.attentions else ContextFull
-            raise full(tokens=len(speaking(self.prompt).tokens), limit=self.runner.info.max_tokens)
+            raise no_room(self.runner.info, len(speaking(self.prompt).tokens))
         if not self.take.ids:
             self.pull(1, say)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from model_runner.errors import ContextFull, SequenceTooLong
+from model_runner.runner import ModelInfo
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -19,3 +20,8 @@ class WrittenFull(ContextFull):
         "What is written is {tokens} tokens long, and this model has {limit} positions for it: no token can follow."
     )
     hint = N_("Write less, or choose a model with a longer context.")
+
+
+def no_room(info: ModelInfo, tokens: int) -> ContextFull:
+    """After so many tokens of a text, or of what an encoder–decoder writes, no other can follow."""
+    return (WrittenFull if info.attentions else ContextFull)(tokens=tokens, limit=info.max_tokens)

@@ -9,8 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from jobs.race import RaceRun, begins_with
-from model_runner.errors import ContextFull
-from model_runner.text_errors import WrittenFull
+from model_runner.text_errors import no_room
 from pages.kv_cache.state import KvCacheState, state
 from ui import session
 from ui.controls import pick
@@ -32,8 +31,7 @@ def ask_race(opened: PageContext) -> RaceRun:
     """The controls, in a row, and the race they ask for. Raises ContextFull where no token can follow."""
     n_tokens, limit = begins_with(opened.capture), opened.runner.info.max_tokens
     if n_tokens >= limit:
-        full = WrittenFull if opened.runner.info.attentions else ContextFull
-        raise full(tokens=n_tokens, limit=limit)
+        raise no_room(opened.runner.info, n_tokens)
     length = state().length
     words = {count: _("{number} tokens").format(number=count) for count in ("100", "50", "200", "500")}
     pick(KvCacheState, "length", length, words, width=140)

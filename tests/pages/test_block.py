@@ -121,7 +121,10 @@ def test_the_lens_is_the_models_and_a_click_opens_its_cell():
     first = int((lens.ids[..., 0] == lens.ids[-1:, :, 0]).int().argmax(0)[5])
     app = send(app, "layer_head_map", "head", [9, 5])  # the line that says from where on it is on top
     assert app.query_params["block.row"] == str(first)
-    shades = payload(view("lens", **{"block.shade": "kl"}), "layer_head_map")[1]["values"][:-1]
+    meta, arrays = payload(view("lens", **{"block.shade": "kl"}), "layer_head_map")
+    shades = arrays["values"][:-1]
+    assert meta["high"] == pytest.approx(shades[1:].max())  # the embedding's is many times as large
+    assert meta["clipped"] == [False, True]
     np.testing.assert_allclose(shades, lens.kl.numpy().clip(0) / np.log(2), atol=1e-4)
 
 

@@ -211,7 +211,7 @@ def test_on_a_text_too_long_to_tap_on_where_a_token_looks_is_not_asked_but_of_an
 
 
 @pytest.mark.parametrize("lang, words", [("en", "half of them are off by at most 0.75"), ("zh", "0.75")])
-def test_a_covered_number_is_asked_with_its_true_value_and_revealed_with_every_distance(lang, words):
+def test_a_covered_number_is_asked_with_its_true_value_and_revealed_with_every_distance(lang, words, monkeypatch):
     app, room = open_room(lang=lang)
     go(app, STEPS)
     send(app, "step_by_step", "ask", True)
@@ -227,6 +227,8 @@ def test_a_covered_number_is_asked_with_its_true_value_and_revealed_with_every_d
     app.button(key="reveal").click().run()
     shown = html(app)
     assert words in shown
+    monkeypatch.setattr("pages.classroom.columns._", str)
+    assert columns_of(room.past[0])[-1].colors == [0, 1, 0]  # the true one's alone is the model's
     assert [(float(bar.label) - true, bar.counts) for bar in room.past[0].bars()] == [
         (-2, (1, 0)), (0, (1, 0)), (0.75, (1, 1)),
     ]  # fmt: skip

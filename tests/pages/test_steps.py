@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from attention.small_attention import small_attention, usual_numbers
 from model_runner import CaptureRequest, load_runner
 from pages.steps.numbers import numbers_of
+from pages.steps.on_model import _note_of_shares
 from pages.steps.small import Small, small_code, tables_of
 from tests.ui.driving import components, html, open_app, payload, payloads, send, sentences
 from ui.address import DEFAULT_TEXT
@@ -175,6 +177,11 @@ def test_rows_of_the_softmax_that_do_not_sum_to_one_are_said():
 
     assert "not to 1: tokens that are not in view have the rest" in note(query="7")
     assert note(text="The dog") == ""
+
+
+def test_rows_that_are_written_as_100_percent_are_not_said_to_sum_to_less():
+    rows = SimpleNamespace(values=np.array([[0.9, 0.0996], [0.5, 0.5]]))
+    assert _note_of_shares(cast(Any, SimpleNamespace(matrices={"A": rows}))) == ""
 
 
 def test_the_split_of_the_models_products_is_theirs():

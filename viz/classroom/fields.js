@@ -11,6 +11,8 @@ export function tokenField(vote) {
   const again = () => field.value.trim() && vote.send({ kind: "complete", typed: field.value })
   let timer = 0
   field.addEventListener("input", () => {
+    vote.entered = ""
+    if (!vote.waiting) vote.problem.textContent = ""
     clearTimeout(timer)
     timer = setTimeout(again, TYPING)
   })

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from tests.node import run_module
 from tests.viz.components.clock import wait
 from ui.i18n import LANGUAGES, catalog
 from viz.components.glossary.glossary import SOURCE, TEXTS, payload, terms_in
@@ -26,6 +27,24 @@ def test_in_chinese_a_term_has_its_chinese_and_its_english_names():
     assert named["entropy"].names == ("熵 entropy", "熵", "entropy")
     assert named["entropy"].meaning != MEANINGS["entropy"]
     assert all(any("\u4e00" <= sign <= "\u9fff" for sign in term.meaning) for term in named.values())
+
+
+@pytest.mark.parametrize(
+    "text, found",
+    [
+        ("数值只在值得时，最大值", []),
+        ("值 Value 与值，核 kernel 已核对", ["值 Value", "核 kernel"]),
+        ("每层的熵：熵 entropy", ["熵 entropy"]),
+        ("各词元的交叉熵", ["词元", "交叉熵"]),
+        ("subheads are no head", ["head"]),
+    ],
+)
+def test_one_chinese_sign_is_a_word_by_itself_alone(text, found):
+    names = [name for term in terms_in(catalog("zh").gettext) for name in term.names]
+    code = (
+        'import { wordsOf } from "./viz/components/glossary/words.js"\nanswer(given[1].match(wordsOf(given[0])) ?? [])'
+    )
+    assert run_module(code, [names, text]) == found
 
 
 def test_no_two_terms_have_one_name_in_english():

@@ -117,3 +117,21 @@ def test_the_payload_holds_small_numbers_or_a_chain():
         steps(chain={"matrices": {}, "steps": []})
     with pytest.raises(ValueError, match="either"):
         steps(usual=None)
+
+
+@pytest.mark.parametrize(
+    "causal, scaled, mask, scale",
+    [
+        (True, True, "Mask: nobody looks ahead", "÷ √d: scores of a usable size"),
+        (False, False, "Mask: nothing is hidden here", "Not divided by √d"),
+    ],
+)
+def test_a_step_that_masks_or_divides_nothing_says_so(causal, scaled, mask, scale):
+    settings = {"heads": 1, "head": 0, "causal": causal, "scaled": scaled}
+    named = f"""{CHAIN}import {{ aboutOf, titleOf }} from "{BASE}/named.js"
+    const of = (id) => smallChain(given[0], given[1]).steps.find((one) => one.id === id)
+    answer([titleOf(of("mask"), given[2]), titleOf(of("scale"), given[2]), aboutOf(of("mask"), given[2]),
+            titleOf({{ id: "scale", title: "its own" }}, given[2]),
+            aboutOf({{ id: "mask", note: "a note" }}, given[2])])"""
+    found = run_module(named, [plain(usual_numbers(4, 4)), settings, TEXTS])
+    assert found == [mask, scale, TEXTS["about_mask" if causal else "about_unmasked"], "its own", "a note"]

@@ -23,7 +23,7 @@ TEXTS: dict[str, str] = {"open": N_("Glossary"), "close": N_("Close")}
 
 SOURCE = read_source(Path(__file__).parent, "glossary", '<div class="glossary"></div>\n')
 
-_BOTH = re.compile(r"([^\x00-\x7f]+) ([A-Za-z ]+)")  # a word and its English name
+_BOTH = re.compile(r"([^\x00-\x7f]+) ([A-Za-z -]+)")  # a word and its English name
 
 
 def terms_in(translate: Callable[[str], str]) -> tuple[Term, ...]:
