@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import random
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,22 @@ from model_runner.errors import NoRotation, NotCapturable, NotRecoverable, NoWei
 from model_runner.local.runner import LocalRunner
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.request import CaptureRequest
-from tests.model_runner.cases import FAMILY, TEXT, Case, case_of, settings, shared_runner
-from tests.model_runner.families import CHANGED, FAMILIES, REFUSED, WINDOW, Refused, often
+from tests.model_runner.cases import FAMILY, TEXT, Case, case_of, runner_of, settings, shared_runner
+from tests.model_runner.families import (
+    ALTERNATING,
+    CHANGED,
+    EXPERTS,
+    FAMILIES,
+    GRANITE_SWA,
+    REFUSED,
+    SEPARATE,
+    WINDOW,
+    Family,
+    Refused,
+    often,
+)
 from tests.model_runner.reference import Reference, lse_by_loops, scores_by_loops
-from tests.model_runner.tiny import byte_tokenizer, place
+from tests.model_runner.tiny import byte_tokenizer, place, tiny
 
 pytestmark = pytest.mark.table
 
@@ -177,7 +191,6 @@ def test_verify_turns_red_when_what_was_kept_is_wrong(case: Case) -> None:
 def test_verify_sees_a_hundredth(name: str, dtype: torch.dtype) -> None:
     family = FAMILY[name]
     capture = shared_runner(name, dtype).capture(CaptureRequest(TEXT * 6))
-    sink = 0.01 if dtype == torch.float32 else 0.02  # what they take of a row is small beside what rounds the row
     for layer in family.attention_layers:
         assert capture.verify(layer).ok, f"layer {layer}: {capture.verify(layer)}"
     for layer in {(kind, layer in family.not_rotated): layer for layer, kind in enumerate(family.kinds)}.values():
@@ -192,14 +205,38 @@ def test_verify_sees_a_hundredth(name: str, dtype: torch.dtype) -> None:
             }
             if record.softcap is not None:
                 wrong["soft-cap"] = {"softcap": record.softcap * factor}
-            if record.sinks is not None:
-                wrong["sinks"] = {"sinks": record.sinks.float() + (sink if factor > 1 else -sink)}
+            if record.sinks is not None and dtype == torch.float32:
+                wrong["sinks"] = {"sinks": record.sinks + math.log(factor)}
             if record.window is not None and family.kinds[layer] == "sliding":
                 one = 1 if factor > 1 else -1
                 rule = Near(WINDOW // 2 + one) if name == "modernbert" else sliding_window(WINDOW + one)
                 wrong["window"] = {"mask": MaskRule(rule)}
             for what, fields in wrong.items():
                 assert not _with(capture, layer, **fields).verify(layer).ok, f"layer {layer}: {what} × {factor}"
+
+
+WIDE = {"num_attention_heads": 16, "num_key_value_heads": 4, "head_dim": 64}  # as many numbers a row as models in use
+
+
+WIDE_GRANITE = {**GRANITE_SWA, **WIDE, "attention_multiplier": 0.125}
+
+
+@pytest.mark.parametrize("model_type, config", [
+    ("gpt_oss", {**EXPERTS, **ALTERNATING, **WIDE}), ("granite_swa", WIDE_GRANITE), ("granitemoe_swa", WIDE_GRANITE),
+])  # fmt: skip
+def test_verify_sees_a_hundredth_of_the_sinks_in_bfloat16(model_type: str, config: dict[str, Any]) -> None:
+    """They move a row by less than its rounding: only many numbers, none like another, tell it."""
+    family = Family(model_type, tiny(model_type, **config), SEPARATE)
+    letters = random.Random(0)
+    text = "".join(chr(letters.randrange(33, 126)) for _ in range(300))
+    capture = runner_of(family, dtype=torch.bfloat16).capture(CaptureRequest(text))
+    for layer in range(capture.n_layers):
+        sinks = capture.record(layer).sinks
+        assert sinks is not None
+        assert capture.verify(layer).ok, f"layer {layer}: {capture.verify(layer)}"
+        for factor in (0.99, 1.01):
+            wrong = _with(capture, layer, sinks=sinks.float() + math.log(factor))
+            assert not wrong.verify(layer).ok, f"layer {layer}: × {factor}"
 
 
 @pytest.mark.parametrize("name", ["gpt2", "smollm3", "gemma2", "gpt-oss", "granite-swa"])
