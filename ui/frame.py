@@ -28,7 +28,7 @@ from ui.i18n import _, language, languages, settle_language
 from ui.inputs import choose_one, give, holding, pick_one
 from ui.place import Beside
 from ui.state import change
-from ui.wording import plain
+from ui.wording import plain, sentence
 from viz.components.glossary import glossary
 from viz.components.theme_switch import theme_switch
 
@@ -89,11 +89,11 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
     try:
         with suppress(StopException):  # a page that ends with a sentence keeps its sidebar
             guest.around(entry, page.run)
-    except Cancelled:  # its model was given up for others meanwhile: loaded anew, once
-        if slots.pop("again", False):
-            raise
-        slots["again"] = True
-        st.rerun()
+    except Cancelled as error:  # its model was given up for others meanwhile: loaded anew, once
+        if not session.slots().pop("again", False):  # a run that is left ends here
+            slots["again"] = True
+            st.rerun()
+        st.warning(plain(sentence(error)))
     slots.pop("again", None)
     if listens(session.model()) != heard:  # which only a model that is loaded tells
         st.rerun()

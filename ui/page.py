@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TypeVar
@@ -39,11 +38,13 @@ from ui.address import DEFAULT_MODEL
 from ui.address import write as write_address
 from ui.components import mount
 from ui.i18n import _
+from ui.inputs import in_fragment
 from ui.two_texts import choose_attention, write
 from ui.wording import joined, number, plain, sentence
 from viz.components.token_strip import token_strip
 
 A = TypeVar("A")
+PLAIN = "plain"  # of the session's slots: whether the page that was drawn last begins with the model as it is
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,7 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
     that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. On a failure its
     sentence is shown and the page ends here.
     """
+    session.slots()[PLAIN] = plain_model
     try:
         runner = own_runner()
         capture = session.capture(runner, show_stage, edit_list.held() if session.carried() and not plain_model else ())
@@ -78,7 +80,7 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
             capture = choose_attention(capture)
         opened = _resolve(runner, capture)
     except Cancelled:
-        raise StopException from None
+        raise
     except RunnerError as error:
         _loaded()
         write_address()
@@ -136,8 +138,7 @@ def show_stage(stage: str, done: int, total: int) -> None:
     slots["status"].progress(done / total if total else 0.0, text=_(STAGES[stage]).format(count=done) + size)
     if stage not in ("reading", "queue") and session.model() != DEFAULT_MODEL and slots["stoppable"]:
         slots["stoppable"] = False  # it is there once a run
-        default = (DEFAULT_MODEL,)
-        slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=default)
+        slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=(DEFAULT_MODEL,))
 
 
 def own_runner() -> Runner:
@@ -183,12 +184,8 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
             check_side(capture, name, positions[name])
         except (NoSuchPlace, OtherText) as error:
             problems.append(sentence(error))
-            if name == "query":
-                session.move(query=-1)
-                positions[name] = opening_query(capture)
-            else:
-                session.move(key=None)
-                positions[name] = None
+            session.move(**{name: -1 if name == "query" else None})
+            positions[name] = opening_query(capture) if name == "query" else None
     try:
         check_cells(capture.request.edits, len(capture.tokens))
     except NoSuchPlace as error:  # of edits that are carried from another text
@@ -263,11 +260,14 @@ def _show_edits(edits: tuple[Edit, ...]) -> None:
 
 def guarded(draw: Callable[[], None]) -> None:
     """Draw a part of a page; a failure the user can mend is its sentence, and the other parts stay."""
-    with suppress(Cancelled):
-        try:
-            draw()
-        except RunnerError as error:
-            st.warning(plain(sentence(error)))
+    try:
+        draw()
+    except Cancelled:
+        if in_fragment():  # the whole page is run, and that once more where need be: see ui.frame
+            st.rerun()
+        raise
+    except RunnerError as error:
+        st.warning(plain(sentence(error)))
 
 
 def translated(texts: dict[str, str]) -> dict[str, str]:

@@ -50,7 +50,7 @@ def show_other(opened: PageContext) -> PageContext | None:
             raise NotVerified(layer=layer, **errors)
         return PageContext(runner, capture, layer, head, None, None)
     except Cancelled:
-        return None
+        raise
     except RunnerError as error:
         st.warning(plain("B: " + sentence(error)))
         if isinstance(error, HubNotAsked):

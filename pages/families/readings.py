@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from streamlit.runtime.scriptrunner import StopException
-
 from analysis.families import FamilyMask, Kind, ruled_mask
 from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_marks, words_of
 from attention.patterns import BY_NAME
@@ -47,7 +45,7 @@ def of_every_kind(opened: PageContext) -> dict[Kind, OfKind]:
             read = cached.made((*as_loaded, kind, repr(request)), lambda kind=kind, asked=request: _read(kind, asked))
             found[kind] = OfKind(kind, read.mask, read)
         except Cancelled:
-            raise StopException from None
+            raise
         except RunnerError as error:
             mask = ruled_mask(kind, tokens, prefix_length(len(tokens)))
             found[kind] = OfKind(kind, mask, None, _problem(kind, error))

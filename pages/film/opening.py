@@ -38,7 +38,7 @@ def open_film(opened: PageContext) -> tuple[PageContext, Film]:
         capture = film.capture(_say)
         session.jobs().weigh("film", session.kept())
     except Cancelled:
-        raise StopException from None
+        raise
     except RunnerError as error:
         session.slots()["status"].empty()
         address.write()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from pkgutil import resolve_name
 
 import pytest
 
@@ -85,18 +86,39 @@ def test_two_texts_are_drawn_by_the_model_loaded_anew():
     assert sentences(app) == []
 
 
-def test_a_page_whose_model_is_given_up_while_it_is_drawn_is_drawn_again(monkeypatch):
-    times = []
+@pytest.mark.parametrize(
+    "page, part, drawn",
+    [
+        ("cell", "ui.page.show_badge", "cell_steps"),
+        ("cell", "ui.session.asked", "cell_steps"),
+        ("film", "jobs.film.Film.start", "film"),
+        ("compare", "pages.compare.other._capture", "head_map"),
+    ],
+)
+def test_a_page_whose_model_is_given_up_while_it_is_drawn_is_drawn_again(monkeypatch, page, part, drawn):
+    times, whole = [], resolve_name(part)
 
-    def once(*_) -> None:
+    def once(*given, **named):
         times.append(1)
         if len(times) == 1:
             raise Cancelled()
+        return whole(*given, **named)
 
-    monkeypatch.setattr("ui.page.show_badge", once)
+    monkeypatch.setattr(part, once)
+    app = open_app(page=f"pages/{page}/page.py", text="It was drawn again")
+    assert len(times) >= 2
+    assert drawn in components(app)
+    assert "text" in app.query_params
+
+
+def test_a_page_whose_model_is_given_up_again_and_again_says_so(monkeypatch):
+    def never(*_given, **_named):
+        raise Cancelled()
+
+    monkeypatch.setattr("ui.session.asked", never)
     app = open_app(page="pages/cell/page.py")
-    assert len(times) == 2
-    assert "cell_steps" in components(app)
+    assert len(sentences(app)) == 1
+    assert not app.exception
 
 
 @pytest.mark.table
