@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import streamlit as st
+from streamlit.runtime.scriptrunner import StopException
 
 from analysis.comparison import output_position
 from analysis.predictions import Distribution, of_ablation, of_looks, of_next_token
@@ -13,11 +15,11 @@ from classroom.room import Room
 from classroom.vocabulary import Vocabulary
 from model_runner import RunnerError
 from model_runner.edits import ScaledHead
-from model_runner.errors import OneStackOnly
+from model_runner.errors import Cancelled, OneStackOnly
 from pages.classroom.sidebar import PROBLEM
 from ui import cached, session
 from ui.i18n import _
-from ui.page import PageContext, edited, open_page, own_runner, settle
+from ui.page import PLAIN, PageContext, edited, open_page, own_runner, settle
 from ui.wording import sentence
 
 N_ = str  # marks a text for Babel without translating it here
@@ -34,15 +36,27 @@ class NotHere(Exception):
 
 
 def ask(room: Room, kind: str, metric: str = "") -> None:
-    """Ask about what the page looks at; where that cannot be, it is said above the page. ``metric``: of a head."""
+    """Ask about what the page looked at last; where that cannot be, it is said above the page. ``metric``: of a head.
+
+    What the page itself says, of edits that do not fit the model or of a place that there is not, is not said twice.
+    """
     try:
         runner = own_runner()
+    except Cancelled:
+        raise
     except RunnerError:  # which the page says by itself
         return
     if runner.info.attentions:  # the page may know an encoder–decoder's, a question does not
         session.slots()[PROBLEM] = sentence(OneStackOnly(name=runner.info.name))
         return
-    opened = open_page()
+    aside = st.empty()
+    try:
+        with aside.container():
+            opened = open_page(plain_model=session.slots().get(PLAIN, False))
+    except StopException:
+        return
+    finally:
+        aside.empty()
     try:
         room.ask(_head(opened, metric) if kind == "head" else KINDS[kind](opened))
     except NotHere as error:

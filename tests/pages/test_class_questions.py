@@ -280,3 +280,21 @@ def test_who_follows_is_told_of_another_page_before_that_page_has_drawn_anything
     told.clear()
     app.run()
     assert all(figures for _, figures in told)  # of the same page nothing is taken away
+
+
+@pytest.mark.parametrize("edits", ["ScaledHead(4,2,9.0)", "ScaledHead(99,0,0.0)"])
+def test_a_question_on_a_page_that_begins_with_the_model_as_it_is_is_about_that(edits):
+    place = {"layer": "5", "head": "1", "query": "7"}
+    app, room = open_room(page="pages/kv_cache/page.py", text=TEXT, edits=edits, everywhere="1", **place)
+    app.button(key="ask_where").click().run()
+    assert sentences(app) == []
+    weights = load_runner("default").capture(CaptureRequest(text=TEXT)).weights(5, 1)[7, :8]
+    assert list(room.poll.question.likeliest) == [str(int(key)) for key in weights.argsort(descending=True)]
+
+
+def test_a_page_that_refuses_stays_where_a_question_is_asked():
+    app, room = open_room(page="pages/cell/page.py", text=TEXT, edits="ScaledHead(9,0,0.0)", everywhere="1")
+    app.button(key="ask_where").click().run()
+    assert room.poll is None
+    assert len(sentences(app)) == 1
+    assert "There is no layer 9" in sentences(app)[0]
