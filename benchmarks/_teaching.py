@@ -56,11 +56,11 @@ def click_head(page: Page, number: int) -> None:
     page.mouse.click(box["x"] + share * box["width"], box["y"] + (0.3 + 0.05 * (number % 8)) * box["height"])
 
 
-def point(page: Page, number: int) -> None:
-    """At one of two cells of the map."""
+def cell(page: Page, number: int) -> tuple[float, float]:
+    """Where one of two cells of the map is; looked for before it is pointed at, since that may take long by itself."""
     box = page.locator(HEAD_MAP).first.bounding_box()
     assert box
-    page.mouse.move(box["x"] + 150 + 60 * (number % 2), box["y"] + 250)
+    return box["x"] + 150 + 60 * (number % 2), box["y"] + 250
 
 
 def vote(page: Page, followers: int) -> int:

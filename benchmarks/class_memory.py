@@ -25,7 +25,7 @@ from playwright.sync_api import Browser, CDPSession, Page, TimeoutError, sync_pl
 from benchmarks import _followers, _wanderers
 from benchmarks._app import App, running_app
 from benchmarks._table import Target, machine, print_table
-from benchmarks._teaching import PAINTED, all_there, chromium, click_head, go, opened_room, point, vote
+from benchmarks._teaching import PAINTED, all_there, cell, chromium, click_head, go, opened_room, vote
 from tests.browser import DESK, FLAGS, Watch
 
 KEPT = "64 MB"
@@ -106,7 +106,7 @@ def _acts(page: Page, followers: int) -> list[Callable[[], object]]:
     """What a lesson is made of."""
     slider, film = page.locator(".sampling-bench input[type=range]").first, page.locator(".film .step")
     heads = [lambda number=number: click_head(page, number) for number in range(12)]
-    cells = [lambda number=number: point(page, number) for number in range(4)]
+    cells = [lambda number=number: page.mouse.move(*cell(page, number)) for number in range(4)]
     return [
         *heads,
         *cells,

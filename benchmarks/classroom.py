@@ -25,7 +25,7 @@ from benchmarks import _followers, _wanderers
 from benchmarks._app import App, opened_page, running_app, settle
 from benchmarks._followers import VOTING, Told, mark_of
 from benchmarks._table import Target, machine, print_table
-from benchmarks._teaching import PAINTED, all_there, chromium, click_head, go, opened_room, point, vote
+from benchmarks._teaching import PAINTED, all_there, cell, chromium, click_head, go, opened_room, vote
 from pages.classroom.sidebar import AGAIN
 from tests.browser import FLAGS, Watch
 from tests.visitors.phones import REEL
@@ -106,7 +106,8 @@ def _lesson(lesson: Class, options: argparse.Namespace) -> int:
     for number in range(options.times):
         lesson.do("another head → its map", "figure", "head_map", lambda number=number: click_head(page, number))
     for number in range(options.times):
-        lesson.do("pointing at a cell", "point", "head_map", lambda number=number: point(page, number))
+        place = cell(page, number)
+        lesson.do("pointing at a cell", "point", "head_map", lambda place=place: page.mouse.move(*place))
     slider, link = page.locator(".sampling-bench input[type=range]").first, page.locator(".st-key-navigation a")
     go(page, "Next token", slider)  # once before, for its first visit imports it
     go(page, "Heads", page.locator(PAINTED))
