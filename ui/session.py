@@ -79,7 +79,7 @@ def go_to(parts: Mapping[str, str]) -> None:
     stays = DEFAULT_TEXT if text_in_address.parts_of(held) else held  # no address holds a longer one
     usual = {address_of(kind, name): write(default_of(kind, name)) for kind in (Place, Beside) for name in fields(kind)}
     st.session_state[_PICKED] = False
-    apart = (MODEL, text_in_address.PLAIN, text_in_address.PACKED)
+    apart = (MODEL, *text_in_address.NAMES)
     address.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
     if first:  # no place of another text is named
         stays = examples_of(DEFAULT_MODEL, language())[0].text

@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from analysis import text_in_address
+from analysis.long_text import chapter
 from ui.place import Place, Window
 from ui.session import DEFAULT_TEXT, UNREADABLE_TEXT
 
@@ -41,6 +42,7 @@ def open_and_mirror() -> None:
 LONG = "".join(f"{number}. Это длинный текст + %20 & <b>\n" for number in range(300))
 PACKED = base64.urlsafe_b64encode(zlib.compress(LONG.encode(), 9)).decode().rstrip("=")
 TOO_LONG = Random(0).randbytes(5000).hex()  # 8 bits in two characters: nothing packs them into fewer than 6,667
+WHOLE = chapter().whole
 ADDRESSES = [
     {},
     {"text": "The capital of France is"},
@@ -63,6 +65,7 @@ ADDRESSES = [
     },
     {"text": "x" * text_in_address.LONGEST_PLAIN},
     {"textz": PACKED, "layer": "3"},
+    {"chapter": str(len(WHOLE)), "layer": "3"},
 ]
 
 
@@ -92,7 +95,17 @@ def test_what_is_at_its_default_has_no_place_in_the_address():
     assert app.query_params == {}
 
 
-@pytest.mark.parametrize("text, parts", [(LONG, {"textz": PACKED}), (TOO_LONG, {})])
+@pytest.mark.parametrize(
+    "text, parts",
+    [
+        (LONG, {"textz": PACKED}),
+        (TOO_LONG, {}),
+        (WHOLE, {"chapter": str(len(WHOLE))}),
+        (WHOLE[:-9], {"chapter": str(len(WHOLE) - 9)}),
+        (WHOLE + ".", {}),
+    ],
+    ids=["packed", "too long", "the long text of the app", "cut", "and more"],
+)
 def test_a_long_text_is_packed_into_the_address_and_a_longer_one_left_out_and_kept(text, parts):
     app = run(open_and_mirror, {"text": text, "layer": "3"})
     assert app.query_params == {**parts, "layer": "3"}
@@ -113,9 +126,13 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("packed", BROKEN.values(), ids=BROKEN)
-def test_a_packed_text_that_cannot_be_read_is_said_once_and_the_first_text_shown(packed):
-    app = run(open_and_mirror, {"textz": packed, "layer": "3"})
+COUNTS = ("", "-1", "²", "9" * 9)  # of characters
+UNREADABLE = [*({"textz": packed} for packed in BROKEN.values()), *({"chapter": count} for count in COUNTS)]
+
+
+@pytest.mark.parametrize("part", UNREADABLE, ids=[*BROKEN, *COUNTS])
+def test_a_long_text_that_cannot_be_read_is_said_once_and_the_first_text_shown(part):
+    app = run(open_and_mirror, {**part, "layer": "3"})
     assert app.session_state["told"] == {"text": UNREADABLE_TEXT}
     assert app.session_state["told again"] == {}
     assert app.session_state["text"] == DEFAULT_TEXT
