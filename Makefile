@@ -44,8 +44,8 @@ run: $(RUN)
 serve: $(RUN)
 	@$(BIN)/python -m hosting.serve $(CONFIG)
 
-# Shapes are checked in the mathematics and in the contract of the families; in the other tests that costs two fifths of
-# the time, and `make check` does it in those of the models.
+# Shapes are checked in the mathematics and in the contract of the families; in the other tests, where that costs two
+# fifths of the time, by `make long` and where a file is named.
 # More processes than cores: tests in a browser mostly wait. They run last (tests/conftest.py). ARGS="-n 0" is one.
 NUMBERS := tests/attention tests/analysis tests/model_runner/local/test_families.py tests/test_shapes.py
 QUICK := "not browser and not table and not long"
@@ -76,8 +76,8 @@ check: $(DEV) $(JS)
 quick: $(DEV)
 ifeq ($(ARGS),)
 	@failed=0; \
-	$(PYTEST) -n 2 -m $(QUICK) --few $(NUMBERS) tests/model_runner || failed=1; \
-	$(PYTEST) -n 2 -m $(QUICK) --few --jaxtyping-packages= $(addprefix --ignore=,$(NUMBERS) tests/model_runner) || failed=1; \
+	$(PYTEST) -n 2 -m $(QUICK) --few $(NUMBERS) || failed=1; \
+	$(PYTEST) -n 2 -m $(QUICK) --few --jaxtyping-packages= $(addprefix --ignore=,$(NUMBERS)) || failed=1; \
 	exit $$failed
 else
 	$(PYTEST) -n 2 -m $(QUICK) --few $(ARGS)
