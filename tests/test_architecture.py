@@ -204,7 +204,7 @@ def test_files_and_functions_stay_short():
 
 def test_the_shell_stays_small():
     """What is no part of every page belongs to the page's folder, and what needs no Streamlit to a room below."""
-    assert sum(len(read(path).splitlines()) for path in sources(".py") if path.startswith("ui/")) <= LONGEST["ui"]
+    assert sum(len(read(path).splitlines()) for path in sources(".py") if path.startswith("ui/")) < LONGEST["ui"]
 
 
 @pytest.mark.parametrize(

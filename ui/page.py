@@ -241,8 +241,7 @@ def check_again(opened: PageContext, place: DeltaGenerator) -> None:
     """The badge at its place, of a capture that has grown."""
     check = cached.check(opened.capture, opened.layer)
     text, meaning = verdict(check, opened.layer, opened.runner.info.dtype, _)
-    kind = "ok" if check.ok else "bad"
-    place.html(f"<span class='atlas-badge {kind}' title=\"{meaning}\">{text}</span>")
+    place.html(f"<span class='atlas-badge {'ok' if check.ok else 'bad'}' title=\"{meaning}\">{text}</span>")
     if not check.ok:
         st.error(plain(sentence(NotVerified(layer=opened.layer, **errors(check)))))
         raise StopException
