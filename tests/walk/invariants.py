@@ -12,6 +12,7 @@ from analysis import text_in_address
 from model_runner.errors import (
     CannotContinue,
     EncoderSaysNothing,
+    NoSuchAttention,
     NotOneToken,
     NotSeparable,
     OneStackOnly,
@@ -38,6 +39,7 @@ EARNED = (
     OneStackOnly.message,
     EncoderSaysNothing.message,
     CannotContinue.message,
+    NoSuchAttention.message,
     NotOneToken.message,
     NotSeparable.message,
     SequenceTooLong.message,
