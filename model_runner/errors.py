@@ -129,7 +129,7 @@ class OutOfMemory(RunnerError):
 
 class NotCapturable(RunnerError):
     message = N_("The attention of {name} ({family}) cannot be captured: {reason}.")
-    hint = N_("Choose a model whose layers use softmax attention, such as Llama, Qwen, Gemma, GPT-2 or BERT.")
+    hint = N_("Choose another model, such as Llama, Qwen, Gemma, GPT-2 or BERT.")
 
 
 class TokenizerMissing(RunnerError):

@@ -243,7 +243,7 @@ def test_a_family_without_softmax_attention(tmp_path):
         "(mamba) cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
         in said
     )
-    assert "Choose a model whose layers use softmax attention" in said
+    assert "Choose another model, such as Llama, Qwen, Gemma, GPT-2 or BERT." in said
 
 
 def test_a_family_that_hears_instead_of_reading(tmp_path):

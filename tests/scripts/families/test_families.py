@@ -11,7 +11,8 @@ import torch
 
 from analysis.sinks import SCALED_AFTER
 from model_runner import CaptureRequest
-from model_runner.local.known_families import TABLE
+from model_runner.errors import NotCapturable
+from model_runner.local.known_families import TABLE, can_be_captured
 from model_runner.local.runner import LocalRunner
 from model_runner.text_errors import ReadsInBlocks
 from scripts.families import trying
@@ -67,6 +68,24 @@ def test_every_reason_is_a_sentence_and_nothing_is_left_out_for_want_of_sizes():
         assert not PYTHON.search(said), f"{family}: {said}"
         if outcome == "not tried":
             assert said == NOT_HERE[family]
+
+
+@pytest.mark.parametrize(
+    "reason", sorted({said for _, outcome, said in rows(DOC.read_text("utf-8")).values() if outcome == "refused"})
+)
+def test_what_is_advised_beside_a_reason_says_no_more_of_the_model_than_the_reason_does(reason):
+    """Of the families that are refused, many do attend by softmax: ALBERT, DiffLlama, DeepSeek V3.2."""
+    advice = str(NotCapturable(name="a model", family="a family", reason=reason)).split(f"{reason}. ")[1]
+    for word in ("softmax", "layer", "attention", "text"):
+        assert word not in advice
+
+
+def test_the_families_that_are_advised_instead_can_be_captured():
+    families_of = {"Llama": "llama", "Qwen": "qwen3", "Gemma": "gemma3", "GPT-2": "gpt2", "BERT": "bert"}
+    advised = re.search(r"such as (.*)\.", NotCapturable.hint)
+    assert advised is not None
+    assert re.split(r", | or ", advised[1]) == list(families_of)
+    assert all(can_be_captured({"model_type": family}) for family in families_of.values())
 
 
 def test_what_a_row_of_a_family_does_not_say_has_a_row_of_its_own():
