@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.cancelling import pause
 from model_runner.local.numbers import name_of_numbers
-from model_runner.local.own_code import prove, watch_own_code
+from model_runner.local.own_code import BY_EINSUM, NO_PRODUCTS, prove, watch_own_code
 from model_runner.local.places import devices_of
 from model_runner.local.plain_forward import plain_forward, run, said, same, text_config
 from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
@@ -24,6 +24,7 @@ PROBE_TOKENS = 4
 SHORT_TEXT = 16  # tokens that go through the model twice at load: as transformers has it, and recorded
 READS_ELSE = N_("its output layer reads something else than the last hidden state")
 CHANGES = N_("what it says changes when its attention goes through the one that records")
+NOT_ASKED = N_("none of its layers asks transformers' attention interface for softmax attention")
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3
 
 
@@ -68,7 +69,7 @@ def _examine(model: Any) -> Anatomy:
     longest = getattr(own, "max_position_embeddings", None) or 0
     length = min(SHORT_TEXT, longest) if longest > 0 else SHORT_TEXT  # XLNet says -1: as long as one likes
     ids = torch.arange(length, device=model.device)[None] % own.vocab_size
-    asks = model._can_set_attn_implementation()  # transformers' interface
+    asks, before = model._can_set_attn_implementation(), model.config._attn_implementation
     try:
         plain = plain_forward(model, ids)
         if asks:
@@ -81,8 +82,13 @@ def _examine(model: Any) -> Anatomy:
     recording = Recording(names)
     with active(recording):
         trunk, width, recorded = _trunk(model, ids)
+    if asks and not recording.records:  # transformers 5.23 tells by the file: in GIT's, its encoder of pictures asks
+        asks = False
+        _watch_instead(model, ids, before)
+        with active(recording):
+            trunk, width, recorded = _trunk(model, ids)
     if not recording.records:
-        raise CannotRecord(N_("none of its layers asks transformers' attention interface for softmax attention"))
+        raise CannotRecord(NOT_ASKED)
     if not same(recorded, plain):
         raise CannotRecord(CHANGES)
     layers, attention = _stack(model, recording.records)
@@ -99,6 +105,15 @@ def _examine(model: Any) -> Anatomy:
         windows = _masked_windows(model, ids, attention, names)
     kinds = _kinds(own, len(layers), windows)
     return Anatomy(layers, attention, kinds, names, len(first.q), len(first.k), stored, trunk, own_code=not asks)
+
+
+def _watch_instead(model: Any, ids: Tensor, before: str) -> None:
+    """Have its own code watched, ``before`` being the attention that it came with. Raises CannotRecord."""
+    model.set_attn_implementation(before)
+    try:
+        watch_own_code(model, lambda: run(model, ids))
+    except CannotRecord as error:
+        raise CannotRecord(NOT_ASKED if error.reason in (NO_PRODUCTS, BY_EINSUM) else error.reason) from error
 
 
 def _by_layer(config: Any) -> Sequence[Any]:

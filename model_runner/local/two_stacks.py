@@ -16,7 +16,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from model_runner.edits import ATTENTIONS
 from model_runner.errors import N_, NotCapturable, first_line
-from model_runner.local.anatomy import NUMBERED, READS_ELSE, Trunk, last_states
+from model_runner.local.anatomy import CHANGES, NOT_ASKED, NUMBERED, READS_ELSE, Trunk, last_states
 from model_runner.local.encoder_input import Read
 from model_runner.local.forward_edit import Shape
 from model_runner.local.own_code import prove, watch_own_code
@@ -52,6 +52,7 @@ class TwoStacks:
     n_kv_heads: int
     bytes_per_token: float  # at most: of a token that is read or of one that is written
     trunk: Trunk  # its last hidden state is the decoder's
+    own_code: bool  # its attention does not ask transformers' interface
 
     @property
     def layers(self) -> tuple[nn.Module, ...]:
@@ -109,9 +110,9 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
     recording = Recording(names)
     trunk, output = _trunk(model, given, written, recording)
     if not recording.records:
-        raise CannotRecord(N_("none of its layers asks transformers' attention interface for softmax attention"))
+        raise CannotRecord(NOT_ASKED)
     if not same(output, plain):
-        raise CannotRecord(N_("what it says changes when its attention goes through the one that records"))
+        raise CannotRecord(CHANGES)
     encoder, decoder = _stacks(model, recording.records, source, target)
     if not asks:
         for stack, count in ((encoder, source), (decoder, target)):
@@ -119,7 +120,7 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
             prove(every, stack.layers, count, forward)
     state = plain.new_empty(text_config(model).hidden_size).nbytes
     stored = _stored(recording.records, source, state, (encoder, decoder))
-    return TwoStacks(encoder, decoder, names, start, *decoder.heads[0], stored, trunk)
+    return TwoStacks(encoder, decoder, names, start, *decoder.heads[0], stored, trunk, own_code=not asks)
 
 
 def _stored(records: Mapping[str, LayerRecord], source: int, state: int, stacks: tuple[Stack, Stack]) -> float:

@@ -92,7 +92,7 @@ def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT
     if not all(one.verify(layer).ok for one in every for layer in range(one.n_layers) if one.has_weights(layer)):
         return Tried(mapping, family, "wrong", "its badge refuses it")
     mechanism = "eager function" if any(r.eager for one in every for r in one.records if r) else "attention interface"
-    mechanism = mechanism if model._can_set_attn_implementation() else "products of its own code"
+    mechanism = "products of its own code" if runner.engine.anatomy.own_code else mechanism
     error, apart = _against_eager(mapping, family, own, every)
     if any(record.sinks is not None for one in every for record in one.records if record):
         mechanism += SCALED if apart else SINK

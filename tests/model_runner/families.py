@@ -169,6 +169,7 @@ GRANITE_KINDS = ("sliding", "full", "full")
 GEMMA = {"head_dim": 16, "query_pre_attn_scalar": 9, **ALTERNATING, **GQA}
 JAMBA = {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2, "num_experts_per_tok": 1, "mamba_d_state": 4}
 BIGBIRD = {"d_model": D_MODEL, "decoder_layers": 3, "decoder_attention_heads": N_HEADS, "decoder_ffn_dim": 48}
+PICTURES = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}
 ENDS = ("sliding", "full", "sliding")
 MIDDLE = ("linear", "full", "linear")
 SINKS = SELF_ATTENTION + "sinks"
@@ -230,6 +231,7 @@ FAMILIES: tuple[Family, ...] = (
                            window_size=WINDOW), None, ENDS, scale=1.0, own_code=True, note="windows"),
     Family("falcon", tiny("falcon", alibi=False, attn_implementation="eager"), FALCON, own_code=True,
            note="one key head for all"),
+    Family("git", tiny("git", vision_config=PICTURES), None, own_code=True, note="its encoder of pictures asks"),
     Family("jamba", tiny("jamba", use_mamba_kernels=False, **JAMBA, **GQA), None, MIDDLE, note="1 layer of 2"),
 )
 # fmt: on
@@ -266,8 +268,6 @@ AGAIN = "one of its modules attends several times in a forward"
 # fmt: off
 REFUSED: tuple[Refused, ...] = (
     Refused("mamba", tiny("mamba"), "no attention at all", NOT_ASKED),
-    Refused("git", tiny("git", vision_config={"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}),
-            "softmax attention of its own", NOT_ASKED),
     Refused("deberta-talking", tiny("deberta", MASKED, talking_head=True), "weights that heads mix", NOT_HEARD),
     Refused("bigbird-pegasus", tiny("bigbird_pegasus", **BIGBIRD), "its mask is skipped where it counts on it",
             "what it says changes when its attention goes through the one that records"),
