@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.cancelling import pause
+from model_runner.local.changed_words import why_changed
 from model_runner.local.numbers import name_of_numbers
 from model_runner.local.own_code import BY_EINSUM, NO_PRODUCTS, prove, watch_own_code
 from model_runner.local.places import devices_of
@@ -23,7 +24,7 @@ from model_runner.runner import ModelInfo
 PROBE_TOKENS = 4
 SHORT_TEXT = 16  # tokens that go through the model twice at load: as transformers has it, and recorded
 READS_ELSE = N_("its output layer reads something else than the last hidden state")
-CHANGES = N_("what it says changes when its attention goes through the one that records")
+MORE_KEYS = N_("beside the keys of its tokens, its queries read keys that each stand for several tokens")
 NOT_ASKED = N_("none of its layers asks transformers' attention interface for softmax attention")
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3
 
@@ -90,7 +91,8 @@ def _examine(model: Any) -> Anatomy:
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
     if not same(recorded, plain):
-        raise CannotRecord(CHANGES)
+        more = any(record.k.shape[1] > length for record in recording.records.values())
+        raise CannotRecord(MORE_KEYS if more else why_changed(model, plain, lambda: run(model, ids)))
     layers, attention = _stack(model, recording.records)
     if not asks:
         prove(recording.records.values(), layers, length, lambda: run(model, ids))

@@ -16,7 +16,8 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from model_runner.edits import ATTENTIONS
 from model_runner.errors import N_, NotCapturable, first_line
-from model_runner.local.anatomy import CHANGES, NOT_ASKED, NUMBERED, READS_ELSE, Trunk, last_states
+from model_runner.local.anatomy import NOT_ASKED, NUMBERED, READS_ELSE, Trunk, last_states
+from model_runner.local.changed_words import why_changed
 from model_runner.local.encoder_input import Read
 from model_runner.local.forward_edit import Shape
 from model_runner.local.own_code import prove, watch_own_code
@@ -26,7 +27,7 @@ from model_runner.record import LayerRecord
 
 SOURCE, TARGET = 7, 5  # tokens of the two texts that go through the model at load
 DOES_NOT_RUN = N_("it does not run on two texts alone ({error})")
-OTHER_ENCODER = N_("its encoder attends in blocks, by code of its own, and only what its decoder does was recognised")
+OTHER_ENCODER = N_("its encoder attends by code of its own, and only what its decoder does was recognised")
 OTHER_PLACES = N_("its attention is not that of one encoder and one decoder, a stack of layers each")
 
 
@@ -111,9 +112,9 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
     trunk, output = _trunk(model, given, written, recording)
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
-    if not same(output, plain):
-        raise CannotRecord(CHANGES)
     encoder, decoder = _stacks(model, recording.records, source, target)
+    if not same(output, plain):
+        raise CannotRecord(why_changed(model, plain, forward))
     if not asks:
         for stack, count in ((encoder, source), (decoder, target)):
             every = [recording.records[name] for name in (*stack.own, *stack.cross)]

@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from model_runner.local.anatomy import CHANGES
+from model_runner.local.anatomy import MORE_KEYS
+from model_runner.local.changed_words import CHANGES, COUNTS_ON_MASK
 from model_runner.local.class_of_family import NO_TEXT
 from scripts.families.own_sizes import FORMS, ONLY_WHERE, OTHERWISE
 from scripts.families.trying import OUTCOMES, Tried, tried_with
 
 UNSURE = {"encoder-decoder", "dots3_note"}  # of which the parts decide: any two models, a text model in another
+OF_SIZES = (CHANGES, MORE_KEYS, COUNTS_ON_MASK)  # reasons that other sizes or kinds of layers may take away
 
 
 def to_be_asked(found: Sequence[Tried]) -> list[tuple[str, str, str]]:
-    """(mapping, family, reason) of what may be refused whatever the sizes: no reason that is of numbers."""
+    """(mapping, family, reason) of what may be refused whatever the sizes: no reason of OF_SIZES."""
     refused = [one for one in found if one.outcome == "refused"]
     return [
         (one.mapping, one.family, one.said)
         for one in refused
-        if one.said != CHANGES and one.family not in UNSURE and one.family not in NO_TEXT
+        if one.said not in OF_SIZES and one.family not in UNSURE and one.family not in NO_TEXT
     ]
 
 

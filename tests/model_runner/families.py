@@ -270,7 +270,7 @@ REFUSED: tuple[Refused, ...] = (
     Refused("mamba", tiny("mamba"), "no attention at all", NOT_ASKED),
     Refused("deberta-talking", tiny("deberta", MASKED, talking_head=True), "weights that heads mix", NOT_HEARD),
     Refused("bigbird-pegasus", tiny("bigbird_pegasus", **BIGBIRD), "its mask is skipped where it counts on it",
-            "what it says changes when its attention goes through the one that records"),
+            "its code counts on a mask of the form that its own attention takes"),
     Refused("albert", tiny("albert", MASKED, embedding_size=D_MODEL), "all layers are one", AGAIN),
     Refused("diffllama", tiny("diffllama", **GQA), "two softmaxes a layer", AGAIN),
 )

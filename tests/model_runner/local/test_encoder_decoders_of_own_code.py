@@ -13,15 +13,19 @@ from tests.model_runner.tiny import BOS, byte_tokenizer
 
 pytestmark = pytest.mark.table
 
+BY_ITSELF = "its encoder attends by code of its own, and only what its decoder does was recognised"
 REFUSED = {
-    "longt5": (built("longt5", **T5), "its encoder attends in blocks, by code of its own"),
+    "longt5": (built("longt5", **T5), BY_ITSELF),
     "fsmt": (
         built("fsmt", **BART, src_vocab_size=264, tgt_vocab_size=264, langs=["en", "de"], decoder_start_token_id=BOS),
         "its output layer reads something else than the last hidden state",
     ),
-    "pegasus_x": (built("pegasus_x", **BART), "what it says changes when its attention goes through"),
-    "bigbird_pegasus": (built("bigbird_pegasus", **BART), "what it says changes when its attention goes through"),
-    "nllb-moe": (built("nllb-moe", **BART, num_experts=2), "what it says changes when its attention goes through"),
+    "pegasus_x": (built("pegasus_x", **BART), BY_ITSELF),
+    "bigbird_pegasus": (built("bigbird_pegasus", **BART), BY_ITSELF),
+    "nllb-moe": (
+        built("nllb-moe", **BART, num_experts=2),
+        "its code counts on a mask of the form that its own attention takes",
+    ),
 }
 
 

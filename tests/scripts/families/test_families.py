@@ -12,6 +12,7 @@ import torch
 from analysis.sinks import SCALED_AFTER
 from model_runner import CaptureRequest
 from model_runner.errors import NotCapturable
+from model_runner.local.changed_words import CHANGES
 from model_runner.local.known_families import TABLE, can_be_captured
 from model_runner.local.runner import LocalRunner
 from model_runner.text_errors import ReadsInBlocks
@@ -35,6 +36,7 @@ ONE_OF_EACH = {
     "gpt_oss": "causal",
     "granite_swa": "causal",
     "neomme": "masked",  # windows that differ by layer
+    "deepseek_v4": "causal",  # keys of blocks beside those of tokens
     "qwen4_exp_text": "causal",  # its indexer turns one vector alone
 }
 
@@ -119,6 +121,11 @@ def test_what_the_app_knows_before_it_loads_is_what_the_document_says():
         assert (forms[family] if family in forms else told[family])[1:] == ("refused", one["reason"])
     assert {"mamba", "rwkv", "funnel", "albert", "yoso", "fnet"} <= set(table["refused"])
     assert table["refused"]["albert"]["where"] == {"num_hidden_groups": 1}
+
+
+def test_no_reason_is_a_symptom_alone():
+    for family, (_, outcome, said) in rows(DOC.read_text("utf-8")).items():
+        assert outcome != "refused" or said != CHANGES, family
 
 
 def test_one_of_each_kind_measures_as_the_document_says(capfd):
