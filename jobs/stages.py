@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from model_runner.memory import readable
+
 N_ = str  # marks a text for Babel without translating it here
 
 STAGES = {
@@ -14,3 +18,9 @@ STAGES = {
     "reading": N_("Reading the text …"),
     "queue": N_("{count} before you …"),
 }
+
+
+def in_words(stage: str, done: int, total: int, say: Callable[[str], str]) -> str:
+    """One of STAGES, with how many of its bytes are there where it has any; ``say`` translates."""
+    size = f" {readable(done)} / {readable(total)}" if total else ""
+    return say(STAGES[stage]).format(count=done) + size

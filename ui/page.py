@@ -19,9 +19,9 @@ from analysis.stories import first_head
 from analysis.token_metric import largest, token_metric
 from attention.metrics import Metric
 from jobs.check_words import errors, verdict
-from jobs.model_preview import in_words
+from jobs.model_preview import in_words as will_be
 from jobs.silence_words import silence_words
-from jobs.stages import STAGES
+from jobs.stages import in_words
 from jobs.waiting import waited
 from model_runner import Capture, Runner, RunnerError
 from model_runner.capture import index
@@ -29,7 +29,6 @@ from model_runner.edit_words import name_of
 from model_runner.edits import Edit, check_cells
 from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnly, OtherText
 from model_runner.hub_errors import HubNotAsked
-from model_runner.memory import readable
 from model_runner.question import Question
 from model_runner.rotation_edit import stretch
 from model_runner.text_errors import WrittenFull
@@ -133,9 +132,8 @@ def asked(opened: PageContext, question: Question[A]) -> A:
 
 def show_stage(stage: str, done: int, total: int) -> None:
     """What is waited for, one of ``STAGES``, and how many of its bytes are there."""
-    size = f" {readable(done)} / {readable(total)}" if total else ""
     slots = session.slots()
-    slots["status"].progress(done / total if total else 0.0, text=_(STAGES[stage]).format(count=done) + size)
+    slots["status"].progress(done / total if total else 0.0, text=in_words(stage, done, total, _))
     if stage not in ("reading", "queue") and session.model() != DEFAULT_MODEL and slots["stoppable"]:
         slots["stoppable"] = False  # it is there once a run
         slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=(DEFAULT_MODEL,))
@@ -144,7 +142,7 @@ def show_stage(stage: str, done: int, total: int) -> None:
 def own_runner() -> Runner:
     """The session's; what it is going to be stands there until it is, and where it cannot be. Raises RunnerError."""
     slot, caption = session.slots()["preview"], "<p class='atlas-caption'>{}</p>".format
-    runner = session.runner(session.model(), show_stage, lambda known: slot.html(caption(escape(in_words(known, _)))))
+    runner = session.runner(session.model(), show_stage, lambda known: slot.html(caption(escape(will_be(known, _)))))
     slot.empty()
     return runner
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from html import escape
 from weakref import ref
 
 import streamlit as st
@@ -15,9 +16,10 @@ from analysis.other_head import other_head
 from analysis.stories import first_head
 from hosting.listed import listed_models
 from jobs.model_name import CUT, model_named
+from jobs.model_preview import in_words as will_be
 from jobs.models_offered import labelled, offered
 from jobs.second_text import Kept, Say, asked
-from jobs.stages import STAGES
+from jobs.stages import in_words
 from model_runner import Capture, CaptureRequest, Runner, RunnerError
 from model_runner.errors import Cancelled, NotVerified, OneStackOnly
 from model_runner.hub_errors import HubNotAsked
@@ -30,6 +32,7 @@ from ui.page import PageContext
 from ui.state import address_of, change, refuse
 from ui.wording import plain, sentence
 
+SIDE = "B · "  # before what is said of its model
 Head = tuple[int, int]
 
 
@@ -99,9 +102,17 @@ def _runner(opened: PageContext) -> Runner:
     """Of A where B is of the same model. Raises RunnerError; OneStackOnly for an encoder–decoder."""
     name = state().model
     same = name in ("", session.model())
-    runner = opened.runner if same else session.runner(name, _say_loading, lambda _preview: None)
+    runner = opened.runner if same else _loaded(name)
     if runner.info.attentions:
         raise OneStackOnly(name=runner.info.name)
+    return runner
+
+
+def _loaded(name: str) -> Runner:
+    """What it is going to be stands there until it is, and where it cannot be. Raises RunnerError."""
+    slot, caption = session.slots()["preview"], "<p class='atlas-caption'>{}</p>".format
+    runner = session.runner(name, _say_loading, lambda known: slot.html(caption(escape(SIDE + will_be(known, _)))))
+    slot.empty()
     return runner
 
 
@@ -131,14 +142,13 @@ def _look(runner: Runner, request: CaptureRequest, owner: str) -> Callable[[Say]
 
 
 def _say_reading() -> None:
-    stage = STAGES["reading"]
-    session.slots()["status"].progress(0.0, text="B · " + _(stage))
+    session.slots()["status"].progress(0.0, text=SIDE + in_words("reading", 0, 0, _))
 
 
 def _say_loading(stage: str, done: int, total: int) -> None:
-    """What is waited for, and the way back to the same model as A's."""
+    """What is waited for, with its bytes, and the way back to the same model as A's."""
     slots = session.slots()
-    slots["status"].progress(done / total if total else 0.0, text="B · " + _(STAGES[stage]))
+    slots["status"].progress(done / total if total else 0.0, text=SIDE + in_words(stage, done, total, _))
     if slots["stoppable"]:
         slots["stoppable"] = False
         slots["stop"].button(_("stop loading"), key="stop_other", on_click=_choose, args=("",))
