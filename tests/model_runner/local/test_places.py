@@ -19,7 +19,7 @@ from model_runner import memory
 from model_runner.errors import DeviceMissing, ModelTooLarge
 from model_runner.local import places
 from model_runner.local.home import at, cells_of
-from model_runner.local.places import NeedsAccelerate, OneDeviceOnly, placed, together, where
+from model_runner.local.places import NeedsAccelerate, OneDeviceOnly, best_device, placed, together, where
 from model_runner.local.runner import LocalRunner
 from model_runner.questions import WhichHeads
 from model_runner.request import CaptureRequest, GenerateRequest
@@ -80,6 +80,16 @@ def test_without_accelerate_the_sentence_names_it(gpus: list[int], monkeypatch: 
 def test_a_device_that_is_not_there_is_said() -> None:
     with pytest.raises(DeviceMissing, match="mps"):
         placed("m", "mps", 1)
+
+
+@pytest.mark.parametrize(
+    "there, best", [(("cuda", "mps"), "cuda"), (("cuda",), "cuda"), (("mps",), "mps"), ((), "cpu")]
+)
+def test_auto_is_cuda_before_mps_before_cpu(monkeypatch: pytest.MonkeyPatch, there: tuple[str, ...], best: str) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: "cuda" in there)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: "mps" in there)
+    assert best_device("auto") == torch.device(best)
+    assert best_device("cpu") == torch.device("cpu")  # what is asked for is not bettered
 
 
 def test_what_mixes_devices_is_one_sentence() -> None:
