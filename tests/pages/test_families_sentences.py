@@ -36,13 +36,16 @@ def by_transformers() -> tuple[np.ndarray, np.ndarray, list[str]]:
     return types, weights, [percent(one) for one in said_there.tolist()]
 
 
-@pytest.mark.parametrize("part", ["all", "ab", "ba"])
+@pytest.mark.parametrize("part", ["all", "aa", "ab", "ba", "bb"])
 def test_of_two_sentences_the_map_the_shares_and_the_guess_are_those_that_transformers_reads_with_types(part):
     types, weights, guesses = by_transformers()
     app = opened(family="encoder", text=f"{A}[SEP]{B}", part=part, head="1.2")
     values = payload(app, "head_map")[1]["values"]
     rows, columns = (types == "ab".index(letter) if part != "all" else types >= 0 for letter in part[:2])
     np.testing.assert_allclose(values[np.ix_(rows, columns)], weights[np.ix_(rows, columns)], atol=1e-3)
+    others = np.ones_like(weights, dtype=bool)
+    others[np.ix_(rows, columns)] = False
+    assert np.isnan(values[others]).all()
     page = html(app)
     aa, ab, ba, bb = (
         f"{100 * weights[types == one][:, types == other].sum(1).mean():.0f} %" for one in (0, 1) for other in (0, 1)
