@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from analysis.examples import OF_MODEL
+from model_runner import GenerateRequest, load_runner
+from model_runner.questions import Beams
 from pages.film.export import film_view
 from pages.film.tables import tables_of
 from tests.pages.test_film import PAGE, PROMPT, film, ids, key_of, more, opened, steps, tokens
@@ -48,6 +51,22 @@ def test_a_branch_of_other_settings_brings_them_back():
     assert tokens(app) == of_seed_0
     assert app.number_input(key="sampling.seed").value == 0
     assert app.query_params == address | {"film.ways": "open~~steps.4~seed.5"}
+
+
+def test_beams_of_a_translator_are_of_what_it_writes_and_the_likeliest_opens():
+    text = OF_MODEL["translator"][0].text
+    app = more(open_app(page=PAGE, model="translator", text=text, length="4"), 2)
+    app.selectbox(key="film_width").set_value(3)
+    app.button(key="film_beams").click().run()
+    assert sentences(app) == []
+    asked = Beams(GenerateRequest(text, 4, target=""), 3)
+    ranking = load_runner("translator").submit(asked).result().ranking
+    tree = payload(app, "token_tree")[0]
+    named = {name: node for i, node in enumerate(tree["ids"]) for name in tree["names"].get(str(i), [])}
+    assert {named[f"beam {place}"] for place in (1, 2, 3)} == {".".join(map(str, one.beam.ids)) for one in ranking[:3]}
+    send(app, "token_tree", "node", named["beam 1"])
+    assert tuple(tokens(app)) == ranking[0].beam.ids
+    assert app.query_params["film.beams"] == "3"
 
 
 def test_the_saved_picture_and_the_tables_are_of_the_frame_in_view(monkeypatch):
