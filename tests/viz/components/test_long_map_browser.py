@@ -184,6 +184,31 @@ def test_labels_are_tokens_where_they_fit_and_else_positions(opened: Any) -> Non
     assert "each pixel: one cell" in words
 
 
+@pytest.mark.parametrize(
+    "pooling, said", [("max", "each pixel: largest of 2 × 2 cells"), ("mean", "each pixel: mean of 2 × 2 cells")]
+)
+def test_what_a_pixel_stands_for_is_said_and_that_the_first_token_stands_apart(
+    opened: Any, pooling: str, said: str
+) -> None:
+    page = opened(pooling=pooling)
+    canvas(page).press("+")
+    page.evaluate("window.words = []")
+    canvas(page).press("-")  # painted once more, and on the way there
+    settle(page)
+    words = page.evaluate("window.words")
+    assert [word for word in words if word.startswith("each pixel")][-1] == said
+    assert "the first token stands apart" in words
+    for _ in range(4):
+        canvas(page).press("+")
+    loaded(page)
+    page.evaluate("window.words = []")
+    canvas(page).press("+")
+    loaded(page)
+    words = page.evaluate("window.words")
+    assert {word for word in words if word.startswith("each pixel")} == {"each pixel: one cell"}
+    assert "the first token stands apart" not in words  # where no cells are pooled, it is a column like others
+
+
 @pytest.mark.long
 def test_two_fingers_zoom_and_one_pans(opened: Any) -> None:
     page = opened()
