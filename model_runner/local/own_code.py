@@ -18,6 +18,7 @@ from transformers.pytorch_utils import Conv1D
 
 from attention.masks import window_of
 from model_runner.errors import N_
+from model_runner.local.changed_words import why_unexplained
 from model_runner.local.heard_products import Heard, Products
 from model_runner.local.heard_terms import Explained, Told, explained, told
 from model_runner.local.mask_reading import is_of, rule_of_cells
@@ -108,7 +109,7 @@ def prove(
 ) -> None:
     """Raises CannotRecord where what was heard does not give what the model went on with, or its layers no stream."""
     if not all(verify(record, None, ROWS).ok for record in records):
-        raise CannotRecord(N_("what it multiplies does not explain what its attention returns"))
+        raise CannotRecord(why_unexplained(forward))
     streams: list[Tensor] = []
     with tried(NO_STREAM), watched(layers, lambda _, stream: streams.append(stream)):
         forward()

@@ -271,6 +271,8 @@ REFUSED: tuple[Refused, ...] = (
     Refused("deberta-talking", tiny("deberta", MASKED, talking_head=True), "weights that heads mix", NOT_HEARD),
     Refused("bigbird-pegasus", tiny("bigbird_pegasus", **BIGBIRD), "its mask is skipped where it counts on it",
             "its code counts on a mask of the form that its own attention takes"),
+    Refused("nystromformer", tiny("nystromformer", MASKED), "a convolution of values is added in place",
+            "its own code changes what its attention returned"),
     Refused("albert", tiny("albert", MASKED, embedding_size=D_MODEL), "all layers are one", AGAIN),
     Refused("diffllama", tiny("diffllama", **GQA), "two softmaxes a layer", AGAIN),
 )

@@ -13,7 +13,7 @@ from transformers import AutoModelForMaskedLM
 
 from model_runner.capture import Capture
 from model_runner.edits import ScaledHead
-from model_runner.errors import CannotContinue, EditNotPossible, NotRecoverable
+from model_runner.errors import CannotContinue, EditNotPossible, NotCapturable, NotRecoverable
 from model_runner.local.heard_products import Products
 from model_runner.local.runner import LocalRunner
 from model_runner.positions import layout_of
@@ -191,3 +191,15 @@ def test_only_a_softmax_of_a_product_that_meets_values_is_attention() -> None:
     assert whole.scores[:, 3, 4].isneginf().all()
     assert torch.equal(written.output, made[0])
     assert torch.equal(written.k, k[0])
+
+
+def test_what_is_added_to_what_attention_returned_is_the_cause_of_a_refusal() -> None:
+    """Nyströmformer without its convolution of values is captured, as long as each token is a landmark of its own."""
+    model: Any = tiny("nystromformer", AutoModelForMaskedLM)()
+    with pytest.raises(NotCapturable, match="its own code changes what its attention returned"):
+        LocalRunner(model, byte_tokenizer(), name="with it")
+    model = tiny("nystromformer", AutoModelForMaskedLM)()
+    for module in model.modules():
+        if hasattr(module, "conv_kernel_size"):
+            module.conv_kernel_size = None
+    assert LocalRunner(model, byte_tokenizer(), name="without").capture(CaptureRequest(TEXT)).verify(0).ok
