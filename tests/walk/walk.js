@@ -4,7 +4,7 @@
   const UNANSWERED = 10_000 // ms; a part's tick that comes after the page it was in is answered by nothing
   const QUIET = 450 // ms; the longest of our components' and Streamlit's own pauses before they tell something
   const now = () => performance.now()
-  const seen = { mutated: now(), asked: -1, began: -1, ended: -1, painted: -1, painting: false, ticks: false }
+  const seen = { mutated: now(), asked: -1, whole: -1, began: -1, ended: -1, done: 0, painted: -1, painting: false, ticks: false }
   const observer = new MutationObserver(() => (seen.mutated = now()))
   const watched = { subtree: true, childList: true, attributes: true, characterData: true }
   observer.observe(document, watched)
@@ -20,22 +20,24 @@
   WebSocket.prototype.send = function (data) {
     if (!heard.has(this)) this.addEventListener("message", (event) => hear(fieldsOf(event.data)))
     heard.add(this)
-    if (fieldsOf(data).has(RERUN)) seen.asked = now()
+    const rerun = fieldsOf(data).get(RERUN)
+    if (rerun) Object.assign(seen, { asked: now(), ...(fieldsOf(rerun).has(PART) ? {} : { whole: now() }) })
     return send.call(this, data)
   }
 
   // Streamlit's messages (1.67: BackMsg.rerun_script, ForwardMsg.new_session and script_finished): a run was asked for,
-  // began, ended. The words of its page do not tell when an answer is still to come.
-  const [RERUN, BEGAN, ENDED, FOR_ANOTHER, OF_A_PART] = [11, 4, 6, 2, 3]
+  // began, ended; of the whole page, or (ClientState.fragment_id) of a part of it, which no answer to the whole one is.
+  const [RERUN, PART, BEGAN, ENDED, FOR_ANOTHER, OF_A_PART] = [11, 5, 4, 6, 2, 3]
 
   function hear(fields) {
     if (fields.has(BEGAN)) seen.began = now()
     if (!fields.has(ENDED) || fields.get(ENDED) === FOR_ANOTHER) return
     seen.ended = now()
     seen.ticks = fields.get(ENDED) === OF_A_PART
+    if (!seen.ticks) seen.done = seen.ended
   }
 
-  // The numbers of a protobuf message's fields, with the values of those that are whole numbers.
+  // The numbers of a protobuf message's fields, with their values: whole numbers, and bytes of all else.
   function fieldsOf(data) {
     const found = new Map()
     if (typeof data === "string" || data instanceof Blob) return found
@@ -54,9 +56,8 @@
       const [field, kind] = [Math.floor(tag / 8), tag % 8]
       if (kind === 0) found.set(field, whole())
       else {
-        found.set(field, null)
         const length = kind === 2 ? whole() : kind === 5 ? 4 : 8
-        at += length
+        found.set(field, bytes.subarray(at, (at += length)))
       }
     }
     return found
@@ -108,6 +109,7 @@
     document.querySelector(".atlas-title") !== null &&
     document.querySelector("[data-testid=stSidebar][data-collapsed=true], [data-testid=stSidebar] textarea") !== null &&
     (seen.began > seen.asked || now() - seen.asked > UNANSWERED) &&
+    (seen.done > seen.whole || now() - seen.whole > UNANSWERED) &&
     seen.ended >= seen.began &&
     now() - Math.max(seen.mutated, seen.ended) > QUIET &&
     painted()
@@ -233,7 +235,6 @@
   }
 
   const focus = (index) => found[index].node.focus()
-
   const same = (index) => found[index].node.isConnected
 
   // -- what is shown ------------------------------------------------------------------------------------------------
@@ -288,7 +289,6 @@
     all("[data-testid=stSelectbox]").filter(visible).map((node) => [keyOf(node), node.querySelector("input")?.value ?? textOf(node)])
 
   const texts = (selector) => all(selector).filter(visible).map(textOf)
-
   const labels = (selector) => all(selector).filter(visible).map((node) => node.getAttribute("aria-label") ?? "")
 
   // The words of what is chosen in a row of segments.
