@@ -65,10 +65,15 @@ class Line:
 
     def until(self, kind: str, **facts: Any) -> dict[str, Any]:
         """The next frame of this kind that says this; those before it are passed over."""
+        return self.all_until(kind, **facts)[-1]
+
+    def all_until(self, kind: str, **facts: Any) -> list[dict[str, Any]]:
+        """That frame, and those before it."""
+        heard = list[dict[str, Any]]()
         while True:
-            told = self.hear()
+            heard.append(told := self.hear())
             if told["kind"] == kind and all(told.get(name) == value for name, value in facts.items()):
-                return told
+                return heard
 
 
 Connect = Callable[..., AbstractContextManager[Line]]

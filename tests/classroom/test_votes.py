@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from classroom import answers, poll
-from tests.classroom.talking import PART, question
+from classroom.vocabulary import Vocabulary
+from tests.classroom.talking import PART, question, who
 
 
 def test_the_last_answer_counts_and_the_same_again_is_refused_in_one_sentence(room, join, teach):
@@ -33,6 +34,33 @@ def test_before_the_reveal_nothing_of_other_answers_or_the_model_is_told(room, j
         other.until("voted")
         line.say(kind="vote", round=asked["round"], answer="0")
         assert line.hear()["kind"] == "voted"  # and nothing before it
+
+
+def test_what_one_phone_types_and_its_name_reach_no_other_not_even_at_the_reveal(room, join, teach):
+    room.names = True
+    room.ask(question(kind="next", answers=Vocabulary(["dog", "dot", "cat"])))
+    with join(1) as line, join(2) as other, teach() as teacher:
+        assert other.until("poll")["names"] is True
+        line.until("poll")
+        line.say(kind="complete", typed="do")
+        assert [label for _, label in line.until("completed")["options"]] == ["dog", "dot"]
+        line.say(kind="complete", typed="dohalftyped")
+        assert line.until("completed")["options"] == []
+        line.say(kind="vote", round=room.rounds, answer="0", name="Ada Lovelace")
+        line.until("voted")
+        told = [teacher.until("count", answered=1)]
+        room.ask_again()
+        line.say(kind="vote", round=room.rounds, answer="1", name="Ada Lovelace")
+        line.until("voted")
+        room.reveal()
+        heard = other.all_until("poll", state="revealed")
+        with join(3) as late:
+            heard += late.all_until("poll", state="revealed")
+            told += teacher.all_until("count", there=3)
+    assert [frame["kind"] for frame in heard[:2]] == ["poll", "poll"]  # asked again, and revealed
+    for word in ("Ada", "Lovelace", "halftyped", who(1), "voted", "completed", "dot"):
+        assert word not in str(heard) + str(told)
+    assert room.past[0].votes[1] == {who(1): ("1", "Ada Lovelace")}  # which the teacher's file has
 
 
 @pytest.mark.parametrize("answer", ["3", "-1", "", "x", "٣"])

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.axe import found_in_both
 from tests.browser import PATIENCE, Server, Watch
+from tests.pages.visiting import eventually
 from ui.address import DEFAULT_TEXT
 from ui.i18n import catalog
 
@@ -251,5 +252,43 @@ def test_a_phone_shows_the_frame_of_the_film_that_the_teacher_does(
     teacher.locator(".film .step").click()
     phone.reload()
     expect(phone.locator(".film")).to_have_attribute("data-frame", "1")
+    click(teacher, "end_room")
+    expect(phone.locator("form")).to_be_visible()
+
+
+def test_a_slider_of_next_token_is_on_the_phone_where_the_teacher_has_it(
+    server: Server, teacher: Page, new_page: Callable[..., Page]
+):
+    teacher.goto(f"{server.url}/next_token?text={quote(DEFAULT_TEXT)}")
+    bench = teacher.locator(".sampling-bench[data-painted]")
+    slider = bench.get_by_role("slider", name="temperature", exact=True).first
+    expect(slider).to_be_visible(timeout=PATIENCE)
+    click(teacher, "open_room")
+    code = teacher.locator(".atlas-huge").inner_text()
+    click(teacher, "hide_code")
+    phone = new_page(**PHONE)
+    phone.goto(f"{server.url}/join/{code}")
+    theirs = phone.locator(".sampling-bench[data-painted]")
+    its = theirs.get_by_role("slider", name="temperature", exact=True).first
+    expect(its).to_have_value(slider.input_value())
+    expect(theirs).to_have_attribute("data-summary", bench.get_attribute("data-summary") or "")
+    before = bench.get_attribute("data-summary")
+    box = slider.bounding_box()
+    assert box
+    teacher.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + box["height"] / 2)
+    teacher.mouse.down()
+    for part in (0.4, 0.5, 0.6):  # while it is held
+        teacher.mouse.move(box["x"] + part * box["width"], box["y"] + box["height"] / 2)
+        value = slider.input_value()
+        expect(its).to_have_value(value, timeout=FOLLOWED_IN)
+    teacher.mouse.up()
+    eventually(
+        phone,
+        lambda: {one.get_attribute("data-summary") for one in (bench, theirs)},
+        lambda said: len(said) == 1 and before not in said,
+    )
+    slider.press("Home")
+    expect(its).to_have_value(slider.input_value())
+    assert slider.input_value() not in ("", value)
     click(teacher, "end_room")
     expect(phone.locator("form")).to_be_visible()

@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser import Server
+from tests.pages.test_browser_class import ask, click
 from tests.pages.test_browser_lessons import shipped
 from tests.pages.test_browser_room import LARGE, SMALLEST
 from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_heads, wait_for_rest
@@ -71,6 +72,47 @@ def test_the_picture_grows_and_the_presenters_buttons_go_through_film_and_pages(
     wait_for_rest(page)
     page.keyboard.press("PageUp")  # there is no frame before it, but a page
     page.wait_for_url("**/next_token?**")
+
+
+def test_a_presenters_buttons_go_from_code_to_page_and_from_a_question_to_its_answers_and_back(new_page, server):
+    page = new_page(viewport=PROJECTOR)
+    visit(page, server)
+    wait_for_heads(page)
+    wait_for_rest(page)
+    click(page, "open_room")
+    expect(page.locator(".atlas-huge")).to_be_visible()
+    page.locator(".atlas-title").click()  # the keyboard is of no button
+    page.keyboard.press("p")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    page.keyboard.press("PageUp")
+    page.keyboard.press("PageDown")
+    expect(page.locator(".atlas-huge")).to_have_count(0)
+    wait_for_heads(page)
+    page.keyboard.press("p")
+    ask(page, "next")
+    address = page.url
+    answers = page.locator("[class*=st-key-poll_][class*=_growing]")  # of the class, and of the model
+    page.keyboard.press("p")
+    expect(page.get_by_test_id("stSidebar")).to_be_hidden()
+    page.keyboard.press("PageUp")
+    wait_for_rest(page)
+    expect(page.locator(".atlas-answered")).to_be_visible()
+    page.keyboard.press("PageDown")
+    expect(answers).to_have_count(2)
+    wait_for_rest(page)
+    page.keyboard.press("PageUp")
+    wait_for_rest(page)
+    expect(answers).to_have_count(2)
+    assert page.url == address
+    page.keyboard.press("PageDown")
+    expect(page.locator(".st-key-class_poll")).to_have_count(0)
+    wait_for_heads(page)
+    assert page.url == address
+    page.keyboard.press("PageDown")  # now it is a page that is turned
+    page.wait_for_url("**/cell?**")
+    page.keyboard.press("p")
+    click(page, "end_room")
+    expect(page.locator(".st-key-open_room")).to_be_visible()
 
 
 @pytest.mark.parametrize("size", [PROJECTOR, LARGE], ids=["1280x720", "1920x1080"])

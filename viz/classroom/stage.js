@@ -13,7 +13,7 @@ const parts = new Map()
 
 /** @param {string} root */
 export function createStage(root) {
-  const title = element("h2")
+  const title = element("h2", { hidden: true }) // nothing is shown yet
   const text = element("p", { className: "text" })
   const words = element("p", { className: "words", hidden: true })
   const figures = element("div", { className: "figures" })

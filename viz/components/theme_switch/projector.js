@@ -1,5 +1,6 @@
 // For a projector: P makes all larger, in full contrast, without the sidebar, and a presenter's two buttons (PageUp and
-// PageDown) step through what the page has to step through: the frames of a film, say, and at its end, the pages.
+// PageDown) step through what the page has to step through: the frames of a film, say, and at its end, the pages. What a
+// class sees instead of a page, its room's code or a question, goes on to the answers and back to the page.
 //
 // How large a screen shows is no part of what it shows: it is kept by the tab, through loads, and no address has it.
 
@@ -9,6 +10,8 @@ import { plainKey } from "../shared/shell.js"
 const KEPT = "atlas-projector"
 const TYPED = "input:not([type=range], [type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable=true]"
 const PAGES = ".st-key-navigation a"
+const INSTEAD = ":is(.st-key-class_code, .st-key-class_poll)" // of a page; each is gone on from by the first of these:
+const ON = ":is(.st-key-hide_code, .st-key-reveal, .st-key-drop_poll) button"
 const LEAVE = "atlas-projector-leave"
 const MAIN = "[data-testid=stMain]" // what scrolls
 
@@ -87,6 +90,11 @@ function isTyped(event) {
 // A button of the page that steps ([data-step]), in a figure or beside it; where there is none, or no further, a page.
 /** @type {(way: "next" | "back") => void} */
 function go(way) {
+  if (document.querySelector(INSTEAD)) {
+    const on = /** @type {HTMLElement | null} */ (document.querySelector(`${INSTEAD} ${ON}`))
+    if (way === "next") on?.click()
+    return // there is no way back: what was revealed stays so, and no page is turned underneath
+  }
   const lesson = /** @type {HTMLElement | null} */ (document.querySelector(`.st-key-lesson_${way} :is(button, a)`))
   if (lesson) return lesson.click() // an open lesson goes its own way
   const roots = [document, ...[...document.querySelectorAll(".stMain *")].map((node) => node.shadowRoot)]

@@ -16,8 +16,10 @@ N_ = str
 
 TEXTS: dict[str, str] = {"label": N_("Colours"), "light": N_("light"), "dark": N_("dark"),
     "projector": N_("projector"),
-    "key": N_("Large, in full contrast, without the sidebar: key P. PageUp and PageDown step through the page."),
-    "leave": N_("leave projector (P)"),
+    "key": N_("Large, in full contrast, without the sidebar: key P. PageUp and PageDown step through the page, and"
+        " PageDown reveals the answers of a class."
+        " For what is in the sidebar, such as asking the class, press P first."),
+    "leave": N_("leave projector (P), for the sidebar and the room in it"),
 }  # fmt: skip
 
 SOURCE = read_source(Path(__file__).parent, "theme_switch", '<div class="theme-switch"></div>\n')
