@@ -142,8 +142,7 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
     if not hears:
         _examples()
     with st.container(key="navigation", gap=None):
-        session.slots()["links"] = st.empty() if session.slots()["read"] else None
-        session.slots()["linked"] = None
+        session.slots().update(links=st.empty() if session.slots()["read"] else None, linked=None)
         _draw_links(entries)
     with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
         _language_switch()
@@ -162,11 +161,8 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
 def _language_switch() -> None:
     names = languages()
     own = next(iter(names))  # the browser's; it is not worth a place in the address
-
-    def speak(code: str) -> None:
-        address.choose(LANGUAGE_KEY, code, own)
-
-    choose_one(_("Language"), f"choice_{LANGUAGE_KEY}", names, language(), speak)
+    key = f"choice_{LANGUAGE_KEY}"
+    choose_one(_("Language"), key, names, language(), lambda code: address.choose(LANGUAGE_KEY, code, own))
 
 
 def _draw_links(entries: Sequence[Entry]) -> None:
@@ -228,13 +224,19 @@ def _text_box() -> None:
         height=80,
         placeholder=_("Type a sentence"),
         help=_("Ctrl+Enter shows it."),
-        on_change=lambda: session.set_text(st.session_state[key]),
+        on_change=_read_box,
     )
     if first:  # after a restart of the server the browser still shows what it had, and what was typed since
         session.set_text(shown)
     if not text_in_address.parts_of(session.text()):
         words = _("This text is too long for the address: a copied link, or the page loaded again, shows another.")
         st.html(f"<p class='atlas-caption'>{words}</p>")
+
+
+def _read_box() -> None:
+    """Unless it is the text of before: a click that followed upon another, before the browser heard of that one."""
+    box, parts = st.session_state["text_box"], st.query_params.to_dict()
+    session.set_text(text_in_address.wanted(box, session.text(), parts, address.DEFAULT_TEXT))
 
 
 def _examples() -> None:

@@ -68,6 +68,19 @@ def test_an_example_wins_over_what_was_typed_and_is_told_in_the_same_run():
     assert app.text_area(key="text_box").value == app.session_state["text"] == EXAMPLES[1].text
 
 
+@pytest.mark.parametrize("before", [{}, {"text": "It was here before"}], ids=["usual", "own"])
+def test_an_example_is_read_although_another_click_comes_before_the_browser_has_heard_of_it(before):
+    app = open_app(**before)
+    shown = app.text_area(key="text_box").value
+    app.button(key="example_1").click().run()
+    app.query_params.clear()
+    app.query_params.update(before)  # a browser of before, with its address and its box
+    app.text_area(key="text_box").set_value(shown).run()
+    assert app.text_area(key="text_box").value == app.session_state["text"] == EXAMPLES[1].text
+    app.text_area(key="text_box").set_value(shown).run()  # now it has heard: its reader wants the old one
+    assert app.text_area(key="text_box").value == app.session_state["text"] == shown
+
+
 @pytest.mark.parametrize("lang, topic", [("en", "translation"), ("zh", "翻译")])
 def test_the_example_of_a_translation_opens_the_model_that_translates(lang, topic):
     app = open_app(lang=lang)

@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -24,6 +24,7 @@ SCRIPT = Path(__file__).with_name("walk.js")
 SIZES = {"desk": (1440, 900), "phone": (390, 844)}
 TITLE, FIRST = ".atlas-title", 3 * PATIENCE  # the first visit of all loads the engine
 AT_WORK = 12_000  # ms to wait for work that goes on while it is looked at; then it is walked over
+FRAMES = "() => new Promise(done => requestAnimationFrame(() => setTimeout(() => requestAnimationFrame(done))))"
 AT_REST = """patience => {
     if (!window.walk) return false
     window.waiting ??= performance.now()
@@ -123,6 +124,8 @@ class Walk:
 
     def _rest(self, page: Page) -> bool:
         """Wait until the page is at rest; False where work goes on that is looked at meanwhile, such as a race."""
+        with suppress(Error):  # which a page that is loaded anew raises, and where a browser with much to do asks late
+            page.evaluate(FRAMES)
         try:
             page.wait_for_function(AT_REST, arg=AT_WORK, timeout=2 * PATIENCE, polling=60)
         except Late:
