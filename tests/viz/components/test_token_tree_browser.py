@@ -204,6 +204,13 @@ def test_the_caption_is_the_open_token_until_the_pointer_is_on_another(mount):
     assert caption(page).startswith("·off")
 
 
+def test_on_a_phone_the_caption_has_one_height_whatever_it_says(mount):
+    page = mount(SOURCE, small(), width=390, height=844)
+    shown = page.locator(".caption")
+    height = shown.evaluate("node => node.offsetHeight")
+    assert shown.evaluate("node => (node.textContent = 'it') && node.offsetHeight") == height
+
+
 def test_a_click_marks_the_whole_branch_and_the_prompt_can_be_opened(mount):
     page = mount(SOURCE, small())
     chip(page, "1.4.6").click()
