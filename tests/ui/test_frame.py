@@ -17,6 +17,7 @@ from model_runner import Capture, Check
 from pages.entries import ENTRIES
 from tests.ui.driving import PATIENCE, ROOT, App, beside_head, html, open_app, send, sentences, type_text
 from ui import cached, session
+from ui.address import DEFAULT_TEXT
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.file)
@@ -79,6 +80,13 @@ def test_an_example_is_read_although_another_click_comes_before_the_browser_has_
     assert app.text_area(key="text_box").value == app.session_state["text"] == EXAMPLES[1].text
     app.text_area(key="text_box").set_value(shown).run()  # now it has heard: its reader wants the old one
     assert app.text_area(key="text_box").value == app.session_state["text"] == shown
+
+
+def test_the_usual_text_is_read_when_it_is_typed_over_one_that_no_address_holds():
+    app = open_app()
+    box = app.text_area(key="text_box").set_value(Random(0).randbytes(5000).hex()).run().text_area(key="text_box")
+    box.set_value(DEFAULT_TEXT).run()
+    assert app.session_state["text"] == DEFAULT_TEXT
 
 
 @pytest.mark.parametrize("lang, topic", [("en", "translation"), ("zh", "翻译")])
