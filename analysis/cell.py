@@ -18,7 +18,7 @@ from analysis.head_names import group_size
 from analysis.joined import n_looked_at
 from analysis.score_formula import root_of
 from model_runner.capture import Capture
-from model_runner.errors import Cancelled, RunnerError
+from model_runner.errors import RunnerError
 
 DRAWN_KEYS = 48  # keys of a longer text that are drawn: those with the largest weights, and the chosen one
 PUSHED = 5  # tokens named on each side
@@ -207,8 +207,6 @@ def _drawn(weights: Float[np.ndarray, "keys"], keep: Bool[np.ndarray, "keys"], k
 def _push(capture: Capture, layer: int, head: int, position: int) -> Push | RunnerError:
     try:
         push = capture.direct_logits(layer, head, position)
-    except Cancelled:
-        raise
     except RunnerError as error:
         return error
     logits = capture.logits(position)

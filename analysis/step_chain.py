@@ -18,7 +18,7 @@ from analysis.joined import Joined, n_looked_at
 from analysis.score_formula import root_of
 from analysis.step_window import Window, largest, rotation_of, units_of, window
 from model_runner.capture import Capture
-from model_runner.errors import Cancelled, RunnerError
+from model_runner.errors import RunnerError
 
 ORDER = ("x", "q", "k", "v", "rq", "rk", "scores", "scale", "mask", "softmax", "mix", "concat", "out")
 HEADS = 8  # of a layer with more, those that add most at the query's token
@@ -215,8 +215,6 @@ class _Chain:
         passed = float64(self.record.passed_on[self.query])
         try:
             written = float64(self.capture.head_writes(self.layer, self.query))
-        except Cancelled:
-            raise
         except RunnerError as error:
             written, refused = None, error
         else:

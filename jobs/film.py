@@ -19,7 +19,7 @@ from jobs.film_steps import Say, Steps
 from jobs.film_ways import Take, Way
 from jobs.waiting import waited
 from model_runner import Capture, Runner, Sampling, Step
-from model_runner.errors import Cancelled, RunnerError
+from model_runner.errors import RunnerError
 from model_runner.kept import weight
 from model_runner.sampling import stages, uniforms
 from model_runner.text_errors import no_room
@@ -219,8 +219,6 @@ class Film:
         try:
             other.pull(other.take.goal - len(other.take.tokens), say)
             self.takes[index] = other.take
-        except Cancelled:
-            raise
         except RunnerError:
             self.takes[index] = replace(other.take, goal=0)
             raise

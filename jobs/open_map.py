@@ -10,7 +10,7 @@ from analysis.far_looks import FarLook, far_looks
 from analysis.long_map import Denominators, Spot, Tile, Tiling, denominators, tile
 from jobs.map_desk import DESK, MapDesk
 from model_runner.capture import Capture, index
-from model_runner.errors import RunnerError
+from model_runner.errors import Told
 from model_runner.kept import Kept
 
 MOST = 64 * 2**20  # bytes of what can all be made again
@@ -64,7 +64,7 @@ class OpenMap:
                 if what == "tile":
                     return self.tile(layer, head, Spot(*rest)).packed()
                 return json.dumps([asdict(look) for look in self.far(layer, head, rest[0])]).encode()
-        except RunnerError as error:
+        except Told as error:
             raise LookupError(what) from error
 
     def tile(self, layer: int, head: int, spot: Spot) -> Tile:

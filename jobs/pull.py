@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
-from model_runner.errors import RunnerError
+from model_runner.errors import Told
 from model_runner.job import Job
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ class Pull(Generic[T]):
         self.running = running
         self.stopped = False  # before it was done
         self.looked_at = False  # what is new is shown before any work begins
-        self.error: RunnerError | None = None
+        self.error: Told | None = None
         self._submit, self._read = submit, read
         self._job: Job[Any] | None = None
         self._pulling = Lock()
@@ -56,7 +56,7 @@ class Pull(Generic[T]):
             self._job = None
 
     def pull(self) -> None:
-        """A moment's worth of results, added to ``items``. A RunnerError ends it and stays as ``error``.
+        """A moment's worth of results, added to ``items``. What is told instead ends it, and stays as ``error``.
 
         Where another thread pulls already, nothing: the next look finds what that one brings.
         """
@@ -75,7 +75,7 @@ class Pull(Generic[T]):
                     return
                 self._job = None
                 self._take(job)
-        except RunnerError as error:
+        except Told as error:
             if self.running:  # else another thread ended it meanwhile, and this is how its job says so
                 self.error = error
             self.running, self._job = False, None

@@ -10,7 +10,7 @@ from analysis.joined import apart, same_tokens
 from analysis.patching import exchanges, same_text
 from jobs.waiting import waited
 from model_runner import Capture, CaptureRequest, Runner
-from model_runner.errors import Cancelled, RunnerError
+from model_runner.errors import RunnerError
 
 TRIES = 8  # suggestions to read before there is none
 PAIRS = {
@@ -61,8 +61,6 @@ def suggestion(runner: Runner, capture: Capture, name: str, say: Say) -> Capture
     for other in islice(chain(known, exchanges(capture, runner.token_text)), TRIES):
         try:
             found = read(runner, capture, other, name, say)
-        except Cancelled:
-            raise
         except RunnerError:
             continue  # a suggestion that cannot be read is none
         if len(found.tokens) == len(apart(capture).tokens) and not same_text(capture, found):

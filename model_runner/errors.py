@@ -1,7 +1,8 @@
 """Every sentence a user can be shown when something they can fix goes wrong.
 
-A :class:`RunnerError` carries its values apart from its words, so that the screen can say it in the user's language:
-``message`` and ``hint`` are templates (English, marked for translation), ``values`` fills them.
+Each carries its values apart from its words, so that the screen can say it in the user's language: ``message`` and
+``hint`` are templates (English, marked for translation), ``values`` fills them. A :class:`RunnerError` is what the user
+can do something about; :class:`Cancelled` is no failure, and whoever catches the one does not catch the other.
 """
 
 from __future__ import annotations
@@ -23,15 +24,27 @@ class Reason:
         return self.text.format(**self.values)
 
 
-class RunnerError(Exception):
+class Told(Exception):
     """What happened, with the value, then what to do about it."""
 
-    message: ClassVar[str] = N_("Something went wrong: {reason}")
+    message: ClassVar[str]
     hint: ClassVar[str] = ""
 
     def __init__(self, **values: Any) -> None:
         self.values = values
         super().__init__(f"{self.message} {self.hint}".strip().format(**values))
+
+
+class Cancelled(Told):
+    """Nobody waits for the work any more, or its model was given up for others: asked again, it is answered."""
+
+    message = N_("The work was cancelled because a newer request replaced it.")
+
+
+class RunnerError(Told):
+    """The request cannot be answered as it is."""
+
+    message = N_("Something went wrong: {reason}")
 
 
 # -- the text -------------------------------------------------------------------------------------------------------
@@ -220,11 +233,6 @@ class NotSeparable(RunnerError):
     message = N_("This cannot be shown of this model: {reason}.")
 
 
-class Cancelled(RunnerError):
-    message = N_("The work was cancelled because a newer request replaced it.")
-    hint = ""
-
-
 # -- generation -----------------------------------------------------------------------------------------------------
 
 
@@ -286,9 +294,9 @@ class CapturesDiffer(RunnerError):
     message = N_("The two captures are of different tokens, so their cells do not correspond.")
 
 
-def by_name(name: str) -> type[RunnerError]:
+def by_name(name: str) -> type[Told]:
     """The class of this name. Raises LookupError."""
-    kinds = [RunnerError, *RunnerError.__subclasses__()]
+    kinds = [Cancelled, RunnerError, *RunnerError.__subclasses__()]
     kinds += [special for kind in kinds[1:] for special in kind.__subclasses__()]
     return {kind.__name__: kind for kind in kinds}[name]
 

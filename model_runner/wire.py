@@ -111,7 +111,7 @@ class _Writer:
             return {"bytes": self._bytes(value)}
         if isinstance(value, Tensor):
             return {"tensor": self._tensor(value)}
-        if isinstance(value, errors.RunnerError):
+        if isinstance(value, errors.Told):
             return {"error": type(value).__name__, "values": self.plain(value.values)}
         if type(value).__name__ in _BY_NAME and _BY_NAME[type(value).__name__] is type(value):
             fields = {name: self.plain(getattr(value, name)) for name in _fields(type(value))}

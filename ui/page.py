@@ -78,8 +78,6 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
                 raise OneStackOnly(name=runner.info.name)
             capture = choose_attention(capture)
         opened = _resolve(runner, capture)
-    except Cancelled:
-        raise
     except RunnerError as error:
         _loaded()
         write_address()

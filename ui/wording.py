@@ -11,12 +11,12 @@ from ui.i18n import _
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from jobs.address_reading import Unreadable
-    from model_runner.errors import RunnerError
+    from model_runner.errors import Told
 
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def sentence(error: RunnerError | Unreadable) -> str:
+def sentence(error: Told | Unreadable) -> str:
     """What happened, then what to do about it."""
     values = {name: _part(name, value) for name, value in error.values.items()}
     return without_paths(joined(_(error.message), _(error.hint)).format(**values))

@@ -17,7 +17,7 @@ from model_runner.errors import (
     ModelIncomplete,
     OutOfMemory,
     Reason,
-    RunnerError,
+    Told,
     first_line,
 )
 from model_runner.kept import Kept
@@ -102,7 +102,7 @@ def load_runner(
             look(checkpoint.config, Weights(checkpoint.n_bytes, checkpoint.n_parameters))
             loading = _Loading(name, checkpoint, guarded and name not in EMBEDDED, report, check)
             return loading.runner(revision, device, _numbers(checkpoint.config, dtype, device), make_room, kept)
-    except (RunnerError, KeyboardInterrupt, SystemExit):
+    except (Told, KeyboardInterrupt, SystemExit):
         raise
     except torch.OutOfMemoryError as error:
         raise OutOfMemory(stage=N_("moving the model to the device")) from error

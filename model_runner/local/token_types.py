@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from model_runner.errors import RunnerError, TokenizerFails, first_line
+from model_runner.errors import TokenizerFails, Told, first_line
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.plain_forward import text_config
 from model_runner.tokens import Token, second_starts
@@ -63,7 +63,7 @@ def marks_second(tokenizer: Tokenizer) -> bool:
     """
     try:
         pair: Any = tokenizer("a", "b", verbose=False)
-    except (RunnerError, KeyboardInterrupt, SystemExit):
+    except (Told, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a pattern that gives up is a panic of the tokenizers library, no Exception
         raise TokenizerFails(reason=first_line(error)) from error

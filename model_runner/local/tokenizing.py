@@ -10,7 +10,7 @@ from typing import Any
 
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
-from model_runner.errors import ChatTemplateFails, EmptyText, NoChatTemplate, NotText, RunnerError, TokenizerFails
+from model_runner.errors import ChatTemplateFails, EmptyText, NoChatTemplate, NotText, TokenizerFails, Told
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.tokens import Token, visible
 
@@ -46,7 +46,7 @@ def encode(tokenizer: Tokenizer, text: str, *, chat: bool = False, special: bool
         encoded: Any = tokenizer(
             written, return_offsets_mapping=True, verbose=False, add_special_tokens=special and not chat
         )
-    except (RunnerError, KeyboardInterrupt, SystemExit):
+    except (Told, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a pattern that gives up is a panic of the tokenizers library, no Exception
         raise TokenizerFails(reason=_said(error)) from error
@@ -61,7 +61,7 @@ def _in_template(tokenizer: Tokenizer, text: str) -> str:
     turns = [{"role": "user", "content": text}]
     try:
         return str(tokenizer.apply_chat_template(turns, add_generation_prompt=True, tokenize=False))
-    except RunnerError:
+    except Told:
         raise
     except Exception as error:  # a template may raise what it likes
         raise ChatTemplateFails(reason=_said(error)) from error

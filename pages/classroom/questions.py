@@ -15,7 +15,7 @@ from classroom.room import Room
 from classroom.vocabulary import Vocabulary
 from model_runner import RunnerError
 from model_runner.edits import ScaledHead
-from model_runner.errors import Cancelled, OneStackOnly
+from model_runner.errors import OneStackOnly
 from pages.classroom.sidebar import PROBLEM
 from ui import cached, session
 from ui.i18n import _
@@ -42,8 +42,6 @@ def ask(room: Room, kind: str, metric: str = "") -> None:
     """
     try:
         runner = own_runner()
-    except Cancelled:
-        raise
     except RunnerError:  # which the page says by itself
         return
     if runner.info.attentions:  # the page may know an encoder–decoder's, a question does not

@@ -52,8 +52,6 @@ def show_other(opened: PageContext) -> PageContext | None:
             errors = {"error": error_size(check.max_abs_error), "tolerance": error_size(check.tolerance)}
             raise NotVerified(layer=layer, **errors)
         return PageContext(runner, capture, layer, head, None, None)
-    except Cancelled:
-        raise
     except RunnerError as error:
         st.warning(plain("B: " + sentence(error)))
         if isinstance(error, HubNotAsked):

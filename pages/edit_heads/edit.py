@@ -17,7 +17,7 @@ from model_runner import Capture, RunnerError, edit_text
 from model_runner.edit_list import of_attention, toggled
 from model_runner.edit_words import name_of
 from model_runner.edits import Blocked, Edit, Masked, MeanHead, OfAttention, ScaledHead, SharpenedHead, SwappedHeads
-from model_runner.errors import Cancelled, NoLogits
+from model_runner.errors import NoLogits
 from pages.edit_heads import edit_controls
 from pages.edit_heads.edit_texts import Texts, show_texts
 from pages.edit_heads.of_attention import attention_of, check_every_cell, counted, own
@@ -59,8 +59,6 @@ def show_edit(opened: PageContext) -> EditView:
     try:
         check_every_cell(opened, edits)
         after = edited(opened, edits)
-    except Cancelled:
-        raise
     except RunnerError as error:
         with left:
             _show_before(opened, sentence(error), clicked)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import streamlit as st
 
 from analysis.head_names import head_name
-from model_runner import RunnerError
 from model_runner.edit_list import Cell, same_thing, with_edit
 from model_runner.edits import (
     Blocked,
@@ -23,7 +22,7 @@ from model_runner.edits import (
     SwappedHeads,
     check_cells,
 )
-from model_runner.errors import EditNotPossible, NoSuchPlace, Reason
+from model_runner.errors import EditNotPossible, NoSuchPlace, Reason, Told
 from pages.edit_heads.of_attention import counted, named
 from pages.edit_heads.state import MOST_TYPED, Change, EditHeadsState, Where, state
 from ui import edit_list, session
@@ -70,7 +69,7 @@ def ask(opened: PageContext, edits: tuple[Edit, ...]) -> None:
             st.button(label, key="edit_add", type="primary", on_click=_add, args=(lambda: named(opened, make()),))
         st.html(f"<p class='atlas-caption'>{_(MEANINGS[kind])}</p>", width="stretch")
     said = st.empty()  # always there, so that what stands below is not mounted anew
-    problem: RunnerError | None = session.slots().pop(PROBLEM, None)
+    problem: Told | None = session.slots().pop(PROBLEM, None)
     if problem is not None:
         said.warning(plain(sentence(problem)))
 
@@ -81,7 +80,7 @@ def _add(make: Callable[[], Edit]) -> None:
         new = make()
         if same_thing(edits, new) is None and len(edits) >= edit_list.MOST:
             raise EditNotPossible(reason=Reason(LIST_FULL, {"count": len(edits)}))
-    except RunnerError as error:
+    except Told as error:
         session.slots()[PROBLEM] = error  # the run that follows says it
         return
     edit_list.keep(with_edit(edits, new))

@@ -13,7 +13,6 @@ from jobs.continuations import Continuations
 from jobs.equal_words import equal_up_to
 from model_runner import GenerateRequest, RunnerError, Token
 from model_runner.edits import Edit
-from model_runner.errors import Cancelled
 from ui import session
 from ui.i18n import _
 from ui.page import PageContext
@@ -41,8 +40,6 @@ def show_texts(opened: PageContext, edits: tuple[Edit, ...]) -> Texts | None:
     try:
         before = known.get(opened.runner, plain_request, say)
         after = known.get(opened.runner, _request(opened, edits), say)
-    except Cancelled:
-        raise
     except RunnerError as error:
         status.empty()
         words = _("How the text goes on, greedily")

@@ -13,7 +13,7 @@ from analysis.patching import same_text
 from jobs.second_text import Kept, Say, read, suggestion
 from jobs.stages import STAGES
 from model_runner import Capture
-from model_runner.errors import Cancelled, EmptyText, RunnerError
+from model_runner.errors import EmptyText, RunnerError
 from pages.edit_heads.state import MOST_CHARACTERS, SUGGESTED, EditHeadsState, state
 from ui import session
 from ui.i18n import _
@@ -56,8 +56,6 @@ def show_other(opened: PageContext, row: DeltaGenerator) -> Capture | None:
         st.info(plain(_("The second text is empty. Type one with as many tokens as the first: {tokens}.").format(
             tokens=len(opened.capture.tokens))))  # fmt: skip
         return _offer(suggested)
-    except Cancelled:
-        raise
     except RunnerError as error:
         st.warning(plain(sentence(error)))
         return _offer(suggested)

@@ -12,7 +12,6 @@ from jobs.families import KINDS, MODEL_OF, ReadBy, read_by, with_a_model
 from jobs.stages import STAGES
 from model_runner import CaptureRequest, Runner, RunnerError
 from model_runner.edits import Masked
-from model_runner.errors import Cancelled
 from pages.families.state import FamiliesState, state
 from ui import cached, session
 from ui.i18n import _
@@ -44,8 +43,6 @@ def of_every_kind(opened: PageContext) -> dict[Kind, OfKind]:
             request = request_of(kind, len(tokens))
             read = cached.made((*as_loaded, kind, repr(request)), lambda kind=kind, asked=request: _read(kind, asked))
             found[kind] = OfKind(kind, read.mask, read)
-        except Cancelled:
-            raise
         except RunnerError as error:
             mask = ruled_mask(kind, tokens, prefix_length(len(tokens)))
             found[kind] = OfKind(kind, mask, None, _problem(kind, error))

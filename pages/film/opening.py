@@ -13,7 +13,6 @@ from analysis.joined import as_drawn
 from jobs.film import Film
 from jobs.film_ways import Way
 from model_runner import Capture, RunnerError
-from model_runner.errors import Cancelled
 from pages.film.state import FilmState, forced, newest, state
 from pages.film.ways import with_others, written
 from ui import address, session
@@ -37,8 +36,6 @@ def open_film(opened: PageContext) -> tuple[PageContext, Film]:
         film.start(_say)
         capture = film.capture(_say)
         session.jobs().weigh("film", session.kept())
-    except Cancelled:
-        raise
     except RunnerError as error:
         session.slots()["status"].empty()
         address.write()

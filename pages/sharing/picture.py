@@ -10,7 +10,7 @@ import streamlit as st
 from analysis.kv_bytes import Sharing, cache_bytes
 from analysis.sharing import pooled_bytes, shared_counts
 from model_runner import Capture
-from model_runner.errors import Cancelled, RunnerError
+from model_runner.errors import RunnerError
 from model_runner.kv import CachedLayer
 from model_runner.memory import readable
 from model_runner.questions import CacheLayers
@@ -87,8 +87,6 @@ def _cache(opened: PageContext) -> tuple[CachedLayer, ...] | None:
     """What is kept between two tokens; None for a model that reads its text at once."""
     try:
         return asked(opened, CacheLayers(opened.capture.request))
-    except Cancelled:
-        raise
     except RunnerError:
         return None
 

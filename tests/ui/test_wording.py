@@ -10,11 +10,15 @@ import pytest
 
 from analysis.number_text import error_size
 from model_runner import errors
-from model_runner.errors import ModelIncomplete, ModelPickled, NoSuchPlace, OutOfMemory, Reason, RunnerError
+from model_runner.errors import ModelIncomplete, ModelPickled, NoSuchPlace, OutOfMemory, Reason, Told
 from ui import wording
 from ui.wording import joined, number, plain, sentence
 
-ERRORS = [value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, RunnerError)]
+ERRORS = [
+    value
+    for value in vars(errors).values()
+    if isinstance(value, type) and issubclass(value, Told) and value is not Told
+]
 
 
 @pytest.fixture(autouse=True)

@@ -203,7 +203,7 @@ def test_a_download_that_is_given_up_ends_and_leaves_nothing_half(hub: LocalHub,
     def load() -> None:
         try:
             load_runner(NAME, device="cpu", check=check)
-        except RunnerError as error:
+        except Cancelled as error:
             ended.append(error)
 
     thread = threading.Thread(target=load)
