@@ -162,7 +162,6 @@ PLACES = (N_("layer"), N_("head"), N_("position"), N_("token id"))  # what a NoS
 
 class NoSuchPlace(RunnerError):
     message = N_("There is no {what} {value}: this model and text have {count}, counted from 0.")
-    hint = ""
 
 
 class NoWeights(RunnerError):
@@ -196,22 +195,18 @@ class NotVerified(RunnerError):
         "Layer {layer} is not drawn: what was recomputed differs from the model's own output by {error}, more than "
         "rounding can explain ({tolerance})."
     )
-    hint = ""
 
 
 class NotRecoverable(RunnerError):
     message = N_("The vectors of layer {layer} before the rotation cannot be recovered: {reason}.")
-    hint = ""
 
 
 class NoRotation(NotRecoverable):
     message = N_("Layer {layer} has no rotation: its queries and keys do not depend on positions this way.")
-    hint = ""
 
 
 class NoLogits(RunnerError):
     message = N_("The model {name} comes without an output layer, so it predicts no tokens.")
-    hint = ""
 
 
 class AwayFromModel(RunnerError):
@@ -226,7 +221,6 @@ class Unreadable(RunnerError):
 
 class NoAttribution(RunnerError):
     message = N_("What this head adds to the logits cannot be separated in this model: {reason}.")
-    hint = ""
 
 
 class NotSeparable(RunnerError):
@@ -253,7 +247,6 @@ class BadSetting(RunnerError):
     """``setting`` is the field of Sampling that is not possible."""
 
     message = N_("{reason}")
-    hint = ""
 
 
 class BrokenLogits(RunnerError):
@@ -266,7 +259,6 @@ class BrokenLogits(RunnerError):
 
 class BeamWidthInvalid(RunnerError):
     message = N_("A beam search {width} beams wide is not offered; choose from {least} to {most}.")
-    hint = ""
 
 
 # -- edits ----------------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
     """
     session.slots()[PLAIN] = plain_model
     try:
-        runner = own_runner()
+        runner = announced(session.model(), show_stage)
         capture = session.capture(runner, show_stage, edit_list.held() if session.carried() and not plain_model else ())
         if capture.attentions:
             if not two_texts:
@@ -137,10 +137,10 @@ def show_stage(stage: str, done: int, total: int) -> None:
         slots["stop"].button(_("stop loading"), key="stop_loading", on_click=session.set_model, args=(DEFAULT_MODEL,))
 
 
-def own_runner() -> Runner:
-    """The session's; what it is going to be stands there until it is, and where it cannot be. Raises RunnerError."""
+def announced(name: str, say: Callable[[str, int, int], None], side: str = "") -> Runner:
+    """What it is going to be stands there until it is, and where it cannot be. Raises RunnerError."""
     slot, caption = session.slots()["preview"], "<p class='atlas-caption'>{}</p>".format
-    runner = session.runner(session.model(), show_stage, lambda known: slot.html(caption(escape(will_be(known, _)))))
+    runner = session.runner(name, say, lambda known: slot.html(caption(escape(side + will_be(known, _)))))
     slot.empty()
     return runner
 

@@ -19,7 +19,7 @@ from model_runner.errors import OneStackOnly
 from pages.classroom.sidebar import PROBLEM
 from ui import cached, session
 from ui.i18n import _
-from ui.page import PLAIN, PageContext, edited, open_page, own_runner, settle
+from ui.page import PLAIN, PageContext, announced, edited, open_page, settle, show_stage
 from ui.wording import sentence
 
 N_ = str  # marks a text for Babel without translating it here
@@ -41,7 +41,7 @@ def ask(room: Room, kind: str, metric: str = "") -> None:
     What the page itself says, of edits that do not fit the model or of a place that there is not, is not said twice.
     """
     try:
-        runner = own_runner()
+        runner = announced(session.model(), show_stage)
     except RunnerError:  # which the page says by itself
         return
     if runner.info.attentions:  # the page may know an encoder–decoder's, a question does not

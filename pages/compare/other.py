@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from html import escape
 from weakref import ref
 
 import streamlit as st
@@ -16,7 +15,6 @@ from analysis.other_head import other_head
 from analysis.stories import first_head
 from hosting.listed import listed_models
 from jobs.model_name import CUT, model_named
-from jobs.model_preview import in_words as will_be
 from jobs.models_offered import labelled, offered
 from jobs.second_text import Kept, Say, asked
 from jobs.stages import in_words
@@ -28,7 +26,7 @@ from ui import cached, session
 from ui.controls import pick
 from ui.i18n import _
 from ui.inputs import holding, pick_one
-from ui.page import PageContext
+from ui.page import PageContext, announced
 from ui.state import address_of, change, refuse
 from ui.wording import plain, sentence
 
@@ -100,17 +98,9 @@ def _runner(opened: PageContext) -> Runner:
     """Of A where B is of the same model. Raises RunnerError; OneStackOnly for an encoder–decoder."""
     name = state().model
     same = name in ("", session.model())
-    runner = opened.runner if same else _loaded(name)
+    runner = opened.runner if same else announced(name, _say_loading, SIDE)
     if runner.info.attentions:
         raise OneStackOnly(name=runner.info.name)
-    return runner
-
-
-def _loaded(name: str) -> Runner:
-    """What it is going to be stands there until it is, and where it cannot be. Raises RunnerError."""
-    slot, caption = session.slots()["preview"], "<p class='atlas-caption'>{}</p>".format
-    runner = session.runner(name, _say_loading, lambda known: slot.html(caption(escape(SIDE + will_be(known, _)))))
-    slot.empty()
     return runner
 
 

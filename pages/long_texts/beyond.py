@@ -15,7 +15,7 @@ from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
 from pages.long_texts.state import open_text
 from ui import address, edit_list, session
 from ui.i18n import _
-from ui.page import own_runner, show_stage
+from ui.page import announced, show_stage
 from ui.wording import plain, sentence
 
 
@@ -32,7 +32,7 @@ def show_examples() -> None:
 def check_length() -> None:
     """Where the text does not fit, say so, offer to cut it or to stretch the rotation, and end the page here."""
     with suppress(RunnerError):  # any other is said by open_page
-        runner = own_runner()
+        runner = announced(session.model(), show_stage)
         try:
             session.capture(runner, show_stage, edit_list.held() if session.carried() else ())
         except SequenceTooLong as error:
