@@ -29,12 +29,12 @@ def first_page(request: Request) -> RedirectResponse:
 
 
 def maps(request: Request) -> Response:
-    """A map or a part of one, for the session whose ticket comes with the request; made on a thread of its own."""
+    """A map or a part of one, for the session, or its class, whose ticket comes with the request; on its own thread."""
     status, body = DESK.answer(request.headers.get("x-atlas-ticket", ""), request.path_params["place"])
     return Response(body, status, {"cache-control": "no-store"}, "application/octet-stream")
 
 
-WHERE = {"/heads": first_page, "/maps/{place:path}": maps, "/privacy": privacy}
+WHERE = {"/heads": first_page, "/maps/{place:path}": maps, "/join/maps/{place:path}": maps, "/privacy": privacy}
 ROUTES = [Route(f"{BASE}{path}", answer) for path, answer in WHERE.items()]
 CLASSES = classroom_routes(ROOMS, tuple(LANGUAGES), lambda language, words: catalog(language).gettext(words), BASE)
 app = st.App(Path(__file__).parent / "ui" / "entry" / "atlas.py", routes=[*ROUTES, *CLASSES], **options())

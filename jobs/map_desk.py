@@ -1,8 +1,9 @@
 """Where browsers ask for maps and parts of long ones by HTTP, each with the ticket of its own session.
 
-A ticket is 256 random bits that stand for one text as one session sees it. It goes to that session's page alone, over
-its own connection, and comes back as a header: no address, history or log holds it, and a page from elsewhere cannot
-send one. Knows no torch: the server imports it before any engine.
+A ticket is 256 random bits that stand for one text as one session sees it. It goes to that session's page, and to the
+phones of those to whom it is shown in a room, over their own connections, and comes back as a header: no address,
+history or log holds it, and a page from elsewhere cannot send one. Knows no torch: the server imports it before any
+engine.
 """
 
 from __future__ import annotations

@@ -20,8 +20,7 @@ from ui.frame import Entry
 from ui.i18n import _
 from ui.wording import plain
 
-# of the session's slots: the view of the page, the words of a lesson's step, and whether a picture is here alone
-SHOWN, LESSON, APART = "shown", "lesson", "apart"
+SHOWN, LESSON = "shown", "lesson"  # of the session's slots: the view of the page, the words of a lesson's step
 POLL = "poll"  # of what is shown, where it is a question and no page
 
 
@@ -55,7 +54,7 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
-    for name in (SHOWN, LESSON, APART):
+    for name in (SHOWN, LESSON):
         session.slots().pop(name, None)
     room.board.turn(shown)
     room.wake()  # that another page comes is told before it has drawn anything
@@ -63,9 +62,8 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
         run()
     caption = " · ".join(filter(None, [_model_name(), session.slots().get(SHOWN, "")]))
     link = address_of_page(entry.address, room.code)
-    words, apart = session.slots().get(LESSON, ""), session.slots().get(APART, False)
     text = room.poll.question.text if shown["page"] == POLL and room.poll else session.text()
-    room.board.settle(text=text, caption=caption, address=link, words=words, apart=apart)
+    room.board.settle(text=text, caption=caption, address=link, words=session.slots().get(LESSON, ""))
     room.wake()
 
 

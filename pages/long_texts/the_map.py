@@ -55,14 +55,8 @@ def show_map(opened: PageContext) -> LongMapView:
         selected=None if opened.query is None else (opened.query, opened.key),
         texts=translated(long_map.TEXTS),
     )
-    mount(
-        long_map.SOURCE,
-        payload,
-        key="long_map",
-        on={"cell": _pin, "window": _look, "refused": lambda _ticket: None},
-        followed=False,  # its tiles come for this session alone
-    )
-    session.slots()["apart"] = True
+    on = {"cell": _pin, "window": _look, "refused": lambda _ticket: None}
+    mount(long_map.SOURCE, payload, key="long_map", on=on)
     return LongMapView(served, window, held.pooling, held.color == "log", far)
 
 

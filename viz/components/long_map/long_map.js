@@ -1,5 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
 import { ramp, readTheme } from "../shared/theme.js"
 import { wordOf } from "../shared/pixels.js"
@@ -22,7 +23,7 @@ const RESTS = 500 // milliseconds after which the view is told
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".long-map", { create, receive, draw, end })
+  return mounted(host, ".long-map", { create, receive, draw, end, follow })
 }
 
 function create(root) {
@@ -126,6 +127,23 @@ function arrange(state) {
     selected: selected ? selected.join() : "", geometry: JSON.stringify({ x: plot.x, y: plot.y, width: plot.width, height: plot.height }),
   })
   markPainted(root)
+  pointed(state, { of: partOf(meta), view, hovered: state.hovered, selected, words: parts.words.value })
+}
+
+const partOf = ({ layer, head, tokens }) => [layer, head, tokens]
+
+// What somebody else looks at in a map of the same head: the view, the pinned cell, the one under the pointer, the search.
+/** @param {State} state */
+function follow(state, { of, view, hovered, selected, words }) {
+  if (String(of) !== String(partOf(state.meta))) return
+  chosen(state, "selected", selected)
+  Object.assign(state, { view, hovered, selected })
+  if (state.parts.words.value !== words) {
+    state.parts.words.value = words
+    state.found = find(state.index, words)
+  }
+  arrange(state)
+  if (state.layout) showTip(state)
 }
 
 function actions(state) {

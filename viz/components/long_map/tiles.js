@@ -6,6 +6,7 @@ import { paintPixels } from "../shared/pixels.js"
 import { nameOf, SIDE } from "./pyramid.js"
 
 const AT_ONCE = 3
+const AGAIN = 1000 // milliseconds, where the server could not be asked or has too much to do
 const MOST = 200 // tiles that are kept, the last used ones: 100 MB
 
 // `changed` is called when a tile has come, `refused` when the ticket is no longer valid.
@@ -53,7 +54,11 @@ async function fly(store, name) {
   if (store.closed || flight.signal.aborted) return next(store)
   if (data.refused) return store.refused()
   if (data.bytes) keep(store, name, data.bytes)
-  else store.missing.add(name)
+  else if (data.none) store.missing.add(name)
+  else {
+    setTimeout(() => next(store), AGAIN)
+    return
+  }
   store.changed()
   next(store)
 }
