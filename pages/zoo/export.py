@@ -70,7 +70,7 @@ def _tables(maps: Maps) -> dict[str, pd.DataFrame]:
             tables[heading] = map_table(head_view(maps.opened, rival.found.difference, maps.view.window, maps.start))
     data = [[float(getattr(one, row)) for one in named.values()] for row in ROWS]
     tables[_("Numbers")] = pd.DataFrame(data, index=[_(label) for label in ROWS.values()], columns=list(named))
-    for rival in (one for one in _rivals(maps) if one.variant.needs_layer):
+    for rival in (one for one in _rivals(maps) if one.variant.name == "mla"):
         rows = kept_here(maps.opened, rival.values["rank"])
         data = [[one.numbers, one.n_bytes] for one in rows]
         names = [_("numbers"), _("bytes")]

@@ -247,25 +247,6 @@ def test_a_model_with_a_bias_says_that_kernels_leave_it_out(folder_of):
     assert "what this model adds to its scores or caps them by is left out" in html(app)
 
 
-# -- what is taken away -----------------------------------------------------------------------------------------------
-
-
-def test_the_files_and_the_lines_hold_the_maps(offered):
-    tables, take = offered(variant="polaformer", beside="delta", **{"values.polaformer.power": "150"})
-    first = substituted(head(), BY_NAME["polaformer"], {"power": 150, "opposite": 0})
-    second = substituted(head(), BY_NAME["delta"], {})
-    assert list(tables)[:3] == ["PolaFormer", "DeltaNet", "softmax"]
-    close(tables["PolaFormer"].to_numpy(), first.weights)
-    assert "polaformer (power 150, opposite 0) in the place of softmax, substituted, not trained" in take.csv
-    np.testing.assert_allclose(take.arrays["second_output"], second.output)
-    np.testing.assert_allclose(take.arrays["first_difference"], first.difference)
-    names: dict[str, Any] = {}
-    exec(compile(take.snippet, "snippet", "exec"), names)
-    np.testing.assert_allclose(names["first"].weights, first.weights)
-    assert names["second"].error == pytest.approx(second.error)
-    assert "substituted" in take.svg
-
-
 def test_a_switch_that_is_told_what_it_is_already_leaves_no_edit_in_the_address(monkeypatch):
     """Of a run that was cut off Streamlit (1.67) forgets the switch; what it is told next is a change to it."""
     shown = st.toggle
