@@ -1,14 +1,22 @@
-"""What a reader must never see, at an address or with a text."""
+"""What a reader must never see, at an address or with a text, in the tables and in the files that the page offers."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from unittest.mock import patch
 
+import pandas as pd
 from streamlit.testing.v1 import AppTest
 
+from analysis.number_text import plain_number
 from pages.entries import ENTRIES
 from tests.ui.driving import open_app
+from tests.ui.taken import taken
+from ui import view
+from ui.page import PageContext
+from ui.view import View
 
 
 class Heard(logging.Handler):
@@ -29,7 +37,8 @@ def tracebacks_at(page: str, address: Mapping[str, str]) -> list[str]:
     with_heard = Heard()
     logging.getLogger().addHandler(with_heard)
     try:
-        app = open_app(page=page, checked=False, **address)
+        with _menus_open():
+            app = open_app(page=page, checked=False, **address)
         found = _exceptions(app)
         return [*found, *with_heard.said] or _exceptions(open_app(page=page, checked=False, **app.query_params))
     finally:
@@ -39,6 +48,25 @@ def tracebacks_at(page: str, address: Mapping[str, str]) -> list[str]:
 def tracebacks_of(text: str, number: int) -> list[str]:
     """Of a page, in turn, opened with this text."""
     return tracebacks_at(ENTRIES[number % len(ENTRIES)].file, {"text": text})
+
+
+@contextmanager
+def _menus_open() -> Iterator[None]:
+    """All that stands in the two menus of a page's head is made with the page; no reader opens them here."""
+    with patch.object(view, "show_tables", _make_tables), patch.object(view, "show_take_away", _make_files):
+        yield
+
+
+def _make_tables(tables: Callable[[], dict[str, pd.DataFrame]]) -> None:
+    for table in tables().values():
+        table.map(plain_number)
+
+
+def _make_files(opened: PageContext, shown: View) -> None:
+    offered = taken(opened, shown)
+    compile(offered.snippet, "snippet", "exec")
+    for make in (offered.page, offered.table, offered.numbers, *shown.files.values()):
+        make()
 
 
 def _exceptions(app: AppTest) -> list[str]:
