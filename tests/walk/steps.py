@@ -103,10 +103,9 @@ def _click(page: Page, rng: random.Random, control: Control, spot: Spot) -> Step
 
 
 def _canvas(page: Page, rng: random.Random, control: Control, spot: Spot) -> Step:
-    if rng.random() < 0.6:
+    if rng.random() < 0.6 or not page.evaluate("index => walk.focus(index)", control.index):
         page.mouse.click(*spot)
         return Step(f"click {control} at {spot}")
-    page.evaluate("index => walk.focus(index)", control.index)
     keys = [rng.choice(("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End")) for _ in range(3)]
     for key in (*keys, "Enter"):
         page.keyboard.press(key)

@@ -234,7 +234,7 @@
     return [end("min", -1e9), end("max", 1e9)]
   }
 
-  const focus = (index) => found[index].node.focus()
+  const focus = (index) => (found[index].node.focus(), found[index].node === found[index].node.getRootNode().activeElement)
   const same = (index) => found[index].node.isConnected
 
   // -- what is shown ------------------------------------------------------------------------------------------------

@@ -116,11 +116,13 @@ class Walk:
             self.stopped.add(urlsplit(page.url).path)
         problems = broken(page, step) if self._rest(page) else []
         problems += [*self.watch.errors, *(f"asked outside: {url}" for url in self.watch.outside)]
+        if problems or self._logged():
+            self._stumble(page, [*problems, *self._logged()])
+
+    def _logged(self) -> list[str]:
+        """The end of the server's log, where it has a traceback."""
         log = self.server.log.read_bytes()[self.logged :].decode(errors="replace")
-        if problems or "Traceback (most recent call last)" in log:
-            problems.append(f"the server's log:\n{log[-3000:]}")
-        if problems:
-            self._stumble(page, problems)
+        return [f"the server's log:\n{log[-3000:]}"] if "Traceback (most recent call last)" in log else []
 
     def _rest(self, page: Page) -> bool:
         """Wait until the page is at rest; False where work goes on that is looked at meanwhile, such as a race."""
@@ -129,7 +131,7 @@ class Walk:
         try:
             page.wait_for_function(AT_REST, arg=AT_WORK, timeout=2 * PATIENCE, polling=60)
         except Late:
-            self._stumble(page, ["the page does not come to rest"])
+            self._stumble(page, ["the page does not come to rest", *self._logged()])
         return page.evaluate("walk.atRest() && !walk.working()")
 
     def _open_anew(self, page: Page) -> None:
