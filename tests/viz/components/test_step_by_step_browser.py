@@ -154,6 +154,31 @@ def test_a_covered_cell_is_shown_by_a_click(mount):
     expect(cell(page, 1, 2)).not_to_have_text("?")
 
 
+def test_the_numbers_of_a_step_are_walked_over_explained_and_uncovered_by_keys(mount):
+    page = mount(SOURCE, steps(step="q"), style=WIDE)
+    page.locator(".stage .matrix:not(.result) input").last.focus()
+    page.keyboard.press("Tab")
+    expect(cell(page, 0, 0)).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")  # there is nothing above the first row
+    expect(cell(page, 0, 2)).to_be_focused()
+    expect(page.locator(".sum")).to_contain_text(cell(page, 0, 2).text_content())
+    expect(page.locator(".spoken")).to_have_text(page.locator(".sum").text_content())
+    page.keyboard.press("Tab")
+    expect(page.locator(".result td:focus")).to_have_count(0)
+    page.keyboard.press("Shift+Tab")
+    expect(cell(page, 0, 2)).to_be_focused()
+    page.get_by_role("button", name="What comes here?").click()
+    expect(cell(page, 0, 2)).to_have_text("?")
+    cell(page, 0, 2).focus()
+    page.keyboard.press("Enter")
+    expect(cell(page, 0, 2)).not_to_have_text("?")
+    expect(cell(page, 0, 1)).to_have_text("?")
+
+
 def test_a_class_is_asked_for_a_covered_number_with_all_it_is_made_of_and_a_second_click_shows_it(mount):
     page = mount(SOURCE, steps(ask=True, room=True), style=WIDE)
     asks = page.get_by_role("button", name="Ask the class for this number")

@@ -22,6 +22,7 @@ export function matrixView(matrix, how) {
   const head = element("tr", {}, element("td"), ...shown.columns.map((column) => element("th", { scope: "col", title: column, textContent: column })))
   const cells = shown.values.map((row, i) => row.map((_, j) => {
     const cell = element("td", { "data-row": i, "data-column": j })
+    if (result && !edit) cell.tabIndex = i || j ? -1 : 0 // the arrow keys go on from there, see cells.js
     if (edit) {
       const label = fill(texts.cell_name, { matrix: matrix.name, row: shown.rows[i], column: shown.columns[j] })
       cell.append(element("input", { type: "text", inputmode: "decimal", autocomplete: "off", "aria-label": label }))

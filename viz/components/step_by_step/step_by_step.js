@@ -1,9 +1,10 @@
 import { chosen, reconcile } from "../shared/choice.js"
-import { closest, element } from "../shared/dom.js"
+import { element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { smallChain } from "./arithmetic.js"
+import { listenToCells } from "./cells.js"
 import { askable, classQuestion } from "./class_question.js"
 import { without, withEdits } from "./edits.js"
 import { explained } from "./explain.js"
@@ -35,7 +36,7 @@ const STEP_TIME = 5000 // and at most on a step
 const TYPING_TIME = 300 // until the host is told what was typed last
 
 function create(root) {
-  const state = /** @type {any} */ ({ root, frame: 0, asking: 0, playing: 0, typing: 0, turning: 0, turned: "", at: null, picked: null, revealed: new Set(), focused: null, act: { editTo, stop, follow } })
+  const state = /** @type {any} */ ({ root, frame: 0, asking: 0, playing: 0, typing: 0, turning: 0, turned: "", at: null, picked: null, revealed: new Set(), focused: null, act: { editTo, stop, follow, point, choose } })
   const button = (name, does) => {
     const made = element("button", { type: "button", className: name })
     made.addEventListener("click", does)
@@ -60,7 +61,8 @@ function create(root) {
   state.live = element("div", { className: "spoken", "aria-live": "polite" })
   state.announce = announcer(state.live)
   root.replaceChildren(state.knobRow, state.bar, state.way, state.title, state.stage, state.slideRow, state.problem, state.sum, state.live)
-  listen(state)
+  listenToCells(state)
+  listenToTyping(state)
   return state
 }
 
@@ -222,6 +224,16 @@ function askWhat(state, ask) {
   refresh(state)
 }
 
+function choose(state, at) {
+  stop(state)
+  // what a class can be asked is shown by a second click only
+  const waits = mayAsk(state) && coveredAt(state, at) && String(at) !== String(state.picked)
+  if (state.ask && !waits) state.revealed.add(`${state.step} ${at[0]} ${at[1]}`)
+  state.at = state.picked = at
+  refresh(state)
+  state.announce(state.sum.textContent)
+}
+
 function point(state, at) {
   if (String(at) === String(state.at)) return
   state.at = at
@@ -273,28 +285,4 @@ function follow(state) {
     placeKnobs(state)
     refresh(state)
   })
-}
-
-/** @param {State} state */
-function listen(state) {
-  const { stage } = state
-  /** @type {(event: Event) => [number, number] | null} */
-  const cellUnder = (event) => {
-    const cell = closest(event, ".result td[data-row]")
-    return cell && [Number(cell.dataset.row), Number(cell.dataset.column)]
-  }
-  stage.addEventListener("pointerover", (event) => event.pointerType !== "touch" && !state.playing && point(state, cellUnder(event)))
-  stage.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && !state.playing && point(state, null))
-  stage.addEventListener("click", (event) => {
-    const at = cellUnder(event)
-    if (!at) return
-    stop(state)
-    // what a class can be asked is shown by a second click only
-    const waits = mayAsk(state) && coveredAt(state, at) && String(at) !== String(state.picked)
-    if (state.ask && !waits) state.revealed.add(`${state.step} ${at[0]} ${at[1]}`)
-    state.at = state.picked = at
-    refresh(state)
-    state.announce(state.sum.textContent)
-  })
-  listenToTyping(state)
 }

@@ -9,6 +9,7 @@ const ASK = "ask_class"
 const NEXT = {
   open_room: "class_code", hide_code: ASK, reveal: POLL, vote_again: POLL, drop_poll: ASK, end_room: "room_closed",
   ask_next: POLL, ask_where: POLL, ask_ablate: POLL, ask_head: POLL, lesson_ask: POLL,
+  pass: POLL, // of Step by step, by its class
 }
 
 /** @param {AbortSignal} signal */
@@ -31,9 +32,11 @@ export function followKeysOfRoom(signal) {
   }
   const onClick = (event) => {
     stop()
-    const button = event.detail === 0 && event.target instanceof Element ? event.target.closest("button") : null
-    const held = button?.closest("[class*=st-key-]")?.className.match(/st-key-(\w+)/)?.[1] ?? ""
-    if (!button || !(held in NEXT)) return
+    const path = event.detail === 0 ? event.composedPath().filter((node) => node instanceof HTMLElement) : []
+    const button = path.find((node) => node.matches("button")) // of a figure, perhaps
+    const names = path.flatMap((node) => node.className.match(/st-key-(\w+)/)?.[1] ?? node.className)
+    const held = names.find((name) => name in NEXT)
+    if (!button || !held) return
     pressed = button
     next = NEXT[held]
     observer.observe(document.body, { subtree: true, childList: true })

@@ -1,0 +1,52 @@
+// The numbers that a step makes, one by one: under the pointer, at a click, or by the arrow keys and Enter.
+
+import { closest } from "../shared/dom.js"
+import { plainKey } from "../shared/shell.js"
+/** @import { State } from "./payload" */
+
+const RESULT_CELL = ".result td[data-row]"
+const ARROWS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
+
+/** @type {(cell: HTMLElement) => [number, number]} */
+const placeIn = (cell) => [Number(cell.dataset.row), Number(cell.dataset.column)]
+
+/** @param {State} state */
+export function listenToCells(state) {
+  const { stage, act } = state
+  /** @type {(event: Event) => [number, number] | null} */
+  const cellUnder = (event) => {
+    const cell = closest(event, RESULT_CELL)
+    return cell && placeIn(cell)
+  }
+  stage.addEventListener("pointerover", (event) => event.pointerType !== "touch" && !state.playing && act.point(state, cellUnder(event)))
+  stage.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && !state.playing && act.point(state, null))
+  stage.addEventListener("click", (event) => {
+    const at = cellUnder(event)
+    if (at) act.choose(state, at)
+  })
+  stage.addEventListener("keydown", (event) => onCellKey(state, event))
+  stage.addEventListener("focusout", (event) => event.target.matches(RESULT_CELL) && !event.relatedTarget?.matches(RESULT_CELL) && !state.playing && act.point(state, null))
+}
+
+function onCellKey(state, event) {
+  const cell = event.target
+  if (!cell.matches(RESULT_CELL) || !plainKey(event)) return
+  const [row, column] = placeIn(cell)
+  const step = ARROWS[event.key]
+  if (event.key === "Enter" || event.key === " ") state.act.choose(state, [row, column])
+  else if (step) walkTo(state, cell, row + step[0], column + step[1])
+  else return
+  event.preventDefault()
+}
+
+// To the number there, if there is one: it takes the keyboard and is explained.
+function walkTo(state, from, row, column) {
+  const to = from.closest("table").querySelector(`td[data-row="${row}"][data-column="${column}"]`)
+  if (!to) return
+  state.act.stop(state)
+  from.tabIndex = -1
+  to.tabIndex = 0
+  to.focus()
+  state.act.point(state, [row, column])
+  state.announce(state.sum.textContent)
+}
