@@ -33,12 +33,13 @@ from pages.masks.state import (
     values_of,
 )
 from ui import session
-from ui.components import mount
+from ui.components import mount, to_class
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.state import change
 from ui.wording import joined, number
 from viz.chart import Line, Lines
+from viz.components.chart import chart as still_chart
 from viz.components.mask_gallery import mask_gallery
 from viz.curves import CONFIG, page_figure
 
@@ -200,6 +201,7 @@ def _show_cost(
     )
     drawn: Any = page_figure(chart)
     drawn.update_yaxes(dtick=3)
+    to_class(still_chart.SOURCE, still_chart.payload(chart, label=chart.y_title), key="mask_cost", title=chart.y_title)
     st.plotly_chart(drawn, key="mask_cost", config=CONFIG)
     return costs
 
