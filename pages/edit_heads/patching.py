@@ -218,7 +218,8 @@ def _show_cell(opened: PageContext, setting: Setting, found: PatchMap) -> None:
     heads = (_("logit of {first} − logit of {second}").format(first=first, second=second), _("of the way"))
     body = "".join(f"<tr><th>{escape(a)}</th><td>{b}</td><td>{c}</td></tr>" for a, b, c in lines)
     head = "".join(f"<th>{part}</th>" for part in heads)
-    st.html(f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>")
+    table = f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
+    show_html(table, key="patch_numbers")
 
 
 def _signed(value: float) -> str:

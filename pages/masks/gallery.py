@@ -33,7 +33,7 @@ from pages.masks.state import (
     values_of,
 )
 from ui import session
-from ui.components import mount, to_class
+from ui.components import mount, show_html, to_class
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.state import change
@@ -186,7 +186,7 @@ def _show_cost(
         return mask_cost(of, values if of is pattern else {}, n, work, causal=causal)
 
     costs = tuple((cost(pattern, n), cost(full, n)) for n in LENGTHS)
-    st.html(f"<p class='atlas-caption'>{escape(words)}</p>{_cost_table(costs)}")
+    show_html(f"<p class='atlas-caption'>{escape(words)}</p>{_cost_table(costs)}", key="mask_costs")
     curves = [
         Line(_("full"), CURVE, [cost(full, n).multiply_adds for n in CURVE], dash="dot"),
         Line(_(choice.label), CURVE, [cost(pattern, n).multiply_adds for n in CURVE]),

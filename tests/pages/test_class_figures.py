@@ -22,11 +22,16 @@ def opened(**address: str) -> tuple[AppTest, Room]:
     "page, address, keys",
     [
         ("heads", {}, {"next_token"}),
-        ("masks", {"masks.pattern": "window"}, {"mask_cost"}),
+        ("masks", {"masks.pattern": "window"}, {"mask_cost", "mask_costs"}),
         ("steps", {"steps.view": "softmax"}, {"softmax_tree", "softmax_adaptive"}),
         ("compare", {"compare.view": "metrics"}, {"compare_metrics"}),
+        ("edit_heads", {"edit_heads.view": "effects"}, {"effects_table", "effects_agreement"}),
         ("edit_heads", {"edits": "ScaledHead(4,2,0.0)"}, {"next_change", "edit_texts"}),
-        ("zoo", {"zoo.variant": "titans_mag"}, {"first_flow", "first_parts"}),
+        ("families", {"families.view": "known"}, {"known_models"}),
+        ("block", {"block.view": "ffn"}, {"ffn_units"}),
+        ("zoo", {"zoo.view": "flash"}, {"tiles_longer"}),
+        ("zoo", {"zoo.view": "cost"}, {"zoo_costs"}),
+        ("zoo", {"zoo.variant": "titans_mag"}, {"first_flow", "first_parts", "zoo_numbers"}),
     ],
 )
 def test_figures_of_html_and_charts_are_on_the_phones(page, address, keys):
