@@ -16,6 +16,7 @@ from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 
 from ui import address, session
 from viz.components.source import Source
+from viz.components.still import still
 
 _SHOWN, _LEFT = "page_shown", "page_left"
 
@@ -79,6 +80,12 @@ def to_class(source: Source, payload: bytes, *, key: str, title: str = "", adds:
     if (room := session.room()) is not None:
         room.board.figure(key, source, payload, title=title, adds=adds)
         room.wake()
+
+
+def show_html(html: str, *, key: str) -> None:
+    """A figure that is HTML, which the app made; those who follow this page in a room see its elements too."""
+    st.html(html)
+    to_class(still.SOURCE, still.payload(html), key=key)
 
 
 def _unheard(key: str, told: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -12,16 +12,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from jobs.address_reading import Unreadable, read, whole
-from jobs.address_value import (
-    Setting,
-    State,
-    address_of,
-    default_of,
-    fields,
-    setting_of,
-    type_of,
-    write,
-)
+from jobs.address_value import Setting, State, address_of, default_of, fields, setting_of, type_of, write
 from ui import address, told
 from ui.wording import sentence
 

@@ -14,6 +14,7 @@ from analysis.number_text import error_size
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
 from ui import cached, head_views, session
+from ui.components import show_html
 from ui.head_export import head_view
 from ui.head_views import DrawnHead, draw_head, map_table
 from ui.i18n import _
@@ -104,14 +105,10 @@ def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
     Of an encoder, which has no next token, the tokens at the pinned place.
     """
     change = change_at(opened.capture, after, opened.query)
-    st.html(
-        next_token_changes(
-            [opened.runner.token_text(token) for token in change.ids],
-            list(change.before),
-            list(change.after),
-            heading=output_name(change.position),
-            beside=_("KL {kl} nats").format(kl=f"{change.kl:.3g}"),
-            texts=translated(TEXTS),
-        )
-    )
+    words = [opened.runner.token_text(token) for token in change.ids]
+    bars = next_token_changes(
+        words, list(change.before), list(change.after), heading=output_name(change.position),
+        beside=_("KL {kl} nats").format(kl=f"{change.kl:.3g}"), texts=translated(TEXTS),
+    )  # fmt: skip
+    show_html(bars, key="next_change")
     return change

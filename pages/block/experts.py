@@ -14,7 +14,7 @@ from model_runner.errors import OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting, Routed, Routing
 from pages.block.state import BlockState, Source, state
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_html
 from ui.controls import choose, pick
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
@@ -76,7 +76,7 @@ def show_experts(opened: PageContext) -> ExpertsView | None:
     with left:
         _heading(_("Who works on which token"))
         mount(layer_head_map.SOURCE, payload, key="expert_picks", on={"head": _open_token})
-        st.html(held_table(parameters(found, place), found.layers[place]))
+        show_html(held_table(parameters(found, place), found.layers[place]), key="held_experts")
     with right:
         _heading(_("How the work is shared out"))
         load = loads(found)

@@ -15,7 +15,7 @@ from model_runner.errors import NoSuchPlace
 from pages.block.state import BlockState, Shade, state
 from pages.block.which_text import one_text
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_html
 from ui.controls import choose
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
@@ -141,7 +141,7 @@ def _open(found: LensMap, read: int) -> Callable[[list[int] | None], None]:
 def _show_cell(opened: PageContext, found: LensMap, row: int, position: int) -> None:
     """What the lens says there, and how it comes about over the layers."""
     chances = found.probabilities[row, position]
-    st.html(
+    show_html(
         next_token_bars(
             [opened.runner.token_text(int(token)) for token in found.ids[row, position]],
             chances.tolist(),
@@ -149,7 +149,8 @@ def _show_cell(opened: PageContext, found: LensMap, row: int, position: int) -> 
             heading=row_labels(found)[row],
             after=f"{found.tokens[position]} ({opened.first + position})",
             texts=translated(TEXTS),
-        )
+        ),
+        key="lens_next",
     )
     words = _("The model’s own choice here, {token}, has {share} in this row: place {rank}.")
     said = words.format(

@@ -19,6 +19,7 @@ from model_runner import Runner
 from pages.compare.names import names_of
 from pages.compare.state import state
 from ui import cached, session
+from ui.components import show_html
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.what_if import output_name
@@ -50,7 +51,7 @@ class Predictions:
 def show_metrics(opened: PageContext, other: PageContext) -> tuple[MetricPair, ...]:
     """One row a metric: its definition, both heads, and the difference."""
     found = metric_pairs(opened, other)
-    st.html(metrics_html(found, *names_of(opened, other, layers=state().layers)))
+    show_html(metrics_html(found, *names_of(opened, other, layers=state().layers)), key="compare_metrics")
     words = _(
         "Means over the tokens of each side as it is cut: a finer cut has more and shorter tokens, and so other means."
     )
@@ -131,7 +132,7 @@ def show_next(opened: PageContext, other: PageContext) -> Predictions:
         lambda: next_pair((opened.capture, other.capture), (positions[0], positions[1]), words, count=SHOWN),
     )
     found = Predictions(pair, places)
-    st.html(next_html(found, *names_of(opened, other, heads=False)))
+    show_html(next_html(found, *names_of(opened, other, heads=False)), key="compare_next")
     same = other.capture is opened.capture
     words_of = _("Both sides are one model on one text. Choose another text or model for B.") if same else _about(found)
     st.html(f"<p class='atlas-caption'>{words_of}</p>")

@@ -12,6 +12,7 @@ from analysis.alignment import Piece, aligned
 from model_runner import Capture
 from pages.compare.names import is_written, model_of
 from ui import cached
+from ui.components import show_html
 from ui.i18n import _
 from ui.page import PageContext, translated
 from viz.aligned_tokens import TEXTS, Block, aligned_tokens
@@ -57,7 +58,7 @@ def show_tokens(opened: PageContext, other: PageContext) -> Cuts | None:
         st.info(words.format(most=f"{MOST_TOKENS:,}", count=f"{longest:,}"))
         return None
     found = cuts_of(opened, other)
-    st.html(strips(found))
+    show_html(strips(found), key="aligned_tokens")
     st.html(f"<p class='atlas-caption'>{_about(opened, other, found)}</p>")
     table = counts_table(found)
     st.table(table.map(lambda value: f"{value:.2f}".removesuffix(".00")))

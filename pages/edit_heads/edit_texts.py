@@ -14,6 +14,7 @@ from jobs.equal_words import equal_up_to
 from model_runner import GenerateRequest, RunnerError, Token
 from model_runner.edits import Edit
 from ui import session
+from ui.components import show_html
 from ui.i18n import _
 from ui.page import PageContext
 from ui.wording import sentence
@@ -55,7 +56,8 @@ def show_texts(opened: PageContext, edits: tuple[Edit, ...]) -> Texts | None:
         Way(_("before"), "", [token.text for token in before]),
         Way(_("after"), "", [token.text for token in after]),
     ]
-    st.html(continuations(ways, differs_at=differs, heading=_("How the text goes on, greedily"), beside=beside))
+    heading = _("How the text goes on, greedily")
+    show_html(continuations(ways, differs_at=differs, heading=heading, beside=beside), key="edit_texts")
     return Texts(before, after, differs)
 
 

@@ -18,7 +18,7 @@ from jobs.pull import Pull
 from pages.edit_heads.of_attention import say_after_what
 from pages.edit_heads.tokens import show_tokens, token_of
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_html
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.progressive import progressive, show_progress
@@ -203,10 +203,11 @@ def _show_ranking(opened: PageContext, effects: Effects, layers: Pull[LayerEffec
     rank = escape(_("rank"))
     head = "".join(f"<th>{escape(_(answer.label))}</th><th class='rank'>{rank}</th>" for answer in ANSWERS)
     heading, aside = escape(_("The heads that matter most")), escape(_("by the size of what is lost"))
-    st.html(
+    show_html(
         f"<div class='atlas-head'><b>{heading}</b> <span>{aside}</span></div>"
         f"<div class='atlas-wide'><table class='atlas-costs atlas-ranks'><thead><tr><th>{escape(_('head'))}</th>{head}"
-        f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
+        key="effects_table",
     )
 
 
@@ -264,8 +265,9 @@ def _show_agreement(effects: Effects) -> None:
         "write much and not matter for this token. Ablation asks the model itself, but other heads may stand in for "
         "the one that is gone."
     )
-    st.html(
+    show_html(
         f"<div class='atlas-head'><b>{heading}</b> <span>{aside}</span></div>"
         f"<table class='atlas-costs atlas-ranks'><tbody>{rows}</tbody></table>"
-        f"<p class='atlas-caption' style='margin-top:0.5rem'>{escape(note)}</p>"
+        f"<p class='atlas-caption' style='margin-top:0.5rem'>{escape(note)}</p>",
+        key="effects_agreement",
     )

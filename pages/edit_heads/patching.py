@@ -23,7 +23,7 @@ from pages.edit_heads.second_text import show_other
 from pages.edit_heads.state import EditHeadsState, Way, state
 from pages.edit_heads.tokens import show_tokens, token_of
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_html
 from ui.controls import choose, pick
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -218,7 +218,8 @@ def _show_cell(opened: PageContext, setting: Setting, found: PatchMap) -> None:
     heads = (_("logit of {first} − logit of {second}").format(first=first, second=second), _("of the way"))
     body = "".join(f"<tr><th>{escape(a)}</th><td>{b}</td><td>{c}</td></tr>" for a, b, c in lines)
     head = "".join(f"<th>{part}</th>" for part in heads)
-    st.html(f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>")
+    table = f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
+    show_html(table, key="patch_numbers")
 
 
 def _signed(value: float) -> str:
@@ -236,14 +237,15 @@ def _show_next(opened: PageContext, setting: Setting) -> None:
     """The likeliest next tokens after either text."""
     first, second = (setting.other, setting.plain) if setting.reversed else (setting.plain, setting.other)
     tokens = likely_tokens(first, second, SHOWN)[: SHOWN + 1]
-    st.html(
+    show_html(
         next_token_changes(
             [opened.runner.token_text(token) for token in tokens],
             list(shares(first, tokens)),
             list(shares(second, tokens)),
             heading=_("Next token"),
             texts=translated(TEXTS) | {"before": _("this text"), "after": _("second text")},
-        )
+        ),
+        key="patch_next",
     )
 
 

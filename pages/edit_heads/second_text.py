@@ -16,6 +16,7 @@ from model_runner import Capture
 from model_runner.errors import EmptyText, RunnerError
 from pages.edit_heads.state import MOST_CHARACTERS, SUGGESTED, EditHeadsState, state
 from ui import session
+from ui.components import show_html
 from ui.i18n import _
 from ui.inputs import holding
 from ui.page import PageContext
@@ -117,7 +118,7 @@ def _show_both(capture: Capture, other: Capture) -> None:
     near = [
         len(differ) <= WHOLE or any(differ[max(0, place - AROUND) : place + AROUND + 1]) for place in range(len(differ))
     ]
-    st.html(
+    show_html(
         text_pair(
             [token.text for token in capture.tokens],
             [token.text for token in other.tokens],
@@ -125,7 +126,8 @@ def _show_both(capture: Capture, other: Capture) -> None:
             differ=differ,
             shown=near,
             label=_("Both texts token under token; where they differ, both are marked."),
-        )
+        ),
+        key="both_texts",
     )
 
 

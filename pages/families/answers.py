@@ -16,6 +16,7 @@ from jobs.families import Guess, ReadBy
 from pages.families.readings import PREFIX, hidden_word, prefix_length
 from pages.families.state import FamiliesState
 from ui import place, session
+from ui.components import show_html
 from ui.controls import pick, slider
 from ui.i18n import _
 from ui.inputs import choose_one, holding
@@ -102,11 +103,12 @@ def _show_guess(kind: Kind, read: ReadBy, guess: Guess) -> None:
         heading = output_name(None)
         end, whole = end_of_text(character_units(read.capture), guess.position + 1)
         after = (_("after “{text}”") if whole else _("after “… {text}”")).format(text=end)
-    st.html(
+    show_html(
         next_token_bars(
             list(guess.labels), list(guess.probabilities), rest=guess.rest, heading=heading, after=after,
             texts=translated(TEXTS),
-        )
+        ),
+        key="family_next",
     )  # fmt: skip
 
 
@@ -116,13 +118,14 @@ def _show_forced(read: ReadBy) -> None:
         Row(one.given, one.wanted, _known(one.probability), one.own, one.free, one.wanted != one.own)
         for one in read.said
     ]
-    st.html(
+    show_html(
         forced_table(
             rows,
             heading=_("Teacher forcing"),
             beside=_("mean −ln p: {loss} nats").format(loss=f"{loss(read.forced):.3g}"),
             texts=translated(FORCED_TEXTS),
-        )
+        ),
+        key="family_forced",
     )
     words = _("Whatever it would have said, it is given the target’s own word next: so all places train at once.")
     if not session.beside().target:

@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.families_published import KNOWN, Known
 from pages.families.cards import TITLES
+from ui.components import show_html
 from ui.i18n import _
 
 
@@ -18,7 +19,7 @@ def show_known() -> None:
     head = "".join(f"<th scope='col'>{escape(one)}</th>" for one in heads)
     rows = "".join(_row(one) for one in KNOWN)
     table = f"<table class='atlas-known'><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    st.html(f"<div class='atlas-wide'>{table}</div>")
+    show_html(f"<div class='atlas-wide'>{table}</div>", key="known_models")
     words = _(
         "The kind is the mask. All else was chosen beside it and can be exchanged: many of today’s causal models have "
         "Llama’s positions, normalisation and activation, and today’s encoders turn queries and keys too (ModernBERT, "

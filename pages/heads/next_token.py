@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from analysis.comparison import output_position
 from analysis.next_token import end_of_text, next_tokens
 from model_runner import Token
 from ui import cached
+from ui.components import show_html
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.what_if import output_name
@@ -21,7 +20,7 @@ def show_next(opened: PageContext) -> None:
     found = next_tokens(opened.capture, position, count=5)
     end, whole = end_of_text(cached.chips(opened.capture), position + 1)
     after = _("after “{text}”") if whole else _("after “… {text}”")
-    st.html(
+    show_html(
         next_token_bars(
             [opened.runner.token_text(token) for token in found.ids],
             list(found.probabilities),
@@ -29,7 +28,8 @@ def show_next(opened: PageContext) -> None:
             heading=output_name(place),
             after=after.format(text=end) if place is None else _hidden(opened.capture.tokens[place]),
             texts=translated(TEXTS),
-        )
+        ),
+        key="next_token",
     )
 
 

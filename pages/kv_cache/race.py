@@ -12,6 +12,7 @@ from jobs.race import RaceRun, begins_with
 from model_runner.text_errors import no_room
 from pages.kv_cache.state import KvCacheState, state
 from ui import session
+from ui.components import show_html
 from ui.controls import pick
 from ui.i18n import _
 from ui.page import PageContext
@@ -132,7 +133,8 @@ def _show_texts(run: RaceRun) -> None:
         Way(name, _("{seconds} s").format(seconds=f"{seconds:.2f}"), [getattr(step, lane).text for step in run.items])
         for name, lane, seconds in zip((_("with the cache"), _("without")), ("cached", "uncached"), times, strict=True)
     ]
-    st.html(continuations(ways, differs_at=differs, heading=_("The same tokens?"), beside=_same(run, differs)))
+    found = continuations(ways, differs_at=differs, heading=_("The same tokens?"), beside=_same(run, differs))
+    show_html(found, key="race_texts")
     if any(step.is_end for step in run.items):
         note = _("The model would have ended its text; the race goes on.")
         st.html(f"<p class='atlas-caption'>{note}</p>")

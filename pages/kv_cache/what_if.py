@@ -21,6 +21,7 @@ from model_runner.python_lines import imports_of
 from pages.kv_cache.sizes import Sizes
 from pages.kv_cache.state import Drop, KvCacheState, state
 from ui import session
+from ui.components import show_html
 from ui.controls import choose, pick, slider
 from ui.edit_list import show_everywhere
 from ui.i18n import _
@@ -158,7 +159,8 @@ def _show_texts(opened: PageContext, trial: Trial) -> None:
         Way(_("full cache"), "", [token.text for token in found[0]]),
         Way(_("changed cache"), name_of(trial), [token.text for token in found[1]]),
     ]
-    st.html(continuations(ways, differs_at=differs, heading=_("How the text goes on, greedily"), beside=words))
+    heading = _("How the text goes on, greedily")
+    show_html(continuations(ways, differs_at=differs, heading=heading, beside=words), key="kv_texts")
 
 
 def name_of(trial: Trial) -> str:

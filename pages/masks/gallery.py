@@ -33,12 +33,13 @@ from pages.masks.state import (
     values_of,
 )
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_html, to_class
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.state import change
 from ui.wording import joined, number
 from viz.chart import Line, Lines
+from viz.components.chart import chart as still_chart
 from viz.components.mask_gallery import mask_gallery
 from viz.curves import CONFIG, page_figure
 
@@ -185,7 +186,7 @@ def _show_cost(
         return mask_cost(of, values if of is pattern else {}, n, work, causal=causal)
 
     costs = tuple((cost(pattern, n), cost(full, n)) for n in LENGTHS)
-    st.html(f"<p class='atlas-caption'>{escape(words)}</p>{_cost_table(costs)}")
+    show_html(f"<p class='atlas-caption'>{escape(words)}</p>{_cost_table(costs)}", key="mask_costs")
     curves = [
         Line(_("full"), CURVE, [cost(full, n).multiply_adds for n in CURVE], dash="dot"),
         Line(_(choice.label), CURVE, [cost(pattern, n).multiply_adds for n in CURVE]),
@@ -200,6 +201,7 @@ def _show_cost(
     )
     drawn: Any = page_figure(chart)
     drawn.update_yaxes(dtick=3)
+    to_class(still_chart.SOURCE, still_chart.payload(chart, label=chart.y_title), key="mask_cost", title=chart.y_title)
     st.plotly_chart(drawn, key="mask_cost", config=CONFIG)
     return costs
 

@@ -28,6 +28,7 @@ from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
 from ui import cached
+from ui.components import show_html
 from ui.controls import choose
 from ui.i18n import _
 from ui.view import View, component_page
@@ -78,8 +79,9 @@ def show_softmax() -> Softmax:
                   "Counted, as "
                   "a check: every leaf walked to, and what torch’s own layers multiply.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words.format(d=D))}</p>")
-        st.html(tree_html(8, 5, _("A small tree: three decisions lead to one of eight tokens.")))
-        st.html(adaptive_tree_html(_groups(), 2, _adaptive_words()))
+        words = _("A small tree: three decisions lead to one of eight tokens.")
+        show_html(tree_html(8, 5, words), key="softmax_tree")
+        show_html(adaptive_tree_html(_groups(), 2, _adaptive_words()), key="softmax_adaptive")
     return Softmax(ways, held.dtype, held.largest, costs, payload)
 
 

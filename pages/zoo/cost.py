@@ -11,6 +11,7 @@ import streamlit as st
 from model_runner.memory import readable
 from pages.zoo.by_formula import LENGTHS, NAMED, TILE, Costs, Curve, Numbered, costs_of, counted, shape_of, short_count
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, show_sliders, state, values_of
+from ui.components import show_html
 from ui.controls import choose, pick
 from ui.i18n import _
 from ui.page import PageContext
@@ -97,7 +98,7 @@ def _show_tables(found: Costs) -> None:
                 "it. –: it cannot read a text a token at a time."
             )
         )
-    st.html(tables + "".join(f"<p class='atlas-caption'>{escape(one)}</p>" for one in words))
+    show_html(tables + "".join(f"<p class='atlas-caption'>{escape(one)}</p>" for one in words), key="zoo_costs")
 
 
 def _table(heading: str, curves: Iterable[Curve], written: Callable[[float], str]) -> str:

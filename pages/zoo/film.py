@@ -20,7 +20,7 @@ from pages.zoo.cut import show_cut
 from pages.zoo.numbers import show_rule, show_work
 from pages.zoo.state import A100, BY_NAME, SRAM, ZooState, first_drawn, state
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_html
 from ui.controls import choose, slider, steps
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -132,9 +132,10 @@ def _show_longer(film: FlashFilm, head: Head) -> tuple[Longer, ...]:
         for one in found
     )
     said = _("What one such head moves from and to HBM in longer texts, by formula, with {size} of SRAM (an A100).")
-    st.html(
+    show_html(
         f"<table class='atlas-costs'><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
-        f"<p class='atlas-caption'>{escape(said.format(size=f'{A100} KB'))}</p>"
+        f"<p class='atlas-caption'>{escape(said.format(size=f'{A100} KB'))}</p>",
+        key="tiles_longer",
     )
     (here,) = longer(film, (len(film.scores),), film.blocks, causal=causal)
     if here.tiled > here.plain:

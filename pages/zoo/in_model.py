@@ -66,7 +66,8 @@ def show_in_model(opened: PageContext) -> InModel:
         show_everywhere(edits)
         show_rule(held.first)
         if len(after.tokens) <= LARGEST and after.has_weights(opened.layer):
-            show_parts(held.first, values, after.weights(opened.layer, opened.head).cpu().double().numpy())
+            weights = after.weights(opened.layer, opened.head).cpu().double().numpy()
+            show_parts(held.first, values, weights, key="model_parts")
     return InModel(edits, after, drawn, change, perplexities)
 
 

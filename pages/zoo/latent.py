@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-import streamlit as st
-
 from analysis.latent_bytes import Kept, kept
 from attention.zoo import mla
 from attention.zoo.head import Head
+from ui.components import show_html
 from ui.i18n import _
 from ui.page import PageContext
 from ui.wording import joined, number
@@ -41,7 +40,8 @@ def show_kept(opened: PageContext, head: Head, rank: int) -> None:
         _("In this layer; + RoPE is the turned part that DeepSeek keep beside the latent, d / 2 numbers."),
         said.format(heads=n_heads, width=head.layer.rows.shape[1], share=share, first=rank + 1, last=total),
     )
-    st.html(
+    show_html(
         f"<table class='atlas-costs'><thead><tr>{names}</tr></thead><tbody>{rows}</tbody></table>"
-        f"<p class='atlas-caption'>{escape(words)}</p>"
+        f"<p class='atlas-caption'>{escape(words)}</p>",
+        key="latent_kept",
     )

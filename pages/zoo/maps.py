@@ -22,7 +22,7 @@ from pages.zoo.parts import show_parts
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
 from pages.zoo.stream import show_stream
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_html
 from ui.controls import pick
 from ui.head_views import map_events
 from ui.i18n import _
@@ -138,9 +138,9 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
         show_sliders(rival.variant, shown, rival.values, head.n_tokens)
     if (parts := rival.variant.flow) is not None:
         lanes = [[_(one) for one in lane] for lane in parts.lanes]
-        st.html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")))
+        show_html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")), key=f"{key}_flow")
     if rival.found is not None:
-        show_parts(rival.variant, rival.values, rival.found.weights)
+        show_parts(rival.variant, rival.values, rival.found.weights, key=f"{key}_parts")
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
     show_work(rival.variant, rival.values, head.q.shape[-1], left_out)
     show_recurrent(rival.variant, head, rival.values)

@@ -15,6 +15,7 @@ from attention.zoo import flash
 from attention.zoo.head import Head
 from attention.zoo.recurrent import CACHE
 from attention.zoo.variant import Variant
+from ui.components import show_html
 from ui.i18n import _
 from ui.page import PageContext
 from ui.wording import joined, number
@@ -58,7 +59,8 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
         + "</tr>"
         for name, label in ROWS.items()
     )
-    st.html(f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>")
+    table = f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
+    show_html(table, key="zoo_numbers")
     st.html(f"<p class='atlas-caption'>{escape(_(MEANINGS['error']))}</p>")
     if any(one.error > LONGER for one in found.values()):
         words = _("An error above 2: a variant whose weights are no shares makes an output of any norm. The cosine, "

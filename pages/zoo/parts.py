@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import streamlit as st
 
 from attention.zoo.variant import Variant
+from ui.components import show_html
 from ui.i18n import _
 from ui.wording import number
 from viz.mask_strip import mask_strip
 
 
-def show_parts(variant: Variant, values: dict[str, int], weights: np.ndarray) -> None:
+def show_parts(variant: Variant, values: dict[str, int], weights: np.ndarray, *, key: str) -> None:
     """A small picture of each part, with its share of these weights [tokens, tokens] where parts share no cell."""
     if variant.parts is None:
         return
@@ -21,7 +21,7 @@ def show_parts(variant: Variant, values: dict[str, int], weights: np.ndarray) ->
     if np.sum(masks, axis=0).max() <= 1:
         shares = shares_of(weights, masks)
         names = [f"{name} · {number(share, 'share')}" for name, share in zip(names, shares, strict=True)]
-    st.html(mask_strip(masks, names))
+    show_html(mask_strip(masks, names), key=key)
 
 
 def shares_of(weights: np.ndarray, masks: list[np.ndarray]) -> list[float]:

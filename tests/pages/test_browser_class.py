@@ -139,6 +139,9 @@ def _follow_a_click(teacher: Page, phones: list[Page]) -> None:
     for phone in phones:
         expect(phone.locator(".figure[data-key=head_map] .head-map")).to_be_visible()
         expect(phone.locator(".caption").last).to_contain_text("L5H2")
+        expect(phone.locator(".figure[data-key=next_token] .still .bar").first).to_be_visible()  # which is HTML there
+    chip = teacher.locator(".token-strip .chip").nth(2)
+    followed(pages, ".token-strip .pointed", "chip", "2", chip.hover)
     canvas = teacher.locator(".head-map canvas")
     followed(pages, ".head-map", "hovered", None, lambda: canvas.hover(position={"x": 150, "y": 250}))
     hovered = teacher.locator(".head-map").get_attribute("data-hovered")

@@ -39,6 +39,7 @@ from viz.components.model_stages import model_stages
 from viz.components.rotation import position_schemes, rotation, score_shift, score_split, score_sweep
 from viz.components.sampling_bench import sampling_bench
 from viz.components.step_by_step import step_by_step
+from viz.components.still import still
 from viz.components.token_lines import token_lines
 from viz.components.token_strip import token_strip
 from viz.components.token_tree import token_tree
@@ -65,6 +66,7 @@ COMPONENTS = [
     (model_stages.SOURCE, stages),
     (sampling_bench.SOURCE, bench),
     (step_by_step.SOURCE, steps),
+    (still.SOURCE, lambda: still.payload("<p>one <b>&lt;script&gt;</b></p>")),
     (token_lines.SOURCE, lines),
     (token_strip.SOURCE, strip),
     (token_tree.SOURCE, lambda: tree([PROMPT, Node("1", "·ran", 0)])),

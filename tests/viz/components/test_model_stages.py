@@ -12,9 +12,10 @@ ROWS = [Row("stage", "embedding", share=0.5), Row("block", "L0", block=0, open=T
 COLUMNS = ["a", "b", "c", "d"]
 
 
-def stages() -> bytes:
-    """Three rows, the last two with a vector."""
-    return payload(ROWS, np.array([[np.nan] * 4, [1.0, -2, 3, 0], [0.0, 3, 1, 1]]), columns=COLUMNS, texts=TEXTS)
+def stages(n_rows: int = 3) -> bytes:
+    """Three rows, the last two with a vector; or the first of them."""
+    vectors = np.array([[np.nan] * 4, [1.0, -2, 3, 0], [0.0, 3, 1, 1]])
+    return payload(ROWS[:n_rows], vectors[:n_rows], columns=COLUMNS, texts=TEXTS)
 
 
 def test_rows_and_vectors_arrive_as_they_are():

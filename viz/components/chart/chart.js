@@ -1,16 +1,17 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element, svg } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { later, markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { tidy } from "../shared/words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Drawn, Meta, State } from "./payload" */
+/** @import { Drawn, Knob, Meta, State } from "./payload" */
 
 const REST = 200 // milliseconds until the host is told where the slider stands
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".chart", { create, receive, draw, end: (state) => clearTimeout(state.turning) })
+  return mounted(host, ".chart", { create, receive, draw, follow, end: (state) => clearTimeout(state.turning) })
 }
 
 function create(root) {
@@ -69,6 +70,21 @@ function show(state) {
   said.textContent = knob.said[state.at]
   slideValue.textContent = tidy(String(knob.values[state.at]))
   slide.setAttribute("aria-valuetext", slideValue.textContent)
+  pointed(state, { of: placesOf(knob), at: state.at })
+}
+
+/** @param {Knob} knob */
+const placesOf = ({ label, values }) => [label, values.length, values[0], values.at(-1)].join()
+
+// Where somebody else has drawn the slider over the same charts.
+/** @type {(state: State, told: { of: string, at: number }) => void} */
+function follow(state, { of, at }) {
+  const { knob } = state.meta
+  if (!knob || of !== placesOf(knob)) return
+  state.slide.value = String(at)
+  chosen(state, "knob", knob.values[at])
+  show(state)
+  markPainted(state.root)
 }
 
 /** @param {State} state */

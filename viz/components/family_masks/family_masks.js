@@ -1,5 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, readTheme } from "../shared/theme.js"
@@ -10,7 +11,7 @@ import { cellWords, countWords, restWords } from "./words.js"
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".family-masks", { create, receive, draw })
+  return mounted(host, ".family-masks", { create, receive, draw, follow })
 }
 
 function create(root) {
@@ -34,6 +35,7 @@ function create(root) {
 function receive(state, { meta, arrays }) {
   Object.assign(state, { meta, ...arrays, hovered: null })
   state.selected = reconcile(state, "selected", meta.selected)
+  if (!meta.kinds.some(({ name }) => name === state.selected)) state.selected = meta.selected // of other kinds
   state.list.setAttribute("aria-label", meta.texts.kinds)
   makeCards(state)
 }
@@ -84,6 +86,19 @@ function draw(state) {
   showFoot(state)
   root.dataset.selected = state.selected
   markPainted(root)
+  pointed(state, { of: gridsOf(state), selected: state.selected, hovered: state.hovered })
+}
+
+/** @param {State} state */
+const gridsOf = ({ meta }) => meta.kinds.map(({ name, tokens }) => `${name} ${tokens.length}`).join()
+
+// The kind and the cell that somebody else looks at in grids of the same sizes.
+/** @type {(state: State, told: { of: string, selected: string, hovered: State["hovered"] }) => void} */
+function follow(state, { of, selected, hovered }) {
+  if (of !== gridsOf(state)) return
+  Object.assign(state, { selected, hovered })
+  chosen(state, "selected", selected)
+  draw(state)
 }
 
 // On a narrow screen the cards stand in one line, which scrolls.

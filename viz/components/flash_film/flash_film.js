@@ -1,5 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { pointIn } from "../shared/room.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
@@ -17,7 +18,7 @@ const REST = 300 // milliseconds at a frame or a row before the host is told
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".flash-film", { create, receive, draw, end })
+  return mounted(host, ".flash-film", { create, receive, draw, end, follow })
 }
 
 /** @param {State} state */
@@ -141,6 +142,20 @@ function key(state, event) {
   event.preventDefault()
 }
 
+/** @param {State} state */
+const filmOf = ({ reel }) => [reel.work.n, reel.plan.rows, reel.plan.columns, reel.plan.order, reel.kind.length].join()
+
+// The frame and the row that somebody else looks at in the same film, also while it plays there.
+/** @type {(state: State, told: { of: string, at: number, row: number }) => void} */
+function follow(state, { of, at, row }) {
+  if (of !== filmOf(state)) return
+  end(state)
+  Object.assign(state, { playing: false, at, row })
+  chosen(state, "frame", at)
+  chosen(state, "row", row)
+  draw(state)
+}
+
 // ---- drawing --------------------------------------------------------------------------------------------------------
 
 /** @param {State} state */
@@ -163,4 +178,5 @@ function draw(state) {
     read: String(reel.read[at]), written: String(reel.written[at]), off: off === null ? "" : String(off),
   })
   markPainted(root)
+  pointed(state, { of: filmOf(state), at, row })
 }

@@ -1,5 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { bringIntoView, partOf } from "../shared/in_view.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
@@ -12,7 +13,7 @@ import { readsOf } from "./words.js"
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".head-groups", { create, receive, draw })
+  return mounted(host, ".head-groups", { create, receive, draw, follow })
 }
 
 const NARROW_FIGURES = 560 // below this width the two figures stand one above the other
@@ -109,6 +110,20 @@ function refresh(state) {
   for (const panel of state.panels) light(state, panel)
   Object.assign(state.root.dataset, { head: state.head, pooled: state.pooled, hovered: state.hovered ?? "" })
   markPainted(state.root)
+  const { head, pooled, hovered } = state
+  pointed(state, { of: headsOf(state), head, pooled, hovered })
+}
+
+const headsOf = ({ meta }) => [meta.layer, meta.n_heads, meta.own].join()
+
+// The heads that somebody else looks at in the same layer.
+/** @type {(state: State, told: { of: string, head: number, pooled: number, hovered: number | null }) => void} */
+function follow(state, { of, head, pooled, hovered }) {
+  if (of !== headsOf(state) || !state.meta.possible.includes(pooled)) return
+  Object.assign(state, { head, pooled, hovered })
+  chosen(state, "head", head)
+  chosen(state, "pooled", pooled)
+  draw(state)
 }
 
 // ---- what the reader does -------------------------------------------------------------------------------------------

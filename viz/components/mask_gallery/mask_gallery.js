@@ -7,13 +7,14 @@ import { fill } from "../shared/words.js"
 import { cellAt, layOut, NARROW_VIEW } from "./layout.js"
 import { paintLarge, paintSmall } from "./paint.js"
 import { beginStroke, endStroke, paintCell, setHidden, toggle } from "./pencil.js"
+import { followShown, tellShown } from "./shown.js"
 import { cellWords, legendOf, rowWords } from "./words.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./payload" */
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".mask-gallery", { create, receive, draw, end: halt })
+  return mounted(host, ".mask-gallery", { create, receive, draw, end: halt, follow })
 }
 
 function create(root) {
@@ -108,6 +109,7 @@ function draw(state) {
     pencil: String(state.pencilOn), geometry: JSON.stringify({ x, y, cell }),
   })
   markPainted(root)
+  tellShown(state)
 }
 
 // On a narrow screen the small pictures stand in one line, which scrolls.
@@ -169,6 +171,14 @@ function settleShown(state) {
 function halt(state) {
   clearInterval(state.timer)
   state.timer = 0
+}
+
+// What somebody else does in the same picture.
+/** @type {(state: State, told: import("./shown.js").Shown) => void} */
+function follow(state, told) {
+  if (!followShown(state, told)) return
+  halt(state)
+  draw(state)
 }
 
 // The picture grows a layer at a time, from one layer on.

@@ -1,5 +1,6 @@
 import { sizeCanvas } from "../shared/canvas.js"
 import { closest, element, focusedBeside } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { markPainted, mounted, tell } from "../shared/shell.js"
 import { css, rampColor, readTheme } from "../shared/theme.js"
@@ -12,16 +13,20 @@ const STRIP = 14 // the height of a strip
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".model-stages", { create, receive, draw })
+  return mounted(host, ".model-stages", { create, receive, draw, follow })
 }
 
-function create(root) {
-  const state = /** @type {any} */ ({ root, canvases: [] })
-  root.addEventListener("click", (event) => {
+function create(root, signal) {
+  const state = /** @type {any} */ ({ root, canvases: [], at: null, mark: element("i", { className: "mark" }), tip: element("div", { className: "tip" }) })
+  const on = (name, act) => root.addEventListener(name, act, { signal })
+  on("click", (event) => {
     const row = closest(event, "button.row")
     if (row) tell(state, "block", Number(row.dataset.block))
   })
-  root.addEventListener("pointermove", (event) => nameDimension(state, event))
+  on("pointermove", (event) => event.pointerType !== "touch" && look(state, placeOf(state, event)))
+  on("pointerleave", () => look(state, null))
+  on("focusin", (event) => look(state, placeOf(state, event)))
+  on("focusout", () => look(state, null))
   return state
 }
 
@@ -30,7 +35,9 @@ function create(root) {
  * @param {{ meta: Meta, arrays: Arrays }} payload
  */
 function receive(state, { meta, arrays }) {
+  const before = state.meta && sizeOf(state)
   Object.assign(state, { meta, vectors: arrays.vectors })
+  if (sizeOf(state) !== before) state.at = null
   const focused = /** @type {HTMLElement | null} */ (focusedBeside(state.root))?.dataset?.block
   const head = element("div", { className: "row head", "aria-hidden": "true" }, element("i"))
   head.append(...meta.columns.map((words, i) => element("span", { className: ["name", "shapes", "size", "vector"][i], textContent: words })))
@@ -38,7 +45,9 @@ function receive(state, { meta, arrays }) {
   const list = element("div", { className: "rows", role: "group", "aria-label": meta.texts.label }, ...rows)
   if (meta.rows.every((row) => row.block === null)) list.tabIndex = 0 // it may scroll, and nothing in it has the keyboard
   list.style.setProperty("--most", `${meta.max_height}px`)
-  state.root.replaceChildren(head, list)
+  state.list = list
+  list.addEventListener("scroll", () => showLooked(state), { passive: true }) // the strip goes on, its mark goes with it
+  state.root.replaceChildren(head, list, state.mark, state.tip)
   const again = focused === undefined ? null : /** @type {HTMLElement | null} */ (list.querySelector(`button[data-block="${focused}"]`))
   again?.focus({ preventScroll: true })
 }
@@ -93,16 +102,68 @@ function draw(state) {
     })
   })
   markPainted(root)
+  showLooked(state)
+}
+
+// ---- what is looked at: a row, and a dimension of its vector --------------------------------------------------------
+
+// The row under a pointer or with the keyboard, and in its strip the dimension; null beside the rows.
+/** @type {(state: State, event: any) => State["at"]} */
+function placeOf({ vectors }, event) {
+  const row = closest(event, ".rows .row")
+  if (!row) return null
+  const at = { row: Number(row.dataset.index), dimension: /** @type {number | null} */ (null) }
+  if (!(event.target instanceof HTMLCanvasElement)) return at
+  const [, d] = vectors.shape
+  const box = event.target.getBoundingClientRect()
+  return { ...at, dimension: clamp(Math.floor(((event.clientX - box.left) / box.width) * d), 0, d - 1) }
+}
+
+/** @type {(state: State, at: State["at"]) => void} */
+function look(state, at) {
+  if (at?.row === state.at?.row && at?.dimension === state.at?.dimension) return
+  state.at = at
+  showLooked(state)
 }
 
 /** @param {State} state */
-function nameDimension({ meta, vectors }, event) {
-  if (!(event.target instanceof HTMLCanvasElement)) return
-  const row = closest(event, ".row")
+function showLooked(state) {
+  const { list, at, mark, tip } = state
+  for (const node of /** @type {any} */ (list.children)) node.classList.toggle("pointed", Number(node.dataset.index) === at?.row)
+  mark.hidden = tip.hidden = at === null || at.dimension === null
+  if (!tip.hidden) nameDimension(state)
+  pointed(state, { of: sizeOf(state), at })
+}
+
+// The dimension is marked in its strip and said beside it.
+/** @param {State} state */
+function nameDimension({ root, canvases, meta, vectors, at, mark, tip }) {
+  const { row, dimension } = /** @type {{ row: number, dimension: number }} */ (at)
   const [, d] = vectors.shape
-  const box = event.target.getBoundingClientRect()
-  const dimension = clamp(Math.floor(((event.clientX - box.left) / box.width) * d), 0, d - 1)
-  const index = Number(row?.dataset.index)
-  const value = formatPlain(vectors[index * d + dimension])
-  event.target.title = fill(meta.texts.dimension, { title: meta.rows[index].title, dimension, value })
+  const value = formatPlain(vectors[row * d + dimension])
+  tip.textContent = fill(meta.texts.dimension, { title: meta.rows[row].title, dimension, value })
+  const [strip, frame] = [canvases[row].getBoundingClientRect(), root.getBoundingClientRect()]
+  const [left, top, step] = [strip.left - frame.left, strip.top - frame.top, strip.width / d]
+  Object.assign(mark.style, { left: `${left + dimension * step}px`, top: `${top}px`, width: `${Math.max(2, step)}px` })
+  const middle = left + (dimension + 0.5) * step - tip.offsetWidth / 2
+  const below = top + STRIP + 6 + tip.offsetHeight <= root.clientHeight
+  const y = below ? top + STRIP + 6 : top - 6 - tip.offsetHeight
+  Object.assign(tip.style, { left: `${clamp(middle, 0, Math.max(0, root.clientWidth - tip.offsetWidth))}px`, top: `${y}px` })
+}
+
+const sizeOf = ({ meta, vectors }) => [meta.rows.length, vectors.shape[1], meta.rows.findIndex((row) => row.open)].join()
+
+// What somebody else looks at among as many stages, the same of them open.
+/** @type {(state: State, told: { of: string, at: State["at"] }) => void} */
+function follow(state, { of, at }) {
+  if (of !== sizeOf(state)) return
+  const { list } = state
+  state.at = at
+  const node = at && /** @type {HTMLElement} */ (list.children[at.row])
+  if (node) {
+    const [frame, box] = [list.getBoundingClientRect(), node.getBoundingClientRect()]
+    if (box.top < frame.top) list.scrollTop -= frame.top - box.top
+    else if (box.bottom > frame.bottom) list.scrollTop += box.bottom - frame.bottom
+  }
+  showLooked(state)
 }

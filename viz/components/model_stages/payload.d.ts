@@ -33,4 +33,9 @@ export interface State extends Life {
   meta: Meta
   vectors: Floats
   canvases: HTMLCanvasElement[]
+  list: HTMLElement
+  mark: HTMLElement
+  tip: HTMLElement
+  /** What is looked at; a dimension where it is in a strip. */
+  at: { row: number; dimension: number | null } | null
 }

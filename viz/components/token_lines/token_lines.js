@@ -107,7 +107,7 @@ const sizeOf = ({ meta }) => [meta.query_offset, meta.queries.length, meta.keys.
 /** @param {State} state */
 function follow(state, { of, ...at }) {
   if (of !== sizeOf(state)) return
-  Object.assign(state, at)
+  Object.assign(state, at, { reveal: true })
   for (const name of ["pinned", "lookedAt"]) chosen(state, name, at[name])
   paintActive(state)
 }

@@ -23,6 +23,8 @@ export interface Arrays {
 export interface State extends Life {
   meta: Meta
   box: any
+  /** The chip under the pointer, which is no token position. */
+  hovered: number | null
   arrays: Arrays
   selected: number | null
 }

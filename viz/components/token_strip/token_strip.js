@@ -24,6 +24,7 @@ export default function (host) {
  */
 function receive(state, { meta, arrays }) {
   if (state.meta && !sameText(meta, state.meta)) forget(state, "selected")
+  if (state.hovered !== null && state.hovered >= meta.labels.length) state.hovered = null
   Object.assign(state, { meta, arrays })
   const before = state.selected
   state.selected = reconcile(state, "selected", meta.selected)
@@ -33,17 +34,19 @@ function receive(state, { meta, arrays }) {
 function create(root) {
   const box = element("div", { className: "chips", role: "listbox", "aria-orientation": "horizontal" })
   root.append(box)
-  const state = {
+  const state = /** @type {any} */ ({
     box,
     meta: null,
     selected: null,
     focused: null, // the chip that the keyboard is on
+    hovered: null, // the chip under the pointer
     start: 0, // the first chip of the drawn window
     inSight: true, // keep the selected chip inside the window; off once the reader turned the window
     reveal: true, // scroll to the selected chip at the next drawing
     drawnText: null,
-  }
+  })
   box.addEventListener("click", (event) => onClick(state, event))
+  for (const name of ["pointerover", "pointerleave"]) box.addEventListener(name, (event) => setHover(state, event))
   box.addEventListener("keydown", (event) => onKey(state, event))
   return state
 }
@@ -94,6 +97,15 @@ function draw(state) {
   if (state.reveal) reveal(state, pinned)
   state.reveal = false
   markPainted(root)
+  showHovered(state)
+}
+
+/** @param {State} state */
+function showHovered(state) {
+  const { box, meta, selected, hovered, inSight, start } = state
+  box.querySelector(".pointed")?.classList.remove("pointed")
+  box.querySelector(`[data-chip="${hovered}"]`)?.classList.add("pointed")
+  pointed(state, { chips: meta.labels.length, selected, hovered, start: inSight ? null : start })
 }
 
 const inWindow = (state, chip) => chip >= state.start && chip < state.start + DRAWN_CHIPS
@@ -179,16 +191,26 @@ function choose(state, position, { delay = 0 } = {}) {
   chosen(state, "selected", position)
   draw(state)
   tell(state, "token", position, delay)
-  pointed(state, { chips: state.meta.labels.length, selected: position })
 }
 
-// The token that somebody else chose in the same text.
-/** @param {State} state */
-function follow(state, { chips, selected }) {
+// The token that somebody else chose in the same text, the chip under his pointer, and the window that he turned to.
+/** @type {(state: State, told: { chips: number, selected: number | null, hovered: number | null, start: number | null }) => void} */
+function follow(state, { chips, selected, hovered, start }) {
   if (chips !== state.meta.labels.length) return
-  Object.assign(state, { selected, inSight: true, reveal: true })
+  const shows = { selected, hovered, inSight: start === null, start: start ?? state.start, reveal: selected !== state.selected }
+  Object.assign(state, shows)
   chosen(state, "selected", selected)
   draw(state)
+  if (hovered !== null) reveal(state, hovered)
+}
+
+/** @type {(state: State, event: any) => void} */
+function setHover(state, event) {
+  const chip = event.type === "pointerleave" || event.pointerType === "touch" ? undefined : closest(event, ".chip")?.dataset.chip
+  const hovered = chip === undefined ? null : Number(chip)
+  if (hovered === state.hovered) return
+  state.hovered = hovered
+  showHovered(state)
 }
 
 function onClick(state, event) {

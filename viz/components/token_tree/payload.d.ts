@@ -44,6 +44,16 @@ export interface Arrays {
   ended: Bytes
 }
 
+/** What follow.js carries; nodes by their places in `ids`. */
+export interface Told {
+  /** Which tree it is of. */
+  of: string
+  opened: number
+  hover?: number
+  focused?: number
+  expanded: number[]
+}
+
 export interface State extends Life {
   meta: Meta
   at: any

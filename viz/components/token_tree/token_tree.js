@@ -1,5 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
+import { pointed } from "../shared/follow.js"
 import { bringIntoView, partOf } from "../shared/in_view.js"
 import { inRoom } from "../shared/room.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
@@ -7,11 +8,11 @@ import { readTheme } from "../shared/theme.js"
 import { chipNode, counted, describe, drawLegend, edgeNode, moreNode, nameNode } from "./drawing.js"
 import { layout, nodesOf, ROW, runFrom } from "./layout.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, Meta, State, Told } from "./payload" */
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".token-tree", { create, receive, draw })
+  return mounted(host, ".token-tree", { create, receive, draw, follow })
 }
 
 /**
@@ -105,6 +106,29 @@ function paintCurrent(state) {
   root.dataset.current = current.id
   if (hover ?? focused) state.announce(describe(state, current))
   markPainted(root)
+  pointed(state, { of: treeOf(state), opened: openNode.i, hover: hover?.i, focused: focused?.i, expanded: expandedOf(state) })
+}
+
+/** @param {State} state */
+const treeOf = ({ nodes }) => `${nodes.length} ${nodes.reduce((sum, node) => sum + node.depth, 0)}`
+
+// Nodes by their places in the payload: the id of a late one is as long as the way to it.
+/** @param {State} state */
+const expandedOf = ({ nodes, expanded }) => nodes.filter(({ id }) => expanded.has(id)).map(({ i }) => i)
+
+// What somebody else opens, unfolds and looks at in the same tree.
+/** @type {(state: State, told: Told) => void} */
+function follow(state, { of, opened, hover, focused, expanded }) {
+  if (of !== treeOf(state)) return
+  const { nodes } = state
+  const before = [state.openNode.i, ...expandedOf(state)].join()
+  openLocally(state, nodes[opened].id)
+  chosen(state, "opened", nodes[opened].id)
+  state.expanded = new Set(expanded.map((i) => nodes[i].id))
+  Object.assign(state, { hover: nodes[hover ?? -1] ?? null, focused: nodes[focused ?? -1] ?? null })
+  if (before !== [opened, ...expanded].join()) draw(state)
+  reveal(state, state.hover ?? state.focused ?? state.openNode)
+  paintCurrent(state)
 }
 
 const chipAt = ({ scroller }, node) => scroller.querySelector(`#node-${node.i}`)

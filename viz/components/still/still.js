@@ -1,0 +1,51 @@
+import { element } from "../shared/dom.js"
+import { markPainted, mounted } from "../shared/shell.js"
+import { readTheme } from "../shared/theme.js"
+/** @import { Host, Root } from "../shared/types" */
+/** @import { Meta, Still, State } from "./payload" */
+
+/** @param {Host} host */
+export default function (host) {
+  return mounted(host, ".still", { create, receive, draw, end })
+}
+
+/** @param {Root} root */
+function create(root) {
+  const sheet = new CSSStyleSheet()
+  const shadow = /** @type {ShadowRoot} */ (root.getRootNode())
+  shadow.adoptedStyleSheets = [...shadow.adoptedStyleSheets, sheet]
+  return /** @type {any} */ ({ sheet })
+}
+
+/** @param {State} state */
+function end({ root, sheet }) {
+  const shadow = /** @type {ShadowRoot} */ (root.getRootNode())
+  shadow.adoptedStyleSheets = shadow.adoptedStyleSheets.filter((other) => other !== sheet)
+}
+
+/**
+ * @param {State} state
+ * @param {{ meta: Meta }} payload
+ */
+function receive(state, { meta }) {
+  state.sheet.replaceSync(meta.css)
+  state.root.replaceChildren(...meta.nodes.map(made))
+}
+
+// A page that takes no style out of HTML takes it from a script.
+/** @type {(still: Still) => Node | string} */
+function made(still) {
+  if (typeof still === "string") return still
+  const [tag, { style = "", ...attributes }, ...children] = still
+  const node = element(/** @type {"div"} */ (tag), attributes, ...children.map(made))
+  node.style.cssText = style
+  return node
+}
+
+/** @param {State} state */
+function draw({ root }) {
+  readTheme(root)
+  if (root.scrollWidth > root.clientWidth) root.tabIndex = 0 // who has keys alone scrolls it by them
+  else root.removeAttribute("tabindex")
+  markPainted(root)
+}
