@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
+from analysis.number_text import percent as hundredths
 from classroom.number_groups import NumberGroups, number_groups
 from classroom.poll import Bar, Poll
 from ui.i18n import _
@@ -75,7 +76,7 @@ def _counted(
         about += " · " + _("not drawn: {count}").format(count=hidden)
     whole = max(1, whole)
     colors = [MODEL if place in marked else CLASS for place in range(len(counts))]
-    words = [f"{count} · {count / whole:.0%}" for count in counts]
+    words = [f"{count} · {_('{number} %').format(number=hundredths(count / whole))}" for count in counts]
     return Column(name, about, labels, [count / whole for count in counts], words, colors)
 
 

@@ -116,8 +116,8 @@ def _ablate(opened: PageContext) -> Question:
         lambda value: float(value == right),
         told=told.format(
             token=token,
-            before=f"{found.before:.2%}",
-            after=f"{found.after:.2%}",
+            before=_("{number} %").format(number=f"{100 * found.before:.2f}"),
+            after=_("{number} %").format(number=f"{100 * found.after:.2f}"),
             first=f"{first:.3f}",
             second=f"{second:.3f}",
         ),

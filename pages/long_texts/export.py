@@ -16,6 +16,7 @@ from ui import cached
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.view import View, component_page
+from ui.wording import number
 from viz import figure_svg
 from viz.chart import Lines
 from viz.chart_svg import charts_svg
@@ -132,7 +133,7 @@ def needle_view(opened: PageContext, found: NeedleView) -> View:
 
 def _forwards(found: NeedleView) -> pd.DataFrame:
     index = [
-        f"{one.step.depth:.0%} " + (", ".join(f"L{layer}H{head}" for layer, head in one.heads) or "–")
+        f"{number(one.step.depth, 'share')} " + (", ".join(f"L{layer}H{head}" for layer, head in one.heads) or "–")
         for one in found.done
     ]
     data = {

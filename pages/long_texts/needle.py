@@ -115,7 +115,7 @@ def _said(opened: PageContext, run: NeedleRun, depth: float, needle: Needle) -> 
     )
     words = _("{tokens} tokens, needle at {depth}. {question} → {said}: {right} of {asked} before the first mistake.")
     return words.format(
-        tokens=f"{found.n_tokens:,}", depth=f"{depth:.0%}", question=f"<bdi>{escape(needle.question)}</bdi>",
+        tokens=f"{found.n_tokens:,}", depth=number(depth, "share"), question=f"<bdi>{escape(needle.question)}</bdi>",
         said=f"<bdi>{told}</bdi>", right=found.right, asked=found.asked,
     )  # fmt: skip
 

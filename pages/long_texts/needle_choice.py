@@ -12,6 +12,7 @@ from ui.i18n import _
 from ui.inputs import holding
 from ui.page import PageContext
 from ui.state import address_of, change, setting_of
+from ui.wording import number
 
 SIZES = (250, 500, 1000, 2000, 4000)  # characters
 
@@ -25,7 +26,7 @@ def choose_needle(opened: PageContext, hay: str) -> Needle | None:
         pick(LongTextsState, "needle", held.needle, names, width=300)
         sizes = {str(size): _("{count} characters").format(count=f"{size:,}") for size in SIZES}
         pick(LongTextsState, "characters", held.characters, sizes, width=160)
-        choose(LongTextsState, "depth", held.depth, {str(int(100 * depth)): f"{depth:.0%}" for depth in DEPTHS})
+        choose(LongTextsState, "depth", held.depth, {str(int(100 * depth)): number(depth, "share") for depth in DEPTHS})
     needle = NEEDLES[held.needle] if held.needle != OWN else _typed(opened.runner, hay)
     if needle is not None:
         text = hidden(hay, Trial(needle, int(held.depth) / 100, int(held.characters)))

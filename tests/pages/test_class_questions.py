@@ -75,7 +75,7 @@ def test_shares_are_of_all_answers_and_those_that_are_not_drawn_are_counted(monk
         poll.take(str(number), Vote(1, str(number % 12), ""))
     monkeypatch.setattr("pages.classroom.columns._", str)
     asked, _model = columns_of(poll)
-    assert asked.words == ["2 · 10%"] * 8
+    assert asked.words == ["2 · 10 %"] * 8
     assert asked.values == [0.1] * 8
     assert asked.about.endswith(" · not drawn: 4")
 
@@ -141,7 +141,7 @@ def test_of_an_ablation_the_right_option_is_what_the_ablated_model_does(monkeypa
         label = load_runner("default").token_text(token)
         words = f"Without head L{layer}H{head}: is “{label}” likelier as the next token, or less likely?"
         assert room.poll.question.words == words
-        assert f"{after:.2%} without the head" not in html(app)
+        assert f"{100 * after:.2f} % without the head" not in html(app)
         vote(room, right, right, "less" if right == "likelier" else "likelier")
         app.button(key="reveal").click().run()
         bars = {bar.value: (bar.probability, bar.counts[0]) for bar in room.past[0].bars()}
@@ -149,7 +149,7 @@ def test_of_an_ablation_the_right_option_is_what_the_ablated_model_does(monkeypa
         assert list(bars.values()) == [(0, 1)]
         shown = html(app)
         assert "2 of 3 right" in shown
-        told = f"{label}: {before:.2%} before, {after:.2%} without the head"
+        told = f"{label}: {100 * before:.2f} % before, {100 * after:.2f} % without the head"
         assert f"{told}; surprise {-math.log2(before):.3f} bits, then {-math.log2(after):.3f}" in shown
         with monkeypatch.context() as outside:  # a run there is no language
             outside.setattr("pages.classroom.columns._", str)

@@ -154,7 +154,7 @@ def test_a_needle_of_ones_own_is_hidden_and_asked_for():
     until(app, lambda app: not app.get("progress"))
     assert sentences(app) == []
     text = hidden(chapter().half, Trial(Needle("The castle door opens with", " three blue keys"), 0.5, 250))
-    assert f"{len(embedded().capture(CaptureRequest(text=text)).tokens)} tokens, needle at 50%" in html(app)
+    assert f"{len(embedded().capture(CaptureRequest(text=text)).tokens)} tokens, needle at 50 %" in html(app)
     app.button(key="needle_open").click().run()
     assert meta_of(app)["tokens"] == len(embedded().capture(CaptureRequest(text=text)).tokens)
     assert (meta_of(app)["layer"], meta_of(app)["head"]) == (5, 5)
