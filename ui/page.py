@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis.cell import strongest_key
-from analysis.joined import as_drawn, check_side, same_tokens, side_of
+from analysis.joined import as_drawn, check_side, first_query, same_tokens, side_of
 from analysis.opening import opening_query
 from analysis.stories import first_head
 from analysis.token_metric import largest, token_metric
@@ -214,6 +214,7 @@ def show_strip(opened: PageContext, metric: Metric | None = None, then: Callable
         selected=opened.query,
         looked_at=opened.key,
         texts=translated(token_strip.TEXTS),
+        written=first_query(opened.capture),
     )
 
     def choose(token: int | None) -> None:

@@ -83,6 +83,7 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: str) -> None:
         selected=found.query,
         looked_at=found.key,
         texts=translated(token_strip.TEXTS),
+        written=first_query(opened.capture),
     )
 
     def choose(token: int | None) -> None:

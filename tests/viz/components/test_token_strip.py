@@ -217,3 +217,20 @@ def test_a_rerun_restyles_the_chips_without_making_them_anew(mount):
     assert selected(page) == "4"
     answer(page, strip(["a", "b"], selected=1))
     assert page.locator(".token-strip .label").all_inner_texts() == ["a", "b"]
+
+
+@pytest.mark.browser
+def test_of_two_texts_each_stands_on_lines_of_its_own(mount):
+    page = mount(SOURCE, strip(written=4))
+    at = [chip(page, index).bounding_box() for index in range(len(WORDS))]
+    assert {box["y"] for box in at[:4]} == {at[0]["y"]}
+    assert {box["y"] for box in at[4:]} == {at[4]["y"]}
+    assert at[4]["y"] > at[0]["y"]
+    assert at[4]["x"] == at[0]["x"]
+    assert page.locator(".side").all_inner_texts() == ["read", "written"]
+    chip(page, 1).focus()
+    page.keyboard.press("ArrowDown")
+    assert selected(page) == "7"  # the fox, below it
+    page.evaluate("data => window.send('token_strip', data)", shim.encoded(strip()))
+    page.locator(".side").first.wait_for(state="detached")
+    assert chip(page, 4).bounding_box()["y"] == chip(page, 0).bounding_box()["y"]

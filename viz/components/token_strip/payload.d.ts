@@ -9,6 +9,8 @@ export interface Meta {
   values: string[]
   selected: number | null
   looked_at: number | null
+  /** Where the second of two texts begins; 0 for one. */
+  written: number
   texts: Texts
   palette: Palette
 }

@@ -80,7 +80,7 @@ function draw(state) {
   if (n <= DRAWN_CHIPS) state.start = 0
   else if (state.inSight && pinned >= 0 && !inWindow(state, pinned)) state.start = pinned - (DRAWN_CHIPS >> 1)
   state.start = clamp(state.start, 0, Math.max(0, n - DRAWN_CHIPS))
-  const text = JSON.stringify([state.start, meta.labels, meta.parts, [...arrays.positions], [...arrays.special], meta.texts])
+  const text = JSON.stringify([state.start, meta.labels, meta.parts, meta.written, [...arrays.positions], [...arrays.special], meta.texts])
   if (text !== state.drawnText) {
     const refocus = state.box.contains(focusedBeside(root))
     build(state)
@@ -116,7 +116,13 @@ function build(state) {
   const end = Math.min(n, state.start + DRAWN_CHIPS)
   const nodes = []
   if (state.start > 0) nodes.push(moreButton(state, "earlier", state.start))
-  for (let chip = state.start; chip < end; chip++) nodes.push(chipNode(state, chip))
+  const { meta, arrays } = state
+  const side = (name) => element("span", { className: "side", "aria-hidden": "true", textContent: meta.texts[name] })
+  if (meta.written && arrays.positions[state.start] < meta.written) nodes.push(side("read"))
+  for (let chip = state.start; chip < end; chip++) {
+    if (meta.written && arrays.positions[chip] === meta.written) nodes.push(element("span", { className: "turn", "aria-hidden": "true" }), side("written"))
+    nodes.push(chipNode(state, chip))
+  }
   if (end < n) nodes.push(moreButton(state, "later", n - end))
   state.box.replaceChildren(...nodes)
   state.focused = null

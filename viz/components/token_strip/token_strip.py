@@ -24,6 +24,8 @@ TEXTS: dict[str, str] = {
     "value": N_("{label} · {value}"),
     "earlier": N_("{count} earlier"),
     "later": N_("{count} later"),
+    "read": N_("read"),
+    "written": N_("written"),
 }
 
 SOURCE = read_source(Path(__file__).parent, "token_strip", '<div class="token-strip"></div>\n')
@@ -41,12 +43,13 @@ def payload(
     selected: int | None,
     looked_at: int | None,
     texts: Mapping[str, str],
+    written: int = 0,
 ) -> bytes:
     """The chips in reading order: chip i stands for the tokens `positions[i]` to `positions[i] + counts[i] - 1`.
 
     `parts[i]` labels those tokens where there is more than one. `metric[i]` in 0..1 tints the chip, NaN leaves it
     plain; `values[i]` is what the tint means, in words, or empty. `selected` (the query) and `looked_at` (the key) are
-    token positions, not chip indices.
+    token positions, not chip indices. `written`: of two texts, where the second begins, on a line of its own.
     """
     n_chips = len(labels)
     lists = {"positions": positions, "counts": counts, "parts": parts, "special": special, "values": values}
@@ -61,6 +64,7 @@ def payload(
         "values": list(values),
         "selected": selected,
         "looked_at": looked_at,
+        "written": written,
         "texts": dict(texts),
         "palette": palette(),
     }
