@@ -62,7 +62,10 @@ def number(value: float, unit: str) -> str:
     """A metric with its unit: a share as percent, bits, tokens; a dash where it is not defined."""
     if value != value:  # NaN
         return "–"
-    if unit == "share":
-        return _("{number} %").format(number=percent(value))
-    words = _("{number} bits") if unit == "bits" else _("{number} tokens")
-    return words.format(number=f"{round(value, 1) + 0.0:.1f}")  # + 0.0: an entropy of one token comes as -0.0
+    digits = percent(value) if unit == "share" else f"{round(value, 1) + 0.0:.1f}"  # + 0.0: of one token it is -0.0
+    return with_unit(unit).format(number=digits)
+
+
+def with_unit(unit: str) -> str:
+    """A number of a metric and its unit, to be filled in."""
+    return _("{number} %") if unit == "share" else _("{number} bits") if unit == "bits" else _("{number} tokens")

@@ -13,6 +13,7 @@ from ui.components import mount
 from ui.first import answer_first
 from ui.i18n import _
 from ui.page import PageContext, translated
+from ui.wording import with_unit
 from viz.components.head_grid import head_grid as grid_component
 
 
@@ -29,7 +30,7 @@ def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, metric: Met
         selected=(opened.layer, opened.head),
         compare=other,
         groups=group_size(opened.capture, opened.layer),
-        texts=translated(grid_component.TEXTS) | {"metric": _(metric.label)},
+        texts=translated(grid_component.TEXTS) | {"metric": _(metric.label), "unit": with_unit(metric.unit)},
         metric_range=(0.0, 1.0) if share else None,
         number="percent" if share else "plain",
         max_height=430,

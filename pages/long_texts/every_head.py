@@ -20,6 +20,7 @@ from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.progressive import progressive, show_chart, show_progress
 from ui.state import change
+from ui.wording import with_unit
 from viz.chart import Line, Lines
 from viz.components.head_grid import head_grid as grid_component
 
@@ -74,7 +75,8 @@ def _grid(opened: PageContext, found: LongHeads, measure: Measure) -> bytes:
         selected=(opened.layer, opened.head),
         compare=None,
         groups=group_size(opened.capture, opened.layer),
-        texts=translated(grid_component.TEXTS) | {"metric": _(measure.label), "summary": summary},
+        texts=translated(grid_component.TEXTS)
+        | {"metric": _(measure.label), "unit": with_unit(measure.unit), "summary": summary},
         metric_range=(0.0, 1.0) if share else None,
         number="percent" if share else "plain",
         max_height=560,

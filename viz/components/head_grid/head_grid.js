@@ -62,9 +62,9 @@ function draw(state) {
 // What the frames of the small maps say; the smallest maps have none, and a cell of numbers says its own.
 /** @param {State} state */
 function drawLegend({ legend, layout, theme, meta }) {
-  const { texts, number, low, high, mode } = meta
+  const { texts, low, high, mode } = meta
   legend.hidden = mode !== "maps" || layout.pitch < FRAMED || !texts.frame
-  const [from, to] = [low, high].map((value) => formatNumber(value, number, texts))
+  const [from, to] = [low, high].map((value) => withUnit(meta, value))
   const frames = [0, 0.5, 1].map((strength) => {
     const frame = element("i")
     frame.style.borderColor = css(frameColor(theme, strength))
@@ -90,12 +90,18 @@ function refresh(state) {
 
 /** @param {State} state */
 function describe(state, [layer, head]) {
-  const { texts, number } = state.meta
-  const value = formatNumber(state.metric[layer * state.heads + head], number, texts)
+  const { texts } = state.meta
+  const value = withUnit(state.meta, state.metric[layer * state.heads + head])
   const words = fill(texts.head, { head: `L${layer}H${head}`, metric: texts.metric ?? "", value, layer_index: layer, head_index: head })
   const mates = matesOf(state)
   if (!texts.shared || !mates.some((mate) => String(mate) === String([layer, head]))) return words
   return `${words} · ${fill(texts.shared, { heads: `H${mates[0][1]}–H${mates[mates.length - 1][1]}` })}`
+}
+
+/** @type {(meta: Meta, value: number) => string} */
+function withUnit({ texts, number }, value) {
+  const words = formatNumber(value, number, texts)
+  return number === "percent" || !Number.isFinite(value) ? words : fill(texts.unit ?? "{number}", { number: words })
 }
 
 // The next head in this direction that has weights; null at the edge.

@@ -56,8 +56,9 @@ def payload(
     click changes: on a narrow screen the page scrolls to it.
 
     Texts: `summary`, `head` ("{head} · {metric} {value}"), `metric`, `undefined`, `no_weights`, and `percent`
-    ("{number} %") where numbers are percentages; `shared` ("{heads} share …") is said of the selected head's group,
-    `more` ("{count} …") of the heads below those in view, `frame` ("{metric} … {low} … {high}") of the frames of maps.
+    ("{number} %") where numbers are percentages, else `unit` ("{number} bits"); `shared` ("{heads} share …") is said
+    of the selected head's group, `more` ("{count} …") of the heads below those in view, `frame`
+    ("{metric} … {low} … {high}") of the frames of maps.
     """
     layers, heads, n, _ = thumbnails.shape
     if keep.shape != (layers, n, n) or metric.shape != (layers, heads) or len(layer_has_weights) != layers:
