@@ -85,7 +85,8 @@ def to_class(source: Source, payload: bytes, *, key: str, title: str = "", adds:
 def show_html(html: str, *, key: str) -> None:
     """A figure that is HTML, which the app made; those who follow this page in a room see its elements too."""
     st.html(html)
-    to_class(still.SOURCE, still.payload(html), key=key)
+    if session.room() is not None:  # else it is not read at all
+        to_class(still.SOURCE, still.payload(html), key=key)
 
 
 def _unheard(key: str, told: dict[str, Any]) -> Iterator[tuple[str, Any]]:
