@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from model_runner.local.plain_forward import text_config
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from model_runner.sound import rising_tone
-from scripts.families.own_sizes import LONGEST, NOT_HERE, SHORT, Form
+from scripts.families.own_sizes import LONGEST, NEEDS, SHORT, Form
 from scripts.families.small import families, small_model
 
 WRITTEN = "jumps over"
@@ -56,12 +57,17 @@ def tried(mapping: str, family: str) -> Tried:
 
     What reads or writes no text is tried like all others, and refused with the reason that the app gives.
     """
+    needs = NEEDS.get(family)
+    if needs and importlib.util.find_spec(needs) is None:
+        return Tried(
+            mapping, family, "not tried", f"a part of it is of the library {needs}, which is not installed here"
+        )
     found = tried_with(mapping, family, {})
     if found.outcome in OUTCOMES[:2]:
         return found
     if family in NO_TEXT:
         return replace(found, outcome="refused", said=NO_TEXT[family])
-    return replace(found, said=NOT_HERE[family]) if family in NOT_HERE and found.outcome == "not tried" else found
+    return found
 
 
 def tried_form(form: Form) -> Tried:
@@ -190,6 +196,7 @@ def table(found: Sequence[Tried], forms: Sequence[Tried], version: str) -> Itera
     yield f"{count['refused']} refused, {count['not tried']} not tried, with the reason."
     drawn = sum(one.outcome in OUTCOMES[:2] and NOT_DRAWN not in one.said for one in found)
     yield f"Of those captured the page The block draws {drawn}, every parameter in one of their parts."
+    yield from (f"{family} was tried with the library {library}, which it needs." for family, library in NEEDS.items())
     yield ""
     yield "| family | read as | outcome | mechanism and largest difference of a weight, or the reason |"
     yield "| --- | --- | --- | --- |"

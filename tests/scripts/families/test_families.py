@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from pathlib import Path
@@ -18,7 +19,7 @@ from model_runner.local.runner import LocalRunner
 from model_runner.text_errors import ReadsInBlocks
 from scripts.families import trying
 from scripts.families.__main__ import main
-from scripts.families.own_sizes import FORMS, LONG, NOT_HERE
+from scripts.families.own_sizes import FORMS, LONG, NEEDS
 from scripts.families.small import families, small_model
 from scripts.families.trying import OUTCOMES, SCALED, SINK, letters, tried
 
@@ -68,8 +69,7 @@ def test_every_reason_is_a_sentence_and_nothing_is_left_out_for_want_of_sizes():
     text = DOC.read_text("utf-8")
     for family, (_, outcome, said) in (rows(text) | rows(text, 2)).items():
         assert not PYTHON.search(said), f"{family}: {said}"
-        if outcome == "not tried":
-            assert said == NOT_HERE[family]
+        assert outcome != "not tried"
 
 
 @pytest.mark.parametrize(
@@ -161,6 +161,6 @@ def test_weights_that_are_not_the_models_own_are_called_wrong(monkeypatch):
 def test_the_whole_sweep_measures_what_the_document_says(capfd):
     main([])
     found, told = rows(capfd.readouterr().out), rows(DOC.read_text("utf-8"))
-    assert {family: measured(row) for family, row in found.items()} == {
-        family: measured(row) for family, row in told.items()
-    }
+    here = [family for family in told if family not in NEEDS or importlib.util.find_spec(NEEDS[family])]
+    assert set(found) == set(told)
+    assert {family: measured(found[family]) for family in here} == {family: measured(told[family]) for family in here}
