@@ -34,6 +34,14 @@ export interface RotationState extends Life {
   pinned: number | null
 }
 
+/** What of it is pointed at, see shared/follow.js; `pair` null: none. */
+export interface RotationAt {
+  of: string
+  position: number
+  range: string
+  pair: number | null
+}
+
 export interface Pair {
   theta: number
   wavelength: number
@@ -97,6 +105,13 @@ export interface ShiftState extends Life {
   arrays: ShiftArrays
 }
 
+export interface ShiftAt {
+  of: string
+  positions: [query: number, key: number]
+  range: string
+  lock: boolean
+}
+
 export interface SplitMeta {
   head: string
   query: [label: string, position: number]
@@ -129,6 +144,14 @@ export interface SplitState extends Life {
   hovered: number | null
 }
 
+/** The keys by their positions in the text. */
+export interface SplitAt {
+  of: string
+  pair: number | null
+  key: number
+  hovered: number | null
+}
+
 export interface SweepMeta {
   layer: number
   head: number
@@ -149,6 +172,14 @@ export interface SweepState extends Life {
   meta: SweepMeta
   curves: Float32Array[]
   distances: number[]
+  hovered: number | null
+  distance: number | null
+}
+
+/** `head` is chosen, `hovered` is pointed at. */
+export interface SweepAt {
+  of: string
+  head: number
   hovered: number | null
   distance: number | null
 }

@@ -1,6 +1,6 @@
 // The ranges that a slider of positions can have, the narrowest first. Which one is in view is held by the host.
 
-import { chosen, reconcile } from "../shared/choice.js"
+import { adopt, chosen, reconcile } from "../shared/choice.js"
 
 /**
  * Ranges by name and count of positions, equal ones once. In view is the one asked for, or a wider one that `position`
@@ -29,4 +29,17 @@ export function takeRange(state, i) {
   state.span = i
   chosen(state, "span", state.ranges[i])
   state.send("span", state.ranges[i])
+}
+
+/**
+ * Show the range that somebody else does; false where there is none of this name.
+ * @param {any} state
+ * @param {string} range
+ */
+export function adoptRange(state, range) {
+  const i = state.ranges.indexOf(range)
+  if (i < 0) return false
+  if (i !== state.span) adopt(state, "span", range)
+  state.span = i
+  return true
 }

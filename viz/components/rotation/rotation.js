@@ -1,5 +1,6 @@
-import { chosen, reconcile } from "../shared/choice.js"
+import { adopt, chosen, reconcile } from "../shared/choice.js"
 import { closest, element, hasFocus } from "../shared/dom.js"
+import { pictured, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { inRoom, pointIn } from "../shared/room.js"
 import { announcer, later, markPainted, mounted, plainKey } from "../shared/shell.js"
@@ -7,10 +8,10 @@ import { readTheme } from "../shared/theme.js"
 import { fill, formatPlain, isolate, wholeNumber } from "../shared/words.js"
 import { threeDigits } from "./axis.js"
 import { dialAt, paintDials } from "./dials.js"
-import { setRanges, takeRange } from "./ranges.js"
+import { adoptRange, setRanges, takeRange } from "./ranges.js"
 import { paintWaves, waveAt } from "./wavelengths.js"
 /** @import { Host } from "../shared/types" */
-/** @import { RotationArrays, RotationMeta, RotationState } from "./payloads" */
+/** @import { RotationArrays, RotationAt, RotationMeta, RotationState } from "./payloads" */
 
 const SEND_AFTER = 300 // milliseconds without another movement before the position is sent
 const PLAY_SECONDS = 14 // for the whole slider, but no slower than a few positions a second
@@ -19,7 +20,7 @@ const MEDIUM_VIEW = 1010 // below this width the sentence about a pair takes two
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".rotation", { create, receive, draw, end: pause })
+  return mounted(host, ".rotation", { create, receive, draw, end: pause, follow })
 }
 
 function create(root) {
@@ -58,6 +59,7 @@ function receive(state, { meta, arrays }) {
   for (const name of ["query", "key"]) {
     longest[name] = Math.max(...pairs.map((pair) => Math.hypot(...pair[name[0]]))) * meta.factor || 1
   }
+  pictured(state, [meta.head, meta.own, meta.token], ["position", "span"])
   Object.assign(state, { meta, pairs, longest, context: meta.context, factor: meta.factor })
   if (state.pair !== null && state.pair >= pairs.length) state.pair = state.pinned = null
   const position = reconcile(state, "position", meta.position)
@@ -111,6 +113,21 @@ function render(state) {
   root.dataset.position = String(state.position)
   root.dataset.pair = state.pair === null ? "" : String(state.pair)
   markPainted(root)
+  pointed(state, { of: state.pictured, position: state.position, range: state.ranges[state.span], pair: state.pair })
+}
+
+// Where somebody else has turned the same token, in which range, and the pair that is looked into there.
+/**
+ * @param {RotationState} state
+ * @param {RotationAt} at
+ */
+function follow(state, { of, position, range, pair }) {
+  if (of !== state.pictured || position > state.ends.at(-1) || (pair !== null && !state.pairs[pair])) return
+  if (!adoptRange(state, range)) return
+  pause(state)
+  Object.assign(state, { position, pair, pinned: pair })
+  adopt(state, "position", position)
+  soon(state)
 }
 
 /** @param {RotationState} state */

@@ -1,22 +1,23 @@
-import { chosen, reconcile } from "../shared/choice.js"
+import { adopt, chosen, reconcile } from "../shared/choice.js"
 import { closest, element, focusedBeside } from "../shared/dom.js"
+import { pictured, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { inRoom, pointIn } from "../shared/room.js"
 import { announcer, later, markPainted, mounted } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, isolate, tidy, wholeNumber } from "../shared/words.js"
-import { setRanges, takeRange } from "./ranges.js"
+import { adoptRange, setRanges, takeRange } from "./ranges.js"
 import { paintShiftCharts, paintShiftMap } from "./shift_charts.js"
 import { CELLS, scoreAt } from "./shift_scores.js"
 /** @import { Host } from "../shared/types" */
-/** @import { ShiftArrays, ShiftMeta, ShiftState } from "./payloads" */
+/** @import { ShiftArrays, ShiftAt, ShiftMeta, ShiftState } from "./payloads" */
 
 const SEND_AFTER = 300 // milliseconds without another movement before the positions are sent
 const NARROW_VIEW = 760
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".score-shift", { create, receive, draw })
+  return mounted(host, ".score-shift", { create, receive, draw, follow })
 }
 
 function create(root) {
@@ -54,6 +55,7 @@ function create(root) {
  * @param {{ meta: ShiftMeta, arrays: ShiftArrays }} payload
  */
 function receive(state, { meta, arrays }) {
+  pictured(state, [meta.head, ...meta.own, ...meta.tokens], ["positions", "span"])
   Object.assign(state, { meta, arrays })
   const places = reconcile(state, "positions", meta.positions)
   if (!state.dragging) [state.m, state.n] = places
@@ -106,6 +108,21 @@ function render(state) {
   writeWords(state)
   Object.assign(root.dataset, { m: state.m, n: state.n, score: state.score, spread: state.spread })
   markPainted(root)
+  pointed(state, { of: state.pictured, positions: [state.m, state.n], range: state.ranges[state.span], lock: state.lock.checked })
+}
+
+// Where somebody else has moved the same two tokens, in which range, and whether they move together there.
+/**
+ * @param {ShiftState} state
+ * @param {ShiftAt} at
+ */
+function follow(state, { of, positions, range, lock }) {
+  const there = (place) => place >= 0 && place <= state.ends.at(-1)
+  if (of !== state.pictured || !positions.every(there) || !adoptRange(state, range)) return
+  ;[state.m, state.n] = positions
+  state.lock.checked = lock
+  adopt(state, "positions", positions)
+  soon(state)
 }
 
 /** @param {ShiftState} state */
@@ -165,6 +182,7 @@ function listen(state) {
     number.addEventListener("input", () => Number.isFinite(number.valueAsNumber) && moveTo(state, name, number.valueAsNumber))
     number.addEventListener("change", () => (number.value = state[name]))
   }
+  state.lock.addEventListener("change", () => soon(state))
   state.spans.addEventListener("click", (event) => {
     const button = closest(event, "[data-span]")
     if (!button) return

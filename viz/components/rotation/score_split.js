@@ -1,5 +1,6 @@
-import { chosen, reconcile } from "../shared/choice.js"
+import { adopt, chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
+import { pictured, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { pointIn } from "../shared/room.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
@@ -7,13 +8,13 @@ import { readTheme } from "../shared/theme.js"
 import { paintSplit } from "./split_paint.js"
 import { cellWords, pairWords, shownColumn, total } from "./split_words.js"
 /** @import { Host } from "../shared/types" */
-/** @import { SplitArrays, SplitMeta, SplitState } from "./payloads" */
+/** @import { SplitArrays, SplitAt, SplitMeta, SplitState } from "./payloads" */
 
 const SEND_AFTER = 200 // milliseconds without another arrow key before the key is sent
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".score-split", { create, receive, draw })
+  return mounted(host, ".score-split", { create, receive, draw, follow })
 }
 
 function create(root) {
@@ -41,6 +42,7 @@ function receive(state, { meta, arrays }) {
   if (meta.n_rest) values.push(arrays.rest)
   const waves = Array.from(arrays.theta, (theta) => (theta ? (2 * Math.PI) / Math.abs(theta) : Infinity))
   Object.assign(state, { meta, arrays, values, waves, positions: Array.from(arrays.positions) })
+  pictured(state, [meta.head, ...meta.query], ["key"])
   const key = reconcile(state, "key", meta.key)
   state.column = Math.max(0, state.positions.indexOf(state.positions.includes(key) ? key : meta.key))
   if (state.pair !== null && state.pair >= values.length) state.pair = null
@@ -64,6 +66,21 @@ function draw(state) {
   Object.assign(root.dataset, { key: state.positions[column], pair: state.pair ?? "", score: total(state, column) })
   root.dataset.geometry = JSON.stringify(state.at)
   markPainted(root)
+  const { positions, pair, hovered } = state
+  pointed(state, { of: state.pictured, pair, key: positions[state.column], hovered: hovered === null ? null : positions[hovered] })
+}
+
+// The pair and the keys that somebody else points at and has chosen, of the same query.
+/**
+ * @param {SplitState} state
+ * @param {SplitAt} at
+ */
+function follow(state, { of, pair, key, hovered }) {
+  const [column, under] = [key, hovered].map((one) => (one === null ? null : state.positions.indexOf(one)))
+  if (of !== state.pictured || column === -1 || under === -1 || (pair !== null && !state.values[pair])) return
+  Object.assign(state, { pair, column, hovered: under })
+  adopt(state, "key", key)
+  later(state)
 }
 
 // ---- what the reader does -------------------------------------------------------------------------------------------

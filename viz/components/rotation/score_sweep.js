@@ -1,6 +1,7 @@
 import { fitText, sizeCanvas } from "../shared/canvas.js"
-import { chosen, reconcile } from "../shared/choice.js"
+import { adopt, chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
+import { pictured, pointed } from "../shared/follow.js"
 import { bringIntoView } from "../shared/in_view.js"
 import { clamp, extent, padded } from "../shared/numbers.js"
 import { inRoom, pointIn } from "../shared/room.js"
@@ -10,14 +11,14 @@ import { roundTicks } from "../shared/ticks.js"
 import { fill, formatPlain, tidy, wholeNumber } from "../shared/words.js"
 import { curve, disc, rule, SMALL, write } from "./axis.js"
 /** @import { Host } from "../shared/types" */
-/** @import { SweepArrays, SweepMeta, SweepState } from "./payloads" */
+/** @import { SweepArrays, SweepAt, SweepMeta, SweepState } from "./payloads" */
 
 const NARROW_VIEW = 720
 const PANEL_GAP = 10
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".score-sweep", { create, receive, draw })
+  return mounted(host, ".score-sweep", { create, receive, draw, follow })
 }
 
 function create(root) {
@@ -46,6 +47,7 @@ function receive(state, { meta, arrays }) {
   const peaks = curves.map((one) => one.indexOf(Math.max(...one)))
   Object.assign(state, { meta, curves, ranges, peaks, distances: Array.from(arrays.distances) })
   state.span = Math.max(...ranges.map(([low, high]) => high - low)) || 1
+  pictured(state, [meta.layer, heads, count], ["head"])
   state.head = clamp(reconcile(state, "head", meta.head), 0, heads - 1)
   state.hovered = state.distance = null
 }
@@ -73,6 +75,21 @@ function draw(state) {
   state.notes.textContent = [meta.texts.how, ...meta.notes].join(" ")
   Object.assign(root.dataset, { head: state.head, distance: state.distance ?? "", peak: state.distances[state.peaks[state.head]] })
   markPainted(root)
+  pointed(state, { of: state.pictured, head: state.head, hovered: state.hovered, distance: state.distance })
+}
+
+// The head and the distance that somebody else points at and has chosen, of the same layer.
+/**
+ * @param {SweepState} state
+ * @param {SweepAt} at
+ */
+function follow(state, { of, head, hovered, distance }) {
+  const missing = (one) => one !== null && !state.curves[one]
+  if (of !== state.pictured || missing(head) || missing(hovered)) return
+  if (distance !== null && !state.distances.includes(distance)) return
+  Object.assign(state, { head, hovered, distance })
+  adopt(state, "head", head)
+  later(state)
 }
 
 /** @param {SweepState} state */

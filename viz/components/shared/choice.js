@@ -29,6 +29,12 @@ export function chosen(state, name, value) {
   Object.assign(state.choices[name], { current: value, asked: JSON.stringify(value), until, held: false })
 }
 
+// Somebody else's choice, of whom the same host hears: as one's own, where it is another than what is drawn.
+/** @type {(state: Life, name: string, value: unknown) => void} */
+export function adopt(state, name, value) {
+  if (JSON.stringify(state.choices[name].current) !== JSON.stringify(value)) chosen(state, name, value)
+}
+
 // Believe the next data: they are about another text, where the user has not chosen yet.
 /** @type {(state: Life, name: string) => void} */
 export function forget(state, name) {
