@@ -1,5 +1,6 @@
-import { chosen, reconcile } from "../shared/choice.js"
+import { adopt, chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
+import { pictured, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, rampColor, readTheme } from "../shared/theme.js"
@@ -9,7 +10,7 @@ import { drawPanel } from "./panel.js"
 import { buildRow, buildValues, drawPush, drawRow, drawValues } from "./row.js"
 import { buildScore, buildStep, drawScore } from "./score.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Arrays, Meta, State } from "./payload" */
+/** @import { Arrays, At, Meta, State } from "./payload" */
 
 const SEND_AFTER = 150 // milliseconds without another arrow key before the position is sent
 const NARROW = 720 // below this width the steps stand in one column
@@ -17,7 +18,7 @@ const STEPS = ["query_key", "product", "scale", "mask", "softmax", "values", "pu
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".cell-steps", { create, receive, draw })
+  return mounted(host, ".cell-steps", { create, receive, draw, follow })
 }
 
 function create(root, signal) {
@@ -47,6 +48,7 @@ function create(root, signal) {
  */
 function receive(state, { meta, arrays }) {
   Object.assign(state, { meta, arrays })
+  pictured(state, [meta.head, ...meta.query], ["key", "step"])
   if (!state.asking) state.query = meta.query[1]
   const key = reconcile(state, "key", meta.key)
   state.key = arrays.positions.includes(key) ? key : meta.key // a key that is not drawn is on its way
@@ -79,6 +81,24 @@ function draw(state) {
   const facts = { key: state.key, query: meta.query[1], weight: cell.weight, score: cell.visible ? state.arrays.scores[cell.at] : "masked", open: state.open, bars: state.arrays.positions.length }
   for (const [name, value] of Object.entries(facts)) root.dataset[name] = String(value)
   markPainted(root)
+  const { pictured: of, key, open, dimension, valueDimension } = state
+  pointed(state, { of, key, open, dimension, valueDimension })
+}
+
+// The key, the open step and the dimensions that somebody else looks at, of the same query.
+/**
+ * @param {State} state
+ * @param {At} at
+ */
+function follow(state, { of, key, open, dimension, valueDimension }) {
+  const { q, mixed, positions } = state.arrays
+  const missing = (i, values) => i !== null && values[i] === undefined
+  if (of !== state.pictured || !positions.includes(key) || open > STEPS.length) return
+  if (missing(dimension, q) || missing(valueDimension, mixed)) return
+  Object.assign(state, { key, open, dimension, valueDimension })
+  adopt(state, "key", key)
+  adopt(state, "step", open)
+  later(state)
 }
 
 // ---- what the reader does -------------------------------------------------------------------------------------------

@@ -58,3 +58,13 @@ export interface State extends Life {
   key: number
   query: number
 }
+
+/** What of it is pointed at and opened, see shared/follow.js. */
+export interface At {
+  of: string
+  key: number
+  open: number
+  /** Of q and k, and of the values; null: none. */
+  dimension: number | null
+  valueDimension: number | null
+}
