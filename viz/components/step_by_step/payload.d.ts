@@ -126,6 +126,18 @@ export interface Told {
   lines: string[]
 }
 
+/** What is pointed at, uncovered, turned and typed, see shared/follow.js. */
+export interface Shown {
+  of: string
+  step: string
+  at: [row: number, column: number] | null
+  revealed: string[]
+  ask: boolean
+  /** null: those of the data, which may be longer than what can be told. */
+  edits: string | null
+  knobs: Record<string, number>
+}
+
 export interface State extends Life {
   meta: Meta
   /** What can be edited: before any change, and now. */

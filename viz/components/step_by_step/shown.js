@@ -1,26 +1,61 @@
-// What a teacher points at, uncovers and turns to, on the pages of those who follow; nothing of it runs the page.
+// What a teacher points at, uncovers, turns to, turns and types, on the pages of those who follow; nothing of it runs the
+// page.
 
-import { chosen } from "../shared/choice.js"
+import { adopt } from "../shared/choice.js"
 import { pointed } from "../shared/follow.js"
-/** @import { State } from "./payload" */
+import { compute } from "./chain.js"
+import { takeOver } from "./typing.js"
+/** @import { Chain, Shown, State } from "./payload" */
 
 /** @param {State} state */
 export function tellShown(state) {
-  pointed(state, { step: state.step, at: state.at ?? state.picked, revealed: [...state.revealed] })
+  const { meta, step, at, picked, revealed, ask, edits, knobs } = state
+  pointed(state, { of: pictureOf(state, step), step, at: at ?? picked, revealed: [...revealed], ask, edits: edits === meta.edits ? null : edits, knobs })
+}
+
+// Which steps there are, and how large what this one makes is.
+/** @type {(state: State, step: string) => string} */
+function pictureOf({ chain }, step) {
+  const { result = "" } = chain.steps.find((one) => one.id === step) ?? {}
+  return [...chain.steps.map(({ id }) => id), ...(chain.matrices[result]?.shape ?? [])].join()
 }
 
 /**
- * @param {any} state
- * @param {{ step: string, at: [number, number] | null, revealed: string[] }} told
+ * @param {State} state
+ * @param {Shown} shown
  * @param {(state: State) => void} draw
  */
-export function followShown(state, { step, at, revealed }, draw) {
-  if (!state.chain.steps.some((one) => one.id === step)) return
-  chosen(state, "step", step)
+export function followShown(state, shown, draw) {
+  const { of, step, at, revealed } = shown
+  const open = state.chain.steps.find((one) => one.id === step)
+  if (!open || of !== pictureOf(state, step)) return
+  takeNumbers(state, shown)
+  adopt(state, "step", step)
   const drawAnew = step !== state.step
   Object.assign(state, { step, revealed: new Set(revealed) })
   if (drawAnew) draw(state) // which forgets where it was pointed at
-  const { values } = state.chain.matrices[state.chain.steps.find((one) => one.id === step).result]
+  const { values } = state.chain.matrices[open.result]
   state.at = at && values[at[0]]?.[at[1]] !== undefined ? at : null
   draw(state)
+}
+
+// Numbers that are typed, knobs that are turned and whether numbers are covered, before the host has heard of it.
+/** @type {(state: State, shown: Shown) => void} */
+function takeNumbers(state, { ask, edits, knobs }) {
+  const { meta } = state
+  const before = [state.edits, state.knobs]
+  const known = { ask, edits: edits ?? meta.edits, knobs: haveThese(meta.chain, knobs) ? knobs : state.knobs }
+  for (const [name, value] of Object.entries(known)) adopt(state, name, value)
+  Object.assign(state, known)
+  if (JSON.stringify(before) === JSON.stringify([known.edits, known.knobs])) return
+  compute(state)
+  takeOver(state)
+}
+
+// Whether these are the knobs of this chain, each where it can stand.
+/** @type {(chain: Chain | null, at: Record<string, number>) => boolean} */
+function haveThese(chain, at) {
+  const knobs = chain?.knobs ?? []
+  const fits = ({ name, values, least, most }) => (values ? values.includes(at[name]) : at[name] >= least && at[name] <= most)
+  return Object.keys(at).length === knobs.length && knobs.every(fits)
 }

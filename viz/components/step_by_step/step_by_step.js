@@ -3,14 +3,14 @@ import { element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
-import { smallChain } from "./arithmetic.js"
 import { listenToCells } from "./cells.js"
+import { compute } from "./chain.js"
 import { askable, classQuestion } from "./class_question.js"
-import { without, withEdits } from "./edits.js"
+import { without } from "./edits.js"
 import { explained } from "./explain.js"
 import { fit } from "./fit.js"
 import { placeKnobs } from "./knobs.js"
-import { followed, knobsOf, usualOf } from "./live.js"
+import { knobsOf } from "./live.js"
 import { matrixView, paintMatrix } from "./matrix.js"
 import { aboutOf, titleOf } from "./named.js"
 import { overview, paintOverview } from "./overview.js"
@@ -18,7 +18,7 @@ import { followShown, tellShown } from "./shown.js"
 import { operatorBefore, viewsOf } from "./stage.js"
 import { listenToTyping, placeSlide, takeOver } from "./typing.js"
 /** @import { Host } from "../shared/types" */
-/** @import { Chain, Meta, State } from "./payload" */
+/** @import { Meta, State } from "./payload" */
 
 /** @param {Host} host */
 export default function (host) {
@@ -80,26 +80,6 @@ function receive(state, { meta }) {
   compute(state)
   if (state.edits !== before) takeOver(state)
 }
-
-/** @param {State} state */
-function compute(state) {
-  const { meta } = state
-  state.usual = meta.usual ?? usualOf(meta.chain, state.knobs)
-  state.numbers = withEdits(state.usual, state.edits)
-  if (meta.usual) state.chain = smallChain(state.numbers, meta.settings)
-  else if (meta.chain) state.chain = withMasks(meta.chain)
-  const { live } = state.chain
-  const ahead = state.edits !== meta.edits || JSON.stringify(state.knobs) !== JSON.stringify(knobsOf(meta.chain))
-  if (live && ahead) state.chain = followed(state.chain, state.numbers[live.row][0], state.knobs)
-  if (!state.chain.steps.some((step) => step.id === state.step)) state.step = state.chain.steps[0].id
-}
-
-// JSON has no −∞, ∞ and NaN.
-/** @type {(chain: Chain) => Chain} */
-const withMasks = ({ matrices, ...rest }) => ({
-  ...rest,
-  matrices: Object.fromEntries(Object.entries(matrices).map(([name, one]) => [name, { ...one, values: one.values.map((row) => row.map((value) => (value === null ? -Infinity : Number(value)))) }])),
-})
 
 const openStep = (state) => state.chain.steps.find((step) => step.id === state.step)
 
