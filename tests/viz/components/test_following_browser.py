@@ -11,24 +11,33 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+from tests.viz.components import made_positions as made
 from tests.viz.components.following import PHONE, TEACHER, Room
+from tests.viz.components.test_cell_steps import cell as one_cell
 from tests.viz.components.test_family_masks import CAUSAL, kind, kinds
 from tests.viz.components.test_family_masks import TEXTS as MASK_TEXTS
 from tests.viz.components.test_flash_film import film
 from tests.viz.components.test_head_groups import groups
 from tests.viz.components.test_mask_gallery import gallery
 from tests.viz.components.test_model_stages import stages
+from tests.viz.components.test_rotation_browser import rim
+from tests.viz.components.test_score_views_browser import cell_of
+from tests.viz.components.test_step_by_step import steps
+from tests.viz.components.test_step_by_step_browser import scaled_row
 from tests.viz.components.test_token_lines import lines
 from tests.viz.components.test_token_strip import strip
 from tests.viz.components.test_token_tree_browser import chain, small
 from tests.viz.test_chart_svg import lines as chart_of_lines
+from viz.components.cell_steps import cell_steps
 from viz.components.chart import chart
 from viz.components.family_masks import family_masks
 from viz.components.flash_film import flash_film
 from viz.components.head_groups import head_groups
 from viz.components.mask_gallery import mask_gallery
 from viz.components.model_stages import model_stages
+from viz.components.rotation import rotation, score_shift, score_split, score_sweep
 from viz.components.source import Source
+from viz.components.step_by_step import step_by_step
 from viz.components.token_lines import token_lines
 from viz.components.token_strip import token_strip
 from viz.components.token_tree import token_tree
@@ -94,6 +103,43 @@ def wide_gallery() -> bytes:
     return gallery(n_layers=6)
 
 
+def cell_data(**changes: Any) -> bytes:
+    return cell_steps.payload(**one_cell(**changes))
+
+
+def dial(room: Room) -> None:
+    room.page.mouse.move(*rim(room.teacher, 3, 0.1))
+
+
+def split_cell(room: Room) -> None:
+    room.page.mouse.click(*cell_of(room.teacher, 3, 4))
+    room.page.mouse.move(*cell_of(room.teacher, 5, 1))
+
+
+def on_canvas(nth: int, what: str, x: float, y: float) -> Callable[[Room], object]:
+    """A gesture at a place of a canvas of the teacher's."""
+    return lambda room: getattr(room.teacher.locator("canvas").nth(nth), what)(position={"x": x, "y": y})
+
+
+def apart(room: Room) -> None:
+    room.teacher.locator(".lock input").uncheck()
+    room.teacher.locator(".slider.key").fill("20")
+
+
+def other_token() -> bytes:
+    return made.turning(token="·other", own=2, position=2)
+
+
+def other_tokens() -> bytes:
+    return made.shifting(tokens=("·cat", "·dog"), positions=(9, 3))
+
+
+DIALS = (rotation.SOURCE, made.turning)
+SHIFT = (score_shift.SOURCE, made.shifting)
+SPLIT = (score_split.SOURCE, made.splitting)
+SWEEP = (score_sweep.SOURCE, made.sweeping)
+CELL = (cell_steps.SOURCE, cell_data)
+SMALL = (step_by_step.SOURCE, steps)
 GALLERY = (mask_gallery.SOURCE, gallery)
 GESTURES = [
     Gesture("a cell of a mask", *GALLERY, lambda room: room.page.mouse.move(*cell(room, 4, 2)), wide_gallery),
@@ -118,6 +164,25 @@ GESTURES = [
     Gesture("a token", token_strip.SOURCE, strip, on("[data-chip='3']"), lambda: strip(["a", "b"])),
     Gesture("a chosen token", token_strip.SOURCE, strip, on("[data-chip='5']", "click"), lambda: strip(["a", "b"])),
     Gesture("a later part", token_strip.SOURCE, long_strip, on("[data-side=later]", "click"), strip),
+    Gesture("a dial", *DIALS, dial, other_token),
+    Gesture("a turned dial", *DIALS, on(".slider", "fill", "33"), other_token),
+    Gesture("a range of dials", *DIALS, on("[data-span='2']", "click"), other_token),
+    Gesture("two positions", *SHIFT, on(".slider.query", "fill", "45"), other_tokens),
+    Gesture("a range of positions", *SHIFT, on("[data-span='1']", "click"), other_tokens),
+    Gesture("positions apart", *SHIFT, apart, other_tokens),
+    Gesture("a place of their map", *SHIFT, on_canvas(0, "click", 200, 120), other_tokens),
+    Gesture("a part of a score", *SPLIT, split_cell, lambda: made.splitting(head="L4H0")),
+    Gesture("a pair by keys", *SPLIT, on("canvas", "press", "ArrowDown"), lambda: made.splitting(head="L4H0")),
+    Gesture("a distance", *SWEEP, on_canvas(0, "hover", 200, 150), lambda: made.sweeping(layer=4)),
+    Gesture("a head by distance", *SWEEP, on_canvas(1, "hover", 30, 40), lambda: made.sweeping(layer=4)),
+    Gesture("a chosen head", *SWEEP, on_canvas(1, "click", 30, 40), lambda: made.sweeping(layer=4)),
+    Gesture("a dimension of q", *CELL, on(".strip-row.query canvas"), lambda: cell_data(head="L4H0")),
+    Gesture("a dimension of v", *CELL, on(".value canvas"), lambda: cell_data(head="L4H0")),
+    Gesture("an open step", *CELL, on(".title[data-step='3']", "click"), lambda: cell_data(head="L4H0")),
+    Gesture("a key of a row", *CELL, on(".bar[data-key='1']", "click"), lambda: cell_data(head="L4H0")),
+    Gesture("a turned knob", step_by_step.SOURCE, scaled_row, on("[data-knob=wide]", "fill", "2"), steps),
+    Gesture("covered numbers", *SMALL, on(".ask", "click"), scaled_row),
+    Gesture("a number's sum", *SMALL, on(".result td[data-row]"), scaled_row),
     Gesture("a token's line", token_lines.SOURCE, lines, on("[data-row='3']"), lambda: lines(offset=2)),
 ]  # fmt: skip
 
