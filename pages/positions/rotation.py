@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.number_text import error_size
 from analysis.positions import Turned, dials, moved_cell, shift_deviation
 from pages.positions.places import titled
-from pages.positions.state import place, put, state, widen
+from pages.positions.state import pin, pinned, place, put, state, widen
 from ui.components import mount
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -44,10 +44,11 @@ def show_rotation(opened: PageContext, layout: Turned, token: int) -> View:
         dimensions=layout.pairs,
         factor=layout.factor,
         difference=error_size(layout.difference),
+        pair=pinned(len(layout.theta)),
         notes=notes,
         texts=translated(rotation.TEXTS),
     )
-    mount(rotation.SOURCE, payload, key="rotation", on={"position": put("at", own), "span": widen})
+    mount(rotation.SOURCE, payload, key="rotation", on={"position": put("at", own), "span": widen, "pair": pin})
     vectors = [found.q_before, found.q_after, found.k_before, found.k_after]
     columns = [f"{vector}_{side}_{part}" for vector in "qk" for side in ("before", "after") for part in (0, 1)]
     table = pd.DataFrame(

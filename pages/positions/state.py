@@ -35,6 +35,7 @@ class PositionsState:
     m: int | None = setting(None, N_("position"), least=0, most=FARTHEST)
     n: int | None = setting(None, N_("position"), least=0, most=FARTHEST)
     span: Span = setting("near", N_("range"))
+    pair: int | None = setting(None, N_("pair of dimensions"), least=0, most=FARTHEST)
     contents: Contents = setting("text", N_("contents"))
     reach: Literal["64", "256", "2048"] = setting("64", N_("reach"))
     what_if: Question = setting("off", N_("what if"))
@@ -64,6 +65,21 @@ def place(name: Slider, own: int, count: int) -> int:
 def put(name: Slider, own: int) -> Callable[[int], None]:
     """What keeps a slider's place; the token's own position is not worth one in the address."""
     return lambda position: change(PositionsState, **{name: None if position == own else int(position)})
+
+
+def pinned(count: int) -> int | None:
+    """The pair that is looked into, of ``count`` that are turned; one that there is not is said and dropped."""
+    pair = state().pair
+    if pair is not None and pair >= count:
+        words = _("This head turns {count} pairs of dimensions, numbered from 0: there is no pair {pair}.")
+        refuse(PositionsState, "pair", words.format(count=count, pair=pair))
+        return None
+    return pair
+
+
+def pin(pair: int | None) -> None:
+    """Look into another pair, or into none."""
+    change(PositionsState, pair=pair)
 
 
 def widen(span: Span) -> None:

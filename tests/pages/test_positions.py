@@ -91,6 +91,16 @@ def test_a_released_slider_is_kept_in_the_address_and_its_own_position_is_not():
     assert "positions.at" not in app.query_params
 
 
+def test_a_pinned_pair_is_kept_in_the_address_and_one_that_there_is_not_is_said():
+    app = send(open_app(page=PAGE), "rotation", "pair", 3)
+    assert app.query_params["positions.pair"] == "3"
+    assert payload(app, "rotation")[0]["pair"] == 3
+    assert "positions.pair" not in send(app, "rotation", "pair", None).query_params
+    app = open_app(page=PAGE, **{"positions.pair": "16"})
+    assert sentences(app) == ["This head turns 16 pairs of dimensions, numbered from 0: there is no pair 16."]
+    assert payload(app, "rotation")[0]["pair"] is None
+
+
 def test_another_token_takes_the_sliders_with_it_and_the_range_stays():
     app = open_app(page=PAGE, at="300", m="20", n="10", **{"positions.span": "far"})
     app = send(app, "token_strip", "token", 3)

@@ -13,6 +13,8 @@ export interface RotationMeta {
   farthest: number
   factor: number
   difference: string
+  /** The pinned one. */
+  pair: number | null
   notes: string[]
   texts: Texts
   palette: Palette
@@ -32,6 +34,7 @@ export interface RotationState extends Life {
   pairs: Pair[]
   pair: number | null
   pinned: number | null
+  pinning: any
 }
 
 /** What of it is pointed at, see shared/follow.js; `pair` null: none. */

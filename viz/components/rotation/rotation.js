@@ -61,7 +61,8 @@ function receive(state, { meta, arrays }) {
   }
   pictured(state, [meta.head, meta.own, meta.token], ["position", "span"])
   Object.assign(state, { meta, pairs, longest, context: meta.context, factor: meta.factor })
-  if (state.pair !== null && state.pair >= pairs.length) state.pair = state.pinned = null
+  const pinned = reconcile(state, "pair", meta.pair)
+  if (pinned !== state.pinned || (state.pair ?? 0) >= pairs.length) state.pair = state.pinned = pinned
   const position = reconcile(state, "position", meta.position)
   if (!state.playing && !state.dragging) state.position = position
   const counts = { near: Math.min(meta.near, meta.context), context: meta.context, far: meta.farthest }
@@ -127,6 +128,7 @@ function follow(state, { of, position, range, pair }) {
   pause(state)
   Object.assign(state, { position, pair, pinned: pair })
   adopt(state, "position", position)
+  adopt(state, "pair", pair)
   soon(state)
 }
 
@@ -267,10 +269,17 @@ function point(state, canvas, find) {
   canvas.addEventListener("pointerleave", (event) => event.pointerType !== "touch" && look(state.pinned))
   canvas.addEventListener("click", (event) => {
     const pair = at(event)
-    state.pinned = pair === state.pinned ? null : pair
-    state.pair = state.pinned
-    soon(state)
+    pin(state, pair === state.pinned ? null : pair)
   })
+}
+
+/** @type {(state: RotationState, pair: number | null, wait?: number) => void} */
+function pin(state, pair, wait = 0) {
+  state.pair = state.pinned = pair
+  chosen(state, "pair", pair)
+  clearTimeout(state.pinning) // of its own: a position that is told meanwhile must not take its place
+  state.pinning = setTimeout(() => state.send("pair", pair), wait)
+  soon(state)
 }
 
 function onKey(state, event) {
@@ -281,9 +290,8 @@ function onKey(state, event) {
     ArrowLeft: here - 1, ArrowRight: here + 1, ArrowUp: here - state.grid.columns, ArrowDown: here + state.grid.columns,
     Home: 0, End: last, Enter: here,
   }
-  if (event.key === "Escape") state.pair = state.pinned = null
-  else if (event.key in moves) state.pair = state.pinned = clamp(moves[event.key], 0, last)
+  if (event.key === "Escape") pin(state, null)
+  else if (event.key in moves) pin(state, clamp(moves[event.key], 0, last), SEND_AFTER)
   else return
   event.preventDefault()
-  soon(state)
 }

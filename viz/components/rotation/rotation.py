@@ -1,6 +1,6 @@
 """One token's query and key, pair by pair, before and after the rotation; a slider turns all pairs in the browser.
 
-Sends "position", the place chosen, once the slider rests, and "span", the range of the slider.
+Sends "position", the place chosen, once the slider rests, "span", the range of the slider, and "pair", the one pinned.
 """
 
 from __future__ import annotations
@@ -68,6 +68,7 @@ def payload(
     dimensions: NDArray[np.integer[Any]],
     factor: float,
     difference: str,
+    pair: int | None = None,
     notes: Sequence[str] = (),
     texts: Mapping[str, str],
 ) -> bytes:
@@ -76,6 +77,7 @@ def payload(
     `own` is the token's position, `position` the one shown first, in the range `span` or as wide a one as it needs;
     `context` is how many the model was built for, `dimensions` [pairs, 2] are each pair's coordinates, `factor` what
     the rotation stretches by, and `difference` how far the turned vectors are from the captured ones, in words.
+    `pair` is the pinned one, if any.
     """
     n_pairs = len(theta)
     if not q.shape == k.shape == dimensions.shape == (n_pairs, 2):
@@ -91,6 +93,7 @@ def payload(
         "farthest": max(FARTHEST * context, position + 1),
         "factor": factor,
         "difference": difference,
+        "pair": pair,
         "notes": list(notes),
         "texts": dict(texts),
         "palette": palette(),
