@@ -8,14 +8,14 @@ from pathlib import Path
 
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse
 from starlette.routing import Route
 
 from classroom.desk import DESK as ROOMS
 from classroom.routes import classroom_routes
-from jobs.map_desk import DESK
 from jobs.torch_threads import meet_awake
 from ui.i18n import LANGUAGES, catalog
+from visitors.maps import maps
 from visitors.privacy import privacy
 from visitors.server import options
 
@@ -26,12 +26,6 @@ BASE = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")  # below
 def first_page(request: Request) -> RedirectResponse:
     """The page of the bare address has no name of its own in Streamlit; by its name it is found all the same."""
     return RedirectResponse(f"{request.scope.get('root_path', '')}{BASE}/?{request.url.query}".rstrip("?"))
-
-
-def maps(request: Request) -> Response:
-    """A map or a part of one, for the session, or its class, whose ticket comes with the request; on its own thread."""
-    status, body = DESK.answer(request.headers.get("x-atlas-ticket", ""), request.path_params["place"])
-    return Response(body, status, {"cache-control": "no-store"}, "application/octet-stream")
 
 
 WHERE = {"/heads": first_page, "/maps/{place:path}": maps, "/join/maps/{place:path}": maps, "/privacy": privacy}

@@ -33,7 +33,7 @@ TEXTS: dict[str, str] = {
     "ended": N_("The teacher has ended this room."),
     "wander": N_("Look around yourself"),
     "only_there": N_("What else this page shows is on the teacher’s screen; “{wander}” opens it here."),
-    "more": N_("Texts, tables and controls of this page are on the teacher’s screen; “{wander}” opens all of it here."),
+    "more": N_("Texts, other tables and controls are on the teacher’s screen; “{wander}” opens all of this page here."),
     "your_answer": N_("Your answer: {answer}. You can still change it."),
     "type": N_("Type a token"),
     "no_token": N_("No token begins like this."),

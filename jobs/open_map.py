@@ -1,4 +1,4 @@
-"""The long maps of one capture, open for one session: what its browser may ask for, and what was made of it so far."""
+"""The long maps of one capture, open for a session and its class: what their browsers may ask for, and what is made."""
 
 from __future__ import annotations
 

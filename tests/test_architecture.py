@@ -41,7 +41,7 @@ ROOMS = {
     "jobs": room("attention model_runner analysis hosting"),
     "classroom": room("viz", "starlette segno"),
     "ui": room("attention model_runner analysis viz hosting jobs classroom", "streamlit babel pandas"),
-    "visitors": room("viz hosting ui", "streamlit starlette psutil"),
+    "visitors": room("viz hosting jobs ui", "streamlit starlette psutil"),
     "pages": room("attention model_runner analysis viz hosting jobs classroom lessons ui", "streamlit pandas"),
     "app": room("pages ui visitors hosting jobs classroom app", "streamlit starlette"),
     "benchmarks": room(f"{APP} tests benchmarks", None),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,18 @@ from model_runner.preview import ModelPreview
 TABLE = Path(__file__).with_suffix(".json")
 _KNOWN: dict[str, Any] = json.loads(TABLE.read_text("utf-8"))
 
+N_ = str  # marks a text for Babel without translating it here
+
+# family → the library that a part of it is of, and the reason where that is not installed
+NEEDS = {"gemma3n": ("timm", N_("a part of it is of the library timm, which is not installed here"))}
+
 
 def refusal(config: Mapping[str, Any]) -> str | None:
     """Why no model of this configuration can be captured; None where that is not known."""
     family = str(config.get("model_type"))
+    library, missing = NEEDS.get(family, ("", ""))
+    if library and find_spec(library) is None:
+        return missing
     found: dict[str, Any] | None = _KNOWN["refused"].get(family)
     if found is None or any(_setting(config, family, name) != value for name, value in found["where"].items()):
         return None

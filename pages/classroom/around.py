@@ -31,11 +31,16 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         _show_way_back()
         run()
         return
+    from model_runner.errors import Cancelled
     from pages.classroom.panel import show_code, show_poll  # the engine is imported only after the frame is painted
     from pages.classroom.questions import ask
 
     if asked := session.slots().pop(ASKED, ()):
-        ask(room, *asked)
+        try:
+            ask(room, *asked)
+        except Cancelled:  # and the run that follows asks once more
+            session.slots()[ASKED] = asked
+            raise
     if problem := session.slots().pop(PROBLEM, ""):
         st.warning(plain(_(problem)))
     place = entry.address, session.model(), session.text()

@@ -93,7 +93,6 @@ OWN: dict[str, dict[str, Any]] = {
     "reformer": {"axial_pos_embds_dim": [16, 16], "axial_pos_shape": [16, 32]},
     "xmod": {"default_language": "en_XX"},
 }
-NEEDS = {"gemma3n": "timm"}  # the library of a part of it, of one size alone
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -19,11 +19,12 @@ from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
 from model_runner.capture import Capture
 from model_runner.errors import NotCapturable, RunnerError, first_line
 from model_runner.local.class_of_family import LISTENS, NO_TEXT
+from model_runner.local.known_families import NEEDS
 from model_runner.local.plain_forward import text_config
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from model_runner.sound import rising_tone
-from scripts.families.own_sizes import LONGEST, NEEDS, SHORT, Form
+from scripts.families.own_sizes import LONGEST, SHORT, Form
 from scripts.families.small import families, small_model
 
 WRITTEN = "jumps over"
@@ -57,11 +58,9 @@ def tried(mapping: str, family: str) -> Tried:
 
     What reads or writes no text is tried like all others, and refused with the reason that the app gives.
     """
-    needs = NEEDS.get(family)
-    if needs and importlib.util.find_spec(needs) is None:
-        return Tried(
-            mapping, family, "not tried", f"a part of it is of the library {needs}, which is not installed here"
-        )
+    library, missing = NEEDS.get(family, ("", ""))
+    if library and find_spec(library) is None:
+        return Tried(mapping, family, "not tried", missing)
     found = tried_with(mapping, family, {})
     if found.outcome in OUTCOMES[:2]:
         return found
@@ -196,7 +195,9 @@ def table(found: Sequence[Tried], forms: Sequence[Tried], version: str) -> Itera
     yield f"{count['refused']} refused, {count['not tried']} not tried, with the reason."
     drawn = sum(one.outcome in OUTCOMES[:2] and NOT_DRAWN not in one.said for one in found)
     yield f"Of those captured the page The block draws {drawn}, every parameter in one of their parts."
-    yield from (f"{family} was tried with the library {library}, which it needs." for family, library in NEEDS.items())
+    yield from (
+        f"{family} was tried with the library {library}, which it needs." for family, (library, _) in NEEDS.items()
+    )
     yield ""
     yield "| family | read as | outcome | mechanism and largest difference of a weight, or the reason |"
     yield "| --- | --- | --- | --- |"

@@ -8,6 +8,7 @@ import pytest
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM, AutoModelForSpeechSeq2Seq
 
 from model_runner.errors import NotCapturable
+from model_runner.local import known_families
 from model_runner.local.class_of_family import ASSISTS, HEARS, HEARS_ALONG, UNKNOWN, WRITES_SOUND, class_of
 from model_runner.local.known_families import can_be_captured, check_family, refusal
 
@@ -65,3 +66,15 @@ def test_a_family_that_is_never_captured_is_refused_by_its_name(family: str, rea
 def test_what_is_known_of_a_configuration(config: dict[str, Any], known: bool | None) -> None:
     assert can_be_captured(config) is known
     assert (refusal(config) is not None) == (known is False)
+
+
+def test_a_family_with_a_part_of_a_library_that_is_not_installed_is_refused_with_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = {"model_type": "gemma3n"}
+    monkeypatch.setattr(known_families, "find_spec", lambda _library: None)
+    assert refusal(config) == "a part of it is of the library timm, which is not installed here"
+    assert can_be_captured(config) is False
+    monkeypatch.setattr(known_families, "find_spec", lambda library: library == "timm")
+    assert refusal(config) is None
+    assert can_be_captured(config) is True

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,12 +14,12 @@ from analysis.sinks import SCALED_AFTER
 from model_runner import CaptureRequest
 from model_runner.errors import NotCapturable
 from model_runner.local.changed_words import CHANGES, UNEXPLAINED
-from model_runner.local.known_families import TABLE, can_be_captured
+from model_runner.local.known_families import NEEDS, TABLE, can_be_captured
 from model_runner.local.runner import LocalRunner
 from model_runner.text_errors import ReadsInBlocks
 from scripts.families import trying
 from scripts.families.__main__ import main
-from scripts.families.own_sizes import FORMS, LONG, NEEDS
+from scripts.families.own_sizes import FORMS, LONG
 from scripts.families.small import families, small_model
 from scripts.families.trying import OUTCOMES, SCALED, SINK, letters, tried
 
@@ -161,6 +161,6 @@ def test_weights_that_are_not_the_models_own_are_called_wrong(monkeypatch):
 def test_the_whole_sweep_measures_what_the_document_says(capfd):
     main([])
     found, told = rows(capfd.readouterr().out), rows(DOC.read_text("utf-8"))
-    here = [family for family in told if family not in NEEDS or importlib.util.find_spec(NEEDS[family])]
+    here = [family for family in told if family not in NEEDS or find_spec(NEEDS[family][0])]
     assert set(found) == set(told)
     assert {family: measured(found[family]) for family in here} == {family: measured(told[family]) for family in here}

@@ -3,6 +3,7 @@
 import { ask } from "../shared/desk.js"
 import { element } from "../shared/dom.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
+import { AGAIN } from "./tiles.js"
 
 const BESIDE = 7 // tokens on either side of one that is read
 
@@ -42,8 +43,16 @@ export async function showLooks(state, go) {
   if (state.looksOf === wanted || !meta.ticket) return
   state.looksOf = wanted
   parts.looks.replaceChildren(element("p", { textContent: meta.texts.wait }))
-  const { bytes } = await ask(meta, `far/${meta.layer}/${meta.head}/${meta.far}`)
+  const { bytes, none } = await ask(meta, `far/${meta.layer}/${meta.head}/${meta.far}`)
   if (state.looksOf !== wanted || store.closed) return
+  if (!bytes && !none) { // not now
+    setTimeout(() => {
+      if (state.looksOf !== wanted || store.closed) return
+      state.looksOf = ""
+      showLooks(state, go)
+    }, AGAIN)
+    return
+  }
   const looks = bytes ? JSON.parse(new TextDecoder().decode(bytes)) : []
   const rows = looks.map(({ query, key, weight }) => {
     const words = fill(meta.texts.look, {

@@ -6,12 +6,12 @@ import { paintPixels } from "../shared/pixels.js"
 import { nameOf, SIDE } from "./pyramid.js"
 
 const AT_ONCE = 3
-const AGAIN = 1000 // milliseconds, where the server could not be asked or has too much to do
+export const AGAIN = 1000 // milliseconds, where the server could not be asked or has too much to do
 const MOST = 200 // tiles that are kept, the last used ones: 100 MB
 
 // `changed` is called when a tile has come, `refused` when the ticket is no longer valid.
 export function openStore(meta, changed, refused) {
-  return { meta, changed, refused, held: new Map(), flying: new Map(), missing: new Set(), wanted: [], closed: false }
+  return { meta, changed, refused, held: new Map(), flying: new Map(), missing: new Set(), later: new Set(), wanted: [], closed: false }
 }
 
 export function closeStore(store) {
@@ -42,7 +42,7 @@ function next(store) {
   for (const tile of store.wanted) {
     if (store.closed || store.flying.size >= AT_ONCE) return
     const name = nameOf(tile)
-    if (!store.held.has(name) && !store.flying.has(name) && !store.missing.has(name)) fly(store, name)
+    if (!store.held.has(name) && !store.flying.has(name) && !store.missing.has(name) && !store.later.has(name)) fly(store, name)
   }
 }
 
@@ -52,11 +52,18 @@ async function fly(store, name) {
   const data = await ask(store.meta, `tile/${store.meta.layer}/${store.meta.head}/${name}`, flight.signal)
   store.flying.delete(name)
   if (store.closed || flight.signal.aborted) return next(store)
-  if (data.refused) return store.refused()
+  if (data.refused) {
+    store.later.add(name) // with this ticket for good
+    return store.refused()
+  }
   if (data.bytes) keep(store, name, data.bytes)
   else if (data.none) store.missing.add(name)
   else {
-    setTimeout(() => next(store), AGAIN)
+    store.later.add(name)
+    setTimeout(() => {
+      store.later.delete(name)
+      next(store)
+    }, AGAIN)
     return
   }
   store.changed()

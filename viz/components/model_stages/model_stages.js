@@ -2,6 +2,7 @@ import { sizeCanvas } from "../shared/canvas.js"
 import { closest, element, focusedBeside } from "../shared/dom.js"
 import { pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
+import { pointIn } from "../shared/room.js"
 import { markPainted, mounted, tell } from "../shared/shell.js"
 import { css, rampColor, readTheme } from "../shared/theme.js"
 import { fill, formatPlain } from "../shared/words.js"
@@ -142,8 +143,9 @@ function nameDimension({ root, canvases, meta, vectors, at, mark, tip }) {
   const [, d] = vectors.shape
   const value = formatPlain(vectors[row * d + dimension])
   tip.textContent = fill(meta.texts.dimension, { title: meta.rows[row].title, dimension, value })
-  const [strip, frame] = [canvases[row].getBoundingClientRect(), root.getBoundingClientRect()]
-  const [left, top, step] = [strip.left - frame.left, strip.top - frame.top, strip.width / d]
+  const strip = canvases[row].getBoundingClientRect()
+  const { x: left, y: top } = pointIn({ clientX: strip.left, clientY: strip.top }, root)
+  const step = canvases[row].clientWidth / d
   Object.assign(mark.style, { left: `${left + dimension * step}px`, top: `${top}px`, width: `${Math.max(2, step)}px` })
   const middle = left + (dimension + 0.5) * step - tip.offsetWidth / 2
   const below = top + STRIP + 6 + tip.offsetHeight <= root.clientHeight

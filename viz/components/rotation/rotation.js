@@ -20,7 +20,7 @@ const MEDIUM_VIEW = 1010 // below this width the sentence about a pair takes two
 
 /** @param {Host} host */
 export default function (host) {
-  return mounted(host, ".rotation", { create, receive, draw, end: pause, follow })
+  return mounted(host, ".rotation", { create, receive, draw, follow, end: (state) => (pause(state), clearTimeout(state.pinning)) })
 }
 
 function create(root) {
@@ -59,9 +59,10 @@ function receive(state, { meta, arrays }) {
   for (const name of ["query", "key"]) {
     longest[name] = Math.max(...pairs.map((pair) => Math.hypot(...pair[name[0]]))) * meta.factor || 1
   }
-  pictured(state, [meta.head, meta.own, meta.token], ["position", "span"])
+  pictured(state, [meta.head, meta.own, meta.token], ["position", "span", "pair"])
   Object.assign(state, { meta, pairs, longest, context: meta.context, factor: meta.factor })
-  const pinned = reconcile(state, "pair", meta.pair)
+  const given = reconcile(state, "pair", meta.pair)
+  const pinned = pairs[given ?? -1] ? given : null
   if (pinned !== state.pinned || (state.pair ?? 0) >= pairs.length) state.pair = state.pinned = pinned
   const position = reconcile(state, "position", meta.position)
   if (!state.playing && !state.dragging) state.position = position

@@ -33,9 +33,10 @@ function onCellKey(state, event) {
   if (!cell.matches(RESULT_CELL) || !plainKey(event)) return
   const [row, column] = placeIn(cell)
   const step = ARROWS[event.key]
-  if (event.key === "Enter" || event.key === " ") state.act.choose(state, [row, column])
+  const chooses = event.key === "Enter" || event.key === " "
+  if (chooses && !event.repeat) state.act.choose(state, [row, column]) // held on, it would uncover what it picked
   else if (step) walkTo(state, cell, row + step[0], column + step[1])
-  else return
+  else if (!chooses) return
   event.preventDefault()
 }
 
@@ -44,7 +45,7 @@ function walkTo(state, from, row, column) {
   const to = from.closest("table").querySelector(`td[data-row="${row}"][data-column="${column}"]`)
   if (!to) return
   state.act.stop(state)
-  from.tabIndex = -1
+  for (const other of from.closest("table").querySelectorAll("td[tabindex='0']")) other.tabIndex = -1
   to.tabIndex = 0
   to.focus()
   state.act.point(state, [row, column])

@@ -1,0 +1,31 @@
+"""Where a page's browser, or the phones of its class, ask for a map or a part of one: few are answered at a time.
+
+A class asks for many tiles at once. They have threads of their own, so that nobody waits for a page because of them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+from concurrent.futures import ThreadPoolExecutor
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from jobs.map_desk import DESK
+
+THREADS = ThreadPoolExecutor(4, thread_name_prefix="maps")
+
+
+async def maps(request: Request) -> Response:
+    """For the session whose ticket comes with the request; what goes to a phone, by the air, is packed."""
+    ticket, place = request.headers.get("x-atlas-ticket", ""), request.path_params["place"]
+    phone = "/join/" in request.url.path
+
+    def answer() -> tuple[int, bytes]:
+        status, body = DESK.answer(ticket, place)
+        return status, gzip.compress(body, 1) if phone else body
+
+    status, body = await asyncio.get_running_loop().run_in_executor(THREADS, answer)
+    told = {"cache-control": "no-store"} | ({"content-encoding": "gzip"} if phone else {})
+    return Response(body, status, told, "application/octet-stream")
