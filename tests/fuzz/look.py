@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from unittest.mock import patch
 
@@ -51,7 +51,7 @@ def tracebacks_of(text: str, number: int) -> list[str]:
 
 
 @contextmanager
-def _menus_open() -> Iterator[None]:
+def _menus_open() -> Generator[None]:
     """All that stands in the two menus of a page's head is made with the page; no reader opens them here."""
     with patch.object(view, "show_tables", _make_tables), patch.object(view, "show_take_away", _make_files):
         yield
