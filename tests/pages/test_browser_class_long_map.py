@@ -10,6 +10,7 @@ from playwright.sync_api import Page, Request, expect
 
 from tests.browser import PATIENCE, Server
 from tests.pages.test_browser_class import FOLLOWED_IN, PHONE, click
+from tests.pages.visiting import eventually
 
 pytestmark = pytest.mark.browser
 
@@ -35,7 +36,7 @@ def test_a_phone_asks_for_the_tiles_of_the_teachers_map_and_follows_the_view(
     phone.goto(f"{server.url}/join/{code}")
     its = phone.locator(".long-map[data-waiting='false']")
     expect(its).to_be_visible(timeout=PATIENCE)
-    assert ("tile/6/5/0/0/0", 200) in answered
+    eventually(phone, lambda: answered, lambda found: ("tile/6/5/0/0/0", 200) in found)
     assert {status for _, status in answered} == {200}
     expect(its).to_have_attribute("data-view", mine.get_attribute("data-view") or "")
 
