@@ -10,6 +10,8 @@ from typing import Any
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
+from tests.browser import PATIENCE
+
 QUIET = 0.3  # seconds after which nothing more is answered
 
 
@@ -35,7 +37,9 @@ def say_what_is_refused(url: str, trust: ssl.SSLContext, code: str, word: str) -
 def _said(url: str, trust: ssl.SSLContext, frames: list[Any], *, text: bool | None = None) -> None:
     """Each of them, of which the first is answered; until nothing more is said or the line is closed."""
     origin: Any = url.removesuffix("/atlas")
-    with connect(f"{url.replace('https', 'wss')}/classroom/talk", origin=origin, ssl=trust) as line:
+    with connect(
+        f"{url.replace('https', 'wss')}/classroom/talk", origin=origin, ssl=trust, open_timeout=PATIENCE / 1000
+    ) as line:
         first, *others = (json.dumps(frame) if isinstance(frame, dict) else frame for frame in frames)
         line.send(first)
         assert line.recv(10)
