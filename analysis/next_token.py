@@ -31,8 +31,8 @@ def next_tokens(capture: Capture, position: int = -1, *, count: int = 5) -> Next
 def end_of_text(units: Sequence[Unit], position: int, *, count: int = 3) -> tuple[str, bool]:
     """The last units of the text before a position as one string, and whether they are all of it.
 
-    Special tokens are left out where there is anything else.
+    Special tokens are left out, but for the last unit: what follows the end of a text is not what follows its words.
     """
     before = [unit for unit in units if unit.start < position]
-    labels = [unit.label for unit in before if not unit.special] or [unit.label for unit in before]
+    labels = [unit.label for unit in before if not unit.special or unit is before[-1]]
     return "".join(labels[-count:]).replace("·", " ").strip(), len(labels) <= count

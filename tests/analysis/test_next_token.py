@@ -64,9 +64,16 @@ def test_a_position_inside_the_text_is_what_its_beginning_predicts() -> None:
 
 @pytest.mark.parametrize(
     "position, expected",
-    [(0, ("", True)), (1, ("⟨bos⟩", True)), (2, ("a", True)), (4, ("a 北", True)), (6, ("北 c d", False))],
+    [
+        (0, ("", True)),
+        (1, ("⟨bos⟩", True)),
+        (2, ("a", True)),
+        (4, ("a 北", True)),
+        (6, ("北 c d", False)),
+        (7, ("c d⟨/s⟩", False)),
+    ],
 )
-def test_the_end_of_a_text_has_special_tokens_only_where_it_has_nothing_else(position, expected) -> None:
-    labels = [("⟨bos⟩", 0, 1), ("a", 1, 2), ("·北", 2, 4), ("·c", 4, 5), ("·d", 5, 6)]
-    units = [Unit(label, start, stop, (label,), special=start == 0) for label, start, stop in labels]
+def test_the_end_of_a_text_has_a_special_token_only_where_it_ends_with_it(position, expected) -> None:
+    labels = [("⟨bos⟩", 0, 1), ("a", 1, 2), ("·北", 2, 4), ("·c", 4, 5), ("·d", 5, 6), ("⟨/s⟩", 6, 7)]
+    units = [Unit(label, start, stop, (label,), special=label.startswith("⟨")) for label, start, stop in labels]
     assert end_of_text(units, position, count=3) == expected

@@ -33,6 +33,7 @@ def test_the_numbers_of_a_step_are_walked_over_explained_and_uncovered_by_keys(m
     page.locator(".stage .matrix:not(.result) input").last.focus()
     page.keyboard.press("Tab")
     expect(cell(page, 0, 0)).to_be_focused()
+    expect(page.locator(".sum")).to_contain_text(cell(page, 0, 0).text_content())  # explained as it is reached
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")

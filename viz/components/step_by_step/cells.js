@@ -25,6 +25,7 @@ export function listenToCells(state) {
     if (at) act.choose(state, at)
   })
   stage.addEventListener("keydown", (event) => onCellKey(state, event))
+  stage.addEventListener("focusin", (event) => event.target.matches(`${RESULT_CELL}:focus-visible`) && !state.playing && explain(state, event.target))
   stage.addEventListener("focusout", (event) => event.target.matches(RESULT_CELL) && !event.relatedTarget?.matches(RESULT_CELL) && !state.playing && act.point(state, null))
 }
 
@@ -48,6 +49,9 @@ function walkTo(state, from, row, column) {
   for (const other of from.closest("table").querySelectorAll("td[tabindex='0']")) other.tabIndex = -1
   to.tabIndex = 0
   to.focus()
-  state.act.point(state, [row, column])
+}
+
+function explain(state, cell) {
+  state.act.point(state, placeIn(cell))
   state.announce(state.sum.textContent)
 }
