@@ -48,10 +48,11 @@ def mount(
     narrow: bool = False,
     followed: bool = True,
     adds: bool = False,
+    title: str = "",
 ) -> None:
     """Show a component; ``on`` names what it can send and what to do with the value, before the page runs again.
 
-    ``followed``: those who follow this page in a room see it too; ``adds``: what it was given before counts on.
+    ``followed``: those who follow this page in a room see it too, under ``title``; ``adds``: to what it had before.
     """
 
     def hear() -> None:
@@ -66,7 +67,7 @@ def mount(
             raise asked
 
     if followed:
-        to_class(source, payload, key=key, adds=adds)
+        to_class(source, payload, key=key, title=title, adds=adds)
     component = register(source.name, html=source.html, css=source.css, js=source.js)
     component(key=key, data=payload, width="content" if narrow else "stretch", on_told_change=hear)
     heard = st.session_state.get(f"{key} heard")

@@ -77,10 +77,10 @@ def draw_head(
     return DrawnHead(opened, read, scale, payload)
 
 
-def show_map(drawn: DrawnHead, key: str, on: dict[str, Callable[[Any], None]] | None = None) -> None:
+def show_map(drawn: DrawnHead, key: str, on: dict[str, Callable[[Any], None]] | None = None, title: str = "") -> None:
     """The map; a click pins a cell, zooming asks for the window; ``on`` is what it sends besides."""
     asked = map_events(drawn.read.view, narrow=heard_window(drawn.opened.capture) is not None)
-    mount(map_component.SOURCE, drawn.payload, key=key, on=asked | (on or {}))
+    mount(map_component.SOURCE, drawn.payload, key=key, on=asked | (on or {}), title=title)
 
 
 def map_events(view: HeadMap, *, narrow: bool = False) -> dict[str, Callable[[Any], None]]:

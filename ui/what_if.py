@@ -71,7 +71,8 @@ def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | 
         if clicked is not None:
             clicked(drawn.read.view, cell)
 
-    head_views.show_map(drawn, key, {} if clicked is None else {"press": press})
+    told = {} if clicked is None else {"press": press}
+    head_views.show_map(drawn, key, told, f"L{opened.layer}H{opened.head} {heading}")
     return drawn
 
 

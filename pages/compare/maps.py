@@ -60,7 +60,7 @@ def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
         with column:
             words, name = escape(headings[side]), SIDES[side]
             st.html(f"<div class='atlas-head' style='{LINE}' title='{words}'><b>{name}</b> <span>{words}</span></div>")
-            payloads.append(_show_map(opened, other, view, side, scales[side]))
+            payloads.append(_show_map(opened, other, view, side, scales[side], f"{name} {headings[side]}"))
     st.html(f"<p class='atlas-caption'>{_caption(opened, other, view)}</p>")
     return Maps(view, scales, payloads[2])
 
@@ -77,7 +77,9 @@ def _elsewhere(view: AlignedHeads) -> str:
     return _("{share} of attention elsewhere").format(share=number(view.elsewhere, "share"))
 
 
-def _show_map(opened: PageContext, other: PageContext, view: AlignedHeads, side: int, scale: Scale) -> bytes | None:
+def _show_map(
+    opened: PageContext, other: PageContext, view: AlignedHeads, side: int, scale: Scale, title: str
+) -> bytes | None:
     one = view.maps[side]
     if side == 2 and not _common_words(opened, view):
         st.info(_("The two texts have no word in common: there is no difference to draw."))
@@ -106,7 +108,7 @@ def _show_map(opened: PageContext, other: PageContext, view: AlignedHeads, side:
         | {"summary": _summary((opened, other), side), "note": note_of(view, side, (opened.capture, other.capture))},
         max_height=MAP_HEIGHT,
     )
-    mount(map_component.SOURCE, payload, key=f"compare_map_{side}", on=_events(opened, view, one))
+    mount(map_component.SOURCE, payload, key=f"compare_map_{side}", on=_events(opened, view, one), title=title)
     return payload
 
 

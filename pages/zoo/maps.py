@@ -172,7 +172,7 @@ def _show_map(
         texts=translated(texts) | {"summary": _summary(opened, view, label)},
         max_height=HEIGHT,
     )
-    mount(map_component.SOURCE, payload, key=key, on=map_events(view))
+    mount(map_component.SOURCE, payload, key=key, on=map_events(view), title=label)
     return view, payload
 
 

@@ -4,7 +4,7 @@
 import { element } from "../components/shared/dom.js"
 
 /** @import { Root } from "../components/shared/types" */
-/** @typedef {{ box: HTMLElement, host: HTMLElement, component: string, done: Promise<any>, since: object, cleanup: (() => void) | null }} Figure */
+/** @typedef {{ box: HTMLElement, name: HTMLElement, host: HTMLElement, component: string, done: Promise<any>, since: object, cleanup: (() => void) | null }} Figure */
 
 /** @typedef {{ draw: Function, html: string, sheet: CSSStyleSheet }} Part */
 
@@ -55,14 +55,16 @@ export function showFigure(stage, { key, title, component, version, adds }, pack
   }
   if (!figure) {
     const host = element("div")
-    const name = element("h3", { textContent: title, hidden: !title })
+    const name = element("h3")
     const box = element("div", { className: `figure of-${component}`, "data-key": key }, name, host)
     host.attachShadow({ mode: "open" })
     stage.figures.append(box)
-    figure = { box, host, component: `${component} ${version}`, done: Promise.resolve(), since: {}, cleanup: null }
+    figure = { box, name, host, component: `${component} ${version}`, done: Promise.resolve(), since: {}, cleanup: null }
     stage.held.set(key, figure)
   }
   const drawn = /** @type {Figure} */ (figure)
+  drawn.name.textContent = title
+  drawn.name.hidden = !title
   const data = inflated(packed)
   const part = fetched(stage.root, component, version)
   // in order; what newer data replaced meanwhile is not drawn at all
