@@ -65,7 +65,7 @@ class Board:
         with self._lock:
             self._mounted.append(key)
             held = self._figures.get(key)
-            digest = hashlib.sha256(title.encode() + payload).digest()
+            digest = hashlib.sha256(title.encode("utf-8", "surrogatepass") + payload).digest()
             version = self._source(source)
             if held is not None and held.version == version and held.digest == digest:
                 return

@@ -46,6 +46,14 @@ def heard(where: Page | Locator, *said: str) -> None:
     eventually(part.page, lambda: bare(part.first.aria_snapshot()), lambda found: all(one in found for one in wanted))
 
 
+def open_room(page: Page) -> str:
+    """By keys; the keyboard is then on the button that goes on to the page, and this is the room's code."""
+    reach(page, ".st-key-open_room button")
+    page.keyboard.press("Enter")
+    expect_at(page, ".st-key-hide_code button")
+    return page.locator(".atlas-huge").inner_text()
+
+
 def test_a_head_is_opened_and_a_cell_pinned_and_cleared_by_keys_and_all_of_it_is_said(page: Page, server: Server):
     wait_for_heads(visit(page, server, layer="6", head="5"))
     wait_for_rest(page)
@@ -111,10 +119,7 @@ def test_a_question_is_asked_answered_revealed_and_dropped_by_keys_and_all_of_it
     phone = new_page(**PHONE)
     wait_for_heads(visit(page, server, layer="6", head="5"))
     wait_for_rest(page)
-    reach(page, ".st-key-open_room button")
-    page.keyboard.press("Enter")
-    expect_at(page, ".st-key-hide_code button")
-    code = page.locator(".atlas-huge").inner_text()
+    code = open_room(page)
     heard(page, 'img "QR code of the link"', "On your phone, open", f"paragraph: {code}", 'button "Go on to the page"')
     phone.goto(f"{server.url}/join")
     heard(phone, 'textbox "Code of the room"', 'button "Join"')

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import PATIENCE, Server
-from tests.pages.test_browser_by_ear import MOST, expect_at, heard, reach
+from tests.pages.test_browser_by_ear import MOST, expect_at, heard, open_room, reach
 from tests.pages.test_browser_class import PHONE
 from tests.pages.visiting import expect_address, visit, wait_for_heads, wait_for_rest
 
@@ -124,10 +124,7 @@ def test_every_question_is_asked_answered_and_revealed_by_keys(
     phone = new_page(**PHONE)
     wait_for_heads(visit(page, server, layer="6", head="5"))
     wait_for_rest(page)
-    reach(page, ".st-key-open_room button")
-    page.keyboard.press("Enter")
-    expect_at(page, ".st-key-hide_code button")
-    phone.goto(f"{server.url}/join/{page.locator('.atlas-huge').inner_text()}")
+    phone.goto(f"{server.url}/join/{open_room(page)}")
     heard(phone, "You are in the room.")
     page.keyboard.press("Enter")
     expect_at(page, "[class*=st-key-ask_class] button")
@@ -156,10 +153,7 @@ def test_a_number_of_step_by_step_is_asked_typed_and_revealed_by_keys(
     page.goto(f"{server.url}/steps?steps.step=scores")
     expect(page.locator(".step-by-step[data-painted]")).to_be_visible(timeout=PATIENCE)
     wait_for_rest(page)
-    reach(page, ".st-key-open_room button")
-    page.keyboard.press("Enter")
-    expect_at(page, ".st-key-hide_code button")
-    phone.goto(f"{server.url}/join/{page.locator('.atlas-huge').inner_text()}")
+    phone.goto(f"{server.url}/join/{open_room(page)}")
     page.keyboard.press("Enter")
     expect_at(page, "[class*=st-key-ask_class] button")
     reach(page, ".step-by-step .bar .ask")

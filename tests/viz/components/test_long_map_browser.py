@@ -45,14 +45,18 @@ def tile(zoom: int, x: int, y: int) -> bytes:
 def opened(sheet: Any) -> Iterator[Callable[..., Any]]:
     """The map in a window, once none of its tiles is missing; ``page.asked`` are the places that it asked for."""
 
-    def show(**changes: Any) -> Any:
+    def show(*, busy: bool = False, **changes: Any) -> Any:
         html = shim.page(
             (SOURCE, whole_map(ticket="t", **changes)), style="section{max-width:900px} body{height:3000px}"
         )
 
         def answer(route: Any) -> None:
             what, *numbers = route.request.url.split("/maps/")[1].split("/")
-            sheet.asked.append("/".join([what, *numbers]))
+            place = "/".join([what, *numbers])
+            sheet.asked.append(place)
+            if busy and sheet.asked.count(place) == 1:
+                route.fulfill(status=503)
+                return
             route.fulfill(body=tile(*map(int, numbers[2:])) if what == "tile" else b"[]")
 
         sheet.asked = []
@@ -103,6 +107,19 @@ def told(page: Any) -> list[Any]:
 
 def canvas(page: Any) -> Any:
     return page.locator(".long-map .figure canvas")
+
+
+def test_what_a_busy_server_does_not_give_at_once_is_asked_for_once_more_after_a_while(
+    opened: Any,
+    _sheet: Any,  # noqa: PT019  # whose watch hears that the browser tells of each 503
+) -> None:
+    page = opened(busy=True)
+    page.get_by_text("None: the text is shorter than that").wait_for()  # of far looks; before, they are looked for
+    wait(page, 2500)
+    asked = {place: page.asked.count(place) for place in page.asked}
+    assert {name.split("/")[0] for name in asked} == {"tile", "far"}
+    assert set(asked.values()) == {2}
+    _sheet.watch.errors[:] = [one for one in _sheet.watch.errors if "503" not in one]
 
 
 def test_the_wheel_scrolls_until_the_map_has_the_focus_and_keeps_the_cell_under_the_pointer(opened: Any) -> None:
