@@ -48,21 +48,6 @@ def text_of(parts: Mapping[str, str]) -> str | None:
     return written.decode()
 
 
-def wanted(box: str, held: str, parts: Mapping[str, str], usual: str) -> str:
-    """What a reader wants to be read: what the box says, or the text that is ``held``, of which the box has not heard.
-
-    A browser that did not hear of a newer text has the older one in its box and in its address, whose ``parts`` these
-    are; ``usual`` is the text of one that names none, unless that is because what is held is too long for any.
-    """
-    try:
-        said = text_of(parts)
-    except ValueError:
-        return box
-    if said is None and parts_of(held):
-        said = usual
-    return held if box == said else box
-
-
 def _of_chapter(characters: str) -> str:
     whole = chapter().whole
     if not (characters.isascii() and characters.isdigit() and len(characters) <= len(str(len(whole)))):

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ui.i18n import _
-from ui.inputs import choose_one, hear, holding, pick_one
+from ui.inputs import choose_one, hear, holding, pick_one, telling
 from ui.state import State, address_of, change, setting_of
 
 
@@ -34,9 +34,7 @@ def pick(
 def switch(kind: type[State], name: str, value: bool, words: str, *, disabled: bool = False) -> None:
     """On or off."""
     key = holding(address_of(kind, name), value)
-    st.toggle(
-        words, value, key=key, on_change=lambda: change(kind, **{name: bool(st.session_state[key])}), disabled=disabled
-    )
+    st.toggle(words, value, key=key, on_change=telling(key, _remember(kind, name)), disabled=disabled)
 
 
 def slider(
@@ -54,11 +52,8 @@ def slider(
     """A number between two others; ``item`` is one of a field that holds several by name."""
     key = holding(address_of(kind, name) + (f".{item}" if item else ""), value)
 
-    def remember() -> None:
-        chosen = st.session_state[key]
-        change(kind, **{name: {item: chosen} if item else chosen})
-
-    st.slider(words, *span, value, step=step, key=key, on_change=remember, width=width or "stretch", disabled=disabled)
+    then = telling(key, lambda chosen: change(kind, **{name: {item: chosen} if item else chosen}))
+    st.slider(words, *span, value, step=step, key=key, on_change=then, width=width or "stretch", disabled=disabled)
 
 
 def steps(kind: type[State], name: str, value: Any, words: Mapping[Any, str]) -> None:
@@ -86,7 +81,7 @@ def number(
         value,
         step=1,
         key=key,
-        on_change=lambda: change(kind, **{name: int(st.session_state[key])}),
+        on_change=telling(key, _remember(kind, name)),
         width=width or "stretch",
     )
 

@@ -13,7 +13,7 @@ from model_runner.edit_list import with_edit
 from model_runner.edits import Edit
 from ui import address, session, state
 from ui.i18n import _
-from ui.inputs import holding
+from ui.inputs import holding, telling
 from ui.state import change, current, setting
 
 N_ = str  # marks a text for Babel without translating it here
@@ -58,13 +58,13 @@ def show_everywhere(new: Sequence[Edit] = ()) -> None:
     on = bool(session.carried()) and edits == now()
     key = holding("everywhere", on)
 
-    def carry() -> None:
-        edits, wanted = functools.reduce(with_edit, new, now()), bool(st.session_state[key])
+    def carry(wanted: bool) -> None:
+        edits = functools.reduce(with_edit, new, now())
         if wanted != (bool(session.carried()) and edits == now()):  # after a run that was cut off it may be told anew
             keep(edits)
             session.carry(wanted)
 
-    st.toggle(_("use on every page"), on, key=key, on_change=carry)
+    st.toggle(_("use on every page"), on, key=key, on_change=telling(key, carry))
     if on:
         words = _("Other pages show the model changed like this now.")
         st.html(f"<p class='atlas-caption'>{words}</p>", width="content")

@@ -25,7 +25,7 @@ from ui.engine import import_engine
 from ui.hearing import listens, own_sound
 from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
-from ui.inputs import choose_one, give, holding, pick_one
+from ui.inputs import choose_one, give, holding, pick_one, telling
 from ui.place import Beside
 from ui.state import change
 from ui.wording import plain, sentence
@@ -224,19 +224,13 @@ def _text_box() -> None:
         height=80,
         placeholder=_("Type a sentence"),
         help=_("Ctrl+Enter shows it."),
-        on_change=_read_box,
+        on_change=telling(key, session.set_text),
     )
     if first:  # after a restart of the server the browser still shows what it had, and what was typed since
         session.set_text(shown)
     if not text_in_address.parts_of(session.text()):
         words = _("This text is too long for the address: a copied link, or the page loaded again, shows another.")
         st.html(f"<p class='atlas-caption'>{words}</p>")
-
-
-def _read_box() -> None:
-    """Unless it is the text of before: a click that followed upon another, before the browser heard of that one."""
-    box, parts = st.session_state["text_box"], st.query_params.to_dict()
-    session.set_text(text_in_address.wanted(box, session.text(), parts, address.DEFAULT_TEXT))
 
 
 def _examples() -> None:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui import session
+from ui import address, session
 
 V = TypeVar("V")
 
@@ -85,6 +85,8 @@ def holding(key: str, value: object, options: Mapping[Any, str] | None = None) -
 def give(key: str, value: object, *, once_more: bool = True) -> None:
     """Have a widget show another value; in a callback, also for the callbacks after it and for the run to come."""
     session.to_set()[key] = once_more
+    if key in st.session_state:
+        session.shown_before(key).append(st.session_state[key])
     st.session_state[key] = value
 
 
@@ -116,11 +118,27 @@ def hear(
 ) -> Callable[[], None]:
     """A widget's callback: what is none of its options is refused, or taken for typed where that is possible."""
 
-    def answer() -> None:
-        chosen: Any = told(key, options)
+    def answer(chosen: Any) -> None:
         if chosen in options:
             then(chosen)
         elif typed is not None and isinstance(chosen, str):
             typed(chosen)
+
+    return telling(key, answer, lambda: told(key, options))
+
+
+def telling(key: str, then: Callable[[Any], None], read: Callable[[], Any] | None = None) -> Callable[[], None]:
+    """A widget's callback: ``then`` is told what it says, as it is ``read``.
+
+    Not what it showed before it was given another value, where the browser has not heard of that yet, whose address is
+    of before too: another click of its reader, or the tick of a part, takes such values along (Streamlit 1.67).
+    """
+
+    def answer() -> None:
+        value, before = read() if read else st.session_state[key], session.shown_before(key)
+        if st.query_params.to_dict() == address.parts():
+            before.clear()
+        if value not in before:
+            then(value)
 
     return answer

@@ -8,7 +8,7 @@ from analysis.joined import as_drawn
 from model_runner import Capture
 from ui import session
 from ui.i18n import _
-from ui.inputs import choose_one, holding
+from ui.inputs import choose_one, holding, telling
 from ui.place import Beside
 from ui.state import change
 
@@ -31,12 +31,21 @@ def write(itself: str = "") -> None:
     """The box of what is written; what the model writes by itself stands there while it is empty."""
     label, held = _("what is written"), session.beside().target
     st.text_input(
-        label, held, key=holding("target", held), placeholder=itself, on_change=_look_at, label_visibility="collapsed"
+        label,
+        held,
+        key=holding("target", held),
+        placeholder=itself,
+        on_change=telling("target", _write),
+        label_visibility="collapsed",
     )
 
 
-def _look_at(attention: str = "") -> None:
-    change(Beside, **({"attention": attention} if attention else {"target": st.session_state["target"].strip()}))
+def _write(target: str) -> None:
+    change(Beside, target=target.strip())
     session.continue_with(())
-    if attention:
-        session.move(layer=None, head=None)
+
+
+def _look_at(attention: str) -> None:
+    change(Beside, attention=attention)
+    session.continue_with(())
+    session.move(layer=None, head=None)

@@ -14,7 +14,7 @@ from pages.cell.state import CellState
 from ui import cached, session
 from ui.components import mount
 from ui.i18n import _
-from ui.inputs import holding, pick_one
+from ui.inputs import holding, pick_one, telling
 from ui.page import PageContext, translated
 from ui.state import change
 from ui.wording import number, sentence
@@ -56,7 +56,7 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int
             value,
             step=1,
             key=key,
-            on_change=lambda: move(int(st.session_state[key])),
+            on_change=telling(key, move),
             width=130,
         )
     else:

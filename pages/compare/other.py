@@ -25,7 +25,7 @@ from pages.compare.state import MOST_CHARACTERS, CompareState, state
 from ui import cached, session
 from ui.controls import pick
 from ui.i18n import _
-from ui.inputs import holding, pick_one
+from ui.inputs import holding, pick_one, telling
 from ui.page import PageContext, announced
 from ui.state import address_of, change, refuse
 from ui.wording import plain, sentence
@@ -90,7 +90,7 @@ def _text_box() -> None:
         max_chars=MOST_CHARACTERS,
         placeholder=_("the same text"),
         label_visibility="collapsed",
-        on_change=lambda: change(CompareState, text=st.session_state[key].strip() and st.session_state[key]),
+        on_change=telling(key, lambda typed: change(CompareState, text=typed.strip() and typed)),
     )
 
 

@@ -28,7 +28,7 @@ from pages.edit_heads.state import MOST_TYPED, Change, EditHeadsState, Where, st
 from ui import edit_list, session
 from ui.controls import choose, pick
 from ui.i18n import _
-from ui.inputs import holding
+from ui.inputs import holding, telling
 from ui.page import PageContext
 from ui.state import address_of, change, refuse, setting_of
 from ui.wording import plain, sentence
@@ -120,7 +120,7 @@ def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Calla
             placeholder=_("query, key; …"),
             label_visibility="collapsed",
             width=140,
-            on_change=lambda: change(EditHeadsState, cells=st.session_state[key]),
+            on_change=telling(key, lambda typed: change(EditHeadsState, cells=typed)),
         )
         return lambda: _blocked(opened, st.session_state.get(key, cells))
     make = ScaledHead if kind == "scale" else SharpenedHead
@@ -182,14 +182,14 @@ def _slider(name: str, words: str, edits: tuple[Edit, ...], at: Callable[[float]
     # Streamlit (1.67) loses the value of a key whose range is another.
     key = holding(address_of(EditHeadsState, name) + ("" if inside else f" {value!r}"), value)
 
-    def remember() -> None:
-        chosen = round(float(st.session_state[key]), 6)
+    def remember(moved: float) -> None:
+        chosen = round(moved, 6)
         change(EditHeadsState, **{name: min(max(chosen, bounds.least), bounds.most)})
         if listed is not None:
             edit_list.keep(with_edit(edit_list.now(), at(chosen)))
 
     span = min(bounds.least, value), max(bounds.most, value)
-    st.slider(words, *span, value, step=0.1, key=key, on_change=remember, width=190)
+    st.slider(words, *span, value, step=0.1, key=key, on_change=telling(key, remember), width=190)
     return value
 
 

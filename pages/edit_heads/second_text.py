@@ -18,7 +18,7 @@ from pages.edit_heads.state import MOST_CHARACTERS, SUGGESTED, EditHeadsState, s
 from ui import session
 from ui.components import show_html
 from ui.i18n import _
-from ui.inputs import holding
+from ui.inputs import holding, telling
 from ui.page import PageContext
 from ui.state import address_of, change
 from ui.wording import plain, sentence
@@ -106,7 +106,9 @@ def _show_box(text: str) -> None:
         max_chars=MOST_CHARACTERS,
         placeholder=_("A second text with as many tokens"),
         label_visibility="collapsed",
-        on_change=lambda: change(EditHeadsState, text=st.session_state[key]),  # an emptied box is said, not replaced
+        on_change=telling(
+            key, lambda typed: change(EditHeadsState, text=typed)
+        ),  # an emptied box is said, not replaced
     )
 
 

@@ -19,7 +19,7 @@ from ui import place, session
 from ui.components import show_html
 from ui.controls import pick, slider
 from ui.i18n import _
-from ui.inputs import choose_one, holding
+from ui.inputs import choose_one, holding, telling
 from ui.page import translated
 from ui.state import change
 from ui.what_if import output_name
@@ -63,7 +63,7 @@ def _ask_target(read: ReadBy) -> None:
         held,
         key=holding("family_target", held),
         placeholder=_("it writes: {text}").format(text=read.free),
-        on_change=lambda: change(place.Beside, target=st.session_state["family_target"].strip()),
+        on_change=telling("family_target", lambda typed: change(place.Beside, target=typed.strip())),
         label_visibility="collapsed",
     )
 

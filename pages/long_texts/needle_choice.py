@@ -9,7 +9,7 @@ from model_runner import Runner
 from pages.long_texts.state import OWN, LongTextsState, open_text, state
 from ui.controls import choose, pick
 from ui.i18n import _
-from ui.inputs import holding
+from ui.inputs import holding, telling
 from ui.page import PageContext
 from ui.state import address_of, change, setting_of
 from ui.wording import number
@@ -65,7 +65,7 @@ def _box(name: str, example: str) -> None:
         max_chars=setting_of(LongTextsState, name).longest,
         placeholder=example,
         label_visibility="collapsed",
-        on_change=lambda: change(LongTextsState, **{name: st.session_state[key].strip()}),
+        on_change=telling(key, lambda typed: change(LongTextsState, **{name: typed.strip()})),
     )
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from ui import session
 from ui.i18n import _
-from ui.inputs import holding
+from ui.inputs import holding, telling
 from ui.state import State, address_of, change, setting_of
 
 
@@ -19,9 +19,9 @@ def pick_several(
     """Some of these values (value → words); ``none`` is what the empty box says."""
     key = address_of(kind, name)
 
-    def remember() -> None:
+    def remember(chosen: list[Any]) -> None:
         ever = session.words_of(key).ever  # a browser may send the words it last drew
-        told = {one if one in words else ever.get(one, one) for one in st.session_state[key]}
+        told = {one if one in words else ever.get(one, one) for one in chosen}
         change(kind, **{name: tuple(one for one in words if one in told)})
 
     st.multiselect(
@@ -31,7 +31,7 @@ def pick_several(
         format_func=words.__getitem__,
         key=holding(key, list(values), words),
         placeholder=none,
-        on_change=remember,
+        on_change=telling(key, remember),
         label_visibility="collapsed",
         select_all=False,  # its words are English in every language, and none chosen means all
         width=width,

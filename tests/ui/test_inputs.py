@@ -114,6 +114,34 @@ def test_a_widget_shows_its_field_of_the_address(name):
 
 
 @pytest.mark.parametrize("name", WIDGETS)
+def test_what_a_browser_shows_that_has_not_heard_of_a_newer_value_is_not_taken_for_chosen(name):
+    _kind, usual, elsewhere = WIDGETS[name]
+    app = opened()
+    app.session_state["parts"][name] = ELSEWHERE[name]  # by a click beside it
+    app.run()
+    there = app.session_state["held"][name]
+    for _ in range(2):
+        app.query_params.clear()  # a browser of before, with its address and its widget
+        widget(app, name).set_value(usual).run()
+        assert app.session_state["held"][name] == there
+        assert widget(app, name).value == elsewhere
+    widget(app, name).set_value(usual).run()  # now it has heard: its reader wants what it was
+    assert app.session_state["held"][name] != there
+    assert widget(app, name).value == usual
+
+
+@pytest.mark.parametrize("name", WIDGETS)
+def test_what_is_chosen_twice_before_the_browser_hears_of_the_first_counts(name):
+    _kind, usual, elsewhere = WIDGETS[name]
+    app = opened()
+    before = app.session_state["held"][name]
+    widget(app, name).set_value(elsewhere).run()
+    app.query_params.clear()
+    widget(app, name).set_value(usual).run()
+    assert app.session_state["held"][name] == before
+
+
+@pytest.mark.parametrize("name", WIDGETS)
 def test_a_change_counts_in_the_same_run_and_stays_until_the_default_leaves_the_address(name):
     _kind, usual, elsewhere = WIDGETS[name]
     app = opened()
