@@ -16,11 +16,13 @@ from classroom.room import Room
 from pages.classroom.links import address_of_page, way_back
 from pages.classroom.sidebar import ASKED, CODE, PROBLEM
 from ui import address, session
+from ui.components import NAMED
 from ui.frame import Entry
 from ui.i18n import _
 from ui.wording import plain
 
-SHOWN, LESSON = "shown", "lesson"  # of the session's slots: the view of the page, the words of a lesson's step
+# of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
+SHOWN, OF_TEXT, LESSON = "shown", "of_text", "lesson"
 POLL = "poll"  # of what is shown, where it is a question and no page
 
 
@@ -59,15 +61,16 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
-    for name in (SHOWN, LESSON):
+    for name in (SHOWN, OF_TEXT, LESSON, NAMED):
         session.slots().pop(name, None)
     room.board.turn(shown)
     room.wake()  # that another page comes is told before it has drawn anything
     with suppress(StopException):
         run()
-    caption = " · ".join(filter(None, [_model_name(), session.slots().get(SHOWN, "")]))
+    of_text = session.slots().get(OF_TEXT, True)
+    caption = " · ".join(filter(None, [_model_name() if of_text else "", session.slots().get(SHOWN, "")]))
     link = address_of_page(entry.address, room.code)
-    text = room.poll.question.text if shown["page"] == POLL and room.poll else session.text()
+    text = room.poll.question.text if shown["page"] == POLL and room.poll else session.text() if of_text else ""
     room.board.settle(text=text, caption=caption, address=link, words=session.slots().get(LESSON, ""))
     room.wake()
 

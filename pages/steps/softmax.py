@@ -192,6 +192,7 @@ def softmax_view(found: Softmax) -> View:
     return View(
         name=f"softmax-{found.dtype}-{float(found.ways.scores.max()):g}",
         title=_("Softmax, safely"),
+        of_text=False,
         what=f"six scores of an example, not the model's, in {found.dtype}",
         tables=lambda: {
             **{table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns)) for table in tables},
