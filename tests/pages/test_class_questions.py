@@ -210,12 +210,19 @@ def test_on_a_text_too_long_to_tap_on_where_a_token_looks_is_not_asked_but_of_an
     assert len(room.poll.question.answers.offered()["options"]) == 200
 
 
-@pytest.mark.parametrize("lang, words", [("en", "half of them are off by at most 0.75"), ("zh", "0.75")])
+@pytest.mark.parametrize("lang, words", [("en", "answers: 3 · right: 1 · off by 0.75 · off by 2"), ("zh", "0.75")])
 def test_a_covered_number_is_asked_with_its_true_value_and_revealed_with_every_distance(lang, words, monkeypatch):
     app, room = open_room(lang=lang)
     go(app, STEPS)
     send(app, "step_by_step", "ask", True)
-    told = {"step": "scores", "row": 2, "column": 1, "name": "Q Kᵀ, row q₂, column k₁", "text": "Q: 1, 2"}
+    told = {
+        "step": "scores",
+        "row": 2,
+        "column": 1,
+        "name": "Q Kᵀ, row q₂, column k₁",
+        "text": "Q: 1, 2",
+        "decimals": 2,
+    }
     send(app, "step_by_step", "class", told)
     true = float(small_attention(usual_numbers(4, 4)).scores[0, 2, 1])
     assert "Q Kᵀ, row q₂, column k₁" in room.poll.question.words
@@ -239,7 +246,12 @@ def test_what_is_no_number_is_not_asked():
     go(app, STEPS)
     hidden, outside = {"step": "mask", "row": 0, "column": 3}, {"step": "scores", "row": 9, "column": 0}
     for told in (hidden, outside, {"step": "?"}, "x", None):
-        send(app, "step_by_step", "class", {"name": "x", "text": "x", **told} if isinstance(told, dict) else told)
+        send(
+            app,
+            "step_by_step",
+            "class",
+            {"name": "x", "text": "x", "decimals": 2, **told} if isinstance(told, dict) else told,
+        )
         assert room.poll is None
 
 
@@ -247,7 +259,9 @@ def test_of_the_model_the_number_asked_for_is_its_own():
     app, room = open_room(layer="6", head="4", query="7")
     app.query_params["steps.source"] = "model"
     go(app, STEPS)
-    send(app, "step_by_step", "class", {"step": "softmax", "row": 0, "column": 0, "name": "A", "text": ""})
+    send(
+        app, "step_by_step", "class", {"step": "softmax", "row": 0, "column": 0, "name": "A", "text": "", "decimals": 2}
+    )
     weights = load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT)).weights(6, 4)
     assert np.isclose(weights.numpy(), float(room.poll.question.likeliest[0]), rtol=1e-5, atol=1e-7).any()
 
