@@ -63,7 +63,7 @@ export function showFigure(stage, { key, title, beside, component, version, adds
     stage.held.set(key, figure)
   }
   const drawn = /** @type {Figure} */ (figure)
-  drawn.name.replaceChildren(title, element("span", { textContent: beside }))
+  drawn.name.replaceChildren(title && `${title} `, element("span", { textContent: beside }))
   drawn.name.hidden = !title && !beside
   const data = inflated(packed)
   const part = fetched(stage.root, component, version)
