@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import SupportsFloat
 
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 
 def plain_number(value: SupportsFloat) -> str:
     """A whole number in full, another with four digits, without a power of ten where it can be; nothing for NaN."""
@@ -12,6 +14,19 @@ def plain_number(value: SupportsFloat) -> str:
     if math.isnan(value):
         return ""
     return f"{value:,.0f}" if abs(value) >= 1000 or value == round(value) else f"{value:.4g}"
+
+
+def three_digits(value: float) -> str:
+    """A number of any size, as 0.123, 12.3, 1,230 or 1.23 × 10⁹; a dash where it is not defined."""
+    if value != value:  # NaN
+        return "–"
+    rounded = float(f"{value:.3g}")
+    if abs(rounded) < 1e3 or rounded in (math.inf, -math.inf):
+        return f"{value:.3g}"
+    if abs(rounded) < 1e6:
+        return f"{rounded:,.0f}"
+    digits, power = f"{value:.2e}".split("e+")
+    return f"{digits} × 10{str(int(power)).translate(RAISED)}"
 
 
 def error_size(value: SupportsFloat) -> str:

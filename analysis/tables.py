@@ -7,11 +7,24 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pandas as pd
 
+from analysis.head_map import HeadMap
+from analysis.read_head import ReadHead, maps_of, positions
+
 
 def labelled(values: np.ndarray, rows: Mapping[int, str], columns: Mapping[int, str]) -> pd.DataFrame:
     """A table of these values, position → label on both sides; equal labels stay apart by their positions."""
     numbered = [[f"{position} {label}" for position, label in labels.items()] for labels in (rows, columns)]
     return pd.DataFrame(values, index=numbered[0], columns=numbered[1])
+
+
+def map_table(view: HeadMap) -> pd.DataFrame:
+    """The numbers of a map, by position and label."""
+    return labelled(view.values, *positions(view))
+
+
+def tables_of_head(read: ReadHead) -> dict[str, pd.DataFrame]:
+    """The numbers of the map in view, to be read; of a difference, both heads' own beside it."""
+    return {name: map_table(view) for name, view in maps_of(read).items()}
 
 
 def table_arrays(tables: Iterable[pd.DataFrame]) -> dict[str, np.ndarray]:

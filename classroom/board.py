@@ -60,12 +60,18 @@ class Board:
             if {name: self._stage.get(name) for name in page} != dict(page):
                 self._show({"figures": [], **page})
 
-    def figure(self, key: str, source: Source, payload: bytes, *, title: str = "", adds: bool = False) -> None:
-        """A component was mounted with these bytes, under a title or none; ``adds``: to those it was given before."""
+    def figure(
+        self, key: str, source: Source, payload: bytes, *, title: str = "", beside: str = "", adds: bool = False
+    ) -> None:
+        """A component was mounted with these bytes, under a title or none, with words ``beside`` it.
+
+        ``adds``: to those it was given before.
+        """
         with self._lock:
             self._mounted.append(key)
             held = self._figures.get(key)
-            digest = hashlib.sha256(title.encode("utf-8", "surrogatepass") + payload).digest()
+            name = {"title": title, "beside": beside}
+            digest = hashlib.sha256(json.dumps(name).encode("ascii") + payload).digest()
             version = self._source(source)
             if held is not None and held.version == version and held.digest == digest:
                 return
@@ -74,7 +80,7 @@ class Board:
                 self._points.pop(key, None)
             if key not in self._stage["figures"]:
                 self._show({**self._stage, "figures": [*self._stage["figures"], key]})
-            head = {"key": key, "title": title, "component": source.name, "version": version, "adds": bool(held.parts)}
+            head = {"key": key, **name, "component": source.name, "version": version, "adds": bool(held.parts)}
             self._number += 1
             held.digest = digest
             held.parts.append((self._number, framed(head, payload)))

@@ -32,16 +32,18 @@ class NumberGroups:
 def number_groups(bars: Sequence[Bar], true: float, most: int = 12) -> NumberGroups:
     """One row for each different number, or, beyond ``most``, for each after rounding to a power of ten.
 
+    All right answers are in the row of the true one, however many digits were typed.
+
     Of a rounded number its own distance is told.
     """
-    step = 0.0
+    step, values = 0.0, [true if bar.right else float(bar.value) for bar in bars]
     for power in range(SMALLEST, LARGEST + 1):
-        if len({_rounded(float(bar.value), step) for bar in bars}) <= most:
+        if len({_rounded(value, step) for value in values}) <= most:
             break
         step = float(f"1e{power}")
     counts: dict[str, tuple[int, ...]] = {}
-    for bar in bars:
-        label = _rounded(float(bar.value), step)
+    for bar, value in zip(bars, values, strict=True):
+        label = _rounded(value, step)
         before = counts.get(label, (0,) * len(bar.counts))
         counts[label] = tuple(a + b for a, b in zip(before, bar.counts, strict=True))
     mark = _rounded(true, step)

@@ -21,6 +21,8 @@ N_ = str  # marks a text for Babel without translating it here
 CLOSED = N_("This question is closed.")
 ALREADY = N_("This answer is already counted.")
 
+TINY = 1e-9  # of a number: its digits in binary
+
 Kind = Literal["next", "where", "ablate", "head", "number"]
 Kept = dict[str, tuple[str, str]]  # who → answer and name
 
@@ -30,7 +32,8 @@ class Question:
     """``answers`` is how it is answered, ``likeliest`` the values that the model would give, the first one first.
 
     ``probability`` is the model's for a value. Without one, ``measured`` is what the model has for it: of a head a
-    metric, written in its ``unit``; of a number that is asked for, the true one. ``told`` is said at the reveal.
+    metric, written in its ``unit``; of a number that is asked for, the true one, from which a right answer is at most
+    ``near``. ``told`` is said at the reveal.
     """
 
     kind: Kind
@@ -41,6 +44,7 @@ class Question:
     probability: Callable[[str], float] | None = None
     measured: Callable[[str], float] | None = None
     unit: str = ""
+    near: float = 0.0
     told: str = ""
 
 
@@ -48,7 +52,8 @@ class Question:
 class Bar:
     """One answer: how many gave it in each vote, the model's probability of it, and that in bits of surprise.
 
-    Or what is measured of it, and how far an answered number is from it. What there is not is NaN.
+    Or what is measured of it, how far an answered number is from it, and whether it is right: as near as the true one
+    is shown. What there is not is NaN.
     """
 
     value: str
@@ -58,6 +63,7 @@ class Bar:
     bits: float
     measured: float
     off: float
+    right: bool
 
 
 @dataclass
@@ -115,7 +121,8 @@ class Poll:
         probability = math.nan if asked.probability is None else asked.probability(value)
         measured = math.nan if asked.measured is None else asked.measured(value)
         off = abs(float(value) - measured) if asked.kind == "number" else math.nan
-        return Bar(value, asked.answers.label(value), counts, probability, bits(probability), measured, off)
+        right = off <= asked.near + TINY * abs(measured)
+        return Bar(value, asked.answers.label(value), counts, probability, bits(probability), measured, off, right)
 
 
 def bits(probability: float) -> float:

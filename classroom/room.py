@@ -37,6 +37,7 @@ class Room:
         self.code, self.key = code, key
         self.board = Board()
         self.names = False
+        self.asks_first = False  # a page waits for a question, or for its teacher to show it
         self.poll: Poll | None = None
         self.past: list[Poll] = []
         self._now = now

@@ -34,6 +34,7 @@ TEXTS: dict[str, str] = {
     "wander": N_("Look around yourself"),
     "only_there": N_("What else this page shows is on the teacher’s screen; “{wander}” opens it here."),
     "more": N_("Texts, other tables and controls are on the teacher’s screen; “{wander}” opens all of this page here."),
+    "first": N_("The teacher may ask first; then this page appears here."),
     "your_answer": N_("Your answer: {answer}. You can still change it."),
     "type": N_("Type a token"),
     "no_token": N_("No token begins like this."),

@@ -17,8 +17,10 @@ from streamlit.runtime.scriptrunner import RerunException, get_script_run_ctx
 from ui import address, session
 from viz.components.source import Source
 from viz.components.still import still
+from viz.token_text import words_of
 
 _SHOWN, _LEFT = "page_shown", "page_left"
+NAMED = "figure_named"  # of the session's slots: what the figure that is shown next is called
 
 
 def show_page(page: Path) -> None:
@@ -48,11 +50,10 @@ def mount(
     narrow: bool = False,
     followed: bool = True,
     adds: bool = False,
-    title: str = "",
 ) -> None:
     """Show a component; ``on`` names what it can send and what to do with the value, before the page runs again.
 
-    ``followed``: those who follow this page in a room see it too, under ``title``; ``adds``: to what it had before.
+    ``followed``: those who follow this page in a room see it too; ``adds``: to what it had before.
     """
 
     def hear() -> None:
@@ -67,7 +68,7 @@ def mount(
             raise asked
 
     if followed:
-        to_class(source, payload, key=key, title=title, adds=adds)
+        to_class(source, payload, key=key, adds=adds)
     component = register(source.name, html=source.html, css=source.css, js=source.js)
     component(key=key, data=payload, width="content" if narrow else "stretch", on_told_change=hear)
     heard = st.session_state.get(f"{key} heard")
@@ -76,10 +77,23 @@ def mount(
         st.rerun()
 
 
+def show_heading(name: str, beside: str = "", **more: Any) -> None:
+    """The name of the figure that is shown next, with words beside it, both HTML; ``more`` is as ``st.html`` has it."""
+    st.html(f"<div class='atlas-head'>{name and f'<b>{name}</b> '}{beside and f'<span>{beside}</span>'}</div>", **more)
+    name_figure(name, beside)
+
+
+def name_figure(name: str, beside: str = "") -> None:
+    """The same where something else on the page says it: for those who follow it."""
+    session.slots()[NAMED] = name, beside
+
+
 def to_class(source: Source, payload: bytes, *, key: str, title: str = "", adds: bool = False) -> None:
-    """Those who follow this page in a room see this component."""
+    """Those who follow this page in a room see this component, as it was named just before, or under ``title``."""
+    named = session.slots().pop(NAMED, None)
     if (room := session.room()) is not None:
-        room.board.figure(key, source, payload, title=title, adds=adds)
+        name, beside = map(words_of, named) if named else (title, "")
+        room.board.figure(key, source, payload, title=name, beside=beside, adds=adds)
         room.wake()
 
 

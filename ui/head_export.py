@@ -7,7 +7,8 @@ from dataclasses import asdict
 import numpy as np
 
 from analysis.read_head import described, labels, maps_of, python_lines
-from ui.head_views import DrawnHead, tables_of
+from analysis.tables import tables_of_head
+from ui.head_views import DrawnHead
 from ui.page import translated
 from ui.view import View, component_page
 from viz import figure_svg
@@ -24,7 +25,7 @@ def head_view(drawn: DrawnHead) -> View:
         name=f"attention-{drawn.read.name}{minus}",
         title=drawn.read.name,
         what=described(drawn.read),
-        tables=lambda: tables_of(drawn),
+        tables=lambda: tables_of_head(drawn.read),
         page=component_page(map_component.SOURCE, drawn.payload),
         picture=lambda title, words: map_svg(
             view.values,

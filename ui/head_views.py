@@ -6,16 +6,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import pandas as pd
-
 from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.head_names import head_name
-from analysis.read_head import WEIGHTS, ReadHead, maps_of, positions, read_head
+from analysis.read_head import WEIGHTS, ReadHead, read_head
 from analysis.silence import heard_window
 from analysis.sinks import sink_words
 from analysis.strongest_key import strongest_key
-from analysis.tables import labelled
 from ui import place, session
 from ui.components import mount
 from ui.first import answer_first
@@ -77,10 +74,10 @@ def draw_head(
     return DrawnHead(opened, read, scale, payload)
 
 
-def show_map(drawn: DrawnHead, key: str, on: dict[str, Callable[[Any], None]] | None = None, title: str = "") -> None:
+def show_map(drawn: DrawnHead, key: str, on: dict[str, Callable[[Any], None]] | None = None) -> None:
     """The map; a click pins a cell, zooming asks for the window; ``on`` is what it sends besides."""
     asked = map_events(drawn.read.view, narrow=heard_window(drawn.opened.capture) is not None)
-    mount(map_component.SOURCE, drawn.payload, key=key, on=asked | (on or {}), title=title)
+    mount(map_component.SOURCE, drawn.payload, key=key, on=asked | (on or {}))
 
 
 def map_events(view: HeadMap, *, narrow: bool = False) -> dict[str, Callable[[Any], None]]:
@@ -138,16 +135,6 @@ def _note(opened: PageContext, reading: Reading, other: tuple[int, int] | None) 
             a=opened.layer, b=opened.head, c=other[0], d=other[1]))  # fmt: skip
     parts += [sink_note(opened) if reading.what != "scores" else "", *map(_, reading.notes())]
     return joined(*parts)
-
-
-def tables_of(drawn: DrawnHead) -> dict[str, pd.DataFrame]:
-    """The numbers of the map in view, to be read; of a difference, both heads' own beside it."""
-    return {name: map_table(view) for name, view in maps_of(drawn.read).items()}
-
-
-def map_table(view: HeadMap) -> pd.DataFrame:
-    """The numbers of a map, by position and label."""
-    return labelled(view.values, *positions(view))
 
 
 def choose_head(opened: PageContext, first: str = "") -> None:

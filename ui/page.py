@@ -201,6 +201,8 @@ def show_strip(opened: PageContext, metric: Metric | None = None, then: Callable
         values = token_metric(opened.capture, opened.layer, opened.head, metric)
     of_unit = [largest(values[unit.tokens]) for unit in units]
     full = 1.0 if metric is not None and metric.unit == "share" else max(largest(values), 1e-9)
+    texts, place = translated(token_strip.TEXTS), {"layer": opened.layer, "head": opened.head}
+    shade = {"shade": "" if metric is None else texts["metric"].format(metric=_(metric.label), **place)}
     payload = token_strip.payload(
         labels=[unit.label for unit in units],
         positions=[unit.start for unit in units],
@@ -213,7 +215,7 @@ def show_strip(opened: PageContext, metric: Metric | None = None, then: Callable
         ],
         selected=opened.query,
         looked_at=opened.key,
-        texts=translated(token_strip.TEXTS),
+        texts=texts | shade,
         written=first_query(opened.capture),
     )
 

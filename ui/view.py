@@ -47,11 +47,12 @@ class View:
     arrays: Arrays | Callable[[], Arrays] = field(default_factory=dict[str, np.ndarray])
     files: Mapping[str, Callable[[], bytes]] = field(default_factory=dict[str, Callable[[], bytes]])
     opened: PageContext | None = None
+    of_text: bool = True  # not: made of other numbers, whatever the text is
 
 
 def offer(opened: PageContext, view: View) -> None:
     """The two menus in the head of the page: the numbers as tables, and everything as files."""
-    session.slots()["shown"] = view.title
+    session.slots().update(shown=view.title, of_text=view.of_text)
     show_tables(lambda: dict(view.tables()))
     show_take_away(view.opened or opened, view)
 

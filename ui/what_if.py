@@ -11,12 +11,13 @@ import streamlit as st
 from analysis.comparison import NextTokenChange, change_at, drift_of_head, head_drift
 from analysis.head_map import HeadMap, head_map
 from analysis.number_text import error_size
+from analysis.tables import map_table
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
 from ui import cached, head_views, session
-from ui.components import show_html
+from ui.components import show_heading, show_html
 from ui.head_export import head_view
-from ui.head_views import DrawnHead, draw_head, map_table
+from ui.head_views import DrawnHead, draw_head
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.view import View, arrays_of
@@ -62,7 +63,7 @@ def drift_of(before: Capture, after: Capture) -> np.ndarray:
 
 def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | None = None) -> DrawnHead:
     """The open head of one capture; a click pins the cell, and tells ``clicked``."""
-    st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{heading}</span></div>")
+    show_heading(f"L{opened.layer}H{opened.head}", heading)
     drawn = draw_head(opened, session.place().window, max_height=MAP_HEIGHT, press=clicked is not None)
     pin = head_views.map_events(drawn.read.view)["cell"]
 
@@ -72,7 +73,7 @@ def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | 
             clicked(drawn.read.view, cell)
 
     told = {} if clicked is None else {"press": press}
-    head_views.show_map(drawn, key, told, f"L{opened.layer}H{opened.head} {heading}")
+    head_views.show_map(drawn, key, told)
     return drawn
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from analysis.number_text import percent
@@ -12,8 +11,6 @@ from ui.i18n import _
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from jobs.address_reading import Unreadable
     from model_runner.errors import Told
-
-RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def sentence(error: Told | Unreadable) -> str:
@@ -43,19 +40,6 @@ def _part(name: str, value: object) -> object:
 def plain(text: str) -> str:
     """Text as it is, for places that read Markdown: every character that could mean something else escaped."""
     return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in text)
-
-
-def three_digits(value: float) -> str:
-    """A number of any size, as 0.123, 12.3, 1,230 or 1.23 × 10⁹; a dash where it is not defined."""
-    if value != value:  # NaN
-        return "–"
-    rounded = float(f"{value:.3g}")
-    if abs(rounded) < 1e3 or rounded in (math.inf, -math.inf):
-        return f"{value:.3g}"
-    if abs(rounded) < 1e6:
-        return f"{rounded:,.0f}"
-    digits, power = f"{value:.2e}".split("e+")
-    return f"{digits} × 10{str(int(power)).translate(RAISED)}"
 
 
 def number(value: float, unit: str) -> str:

@@ -11,6 +11,7 @@ import unicodedata
 
 # XML 1.0 forbids these even as references, so a single one would make an exported file unreadable.
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ELEMENT = re.compile("<[^>]*>")
 
 
 def printable(text: str) -> str:
@@ -21,6 +22,11 @@ def printable(text: str) -> str:
 def escaped(text: str) -> str:
     """The text safe inside HTML and XML, as element content and as a quoted attribute."""
     return html.escape(printable(text))
+
+
+def words_of(markup: str) -> str:
+    """What is written in this HTML, which the app made, without its elements."""
+    return html.unescape(_ELEMENT.sub("", markup)).strip()
 
 
 def ems(text: str) -> float:

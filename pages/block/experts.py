@@ -14,7 +14,7 @@ from model_runner.errors import OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting, Routed, Routing
 from pages.block.state import BlockState, Source, state
 from ui import session
-from ui.components import mount, show_html
+from ui.components import mount, show_heading, show_html
 from ui.controls import choose, pick
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
@@ -74,19 +74,15 @@ def show_experts(opened: PageContext) -> ExpertsView | None:
     payload = picks_payload(found.layers[place], tokens, position)
     left, right = st.columns([0.6, 0.4], gap="medium")
     with left:
-        _heading(_("Who works on which token"))
+        show_heading(escape(_("Who works on which token")))
         mount(layer_head_map.SOURCE, payload, key="expert_picks", on={"head": _open_token})
         show_html(held_table(parameters(found, place), found.layers[place]), key="held_experts")
     with right:
-        _heading(_("How the work is shared out"))
+        show_heading(escape(_("How the work is shared out")))
         load = loads(found)
         mount(layer_head_map.SOURCE, load_payload(found, load, place), key="expert_load", on={"head": _open_of(found)})
         st.html(f"<p class='atlas-caption'>{escape(_balance(found.layers[place], load[place]))}</p>")
     return ExpertsView(found, place, source, tokens, payload)
-
-
-def _heading(words: str) -> None:
-    st.html(f"<div class='atlas-head'><b>{escape(words)}</b></div>")
 
 
 def _routing(opened: PageContext, source: Source) -> Routing:

@@ -13,7 +13,7 @@ from model_runner.block_questions import FeedForwardUnits, Units
 from model_runner.errors import NoSuchPlace
 from pages.block.state import BlockState, state
 from pages.block.which_text import one_text
-from ui.components import show_html
+from ui.components import show_heading, show_html
 from ui.controls import pick
 from ui.i18n import _
 from ui.page import PageContext, asked
@@ -62,7 +62,7 @@ def show_ffn(opened: PageContext) -> FfnView:
     charts = (curves_chart(units), spread_chart(units), active_chart(units, position))
     for place, chart, key in zip(st.columns(3, gap="medium"), charts, ("curves", "spread", "active"), strict=True):
         with place:
-            st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+            show_heading(escape(chart.heading))
             show_chart(chart, key=f"ffn_{key}", alt=chart.heading, still=True)
     promoted = tuple(tuple(opened.runner.token_text(int(one)) for one in row) for row in units.promoted)
     show_html(units_table(units, promoted), key="ffn_units")

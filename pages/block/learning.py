@@ -17,7 +17,7 @@ from model_runner import Capture
 from model_runner.block_questions import Learned, TrainingStep
 from pages.block.state import RATES, BlockState, state
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_heading
 from ui.controls import choose
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
@@ -80,12 +80,12 @@ def show_learning(opened: PageContext) -> LearningView | None:
     columns = st.columns(3 if learned.heads.isfinite().any() else 2, gap="medium")
     for column, chart, key in zip(columns, charts, ("rates", "layers"), strict=False):
         with column:
-            st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+            show_heading(escape(chart.heading))
             show_chart(chart, key=f"learning_{key}", alt=chart.heading, still=True)
     if len(columns) > 2:
         with columns[2]:
             heading = _("Norm of the gradient by head (of its part of W_O)")
-            st.html(f"<div class='atlas-head'><b>{escape(heading)}</b></div>")
+            show_heading(escape(heading))
             mount(layer_head_map.SOURCE, heads_payload(opened, learned), key="gradient_map", on={"head": _open_head})
     return LearningView(learned, place, shown, payload, charts, bool(opened.capture.attentions), first)
 

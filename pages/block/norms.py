@@ -13,7 +13,7 @@ from model_runner.block_questions import WhatItIsMadeOf
 from pages.block.ffn import layer_of
 from pages.block.state import BlockState
 from pages.block.which_text import one_text
-from ui.components import mount
+from ui.components import mount, show_heading
 from ui.controls import pick
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
@@ -64,7 +64,7 @@ def show_norms(opened: PageContext) -> NormsView:
     charts = (growth_chart(growth), size_chart(found, opened.first), mean_chart(found, opened.first))
     for place, chart, key in zip(st.columns(3, gap="medium"), charts, ("growth", "sizes", "means"), strict=True):
         with place:
-            st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+            show_heading(escape(chart.heading))
             show_chart(chart, key=f"norm_{key}", alt=chart.heading, still=True)
     return NormsView(found, growth, layer, position, opened.first, charts, payload)
 

@@ -12,7 +12,7 @@ from analysis.stream_growth import Growth, cosines, growth
 from model_runner.block_questions import Additions, StreamAdditions
 from pages.block.state import BlockState, Tokens, state
 from pages.block.which_text import one_text
-from ui.components import mount
+from ui.components import mount, show_heading
 from ui.controls import choose
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
@@ -59,7 +59,7 @@ def show_stream(opened: PageContext) -> StreamView:
         st.columns(2, gap="medium"), zip(charts, ("grown", "added"), strict=True), strict=True
     ):
         with place:
-            st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+            show_heading(escape(chart.heading))
             show_chart(chart, key=f"stream_{key}", alt=chart.heading, still=True)
     payload = strips(opened, found, position)
     mount(model_stages.SOURCE, payload, key="stream_strips", on={})

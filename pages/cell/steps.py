@@ -72,6 +72,9 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: str) -> None:
     row, keep = (np.pad(values, (0, rest)) for values in (found.row.weights, found.row.keep))
     weights = np.array([row[unit.tokens].sum() for unit in units])
     seen = np.array([keep[unit.tokens].any() for unit in units])
+    texts = translated(token_strip.TEXTS)
+    token = opened.capture.tokens[found.query].text
+    shade = {"shade": texts["row"].format(token=token, layer=opened.layer, head=opened.head)}
     payload = token_strip.payload(
         labels=[unit.label for unit in units],
         positions=[unit.start for unit in units],
@@ -82,7 +85,7 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: str) -> None:
         values=[number(weight, "share") if visible else _("masked") for weight, visible in zip(weights, seen)],
         selected=found.query,
         looked_at=found.key,
-        texts=translated(token_strip.TEXTS),
+        texts=texts | shade,
         written=first_query(opened.capture),
     )
 

@@ -16,12 +16,15 @@ from classroom.room import Room
 from pages.classroom.links import address_of_page, way_back
 from pages.classroom.sidebar import ASKED, CODE, PROBLEM
 from ui import address, session
+from ui.components import NAMED
 from ui.frame import Entry
 from ui.i18n import _
 from ui.wording import plain
 
-SHOWN, LESSON = "shown", "lesson"  # of the session's slots: the view of the page, the words of a lesson's step
-POLL = "poll"  # of what is shown, where it is a question and no page
+# of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
+SHOWN, OF_TEXT, LESSON = "shown", "of_text", "lesson"
+POLL, FIRST = "poll", "first"  # of what is shown, where it is a question and no page, or what may be asked before it
+SEEN = "class_seen"  # of the session's slots: each page with its model and text that was asked about or shown
 
 
 def around(entry: Entry, run: Callable[[], None]) -> None:
@@ -31,8 +34,8 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         _show_way_back()
         run()
         return
-    from model_runner.errors import Cancelled
-    from pages.classroom.panel import show_code, show_poll  # the engine is imported only after the frame is painted
+    from model_runner.errors import Cancelled  # the engine is imported only after the frame is painted
+    from pages.classroom.panel import show_code, show_first, show_poll
     from pages.classroom.questions import ask
 
     if asked := session.slots().pop(ASKED, ()):
@@ -44,30 +47,40 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
     if problem := session.slots().pop(PROBLEM, ""):
         st.warning(plain(_(problem)))
     place = entry.address, session.model(), session.text()
+    seen: set[int] = session.slots().setdefault(SEEN, set())
     if session.slots().get(CODE) in (True, place):  # who opens a page, a model or a text meanwhile wants to see that
         session.slots()[CODE] = place
         address.write()
         show_code(room)
     elif room.poll is not None:
+        if room.poll.question.text == session.text():
+            seen.add(hash(place))
         address.write()
         shown = {"title": room.poll.question.words, "subtitle": "", "page": POLL}
         _followed(room, shown, entry, lambda: show_poll(room))
+    elif room.asks_first and hash(place) not in seen:
+        address.write()
+        shown = {"title": _(entry.title), "subtitle": _(entry.subtitle), "page": FIRST}
+        _followed(room, shown, entry, lambda: show_first(lambda: seen.add(hash(place))))
     else:
+        seen.add(hash(place))
         shown = {"title": _(entry.title), "subtitle": _(entry.subtitle), "page": entry.address}
         _followed(room, shown, entry, run)
 
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
-    for name in (SHOWN, LESSON):
+    for name in (SHOWN, OF_TEXT, LESSON, NAMED):
         session.slots().pop(name, None)
     room.board.turn(shown)
     room.wake()  # that another page comes is told before it has drawn anything
     with suppress(StopException):
         run()
-    caption = " · ".join(filter(None, [_model_name(), session.slots().get(SHOWN, "")]))
-    link = address_of_page(entry.address, room.code)
-    text = room.poll.question.text if shown["page"] == POLL and room.poll else session.text()
+    of_text = session.slots().get(OF_TEXT, True)
+    caption = " · ".join(filter(None, [_model_name() if of_text else "", session.slots().get(SHOWN, "")]))
+    asking = shown["page"] == FIRST or (room.poll is not None and room.poll.state == "open")
+    link = "" if asking else address_of_page(entry.address, room.code)  # of a page that may tell the answer
+    text = room.poll.question.text if shown["page"] == POLL and room.poll else session.text() if of_text else ""
     room.board.settle(text=text, caption=caption, address=link, words=session.slots().get(LESSON, ""))
     room.wake()
 

@@ -15,6 +15,7 @@ from ui.wording import number
 from viz.distribution import percent
 
 CLASS, MODEL = 0, 1  # colours among the theme's series
+FEW = 3  # answers with each its distance
 
 
 @dataclass(frozen=True)
@@ -106,12 +107,19 @@ def _of_class(poll: Poll, vote: int) -> str:
 
 
 def _of_typed(poll: Poll, vote: int, groups: NumberGroups) -> str:
-    off = [bar.off for bar in poll.given(vote)]
-    if not off:
+    """How many were right, and how far off the others are: each of a few, the middle one of more."""
+    given = poll.given(vote)
+    if not given:
         return _("no answers")
-    words = _("answers: {count} · half of them are off by at most {distance}")
-    rounded = [_("drawn rounded to {step}").format(step=f"{groups.step:g}")] if groups.step else []
-    return " · ".join([words.format(count=len(off), distance=_short(median(off))), *rounded])
+    off = sorted(0.0 if bar.right else bar.off for bar in given)
+    words = [_("answers: {count} · right: {right}").format(count=len(off), right=off.count(0.0))]
+    if len(off) <= FEW:
+        words += [_("off by {distance}").format(distance=_short(one)) for one in off if one]
+    elif median(off):
+        words += [_("half of them are off by at most {distance}").format(distance=_short(median(off)))]
+    if groups.step:
+        words += [_("drawn rounded to {step}").format(step=f"{groups.step:g}")]
+    return " · ".join(words)
 
 
 def _short(value: float) -> str:

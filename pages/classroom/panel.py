@@ -15,6 +15,7 @@ from classroom.room import Room
 from pages.classroom import sidebar
 from pages.classroom.columns import Column, columns_of
 from pages.classroom.links import join_link, only_here
+from ui import session
 from ui.i18n import _
 from ui.progressive import show_chart
 from viz.chart import Bars
@@ -41,6 +42,19 @@ def show_code(room: Room) -> None:
         if only_here():
             st.info(_("This address is only found on this machine: phones need the one of a server on their network."))
         st.button(_("Go on to the page"), key="hide_code", type="primary", on_click=sidebar.show_code, args=(False,))
+
+
+def show_first(on: Callable[[], None]) -> None:
+    """Before a page that may tell the answer is shown: what can be asked, or ``on`` to it."""
+    with st.container(key="class_first"):
+        words = _("Ask the class first?")
+        st.html(f"<h2 class='atlas-question'>{escape(words)}</h2>")
+        st.html(f"<p class='atlas-quoted'>{escape(session.text())}</p>")
+        with st.container(key="first_actions", horizontal=True, gap="small"):
+            for kind, question in sidebar.QUESTIONS.items():
+                key = f"first_{kind}"
+                st.button(_(question), key=key, type="primary", on_click=sidebar.ask_class, args=(kind,))
+            st.button(_("Show the page"), key="show_page", on_click=on)
 
 
 def show_poll(room: Room) -> None:

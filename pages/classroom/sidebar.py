@@ -76,6 +76,10 @@ def _questions(room: Room) -> None:
     hint = _("A number: on the page Step by step, choose “What comes here?” and click a covered one.")
     st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
     st.toggle(_("ask for names"), room.names, key="ask_names", on_change=lambda: _name(room))
+    first = _("Each page, model and text that you open waits, here and on the phones, until you have asked or show it.")
+    st.toggle(
+        _("ask first, then show"), room.asks_first, key="ask_first", on_change=lambda: _first(room), help=plain(first)
+    )
     show_results(room, "results_beside")
 
 
@@ -121,6 +125,10 @@ def ask_class(*asked: str) -> None:
     session.slots()[ASKED] = asked
     session.slots()[ASKINGS] = session.slots().get(ASKINGS, 0) + 1  # the sidebar may be drawn before it is asked
     show_code(False)
+
+
+def _first(room: Room) -> None:
+    room.asks_first = bool(st.session_state["ask_first"])
 
 
 def _name(room: Room) -> None:

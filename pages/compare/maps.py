@@ -16,7 +16,7 @@ from analysis.number_text import error_size
 from pages.compare.names import names_of, note_of
 from pages.compare.state import state
 from ui import cached, place, session
-from ui.components import mount
+from ui.components import mount, name_figure
 from ui.head_views import sink_note
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -60,7 +60,8 @@ def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
         with column:
             words, name = escape(headings[side]), SIDES[side]
             st.html(f"<div class='atlas-head' style='{LINE}' title='{words}'><b>{name}</b> <span>{words}</span></div>")
-            payloads.append(_show_map(opened, other, view, side, scales[side], f"{name} {headings[side]}"))
+            name_figure(name, words)
+            payloads.append(_show_map(opened, other, view, side, scales[side]))
     st.html(f"<p class='atlas-caption'>{_caption(opened, other, view)}</p>")
     return Maps(view, scales, payloads[2])
 
@@ -77,9 +78,7 @@ def _elsewhere(view: AlignedHeads) -> str:
     return _("{share} of attention elsewhere").format(share=number(view.elsewhere, "share"))
 
 
-def _show_map(
-    opened: PageContext, other: PageContext, view: AlignedHeads, side: int, scale: Scale, title: str
-) -> bytes | None:
+def _show_map(opened: PageContext, other: PageContext, view: AlignedHeads, side: int, scale: Scale) -> bytes | None:
     one = view.maps[side]
     if side == 2 and not _common_words(opened, view):
         st.info(_("The two texts have no word in common: there is no difference to draw."))
@@ -108,7 +107,7 @@ def _show_map(
         | {"summary": _summary((opened, other), side), "note": note_of(view, side, (opened.capture, other.capture))},
         max_height=MAP_HEIGHT,
     )
-    mount(map_component.SOURCE, payload, key=f"compare_map_{side}", on=_events(opened, view, one), title=title)
+    mount(map_component.SOURCE, payload, key=f"compare_map_{side}", on=_events(opened, view, one))
     return payload
 
 

@@ -23,7 +23,7 @@ from pages.edit_heads.edit_texts import Texts, show_texts
 from pages.edit_heads.of_attention import attention_of, check_every_cell, counted, own
 from pages.edit_heads.state import state
 from ui import edit_list, session
-from ui.components import mount
+from ui.components import mount, name_figure, show_heading
 from ui.head_views import DrawnHead
 from ui.i18n import _
 from ui.page import PageContext, edited, translated
@@ -231,7 +231,8 @@ def _show_moved(opened: PageContext, drift: np.ndarray) -> None:
     order = [divmod(int(place), drift.shape[1]) for place in np.argsort(-defined, axis=None, kind="stable")]
     most = [place for place in order[:MOST_MOVED] if defined[place] > ROUNDING]
     heading, aside = _("Attention elsewhere"), _("click to open a head")
-    st.html(f"<div class='atlas-head'><b>{escape(heading)}</b> <span>{escape(aside)}</span></div>")
+    show_heading(escape(heading), escape(aside))
+    name_figure(escape(heading))  # who follows clicks on nothing
     largest = max(float(defined.max()), 0.01)
     payload = layer_head_map.payload(
         drift,

@@ -18,7 +18,7 @@ from jobs.pull import Pull
 from pages.edit_heads.of_attention import say_after_what
 from pages.edit_heads.tokens import show_tokens, token_of
 from ui import session
-from ui.components import mount, show_html
+from ui.components import mount, show_heading, show_html
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.progressive import progressive, show_progress
@@ -136,8 +136,7 @@ def _show(opened: PageContext, effects: Effects, layers: Pull[LayerEffects]) -> 
     """What is there so far."""
     for answer, column in zip(ANSWERS, st.columns(3, gap="medium"), strict=True):
         with column:
-            heading = f"<b>{escape(_(answer.label))}</b> <span>{escape(_(answer.meaning))}</span>"
-            st.html(f"<div class='atlas-head'>{heading}</div>")
+            show_heading(escape(_(answer.label)), escape(_(answer.meaning)))
             payload = payload_of(opened, answer, effects.values(answer.name))
             mount(layer_head_map.SOURCE, payload, key=f"effect_{answer.name}", on={"head": _open})
     with st.container(key="effect_lists"):

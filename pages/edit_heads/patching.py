@@ -23,7 +23,7 @@ from pages.edit_heads.second_text import show_other
 from pages.edit_heads.state import EditHeadsState, Way, state
 from pages.edit_heads.tokens import show_tokens, token_of
 from ui import session
-from ui.components import mount, show_html
+from ui.components import mount, show_heading, show_html
 from ui.controls import choose, pick
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -205,7 +205,7 @@ def _show_cell(opened: PageContext, setting: Setting, found: PatchMap) -> None:
     aside = _("position {position}: {theirs} into {own}").format(
         position=first_query(opened.capture) + position, theirs=theirs, own=own
     )
-    st.html(f"<div class='atlas-head'><b>{name}</b> <span>{aside}</span></div>")
+    show_heading(name, aside)
     change = float(found.changes[row, position])
     names = (_("second text"), _("this text")) if setting.reversed else (_("this text"), _("second text"))
     lines = [

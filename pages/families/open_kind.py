@@ -26,7 +26,7 @@ from pages.families.readings import OfKind
 from pages.families.sentences import choose_part, in_view, show_shares
 from pages.families.state import FamiliesState, state
 from ui import cached, place, session
-from ui.components import mount
+from ui.components import mount, show_heading
 from ui.controls import pick
 from ui.head_views import DrawnHead, draw_head, show_map, sink_note, summary
 from ui.i18n import _
@@ -102,7 +102,7 @@ def show_open(here: PageContext, one: OfKind, *, two_to_choose: bool) -> DrawnHe
             choose_attention()
         if one.kind == "encoder":
             choose_part(here)
-        st.html(f"<div class='atlas-head'><span>{escape(model)}</span></div>", width="stretch")
+        show_heading("", escape(model))
     drawn = _drawn(here, one.kind)
     mount(map_component.SOURCE, drawn.payload, key="family_map", on=_events(drawn.read.view))
     st.html(f"<p class='atlas-caption'>{escape(_says(here, one.kind))}</p>")
@@ -114,8 +114,7 @@ def show_open(here: PageContext, one: OfKind, *, two_to_choose: bool) -> DrawnHe
 def show_own(opened: PageContext) -> None:
     """The open head of the visitor's own model, of the same kind."""
     name = escape(_("the open model: {name}").format(name=opened.runner.info.name))
-    head = f"<b>L{opened.layer}H{opened.head}</b> <span>{name}</span>"
-    st.html(f"<div class='atlas-head'>{head}</div>")
+    show_heading(f"L{opened.layer}H{opened.head}", name)
     show_map(draw_head(opened, session.place().window, max_height=HEIGHT), "family_own_map")
     st.html(f"<p class='atlas-caption'>{escape(summary(opened))}</p>")
 

@@ -51,12 +51,13 @@ def draw() -> None:
     *maps, right = st.columns(widths, gap="medium")
     with right:
         show_controls(chosen, one.read, own_two=bool(opened.runner.info.attentions))
-        show_answer(chosen, one.read)
     with maps[-1]:
         drawn = show_open(here, one, two_to_choose=chosen == "two" and not opened.runner.info.attentions)
     if own_beside:
         with maps[0]:
             show_own(opened)
+    with right:  # after the maps, on the phones of a class too
+        show_answer(chosen, one.read)
     offer(here, kind_view(drawn, one))
 
 

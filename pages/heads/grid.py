@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import numpy as np
 
 from analysis.head_grid import HeadGrid
@@ -9,7 +11,7 @@ from analysis.head_names import group_size
 from attention.metrics import Metric
 from pages.heads.state import HeadsState, Other
 from ui import session
-from ui.components import mount
+from ui.components import mount, name_figure
 from ui.first import answer_first
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -36,6 +38,7 @@ def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, metric: Met
         max_height=430,
         shows="map_heading",
     )
+    name_figure(escape(_(metric.label)), escape(_(metric.definition)))
     mount(grid_component.SOURCE, payload, key="head_grid", on={"head": _open_head})
 
 

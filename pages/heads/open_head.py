@@ -27,13 +27,13 @@ from viz.distribution import percent
 N_ = str  # marks a text for Babel without translating it here
 
 
-def heading(opened: PageContext, grid: HeadGrid, metric: Metric) -> str:
-    """The open head's name and what it does, in numbers; HTML."""
+def heading(opened: PageContext, grid: HeadGrid, metric: Metric) -> tuple[str, str]:
+    """The open head's name, and what it does, in numbers; HTML."""
     shown = [metric] if metric.name == "entropy" else [metric, BY_NAME["entropy"]]
     here = [float(grid.metrics[item.name][opened.layer, opened.head]) for item in shown]
     values = [(_(item.label), number(value, item.unit)) for item, value in zip(shown, here, strict=True)]
     facts = " · ".join(escape(f"{label} {value}") for label, value in values)
-    return f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b> <span>{facts}</span></div>"
+    return f"L{opened.layer}H{opened.head}", facts
 
 
 def definition(metric: Metric) -> str:

@@ -10,6 +10,7 @@ from pages.heads.quick import draw_open, offer_quickly
 from pages.heads.reading import explain
 from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of, reading_of
 from ui import cached
+from ui.components import show_heading
 from ui.controls import choose, pick, switch
 from ui.first import draw_first, moved
 from ui.head_views import DrawnHead, show_map
@@ -39,7 +40,7 @@ def show_open_head(alone: bool) -> DrawnHead:
     drawn = draw_open(here, reading, second, held.color == "log")
     unscaled = held.what == "scores"
     with above, st.container(key="map_heading", horizontal=True, vertical_alignment="center", gap="small"):
-        st.html(open_head.heading(here, grid, metric_of(here, held)), width="stretch")
+        show_heading(*open_head.heading(here, grid, metric_of(here, held)), width="stretch")
         switch(HeadsState, "hide_first", held.hide_first, _("hide first token"), disabled=unscaled)
     with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}

@@ -12,7 +12,7 @@ from jobs.race import RaceRun, begins_with
 from model_runner.text_errors import no_room
 from pages.kv_cache.state import KvCacheState, state
 from ui import session
-from ui.components import show_html
+from ui.components import show_heading, show_html
 from ui.controls import pick
 from ui.i18n import _
 from ui.page import PageContext
@@ -92,7 +92,7 @@ def _show(opened: PageContext, run: RaceRun) -> None:
 
 
 def _show_chart(run: RaceRun, chart: Chart, key: str) -> None:
-    st.html(f"<div class='atlas-head'><b>{chart.heading}</b><span>{chart.note}</span></div>")
+    show_heading(chart.heading, chart.note)
     show_chart(chart, key=key, alt=f"{chart.heading}. {_summary(run)}", still=not run.running)
 
 

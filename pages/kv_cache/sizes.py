@@ -14,6 +14,7 @@ from model_runner.kv import CachedLayer
 from model_runner.memory import readable
 from model_runner.questions import CacheLayers
 from pages.kv_cache.state import LENGTHS, KvCacheState, state
+from ui.components import show_heading
 from ui.controls import steps
 from ui.i18n import _
 from ui.page import PageContext, asked
@@ -84,7 +85,7 @@ def _show_own(opened: PageContext, held: Sizes) -> None:
         words += " · " + more.format(states=f"{found.states:,}")
     st.caption(plain(words))
     chart = sharing_chart(held, info.n_heads)
-    st.html(f"<div class='atlas-head'><b>{chart.heading}</b></div>")
+    show_heading(chart.heading)
     show_chart(chart, key="kv_sharing", alt=chart.heading, still=True)
     per_token = readable(found.measured / count)
     note = _("Each token more takes {size} in this model ({dtype}).").format(size=per_token, dtype=info.dtype)
@@ -126,7 +127,7 @@ def sharing_chart(held: Sizes, n_heads: int) -> Bars:
 def _show_published() -> None:
     tokens = int(state().published)
     chart = published_chart(tokens)
-    st.html(f"<div class='atlas-head'><b>{chart.heading}</b><span>{chart.note}</span></div>")
+    show_heading(chart.heading, chart.note)
     steps(KvCacheState, "published", str(tokens), {str(length): f"{length:,}" for length in LENGTHS})
     show_chart(chart, key="kv_published", alt=f"{chart.heading}, {chart.note}", still=True)
     st.caption(

@@ -21,7 +21,7 @@ from model_runner.python_lines import imports_of
 from pages.kv_cache.sizes import Sizes
 from pages.kv_cache.state import Drop, KvCacheState, state
 from ui import session
-from ui.components import show_html
+from ui.components import show_heading, show_html
 from ui.controls import choose, pick, slider
 from ui.edit_list import show_everywhere
 from ui.i18n import _
@@ -96,7 +96,7 @@ def _show_curve(curve: Curve, trial: Trial) -> None:
     tried = (len(curve.trials) - 1) // 2
     if tried < curve.longest:
         note += " · " + _("{count} of {total} windows").format(count=tried, total=curve.longest)
-    st.html(f"<div class='atlas-head'><b>{chart.heading}</b><span>{note}</span></div>")
+    show_heading(chart.heading, note)
     show_chart(chart, key="kv_curve", alt=chart.heading, still=not curve.running)
     if curve.running or len(curve.items) < len(curve.trials):
         show_progress(curve, len(curve.trials), _("{done} of {total} forwards"), key="curve")

@@ -14,7 +14,7 @@ from analysis.mask_effect import looks_ahead
 from jobs.long_blocks import LongBlocks
 from pages.long_texts.state import LongTextsState, state
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_heading
 from ui.controls import pick
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -99,7 +99,7 @@ def show_curves(opened: PageContext) -> LongHeads:
         for row in (charts[:2], charts[2:]):
             for column, (name, chart) in zip(st.columns(2, gap="medium"), row, strict=False):
                 with column:
-                    st.html(f"<div class='atlas-head'><b>{chart.heading}</b></div>")
+                    show_heading(chart.heading)
                     show_chart(chart, key=f"long_{name}", alt=chart.heading, still=not work.running)
         if len(opened.capture.tokens) < PLACES:
             words = _("The V shape is drawn of texts of {least} tokens or more; this one has {count}.")

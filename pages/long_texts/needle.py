@@ -17,7 +17,7 @@ from jobs.needle import COUNTS, Done, NeedleRun
 from pages.long_texts.needle_choice import choose_needle
 from pages.long_texts.state import state
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_heading
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.progressive import progressive, show_chart, show_progress
@@ -82,7 +82,7 @@ def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, whe
         said = joined(escape(where), _said(opened, run, depth, needle))
         st.html(f"<p class='atlas-caption'>{said}</p>")
         for name, chart in needle_charts(run.items):
-            st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+            show_heading(escape(chart.heading))
             show_chart(chart, key=f"needle_{name}", alt=chart.heading, still=not run.running)
     with right:
         heading = _("Retrieval heads")
@@ -93,7 +93,7 @@ def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, whe
             if copied[layer, head] > 0
         )
         words = _("Best: {heads}").format(heads=best) if best else _("No head copied a token of the needle.")
-        st.html(f"<div class='atlas-head'><b>{escape(heading)}</b> <span>{escape(words)}</span></div>")
+        show_heading(escape(heading), escape(words))
         mount(grid_component.SOURCE, _grid(opened, copied), key="needle_grid", on={"head": _open_head})
         caption = _(
             "Share of the needle’s tokens that a head copied: the model said the token while the head’s strongest look "

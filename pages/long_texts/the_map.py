@@ -12,7 +12,7 @@ from analysis.mask_effect import looks_ahead
 from jobs.open_map import OpenMap
 from pages.long_texts.state import LongTextsState, state
 from ui import place, session
-from ui.components import mount
+from ui.components import mount, show_heading
 from ui.controls import choose, number
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -36,7 +36,7 @@ def show_map(opened: PageContext) -> LongMapView:
     held, n_tokens = state(), len(opened.capture.tokens)
     far = _far(held.far, n_tokens)
     with st.container(key="long_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        st.html(f"<div class='atlas-head'><b>L{opened.layer}H{opened.head}</b></div>", width="content")
+        show_heading(f"L{opened.layer}H{opened.head}", width="content")
         choose(LongTextsState, "pooling", held.pooling, {"max": _("largest"), "mean": _("mean")})
         choose(LongTextsState, "color", held.color, {"log": "log", "linear": _("linear")})
         number(LongTextsState, "far", far, (1, n_tokens), _("far: tokens back"), width=150)

@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.comparison import NextTokenChange
 from analysis.head_names import group_size
 from analysis.mask_effect import cut_mass, looks_ahead, perplexity
+from analysis.number_text import three_digits
 from attention.patterns import BY_NAME
 from model_runner import Capture
 from model_runner.edits import Edit
@@ -31,13 +32,13 @@ from pages.masks.state import (
     values_of,
 )
 from ui import session
-from ui.components import mount
+from ui.components import mount, show_heading
 from ui.controls import pick
 from ui.edit_list import show_everywhere
 from ui.i18n import _
 from ui.page import PageContext, edited, translated
 from ui.what_if import show_change, show_maps
-from ui.wording import joined, number, three_digits
+from ui.wording import joined, number
 from viz.components.head_grid import head_grid as grid_component
 
 
@@ -137,7 +138,7 @@ def _show_cut(opened: PageContext, cut: np.ndarray) -> bytes:
     here = number(float(cut[opened.layer, opened.head]), "share")
     heading = _("attention cut")
     aside = _("of L{layer}H{head}: {share}").format(layer=opened.layer, head=opened.head, share=here)
-    st.html(f"<div class='atlas-head'><b>{escape(heading)}</b> <span>{escape(aside)}</span></div>")
+    show_heading(escape(heading), escape(aside))
     payload = grid_component.payload(
         thumbnails=np.zeros((layers, heads, 1, 1), np.uint8),
         keep=np.ones((layers, 1, 1), np.uint8),

@@ -9,13 +9,13 @@ import streamlit as st
 
 from analysis.mask_effect import looks_ahead, perplexity
 from analysis.mask_sweep import SWEPT, sizes
+from analysis.number_text import three_digits
 from attention.patterns import BY_NAME
 from jobs.mask_sweep import Point, Sweep
 from ui import session
 from ui.i18n import _
 from ui.page import PageContext
 from ui.progressive import progressive, show_chart, show_progress
-from ui.wording import three_digits
 from viz.chart import Line, Lines
 
 DASHES = {"window": "solid", "sinks": "solid", "dilated": "dash", "strided": "dot"}

@@ -21,6 +21,9 @@ def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: st
     units = cached.chips(opened.capture)
     row = opened.capture.weights(opened.layer, opened.head, queries=slice(query, query + 1))[0].cpu().numpy()
     weights = np.array([row[unit.tokens].sum() for unit in units], dtype=np.float32)
+    texts = translated(token_strip.TEXTS)
+    token = opened.capture.tokens[query].text
+    shade = {"shade": texts["row"].format(token=token, layer=opened.layer, head=opened.head)}
     payload = token_strip.payload(
         labels=[unit.label for unit in units],
         positions=[unit.start for unit in units],
@@ -31,7 +34,7 @@ def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: st
         values=[number(float(weight), "share") for weight in weights],
         selected=query,
         looked_at=key,
-        texts=translated(token_strip.TEXTS),
+        texts=texts | shade,
     )
 
     def choose(token: int | None) -> None:

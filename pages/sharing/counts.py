@@ -10,16 +10,17 @@ from weakref import ref
 import streamlit as st
 
 from analysis.comparison import output_position
+from analysis.number_text import three_digits
 from analysis.sharing import pooled_bytes
 from jobs.sharing_counts import Counts, Point, perplexity_of
 from model_runner.memory import readable
 from pages.sharing.picture import Shares, kind, show_picture
 from ui import session
+from ui.components import show_heading
 from ui.i18n import _
 from ui.page import PageContext
 from ui.progressive import progressive, show_chart, show_progress
 from ui.what_if import output_name
-from ui.wording import three_digits
 from viz.chart import Bars
 
 GREY = 3  # among the theme's colours of series
@@ -69,7 +70,7 @@ def _show_charts(held: Counts, view: CountsView) -> None:
     for place, chart in zip(st.columns(len(shown), gap="medium"), shown, strict=True):
         with place:
             drawn = chart.drawn
-            st.html(f"<div class='atlas-head'><b>{drawn.heading}</b> <span>{drawn.note}</span></div>")
+            show_heading(drawn.heading, drawn.note)
             show_chart(drawn, key=f"sharing_{chart.name}", alt=drawn.heading, still=not held.running)
 
 

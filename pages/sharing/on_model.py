@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.comparison import NextTokenChange
 from analysis.mask_effect import looks_ahead, perplexity
+from analysis.number_text import three_digits
 from analysis.sharing import output_drift, pooled_bytes
 from model_runner import Capture
 from model_runner.edits import SharedKeys
@@ -18,13 +19,12 @@ from model_runner.memory import readable
 from pages.sharing.picture import Shares, show_picture
 from pages.sharing.state import Drift, SharingState, state
 from ui import session
-from ui.components import mount
+from ui.components import mount, name_figure, show_heading
 from ui.controls import choose
 from ui.edit_list import show_everywhere
 from ui.i18n import _
 from ui.page import PageContext, edited, translated
 from ui.what_if import drift_of, show_change, show_maps
-from ui.wording import three_digits
 from viz.components.head_grid import head_grid as grid_component
 
 N_ = str  # marks a text for Babel without translating it here
@@ -33,6 +33,8 @@ DRIFTS: dict[Drift, str] = {
     "attention": N_("Share of a head’s attention that lies elsewhere, mean over the tokens looking."),
     "output": N_("Change of what a head passes on, as a share of its length, over all tokens."),
 }
+
+DRIFT_NAMES: dict[Drift, str] = {"attention": N_("Drift of attention"), "output": N_("Drift of output")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +120,7 @@ def _say(words: str) -> None:
 def _ask_drift(drift: Drift) -> None:
     with st.container(key="drift_controls", horizontal=True, vertical_alignment="center", gap="small"):
         heading = _("Drift of")
-        st.html(f"<div class='atlas-head'><b>{escape(heading)}</b></div>", width="content")
+        show_heading(escape(heading), width="content")
         choose(SharingState, "drift", drift, {"attention": _("attention"), "output": _("output")})
 
 
@@ -143,6 +145,7 @@ def _show_drift(opened: PageContext, drift: np.ndarray, meaning: str) -> bytes:
         max_height=230,
         shows="map_before",
     )
+    name_figure(escape(_(DRIFT_NAMES[state().drift])), escape(_(meaning)))
     mount(grid_component.SOURCE, payload, key="sharing_drift", on={"head": _open_head})
     return payload
 

@@ -16,7 +16,7 @@ from pages.steps.chains import show_charts
 from pages.steps.knobs import turn
 from pages.steps.state import LARGEST_GAP, SMALLEST_GAP, state
 from ui import cached
-from ui.components import mount
+from ui.components import mount, name_figure
 from ui.i18n import _, language
 from ui.page import PageContext
 from ui.view import View
@@ -51,6 +51,7 @@ def show_length(opened: PageContext) -> Length:
         show_charts((charts[0],), "steps_length_entropy")
     with right:
         st.html(f"<p class='atlas-caption'>{escape(charts[1].heading)}</p>")
+        name_figure(escape(charts[1].heading))
         payload = cached.made((gap, language()), lambda: _turning(charts[1], gap))
         mount(chart.SOURCE, payload, key="steps_length_gap", on={"knob": lambda value: turn({"gap": value})})
     return Length(charts, gap)

@@ -143,6 +143,7 @@ def scale_view(found: Scaled) -> View:
     return View(
         name=f"why-sqrt-d-{found.d}",
         title=_("Why √d"),
+        of_text=False,
         what=f"random vectors of {found.d} numbers, not the model's; scores times {found.factor:.6g}",
         tables=lambda: {
             table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns))

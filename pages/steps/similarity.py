@@ -214,6 +214,7 @@ def similarity_view(found: Similar) -> View:
     return View(
         name="similarity",
         title=_("Similarity"),
+        of_text=found.of_model,
         what=f"measures of queries and keys: {whose}",
         tables=lambda: (
             {one.name: pd.DataFrame(one.values, list(one.rows), list(one.columns)) for one in tables}

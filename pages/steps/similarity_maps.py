@@ -13,9 +13,10 @@ from analysis.color_scale import Scale
 from analysis.head_map import HeadMap, Window
 from analysis.read_head import labels
 from analysis.similarity_maps import SimilarityMaps, similarity_maps
+from analysis.tables import map_table
 from ui import cached, session
-from ui.components import mount
-from ui.head_views import OVERVIEW, map_events, map_table
+from ui.components import mount, show_heading
+from ui.head_views import OVERVIEW, map_events
 from ui.i18n import _
 from ui.page import PageContext, translated
 from viz import figure_svg
@@ -55,7 +56,7 @@ def show_maps(opened: PageContext) -> DrawnMaps:
     st.html(f"<p class='atlas-caption'>{escape(said)}</p>")
     for (name, view), column in zip(drawn.views.items(), st.columns(3, gap="medium"), strict=True):
         with column:
-            st.html(f"<div class='atlas-head'><b>{escape(NAMES[name])}</b></div>")
+            show_heading(escape(NAMES[name]))
             mount(map_component.SOURCE, _payload(opened, name, view), key=f"similarity_{name}", on=map_events(view))
     return drawn
 

@@ -126,6 +126,7 @@ def small_view(found: Small) -> View:
     return View(
         name=f"attention-steps-{n_tokens}x{d}",
         title=_("Attention, step by step"),
+        of_text=False,
         what=f"small made-up numbers, not the model's: {n_tokens} tokens, d = {d}, head {found.head} of {found.heads}",
         tables=lambda: {"A": result, **frames},
         page=component_page(step_by_step.SOURCE, found.payload),

@@ -28,7 +28,7 @@ from pages.steps.knobs import Knob, live_row, with_knobs
 from pages.steps.numbers import changed, row_of
 from pages.steps.state import StepsState, state
 from ui import cached
-from ui.components import show_html
+from ui.components import name_figure, show_html
 from ui.controls import choose
 from ui.i18n import _
 from ui.view import View, component_page
@@ -72,7 +72,8 @@ def show_softmax() -> Softmax:
     with left:
         payload = _show_ways(ways, usual.numpy(), written_numbers, knobs)
     with right:
-        st.markdown(f"**{_('What a token’s probability costs')}**")
+        costly = _("What a token’s probability costs")
+        st.markdown(f"**{costly}**")
         st.table(costs.T.map(lambda value: f"{value:,.0f}").rename_axis(_("tokens in the vocabulary")))
         words = _("Multiply-adds for one token, vectors of {d} numbers: all products; the way down a tree, the "
                   "mean over its leaves; and adaptive, the mean where the r-th word comes as often as 1 ÷ r. "
@@ -80,6 +81,7 @@ def show_softmax() -> Softmax:
                   "a check: every leaf walked to, and what torch’s own layers multiply.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words.format(d=D))}</p>")
         words = _("A small tree: three decisions lead to one of eight tokens.")
+        name_figure(escape(costly))
         show_html(tree_html(8, 5, words), key="softmax_tree")
         show_html(adaptive_tree_html(_groups(), 2, _adaptive_words()), key="softmax_adaptive")
     return Softmax(ways, held.dtype, held.largest, costs, payload)
@@ -192,6 +194,7 @@ def softmax_view(found: Softmax) -> View:
     return View(
         name=f"softmax-{found.dtype}-{float(found.ways.scores.max()):g}",
         title=_("Softmax, safely"),
+        of_text=False,
         what=f"six scores of an example, not the model's, in {found.dtype}",
         tables=lambda: {
             **{table.name: pd.DataFrame(table.values, list(table.rows), list(table.columns)) for table in tables},

@@ -31,9 +31,10 @@ def show_cost(opened: PageContext) -> Costs:
     left, right = st.columns([0.7, 0.3], gap="large")
     with right:
         found = costs_of(shape_of(opened), show_choices())
-        _show_tables(found)
-    with left:
+    with left:  # first on the phones of a class, too
         show_chart(chart_of(found), key="zoo_cost", alt=chart_of(found).y_title, still=True)
+    with right:
+        _show_tables(found)
     return found
 
 

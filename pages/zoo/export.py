@@ -7,13 +7,13 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 
+from analysis.tables import map_table
 from analysis.zoo import Compared
 from pages.zoo.by_formula import LENGTHS, Costs
 from pages.zoo.cost import chart_of, tables_of
 from pages.zoo.latent import kept_here
 from pages.zoo.maps import DIFFERENT, Maps, Rival, head_view
 from pages.zoo.numbers import ROWS
-from ui.head_views import map_table
 from ui.i18n import _
 from ui.page import translated
 from ui.view import View, component_page

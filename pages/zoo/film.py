@@ -54,10 +54,6 @@ def show_film(opened: PageContext) -> Shown:
     left, right = st.columns([0.71, 0.29], gap="medium")
     with right:
         film = flash_film(head, _blocks(head, size), state().order, size=size)
-        lengths = _show_longer(film, head)
-        show_cut(opened, start)
-        show_rule(BY_NAME["flash"])
-        show_work(BY_NAME["flash"], {}, film.d_head, [])
     row = head.n_tokens - 1 if opened.query is None else max(0, min(opened.query - start, head.n_tokens - 1))
     looking = first_query(opened.capture)  # of two joined texts the tokens of one alone look
     payload = component.payload(
@@ -82,6 +78,11 @@ def show_film(opened: PageContext) -> Shown:
             "row": lambda chosen: session.move(query=max(looking, start + int(chosen)), key=None),
         }
         mount(component.SOURCE, payload, key="flash_film", on=on)
+    with right:  # after the film, on the phones of a class too
+        lengths = _show_longer(film, head)
+        show_cut(opened, start)
+        show_rule(BY_NAME["flash"])
+        show_work(BY_NAME["flash"], {}, film.d_head, [])
     return Shown(opened, start, film, row, lengths, payload)
 
 

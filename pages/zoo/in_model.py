@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.comparison import NextTokenChange
 from analysis.hybrid import attending
 from analysis.mask_effect import looks_ahead, perplexity
+from analysis.number_text import three_digits
 from analysis.zoo import LARGEST
 from jobs.greedy_pair import TOKENS, GreedyPair
 from model_runner import Capture
@@ -28,7 +29,6 @@ from ui.i18n import _
 from ui.page import PageContext, edited
 from ui.progressive import progressive, show_progress
 from ui.what_if import show_change, show_maps
-from ui.wording import three_digits
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,7 @@ from pages.zoo.parts import show_parts
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, first_drawn, show_sliders, state, values_of
 from pages.zoo.stream import show_stream
 from ui import session
-from ui.components import mount, show_html
+from ui.components import mount, name_figure, show_heading, show_html
 from ui.controls import pick
 from ui.head_views import map_events
 from ui.i18n import _
@@ -73,7 +73,7 @@ def show_maps(opened: PageContext) -> Maps:
         name = f"L{opened.layer}H{opened.head}"
         with st.container(key="zoo_own", height=36, border=False, vertical_alignment="center"):
             words = _("softmax over these tokens alone") if start else _("softmax, as the model has it")
-            st.html(f"<div class='atlas-head'><b>{name}</b> <span>{escape(words)}</span></div>")
+            show_heading(name, escape(words))
         scale = Scale("sequential", 0.0, 1.0, False, "percent")
         view, payload = _show_map(opened, usual.weights, scale, "zoo_softmax", "softmax")
     with middle:
@@ -81,6 +81,7 @@ def show_maps(opened: PageContext) -> Maps:
         label = _(first.variant.label)
         if first.found is not None:
             scale = scale_of(first.found, first.variant)
+            name_figure(escape(label))
             view, payload = _show_map(
                 opened, first.found.weights, scale, "zoo_first", label, signed=first.variant.signed
             )
@@ -119,9 +120,11 @@ def _show_right(opened: PageContext, head: Head, first: Rival, second: Rival | N
     if second is not None:
         if second.found is not None:
             label, scale = _(second.variant.label), scale_of(second.found, second.variant)
+            name_figure(escape(label))
             _show_map(opened, second.found.weights, scale, "zoo_second", label, signed=second.variant.signed)
         _show_below(opened, head, second, key="second", sliders=second.variant is not first.variant)
     elif first.found is not None:
+        name_figure(escape(_(DIFFERENT)))
         _show_map(opened, first.found.difference, difference_scale(first.found), "zoo_difference", _(DIFFERENT))
         show_looks(opened, first.variant, first.found)
 
@@ -172,7 +175,7 @@ def _show_map(
         texts=translated(texts) | {"summary": _summary(opened, view, label)},
         max_height=HEIGHT,
     )
-    mount(map_component.SOURCE, payload, key=key, on=map_events(view), title=label)
+    mount(map_component.SOURCE, payload, key=key, on=map_events(view))
     return view, payload
 
 

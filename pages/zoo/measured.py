@@ -26,6 +26,7 @@ from model_runner.memory import readable
 from pages.zoo.by_formula import SOFTMAX, Numbered, looks_back
 from pages.zoo.cost import show_choices
 from ui import session
+from ui.components import show_heading
 from ui.i18n import _
 from ui.page import PageContext
 from ui.progressive import progressive, show_chart
@@ -97,7 +98,7 @@ def _show(found: MeasuredCost) -> None:
             if run.stopped:
                 st.button(_("go on"), key="cost_start", on_click=run.start)
     for key, chart in zip(("cost_seconds", "cost_bytes"), charts_of(found), strict=True):
-        st.html(f"<div class='atlas-head'><b>{escape(chart.heading)}</b></div>")
+        show_heading(escape(chart.heading))
         show_chart(chart, key=key, alt=chart.heading, still=not run.running)
 
 

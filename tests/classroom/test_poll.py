@@ -100,10 +100,15 @@ def test_names_stand_in_the_file_where_they_were_asked_for_and_none_is_a_formula
     assert ["1", "Where does it look?", "'=name 1", "2", "<b>dog</b>", "0.25", "2", "", ""] in rows
 
 
-def of_number(*votes: str, true: float = 0.25) -> Poll:
+def of_number(*votes: str, true: float = 0.25, near: float = 0.0) -> Poll:
     """Asked for 0.25, unless another number is said."""
     asked = question(
-        kind="number", answers=Numbers(), likeliest=[written(true)], probability=None, measured=lambda _: true
+        kind="number",
+        answers=Numbers(),
+        likeliest=[written(true)],
+        probability=None,
+        measured=lambda _: true,
+        near=near,
     )
     poll = Poll(asked, 1, named=False)
     for number, typed in enumerate(votes):
@@ -157,6 +162,20 @@ def test_typed_numbers_stand_by_their_size_with_the_true_one_and_its_distance():
             ["1", "2", "", "", "", "0.25", "0.75"],
         )
     ]
+
+
+def test_what_a_page_shows_of_a_number_is_right_however_many_digits_of_it_are_typed():
+    """A cell shows 7.1875 as 7.19, and −0.125 as −0.13; a tie may be rounded either way."""
+    poll = of_number("7.19", "7.1875", "7.188", "7.18", "7.2", true=7.1875, near=0.005)
+    assert [bar.value for bar in poll.given(0) if bar.right] == ["7.19", "7.1875", "7.188"]
+    assert [(row.label, row.counts, row.true) for row in number_groups(poll.bars(), 7.1875).rows] == [
+        ("7.18", (1,), False), ("7.1875", (3,), True), ("7.2", (1,), False),
+    ]  # fmt: skip
+    assert [bar.right for bar in of_number("-0.13", "-0.14", true=-0.125, near=0.005).given(0)] == [True, False]
+    assert [bar.right for bar in of_number("120000", "124999", "125001", true=123456.0, near=5e3).given(0)] == [
+        True, True, True,
+    ]  # fmt: skip
+    assert "0.0025" in [row[-1] for row in read_back([poll])]  # the file has the distance itself
 
 
 def test_many_numbers_are_drawn_rounded_and_every_answer_is_in_one_row():

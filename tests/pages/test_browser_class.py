@@ -117,6 +117,8 @@ def test_a_class_from_the_open_room_to_the_results(
     phones[-1].goto(f"{server.url}/join/{code}")  # who comes late
     expect(phones[-1].locator(".head-grid")).to_be_visible()
     expect(phones[0].locator("h2").first).to_contain_text(in_words(lang, "Who looks at whom?"))
+    expect(phones[0].locator(".figure.of-head_map h3")).to_have_text(re.compile(r"^L\d+H\d+ \S"))
+    expect(phones[0].locator(".figure.of-token_strip h3")).to_be_hidden()
 
     _follow_a_click(teacher, phones)
     look("following", often=True)
@@ -167,6 +169,7 @@ def _predict(teacher: Page, phones: list[Page], lang: str, look: Callable[..., N
     look("question")
     for phone, typed in zip(phones, ANSWERS):
         expect(phone.locator(".head-map")).to_be_hidden()
+        expect(phone.locator("header a")).to_be_hidden()  # no way around to the answer
         phone.locator(".vote input").fill(typed)
         phone.locator(".options button", has_text=re.compile(rf"^·{typed}$")).click()
         expect(phone.locator(".answer")).to_contain_text(f"·{typed}")

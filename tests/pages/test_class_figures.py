@@ -48,7 +48,7 @@ def test_figures_of_html_and_charts_are_on_the_phones(page, address, keys):
 @pytest.mark.parametrize(
     "page, address, titles",
     [
-        ("zoo", {"zoo.variant": "linear"}, ["softmax", "linear (elu + 1)", "difference from softmax"]),
+        ("zoo", {"zoo.variant": "linear"}, ["L6H4 softmax", "linear (elu + 1)", "difference from softmax"]),
         ("compare", {"layer": "6", "head": "4"}, ["A L6H4", "B L", "A − B"]),
         ("positions", {"positions.view": "what_if", "layer": "6", "head": "4"}, ["L6H4 before", "L6H4 after: "]),
     ],
@@ -57,7 +57,7 @@ def test_maps_beside_each_other_have_their_names_on_the_phones(page, address, ti
     _app, room = opened(page=f"pages/{page}/page.py", **address)
     told = [frame for frame in room.board.since(0)[1] if isinstance(frame, bytes)]
     heads = [json.loads(frame[4 : 4 + struct.unpack("<I", frame[:4])[0]]) for frame in told]
-    maps = [head["title"] for head in heads if head["component"] == "head_map"]
+    maps = [f"{head['title']} {head['beside']}" for head in heads if head["component"] == "head_map"]
     assert len(maps) >= len(titles)
     for title, found in zip(titles, maps, strict=False):
         assert found.startswith(title)

@@ -10,7 +10,6 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attention.small_attention import small_attention, usual_numbers
 from classroom.frames import Vote
 from classroom.poll import Poll, Question
 from classroom.room import Room
@@ -18,8 +17,7 @@ from classroom.vocabulary import Vocabulary
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
 from pages.classroom.columns import columns_of
-from tests.ui.driving import button, components, go, html, open_app, send, sentences, type_text
-from ui.address import DEFAULT_TEXT
+from tests.ui.driving import button, components, go, html, open_app, sentences, type_text
 
 pytestmark = pytest.mark.table
 
@@ -208,48 +206,6 @@ def test_on_a_text_too_long_to_tap_on_where_a_token_looks_is_not_asked_but_of_an
         app.button(key="ask_where").click().run()
         assert (room.poll is not None) is asked
     assert len(room.poll.question.answers.offered()["options"]) == 200
-
-
-@pytest.mark.parametrize("lang, words", [("en", "half of them are off by at most 0.75"), ("zh", "0.75")])
-def test_a_covered_number_is_asked_with_its_true_value_and_revealed_with_every_distance(lang, words, monkeypatch):
-    app, room = open_room(lang=lang)
-    go(app, STEPS)
-    send(app, "step_by_step", "ask", True)
-    told = {"step": "scores", "row": 2, "column": 1, "name": "Q Kᵀ, row q₂, column k₁", "text": "Q: 1, 2"}
-    send(app, "step_by_step", "class", told)
-    true = float(small_attention(usual_numbers(4, 4)).scores[0, 2, 1])
-    assert "Q Kᵀ, row q₂, column k₁" in room.poll.question.words
-    assert room.poll.question.text == "Q: 1, 2"
-    assert "step_by_step" not in components(app)
-    vote(room, str(true), f"{true + 0.75}", f"{true - 2}")
-    app.button(key="vote_again").click().run()
-    vote(room, str(true + 0.75))
-    app.button(key="reveal").click().run()
-    shown = html(app)
-    assert words in shown
-    monkeypatch.setattr("pages.classroom.columns._", str)
-    assert columns_of(room.past[0])[-1].colors == [0, 1, 0]  # the true one's alone is the model's
-    assert [(float(bar.label) - true, bar.counts) for bar in room.past[0].bars()] == [
-        (-2, (1, 0)), (0, (1, 0)), (0.75, (1, 1)),
-    ]  # fmt: skip
-
-
-def test_what_is_no_number_is_not_asked():
-    app, room = open_room()
-    go(app, STEPS)
-    hidden, outside = {"step": "mask", "row": 0, "column": 3}, {"step": "scores", "row": 9, "column": 0}
-    for told in (hidden, outside, {"step": "?"}, "x", None):
-        send(app, "step_by_step", "class", {"name": "x", "text": "x", **told} if isinstance(told, dict) else told)
-        assert room.poll is None
-
-
-def test_of_the_model_the_number_asked_for_is_its_own():
-    app, room = open_room(layer="6", head="4", query="7")
-    app.query_params["steps.source"] = "model"
-    go(app, STEPS)
-    send(app, "step_by_step", "class", {"step": "softmax", "row": 0, "column": 0, "name": "A", "text": ""})
-    weights = load_runner("default").capture(CaptureRequest(text=DEFAULT_TEXT)).weights(6, 4)
-    assert np.isclose(weights.numpy(), float(room.poll.question.likeliest[0]), rtol=1e-5, atol=1e-7).any()
 
 
 def test_the_code_makes_way_for_a_text_a_model_or_a_page_and_a_question_keeps_the_address_true():

@@ -134,6 +134,7 @@ def test_the_heading_says_the_metric_of_the_open_head():
 
 def test_the_strip_is_coloured_by_the_metric_of_the_open_head():
     meta, arrays = payload(open_app(**HERE), "token_strip")
+    assert re.fullmatch(r"Shade: “.+” of L\d+H\d+, token by token", meta["texts"]["shade"])
     np.testing.assert_allclose(arrays["metric"][1:], np.diag(weights(), -1), atol=ROUNDING)
     assert np.isnan(arrays["metric"][0])  # the first token has none before it
     assert meta["values"][0] == ""

@@ -14,6 +14,7 @@ import pytest
 from analysis.comparison import next_token_change
 from analysis.mask_effect import cut_mass, perplexity
 from analysis.mask_picture import kept
+from analysis.number_text import three_digits
 from attention.patterns import BY_NAME, PATTERNS
 from jobs.mask_sweep import Point, Trial
 from model_runner.edits import Blocked, Masked
@@ -39,7 +40,6 @@ from tests.ui.driving import (
     until,
 )
 from tests.ui.taken import ran
-from ui.wording import three_digits
 
 PAGE = "pages/masks/page.py"
 N = 8  # tokens of the default text

@@ -126,6 +126,7 @@ def test_the_range_of_the_sliders_is_kept_in_the_address():
 
 def test_the_dials_are_of_one_token_so_the_strip_marks_no_key():
     meta, _ = payload(open_app(page=PAGE, query="7", key="3"), "token_strip")
+    assert "of the attention of “·it” in L" in meta["texts"]["shade"]
     assert (meta["selected"], meta["looked_at"]) == (7, None)
     meta, _ = payload(open_app(page=PAGE, query="7", key="3", positions="difference"), "token_strip")
     assert (meta["selected"], meta["looked_at"]) == (7, 3)

@@ -8,7 +8,7 @@ import string
 
 import pytest
 
-from analysis.number_text import error_size
+from analysis.number_text import error_size, three_digits
 from model_runner import errors
 from model_runner.errors import ModelIncomplete, ModelPickled, NoSuchPlace, OutOfMemory, Reason, Told
 from ui import wording
@@ -135,4 +135,4 @@ def test_thousands_in_a_sentence_are_written_as_in_figures():
     ],
 )  # fmt: skip
 def test_a_number_of_any_size_has_three_digits_and_no_programmers_notation(value: float, shown: str):
-    assert wording.three_digits(value) == shown
+    assert three_digits(value) == shown

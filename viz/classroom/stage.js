@@ -47,7 +47,7 @@ export function showStage(stage, { title, subtitle, words, text, caption, figure
 }
 
 // New data of a figure; `adds` to those before, or instead of them. A reader who came back has those before already.
-export function showFigure(stage, { key, title, component, version, adds }, packed) {
+export function showFigure(stage, { key, title, beside, component, version, adds }, packed) {
   let figure = stage.held.get(key)
   if (figure && figure.component !== `${component} ${version}`) {
     figure.box.remove()
@@ -63,8 +63,8 @@ export function showFigure(stage, { key, title, component, version, adds }, pack
     stage.held.set(key, figure)
   }
   const drawn = /** @type {Figure} */ (figure)
-  drawn.name.textContent = title
-  drawn.name.hidden = !title
+  drawn.name.replaceChildren(title && `${title} `, element("span", { textContent: beside }))
+  drawn.name.hidden = !title && !beside
   const data = inflated(packed)
   const part = fetched(stage.root, component, version)
   // in order; what newer data replaced meanwhile is not drawn at all

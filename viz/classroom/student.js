@@ -92,6 +92,7 @@ function hear(room, data) {
 // What the phone does not show of a page, in a sentence; of a question to the class it shows all.
 function restOf({ title, page, address, figures }) {
   if (!title) return words.waiting
+  if (page === "first") return words.first
   if (page === "poll" || !address) return ""
   return (!figures.length ? words.only_there : words.more).replace("{wander}", () => words.wander)
 }

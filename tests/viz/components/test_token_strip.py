@@ -183,6 +183,21 @@ def test_special_looked_at_and_selected_are_marked(mount):
 
 
 @pytest.mark.browser
+def test_below_the_chips_stands_what_their_shade_and_their_frames_mean(mount):
+    tinted, texts = np.full(8, 0.5, dtype=np.float32), TEXTS | {"shade": "Shade: how much"}
+    page = mount(SOURCE, strip(metric=tinted, selected=8, looked_at=4, texts=texts))
+    note = page.locator(".token-strip .note")
+    assert note.inner_text() == "Shade: how much · blue frame: looks · red: is looked at"
+    chip(page, 6).press("Escape")
+    assert note.inner_text() == "Shade: how much · red: is looked at"
+
+
+@pytest.mark.browser
+def test_chips_without_colours_have_no_line_below_them(mount):
+    assert not mount(SOURCE, strip(texts=TEXTS | {"shade": "Shade: how much"})).locator(".note").is_visible()
+
+
+@pytest.mark.browser
 def test_a_long_text_takes_three_lines_and_shows_the_selected_chip(mount):
     page = mount(SOURCE, strip([f"·word{i}" for i in range(400)], selected=350), width=390)
     assert seen_whole(page, 350)

@@ -3,7 +3,7 @@
 import { fill } from "../shared/words.js"
 import { explained } from "./explain.js"
 import { titleOf } from "./named.js"
-import { written } from "./written.js"
+import { decimalsInCell, written } from "./written.js"
 /** @import { Chain, Matrix, Step } from "./payload" */
 /** @import { Texts } from "../shared/types" */
 
@@ -14,14 +14,15 @@ const LARGEST = 1e12 // that can be typed; −∞, ∞ and NaN cannot
 /** @type {(matrix: Matrix, i: number, j: number) => boolean} */
 export const askable = ({ values }, i, j) => Math.abs(values[i]?.[j] ?? Number.NaN) <= LARGEST
 
-// The cell's name, and below the step's heading the numbers that light up with it, a line each.
-/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => { name: string, text: string }} */
+// The cell's name, below the step's heading the numbers that light up with it, a line each, and the digits that it shows.
+/** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => { name: string, text: string, decimals: number }} */
 export function classQuestion(chain, step, i, j, texts) {
   const result = chain.matrices[step.result]
   const name = fill(texts.cell_name, { matrix: result.name, row: result.rows[i], column: result.columns[j] })
   const { lit } = explained(chain, step, i, j, texts)
   const made = lit.filter(({ matrix }) => matrix !== step.result).map((one) => partOf(chain.matrices[one.matrix], one))
-  return { name, text: [titleOf(step, texts), ...made, ...beside(step, i, j, texts)].join("\n") }
+  const text = [titleOf(step, texts), ...made, ...beside(step, i, j, texts)].join("\n")
+  return { name, text, decimals: decimalsInCell(result.values[i][j]) }
 }
 
 // "Q, q₂: 1, −0.5, 0"

@@ -16,7 +16,15 @@ export function written(value, decimals = 2) {
 export function inCell(value) {
   const size = Math.abs(value)
   if (size > 0 && size < 0.005) return "≈0"
-  return written(value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0)
+  return written(value, decimalsInCell(value))
+}
+
+// The digits after its point there; of 1.2·10⁵ all but two before it are left out.
+/** @type {(value: number) => number} */
+export function decimalsInCell(value) {
+  const size = Math.abs(value)
+  if (size >= 1e5) return 1 - Math.floor(Math.log10(size))
+  return size < 9.995 ? 2 : size < 99.95 ? 1 : 0
 }
 
 // 2.5·10⁻⁴

@@ -9,6 +9,7 @@ const ASK = "ask_class"
 const NEXT = {
   open_room: "class_code", hide_code: ASK, reveal: POLL, vote_again: POLL, drop_poll: ASK, end_room: "room_closed",
   ask_next: POLL, ask_where: POLL, ask_ablate: POLL, ask_head: POLL, lesson_ask: POLL,
+  first_next: POLL, first_where: POLL, first_ablate: POLL, show_page: ASK,
   pass: POLL, // of Step by step, by its class
 }
 

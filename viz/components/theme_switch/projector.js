@@ -10,7 +10,7 @@ import { plainKey } from "../shared/shell.js"
 const KEPT = "atlas-projector"
 const TYPED = "input:not([type=range], [type=checkbox], [type=radio], [type=button]), textarea, select, [contenteditable=true]"
 const PAGES = ".st-key-navigation a"
-const INSTEAD = ":is(.st-key-class_code, .st-key-class_poll)" // of a page; each is gone on from by the first of these:
+const INSTEAD = ":is(.st-key-class_code, .st-key-class_poll, .st-key-class_first)" // of a page; gone on from by the first of these:
 const ON = ":is(.st-key-hide_code, .st-key-reveal, .st-key-drop_poll) button"
 const LEAVE = "atlas-projector-leave"
 const MAIN = "[data-testid=stMain]" // what scrolls

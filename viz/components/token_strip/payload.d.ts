@@ -25,6 +25,8 @@ export interface Arrays {
 export interface State extends Life {
   meta: Meta
   box: any
+  /** What the colours say. */
+  note: HTMLElement
   /** The chip under the pointer, which is no token position. */
   hovered: number | null
   arrays: Arrays

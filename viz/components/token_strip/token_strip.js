@@ -33,9 +33,11 @@ function receive(state, { meta, arrays }) {
 
 function create(root) {
   const box = element("div", { className: "chips", role: "listbox", "aria-orientation": "horizontal" })
-  root.append(box)
+  const note = element("p", { className: "note" })
+  root.append(box, note)
   const state = /** @type {any} */ ({
     box,
+    note,
     meta: null,
     selected: null,
     focused: null, // the chip that the keyboard is on
@@ -91,6 +93,7 @@ function draw(state) {
   const current = state.focused ?? (inWindow(state, pinned) ? pinned : state.start)
   for (const [chip, node] of chipNodes(state)) style(state, theme, node, chip, { pinned, looked, current })
   box.setAttribute("aria-label", meta.texts.label ?? "")
+  state.note.textContent = meaning(state, pinned, looked)
   root.dataset.chips = String(n)
   root.dataset.selected = state.selected === null ? "" : String(state.selected)
   root.dataset.lookedAt = meta.looked_at === null ? "" : String(meta.looked_at)
@@ -98,6 +101,13 @@ function draw(state) {
   state.reveal = false
   markPainted(root)
   showHovered(state)
+}
+
+// What the colours of the chips say, in a line; nothing where there are none.
+/** @type {(state: State, pinned: number, looked: number) => string} */
+function meaning({ meta: { texts }, arrays }, pinned, looked) {
+  const shade = arrays.metric.some(Number.isFinite) ? texts.shade : ""
+  return [shade, pinned >= 0 ? texts.looks : "", looked >= 0 ? texts.looked : ""].filter(Boolean).join(" · ")
 }
 
 /** @param {State} state */

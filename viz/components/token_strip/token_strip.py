@@ -26,6 +26,10 @@ TEXTS: dict[str, str] = {
     "later": N_("{count} later"),
     "read": N_("read"),
     "written": N_("written"),
+    "metric": N_("Shade: “{metric}” of L{layer}H{head}, token by token"),
+    "row": N_("Shade: how much each token gets of the attention of “{token}” in L{layer}H{head}"),
+    "looks": N_("blue frame: looks"),
+    "looked": N_("red: is looked at"),
 }
 
 SOURCE = read_source(Path(__file__).parent, "token_strip", '<div class="token-strip"></div>\n')
@@ -50,6 +54,7 @@ def payload(
     `parts[i]` labels those tokens where there is more than one. `metric[i]` in 0..1 tints the chip, NaN leaves it
     plain; `values[i]` is what the tint means, in words, or empty. `selected` (the query) and `looked_at` (the key) are
     token positions, not chip indices. `written`: of two texts, where the second begins, on a line of its own.
+    `texts` has beside `TEXTS` what the tint means of all of them, "shade": one of "metric" and "row", filled in.
     """
     n_chips = len(labels)
     lists = {"positions": positions, "counts": counts, "parts": parts, "special": special, "values": values}

@@ -4,12 +4,14 @@ import assert from "node:assert/strict"
 import { test } from "node:test"
 
 import { edited, withEdits } from "../../../../viz/components/step_by_step/edits.js"
-import { bracketed, equals, inCell, summed, typed, written } from "../../../../viz/components/step_by_step/written.js"
+import { bracketed, decimalsInCell, equals, inCell, summed, typed, written } from "../../../../viz/components/step_by_step/written.js"
 
 test("few digits, no zeros at the end, a true minus", () => {
   assert.deepEqual([0.5, -1, 10, 100, 0.126, 1234.5].map((value) => written(value)), ["0.5", "−1", "10", "100", "0.13", "1235"])
   assert.deepEqual([-0.0001, 123456, -Infinity, Number.NaN].map((value) => written(value)), ["−1·10⁻⁴", "1.2·10⁵", "−∞", "NaN"])
   assert.deepEqual([9.99, 12.34, 123.4, 0, -3e-10].map(inCell), ["9.99", "12.3", "123", "0", "≈0"])
+  assert.deepEqual([9.994, -9.996, 99.96, 0, 123456].map(inCell), ["9.99", "−10", "100", "0", "1.2·10⁵"])
+  assert.deepEqual([9.994, -9.996, 99.96, 0, 123456].map(decimalsInCell), [2, 1, 0, 2, -4])
 })
 
 test("a sum has its signs between its terms", () => {

@@ -1,0 +1,50 @@
+"""“Ask first, then show”: a page that may tell the answer waits for its question, on the projector and on phones."""
+
+from __future__ import annotations
+
+from classroom.frames import Vote
+from tests.pages.test_class_figures import opened
+from tests.pages.test_class_names import sent_to_phones
+from tests.ui.driving import button, components, go, html, type_text
+
+TEXT, OTHER = "one two three one two three one two", "The little girl saw a"
+NEXT_TOKEN = "pages/next_token/page.py"
+BARS = "sampling_bench"
+
+
+def test_a_page_waits_for_its_question_and_gives_nothing_away_before_the_reveal():
+    app, room = opened(text=TEXT)
+    app.toggle(key="ask_first").set_value(True).run()
+    assert room.board._stage["figures"]  # what is shown already stays
+    go(app, NEXT_TOKEN)
+    assert BARS not in components(app)
+    assert TEXT in html(app)
+    stage = room.board._stage
+    assert (stage["figures"], stage["text"], stage["address"], stage["page"]) == ([], TEXT, "", "first")
+    assert BARS not in sent_to_phones(room)
+    app.button(key="first_next").click().run()
+    assert room.poll is not None
+    assert room.board._stage["address"] == ""
+    room.vote("Ada", Vote(room.rounds, "0", ""))
+    app.button(key="reveal").click().run()
+    assert room.board._stage["address"].startswith("/next_token?")
+    app.button(key="drop_poll").click().run()
+    assert BARS in components(app)
+    assert BARS in room.board._stage["figures"]
+
+
+def test_it_is_shown_without_a_question_too_and_another_text_waits_again():
+    app, room = opened(page=NEXT_TOKEN, text=TEXT)
+    app.toggle(key="ask_first").set_value(True).run()
+    assert BARS in components(app)
+    type_text(app, OTHER)
+    assert BARS not in components(app)
+    app.button(key="show_page").click().run()
+    assert BARS in components(app)
+    type_text(app, TEXT)  # which was shown
+    assert BARS in components(app)
+    app.toggle(key="ask_first").set_value(False).run()
+    type_text(app, "The king")
+    assert BARS in components(app)
+    assert not button(app, "show_page")
+    assert room.poll is None
