@@ -75,7 +75,8 @@ def _questions(room: Room) -> None:
     )
     hint = _("A number: on the page Step by step, choose “What comes here?” and click a covered one.")
     st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
-    st.toggle(_("ask for names"), room.names, key="ask_names", on_change=lambda: _name(room))
+    # what it shows is what is asked: after a restart of the server a browser has it as it was, and the room has not
+    room.names = st.toggle(_("ask for names"), room.names, key="ask_names", on_change=lambda: _name(room))
     show_results(room, "results_beside")
 
 
