@@ -11,7 +11,7 @@ import subprocess
 import time
 import tomllib
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,8 @@ class Nginx:
 
     def kill(self) -> None:
         """All of it at once."""
-        os.killpg(self._process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # killed already
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
     @contextmanager
