@@ -99,7 +99,7 @@ class Hosted:
         """In no log and no file of the server, whatever the case of its letters, and in none of its numbers."""
         wanted = words.lower().encode()
         found = [path for path in self.folder.rglob("*") if path.is_file() and wanted in path.read_bytes().lower()]
-        assert found == []
+        assert not found, found
         assert words.lower() not in self.metrics().lower()
 
 
