@@ -14,6 +14,7 @@ HOME = Path(__file__).resolve().parents[1]
 EXAMPLE = HOME / "hosting" / "example.toml"  # every setting at its default
 OWN = HOME / "hosting.toml"
 MESSAGE = 2  # MB of a message that a browser may send
+HEADER = 2**16  # bytes of a header: Streamlit (1.67) keeps what a provider signed in cookies, and they are one header
 
 
 def options(settings: Settings) -> list[str]:
@@ -47,6 +48,7 @@ def prepared(arguments: Sequence[str]) -> list[str]:
     settings = read(path)
     os.environ[VARIABLE] = str(path.resolve())
     os.environ["FORWARDED_ALLOW_IPS"] = ",".join(settings.server.proxies)  # read by uvicorn
+    os.environ["WEBSOCKETS_MAX_LINE_LENGTH"] = str(HEADER)  # by websockets (17), which never answers a longer one
     sys.stdout.write(f"Attention Atlas is at {settings.server.public}\n")
     return [sys.executable, "-m", "streamlit", "run", "app.py", *options(settings)]
 

@@ -22,7 +22,7 @@ MOST = 10  # requests a minute, the least that the settings allow
 
 def served(folder: Path, monkeypatch: pytest.MonkeyPatch, proxies: str) -> Any:
     """What uvicorn asks for each request of a server with these settings, as Streamlit (1.67) starts it."""
-    for name in (VARIABLE, "FORWARDED_ALLOW_IPS"):
+    for name in (VARIABLE, "FORWARDED_ALLOW_IPS", "WEBSOCKETS_MAX_LINE_LENGTH"):
         monkeypatch.setenv(name, "")  # set again by what is tested, and as before afterwards
     file = folder / "hosting.toml"
     file.write_text(f'[server]\nurl = "https://a.org"\nproxies = {proxies}\n[limits]\nrequests = {MOST}\n')

@@ -40,3 +40,12 @@ def test_names_are_in_the_file_and_neither_on_phones_nor_on_the_projector():
     for name in NAMES:
         assert name not in seen + revealed + html(app)
         assert name in results_csv(room.past, {name: name for name in HEADINGS}).decode("utf-8-sig")
+
+
+def test_who_asked_for_names_does_so_in_the_room_of_a_server_that_was_started_again():
+    app, room = open_room(text=TEXT)
+    app.toggle(key="ask_names").set_value(True).run()
+    room.names = False  # as the room is then, while the browser says what its switch shows
+    app.run()
+    assert app.toggle(key="ask_names").value
+    assert room.names

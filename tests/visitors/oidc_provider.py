@@ -26,10 +26,14 @@ CLIENT, SECRET = "atlas", "known to both"
 
 @dataclass
 class Provider:
-    """``user`` are the claims of whoever signs in next; ``redirects`` where it sent browsers."""
+    """``user`` are the claims of whoever signs in next; ``redirects`` where it sent browsers.
+
+    ``access`` is a token as long as of somebody in many groups; Streamlit (1.67) keeps it in cookies.
+    """
 
     url: str
     user: dict[str, Any]
+    access: str = field(default_factory=lambda: secrets.token_urlsafe(6000))
     redirects: list[str] = field(default_factory=list[str])
     codes: dict[str, dict[str, str]] = field(default_factory=dict[str, dict[str, str]])
     key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048, {"kid": "one"}))
@@ -70,7 +74,7 @@ class Provider:
         now = int(time.time())
         claims = {"iss": self.url, "aud": CLIENT, "sub": "7", "iat": now, "exp": now + 600, "nonce": asked["nonce"]}
         token = jwt.encode({"alg": "RS256", "kid": "one"}, claims | self.user, self.key)
-        return {"access_token": "a", "token_type": "Bearer", "expires_in": 600, "id_token": token}
+        return {"access_token": self.access, "token_type": "Bearer", "expires_in": 600, "id_token": token}
 
 
 @contextmanager

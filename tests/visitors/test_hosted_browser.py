@@ -159,7 +159,7 @@ def _hold_a_class(hosted: Hosted, page: Page, phone: Page) -> None:
     expect(phone.locator("header a")).to_have_attribute("href", re.compile("^/atlas/cell[?].*layer=3"))
     _answer(page, phone)
     say_what_is_refused(hosted.url, hosted.trust, code, SAID)
-    _is_nowhere(hosted, SAID)
+    hosted.is_nowhere(SAID)
     page.locator(".st-key-end_room button").click()
     expect(phone.locator(".problem")).to_have_text("The teacher has ended this room.")
 
@@ -180,14 +180,6 @@ def _answer(page: Page, phone: Page) -> None:
     expect(page.locator(".st-key-results button")).to_be_visible()
 
 
-def _is_nowhere(hosted: Hosted, words: str) -> None:
-    """In no log and no file of the server, whatever the case of its letters, and in none of its numbers."""
-    wanted = words.lower().encode()
-    found = [path for path in hosted.folder.rglob("*") if path.is_file() and wanted in path.read_bytes().lower()]
-    assert found == []
-    assert words.lower() not in hosted.metrics().lower()
-
-
 def test_what_was_typed_is_in_no_log_and_no_file(hosted: Hosted, page: Page):
     """Typed, in an address, in one that cannot be read, and by HTTP to addresses that are closed or not there."""
     opened(page, f"{hosted.url}/film?text={TYPED.replace(' ', '+')}&film.steps={TYPED.split()[1]}")
@@ -196,4 +188,4 @@ def test_what_was_typed_is_in_no_log_and_no_file(hosted: Hosted, page: Page):
     for path in ("nowhere", "_stcore/metrics", "maps/tile/1"):
         with suppress(HTTPError):
             hosted.get(f"{path}?text=quokka")
-    _is_nowhere(hosted, "quokka")
+    hosted.is_nowhere("quokka")
