@@ -14,6 +14,11 @@ def labelled(values: np.ndarray, rows: Mapping[int, str], columns: Mapping[int, 
     return pd.DataFrame(values, index=numbered[0], columns=numbered[1])
 
 
+def side_by_side(tables: Mapping[str, pd.DataFrame], names: Iterable[str]) -> pd.DataFrame:
+    """Those of these names as one: each row once, and the columns of each after its name; NaN where it has none."""
+    return pd.concat([tables[name].add_prefix(f"{name} · ", axis=1) for name in names], axis=1)
+
+
 def table_arrays(tables: Iterable[pd.DataFrame]) -> dict[str, np.ndarray]:
     """Of each its numbers in float64 and the names of its rows and columns: ``table_0``, ``rows_0``, ``columns_0``."""
     found: dict[str, np.ndarray] = {}

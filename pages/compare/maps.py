@@ -37,7 +37,7 @@ class Maps:
 
     view: AlignedHeads
     scales: tuple[Scale, Scale, Scale]
-    payload: bytes | None  # of the difference
+    payloads: tuple[bytes | None, ...]  # of the same three
 
 
 def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
@@ -62,7 +62,7 @@ def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
             st.html(f"<div class='atlas-head' style='{LINE}' title='{words}'><b>{name}</b> <span>{words}</span></div>")
             payloads.append(_show_map(opened, other, view, side, scales[side], f"{name} {headings[side]}"))
     st.html(f"<p class='atlas-caption'>{_caption(opened, other, view)}</p>")
-    return Maps(view, scales, payloads[2])
+    return Maps(view, scales, tuple(payloads))
 
 
 def aligned_view(opened: PageContext, other: PageContext) -> AlignedHeads:

@@ -42,7 +42,7 @@ class EditView:
 
     edits: tuple[Edit, ...]
     after: Capture | None = None
-    changed: DrawnHead | None = None
+    changed: tuple[DrawnHead, DrawnHead] | None = None  # the open head before and after
     change: NextTokenChange | None = None
     drift: np.ndarray | None = None  # [layers, heads], NaN for layers without weights
     texts: Texts | None = None

@@ -189,7 +189,7 @@ def test_every_file_of_the_model_holds_the_drift_in_view_and_says_so(offered, dr
     assert float(csv.splitlines()[2].split(",")[1]) == pytest.approx(wanted[drift][0, 0], rel=1e-6)
     page = take.html
     assert said in page
-    packed = re.search(r'id="payload">([^<]+)<', page)
+    packed = re.search(r'class="payload">([^<]+)<', page)
     assert packed is not None
     np.testing.assert_allclose(unpacked(base64.b64decode(packed[1]))[1]["metric"], wanted[drift], atol=1e-6)
     assert f"drift of {drift}" in take.svg.replace("\n", " ")
