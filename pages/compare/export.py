@@ -199,4 +199,6 @@ def _written(request: CaptureRequest) -> str:
     given = [f"text={request.text!r}"]
     given += ["chat=True"] if request.chat else []
     given += [f"continuation={request.continuation!r}"] if request.continuation else []
+    given += [f"target={request.target!r}"] if request.target else []
+    given += [f"attention={request.attention!r}"] if request.attention is not None else []
     return f"CaptureRequest({', '.join(given)})"
