@@ -19,7 +19,7 @@ from model_runner.errors import CapturesDiffer
 class NextTokenChange:
     """Probabilities of the same token ids before and after; the likeliest of either are among them.
 
-    ``kl`` is KL(before ‖ after) over the whole vocabulary, in nats. ``position`` is that of the token which an encoder
+    ``kl`` is KL(before ‖ after) over the whole vocabulary, in bits. ``position`` is that of the token which an encoder
     reads there; None where they are the next token.
     """
 

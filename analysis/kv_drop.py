@@ -38,7 +38,7 @@ def edits_of(capture: Capture, trial: Trial) -> tuple[Edit, ...]:
 
 @dataclass(frozen=True)
 class Moved:
-    """KL(the model's next token ‖ that of the changed cache), in nats."""
+    """KL(the model's next token ‖ that of the changed cache), in bits."""
 
     trial: Trial
     kl: float
@@ -56,8 +56,8 @@ def trials(n_tokens: int, sinks: int) -> list[Trial]:
     return [Trial(None, 0), *(Trial(window, kept) for window in windows(n_tokens) for kept in (0, sinks))]
 
 
-def kl_nats(before: Float[Tensor, "vocab"], after: Float[Tensor, "vocab"]) -> float:
-    """KL(before ‖ after) of the distributions of two rows of logits, over the whole vocabulary, in float64."""
+def kl_of_rows(before: Float[Tensor, "vocab"], after: Float[Tensor, "vocab"]) -> float:
+    """KL(before ‖ after) of the distributions of two rows of logits, over the whole vocabulary, in bits, in float64."""
     old, new = (torch.log_softmax(logits.double().cpu(), dim=-1) for logits in (before, after))
     return float(kl(old, new))
 

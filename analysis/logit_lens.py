@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -49,8 +48,8 @@ def lens_map(capture: Capture, lens: Lens, text_of: Callable[[int], str]) -> Len
         words=tuple(tuple(known[token] for token in row) for row in ids[..., 0]),
         ids=ids,
         probabilities=lens.probabilities.double().numpy(),
-        entropy=lens.entropy.double().numpy() / math.log(2),
-        kl=np.maximum(lens.kl.double().numpy(), 0.0) / math.log(2),  # rounding may leave less than 0
+        entropy=lens.entropy.double().numpy(),
+        kl=np.maximum(lens.kl.double().numpy(), 0.0),  # rounding may leave less than 0
         final=lens.final.double().numpy(),
         rank=lens.rank.numpy(),
         first=top.argmax(axis=0),

@@ -21,7 +21,7 @@ class NextPair:
     """Probabilities of the same tokens on both sides, the likeliest of either among them; by falling ``first``.
 
     A token that a side's vocabulary does not have is None there. ``kl`` is KL(first ‖ second) over the whole
-    vocabulary, in nats; None where there are two vocabularies.
+    vocabulary, in bits; None where there are two vocabularies.
     """
 
     labels: tuple[str, ...]

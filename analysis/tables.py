@@ -27,6 +27,11 @@ def tables_of_head(read: ReadHead) -> dict[str, pd.DataFrame]:
     return {name: map_table(view) for name, view in maps_of(read).items()}
 
 
+def side_by_side(tables: Mapping[str, pd.DataFrame], names: Iterable[str]) -> pd.DataFrame:
+    """Those of these names as one: each row once, and the columns of each after its name; NaN where it has none."""
+    return pd.concat([tables[name].add_prefix(f"{name} · ", axis=1) for name in names], axis=1)
+
+
 def table_arrays(tables: Iterable[pd.DataFrame]) -> dict[str, np.ndarray]:
     """Of each its numbers in float64 and the names of its rows and columns: ``table_0``, ``rows_0``, ``columns_0``."""
     found: dict[str, np.ndarray] = {}

@@ -15,6 +15,6 @@ def entropy(shares: Float[Tensor, "*rows n"]) -> Float[Tensor, "*rows"]:
 
 
 def kl(before: Float[Tensor, "*rows n"], after: Float[Tensor, "*rows n"]) -> Float[Tensor, "*rows"]:
-    """KL(before ‖ after) in nats, of log-probabilities; what was impossible before adds nothing."""
+    """KL(before ‖ after) in bits, of log-probabilities (natural); what was impossible before adds nothing."""
     seen = before.isfinite()
-    return torch.where(seen, before.exp() * (before - after), 0.0).sum(-1).clamp(min=0.0)
+    return torch.where(seen, before.exp() * (before - after), 0.0).sum(-1).clamp(min=0.0) / math.log(2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from analysis.joined import same_tokens
-from analysis.kv_drop import Moved, Trial, edits_of, kl_nats, trials
+from analysis.kv_drop import Moved, Trial, edits_of, kl_of_rows, trials
 from jobs.pull import Pull
 from model_runner import Capture, Runner
 from model_runner.job import Job
@@ -28,7 +28,9 @@ class Curve(Pull[Moved]):
             changed = same_tokens(capture, edits_of(capture, self.trials[index]))
             return runner.submit(NextLogits(changed), session=name)
 
-        super().__init__(submit, lambda index, after: Moved(self.trials[index], kl_nats(before, after)), running=True)
+        super().__init__(
+            submit, lambda index, after: Moved(self.trials[index], kl_of_rows(before, after)), running=True
+        )
 
     def of(self, trial: Trial) -> float | None:
         """The KL of this trial, if it was tried."""

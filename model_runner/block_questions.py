@@ -16,7 +16,7 @@ class Lens:
     """What the model's own output would be if its layers ended early; row 0 before the first, the last is the model's.
 
     ``ids`` and ``probabilities`` are the likeliest tokens, falling. ``entropy`` and ``kl``, KL(model ‖ row), are in
-    nats. ``final`` is the probability of the token that the model itself finds likeliest at this position, ``rank`` how
+    bits. ``final`` is the probability of the token that the model itself finds likeliest at this position, ``rank`` how
     many tokens are likelier in this row.
     """
 

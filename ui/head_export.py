@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import numpy as np
 
 from analysis.read_head import described, labels, maps_of, python_lines
 from analysis.tables import tables_of_head
 from ui.head_views import DrawnHead
-from ui.page import translated
 from ui.view import View, component_page
-from viz import figure_svg
 from viz.components.head_map import head_map as map_component
-from viz.export import map_svg
+from viz.drawn_maps_svg import drawn_maps_svg
 
 
 def head_view(drawn: DrawnHead) -> View:
@@ -27,15 +23,7 @@ def head_view(drawn: DrawnHead) -> View:
         what=described(drawn.read),
         tables=lambda: tables_of_head(drawn.read),
         page=component_page(map_component.SOURCE, drawn.payload),
-        picture=lambda title, words: map_svg(
-            view.values,
-            row_labels=view.row_labels,
-            col_labels=view.column_labels,
-            title=title,
-            caption=words,
-            texts=translated(figure_svg.TEXTS),
-            **asdict(drawn.scale),
-        ),
+        picture=lambda title, words: drawn_maps_svg(drawn.payload, title=title, caption=words),
         arrays=lambda: (
             {"values": view.values, "queries": np.array(rows), "keys": np.array(columns)}
             | {name: one.values for name, one in maps_of(drawn.read).items() if one is not view}

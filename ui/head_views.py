@@ -10,6 +10,7 @@ from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.head_names import head_name
 from analysis.read_head import WEIGHTS, ReadHead, read_head
+from analysis.sentences import joined
 from analysis.silence import heard_window
 from analysis.sinks import sink_words
 from analysis.strongest_key import strongest_key
@@ -19,7 +20,7 @@ from ui.first import answer_first
 from ui.i18n import _
 from ui.inputs import pick_one
 from ui.page import PageContext, translated
-from ui.wording import joined, number
+from ui.wording import number
 from viz.components.head_map import head_map as map_component
 
 OVERVIEW = 48  # pixels on a side of the whole map beside a zoomed one

@@ -86,7 +86,7 @@ def give(key: str, value: object, *, once_more: bool = True) -> None:
     """Have a widget show another value; in a callback, also for the callbacks after it and for the run to come."""
     session.to_set()[key] = once_more
     if key in st.session_state:
-        session.shown_before(key).append(st.session_state[key])
+        session.words_of(key).before.append(st.session_state[key])
     st.session_state[key] = value
 
 
@@ -135,7 +135,7 @@ def telling(key: str, then: Callable[[Any], None], read: Callable[[], Any] | Non
     """
 
     def answer() -> None:
-        value, before = read() if read else st.session_state[key], session.shown_before(key)
+        value, before = read() if read else st.session_state[key], session.words_of(key).before
         if st.query_params.to_dict() == address.parts():
             before.clear()
         if value not in before:

@@ -15,6 +15,7 @@ from streamlit.runtime.scriptrunner import StopException
 from analysis.cell import strongest_key
 from analysis.joined import as_drawn, check_side, first_query, same_tokens, side_of
 from analysis.opening import opening_query
+from analysis.sentences import joined
 from analysis.stories import first_head
 from analysis.token_metric import largest, token_metric
 from attention.metrics import Metric
@@ -39,7 +40,7 @@ from ui.components import mount
 from ui.i18n import _
 from ui.inputs import in_fragment
 from ui.two_texts import choose_attention, write
-from ui.wording import joined, number, plain, sentence
+from ui.wording import number, plain, sentence
 from viz.components.token_strip import token_strip
 
 A = TypeVar("A")

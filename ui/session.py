@@ -43,8 +43,8 @@ N_ = str  # marks a text for Babel without translating it here
 
 UNREADABLE_TEXT = N_("The text in the address cannot be read: this is the text that the app begins with.")
 
-_PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _BEFORE, _WORDS, _ROOM = (
-    "picked", "session_id", "problems", "slots", "jobs", "set", "before", "words", "room",
+_PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM = (
+    "picked", "session_id", "problems", "slots", "jobs", "set", "words", "room",
 )  # fmt: skip
 _BARE = {MODEL, KEY}  # of an address that says nothing of a text
 _CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
@@ -53,10 +53,11 @@ EDITS = "edits"  # a part of the address: see ui.edit_list
 
 @dataclass
 class Words:
-    """Of a widget's options: what the browser was given last, and all that it ever was (words → option)."""
+    """A widget's options (words → option) as given last, and ever; values ``before`` that a browser may still show."""
 
     now: dict[str, Any] = field(default_factory=dict[str, Any])
     ever: dict[str, Any] = field(default_factory=dict[str, Any])
+    before: list[Any] = field(default_factory=list[Any])
 
 
 def begin() -> bool:
@@ -182,11 +183,6 @@ def carry(on: bool) -> None:
 def to_set() -> dict[str, bool]:
     """Whether a widget's value is to be set again when it is drawn next, by the widget's key."""
     return st.session_state.setdefault(_SET, {})
-
-
-def shown_before(widget: str) -> list[Any]:
-    """What a widget, by its key, was given anew; a browser that has not heard of it shows this still."""
-    return st.session_state.setdefault(_BEFORE, {}).setdefault(widget, [])
 
 
 def words_of(widget: str) -> Words:

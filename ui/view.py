@@ -30,7 +30,7 @@ class View:
 
     ``page`` (of title, caption and language) is the standalone HTML, ``picture`` (of title and caption) the SVG.
     ``code`` are Python lines that give the same numbers, after those that make the page's capture if it
-    ``starts_with_capture``; ``rows`` are the CSV where they are too many for a table; ``arrays`` goes into the NPZ
+    ``starts_with_capture``; ``rows`` are the CSV where that is not the first table; ``arrays`` goes into the NPZ
     beside the tables, and is made when asked for if that is costly. ``files`` are more of them, by name; ``opened``:
     what all of them are of, where that is not what the page opened, but a changed model.
     """
@@ -114,6 +114,6 @@ def arrays_of(view: View) -> Arrays:
     return view.arrays() if callable(view.arrays) else view.arrays
 
 
-def component_page(source: Source, payload: bytes) -> Callable[[str, str, str], bytes]:
-    """The standalone page of one component."""
+def component_page(source: Source, payload: bytes | Mapping[str, bytes]) -> Callable[[str, str, str], bytes]:
+    """The standalone page of one component, or of several by their headings, side by side."""
     return lambda title, words, language: standalone_html(source, payload, title=title, caption=words, lang=language)

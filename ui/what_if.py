@@ -6,12 +6,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from analysis.comparison import NextTokenChange, change_at, drift_of_head, head_drift
-from analysis.head_map import HeadMap, head_map
+from analysis.head_map import HeadMap
 from analysis.number_text import error_size
-from analysis.tables import map_table
+from analysis.tables import map_table, side_by_side
 from model_runner import Capture
 from model_runner.errors import EditNotPossible
 from ui import cached, head_views, session
@@ -20,9 +21,11 @@ from ui.head_export import head_view
 from ui.head_views import DrawnHead, draw_head
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.view import View, arrays_of
+from ui.view import View, arrays_of, component_page
 from ui.wording import number
+from viz.components.head_map import head_map as map_component
 from viz.distribution import TEXTS, next_token_changes
+from viz.drawn_maps_svg import drawn_maps_svg
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -31,7 +34,7 @@ MAP_HEIGHT = 400  # pixels; two maps and the list stand side by side
 Clicked = Callable[[HeadMap, list[int | None] | None], None]  # told the map and the cell [query, key] of a click on it
 
 
-def show_maps(opened: PageContext, after: Capture, *, clicked: Clicked | None = None) -> DrawnHead:
+def show_maps(opened: PageContext, after: Capture, *, clicked: Clicked | None = None) -> tuple[DrawnHead, DrawnHead]:
     """The open head before the change and after it; a click on either pins the cell on both.
 
     ``clicked`` is told of a click on the first, after its cell is pinned.
@@ -45,14 +48,14 @@ def show_maps(opened: PageContext, after: Capture, *, clicked: Clicked | None = 
     headings = [_("before"), _("after: {share} of its attention elsewhere").format(share=number(drift, "share"))]
     left, right = st.columns(2)
     with left:
-        show_map(opened, headings[0], "map_before", clicked=clicked)
+        before = show_map(opened, headings[0], "map_before", clicked=clicked)
     with right:
         changed = show_map(replace(opened, capture=after), headings[1], "map_after")
     words = _(
         "Checked: from its own q, k and v the changed layer was computed once more, and differs by at most {error}."
     )
     st.html(f"<p class='atlas-caption'>{words.format(error=error_size(check.max_abs_error))}</p>")
-    return changed
+    return before, changed
 
 
 def drift_of(before: Capture, after: Capture) -> np.ndarray:
@@ -77,22 +80,27 @@ def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | 
     return drawn
 
 
-def change_view(opened: PageContext, changed: DrawnHead) -> View:
-    """The open head after a change, with the edits that made it; before it, and the difference, beside it by name."""
+def change_view(drawn: tuple[DrawnHead, DrawnHead]) -> View:
+    """The open head before and after a change, with the edits that made it; the difference beside them by name."""
+    before, after = (one.read.view for one in drawn)
+    difference = replace(before, values=after.values - before.values)
+    view, name = head_view(drawn[1]), drawn[1].read.name
+    maps = {N_("after"): after, N_("before"): before, N_("difference"): difference}
+    names = {which: f"{name} · {_(which)}" for which in maps}
+    shown = {names["before"]: drawn[0].payload, names["after"]: drawn[1].payload}
 
-    def maps() -> dict[str, HeadMap]:
-        window = changed.read.view.window  # not the session's: files are made outside of it
-        before = head_map(opened.capture, opened.layer, opened.head, reading=changed.read.reading, window=window)
-        difference = replace(before, values=changed.read.view.values - before.values)
-        return {N_("after"): changed.read.view, N_("before"): before, N_("difference"): difference}
+    def tables() -> dict[str, pd.DataFrame]:
+        return {names[which]: map_table(one) for which, one in maps.items()}
 
-    view = head_view(changed)
     return replace(
         view,
         name=f"{view.name}-after",
-        opened=changed.opened,
-        tables=lambda: {f"{changed.read.name} · {_(name)}": map_table(one) for name, one in maps().items()},
-        arrays=lambda: {**arrays_of(view), **{name: one.values for name, one in maps().items()}},
+        opened=drawn[1].opened,
+        tables=tables,
+        rows=lambda: side_by_side(tables(), shown),
+        page=component_page(map_component.SOURCE, shown),
+        picture=lambda title, words: drawn_maps_svg(shown, title=title, caption=words),
+        arrays=lambda: {**arrays_of(view), **{which: one.values for which, one in maps.items()}},
     )
 
 
@@ -110,7 +118,7 @@ def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
     words = [opened.runner.token_text(token) for token in change.ids]
     bars = next_token_changes(
         words, list(change.before), list(change.after), heading=output_name(change.position),
-        beside=_("KL {kl} nats").format(kl=f"{change.kl:.3g}"), texts=translated(TEXTS),
+        beside=_("KL {kl} bits").format(kl=f"{change.kl:.3g}"), texts=translated(TEXTS),
     )  # fmt: skip
     show_html(bars, key="next_change")
     return change

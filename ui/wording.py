@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from analysis.number_text import percent
+from analysis.sentences import joined
 from hosting.closed import without_paths
 from ui.i18n import _
 
@@ -17,14 +18,6 @@ def sentence(error: Told | Unreadable) -> str:
     """What happened, then what to do about it."""
     values = {name: _part(name, value) for name, value in error.values.items()}
     return without_paths(joined(_(error.message), _(error.hint)).format(**values))
-
-
-def joined(*sentences: str) -> str:
-    """One sentence after the other; a full-width mark at the end of one brings its own space."""
-    whole = ""
-    for part in filter(None, sentences):
-        whole += part if not whole or whole.endswith(("。", "！", "？", "：")) else f" {part}"
-    return whole
 
 
 def _part(name: str, value: object) -> object:

@@ -28,8 +28,12 @@ _EXPORT = "export default function"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def standalone_html(source: Source, payload: bytes, *, title: str, caption: str, lang: str) -> bytes:
+def standalone_html(
+    source: Source, payload: bytes | Mapping[str, bytes], *, title: str, caption: str, lang: str
+) -> bytes:
     """One HTML file that shows the component with these data, offline, in light or dark as the reader's system is.
+
+    Several data, each by its heading, stand side by side.
 
     The file forbids itself every request and every script except its own by a content security policy.
     """
@@ -38,6 +42,7 @@ def standalone_html(source: Source, payload: bytes, *, title: str, caption: str,
     host = (_FOLDER / "standalone.js").read_text(encoding="utf-8")
     script = _inline(f"{source.js.replace(_EXPORT, 'const component = function')}\n{host}")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    figures = {"": payload} if isinstance(payload, bytes) else payload
     page = Template((_FOLDER / "standalone.html").read_text(encoding="utf-8")).substitute(
         lang=escaped(lang),
         title=escaped(title),
@@ -46,7 +51,8 @@ def standalone_html(source: Source, payload: bytes, *, title: str, caption: str,
         page_css=(_FOLDER / "standalone.css").read_text(encoding="utf-8"),
         component_css=source.css,
         component_html=source.html,
-        payload=base64.b64encode(payload).decode("ascii"),
+        kind="several" if len(figures) > 1 else "one",
+        figures="\n".join(_figure(heading, data) for heading, data in figures.items()),
         script=script,
     )
     return page.encode("utf-8")
@@ -79,6 +85,14 @@ def npz_bytes(arrays: Mapping[str, NDArray[Any]], caption: str) -> bytes:
     data = io.BytesIO()
     np.savez_compressed(data, allow_pickle=False, **arrays, caption=np.array(printable(caption)))
     return data.getvalue()
+
+
+def _figure(heading: str, data: bytes) -> str:
+    """The place of a component and what it is given."""
+    above = f"<h2>{escaped(heading)}</h2>" if heading else ""
+    packed = base64.b64encode(data).decode("ascii")
+    given = f'<script type="application/octet-stream" class="payload">{packed}</script>'
+    return f'<section>{above}<div class="figure"></div>{given}</section>'
 
 
 def _inline(script: str) -> str:

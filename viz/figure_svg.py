@@ -10,7 +10,7 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Required, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,19 @@ _SIDE = 520  # the longer side of the cells, roughly
 _LABEL_EMS = 11.0  # longer labels are cut
 _SLOPE = math.radians(60)
 _BAR = (14, 168)  # width and height of the colour bar
+
+
+class Settings(TypedDict, total=False):
+    """What `map_svg` hands on to `drawn_map`."""
+
+    row_labels: Required[Sequence[str]]
+    col_labels: Required[Sequence[str]]
+    scale: Required[Literal["sequential", "diverging"]]
+    low: Required[float]
+    high: Required[float]
+    log: Required[bool]
+    number: Literal["percent", "plain"]
+    texts: Mapping[str, str] | None
 
 
 @dataclass(frozen=True)
@@ -61,7 +74,27 @@ class _Frame:
         return max(self.bottom, self.top + _BAR[1] + 40) + 26
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """One map as markup, in a room of this width; what stands under it begins at `below`."""
+
+    body: tuple[str, ...]
+    width: float
+    below: float
+
+
 def map_svg(
+    values: NDArray[np.floating], *, title: str, caption: str, dark: bool = False, **settings: Unpack[Settings]
+) -> str:
+    """The figure as SVG text; what is drawn and how says `drawn_map`. Nothing outside the file is referred to."""
+    drawn = drawn_map(values, dark=dark, headed=title, **settings)
+    ink = DARK if dark else LIGHT
+    return document(
+        drawn.body, width=drawn.width, below=drawn.below, title=title, caption=caption, ink=ink, room=MARGIN / 2 - 4
+    )
+
+
+def drawn_map(
     values: NDArray[np.floating],
     *,
     row_labels: Sequence[str],
@@ -70,17 +103,19 @@ def map_svg(
     low: float,
     high: float,
     log: bool,
-    title: str,
-    caption: str,
-    dark: bool = False,
     number: Literal["percent", "plain"] = "percent",
     texts: Mapping[str, str] | None = None,
-) -> str:
-    """The figure as SVG text; `values` [rows, columns] are drawn from `low` to `high`, clipped, NaN as masked.
+    dark: bool = False,
+    headed: str = "",
+    side: int = _SIDE,
+    nth: int = 0,
+) -> Drawn:
+    """One map; `values` [rows, columns] are drawn from `low` to `high`, clipped, NaN as masked.
 
     With `log` the colour is linear in log(value), so `low` must be positive; a diverging scale runs from -m to m, m the
     larger of |low| and |high|, and has no logarithm. Labels may be empty lists (a pooled picture); every string is
-    escaped here. Nothing outside the file is referred to.
+    escaped here. Above it is room for the line `headed`. The longer side of the cells is about `side` long; of several
+    maps in one file this is the `nth`.
     """
     rows, columns = values.shape
     for name, labels, count in (("row", row_labels, rows), ("column", col_labels, columns)):
@@ -90,7 +125,7 @@ def map_svg(
         raise ValueError("a logarithmic colour needs the sequential scale and a positive low end")
     words = {**TEXTS, **(texts or {})}
     template = words["percent"] if number == "percent" else ""
-    frame = _frame(rows, columns, row_labels, col_labels, title)
+    frame = _frame(rows, columns, row_labels, col_labels, headed, side)
     paint = diverging if scale == "diverging" else sequential
     pixels = paint(_placed(values, scale, low, high, log), dark=dark)[..., :3]
     body = [
@@ -98,14 +133,11 @@ def map_svg(
         _row_labels(row_labels, frame),
         _column_labels(col_labels, frame),
         _axis_words(words, frame, labelled=bool(row_labels), dark=dark),
-        _color_bar(frame, _ticks(scale, low, high, log, template), scale, dark=dark),
+        _color_bar(frame, _ticks(scale, low, high, log, template), scale, nth, dark=dark),
     ]
     if np.isnan(values).any():
         body.append(_masked_swatch(words["masked"], frame, dark=dark))
-    ink = DARK if dark else LIGHT
-    return document(
-        body, width=frame.width, below=frame.below, title=title, caption=caption, ink=ink, room=MARGIN / 2 - 4
-    )
+    return Drawn(tuple(body), frame.width, frame.below)
 
 
 # ---- the scale ------------------------------------------------------------------------------------------------------
@@ -149,8 +181,10 @@ def _number(value: float, percent: str) -> str:
 # ---- the parts ------------------------------------------------------------------------------------------------------
 
 
-def _frame(rows: int, columns: int, row_labels: Sequence[str], col_labels: Sequence[str], title: str) -> _Frame:
-    cell = min(26.0, max(1.0, math.floor(_SIDE / max(rows, columns, 1))))
+def _frame(
+    rows: int, columns: int, row_labels: Sequence[str], col_labels: Sequence[str], title: str, side: int
+) -> _Frame:
+    cell = min(26.0, max(1.0, math.floor(side / max(rows, columns, 1))))
     widest_row = max((ems(word) for word in row_labels), default=0)
     widest_column = max((ems(word) for word in col_labels), default=0)
     tall = min(widest_column, _LABEL_EMS + 1) * FONT
@@ -212,16 +246,17 @@ def _axis_words(words: Mapping[str, str], frame: _Frame, *, labelled: bool, dark
     )
 
 
-def _color_bar(frame: _Frame, ticks: list[tuple[float, str]], scale: str, *, dark: bool) -> str:
+def _color_bar(frame: _Frame, ticks: list[tuple[float, str]], scale: str, nth: int, *, dark: bool) -> str:
     x, y, (width, height) = frame.right + 24, frame.top, _BAR
+    name = f"atlas-scale{nth or ''}"  # a file has one of each name
     stops = [
         element("stop", offset=point[0], stop_color=rgb(point[1:]))
         for point in palette()[scale][_side(dark)]
         if isinstance(point, list)
     ]
-    gradient = element("linearGradient", *stops, id="atlas-scale", x1=0, y1=1, x2=0, y2=0)
+    gradient = element("linearGradient", *stops, id=name, x1=0, y1=1, x2=0, y2=0)
     marks = [text(words, x=x + width + 7, y=y + height * (1 - at) + 4) for at, words in ticks]
-    bar = element("rect", x=x, y=y, width=width, height=height, rx=1, fill="url(#atlas-scale)", class_="thin")
+    bar = element("rect", x=x, y=y, width=width, height=height, rx=1, fill=f"url(#{name})", class_="thin")
     return element("defs", gradient) + bar + element("g", *marks, class_="quiet")
 
 

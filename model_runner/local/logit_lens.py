@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.distributions import kl
+from attention.distributions import entropy, kl
 from model_runner.block_questions import Lens
 from model_runner.capture import Capture
 from model_runner.errors import N_, EncoderSaysNothing, NotSeparable
@@ -95,4 +95,4 @@ def _row(
     best, ids = found.topk(min(top, found.shape[-1]), dim=-1)
     final = found.gather(-1, said)
     rank = (found > final).sum(dim=-1)
-    return ids, best.exp(), torch.special.entr(found.exp()).sum(dim=-1), kl(own, found), final[:, 0].exp(), rank
+    return ids, best.exp(), entropy(found.exp()), kl(own, found), final[:, 0].exp(), rank

@@ -12,6 +12,7 @@ import streamlit as st
 from analysis.joined import first_query, speaking
 from analysis.mask_effect import looks_ahead
 from analysis.number_text import error_size
+from analysis.sentences import joined
 from analysis.teacher_forcing import end_of
 from model_runner import Capture
 from model_runner.block_questions import Learned, TrainingStep
@@ -22,7 +23,7 @@ from ui.controls import choose
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
-from ui.wording import joined, plain
+from ui.wording import plain
 from viz.chart import Line, Lines
 from viz.components.layer_head_map import layer_head_map
 

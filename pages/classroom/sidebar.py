@@ -75,7 +75,7 @@ def _questions(room: Room) -> None:
     )
     hint = _("A number: on the page Step by step, choose “What comes here?” and click a covered one.")
     st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
-    # What they show is what is asked: after a restart of the server a browser has them as they were, and the room has not.
+    # What they show is asked: after a restart of the server a browser has them as they were, and the room has not.
     room.names = st.toggle(_("ask for names"), room.names, key="ask_names", on_change=lambda: _name(room))
     words = _("Each page, model and text that you open waits, here and on the phones, until you have asked or show it.")
     room.asks_first = st.toggle(

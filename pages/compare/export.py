@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import numpy as np
 import pandas as pd
 
 from analysis.aligned_heads import PieceMap
-from analysis.tables import labelled
+from analysis.tables import labelled, side_by_side
 from model_runner.request import CaptureRequest
 from pages.compare.maps import Maps
 from pages.compare.names import names_of
@@ -16,39 +14,36 @@ from pages.compare.numbers import SHOWN, MetricPair, Predictions, metrics_html, 
 from pages.compare.state import state
 from pages.compare.tokens import Cuts, counts_table, strips
 from ui.i18n import _
-from ui.page import PageContext, translated
+from ui.page import PageContext
 from ui.view import View, component_page
-from viz import figure_svg
 from viz.aligned_tokens import aligned_svg
 from viz.chart import Bars
 from viz.chart_svg import charts_svg
 from viz.components.head_map import head_map as map_component
-from viz.export import map_svg
+from viz.drawn_maps_svg import drawn_maps_svg
 from viz.plain_page import plain_page
 
 ROW = 24  # pixels of a bar in a file
 
 
 def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> View | None:
-    """The difference as picture and page, all three maps as tables; None where there is no difference."""
-    view, payload = maps.view, maps.payload
-    if payload is None:
+    """The three maps side by side; None where there is no difference."""
+    view, (first, second, payload) = maps.view, maps.payloads
+    if first is None or second is None or payload is None:
         return None
-    shown = view.difference
     a, b = _names(opened, other)
-    names = {"A − B": shown, a: view.first, b: view.second}
+    names = {"A − B": view.difference, a: view.first, b: view.second}
+    drawn = {a: first, b: second, "A − B": payload}
     return View(
         name=f"compare-{_both(opened, other)}",
         title=_title(opened, other),
         what=f"weights after softmax{_mean()}, A minus B, on common pieces of the text; {_sides(opened, other)}",
         tables=lambda: {name: _table(one) for name, one in names.items()},
-        page=component_page(map_component.SOURCE, payload),
-        picture=lambda title, words: map_svg(
-            shown.values, row_labels=list(shown.labels), col_labels=list(shown.labels), title=title, caption=words,
-            texts=translated(figure_svg.TEXTS), **asdict(maps.scales[2]),
-        ),
+        rows=lambda: side_by_side({name: _table(one) for name, one in names.items()}, drawn),
+        page=component_page(map_component.SOURCE, drawn),
+        picture=lambda title, words: drawn_maps_svg(drawn, title=title, caption=words),
         arrays={
-            "difference": shown.values, "a": view.first.values, "b": view.second.values,
+            "difference": view.difference.values, "a": view.first.values, "b": view.second.values,
             "elsewhere": np.array(view.elsewhere),
         },
         code=_other_lines(opened, other) + "\n".join([
@@ -204,4 +199,6 @@ def _written(request: CaptureRequest) -> str:
     given = [f"text={request.text!r}"]
     given += ["chat=True"] if request.chat else []
     given += [f"continuation={request.continuation!r}"] if request.continuation else []
+    given += [f"target={request.target!r}"] if request.target else []
+    given += [f"attention={request.attention!r}"] if request.attention is not None else []
     return f"CaptureRequest({', '.join(given)})"

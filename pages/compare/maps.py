@@ -13,6 +13,7 @@ import streamlit as st
 from analysis.aligned_heads import AlignedHeads, PieceMap, aligned_heads
 from analysis.color_scale import Scale
 from analysis.number_text import error_size
+from analysis.sentences import joined
 from pages.compare.names import names_of, note_of
 from pages.compare.state import state
 from ui import cached, place, session
@@ -20,7 +21,7 @@ from ui.components import mount, name_figure
 from ui.head_views import sink_note
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.wording import joined, number
+from ui.wording import number
 from viz.components.head_map import head_map as map_component
 
 N_ = str  # marks a text for Babel without translating it here
@@ -37,7 +38,7 @@ class Maps:
 
     view: AlignedHeads
     scales: tuple[Scale, Scale, Scale]
-    payload: bytes | None  # of the difference
+    payloads: tuple[bytes | None, ...]  # of the same three
 
 
 def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
@@ -63,7 +64,7 @@ def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
             name_figure(name, words)
             payloads.append(_show_map(opened, other, view, side, scales[side]))
     st.html(f"<p class='atlas-caption'>{_caption(opened, other, view)}</p>")
-    return Maps(view, scales, payloads[2])
+    return Maps(view, scales, tuple(payloads))
 
 
 def aligned_view(opened: PageContext, other: PageContext) -> AlignedHeads:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from analysis.aligned_heads import AlignedHeads
 from analysis.alignment import Piece
+from analysis.joined import Joined
+from analysis.sentences import joined
 from jobs.models_offered import labelled
 from model_runner import Capture
+from model_runner.errors import NotOverOneText
 from ui.i18n import _
 from ui.page import PageContext
-from ui.wording import joined
 
 MOST_OF_A_TEXT = 44  # characters, in a name
 
@@ -30,6 +32,14 @@ def names_of(opened: PageContext, other: PageContext, *, heads: bool = True, lay
     if opened.capture.request.edits:
         parts[0].append(_("changed by edits"))
     return " · ".join(parts[0]), " · ".join(parts[1])
+
+
+def check_over_one_text(opened: PageContext, other: PageContext) -> None:
+    """Raises NotOverOneText where a side looks at another text, or at a sound, which has no characters."""
+    for side in (opened, other):
+        hears = side.capture.request.sound is not None and side.capture.request.attention == "encoder"
+        if hears or isinstance(side.capture, Joined):
+            raise NotOverOneText()
 
 
 def place_of(side: PageContext, layers: bool) -> str:

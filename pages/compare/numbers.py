@@ -168,7 +168,7 @@ def _about(found: Predictions) -> str:
         return _("One side goes on with the text and the other fills a place in it: these are not the same question.")
     if found.pair.kl is None:
         return _("Two vocabularies: tokens are put together by what they are drawn as, and there is no KL.")
-    return _("KL(A ‖ B) over the whole vocabulary: {kl} nats.").format(kl=f"{found.pair.kl:.3g}")
+    return _("KL(A ‖ B) over the whole vocabulary: {kl} bits.").format(kl=f"{found.pair.kl:.3g}")
 
 
 def vocabulary(runner: Runner) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.head_names import head_name
+from analysis.joined import as_drawn
 from analysis.number_text import error_size
 from analysis.other_head import other_head
 from analysis.stories import first_head
@@ -19,7 +20,7 @@ from jobs.models_offered import labelled, offered
 from jobs.second_text import Kept, Say, asked
 from jobs.stages import in_words
 from model_runner import Capture, CaptureRequest, Runner, RunnerError
-from model_runner.errors import Cancelled, NotVerified, OneStackOnly
+from model_runner.errors import Cancelled, NotVerified
 from model_runner.hub_errors import HubNotAsked
 from pages.compare.state import MOST_CHARACTERS, CompareState, state
 from ui import cached, session
@@ -95,22 +96,24 @@ def _text_box() -> None:
 
 
 def _runner(opened: PageContext) -> Runner:
-    """Of A where B is of the same model. Raises RunnerError; OneStackOnly for an encoder–decoder."""
+    """Of A where B is of the same model. Raises RunnerError."""
     name = state().model
     same = name in ("", session.model())
-    runner = opened.runner if same else announced(name, _say_loading, SIDE)
-    if runner.info.attentions:
-        raise OneStackOnly(name=runner.info.name)
-    return runner
+    return opened.runner if same else announced(name, _say_loading, SIDE)
 
 
 def request_of(opened: PageContext, runner: Runner, text: str) -> CaptureRequest:
-    """What B is asked for: all that A reads, or ``text``; always of the model as it is, without edits."""
+    """What B is asked for: all that A reads, or ``text``; always of the model as it is, without edits.
+
+    Of another model beside what an encoder–decoder writes, that; of an encoder–decoder beside another model, its
+    encoder, which reads the text.
+    """
     own = opened.capture.request
     if runner is opened.runner:
         return replace(own, edits=()) if not text else replace(own, text=text, continuation=(), edits=())
-    read = own.text if own.chat or not own.continuation else opened.capture.text
-    return CaptureRequest(text or read, chat=own.chat and runner.has_chat_template)
+    read = opened.capture.text if own.attention == "decoder" or (own.continuation and not own.chat) else own.text
+    wanted = None if not runner.info.attentions else own.attention or "encoder"
+    return CaptureRequest(text or read, chat=own.chat and runner.has_chat_template, attention=wanted)
 
 
 def _capture(opened: PageContext, runner: Runner) -> Capture:
@@ -122,7 +125,7 @@ def _capture(opened: PageContext, runner: Runner) -> Capture:
     found = kept.find(_say_reading)
     if found is None:
         raise Cancelled()
-    return found
+    return as_drawn(found)
 
 
 def _look(runner: Runner, request: CaptureRequest, owner: str) -> Callable[[Say], Capture]:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.compare.export import maps_view, metrics_view, next_view, tokens_view
 from pages.compare.maps import show_maps
+from pages.compare.names import check_over_one_text
 from pages.compare.numbers import show_metrics, show_next
 from pages.compare.other import show_other
 from pages.compare.reading import explain
@@ -14,7 +15,7 @@ from ui.i18n import _
 from ui.page import PageContext, guarded, open_page, show_badge, show_strip
 from ui.view import View, offer
 
-opened = open_page()
+opened = open_page(two_texts=True)
 show_badge(opened)
 show_strip(opened)
 view, layers = state().view, state().layers
@@ -33,7 +34,9 @@ other = show_other(opened)
 
 
 def shown(other: PageContext) -> View | None:
-    """The view that is open, drawn, as data. Raises RunnerError."""
+    """The view that is open, drawn, as data. Raises RunnerError; NotOverOneText where pieces of a text are compared."""
+    if view in ("maps", "tokens"):
+        check_over_one_text(opened, other)
     if view == "metrics":
         return metrics_view(opened, other, show_metrics(opened, other))
     if view == "next":

@@ -62,7 +62,7 @@ def _next() -> None:
             _("Heads do not matter here: it is the whole model that predicts. Change the text or the model of B."),
             _("KL says in one number how far B’s distribution is from A’s; it is 0 where they are the same."),
         ],
-        formula="KL(A ‖ B) = Σ p_A · (ln p_A − ln p_B)",
+        formula="KL(A ‖ B) = Σ p_A · (log₂ p_A − log₂ p_B)",
         source="Kullback & Leibler 1951, doi:10.1214/aoms/1177729694",
         attempt=_("Exchange the word on which the prediction rests: “The capital of Italy is” against France."),
     )

@@ -21,7 +21,7 @@ def edit_tables(opened: PageContext, found: EditView) -> dict[str, pd.DataFrame]
         weights = opened.capture.weights(opened.layer, opened.head).cpu().numpy()
         tokens = {position: token.text for position, token in enumerate(opened.capture.tokens)}
         return {f"L{opened.layer}H{opened.head} · {_('before')}": labelled(weights, tokens, tokens)}
-    tables = dict(change_view(opened, found.changed).tables())
+    tables = dict(change_view(found.changed).tables())
     if found.change is not None:
         tokens = [opened.runner.token_text(token) for token in found.change.ids]
         data = {_("before"): found.change.before, _("after"): found.change.after}
@@ -38,5 +38,5 @@ def offer_edit(opened: PageContext, found: EditView) -> None:
     if found.changed is None:
         show_tables(lambda: edit_tables(opened, found))
         return
-    view = change_view(opened, found.changed)
+    view = change_view(found.changed)
     offer(opened, replace(view, tables=lambda: edit_tables(opened, found)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from analysis.families import Kind
+from analysis.sentences import joined
 from jobs.families import MODEL_OF
 from jobs.models_offered import EMBEDDED
 from pages.families.readings import OfKind
@@ -13,7 +14,6 @@ from ui import session
 from ui.components import mount
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.wording import joined
 from viz.components.family_masks import family_masks
 
 N_ = str  # marks a text for Babel without translating it here

@@ -7,12 +7,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis.joined import as_drawn
 from jobs.film import Film
 from jobs.film_ways import Way
 from model_runner import Capture, RunnerError
+from model_runner.errors import CannotContinue, NoLogits
 from pages.film.state import FilmState, forced, newest, state
 from pages.film.ways import with_others, written
 from ui import address, session
@@ -26,10 +28,11 @@ from ui.wording import plain, sentence
 _ABOUT = "film_about"  # the text, the model and the sound that the film was of
 
 
-def open_film(opened: PageContext) -> tuple[PageContext, Film]:
+def open_film(opened: PageContext, controls: DeltaGenerator) -> tuple[PageContext, Film]:
     """The session's film of this text, and the page's material with the film's capture: prompt and generated tokens.
 
-    On a failure its sentence is shown and the page ends here.
+    On a failure its sentence is shown and the page ends here, without ``controls`` where they set nothing: of a model
+    that generates no text.
     """
     try:
         film = _settled(opened)
@@ -39,6 +42,8 @@ def open_film(opened: PageContext) -> tuple[PageContext, Film]:
     except RunnerError as error:
         session.slots()["status"].empty()
         address.write()
+        if isinstance(error, CannotContinue | NoLogits):
+            controls.empty()
         st.warning(plain(sentence(error)))
         raise StopException from None
     session.slots()["status"].empty()

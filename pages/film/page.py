@@ -12,9 +12,10 @@ from ui.reading import show_reading
 from ui.view import offer
 
 opened = open_page(address=False, two_texts=True)  # a setting that changes makes another film: one step of Back
-with st.container(key="film_controls", horizontal=True, vertical_alignment="bottom", gap="small"):
+controls = st.empty()
+with controls.container(key="film_controls", horizontal=True, vertical_alignment="bottom", gap="small"):
     every_head = show_controls(opened)
-opened, film = open_film(opened)
+opened, film = open_film(opened, controls)
 badge = show_badge(opened)
 show_film(opened, film, badge, every_head=every_head)
 show_reading(

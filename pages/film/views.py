@@ -201,14 +201,12 @@ def _n_heads(capture: Capture) -> int:
 
 
 def _show_actions(film: Film) -> None:
-    count = len(film.take.ids)
     with st.container(key="film_actions", horizontal=True, vertical_alignment="center", gap="small"):
         show_typing(film)
         st.button(
             _("Open in Heads"),
             key="film_open",
-            disabled=count == 0,
-            help=_("The whole text, generated tokens included, with every head's full map."),
+            help=_("The text as far as the frame in view, with every head’s full map."),
             on_click=_open_in_heads,
             args=(film,),
         )
@@ -219,7 +217,7 @@ def _show_actions(film: Film) -> None:
 
 
 def _open_in_heads(film: Film) -> None:
-    session.continue_with(film.take.ids)
+    session.continue_with(film.take.ids[: film.at])  # the tokens after it are ready, but nobody has seen them
     leave_for(HEADS)
     film.leaving = True
 

@@ -11,6 +11,7 @@ from analysis.head_lines import head_lines
 from analysis.joined import first_query
 from analysis.mask_effect import looks_ahead
 from analysis.read_head import WEIGHTS
+from analysis.sentences import joined
 from analysis.stories import BY_HEART, said_in, seen_in
 from attention.metrics import Metric
 from model_runner import Capture
@@ -20,7 +21,7 @@ from ui.components import mount
 from ui.head_views import DrawnHead, sink_note, strongest
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.wording import joined, number
+from ui.wording import number
 from viz.components.token_lines import token_lines
 from viz.distribution import percent
 

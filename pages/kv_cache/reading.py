@@ -56,7 +56,7 @@ def _what_if() -> None:
               "the upright line is your W, and right of it stand the tokens that it changes."),
             _("Below, how the text goes on with the full cache and with yours, the first difference marked."),
         ],
-        formula="KL(p ‖ q) = Σ p · (ln p − ln q)",
+        formula="KL(p ‖ q) = Σ p · (log₂ p − log₂ q)",
         source="Xiao et al. 2023, arXiv:2309.17453",
         attempt=_("Choose “the last W”, then “first S + last W” with S = 1: what is it worth to keep the very first "
                   "token?"),

@@ -67,7 +67,7 @@ def show_what_if(opened: PageContext, held: Sizes, trial: Trial) -> View:
     return View(
         name="kv-what-if",
         title=_("What if it forgets"),
-        what=f"KL(next token with the full cache ‖ with {described(edits_of(opened.capture, trial))}), nats",
+        what=f"KL(next token with the full cache ‖ with {described(edits_of(opened.capture, trial))}), bits",
         tables=lambda: what_if_tables(opened, curve),
         page=lambda title, words, lang: standalone([curve_chart(curve, trial)], title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg([curve_chart(curve, trial)], title=title, caption=words),
@@ -80,19 +80,20 @@ def what_if_code(opened: PageContext, trial: Trial) -> str:
     edits = edits_of(opened.capture, trial)
     written = ', target="", continuation=tuple(token.id for token in capture.tokens[1:])'
     return (
-        "\nfrom dataclasses import replace\n\nfrom model_runner import GenerateRequest, Sampling\n"
+        "\nfrom dataclasses import replace\n\nfrom attention import distributions\n"
+        "from model_runner import GenerateRequest, Sampling\n"
         f"{imports_of(edits)}\n"
         f"edits = {edits!r}\n"
         f"changed = runner.capture(replace(capture.request, edits=edits{written * bool(opened.capture.attentions)}))\n"
         "before, after = (one.logits(-1).double().log_softmax(-1) for one in (capture, changed))\n"
-        "kl = (before.exp() * (before - after)).sum()  # nats\n"
+        "kl = distributions.kl(before, after)  # bits\n"
         f"request = {to_generate(opened, trial)!r}\n"
         "continuation = [step.token.text for step in runner.generate(request)]"
     )
 
 
 def _show_curve(curve: Curve, trial: Trial) -> None:
-    chart, note = curve_chart(curve, trial), _("KL from the full cache, in nats")
+    chart, note = curve_chart(curve, trial), _("KL from the full cache, in bits")
     tried = (len(curve.trials) - 1) // 2
     if tried < curve.longest:
         note += " · " + _("{count} of {total} windows").format(count=tried, total=curve.longest)
@@ -116,14 +117,14 @@ def curve_chart(curve: Curve, trial: Trial) -> Lines:
     return Lines(
         series=series,
         x_title=_("W, the newest token included"),
-        y_title=_("KL, nats"),
+        y_title=_("KL, bits"),
         x_range=(0.9, 1.1 * every[-1]),
         log_x=every[-1] > MOST_WINDOWS,
         marker=marker,
         level=None if rounded is None else (rounded, _("int8: {kl}").format(kl=error_size(rounded))),
         height=380,
         heading=_("How far the next token moves"),
-        note=_("KL from the full cache, in nats"),
+        note=_("KL from the full cache, in bits"),
     )
 
 
@@ -187,5 +188,5 @@ def what_if_tables(opened: PageContext, curve: Curve) -> dict[str, pd.DataFrame]
             curve.of(Trial(window, curve.sinks)) for window in every
         ],
     }
-    name = _("KL in nats; int8: {kl}").format(kl=f"{curve.of(Trial(None, 0)) or 0:.3g}")
+    name = _("KL in bits; int8: {kl}").format(kl=f"{curve.of(Trial(None, 0)) or 0:.3g}")
     return {name: pd.DataFrame(columns, index=[f"W = {window}" for window in every], dtype=float)}

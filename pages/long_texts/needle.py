@@ -13,6 +13,7 @@ from analysis.head_names import group_size
 from analysis.long_text import chapter
 from analysis.mask_effect import looks_ahead
 from analysis.needle import Needle, strongest_heads
+from analysis.sentences import joined
 from jobs.needle import COUNTS, Done, NeedleRun
 from pages.long_texts.needle_choice import choose_needle
 from pages.long_texts.state import state
@@ -21,7 +22,7 @@ from ui.components import mount, show_heading
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.progressive import progressive, show_chart, show_progress
-from ui.wording import joined, number
+from ui.wording import number
 from viz.chart import Line, Lines
 from viz.components.head_grid import head_grid as grid_component
 

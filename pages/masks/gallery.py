@@ -14,6 +14,7 @@ from analysis.mask_cost import MaskCost, head_work, mask_cost
 from analysis.mask_effect import looks_ahead
 from analysis.mask_picture import LARGEST, SMALL, MaskPicture, mask_picture, thumbnails
 from analysis.pooling import even_bins
+from analysis.sentences import joined
 from attention.dual_chunk import FUTURE, IndexMap, index_map
 from attention.patterns import BY_NAME, PATTERNS, Pattern, full_cells
 from model_runner.memory import readable
@@ -37,7 +38,7 @@ from ui.components import mount, show_html, to_class
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.state import change
-from ui.wording import joined, number
+from ui.wording import number
 from viz.chart import Line, Lines
 from viz.components.chart import chart as still_chart
 from viz.components.mask_gallery import mask_gallery

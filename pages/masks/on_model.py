@@ -12,6 +12,7 @@ from analysis.comparison import NextTokenChange
 from analysis.head_names import group_size
 from analysis.mask_effect import cut_mass, looks_ahead, perplexity
 from analysis.number_text import three_digits
+from analysis.sentences import joined
 from attention.patterns import BY_NAME
 from model_runner import Capture
 from model_runner.edits import Edit
@@ -38,7 +39,7 @@ from ui.edit_list import show_everywhere
 from ui.i18n import _
 from ui.page import PageContext, edited, translated
 from ui.what_if import show_change, show_maps
-from ui.wording import joined, number
+from ui.wording import number
 from viz.components.head_grid import head_grid as grid_component
 
 

@@ -82,7 +82,7 @@ def show_what_if(opened: PageContext) -> None:
         changed = show_maps(opened, after)
     with right:
         show_change(opened, after)
-    offer(opened, change_view(opened, changed))
+    offer(opened, change_view(changed))
 
 
 def _amount(opened: PageContext, name: Question) -> Any:

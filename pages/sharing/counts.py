@@ -91,7 +91,7 @@ def charts(view: CountsView) -> list[Chart]:
     left = [points[count].perplexity if count in points else math.nan for count in counts]
     before = _("{value} unchanged").format(value=three_digits(view.perplexity))
     name = _("{what}: KL").format(what=output_name(view.position))
-    found = [_chart("kl", name, _("nats, from the unchanged model"), view, kl, [f"{one:.3g}" for one in kl])]
+    found = [_chart("kl", name, _("bits, from the unchanged model"), view, kl, [f"{one:.3g}" for one in kl])]
     if not math.isnan(view.perplexity):
         found.append(_chart("perplexity", _("Perplexity"), before, view, left, [three_digits(one) for one in left]))
     if view.n_bytes:

@@ -106,7 +106,7 @@ def _model_code(found: Shared) -> str:
         "attention, output = head_drift(capture, changed), output_drift(capture, changed)",
     ]
     if found.change is not None:
-        lines.append(f"kl = next_token_change(capture, changed{_at(found.change.position)}).kl  # nats")
+        lines.append(f"kl = next_token_change(capture, changed{_at(found.change.position)}).kl  # bits")
     lines += ["before, after = perplexity(capture), perplexity(changed)"] if found.perplexities is not None else []
     return CHANGED + "\n".join(lines)
 
@@ -142,7 +142,7 @@ def _counts_code(view: CountsView) -> str:
         "",
         f"edits = [(*capture.request.edits, SharedKeys(count)) for count in {view.shares.counts}]",
         "changed = [runner.capture(replace(capture.request, edits=one)) for one in edits]",
-        f"kl = [next_token_change(capture, one{_at(view.position)}).kl for one in changed]  # nats",
+        f"kl = [next_token_change(capture, one{_at(view.position)}).kl for one in changed]  # bits",
     ]
     lines += [] if math.isnan(view.perplexity) else ["perplexities = [perplexity(one) for one in changed]"]
     return CHANGED + "\n".join(lines)

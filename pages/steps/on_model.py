@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.head_names import group_size
+from analysis.sentences import joined
 from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
 from pages.steps.projected import spell_out
 from pages.steps.small import events
@@ -20,7 +21,7 @@ from ui.components import mount
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.view import View, component_page
-from ui.wording import joined, number, sentence
+from ui.wording import number, sentence
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg
 

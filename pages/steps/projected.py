@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from analysis.projected import Spelled, largest_dims, spelled
+from analysis.sentences import joined
 from analysis.step_chain import StepChain
 from analysis.step_window import DIMENSIONS
 from model_runner.errors import OneStackOnly
 from model_runner.projection_questions import HeadProjections, Projected, Projections
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
-from ui.wording import joined
 from viz.components.step_by_step import step_by_step
 
 SIDES = {"q": "query", "k": "key", "v": "value"}

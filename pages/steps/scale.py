@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.sentences import joined
 from attention.score_scaling import (
     DIMENSIONS,
     KEYS,
@@ -28,7 +29,6 @@ from pages.steps.state import StepsState, state
 from ui.controls import switch
 from ui.i18n import _
 from ui.view import View, component_page
-from ui.wording import joined
 from viz.chart import Line, Lines
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.sentences import joined
 from attention.safe_softmax import DTYPES, Ways, every_way, example, overflow_at
 from attention.vocabulary_cost import (
     CUTOFFS,
@@ -32,7 +33,6 @@ from ui.components import name_figure, show_html
 from ui.controls import choose
 from ui.i18n import _
 from ui.view import View, component_page
-from ui.wording import joined
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg, written
 from viz.tree_html import adaptive_tree_html, tree_html

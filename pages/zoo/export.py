@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import numpy as np
 import pandas as pd
 
-from analysis.tables import map_table
+from analysis.tables import map_table, side_by_side
 from analysis.zoo import Compared
 from pages.zoo.by_formula import LENGTHS, Costs
 from pages.zoo.cost import chart_of, tables_of
@@ -15,32 +13,29 @@ from pages.zoo.latent import kept_here
 from pages.zoo.maps import DIFFERENT, Maps, Rival, head_view
 from pages.zoo.numbers import ROWS
 from ui.i18n import _
-from ui.page import translated
 from ui.view import View, component_page
-from viz import figure_svg
 from viz.chart_svg import charts_svg
 from viz.components.head_map import head_map as map_component
 from viz.curves import standalone
-from viz.export import map_svg
+from viz.drawn_maps_svg import drawn_maps_svg
 
 
 def maps_view(maps: Maps) -> View:
-    """The variant's map, or softmax's where it has no place; everything else beside it by name."""
-    first, view = maps.first, maps.view
+    """The maps side by side, as far as they have a place; everything else beside them by name."""
+    first, shown = maps.first, maps.payloads
+    rivals = _rivals(maps) or [first]
     name = f"L{maps.opened.layer}H{maps.opened.head}"
     return View(
         name=f"zoo-{first.variant.name}-{name}",
-        title=f"{name} · {_(first.variant.label)}",
-        what=f"{_described(first)} in the place of softmax, substituted, not trained; {first.variant.source}",
+        title=" · ".join([name, *dict.fromkeys(_(one.variant.label) for one in rivals)]),
+        what="; ".join(f"{_described(one)}; {one.variant.source}" for one in rivals),
         tables=lambda: _tables(maps),
-        page=component_page(map_component.SOURCE, maps.payload),
-        picture=lambda title, words: map_svg(
-            view.values, row_labels=view.row_labels, col_labels=view.column_labels, title=title, caption=words,
-            texts=translated(figure_svg.TEXTS), **asdict(maps.scale),
-        ),
+        rows=lambda: side_by_side(_tables(maps), shown),
+        page=component_page(map_component.SOURCE, shown),
+        picture=lambda title, words: drawn_maps_svg(shown, title=title, caption=words),
         arrays=lambda: _arrays(maps),
         code=_maps_code(maps),
-    )  # fmt: skip  # the map's many settings in two lines
+    )
 
 
 def _rivals(maps: Maps) -> list[Rival]:
@@ -49,11 +44,11 @@ def _rivals(maps: Maps) -> list[Rival]:
 
 def _described(rival: Rival) -> str:
     numbers = ", ".join(f"{name} {value}" for name, value in rival.values.items())
-    return f"{rival.variant.name} ({numbers or 'no parameters'})"
+    return f"{rival.variant.name} ({numbers or 'no parameters'}) in the place of softmax, substituted, not trained"
 
 
 def _named(maps: Maps) -> dict[str, Compared]:
-    """The variants in view, then softmax; the first is the CSV."""
+    """The variants in view, then softmax."""
     found = {_(one.variant.label): one.found for one in _rivals(maps) if one.found is not None}
     return found | {"softmax": maps.own}
 

@@ -11,6 +11,7 @@ import streamlit as st
 
 from analysis.flash_film import FlashFilm, Longer, flash_film, longer, row_sums
 from analysis.joined import first_query
+from analysis.sentences import joined
 from analysis.units import token_units
 from analysis.zoo import captured_head
 from attention.flash_blocks import Blocks, blocks_of, held
@@ -26,7 +27,6 @@ from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.state import change
 from ui.view import View, component_page
-from ui.wording import joined
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.components.flash_film import flash_film as component

@@ -37,7 +37,7 @@ class InModel:
 
     edits: tuple[Edit, ...]
     after: Capture
-    drawn: DrawnHead
+    drawn: tuple[DrawnHead, DrawnHead]  # before and after
     change: NextTokenChange | None
     perplexities: tuple[float, float] | None
 

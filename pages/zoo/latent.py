@@ -5,12 +5,13 @@ from __future__ import annotations
 from html import escape
 
 from analysis.latent_bytes import Kept, kept
+from analysis.sentences import joined
 from attention.zoo import mla
 from attention.zoo.head import Head
 from ui.components import show_html
 from ui.i18n import _
 from ui.page import PageContext
-from ui.wording import joined, number
+from ui.wording import number
 
 
 def kept_here(opened: PageContext, rank: int) -> tuple[Kept, ...]:

@@ -50,16 +50,15 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class Maps:
-    """What is in view. ``scale`` and ``payload`` are of the variant's map, or of softmax's where it has no place."""
+    """What is in view. ``payloads`` are of the maps side by side, by what each shows."""
 
     opened: PageContext
     start: int  # the first token drawn
     own: Compared
     first: Rival
     second: Rival | None
-    view: HeadMap
-    scale: Scale
-    payload: bytes
+    view: HeadMap  # of softmax
+    payloads: dict[str, bytes]
 
 
 def show_maps(opened: PageContext) -> Maps:
@@ -76,24 +75,23 @@ def show_maps(opened: PageContext) -> Maps:
             show_heading(name, escape(words))
         scale = Scale("sequential", 0.0, 1.0, False, "percent")
         view, payload = _show_map(opened, usual.weights, scale, "zoo_softmax", "softmax")
+        payloads = {"softmax": payload}
     with middle:
         pick(ZooState, "variant", first.variant.name, {one.name: _(one.label) for one in BY_NAME.values()})
         label = _(first.variant.label)
         if first.found is not None:
-            scale = scale_of(first.found, first.variant)
+            scale, signed = scale_of(first.found, first.variant), first.variant.signed
             name_figure(escape(label))
-            view, payload = _show_map(
-                opened, first.found.weights, scale, "zoo_first", label, signed=first.variant.signed
-            )
+            _view, payloads[label] = _show_map(opened, first.found.weights, scale, "zoo_first", label, signed=signed)
         _show_below(opened, head, first)
     with right:
         words = {DIFFERENCE: _(DIFFERENT)} | {one.name: _(one.label) for one in BY_NAME.values()}
         pick(ZooState, "beside", state().beside, words)
-        _show_right(opened, head, first, second)
+        payloads |= _show_right(opened, head, first, second)
     with left:
         show_cut(opened, start)
         show_numbers(usual, [(one.variant, one.found) for one in (first, second) if one is not None])
-    return Maps(opened, start, usual, first, second, view, scale, payload)
+    return Maps(opened, start, usual, first, second, view, payloads)
 
 
 def scale_of(found: Compared, variant: Variant) -> Scale:
@@ -115,18 +113,22 @@ def _rival(head: Head, variant: Variant) -> Rival:
     return Rival(variant, values, None if variant.refusal(head) else substituted(head, variant, values))
 
 
-def _show_right(opened: PageContext, head: Head, first: Rival, second: Rival | None) -> None:
-    """The second variant's map, or where the first looks more than softmax."""
+def _show_right(opened: PageContext, head: Head, first: Rival, second: Rival | None) -> dict[str, bytes]:
+    """The second variant's map, or where the first looks more than softmax; what was drawn."""
+    drawn: dict[str, bytes] = {}
     if second is not None:
         if second.found is not None:
             label, scale = _(second.variant.label), scale_of(second.found, second.variant)
+            signed = second.variant.signed
             name_figure(escape(label))
-            _show_map(opened, second.found.weights, scale, "zoo_second", label, signed=second.variant.signed)
+            _view, drawn[label] = _show_map(opened, second.found.weights, scale, "zoo_second", label, signed=signed)
         _show_below(opened, head, second, key="second", sliders=second.variant is not first.variant)
     elif first.found is not None:
+        scale, label = difference_scale(first.found), f"{_(first.variant.label)} · {_(DIFFERENT)}"
         name_figure(escape(_(DIFFERENT)))
-        _show_map(opened, first.found.difference, difference_scale(first.found), "zoo_difference", _(DIFFERENT))
+        _view, drawn[label] = _show_map(opened, first.found.difference, scale, "zoo_difference", _(DIFFERENT))
         show_looks(opened, first.variant, first.found)
+    return drawn
 
 
 def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first", *, sliders: bool = True) -> None:

@@ -8,6 +8,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
+from analysis.sentences import joined
 from analysis.zoo_cost import (
     Attention,
     Measured,
@@ -31,7 +32,6 @@ from ui.i18n import _
 from ui.page import PageContext
 from ui.progressive import progressive, show_chart
 from ui.view import View
-from ui.wording import joined
 from viz.chart import Line, Lines
 from viz.chart_svg import charts_svg
 from viz.curves import standalone

@@ -21,7 +21,7 @@ from viz.curves import standalone
 
 def model_view(opened: PageContext, found: InModel) -> View:
     """The open head's map with the variant in the model; before it, and the difference, beside it by name."""
-    view = change_view(opened, found.drawn)
+    view = change_view(found.drawn)
     return replace(view, what=f"{view.what}; {state().variant} for softmax, substituted in the model, untrained")
 
 

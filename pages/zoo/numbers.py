@@ -9,6 +9,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from analysis.sentences import joined
 from analysis.zoo import Compared
 from analysis.zoo_cost import crossing_by_formula, kept_of, work_of
 from attention.zoo import flash
@@ -18,7 +19,7 @@ from attention.zoo.variant import Variant
 from ui.components import show_html
 from ui.i18n import _
 from ui.page import PageContext
-from ui.wording import joined, number
+from ui.wording import number
 
 FAR = 10**6  # tokens up to which it is looked for a length from which something pays
 LONGER = 2.0  # an error above it is no matter of direction: two outputs of one length differ by less

@@ -38,7 +38,7 @@ class Weights:
 
     edits: tuple[ScaledSingulars, ...]
     after: Capture
-    drawn: DrawnHead
+    drawn: tuple[DrawnHead, DrawnHead]  # before and after
     found: Singulars
     scaled: np.ndarray
 
@@ -123,7 +123,7 @@ def chart_of(found: Singulars, scaled: np.ndarray) -> Lines:
 
 def weights_view(opened: PageContext, found: Weights) -> View:
     """The open head's map after the change; before it, the difference and the singular values beside it by name."""
-    view = change_view(opened, found.drawn)
+    view = change_view(found.drawn)
     heading = chart_of(found.found, found.scaled).heading
     columns = {_("before"): found.found.sizes.tolist(), _("after"): found.scaled.tolist()}
     table = pd.DataFrame(columns, index=range(1, len(found.scaled) + 1))

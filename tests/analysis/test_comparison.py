@@ -58,7 +58,7 @@ def test_kl_and_probabilities_are_those_of_the_softmaxes_and_new_favourites_are_
     assert found.ids == (0, 1, 3)
     assert found.before == pytest.approx([p[0], p[1], p[3]])
     assert found.after == pytest.approx([q[0], q[1], q[3]])
-    assert found.kl == pytest.approx(sum(a * math.log(a / b) for a, b in zip(p, q, strict=True)))
+    assert found.kl == pytest.approx(sum(a * math.log2(a / b) for a, b in zip(p, q, strict=True)))
 
 
 def test_kl_of_the_same_distribution_is_zero_and_an_impossible_token_adds_nothing():

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from analysis.kv_drop import MOST_WINDOWS, Trial, first_difference, kl_nats, trials, windows
+from analysis.kv_drop import MOST_WINDOWS, Trial, first_difference, kl_of_rows, trials, windows
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Int8Cache, KeepLast
 from model_runner.questions import NextLogits
@@ -16,13 +16,13 @@ from model_runner.questions import NextLogits
 def test_kl_is_the_sum_over_the_vocabulary():
     before, after = torch.tensor([2.0, 0.0, -1.0]), torch.tensor([0.5, 0.5, 3.0])
     p, q = ([math.exp(x) / sum(map(math.exp, row)) for x in row] for row in (before.tolist(), after.tolist()))
-    expected = sum(one * math.log(one / other) for one, other in zip(p, q, strict=True))
-    assert kl_nats(before, after) == pytest.approx(expected, rel=1e-9)
-    assert kl_nats(before, before) == 0.0
+    expected = sum(one * math.log2(one / other) for one, other in zip(p, q, strict=True))
+    assert kl_of_rows(before, after) == pytest.approx(expected, rel=1e-9)
+    assert kl_of_rows(before, before) == 0.0
 
 
 def test_a_token_that_was_impossible_adds_nothing():
-    assert kl_nats(torch.tensor([0.0, -torch.inf]), torch.tensor([0.0, 0.0])) == pytest.approx(math.log(2))
+    assert kl_of_rows(torch.tensor([0.0, -torch.inf]), torch.tensor([0.0, 0.0])) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("n_tokens", [1, 2, 17, MOST_WINDOWS])
@@ -61,7 +61,7 @@ def test_a_sink_keeps_the_embedded_models_next_token_where_the_window_alone_lose
     full = runner.capture(CaptureRequest(text)).logits(-1)
 
     def moved(trial: Trial) -> float:
-        return kl_nats(full, runner.submit(NextLogits(CaptureRequest(text, edits=trial.edits))).result())
+        return kl_of_rows(full, runner.submit(NextLogits(CaptureRequest(text, edits=trial.edits))).result())
 
     assert moved(Trial(16, 0)) <= 1e-6  # everything is kept
     assert moved(Trial(4, 0)) > 1

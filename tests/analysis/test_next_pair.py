@@ -36,7 +36,7 @@ def test_one_vocabulary_is_compared_by_token_with_its_kl():
     assert found.labels == ("a", "c", "e", "b", "f")  # the first three of either
     assert found.first == pytest.approx([one[WORDS.index(text)] for text in found.labels])
     assert found.second == pytest.approx([two[WORDS.index(text)] for text in found.labels])
-    assert found.kl == pytest.approx(math.fsum(p * math.log(p / q) for p, q in zip(one, two, strict=True)))
+    assert found.kl == pytest.approx(math.fsum(p * math.log2(p / q) for p, q in zip(one, two, strict=True)))
     assert found.kl == pytest.approx(next_token_change(made(FIRST), made(SECOND)).kl)
     assert pair(FIRST, FIRST).kl == 0
 
@@ -60,7 +60,7 @@ def test_an_impossible_token_is_no_nan():
     first = FIRST.clone()
     first[3] = -torch.inf
     assert pair(first).kl == pytest.approx(
-        math.fsum(p * math.log(p / q) for p, q in zip(shares(first), shares(SECOND), strict=True) if p)
+        math.fsum(p * math.log2(p / q) for p, q in zip(shares(first), shares(SECOND), strict=True) if p)
     )
 
 

@@ -33,7 +33,7 @@ def capture():
 def drawn(output: CellOutput):
     """(meta, arrays) of the payload inside the cell's markup."""
     page = html.unescape(re.search(r'srcdoc="([^"]*)"', output.html)[1])
-    return unpacked(base64.b64decode(re.search(r'id="payload">([^<]*)<', page)[1]))
+    return unpacked(base64.b64decode(re.search(r'class="payload">([^<]*)<', page)[1]))
 
 
 def test_the_map_holds_the_weights_of_the_head(capture):

@@ -125,7 +125,7 @@ def test_the_lens_is_the_models_and_a_click_opens_its_cell():
     shades = arrays["values"][:-1]
     assert meta["high"] == pytest.approx(shades[1:].max())  # the embedding's is many times as large
     assert meta["clipped"] == [False, True]
-    np.testing.assert_allclose(shades, lens.kl.numpy().clip(0) / np.log(2), atol=1e-4)
+    np.testing.assert_allclose(shades, lens.kl.numpy().clip(0), atol=1e-4)
 
 
 def test_norms_are_of_the_stream_that_enters_the_chosen_layer():

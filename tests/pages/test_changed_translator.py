@@ -56,7 +56,7 @@ def test_the_button_changes_the_attention_that_is_looked_at(attention: str):
         np.testing.assert_allclose(np.nan_to_num(found), one.weights(3, 1).numpy(), atol=CLOSE)
     query = payload(app, "head_map")[0]["selected"][0]
     kl = next_token_change(before, after, -1 if attention == "encoder" else query).kl
-    assert f"KL {kl:.3g} nats" in html(app)
+    assert f"KL {kl:.3g} bits" in html(app)
 
 
 def test_cells_are_typed_as_they_are_drawn_and_hidden_where_they_are():
@@ -146,7 +146,7 @@ def test_what_has_no_cache_or_forgets_nothing_says_so():
 def test_the_decoders_cache_can_forget_and_the_next_token_is_the_changed_models():
     app = open_app(page=CACHE, **HERE, attention="decoder", **{"kv_cache.view": "what_if", "kv_cache.keep": "2"})
     after = changed("decoder", OfAttention("decoder", KeepLast(2, 1)))
-    assert f"KL {next_token_change(capture('decoder'), after).kl:.3g} nats" in html(app)
+    assert f"KL {next_token_change(capture('decoder'), after).kl:.3g} bits" in html(app)
 
 
 def test_work_counts_the_encoder_once_and_a_row_across_at_every_step():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from types import SimpleNamespace
 
@@ -189,7 +190,7 @@ def test_metrics_of_both_heads_are_the_grids_own():
 def test_next_tokens_of_two_texts_in_one_model_have_their_kl():
     app = open_app(page=PAGE, **{"compare.text": BOOK, "compare.view": "next"})
     one, two = (capture(text).logits(-1).double().log_softmax(-1) for text in (DEFAULT_TEXT, BOOK))
-    assert f"{float((one.exp() * (one - two)).sum()):.3g} nats" in html(app)
+    assert f"{float((one.exp() * (one - two)).sum()) / math.log(2):.3g} bits" in html(app)
     assert f"{100 * float(one.exp().max()):.1f} %" in html(app)
     app = open_app(page=PAGE, **{"compare.view": "next"})
     assert "Both sides are one model on one text." in html(app)

@@ -64,7 +64,7 @@ def test_of_metrics():
 @pytest.mark.usefixtures("open_menus")
 def test_of_next_tokens():
     app, left = run(**{"compare.text": BOOK, "compare.view": "next"})
-    assert f"{left['pair'].kl:.3g} nats" in html(app)
+    assert f"{left['pair'].kl:.3g} bits" in html(app)
     assert left["pair"].first[0] == pytest.approx(np.max(left["pair"].first))
 
 

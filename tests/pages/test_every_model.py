@@ -17,6 +17,7 @@ ONE_STACK_ONLY = (
     f"{ONE_STACK}; translator is an encoder–decoder. "
     "Other pages and views show it, Heads first of all; or choose another model here."
 )
+OVER_A_TEXT = "Here two sides are compared piece by piece of a text that looks at itself."
 NOT_NEXT = "The model encoder (bert) cannot continue a text: "
 HEARS = "cannot be captured: its encoder reads sound, and of such models only Whisper can be looked at so far."
 NO_SOFTMAX = "cannot be captured: none of its layers asks transformers' attention interface for softmax attention."
@@ -27,12 +28,17 @@ TABLE: dict[str, dict[str, str]] = {
     "jamba": {"positions": NO_ROTATION},
     "mamba": {"": NO_SOFTMAX},
     "hears": {"": HEARS},
-    "whisper": {"positions": NO_ROTATION, **dict.fromkeys(("compare", "long_texts", "masks", "sharing"), ONE_STACK)},
+    "whisper": {
+        "positions": NO_ROTATION,
+        "compare": OVER_A_TEXT,
+        **dict.fromkeys(("long_texts", "masks", "sharing"), ONE_STACK),
+    },
     "default": {},
     "encoder": {"positions": NO_ROTATION, **dict.fromkeys(("next_token", "film", "kv_cache"), NOT_NEXT)},
     "translator": {
         "positions": NO_ROTATION,
-        **dict.fromkeys(("compare", "long_texts", "masks", "sharing"), ONE_STACK_ONLY),
+        "compare": OVER_A_TEXT,
+        **dict.fromkeys(("long_texts", "masks", "sharing"), ONE_STACK_ONLY),
     },
 }
 OFTEN = [

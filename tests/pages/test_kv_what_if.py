@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.kv_bytes import bytes_read
-from analysis.kv_drop import Trial, kl_nats
+from analysis.kv_drop import Trial, kl_of_rows
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.edits import KeepLast
 from model_runner.python_lines import python_start
@@ -40,8 +40,8 @@ def test_the_curve_has_every_window_with_sinks_and_without():
     alone, sinks = figure(app, "kv_curve")["data"]
     assert alone["x"] == sinks["x"] == list(range(1, 9))
     for window in (1, 4, 8):
-        assert alone["y"][window - 1] == pytest.approx(kl_nats(logits(), logits(KeepLast(window))), abs=1e-6)
-        assert sinks["y"][window - 1] == pytest.approx(kl_nats(logits(), logits(KeepLast(window, 2))), abs=1e-6)
+        assert alone["y"][window - 1] == pytest.approx(kl_of_rows(logits(), logits(KeepLast(window))), abs=1e-6)
+        assert sinks["y"][window - 1] == pytest.approx(kl_of_rows(logits(), logits(KeepLast(window, 2))), abs=1e-6)
 
 
 @pytest.mark.usefixtures("whole_texts")
@@ -52,8 +52,8 @@ def test_the_slider_moves_the_marker_the_next_token_and_the_text():
     until(app, lambda app: not button(app, "curve_stop"))
     assert figure(app, "kv_curve")["layout"]["shapes"][0]["x0"] == 2
     edits = (KeepLast(2, 1),)
-    kl = kl_nats(logits(), logits(*edits))
-    assert f"KL {kl:.3g} nats" in html(app)
+    kl = kl_of_rows(logits(), logits(*edits))
+    assert f"KL {kl:.3g} bits" in html(app)
     request = GenerateRequest(DEFAULT_TEXT, max_new_tokens=20, edits=edits)
     changed = "".join(step.token.text for step in runner().generate(request)).replace("·", " ")
     shown = unescape(re.sub(r"</?(mark|span)[^>]*>", "", html(app)))
@@ -92,7 +92,7 @@ def test_a_window_longer_than_the_text_is_the_whole_text():
     app = opened(kv="what_if", keep="999")
     assert sentences(app) == []
     assert app.slider(key="kv_cache.keep").value == 8
-    assert "KL 0 nats" in html(app)
+    assert "KL 0 bits" in html(app)
 
 
 def test_the_snippet_gives_the_kl_of_the_page_of_a_text_with_a_continuation_too(monkeypatch):
@@ -101,7 +101,7 @@ def test_the_snippet_gives_the_kl_of_the_page_of_a_text_with_a_continuation_too(
     page: Any = SimpleNamespace(runner=runner(), capture=capture, layer=3, head=1)
     names = ran(python_start(page.capture.request) + what_if_code(page, Trial(3, 1)))
     after = runner().capture(replace(capture.request, edits=Trial(3, 1).edits))
-    assert float(names["kl"]) == pytest.approx(kl_nats(capture.logits(-1), after.logits(-1)), rel=1e-4)
+    assert float(names["kl"]) == pytest.approx(kl_of_rows(capture.logits(-1), after.logits(-1)), rel=1e-4)
     steps = runner().generate(to_generate(page, Trial(3, 1)))
     assert names["continuation"] == [step.token.text for step in steps]
 

@@ -51,7 +51,7 @@ def test_before_and_after_are_those_of_the_averaged_model(kv_heads):
     app = open_app(page=PAGE, kv_heads=str(kv_heads), layer="3", head="5")
     before, after = capture(), capture(edits=(SharedKeys(kv_heads),))
     page = html(app)
-    assert f"KL {next_token_change(before, after).kl:.3g} nats" in page
+    assert f"KL {next_token_change(before, after).kl:.3g} bits" in page
     assert f"Perplexity of the text: {perplexity(before):.3g} before, {perplexity(after):.3g} after." in page
     assert f"The cache: 64 KB → {16 * kv_heads} KB, {25 * kv_heads} %." in page
     np.testing.assert_allclose(payload(app, "head_grid")[1]["metric"], head_drift(before, after), atol=1e-6)
@@ -189,7 +189,7 @@ def test_every_file_of_the_model_holds_the_drift_in_view_and_says_so(offered, dr
     assert float(csv.splitlines()[2].split(",")[1]) == pytest.approx(wanted[drift][0, 0], rel=1e-6)
     page = take.html
     assert said in page
-    packed = re.search(r'id="payload">([^<]+)<', page)
+    packed = re.search(r'class="payload">([^<]+)<', page)
     assert packed is not None
     np.testing.assert_allclose(unpacked(base64.b64decode(packed[1]))[1]["metric"], wanted[drift], atol=1e-6)
     assert f"drift of {drift}" in take.svg.replace("\n", " ")

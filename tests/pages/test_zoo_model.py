@@ -64,7 +64,7 @@ def test_a_head_a_layer_or_all_of_them_before_and_after(where):
     np.testing.assert_allclose(usual, masked(weights(3, 5)), atol=ROUNDING)
     np.testing.assert_allclose(now, masked(after.weights(3, 5).numpy()), atol=ROUNDING)
     page = html(app)
-    assert f"KL {next_token_change(before, after).kl:.3g} nats" in page
+    assert f"KL {next_token_change(before, after).kl:.3g} bits" in page
     assert f"{perplexity(before):.3g} before, {perplexity(after):.3g} after" in page
     assert "Substituted, not trained" in page
     assert sentences(app) == []
@@ -226,7 +226,7 @@ def test_any_layer_is_set_by_hand_and_shows_what_the_model_then_says():
     app.button(key="zoo_layer_2").click().run()
     assert app.query_params["zoo.softmax"] == "2.7"
     edit = Substituted("linear", (), (0, 1, 3, 4, 5, 6))
-    assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} nats" in html(app)
+    assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} bits" in html(app)
     app.button(key="zoo_seven").click().run()
     assert "zoo.softmax" not in app.query_params
 

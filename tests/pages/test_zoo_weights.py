@@ -41,7 +41,7 @@ def test_a_slider_moves_the_map_and_the_next_token_and_is_an_edit_as_every_other
     edit = ScaledSingulars(3, "self_attn.q_proj", (1.0, 2.5))
     _usual, now = (arrays["values"] for _meta, arrays in payloads(app, "head_map"))
     np.testing.assert_allclose(now, masked(changed(edit).weights(3, 5).numpy()), atol=ROUNDING)
-    assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} nats" in html(app)
+    assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} bits" in html(app)
     app.toggle[0].set_value(True).run()
     assert read(app.query_params["edits"]) == (edit,)
     assert sentences(app) == []
@@ -51,7 +51,7 @@ def test_an_address_opens_its_matrix_and_a_wrong_one_is_one_sentence():
     app = opened(matrix="mlp.down_proj", **{"factors.1": "0"})
     edit = ScaledSingulars(3, "mlp.down_proj", (0.0,))
     np.testing.assert_allclose(payloads(app, "head_map")[0][1]["values"], masked(weights(3, 5)), atol=ROUNDING)
-    assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} nats" in html(app)
+    assert f"KL {next_token_change(changed(), changed(edit)).kl:.3g} bits" in html(app)
     assert sentences(opened(matrix="c_attn")) == ["Layer 3 has no matrix named c_attn."]
     assert sentences(opened(**{"factors.1": "1000"})) == ["The z1 is 1000; it may be at most 300."]
     assert sentences(opened(**{"factors.1": "much"})) == ["“much” is not a number for z1."]

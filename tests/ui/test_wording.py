@@ -9,10 +9,11 @@ import string
 import pytest
 
 from analysis.number_text import error_size, three_digits
+from analysis.sentences import joined
 from model_runner import errors
 from model_runner.errors import ModelIncomplete, ModelPickled, NoSuchPlace, OutOfMemory, Reason, Told
 from ui import wording
-from ui.wording import joined, number, plain, sentence
+from ui.wording import number, plain, sentence
 
 ERRORS = [
     value

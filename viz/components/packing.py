@@ -8,6 +8,7 @@ four counted from the start of this data section. `unpack` in shared/packing.js 
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
@@ -40,6 +41,20 @@ def pack(meta: Mapping[str, JSON], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     # ensure_ascii stays on: a lone surrogate in a token survives as an escape, where UTF-8 would refuse it
     header = json.dumps({"meta": meta, "arrays": index}, allow_nan=False, separators=(",", ":")).encode("ascii")
     return b"".join([struct.pack("<I", len(header)), header, _padding(4 + len(header)), *chunks])
+
+
+def unpack(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """What was packed: the meta data, and the arrays by name, which cannot be written to."""
+    (length,) = struct.unpack_from("<I", data)
+    header = json.loads(data[4 : 4 + length])
+    start = 4 + length + len(_padding(4 + length))
+    arrays = {
+        name: np.frombuffer(
+            data, np.dtype(one["dtype"]).newbyteorder("<"), math.prod(one["shape"]), start + one["offset"]
+        ).reshape(one["shape"])
+        for name, one in header["arrays"].items()
+    }
+    return header["meta"], arrays
 
 
 def _padding(length: int) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.viz.components import shim
 from tests.viz.components.clock import hold
@@ -247,6 +248,17 @@ def test_the_keyboard_steps_and_plays(mount):
     assert at(page) == 0
     page.keyboard.press(" ")
     assert facts(page)["playing"] == "true"
+
+
+def test_a_token_that_is_forced_at_the_same_frame_is_said_to_those_who_listen(mount):
+    page = mount(SOURCE, film(2, at=1), style=STYLE)
+    spoken = page.locator(".film .spoken")
+    expect(spoken).to_contain_text("·w1")
+    page.locator(".candidate").nth(1).click()
+    assert calls(page)[-1][0] == "force"
+    forced = [frame(0), frame(1, label="·sat", token=8, how="forced")]
+    answer(page, film(2, at=1, film="two", frames=forced))
+    expect(spoken).to_contain_text("·sat")
 
 
 def test_the_end_of_the_text_is_said_and_play_begins_again(mount):

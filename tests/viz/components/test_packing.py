@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.node import run_module
-from viz.components.packing import pack
+from viz.components.packing import pack, unpack
 
 
 def unpacked(data):
@@ -34,7 +34,8 @@ ARRAYS = {
 }
 
 
-def test_arrays_and_meta_come_back_as_they_were():
+@pytest.mark.parametrize("unpacked", [unpacked, unpack])
+def test_arrays_and_meta_come_back_as_they_were(unpacked):
     meta, arrays = unpacked(pack({"word": "猫·⏎", "list": [1, None, True]}, ARRAYS))
     assert meta == {"word": "猫·⏎", "list": [1, None, True]}
     assert list(arrays) == list(ARRAYS)

@@ -5,7 +5,7 @@ import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
 import { MASKED, place } from "./axis_layout.js"
 import { bytesText, labelAt } from "./frames.js"
 
-export function drawWords(axis, { reel, meta, at }, frame) {
+export function drawWords(axis, { reel, meta }, frame) {
   const { texts, view } = meta
   const head = `L${view.head[0]}H${view.head[1]}`
   const query = isolate(frame.label)
@@ -25,8 +25,8 @@ export function drawWords(axis, { reel, meta, at }, frame) {
   axis.caption.textContent = hovered || summary
   if (axis.canvas.getAttribute("aria-label") !== summary) axis.canvas.setAttribute("aria-label", summary)
   axis.canvas.style.cursor = axis.hover && place(axis, axis.hover.x, axis.hover.y)?.part === "strip" ? "pointer" : ""
-  if (at !== axis.announced) axis.announce(summary)
-  axis.announced = at
+  if (summary !== axis.announced) axis.announce(summary) // a forced token is another one at the same frame
+  axis.announced = summary
   axis.cache.textContent = cacheWords(reel, meta, frame)
 }
 

@@ -131,7 +131,7 @@ OF_MODELS = (
     Term(
         ("KL",),
         N_(
-            "Kullback–Leibler divergence: how far one distribution is from another. 0 when they are equal; it "
+            "Kullback–Leibler divergence: how far one distribution is from another, in bits. 0 when they are equal; it "
             "grows where what was likely became unlikely."
         ),
     ),

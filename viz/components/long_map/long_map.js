@@ -12,7 +12,7 @@ import { cellOf, layOut, sizeOf, xAt, yAt, zoomOf } from "./layout.js"
 import { paintMap, paintMini } from "./paint.js"
 import { cellsAt, nameOf, pixelAt, tilesIn, viewAround } from "./pyramid.js"
 import { find, indexed, nextOf } from "./search.js"
-import { createSide, nameSide, showLooks, showReading } from "./side.js"
+import { createSide, markLook, nameSide, showLooks, showReading } from "./side.js"
 import { closeStore, held, openStore, want } from "./tiles.js"
 /** @import { Host } from "../shared/types" */
 /** @import { State } from "./payload" */
@@ -120,6 +120,7 @@ function arrange(state) {
   paintMap(state)
   paintMini(state)
   showReading(state)
+  markLook(state)
   const missing = tiles.filter((tile) => !store.held.has(nameOf(tile)) && !store.missing.has(nameOf(tile)))
   const { plot } = state.layout
   Object.assign(root.dataset, {
@@ -166,10 +167,13 @@ function actions(state) {
       state.tip.hidden = true
       clearTimeout(state.looking)
       state.looking = setTimeout(() => {
-        const window = isWhole(view, sizeOf(state)) ? null : windowOf(view, sizeOf(state))
+        const size = sizeOf(state)
+        const window = isWhole(view, size) ? null : windowOf(view, size)
+        state.view = window ? viewOf(window) : wholeView(size) // whole tokens, so that a copied address shows just this
         chosen(state, "window", window)
         state.adopted = window
         state.send("window", window)
+        arrange(state)
       }, RESTS)
       later(state, () => arrange(state))
     },

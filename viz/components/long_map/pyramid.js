@@ -54,7 +54,7 @@ export function pixelAt(tokens, zoom, query, key) {
 // A square view of `span` tokens around a cell, inside the text.
 export function viewAround(tokens, query, key, span) {
   const size = Math.min(span, tokens)
-  const start = (at) => Math.min(Math.max(0, at + 0.5 - size / 2), tokens - size)
+  const start = (at) => Math.min(Math.max(0, Math.round(at + 0.5 - size / 2)), tokens - size) // a whole token, as in the address
   const [q0, k0] = [start(query), start(key)]
   return { q0, q1: q0 + size, k0, k1: k0 + size }
 }

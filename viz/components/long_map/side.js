@@ -64,6 +64,15 @@ export async function showLooks(state, go) {
     return row
   })
   parts.looks.replaceChildren(...(rows.length ? rows : [element("p", { textContent: meta.texts.no_looks })]))
+  markLook(state)
+}
+
+// The look that is pinned, wherever it was chosen.
+export function markLook({ parts, selected }) {
+  for (const row of parts.looks.querySelectorAll("[data-look]")) {
+    if (selected && row.dataset.look === selected.join()) row.setAttribute("aria-current", "true")
+    else row.removeAttribute("aria-current")
+  }
 }
 
 // The text around the two tokens of a cell.

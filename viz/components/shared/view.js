@@ -35,11 +35,14 @@ export function viewWith(view, total, query, key) {
 }
 
 // Whole units to ask the host for: [q0, q1, k0, k1]. A square view stays square.
+/** @returns {[number, number, number, number]} */
 export function windowOf(view, total) {
   const axis = (start, end, count) => {
     const span = Math.round(end - start)
     const first = clamp(Math.round(start), 0, count - span)
     return [first, first + span]
   }
-  return [...axis(view.q0, view.q1, total[0]), ...axis(view.k0, view.k1, total[1])]
+  const [q0, q1] = axis(view.q0, view.q1, total[0])
+  const [k0, k1] = axis(view.k0, view.k1, total[1])
+  return [q0, q1, k0, k1]
 }

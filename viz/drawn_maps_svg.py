@@ -1,0 +1,43 @@
+"""What the head_map component was given as one self-contained SVG, for files and prints: a map, or several in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from viz.components.packing import unpack
+from viz.figure_svg import Drawn, drawn_map
+from viz.svg import FONT, MARGIN, document, element, text
+from viz.token_text import ems, shortened
+
+_SIDES = (520, 380)  # the longer side of the cells of one, and of each of several, roughly
+_HEADING_EMS = 30.0  # longer headings are cut
+_TITLE = 26  # room for the title of several
+
+
+def drawn_maps_svg(maps: bytes | Mapping[str, bytes], *, title: str, caption: str) -> str:
+    """One map, or several from left to right, each by the heading above it, as they stand on the screen.
+
+    Values, window, labels, colours and the words of the axes are those that the component was given.
+    """
+    if isinstance(maps, bytes):
+        one = _drawn(maps, title, _SIDES[0])
+        return document(one.body, width=one.width, below=one.below, title=title, caption=caption, room=MARGIN / 2 - 4)
+    left, below, body = 0.0, 0.0, list[str]()
+    for nth, (name, payload) in enumerate(maps.items()):
+        heading = shortened(name, _HEADING_EMS)
+        one = _drawn(payload, heading, _SIDES[1], nth)
+        above = text(heading, "bold", x=MARGIN, y=MARGIN + 14)
+        body.append(element("g", above, *one.body, transform=f"translate({left:g} {_TITLE})"))
+        left, below = left + one.width, max(below, one.below + _TITLE)
+    width = max(left, ems(title) * (FONT + 3) + 2 * MARGIN)
+    return document(body, width=width, below=below, title=title, caption=caption, room=MARGIN / 2 - 4)
+
+
+def _drawn(payload: bytes, headed: str, side: int, nth: int = 0) -> Drawn:
+    meta, arrays = unpack(payload)
+    words = {"row_axis": "axis_query", "column_axis": "axis_key", "masked": "masked_label", "percent": "percent"}
+    return drawn_map(
+        arrays["values"], row_labels=meta["row_labels"], col_labels=meta["col_labels"], scale=meta["scale"],
+        low=meta["low"], high=meta["high"], log=meta["log"], number=meta["number"], headed=headed, side=side,
+        nth=nth, texts={name: meta["texts"][here] for name, here in words.items()},
+    )  # fmt: skip  # the map's many settings in three lines
