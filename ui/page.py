@@ -44,7 +44,7 @@ from ui.wording import number, plain, sentence
 from viz.components.token_strip import token_strip
 
 A = TypeVar("A")
-PLAIN = "plain"  # of the session's slots: whether the page that was drawn last begins with the model as it is
+PLAIN, CHANGED = "plain", "changed"  # slots: whether the page begins with the model as it is; what it changed last
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +112,7 @@ def edited(opened: PageContext, edits: tuple[Edit, ...]) -> Capture:
     """The same text through the model changed by these edits too. Raises RunnerError."""
     try:
         request = same_tokens(opened.capture, (*opened.capture.request.edits, *edits))
+        session.slots()[CHANGED] = request.edits
         return as_drawn(session.asked(opened.runner, request, show_stage))
     finally:
         session.slots()["status"].empty()

@@ -15,15 +15,17 @@ from streamlit.runtime.scriptrunner import StopException
 from classroom.room import Room
 from pages.classroom.links import address_of_page, way_back
 from pages.classroom.sidebar import ASKED, CODE, PROBLEM
-from ui import address, session
+from ui import address, edit_list, session
 from ui.components import NAMED
 from ui.frame import Entry
 from ui.i18n import _
+from ui.page import CHANGED, PLAIN
 from ui.wording import plain
 
 # of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
 SHOWN, OF_TEXT, LESSON = "shown", "of_text", "lesson"
 POLL, FIRST = "poll", "first"  # of what is shown, where it is a question and no page, or what may be asked before it
+MOST_EDITS = 6  # that are named
 SEEN = "class_seen"  # of the session's slots: each page with its model and text that was asked about or shown
 
 
@@ -70,7 +72,7 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
-    for name in (SHOWN, OF_TEXT, LESSON, NAMED):
+    for name in (SHOWN, OF_TEXT, LESSON, NAMED, CHANGED):
         session.slots().pop(name, None)
     room.board.turn(shown)
     room.wake()  # that another page comes is told before it has drawn anything
@@ -81,8 +83,20 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
     asking = shown["page"] == FIRST or (room.poll is not None and room.poll.state == "open")
     link = "" if asking else address_of_page(entry.address, room.code)  # of a page that may tell the answer
     text = room.poll.question.text if shown["page"] == POLL and room.poll else session.text() if of_text else ""
-    room.board.settle(text=text, caption=caption, address=link, words=session.slots().get(LESSON, ""))
+    more = {"words": session.slots().get(LESSON, ""), "changed": _changes() if shown["page"] == entry.address else ""}
+    room.board.settle(text=text, caption=caption, address=link, **more)
     room.wake()
+
+
+def _changes() -> str:
+    """By what the model is another than its own, on this page or on every page."""
+    from model_runner.edit_words import name_of  # the engine is imported only after the frame is painted
+
+    carried = edit_list.held() if session.carried() and not session.slots().get(PLAIN) else ()
+    edits = tuple(dict.fromkeys(session.slots().get(CHANGED, carried)))
+    more = _("and {count} more").format(count=len(edits) - MOST_EDITS) if len(edits) > MOST_EDITS else ""
+    named = " · ".join(filter(None, [*(name_of(edit, _) for edit in edits[:MOST_EDITS]), more]))
+    return _("changed: {edits}").format(edits=named) if named else ""
 
 
 def _model_name() -> str:

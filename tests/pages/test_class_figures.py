@@ -46,6 +46,27 @@ def test_figures_of_html_and_charts_are_on_the_phones(page, address, keys):
 
 
 @pytest.mark.parametrize(
+    "page, address, words",
+    [
+        ("heads", {}, ""),
+        ("edit_heads", {"edits": "ScaledHead(4,2,0.0)"}, "changed: L4H2 ablated"),
+        ("heads", {"edits": "ScaledHead(4,2,0.0)", "everywhere": "1"}, "changed: L4H2 ablated"),
+        ("positions", {"positions.view": "what_if"}, "changed: "),
+        (
+            "edit_heads",
+            {"edits": ";".join(f"ScaledHead(4,{head},0.0)" for head in range(8))},
+            "L4H5 ablated · and 2 more",
+        ),
+    ],
+)
+def test_the_phones_are_told_by_what_the_model_is_changed(page, address, words):
+    _app, room = opened(page=f"pages/{page}/page.py", **address)
+    told = [told for told in frames(room) if told["kind"] == "stage"][-1]["changed"]
+    assert words in told
+    assert bool(told) == bool(words)
+
+
+@pytest.mark.parametrize(
     "page, address, titles",
     [
         ("zoo", {"zoo.variant": "linear"}, ["L6H4 softmax", "linear (elu + 1)", "difference from softmax"]),

@@ -15,22 +15,24 @@ const parts = new Map()
 export function createStage(root) {
   const title = element("h2", { hidden: true }) // nothing is shown yet
   const text = element("p", { className: "text" })
+  const changed = element("p", { className: "changed" })
   const words = element("p", { className: "words", hidden: true })
   const figures = element("div", { className: "figures" })
   const caption = element("p", { className: "caption" })
   const rest = element("p", { className: "quiet rest" })
-  const box = element("section", {}, title, words, text, figures, caption, rest)
-  return { root, box, title, words, text, figures, caption, rest, held: /** @type {Map<string, Figure>} */ (new Map()), address: "" }
+  const box = element("section", {}, title, words, text, changed, figures, caption, rest)
+  return { root, box, title, words, text, changed, figures, caption, rest, held: /** @type {Map<string, Figure>} */ (new Map()), address: "" }
 }
 
 // Title and text, and which figures there are, in order; the others are taken away. `rest`: what there is beside them.
-export function showStage(stage, { title, subtitle, words, text, caption, figures, address }, rest) {
+export function showStage(stage, { title, subtitle, words, text, changed, caption, figures, address }, rest) {
   stage.title.hidden = !title
   stage.title.replaceChildren(title, element("span", { textContent: subtitle ?? "" }))
   const [name, ...said] = (words ?? "").split("\n\n") // of a lesson's step
   stage.words.replaceChildren(element("b", { textContent: name }), `\n${said.join("\n\n")}`)
   stage.words.hidden = !words
   stage.text.textContent = text ?? ""
+  stage.changed.textContent = changed ?? "" // what the model is changed by
   stage.caption.textContent = figures.length ? (caption ?? "") : ""
   stage.rest.textContent = rest
   if (address) stage.address = address
