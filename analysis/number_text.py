@@ -36,11 +36,3 @@ def error_size(value: SupportsFloat) -> str:
         return f"{value}"
     mantissa, _sign, exponent = f"{value:.0e}".partition("e")
     return "0" if value == 0 else f"{mantissa}e{int(exponent)}"
-
-
-def percent(share: SupportsFloat) -> str:
-    """A whole number of hundredths; of less than half of one, one digit, so that little does not read as nothing."""
-    share = float(share)
-    if 0 < share < 0.0001:
-        return "< 0.01"
-    return f"{100 * share:.1g}" if 0 < share < 0.005 else f"{100 * share:.0f}"

@@ -22,6 +22,7 @@ from viz.components.head_grid import head_grid as grid_component
 from viz.components.head_map import head_map as map_component
 from viz.components.token_lines import token_lines
 from viz.export import standalone_html
+from viz.share_text import share_digits
 
 Kind = Literal["map", "lines", "grid"]
 
@@ -140,7 +141,7 @@ def _summary(capture: Capture, layer: int, head: int, reading: Reading, query: i
         return name
     query, key, weight = found
     return map_component.TEXTS["summary"].format(
-        head=name, query=capture.tokens[query].text, query_index=query, value=f"{100 * weight:.0f} %",
+        head=name, query=capture.tokens[query].text, query_index=query, value=f"{share_digits(weight)} %",
         key=capture.tokens[key].text, key_index=key,
     )  # fmt: skip
 

@@ -185,11 +185,6 @@ class EncoderSaysNothing(RunnerError):
     hint = N_("Choose the decoder, or across, and a token that is written.")
 
 
-class NotOverOneText(RunnerError):
-    message = N_("Here two sides are compared piece by piece of a text that looks at itself.")
-    hint = N_("Choose what is written at itself, or of a text the encoder; or another view.")
-
-
 class OneStackOnly(RunnerError):
     message = N_("So far this is only done for models with one stack of layers; {name} is an encoder–decoder.")
     hint = N_("Other pages and views show it, Heads first of all; or choose another model here.")

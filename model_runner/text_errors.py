@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from model_runner.errors import ContextFull, SequenceTooLong
+from model_runner.errors import ContextFull, RunnerError, SequenceTooLong
 from model_runner.runner import ModelInfo
 
 N_ = str  # marks a text for Babel without translating it here
@@ -20,6 +20,11 @@ class WrittenFull(ContextFull):
         "What is written is {tokens} tokens long, and this model has {limit} positions for it: no token can follow."
     )
     hint = N_("Write less, or choose a model with a longer context.")
+
+
+class NotOverOneText(RunnerError):
+    message = N_("Here two sides are compared piece by piece of a text that looks at itself.")
+    hint = N_("Choose what is written at itself, or of a text the encoder; or another view.")
 
 
 def no_room(info: ModelInfo, tokens: int) -> ContextFull:

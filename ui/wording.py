@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from analysis.number_text import percent
 from analysis.sentences import joined
 from hosting.closed import without_paths
 from ui.i18n import _
+from viz.share_text import share_digits
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from jobs.address_reading import Unreadable
@@ -39,7 +39,7 @@ def number(value: float, unit: str) -> str:
     """A metric with its unit: a share as percent, bits, tokens; a dash where it is not defined."""
     if value != value:  # NaN
         return "–"
-    digits = percent(value) if unit == "share" else f"{round(value, 1) + 0.0:.1f}"  # + 0.0: of one token it is -0.0
+    digits = share_digits(value) if unit == "share" else f"{round(value, 1) + 0.0:.1f}"  # + 0.0: of one it is -0.0
     return with_unit(unit).format(number=digits)
 
 

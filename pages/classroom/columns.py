@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
-from analysis.number_text import percent as hundredths
 from classroom.number_groups import NumberGroups, number_groups
 from classroom.poll import Bar, Poll
 from ui.i18n import _
 from ui.wording import number
 from viz.distribution import percent
+from viz.share_text import share_digits as hundredths
 
 CLASS, MODEL = 0, 1  # colours among the theme's series
 FEW = 3  # answers with each its distance

@@ -8,7 +8,7 @@ from analysis.joined import Joined
 from analysis.sentences import joined
 from jobs.models_offered import labelled
 from model_runner import Capture
-from model_runner.errors import NotOverOneText
+from model_runner.text_errors import NotOverOneText
 from ui.i18n import _
 from ui.page import PageContext
 

@@ -11,6 +11,7 @@ from nbformat import v4
 from model_runner import CaptureRequest
 from tests.analysis.made import embedded
 from tests.browser import ROOT
+from viz.share_text import share_digits
 
 pytestmark = pytest.mark.browser
 
@@ -96,7 +97,9 @@ def test_the_map_is_painted_and_answers_to_hover(figures, weights):
     assert sorted(range(n_tokens), key=lambda key: -inks[key])[-1] == int(weights[row].argmax())
     canvas.hover(position=middle(6))
     said = figures[MAP].locator(".head-map .tip").inner_text()
-    assert said.translate({0x2068: None, 0x2069: None}) == f"·it looks {100 * float(weights[7, 6]):.0f} % at ·because"
+    assert (
+        said.translate({0x2068: None, 0x2069: None}) == f"·it looks {share_digits(float(weights[7, 6]))} % at ·because"
+    )
 
 
 def test_figures_of_one_notebook_do_not_answer_for_each_other(figures):

@@ -13,6 +13,7 @@ from model_runner.block_questions import FeedForwardUnits, LogitLens, StreamAddi
 from model_runner.expert_questions import RandomRouting
 from tests.ui.driving import html, open_app, payload, payloads, send, sentences, tell
 from ui.address import DEFAULT_TEXT
+from viz.share_text import share_digits
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -143,7 +144,7 @@ def test_the_units_of_the_chosen_layer_are_told():
     units = runner().submit(FeedForwardUnits(REQUEST, 7, 7)).result()
     page = html(app)
     assert float(units.active[7, 7]) == pytest.approx(float((units.before > 0).double().mean()))
-    assert f"688 units · {100 * float(units.active[7, 7]):.0f} % of them are active" in page
+    assert f"688 units · {share_digits(float(units.active[7, 7]))} % of them are active" in page
     assert "(the activation reads more than 0)" in page
     for unit, tokens in zip(units.top.tolist(), units.promoted.tolist(), strict=True):
         assert f"<th>{unit}</th>" in page

@@ -24,6 +24,7 @@ from tests.pages.expected import capture, runner
 from tests.ui.driving import html, open_app, payloads, send, sentences
 from ui.address import DEFAULT_TEXT
 from ui.page import PageContext
+from viz.share_text import share_digits
 
 PAGE = "pages/compare/page.py"
 BOOK = "The dog chased the book because it"
@@ -49,7 +50,7 @@ def test_a_first_visit_compares_the_open_head_with_the_one_that_looks_at_the_tok
     assert app.selectbox(key="compare.head").value == "L3H7"
     page = html(app)
     elsewhere = np.nansum(np.abs(one - two), axis=1).mean() / 2
-    assert f"{100 * elsewhere:.0f} % of attention elsewhere" in page
+    assert f"{share_digits(float(elsewhere))} % of attention elsewhere" in page
     assert "A: <span class='atlas-q'><bdi>·it</bdi> (7)</span> looks most at" in page
     assert "compare.head" not in app.query_params
 
@@ -119,7 +120,7 @@ def test_two_tokenizers_are_compared_on_common_pieces(folder_of):
     same(np.nansum(maps(app)[1][1], axis=1), np.ones(len(view.second.labels)))
     for name, one in (("A", view.first), ("B", view.second)):
         keys = one.values[-1]
-        label, share = one.labels[int(np.nanargmax(keys))], f"{100 * np.nanmax(keys):.0f} %"
+        label, share = one.labels[int(np.nanargmax(keys))], f"{share_digits(float(np.nanmax(keys)))} %"
         assert re.search(
             rf"{name}: <span[^>]*><bdi>·dog</bdi> \([\d–]+\)</span> looks most at .*?{label}.*?{share}", html(app)
         )

@@ -31,6 +31,7 @@ from tests.pages.patch_driving import (
 )
 from tests.ui.driving import html, open_app, payload, send, sentences
 from ui.address import DEFAULT_TEXT
+from viz.share_text import share_digits
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -98,7 +99,7 @@ def test_the_selected_cells_numbers_add_up():
     page = html(app).replace("−", "-")
     for number in (plain, plain + change, other, change):
         assert f"{number:+.3f}" in page
-    assert f"{100 * change / (other - plain):.0f} %" in page
+    assert f"{share_digits(float(change / (other - plain)))} %" in page
     assert payload(app, "layer_head_map")[0]["open"] == [4, 6]
 
 

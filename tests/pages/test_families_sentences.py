@@ -15,6 +15,7 @@ from tests.pages.test_families import capture, opened
 from tests.ui.driving import html, payload
 from tests.ui.taken import offers, ran
 from viz.distribution import percent
+from viz.share_text import share_digits
 
 A, B = "The dog ran home.", "It was [MASK]."
 pytestmark = pytest.mark.table
@@ -48,7 +49,9 @@ def test_of_two_sentences_the_map_the_shares_and_the_guess_are_those_that_transf
     assert np.isnan(values[others]).all()
     page = html(app)
     aa, ab, ba, bb = (
-        f"{100 * weights[types == one][:, types == other].sum(1).mean():.0f} %" for one in (0, 1) for other in (0, 1)
+        f"{share_digits(float(weights[types == one][:, types == other].sum(1).mean()))} %"
+        for one in (0, 1)
+        for other in (0, 1)
     )
     assert f"Of A’s attention {aa} stays in A and {ab} goes to B; of B’s, {ba} goes to A and {bb} stays in B." in page
     assert all(one.replace("<", "&lt;") in page for one in guesses)

@@ -12,6 +12,7 @@ import torch
 from model_runner import CaptureRequest, load_runner
 from tests.pages.expected import ROUNDING, capture, masked, runner, weights
 from tests.ui.driving import html, open_app, payload, sentences, type_text
+from viz.share_text import share_digits
 
 HERE = {"layer": "3", "head": "7"}
 LAST = 7  # of the default text's eight tokens
@@ -138,7 +139,7 @@ def test_the_strip_is_coloured_by_the_metric_of_the_open_head():
     np.testing.assert_allclose(arrays["metric"][1:], np.diag(weights(), -1), atol=ROUNDING)
     assert np.isnan(arrays["metric"][0])  # the first token has none before it
     assert meta["values"][0] == ""
-    assert meta["values"][LAST] == f"previous token {100 * weights()[LAST, LAST - 1]:.0f} %"
+    assert meta["values"][LAST] == f"previous token {share_digits(float(weights()[LAST, LAST - 1]))} %"
 
 
 def test_the_lines_are_the_same_weights():
@@ -163,7 +164,7 @@ def test_the_caption_says_who_looks_at_whom():
     key = int(weights()[LAST].argmax())
     said = html(open_app(**HERE))
     assert f"<bdi>{capture().tokens[key].text}</bdi> ({key})" in said
-    assert f"<b>{100 * weights()[LAST, key]:.0f} %</b>" in said
+    assert f"<b>{share_digits(float(weights()[LAST, key]))} %</b>" in said
 
 
 # -- what its controls change -----------------------------------------------------------------------------------------
@@ -232,7 +233,7 @@ def test_without_the_first_token_each_row_adds_up_again():
     lines = payload(app, "token_lines")[1]["weights"][0]
     np.testing.assert_allclose(np.where(np.tri(len(lines), dtype=bool), lines, np.nan), expected, rtol=1e-4, atol=1e-5)
     key = int(np.nanargmax(expected[LAST]))
-    share = f"{100 * expected[LAST, key]:.0f} %"
+    share = f"{share_digits(float(expected[LAST, key]))} %"
     assert f"looks {share} at {capture().tokens[key].text} ({key})" in meta["texts"]["summary"]
     assert f"<b>{share}</b>" in html(app)  # one answer on the screen
     assert app.query_params["heads.hide_first"] == "1"

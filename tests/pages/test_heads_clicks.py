@@ -7,6 +7,7 @@ import pytest
 
 from tests.pages.expected import ROUNDING, capture, masked, weights
 from tests.ui.driving import html, open_app, payload, send, type_text
+from viz.share_text import share_digits
 
 HERE = {"layer": "3", "head": "7"}
 
@@ -41,7 +42,7 @@ def test_a_click_on_a_cell_pins_it_everywhere():
     strip = payload(app, "token_strip")[0]
     assert (strip["selected"], strip["looked_at"]) == (5, key)
     assert payload(app, "token_lines")[0]["selected"] == 5
-    assert f"<b>{100 * weights()[5, key]:.0f} %</b>" in html(app)
+    assert f"<b>{share_digits(float(weights()[5, key]))} %</b>" in html(app)
     assert app.query_params == {**HERE, "query": "5", "key": str(key)}
 
 

@@ -18,6 +18,7 @@ from tests.pages.test_masks import values_in
 from tests.pages.zoo_driving import PAGE, close, head, maps, offering, opened
 from tests.ui.driving import html, open_app, payloads, send, sentences
 from ui.address import DEFAULT_TEXT
+from viz.share_text import share_digits
 
 
 @pytest.fixture
@@ -38,8 +39,8 @@ def test_softmax_the_variant_and_their_difference_stand_beside_each_other():
     assert f"<td>{found.direction:.2f}</td>" in page
     assert f"<td>{found.entropy:.1f} bits</td>" in page
     assert f"<td>{found.rank} of 8</td>" in page
-    assert f"<td>{100 * found.elsewhere:.0f} %</td>" in page
-    assert f"+{100 * found.looks[0].more:.0f} %" in page
+    assert f"<td>{share_digits(float(found.elsewhere))} %</td>" in page
+    assert f"+{share_digits(float(found.looks[0].more))} %" in page
     assert sentences(app) == []
 
 
@@ -223,7 +224,7 @@ def test_dual_chunk_says_how_much_of_the_attention_is_in_each_part():
         ("farther back (inter)", 2),
     ):
         share = (weights * (back == part)).sum() / 8
-        assert f"{name} · {100 * share:.0f} %" in found
+        assert f"{name} · {share_digits(float(share))} %" in found
 
 
 def test_a_layer_without_softmax_is_one_sentence_in_every_view(folder_of):

@@ -11,6 +11,7 @@ from model_runner import CaptureRequest, load_runner
 from tests.pages.zoo_driving import close, head, maps, opened
 from tests.ui.driving import html
 from ui.address import DEFAULT_TEXT
+from viz.share_text import share_digits
 
 
 def test_a_latent_tells_what_it_keeps_beside_heads_and_what_it_leaves_out():
@@ -24,7 +25,7 @@ def test_a_latent_tells_what_it_keeps_beside_heads_and_what_it_leaves_out():
     assert latent.float().nbytes // 8 == 12
     sizes = torch.linalg.svdvals(layer.rows)
     share = float((sizes[3:] ** 2).sum() / (sizes**2).sum()) ** 0.5
-    assert f"{100 * share:.0f} % of their norm is left out, the singular values from 4 to 8." in html(app)
+    assert f"{share_digits(float(share))} % of their norm is left out, the singular values from 4 to 8." in html(app)
     assert "<th scope='row'>MLA</th><td>3</td><td>12</td>" in html(app)
     app = opened(variant="mla", **{"values.mla.rank": "8"})
     close(maps(app)[1], own(head()).weights)

@@ -87,7 +87,7 @@ def test_sentences_are_joined_by_a_space_but_not_after_a_full_width_mark():
         (0.623, "share", "⟦62 %⟧"),
         (1.0, "share", "⟦100 %⟧"),
         (0.0, "share", "⟦0 %⟧"),
-        (0.0051, "share", "⟦1 %⟧"),
+        (0.0051, "share", "⟦0.5 %⟧"),
         (0.0042, "share", "⟦0.4 %⟧"),
         (0.0001, "share", "⟦0.01 %⟧"),
         (0.00001, "share", "⟦< 0.01 %⟧"),

@@ -255,9 +255,7 @@ def test_a_token_that_is_forced_at_the_same_frame_is_said_to_those_who_listen(mo
     spoken = page.locator(".film .spoken")
     expect(spoken).to_contain_text("·w1")
     page.locator(".candidate").nth(1).click()
-    assert calls(page)[-1][0] == "force"
-    forced = [frame(0), frame(1, label="·sat", token=8, how="forced")]
-    answer(page, film(2, at=1, film="two", frames=forced))
+    answer(page, film(2, at=1, film="two", frames=[frame(0), frame(1, label="·sat", token=8, how="forced")]))
     expect(spoken).to_contain_text("·sat")
 
 

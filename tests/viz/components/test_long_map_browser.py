@@ -150,43 +150,6 @@ def test_the_wheel_scrolls_until_the_map_has_the_focus_and_keeps_the_cell_under_
     assert k0 <= STRONG[1] < k1
 
 
-def test_where_the_view_rests_is_what_the_address_shows(opened: Any) -> None:
-    page = opened(selected=None)
-    for _ in range(9):
-        canvas(page).press("+")
-    page.mouse.move(*cell(page, 300, 300))
-    page.mouse.down()
-    page.mouse.move(*(place + 37 for place in cell(page, 300, 300)), steps=3)
-    page.mouse.up()
-    before = view(page)
-    window = told(page)[-1]
-    assert view(page) == tuple(window)
-    assert view(page) == pytest.approx(before, abs=1)  # less than a token further
-
-
-@pytest.mark.parametrize("looks_at", [None, (STRONG[0], STRONG[1])])
-def test_a_look_of_the_list_that_is_pinned_is_marked_in_a_copied_address_too(opened: Any, looks_at: Any) -> None:
-    looks = json.dumps([
-        {"query": STRONG[0], "key": STRONG[1], "weight": 1.0}, {"query": 500, "key": 20, "weight": 0.5},
-    ]).encode()  # fmt: skip
-    page = opened(selected=looks_at, looks=looks)
-    rows = page.locator(".long-map .looks button")
-    rows.first.wait_for()
-    if looks_at is None:
-        assert page.locator(".looks [aria-current]").count() == 0
-        rows.first.click()
-    settle(page)
-    assert [row.get_attribute("aria-current") for row in rows.all()] == ["true", None]
-    if looks_at is None:
-        shown = view(page)
-        assert told(page)[-1] == list(shown)
-        assert view(page) == shown  # a jump ends on whole tokens at once
-    page.keyboard.press("Escape")
-    canvas(page).press("Escape")
-    settle(page)
-    assert page.locator(".looks [aria-current]").count() == 0
-
-
 def test_keys_and_buttons_zoom_about_the_pinned_cell_in_and_out_and_back(opened: Any) -> None:
     page = opened(selected=STRONG)
     closer, farther, whole = (page.get_by_role("button", name=name) for name in ("zoom in", "zoom out", "whole text"))

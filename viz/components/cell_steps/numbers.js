@@ -32,7 +32,8 @@ export const subscript = (number) => [...String(number)].map((digit) => "₀₁�
 
 export const percent = (value, texts) => {
   const digits = value >= 0.9995 ? 1 : value >= 0.0995 ? 1 : value >= 0.001 ? 2 : value === 0 ? 0 : 4
-  const written = fill(texts.percent ?? "{number} %", { number: (value * 100).toFixed(digits) })
+  const edge = value >= 0.9995 && value < 1 ? "> 99.9" : value > 0 && value < 5e-7 ? "< 0.0001" : null // neither all nor nothing
+  const written = fill(texts.percent ?? "{number} %", { number: edge ?? (value * 100).toFixed(digits) })
   return written.replace(" ", "\u00a0")
 }
 

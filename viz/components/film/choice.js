@@ -93,8 +93,8 @@ function drawCandidate({ row, label, number, model, final }, reel, meta, frame, 
   if (row.title !== words) row.title = words
 }
 
-// A probability as a percentage; what is tiny is only said to be so.
-export const shareText = (p, texts) => (p > 0 && p < 1e-4 ? `< ${formatNumber(1e-4, "percent", texts)}` : formatNumber(p, "percent", texts))
+// A probability as a percentage.
+export const shareText = (p, texts) => formatNumber(p, "percent", texts)
 
 function keptText(frame, { texts, vocab }) {
   const total = wholeNumber(vocab)

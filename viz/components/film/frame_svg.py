@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from viz.color import palette, sequential
 from viz.components.film.film import Frame
+from viz.share_text import exact_digits
 from viz.svg import LIGHT, MARGIN, document, element, label, rgb, text
 
 _WIDTH, _ROW = 760, 22
@@ -56,7 +57,7 @@ def _candidate(frame: Frame, i: int, y: int, labels: Mapping[int, str], texts: M
     left, width = _BAR
     kind = "removed" if not kept else "chosen" if token == frame.token else ""
     fill = _rgb(4) if kept else _REMOVED
-    number = texts["percent"].format(number=f"{100 * final:.3g}")
+    number = texts["percent"].format(number=exact_digits(final))
     filled = (final if kept else probability) / most * width
     name = label(labels.get(token, str(token)), _LABEL_EMS)
     outline = probability / most * width
@@ -73,7 +74,7 @@ def _candidate(frame: Frame, i: int, y: int, labels: Mapping[int, str], texts: M
 def _others(frame: Frame, y: int, count: int, texts: Mapping[str, str]) -> list[str]:
     """The tokens that are not listed, which make it 100 %, and which distribution all the numbers are of."""
     left, width = _BAR
-    number = texts["percent"].format(number=f"{100 * frame.final_rest:.3g}")
+    number = texts["percent"].format(number=exact_digits(frame.final_rest))
     entropy = texts["entropy"].format(bits=f"{frame.final_entropy:.1f}")
     named = texts["after_settings"].format(bits=f"{frame.entropy:.1f}") if frame.changed else texts["own"]
     return [

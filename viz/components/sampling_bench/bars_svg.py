@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from viz.color import palette
+from viz.share_text import exact_digits
 from viz.svg import LIGHT, MARGIN, document, element, label, rgb, text
 
 _ROW, _LABEL, _NUMBERS = 22, 140, 110
@@ -109,4 +110,4 @@ def _counts(panel: Panel) -> list[int]:
 
 
 def _percent(probability: float, template: str) -> str:
-    return template.format(number=f"{100 * probability:.3g}").replace("-", "\u2212")
+    return template.format(number=exact_digits(probability))

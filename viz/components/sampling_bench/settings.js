@@ -52,6 +52,7 @@ export const benches = (state) => (state.compare ? ["a", "b"] : ["a"])
 export function chance(p, texts) {
   const percent = 100 * p
   if (p === 0) return fill(texts.percent, { number: "0" })
+  if (p >= 0.9995 && p < 1) return fill(texts.percent, { number: "> 99.9" })
   if (percent >= 0.995) return fill(texts.percent, { number: percent.toFixed(1) })
   if (percent >= 1e-4) return fill(texts.percent, { number: percent.toFixed(1 - Math.floor(Math.log10(percent))) })
   const [digit, power] = percent.toExponential(0).split("e")

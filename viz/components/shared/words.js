@@ -23,17 +23,27 @@ export const wholeNumber = (count) => GROUPED.format(count)
 export function formatNumber(value, number, texts) {
   if (!Number.isFinite(value)) return texts?.undefined ?? "–"
   if (number !== "percent") return formatPlain(value)
-  const percent = value * 100
-  const size = Math.abs(percent)
-  const digits = size >= 9.95 || size === 0 ? percent.toFixed(0) : size >= 0.05 ? percent.toFixed(1) : percent.toPrecision(1)
-  return fill(texts?.percent ?? "{number} %", { number: tidy(digits) })
+  return fill(texts?.percent ?? "{number} %", { number: shareDigits(value) })
+}
+
+// Hundredths as share_digits of viz/share_text.py writes them: what is less than all never reads as 100, and what is more
+// than nothing never as 0.
+/** @type {(share: number) => string} */
+export function shareDigits(share) {
+  const size = Math.abs(share) * 100
+  const sign = share < 0 ? "\u2212" : ""
+  if (size > 0 && size < 0.01) return `${sign}< 0.01`
+  if (size >= 99.5 && size < 100) return sign + (size < 99.95 ? size.toFixed(1) : "> 99.9")
+  if (size === 0 || size >= 9.95) return sign + size.toFixed(0)
+  return sign + (size >= 0.05 ? size.toFixed(1) : String(Number(size.toPrecision(1))))
 }
 
 // The same where there is no room for it, without its sign: whole percent, or one digit.
 /** @type {(value: number, number: string) => string} */
 export function formatShort(value, number) {
   if (number !== "percent") return formatPlain(Number(value.toPrecision(1)))
-  return value > 0 && value < 0.005 ? "<1" : tidy((100 * value).toFixed(0))
+  if (value > 0 && value < 0.005) return "<1"
+  return value >= 0.995 && value < 1 ? ">99" : tidy((100 * value).toFixed(0))
 }
 
 /** @type {(value: number) => string} */

@@ -5,7 +5,7 @@ import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, readTheme } from "../shared/theme.js"
-import { fill, formatNumber, isolate } from "../shared/words.js"
+import { fill, formatNumber, formatShort, isolate } from "../shared/words.js"
 import { curves, drawLegend, drawRows, drawTitles, layout, middle } from "./drawing.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, Row, State } from "./payload" */
@@ -148,7 +148,7 @@ function amountNode({ at, meta, colors }, row, weight, head) {
 function shortPercent(weight, compact, texts) {
   const least = compact ? 0.01 : 0.001
   if (weight > 0 && weight < least / 2) return fill(texts.percent, { number: `< ${100 * least}` })
-  return compact ? fill(texts.percent, { number: Math.round(100 * weight) }) : formatNumber(weight, "percent", texts)
+  return compact ? fill(texts.percent, { number: formatShort(weight, "percent") }) : formatNumber(weight, "percent", texts)
 }
 
 // In words: where the first head looks most from the active query, or who looks most at the active key.

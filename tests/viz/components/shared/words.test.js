@@ -1,9 +1,10 @@
 // Numbers and templates as a reader sees them.
 
 import assert from "node:assert/strict"
+import { readFileSync } from "node:fs"
 import { test } from "node:test"
 
-import { fill, formatNumber, formatPlain, formatShort, isolate } from "../../../../viz/components/shared/words.js"
+import { fill, formatNumber, formatPlain, formatShort, isolate, shareDigits } from "../../../../viz/components/shared/words.js"
 
 test("a template's names are filled in, one without a value stays as it is written", () => {
   assert.equal(fill("{query} looks {value} at {key}", { query: "·it", value: "91 %" }), "·it looks 91 % at {key}")
@@ -14,7 +15,7 @@ test("what is filled in is not a template again", () => assert.equal(fill("{a}{b
 
 test("percentages have about two digits, and never say 0 of what is something", () => {
   const said = [0, 0.00004, 0.0004, 0.0123, 0.0994, 0.0996, 1].map((value) => formatNumber(value, "percent", {}))
-  assert.deepEqual(said, ["0 %", "0.004 %", "0.04 %", "1.2 %", "9.9 %", "10 %", "100 %"])
+  assert.deepEqual(said, ["0 %", "< 0.01 %", "0.04 %", "1.2 %", "9.9 %", "10 %", "100 %"])
 })
 
 test("where there is no room little is less than one percent, not nothing", () => {
@@ -31,3 +32,12 @@ test("what is no number is said in the payload's word", () => {
 })
 
 test("a token keeps its direction to itself", () => assert.equal(isolate("שלום"), "\u2068שלום\u2069"))
+
+test("a share is written by the rule that Python has", () => {
+  const cases = JSON.parse(readFileSync(new URL("../../shares.json", import.meta.url), "utf8"))
+  assert.deepEqual(cases.map(([share]) => [share, shareDigits(share)]), cases)
+})
+
+test("where there is little room a part reads as neither all nor nothing", () => {
+  assert.deepEqual([0, 0.001, 0.5, 0.996, 1].map((share) => formatShort(share, "percent")), ["0", "<1", "50", ">99", "100"])
+})
