@@ -1,6 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
-import { pointed } from "../shared/follow.js"
+import { mayChoose, pointed, scrolledByKeys } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, readTheme } from "../shared/theme.js"
@@ -52,6 +52,7 @@ function makeCards(state) {
     const kind = meta.kinds[i]
     for (const part of ["title", "use", "who", "note"]) card[part].textContent = kind[part]
     card.button.dataset.kind = kind.name
+    card.button.disabled = !mayChoose(state)
     card.canvas.setAttribute("aria-label", countWords(state, i))
   })
 }
@@ -83,6 +84,7 @@ function draw(state) {
     paintGrid(state, card.canvas, i)
   })
   keepInSight(state)
+  scrolledByKeys(state.list, state)
   showFoot(state)
   root.dataset.selected = state.selected
   markPainted(root)
@@ -144,7 +146,7 @@ function hover(state, cell) {
 
 function onKey(state, event) {
   const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
-  if (!step || !plainKey(event)) return
+  if (!step || !plainKey(event) || !mayChoose(state)) return
   const { kinds } = state.meta
   const at = clamp(kinds.findIndex((kind) => kind.name === state.selected) + step, 0, kinds.length - 1)
   event.preventDefault()
