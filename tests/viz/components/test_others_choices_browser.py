@@ -1,4 +1,4 @@
-"""What only a run of the page draws is not chosen where a figure is followed: no mark of its own beside others' numbers."""
+"""What only a run of the page draws is not chosen where a figure is followed: no mark beside others' numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
 import { mayChoose, pointed, scrolledByKeys } from "../shared/follow.js"
-import { bringIntoView, partOf } from "../shared/in_view.js"
+import { bringIntoView, keepInLine, partOf } from "../shared/in_view.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
@@ -78,6 +78,7 @@ function makeWays(state) {
     return button
   })
   ways.replaceChildren(...state.buttons)
+  state.inSight = ""
 }
 
 /** @param {State} state */
@@ -94,19 +95,10 @@ function draw(state) {
     button.tabIndex = isChosen && mayChoose(state) ? 0 : -1
   }
   const room = state.narrow ? width : (width - 24) / 2
-  keepInSight(state)
+  keepInLine(state, state.ways, state.buttons.find((one) => Number(one.dataset.kv) === state.pooled))
   scrolledByKeys(state.ways, state)
   panels.forEach((panel, i) => drawPanel(state, panel, i === 1, room))
   refresh(state)
-}
-
-// On a narrow screen the ways stand in one line, which scrolls.
-function keepInSight(state) {
-  const { ways, buttons, pooled } = state
-  if (state.inSight === pooled) return
-  state.inSight = pooled
-  const button = buttons.find((one) => Number(one.dataset.kv) === pooled)
-  if (button) ways.scrollLeft = button.offsetLeft - ways.offsetLeft - (ways.clientWidth - button.offsetWidth) / 2
 }
 
 function refresh(state) {

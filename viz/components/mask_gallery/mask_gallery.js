@@ -1,6 +1,7 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { mayChoose, scrolledByKeys } from "../shared/follow.js"
+import { keepInLine } from "../shared/in_view.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, readTheme } from "../shared/theme.js"
@@ -78,6 +79,7 @@ function makeButtons(state) {
       return button
     })
     list.replaceChildren(...state.buttons)
+    state.inSight = ""
   }
   state.buttons.forEach((button, i) => {
     button.lastChild.textContent = meta.labels[i]
@@ -97,7 +99,7 @@ function draw(state) {
     button.setAttribute("aria-pressed", String(meta.names[i] === state.selected))
     paintSmall(state, button.firstChild, i)
   })
-  keepInSight(state)
+  keepInLine(state, state.list, state.buttons[meta.names.indexOf(state.selected)])
   scrolledByKeys(state.list, state)
   state.layout = layOut(state, width)
   paintLarge(state)
@@ -113,16 +115,6 @@ function draw(state) {
   })
   markPainted(root)
   tellShown(state)
-}
-
-// On a narrow screen the small pictures stand in one line, which scrolls.
-/** @param {State} state */
-function keepInSight(state) {
-  const { list, buttons, meta, selected } = state
-  if (state.inSight === selected) return
-  state.inSight = selected
-  const button = buttons[meta.names.indexOf(selected)]
-  if (button) list.scrollLeft = button.offsetLeft - list.offsetLeft - (list.clientWidth - button.offsetWidth) / 2
 }
 
 /** @param {State} state */
