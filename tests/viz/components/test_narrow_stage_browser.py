@@ -13,9 +13,11 @@ from tests.viz.components.following import PHONE, Room
 from tests.viz.components.test_family_masks import kinds
 from tests.viz.components.test_head_groups import groups
 from tests.viz.components.test_mask_gallery import gallery
+from tests.viz.components.test_model_stages import stages
 from viz.components.family_masks import family_masks
 from viz.components.head_groups import head_groups
 from viz.components.mask_gallery import mask_gallery
+from viz.components.model_stages import model_stages
 from viz.components.source import Source, one_module
 from viz.components.still import still
 
@@ -71,6 +73,23 @@ def test_a_box_that_stays_in_its_place_keeps_what_is_scrolled_in_it(sheet: Any):
         shown("c", "a")
         return [kept, [...stage.figures.children].map((box) => [...stage.held].find(([, held]) => held.box === box)[0])]
     }""") == [[50, 50, 50], ["c", "a"]]
+
+
+def test_no_words_of_the_block_are_cut_off(sheet: Any):
+    room = Room(sheet, model_stages.SOURCE, stages())
+    sheet.add_style_tag(content="section[data-who=phone]{width:240px}")
+    words = room.phone.locator(".row .name b, .row em")
+    words.first.evaluate("node => (node.textContent = 'attention: GQA, of four heads and their sharing')")
+    room.phone.locator(".rows .size em").first.evaluate("node => (node.textContent = 'tied: the embedding’s')")
+    room.look(PHONE)
+    cut = words.evaluate_all(
+        """all => all.filter((node) => node.clientWidth && node.scrollWidth > node.clientWidth + 1)
+            .map((node) => node.textContent)"""
+    )
+    assert cut == []
+    right = [one["x"] + one["width"] for one in (one.bounding_box() for one in words.all()) if one]
+    edge = room.phone.locator(".model-stages").bounding_box()
+    assert max(right) <= edge["x"] + edge["width"] + 1
 
 
 def test_a_wide_table_scrolls_in_its_own_box_which_keys_reach(sheet: Any):
