@@ -52,7 +52,7 @@ class View:
 
 def offer(opened: PageContext, view: View) -> None:
     """The two menus in the head of the page: the numbers as tables, and everything as files."""
-    session.slots().update(shown=view.title, of_text=view.of_text)
+    session.slots().update(of_text=view.of_text)
     show_tables(lambda: dict(view.tables()))
     show_take_away(view.opened or opened, view)
 

@@ -23,7 +23,7 @@ from ui.page import CHANGED, PLAIN
 from ui.wording import plain
 
 # of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
-SHOWN, OF_TEXT, LESSON = "shown", "of_text", "lesson"
+OF_TEXT, LESSON = "of_text", "lesson"
 POLL, FIRST = "poll", "first"  # of what is shown, where it is a question and no page, or what may be asked before it
 MOST_EDITS = 6  # that are named
 SEEN = "class_seen"  # of the session's slots: each page with its model and text that was asked about or shown
@@ -72,14 +72,14 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
-    for name in (SHOWN, OF_TEXT, LESSON, NAMED, CHANGED):
+    for name in (OF_TEXT, LESSON, NAMED, CHANGED):
         session.slots().pop(name, None)
     room.board.turn(shown)
     room.wake()  # that another page comes is told before it has drawn anything
     with suppress(StopException):
         run()
     of_text = session.slots().get(OF_TEXT, True)
-    caption = " · ".join(filter(None, [_model_name() if of_text else "", session.slots().get(SHOWN, "")]))
+    caption = _model_name() if of_text else ""  # what is shown of it says each figure's name
     asking = shown["page"] == FIRST or (room.poll is not None and room.poll.state == "open")
     link = "" if asking else address_of_page(entry.address, room.code)  # of a page that may tell the answer
     text = room.poll.question.text if shown["page"] == POLL and room.poll else session.text() if of_text else ""

@@ -140,7 +140,7 @@ def _follow_a_click(teacher: Page, phones: list[Page]) -> None:
     followed(pages, ".head-grid", "selected", "5,2", lambda: click_head(teacher, 5, 2))
     for phone in phones:
         expect(phone.locator(".figure[data-key=head_map] .head-map")).to_be_visible()
-        expect(phone.locator(".caption").last).to_contain_text("L5H2")
+        expect(phone.locator(".figure.of-head_map h3")).to_contain_text("L5H2")
         expect(phone.locator(".figure[data-key=next_token] .still .bar").first).to_be_visible()  # which is HTML there
     chip = teacher.locator(".token-strip .chip").nth(2)
     followed(pages, ".token-strip .pointed", "chip", "2", chip.hover)

@@ -8,13 +8,15 @@ import { element } from "../components/shared/dom.js"
 
 /** @typedef {{ draw: Function, html: string, sheet: CSSStyleSheet }} Part */
 
+const SHORT = 100 // characters that are surely no more than three lines of a phone, wide ones too
+
 /** @type {Map<string, Promise<Part>>} */
 const parts = new Map()
 
 /** @param {string} root */
 export function createStage(root) {
   const title = element("h2", { hidden: true }) // nothing is shown yet
-  const text = element("p", { className: "text" })
+  const text = element("div", { className: "text" })
   const changed = element("p", { className: "changed" })
   const words = element("p", { className: "words", hidden: true })
   const figures = element("div", { className: "figures" })
@@ -31,7 +33,7 @@ export function showStage(stage, { title, subtitle, words, text, changed, captio
   const [name, ...said] = (words ?? "").split("\n\n") // of a lesson's step
   stage.words.replaceChildren(element("b", { textContent: name }), `\n${said.join("\n\n")}`)
   stage.words.hidden = !words
-  stage.text.textContent = text ?? ""
+  showText(stage.text, text ?? "")
   stage.changed.textContent = changed ?? "" // what the model is changed by
   stage.caption.textContent = figures.length ? (caption ?? "") : ""
   stage.rest.textContent = rest
@@ -42,11 +44,26 @@ export function showStage(stage, { title, subtitle, words, text, changed, captio
     figure.box.remove()
     figure.done.then(() => figure.cleanup?.())
   }
-  for (const key of figures) {
-    const box = stage.held.get(key)?.box
-    if (box) stage.figures.append(box)
-  }
+  inOrder(stage.figures, figures.flatMap((key) => stage.held.get(key)?.box ?? []))
 }
+
+// A box that is where it belongs is not moved: what is scrolled in it would be at its beginning again.
+/** @type {(parent: HTMLElement, boxes: HTMLElement[]) => void} */
+function inOrder(parent, boxes) {
+  boxes.forEach((box, i) => {
+    if (parent.children[i] !== box) parent.insertBefore(box, parent.children[i] ?? null)
+  })
+}
+
+// The pictures stand first: of a long text there are three lines until it is opened, and it stays open while it is the same.
+function showText(box, text) {
+  if (box.textContent === text) return
+  const whole = element("span", { textContent: text })
+  box.replaceChildren(isLong(text) ? element("details", {}, element("summary", {}, whole)) : whole)
+}
+
+/** @type {(text: string) => boolean} */
+const isLong = (text) => text.length > SHORT || text.split("\n").length > 3
 
 // New data of a figure; `adds` to those before, or instead of them. A reader who came back has those before already.
 export function showFigure(stage, { key, title, beside, component, version, adds }, packed) {

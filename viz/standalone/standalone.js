@@ -5,5 +5,5 @@ for (const section of document.querySelectorAll("section")) {
   const parentElement = part("figure").attachShadow({ mode: "open" })
   parentElement.append(parts.content.cloneNode(true))
   const data = Uint8Array.from(atob(part("payload").textContent), (character) => character.charCodeAt(0))
-  component({ data, parentElement, follows: true, setTriggerValue: () => {} })
+  component({ data, parentElement, follows: true, alone: true, setTriggerValue: () => {} })
 }

@@ -50,10 +50,12 @@ window.look = (who) => {
   const shown = root(who)
   const copy = shown.cloneNode(true)
   delete copy.dataset.painted
-  for (const node of copy.querySelectorAll(".spoken")) node.remove()
+  for (const node of copy.querySelectorAll(".spoken, .tools, .hint")) node.remove() // said to who may choose
   for (const node of copy.querySelectorAll("[tabindex]")) node.removeAttribute("tabindex")
   for (const node of copy.querySelectorAll("canvas")) Object.assign(node.style, { cursor: "", touchAction: "" })
   for (const node of copy.querySelectorAll(".pencil")) node.removeAttribute("aria-pressed")
+  for (const node of copy.querySelectorAll("[disabled]")) node.removeAttribute("disabled")
+  copy.removeAttribute("data-follows")
   delete copy.dataset.pencil // a tool of the hand that has it
   const slides = [...shown.querySelectorAll("input")].map(({ value }) => value)
   return [...written(copy), ...slides, ...[...shown.querySelectorAll("canvas")].map((canvas) => canvas.toDataURL())]

@@ -1,6 +1,6 @@
 import { adopt, chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
-import { pictured, pointed } from "../shared/follow.js"
+import { mayChoose, pictured, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, rampColor, readTheme } from "../shared/theme.js"
@@ -107,6 +107,7 @@ function actions(state) {
   const repaint = () => later(state)
   // A drawn key is shown at once; any other comes with the next data.
   const choose = (key, delay = 0) => {
+    if (!mayChoose(state) && !state.arrays.positions.includes(key)) return
     chosen(state, "key", key)
     if (state.arrays.positions.includes(key)) state.key = key
     tell(state, "key", key, delay)
@@ -116,6 +117,7 @@ function actions(state) {
     repaint,
     choose,
     look: (query) => {
+      if (!mayChoose(state)) return
       state.query = query
       tell(state, "query", query, SEND_AFTER)
     },

@@ -1,6 +1,7 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
-import { pointed } from "../shared/follow.js"
+import { mayChoose, pointed, scrolledByKeys } from "../shared/follow.js"
+import { keepInLine } from "../shared/in_view.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, readTheme } from "../shared/theme.js"
@@ -47,11 +48,13 @@ function makeCards(state) {
   if (state.cards.length !== meta.kinds.length) {
     state.cards = meta.kinds.map((_, i) => makeCard(state, i))
     list.replaceChildren(...state.cards.map((card) => card.button))
+    state.inSight = ""
   }
   state.cards.forEach((card, i) => {
     const kind = meta.kinds[i]
     for (const part of ["title", "use", "who", "note"]) card[part].textContent = kind[part]
     card.button.dataset.kind = kind.name
+    card.button.disabled = !mayChoose(state)
     card.canvas.setAttribute("aria-label", countWords(state, i))
   })
 }
@@ -82,7 +85,8 @@ function draw(state) {
     card.button.tabIndex = isOpen ? 0 : -1
     paintGrid(state, card.canvas, i)
   })
-  keepInSight(state)
+  keepInLine(state, state.list, cards[meta.kinds.findIndex((kind) => kind.name === state.selected)]?.button)
+  scrolledByKeys(state.list, state)
   showFoot(state)
   root.dataset.selected = state.selected
   markPainted(root)
@@ -99,16 +103,6 @@ function follow(state, { of, selected, hovered }) {
   Object.assign(state, { selected, hovered })
   chosen(state, "selected", selected)
   draw(state)
-}
-
-// On a narrow screen the cards stand in one line, which scrolls.
-/** @param {State} state */
-function keepInSight(state) {
-  const { list, cards, meta, selected } = state
-  if (state.inSight === selected) return
-  state.inSight = selected
-  const card = cards[meta.kinds.findIndex((kind) => kind.name === selected)]
-  if (card) list.scrollLeft = card.button.offsetLeft - list.offsetLeft - (list.clientWidth - card.button.offsetWidth) / 2
 }
 
 /** @param {State} state */
@@ -144,7 +138,7 @@ function hover(state, cell) {
 
 function onKey(state, event) {
   const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
-  if (!step || !plainKey(event)) return
+  if (!step || !plainKey(event) || !mayChoose(state)) return
   const { kinds } = state.meta
   const at = clamp(kinds.findIndex((kind) => kind.name === state.selected) + step, 0, kinds.length - 1)
   event.preventDefault()

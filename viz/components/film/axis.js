@@ -3,13 +3,12 @@
 
 import { fitText, sizeCanvas } from "../shared/canvas.js"
 import { element } from "../shared/dom.js"
-import { clamp } from "../shared/numbers.js"
 import { paintPixels, wordOf } from "../shared/pixels.js"
 import { pointIn, sharpness } from "../shared/room.js"
 import { announcer } from "../shared/shell.js"
 import { css, mix, ramp, rampColor } from "../shared/theme.js"
-import { isolate } from "../shared/words.js"
-import { axisLayout, MASKED, place } from "./axis_layout.js"
+import { fill, isolate } from "../shared/words.js"
+import { axisLayout, MASKED, namedColumns, place } from "./axis_layout.js"
 import { drawWords } from "./axis_words.js"
 import { labelAt } from "./frames.js"
 
@@ -58,7 +57,7 @@ export function drawAxis(axis, state, theme) {
   drawBars(context, layout, frame, now, theme)
   if (layout.parts.strip) drawStrip(context, axis, layout, meta.view, frame, theme)
   for (const name of ["k", "v"]) drawCache(context, axis, layout, reel, name, now, theme)
-  drawColumnLabels(context, layout, reel, frame, now, theme)
+  drawColumnLabels(context, layout, state, frame, now, theme)
   drawNames(context, layout, meta, theme)
   context.strokeStyle = css(theme.query)
   context.lineWidth = 1.5
@@ -149,7 +148,7 @@ function drawPicture(context, canvas, [x, y, width, height], shown = canvas.widt
   context.drawImage(canvas, 0, 0, shown, canvas.height, x, y, width, height)
 }
 
-function drawColumnLabels(context, layout, reel, { row, position }, now, theme) {
+function drawColumnLabels(context, layout, { reel, meta }, { row, position }, now, theme) {
   const { parts: { bars }, left, cell, bin, slanted } = layout
   const nameOf = (column) => isolate(labelAt(reel, column * bin))
   const color = (column) => css(column === now ? theme.query : theme.text)
@@ -165,18 +164,23 @@ function drawColumnLabels(context, layout, reel, { row, position }, now, theme) 
     }
     return
   }
-  // Too narrow for all: the columns looked at most, as far as they do not touch each other.
-  const order = [...row.keys()].filter((column) => row[column] > 0.02).sort((a, b) => row[b] - row[a])
-  const taken = []
-  context.textAlign = "center"
-  for (const column of [now, ...order].slice(0, 12)) {
-    const text = fitText(context, isolate(labelAt(reel, column === now ? position : column * bin)), 90)
-    const half = context.measureText(text).width / 2 + 4
-    const x = clamp(left + (column + 0.5) * cell, left + half, layout.width - half)
-    if (taken.some(([a, b]) => x - half < b && x + half > a)) continue
-    taken.push([x - half, x + half])
+  context.textAlign = "left"
+  context.lineWidth = 1
+  for (const [column, x] of namedColumns(row, now, layout)) {
+    context.strokeStyle = css(mix(theme.background, theme.quiet, 0.6))
+    context.beginPath()
+    context.moveTo(x, bars.y - 13)
+    context.lineTo(left + (column + 0.5) * cell, bars.y + 3)
+    context.stroke()
+    const name = fitText(context, isolate(labelAt(reel, column === now ? position : column * bin)), 44)
+    const share = Number.isNaN(row[column]) ? "" : ` ${fill(meta.texts.percent, { number: (100 * row[column]).toFixed(0) })}`
+    const words = name + share
+    context.save()
+    context.translate(Math.min(x + 3, layout.width - 8), bars.y - 14)
+    context.rotate(-Math.max(SLOPE, Math.acos(Math.min(1, (layout.width - x) / context.measureText(words).width))))
     context.fillStyle = color(column)
-    context.fillText(text, x, bars.y - 8)
+    context.fillText(words, 0, 0)
+    context.restore()
   }
 }
 

@@ -3,6 +3,7 @@
 // click on a token forces it here.
 
 import { closest, element } from "../shared/dom.js"
+import { mayChoose } from "../shared/follow.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
 import { labelAt } from "./frames.js"
 
@@ -32,7 +33,8 @@ function candidateRow() {
   return { row, label, number, model, final }
 }
 
-export function drawChoice(choice, { reel, meta, at }) {
+export function drawChoice(choice, state) {
+  const { reel, meta, at } = state
   const { texts } = meta
   const frame = reel.frames[at]
   drawHeading(choice.heading, reel, frame, at, texts)
@@ -41,19 +43,19 @@ export function drawChoice(choice, { reel, meta, at }) {
     choice.rows.push(candidateRow())
     choice.list.append(choice.rows.at(-1).row)
   }
+  const open = mayChoose(state) && meta.alive && meta.limit > 0
   const most = Math.max(...frame.probabilities, ...frame.finals, 1e-9)
   const cut = frame.kept.indexOf(false)
   const clean = cut > 0 && !frame.kept.slice(cut).includes(true)
   choice.rows.forEach((parts, i) => {
     parts.row.hidden = i >= count
-    if (i < count) drawCandidate(parts, reel, meta, frame, i, { most, cut: clean && i === cut })
+    if (i < count) drawCandidate(parts, reel, meta, frame, i, { most, cut: clean && i === cut, open })
   })
   choice.rest.textContent = fill(texts.others, { count: wholeNumber(meta.vocab - count) })
   choice.rest.dataset.share = shareText(frame.finalRest, texts)
   const own = frame.entropy.toFixed(1)
   choice.named.textContent = frame.changed ? fill(texts.after_settings, { bits: own }) : texts.own
   choice.kept.textContent = keptText(frame, meta)
-  const open = meta.alive && meta.limit > 0
   choice.hint.textContent = open ? (at === 0 ? texts.force_next : texts.force) : ""
 }
 
@@ -72,7 +74,7 @@ function drawHeading(heading, reel, frame, at, texts) {
   heading.replaceChildren(label, element("span", { textContent: words.join(" · "), title: before }))
 }
 
-function drawCandidate({ row, label, number, model, final }, reel, meta, frame, i, { most, cut }) {
+function drawCandidate({ row, label, number, model, final }, reel, meta, frame, i, { most, cut, open }) {
   const { texts } = meta
   const [token, probability, drawnWith, kept] = [frame.tokens[i], frame.probabilities[i], frame.finals[i], frame.kept[i]]
   const name = reel.labels[token] ?? String(token)
@@ -86,7 +88,7 @@ function drawCandidate({ row, label, number, model, final }, reel, meta, frame, 
   row.classList.toggle("chosen", token === frame.token)
   row.classList.toggle("cut", cut)
   row.dataset.cut = cut ? texts.cut : ""
-  row.disabled = !meta.alive || meta.limit === 0 || token === frame.token
+  row.disabled = !open || token === frame.token
   const template = !kept ? texts.candidate_removed : frame.changed ? texts.candidate_final : texts.candidate
   const drawnShare = shareText(drawnWith, texts)
   const words = fill(template, { label: isolate(name), probability: share, final: drawnShare })

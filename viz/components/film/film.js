@@ -3,7 +3,7 @@
 // most about a second ahead.
 
 import { closest, element } from "../shared/dom.js"
-import { pointed } from "../shared/follow.js"
+import { mayChoose, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { markPainted, mounted, plainKey } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
@@ -120,7 +120,7 @@ const ACTIONS = {
     // At the prompt the next token is forced, at a later frame its own token is replaced.
     state.send("force", { film: state.meta.film, frame: Math.max(1, state.at), token })
   },
-  head: (state, head) => state.send("head", head),
+  head: (state, head) => mayChoose(state) && state.send("head", head),
   hover: (state) => drawAxis(state.axis, state, state.theme),
 }
 

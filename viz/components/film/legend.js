@@ -3,6 +3,7 @@
 
 import { element } from "../shared/dom.js"
 import { css } from "../shared/theme.js"
+import { mayChoose } from "../shared/follow.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
 import { labelAt } from "./frames.js"
 
@@ -16,11 +17,13 @@ function swatch(points) {
 
 const line = (className, points, words) => element("p", { className: `note ${className}` }, swatch(points), ...words.map((word) => element("span", { textContent: word })))
 
-export function drawLegend(axis, { reel, meta, at }, theme) {
-  const { texts, view, alive } = meta
+export function drawLegend(axis, state, theme) {
+  const { reel, meta, at } = state
+  const { texts, view } = meta
+  const opens = meta.alive && mayChoose(state)
   const head = `L${view.head[0]}H${view.head[1]}`
   const lines = []
-  if (view.heads.length) lines.push(line("of-heads", theme.sequential, [fill(texts.legend_heads, { head }), ...(alive ? [texts.legend_open] : [])]))
+  if (view.heads.length) lines.push(line("of-heads", theme.sequential, [fill(texts.legend_heads, { head }), ...(opens ? [texts.legend_open] : [])]))
   const [k, v] = ["k", "v"].map((name) => formatNumber(axis.most[name] ?? 0, "plain", texts))
   lines.push(line("of-cache", theme.diverging, [fill(texts.legend_cache, { head, k, v, label: isolate(reel.frames[at].label) })]))
   axis.legend.replaceChildren(...lines)

@@ -1,7 +1,7 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
-import { pointed } from "../shared/follow.js"
-import { bringIntoView, partOf } from "../shared/in_view.js"
+import { mayChoose, pointed, scrolledByKeys } from "../shared/follow.js"
+import { bringIntoView, keepInLine, partOf } from "../shared/in_view.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
@@ -59,7 +59,7 @@ function receive(state, { meta }) {
 /** @param {State} state */
 function makeWays(state) {
   const { meta, ways } = state
-  const made = JSON.stringify([meta.n_heads, meta.own, meta.ways, meta.possible, meta.texts.this_model])
+  const made = JSON.stringify([mayChoose(state), meta.n_heads, meta.own, meta.ways, meta.possible, meta.texts.this_model])
   if (state.made === made) return
   state.made = made
   ways.setAttribute("aria-label", meta.texts.ways)
@@ -68,14 +68,17 @@ function makeWays(state) {
     const name = element("b", { textContent: `${way.name} · ${way.kv_heads}` })
     const note = element("span", { textContent: [own ? meta.texts.this_model : "", way.note].filter(Boolean).join(" · ") })
     const button = element("button", { type: "button", role: "radio", "data-kv": way.kv_heads }, smallPicture(state, way.kv_heads), name, note)
+    button.disabled = !mayChoose(state)
     if (!meta.possible.includes(way.kv_heads)) {
       button.disabled = true
+      button.classList.add("impossible")
       button.title = fill(meta.texts.too_many, { own: meta.own })
     }
     button.addEventListener("click", () => pool(state, way.kv_heads))
     return button
   })
   ways.replaceChildren(...state.buttons)
+  state.inSight = ""
 }
 
 /** @param {State} state */
@@ -89,21 +92,13 @@ function draw(state) {
   for (const button of state.buttons) {
     const isChosen = Number(button.dataset.kv) === state.pooled
     button.setAttribute("aria-checked", String(isChosen))
-    button.tabIndex = isChosen ? 0 : -1
+    button.tabIndex = isChosen && mayChoose(state) ? 0 : -1
   }
   const room = state.narrow ? width : (width - 24) / 2
-  keepInSight(state)
+  keepInLine(state, state.ways, state.buttons.find((one) => Number(one.dataset.kv) === state.pooled))
+  scrolledByKeys(state.ways, state)
   panels.forEach((panel, i) => drawPanel(state, panel, i === 1, room))
   refresh(state)
-}
-
-// On a narrow screen the ways stand in one line, which scrolls.
-function keepInSight(state) {
-  const { ways, buttons, pooled } = state
-  if (state.inSight === pooled) return
-  state.inSight = pooled
-  const button = buttons.find((one) => Number(one.dataset.kv) === pooled)
-  if (button) ways.scrollLeft = button.offsetLeft - ways.offsetLeft - (ways.clientWidth - button.offsetWidth) / 2
 }
 
 function refresh(state) {
@@ -168,12 +163,16 @@ function listen(state, panel) {
   picture.addEventListener("pointerleave", () => hover(null))
   picture.addEventListener("click", (event) => {
     const node = under(event)
-    if (node) open(state, headOf(node), 0)
+    if (!mayChoose(state)) hover(node && headOf(node)) // a finger has no other way to look
+    else if (node) open(state, headOf(node), 0)
   })
   picture.addEventListener("keydown", (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key]
     if (!plainKey(event)) return
-    if (step) {
+    if (!mayChoose(state) && event.key !== "Escape") {
+      if (!step) return
+      hover(clamp((state.hovered ?? state.head) + step, 0, state.meta.n_heads - 1))
+    } else if (step) {
       const head = clamp(state.head + step, 0, state.meta.n_heads - 1)
       if (head !== state.head) open(state, head, 150) // a held key asks the host once, when it rests
     } else if (event.key === "Enter") open(state, state.head, 0)
@@ -185,7 +184,7 @@ function listen(state, panel) {
 
 function onWayKey(state, event) {
   const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key]
-  if (!step || !plainKey(event)) return
+  if (!step || !plainKey(event) || !mayChoose(state)) return
   const enabled = state.buttons.filter((button) => !button.disabled)
   const next = enabled[enabled.findIndex((button) => Number(button.dataset.kv) === state.pooled) + step]
   event.preventDefault()

@@ -3,6 +3,7 @@
 
 import { focusedBeside } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
+import { mayChoose } from "../shared/follow.js"
 import { pointIn } from "../shared/room.js"
 import { plainKey } from "../shared/shell.js"
 import { keyAt, pixelOf, queryAt } from "./layout.js"
@@ -132,7 +133,8 @@ function onKey(state, act, event) {
 // From the pinned cell one pixel on; without a pin, the last query in view and the key it looks at most.
 /** @param {State} state */
 function movedPin(state, [down, right]) {
-  const { meta, selected } = state
+  const { meta } = state
+  const selected = mayChoose(state) ? state.selected : (state.hovered ?? state.selected)
   if (!selected) return strongest(state, Math.min(Math.ceil(state.view.q1), meta.window[1]) - 1)
   if (selected[1] === null && right) return strongest(state, selected[0])
   const [query, key] = selected

@@ -1,6 +1,6 @@
 import { chosen, forget, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
-import { pointed } from "../shared/follow.js"
+import { mayChoose, pointed } from "../shared/follow.js"
 import { GIVEN } from "../shared/given.js"
 import { unpack } from "../shared/packing.js"
 import { announcer, mounted, tell } from "../shared/shell.js"
@@ -157,6 +157,7 @@ function actions(state) {
       later()
     },
     pin(cell, wait) {
+      if (!mayChoose(state)) return act.hover(cell && cell[1] !== null ? cell : null) // a finger has no other way to look
       state.selected = cell
       chosen(state, "selected", cell)
       tell(state, state.meta.press && !wait ? "press" : "cell", cell, wait)

@@ -1,6 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
-import { pointed } from "../shared/follow.js"
+import { mayChoose, pointed } from "../shared/follow.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
 import { ramp, readTheme } from "../shared/theme.js"
 import { wordOf } from "../shared/pixels.js"
@@ -156,6 +156,7 @@ function actions(state) {
       later(state, () => arrange(state))
     },
     pin(cell, wait = 0) {
+      if (!mayChoose(state)) return act.hover(cell && cell[1] !== null ? cell : null) // a finger has no other way to look
       state.selected = cell
       chosen(state, "selected", cell)
       tell(state, "cell", cell, wait)
@@ -189,7 +190,8 @@ function actions(state) {
       act.pin([query, key])
     },
     step([down, right]) {
-      const { view, meta, selected } = state
+      const { view, meta } = state
+      const selected = mayChoose(state) ? state.selected : (state.hovered ?? state.selected)
       const size = sizeOf(state)
       if (!selected) return act.look(panned(view, size, (down * (view.q1 - view.q0)) / 8, (right * (view.k1 - view.k0)) / 8))
       const clipped = (at) => Math.min(meta.tokens - 1, Math.max(0, at))

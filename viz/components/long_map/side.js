@@ -2,6 +2,7 @@
 
 import { ask } from "../shared/desk.js"
 import { element } from "../shared/dom.js"
+import { mayChoose } from "../shared/follow.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
 import { AGAIN } from "./tiles.js"
 
@@ -86,6 +87,6 @@ export function showReading(state) {
     const place = element("span", { className: "place", textContent: `${meta.texts[`axis_${name}`]} · ${wholeNumber(token)}` })
     return element("p", { className: name }, place, `… ${written(token - BESIDE, token)}`, label, `${written(token + 1, token + 1 + BESIDE)} …`)
   }
-  const shown = cell ? [line("query", cell[0]), line("key", cell[1])] : [element("p", { className: "quiet", textContent: meta.texts.hint })]
+  const shown = cell ? [line("query", cell[0]), line("key", cell[1])] : [element("p", { className: "quiet", textContent: mayChoose(state) ? meta.texts.hint : "" })]
   parts.reading.replaceChildren(...shown)
 }

@@ -1,5 +1,7 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
+import { mayChoose, scrolledByKeys } from "../shared/follow.js"
+import { keepInLine } from "../shared/in_view.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, readTheme } from "../shared/theme.js"
@@ -56,7 +58,7 @@ function receive(state, { meta, arrays }) {
   state.given = new Set(meta.given)
   if (before !== state.selected || state.region) halt(state)
   if (state.hovered && Math.max(...state.hovered) >= state.n) state.hovered = null
-  if (state.region) state.pencilOn = false
+  if (state.region || !mayChoose(state)) state.pencilOn = false
   makeButtons(state)
   const { texts } = meta
   state.list.setAttribute("aria-label", texts.patterns)
@@ -77,10 +79,12 @@ function makeButtons(state) {
       return button
     })
     list.replaceChildren(...state.buttons)
+    state.inSight = ""
   }
   state.buttons.forEach((button, i) => {
     button.lastChild.textContent = meta.labels[i]
     button.dataset.name = meta.names[i]
+    button.disabled = !mayChoose(state)
   })
 }
 
@@ -95,7 +99,8 @@ function draw(state) {
     button.setAttribute("aria-pressed", String(meta.names[i] === state.selected))
     paintSmall(state, button.firstChild, i)
   })
-  keepInSight(state)
+  keepInLine(state, state.list, state.buttons[meta.names.indexOf(state.selected)])
+  scrolledByKeys(state.list, state)
   state.layout = layOut(state, width)
   paintLarge(state)
   showControls(state)
@@ -112,22 +117,12 @@ function draw(state) {
   tellShown(state)
 }
 
-// On a narrow screen the small pictures stand in one line, which scrolls.
-/** @param {State} state */
-function keepInSight(state) {
-  const { list, buttons, meta, selected } = state
-  if (state.inSight === selected) return
-  state.inSight = selected
-  const button = buttons[meta.names.indexOf(selected)]
-  if (button) list.scrollLeft = button.offsetLeft - list.offsetLeft - (list.clientWidth - button.offsetWidth) / 2
-}
-
 /** @param {State} state */
 function showControls(state) {
   const { meta, region } = state
   const { texts } = meta
   state.reach.hidden = Boolean(region) || meta.n_layers < 2
-  state.tools.hidden = Boolean(region)
+  state.tools.hidden = Boolean(region) || !mayChoose(state)
   state.range.value = String(state.shown)
   state.shownWords.textContent = state.shown === 1 ? texts.layer : fill(texts.layers, { layers: state.shown })
   state.range.setAttribute("aria-valuetext", state.shownWords.textContent)
@@ -137,7 +132,7 @@ function showControls(state) {
   state.pencil.setAttribute("aria-pressed", String(state.pencilOn))
   state.clear.hidden = state.hidden.size === 0
   state.canvas.style.touchAction = state.pencilOn ? "none" : "pan-x pan-y"
-  state.canvas.style.cursor = state.pencilOn ? "crosshair" : "pointer"
+  state.canvas.style.cursor = state.pencilOn ? "crosshair" : mayChoose(state) ? "pointer" : ""
 }
 
 function showLegend(state) {
@@ -237,7 +232,8 @@ function listen(state) {
   canvas.addEventListener("pointerleave", () => state.stroke || hover(null))
   canvas.addEventListener("click", (event) => {
     const cell = cellAt(state, event)
-    if (cell && !state.pencilOn) pin(state, cell[0])
+    if (!mayChoose(state)) hover(cell) // a finger has no other way to look
+    else if (cell && !state.pencilOn) pin(state, cell[0])
   })
   canvas.addEventListener("keydown", (event) => {
     const moves = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }
@@ -246,7 +242,7 @@ function listen(state) {
     if (event.key in moves) hover(at.map((place, axis) => clamp(place + moves[event.key][axis], 0, state.n - 1)))
     else if (event.key === "Escape") hover(null)
     else if (event.key === "Enter" && state.pencilOn) toggle(state, at)
-    else if (event.key === "Enter") pin(state, at[0])
+    else if (event.key === "Enter" && mayChoose(state)) pin(state, at[0])
     else return
     event.preventDefault()
   })

@@ -1,6 +1,6 @@
 import { sizeCanvas } from "../shared/canvas.js"
 import { closest, element, focusedBeside } from "../shared/dom.js"
-import { pointed } from "../shared/follow.js"
+import { mayChoose, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { pointIn } from "../shared/room.js"
 import { markPainted, mounted, tell } from "../shared/shell.js"
@@ -44,7 +44,7 @@ function receive(state, { meta, arrays }) {
   head.append(...meta.columns.map((words, i) => element("span", { className: ["name", "shapes", "size", "vector"][i], textContent: words })))
   const rows = meta.rows.map((row, i) => rowNode(state, row, i))
   const list = element("div", { className: "rows", role: "group", "aria-label": meta.texts.label }, ...rows)
-  if (meta.rows.every((row) => row.block === null)) list.tabIndex = 0 // it may scroll, and nothing in it has the keyboard
+  if (!mayChoose(state) || meta.rows.every((row) => row.block === null)) list.tabIndex = 0 // it may scroll, and nothing in it has the keyboard
   list.style.setProperty("--most", `${meta.max_height}px`)
   state.list = list
   list.addEventListener("scroll", () => showLooked(state), { passive: true }) // the strip goes on, its mark goes with it
@@ -77,6 +77,7 @@ function rowNode(state, row, i) {
   if (row.block !== null) {
     node.dataset.block = String(row.block)
     node.setAttribute("type", "button")
+    node.toggleAttribute("disabled", !mayChoose(state))
     node.setAttribute("aria-expanded", String(row.open))
   }
   return node

@@ -25,3 +25,17 @@ export function pictured(state, of, choices) {
   state.pictured = of.join()
   if (state.follows && before !== state.pictured) for (const name of choices) forget(state, name)
 }
+
+// Whether who reads this may choose what only a run of the page draws: another head, another way, a cell that is hidden.
+// Who follows looks closer and plays; a mark of their own choice would stand beside the picture of somebody else's. A figure
+// alone in a file is its reader's own.
+/** @type {(state: { chooses: boolean }) => boolean} */
+export const mayChoose = ({ chooses }) => chooses
+
+// A box of choices that may be more than it shows: where none of them has the keyboard, the box has, to scroll it.
+/** @type {(box: HTMLElement, state: { chooses: boolean }) => void} */
+export function scrolledByKeys(box, state) {
+  const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight
+  if (scrolls && !mayChoose(state)) box.tabIndex = 0
+  else box.removeAttribute("tabindex")
+}

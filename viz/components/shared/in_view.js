@@ -15,3 +15,12 @@ export function bringIntoView(part) {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches
   part.scrollIntoView({ block: "start", behavior: still ? "instant" : "smooth" })
 }
+
+// On a narrow screen choices stand in one line, which scrolls: to the chosen one, once for each and for each line made.
+/** @type {(state: any, line: HTMLElement, one: HTMLElement | undefined) => void} */
+export function keepInLine(state, line, one) {
+  const place = one ? [one.offsetLeft, one.offsetWidth, line.clientWidth, line.scrollWidth].join() : ""
+  if (state.inSight === place) return
+  state.inSight = place
+  if (one) line.scrollLeft = one.offsetLeft - line.offsetLeft - (line.clientWidth - one.offsetWidth) / 2
+}

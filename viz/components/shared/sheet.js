@@ -6,7 +6,7 @@
 
 import { chosen } from "./choice.js"
 import { element } from "./dom.js"
-import { pointed } from "./follow.js"
+import { mayChoose, pointed } from "./follow.js"
 import { bringIntoView, partOf } from "./in_view.js"
 import { inRoom, pointIn } from "./room.js"
 import { plainKey, tell } from "./shell.js"
@@ -54,7 +54,7 @@ export function listenToCells(state, cells) {
   const hover = (found) => {
     if (String(found) === String(state.hovered)) return
     state.hovered = found
-    canvas.style.cursor = found ? "pointer" : "default"
+    canvas.style.cursor = found && mayChoose(state) ? "pointer" : "default"
     if (found) state.announce(cells.describe(state, found))
     cells.refresh(state)
     tellPointed(state, cells)
@@ -63,7 +63,8 @@ export function listenToCells(state, cells) {
   canvas.addEventListener("pointerleave", () => hover(null))
   canvas.addEventListener("click", (event) => {
     const found = under(event)
-    if (found) choose(state, cells, found, 0)
+    if (!mayChoose(state)) hover(found) // a finger has no other way to look
+    else if (found) choose(state, cells, found, 0)
   })
   canvas.addEventListener("keydown", (event) => onKey(state, cells, event))
   scroller.addEventListener("scroll", () => cells.refresh(state), { passive: true })
@@ -74,6 +75,7 @@ function onKey(state, cells, event) {
   if (!plainKey(event)) return
   const step = STEPS[event.key]
   const now = state[cells.choice]
+  if (event.key !== "Escape" && !mayChoose(state)) return
   if (event.key === "Enter" && now) choose(state, cells, now, 0)
   else if (event.key === "Escape") {
     state.hovered = null

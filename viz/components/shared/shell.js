@@ -22,6 +22,8 @@ export function mounted(host, selector, component) {
   const state = (root.atlas ??= begun(root, component))
   const call = () => {
     state.follows = Boolean(host.follows)
+    state.chooses = !host.follows || Boolean(host.alone)
+    root.toggleAttribute("data-follows", !state.chooses)
     state.pointed = "" // who follows forgets with new data what was pointed at in those before
     state.send = (name, value) => post(state.outbox, host, name, value)
     state.again = () => {

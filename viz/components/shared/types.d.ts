@@ -52,6 +52,8 @@ export interface Host {
   setTriggerValue: (name: "told", value: Told) => void
   /** This page shows what a teacher's page shows, or a file what a page showed: nobody answers what is told. */
   follows?: boolean
+  /** The figure stands in a file, where nobody else chooses. */
+  alone?: boolean
 }
 
 /** What a component tells: of all it told lately, the newest last, so that the host misses none of it. */
@@ -78,6 +80,8 @@ export interface Life {
   dispose: () => void
   follow: (at: any) => void
   follows: boolean
+  /** see mayChoose in follow.js */
+  chooses: boolean
   /** The host's last calls, the one that is drawn last; each draws its data again. */
   calls: (() => void)[]
   [part: string]: any

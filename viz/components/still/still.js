@@ -30,6 +30,7 @@ function end({ root, sheet }) {
 function receive(state, { meta }) {
   state.sheet.replaceSync(meta.css)
   state.root.replaceChildren(...meta.nodes.map(made))
+  for (const table of state.root.querySelectorAll("table")) boxed(table)
 }
 
 // A page that takes no style out of HTML takes it from a script.
@@ -42,10 +43,22 @@ function made(still) {
   return node
 }
 
+// A table scrolls in a box of its own: what is said above and below it stays whole in sight.
+function boxed(table) {
+  if (table.closest(".atlas-wide")) return
+  const box = element("div", { className: "atlas-wide" })
+  table.replaceWith(box)
+  box.append(table)
+}
+
 /** @param {State} state */
 function draw({ root }) {
   readTheme(root)
-  if (root.scrollWidth > root.clientWidth) root.tabIndex = 0 // who has keys alone scrolls it by them
-  else root.removeAttribute("tabindex")
+  for (const box of /** @type {HTMLElement[]} */ ([root, ...root.querySelectorAll(".atlas-wide")])) {
+    const scrolls = box.scrollWidth > box.clientWidth
+    box.classList.toggle("scrolls", scrolls)
+    if (scrolls) box.tabIndex = 0 // who has keys alone scrolls it by them
+    else box.removeAttribute("tabindex")
+  }
   markPainted(root)
 }

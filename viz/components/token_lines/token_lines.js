@@ -1,6 +1,6 @@
 import { chosen, forget, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
-import { pointed } from "../shared/follow.js"
+import { mayChoose, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
@@ -190,10 +190,19 @@ function onPointer(state, event) {
 /** @param {State} state */
 function onClick(state, event) {
   const row = rowOf(event)
+  if (!mayChoose(state)) return hold(state, row)
   if (row?.side === "query") return pin(state, row.row + state.meta.query_offset)
   state.held = row && event.pointerType !== "mouse" && !(state.held?.row === row.row) ? row : null
   if (row) pinKey(state, row.row + state.meta.key_offset)
   else paintActive(state)
+}
+
+// Who may choose nothing looks into what is tapped, once more to look no longer.
+/** @type {(state: State, row: Row | null) => void} */
+function hold(state, row) {
+  const again = row?.side === state.held?.side && row?.row === state.held?.row
+  Object.assign(state, { held: again ? null : row, hover: null })
+  paintActive(state)
 }
 
 // A second pin of the same key releases it. What the query is goes with it: that may not have been told so far.
@@ -234,8 +243,11 @@ function onKey(state, event) {
   if (event.key in moves) {
     const row = moves[event.key]()
     Object.assign(state, { hover: row, held: null, reveal: true })
-    if (row.side === "query" && event.key !== "ArrowLeft") pin(state, row.row + meta.query_offset, { toggle: false, delay: SEND_AFTER })
+    if (mayChoose(state) && row.side === "query" && event.key !== "ArrowLeft") pin(state, row.row + meta.query_offset, { toggle: false, delay: SEND_AFTER })
     else paintActive(state)
+  } else if (!mayChoose(state)) {
+    if (event.key !== "Escape") return
+    setHover(state, null)
   } else if (event.key === "Enter" || event.key === " ") {
     if (here.side === "key") pinKey(state, here.row + meta.key_offset, { toggle: false })
     else if (here.row >= 0) pin(state, here.row + meta.query_offset, { toggle: false })

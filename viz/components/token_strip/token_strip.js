@@ -1,6 +1,6 @@
 import { chosen, forget, reconcile } from "../shared/choice.js"
 import { closest, element, focusedBeside } from "../shared/dom.js"
-import { pointed } from "../shared/follow.js"
+import { mayChoose, pointed, scrolledByKeys } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, inkOn, rampColor, readTheme } from "../shared/theme.js"
@@ -98,6 +98,7 @@ function draw(state) {
   root.dataset.selected = state.selected === null ? "" : String(state.selected)
   root.dataset.lookedAt = meta.looked_at === null ? "" : String(meta.looked_at)
   if (state.reveal) reveal(state, pinned)
+  scrolledByKeys(state.box, state)
   state.reveal = false
   markPainted(root)
   showHovered(state)
@@ -174,6 +175,7 @@ function style(state, theme, node, chip, { pinned, looked, current }) {
   node.classList.toggle("looked-at", chip === looked)
   node.setAttribute("aria-selected", String(chip === pinned))
   node.tabIndex = chip === current ? 0 : -1
+  node.disabled = !mayChoose(state)
   const words = describe(state, chip)
   if (node.title !== words) node.title = words // what is written in the chip is its name, this its description
 }
@@ -203,6 +205,7 @@ function reveal({ box }, chip) {
 // ---- choosing -------------------------------------------------------------------------------------------------------
 
 function choose(state, position, { delay = 0 } = {}) {
+  if (!mayChoose(state)) return
   Object.assign(state, { selected: position, inSight: true, reveal: true })
   chosen(state, "selected", position)
   draw(state)
@@ -252,6 +255,7 @@ function focusChip(state, chip) {
 }
 
 function onKey(state, event) {
+  if (!mayChoose(state)) return
   const chip = Number(event.target.dataset?.chip)
   if (event.key === "Escape") {
     event.preventDefault()

@@ -1,6 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { closest, element, svg } from "../shared/dom.js"
-import { pointed } from "../shared/follow.js"
+import { mayChoose, pointed } from "../shared/follow.js"
 import { bringIntoView, partOf } from "../shared/in_view.js"
 import { inRoom } from "../shared/room.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
@@ -181,6 +181,7 @@ function onClick(state, event) {
     expandAround(state, state.byId.get(more.dataset.hides))
     draw(state)
   } else if (node) {
+    if (!mayChoose(state)) return setHover(state, node) // a finger has no other way to look
     Object.assign(state, { focused: null, hover: null, clicked: String(pointOf(event)) })
     open(state, node)
   }
@@ -205,7 +206,7 @@ function onKey(state, event) {
     End: () => runFrom(here).at(-1),
   }
   if (event.key in moves) setFocus(state, moves[event.key]())
-  else if (event.key === "Enter" || event.key === " ") open(state, here)
+  else if ((event.key === "Enter" || event.key === " ") && mayChoose(state)) open(state, here)
   else if (event.key === "Escape") setFocus(state, null)
   else return
   event.preventDefault()
