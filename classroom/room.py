@@ -40,6 +40,7 @@ class Room:
         self.asks_first = False  # a page waits for a question, or for its teacher to show it
         self.poll: Poll | None = None
         self.past: list[Poll] = []
+        self._saved = 0  # of the past ones
         self._now = now
         self._lock = threading.RLock()
         self._students: set[Present] = set()
@@ -130,6 +131,19 @@ class Room:
         with self._lock:
             self.poll = None
         self._tell_poll()
+
+    def save(self, count: int) -> None:
+        """The results of the first so many questions were saved as a file."""
+        with self._lock:
+            self._saved = max(self._saved, count)
+
+    @property
+    def unsaved(self) -> int:
+        """How many questions have answers that are in no file: also the one that is not revealed yet."""
+        with self._lock:
+            poll = self.poll
+            waits = poll is not None and poll.state == "open" and any(poll.votes)
+            return sum(any(one.votes) for one in self.past[self._saved :]) + waits
 
     def vote(self, who: str, vote: Vote) -> tuple[str, str]:
         """Count an answer; its value and label. Raises Refused."""

@@ -12,7 +12,7 @@ from classroom.frames import Refused
 from classroom.poll import Poll
 from classroom.qr import qr_picture
 from classroom.room import Room
-from pages.classroom import sidebar
+from pages.classroom import ending, sidebar
 from pages.classroom.columns import Column, columns_of
 from pages.classroom.links import join_link, only_here
 from ui import session
@@ -92,7 +92,7 @@ def _show_answers(room: Room, poll: Poll) -> None:
             _show_bars("poll_model" if place == len(columns) - 1 else f"poll_vote_{place}", shown)
     with st.container(key="poll_actions", horizontal=True, gap="small"):
         st.button(_("Back to the page"), key="drop_poll", type="primary", on_click=room.drop)
-        sidebar.show_results(room, "results")
+        ending.show_results(room, "results")
 
 
 def _show_bars(key: str, shown: Column) -> None:

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser import Watch
 from tests.pages.test_browser_class import ask, click, click_head
 from tests.pages.test_browser_lessons import shipped, way
-from tests.pages.visiting import wait_for_rest
+from tests.pages.visiting import end_room, wait_for_rest
 from tests.visitors.held_class import SOON, Held, all_in_file, projected
 from tests.visitors.hosted import Hosted, hosted_app, opened
 from tests.visitors.phones import counted, filmed, phones_of, tap, tap_head, together, type_number, type_token
@@ -292,7 +292,7 @@ def _save_and_end(held: Held) -> None:
         click(held.teacher, "results_beside")
     all_in_file(download.value.path(), held.asked)
     held.teacher.keyboard.press("Escape")
-    held.teacher.locator(".st-key-end_room button").click()
+    end_room(held.teacher)
     for phone in held.phones:
         expect(phone.locator(".problem")).to_have_text(held.words("The teacher has ended this room."))
     held.look("ended")
