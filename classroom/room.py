@@ -163,11 +163,14 @@ class Room:
             answer = poll.votes[-1][who][0]
             return poll.round, answer, poll.question.answers.label(answer)
 
-    def complete(self, typed: str) -> list[tuple[str, str]]:
-        """Tokens that begin so, of the question that is open."""
+    def complete(self, typed: str) -> dict[str, list[tuple[str, str]]]:
+        """Tokens that begin so, of the question that is open, as ``options``; where none does, those that begin it."""
         poll = self.poll
         answers = poll.question.answers if poll is not None and poll.state == "open" else None
-        return answers.complete(typed) if isinstance(answers, Vocabulary) else []
+        if not isinstance(answers, Vocabulary):
+            return {"options": []}
+        options = answers.complete(typed)
+        return {"options": options} if options else {"options": [], "beginnings": answers.beginnings(typed)}
 
     @property
     def answered(self) -> int:

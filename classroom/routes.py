@@ -210,7 +210,7 @@ class _Talk:
                 answer, label = room.vote(one.who, frame)
                 await self._send({"kind": "voted", "round": frame.round, "answer": answer, "label": label})
             case Complete(typed) if not teacher:
-                await self._send({"kind": "completed", "typed": typed, "options": room.complete(typed)})
+                await self._send({"kind": "completed", "typed": typed, **room.complete(typed)})
             case Point(figure, at) if teacher:
                 if room.board.point(figure, at):
                     room.wake()

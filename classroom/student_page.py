@@ -38,6 +38,7 @@ TEXTS: dict[str, str] = {
     "your_answer": N_("Your answer: {answer}. You can still change it."),
     "type": N_("Type a token"),
     "no_token": N_("No token begins like this."),
+    "pieces": N_("This is no token: the model writes it in pieces. The longest tokens that begin it:"),
     "number": N_("Type a number"),
     "send": N_("Send"),
     "layer": N_("layer"),

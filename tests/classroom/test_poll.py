@@ -85,6 +85,22 @@ def test_a_token_is_completed_whatever_its_case_and_space(typed, found):
     assert [label for _, label in Vocabulary(LABELS).complete(typed)] == found
 
 
+@pytest.mark.parametrize(
+    "typed, found",
+    [
+        ("dogma", ["·dog", "dog", "·Dog"]),
+        (" Dogs", ["·Dog", "·dog", "dog"]),
+        ("doged", ["·doge", "dog"]),  # the longest of those with a space, and of those without
+        ("狗狗", ["·狗"]),
+        ("theme", ["·the", "The"]),
+        ("xyz", []),
+        ("·", []),
+    ],
+)
+def test_a_word_that_is_no_token_begins_with_the_longest_ones(typed, found):
+    assert [label for _, label in Vocabulary(LABELS).beginnings(typed)] == found
+
+
 def test_the_file_holds_counts_probabilities_and_bits_and_no_names():
     rows = read_back([voted("001", "112")])
     first = ("number", "question", "text", "answer", "first", "second")

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
+from classroom.student_page import TEXTS
 from tests.axe import found_in_both
 from tests.browser import PATIENCE, Server, Watch
 from tests.pages.visiting import end_room, eventually
@@ -179,7 +180,7 @@ def _predict(teacher: Page, phones: list[Page], lang: str, look: Callable[..., N
     click(teacher, "vote_again")
     expect(teacher.locator(".class-answered")).to_have_text("0")
     for phone in phones[:2]:
-        expect(phone.locator(".vote .quiet")).to_be_visible()
+        expect(phone.locator(".vote .quiet").first).to_be_visible()
         _answer_by_keyboard(phone, lang)
     expect(teacher.locator(".class-answered")).to_have_text("2")
     click(teacher, "reveal")
@@ -217,8 +218,11 @@ def _answer_by_keyboard(phone: Page, lang: str) -> None:
     assert 'button "·was" [pressed]' in heard
     assert re.search(r"status: .*·was", heard)
     field = phone.get_by_label(typed)
-    field.fill("zzzqqq")
-    expect(phone.locator(".vote .problem")).to_have_text(in_words(lang, "No token begins like this."))
+    field.fill("wanteddddd")  # in pieces, of which the first is offered and not taken by Enter
+    field.press("Enter")
+    expect(phone.locator(".options button").first).to_have_text("·wanted")
+    expect(phone.locator(".vote .quiet", has_text=in_words(lang, TEXTS["pieces"]))).to_be_visible()
+    expect(phone.locator(".answer")).to_contain_text("·was")
     for token in ("had", "was"):
         field.fill(token)
         field.press("Enter")  # before what begins so has come

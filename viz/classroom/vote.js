@@ -9,7 +9,8 @@ export function createVote(words, send) {
   const box = element("section", { className: "vote", hidden: true })
   const answer = element("p", { className: "answer", role: "status" })
   const problem = element("p", { className: "problem", role: "alert" })
-  return { box, answer, problem, words, send, poll: /** @type {any} */ (null), options: element("div"), name: null, field: /** @type {any} */ (null), chosen: "", entered: "", waiting: /** @type {any} */ (null), held: /** @type {any} */ (null), slow: 0 }
+  const hint = element("p", { className: "quiet", role: "status" }) // above what is offered
+  return { box, answer, problem, hint, words, send, poll: /** @type {any} */ (null), options: element("div"), name: null, field: /** @type {any} */ (null), chosen: "", entered: "", waiting: /** @type {any} */ (null), held: /** @type {any} */ (null), slow: 0 }
 }
 
 // The question as it stands; the same round again, after a connection was lost, keeps what is typed, and says again what
@@ -32,7 +33,7 @@ export function showPoll(vote, poll) {
 function ask(vote, poll) {
   const name = vote.name?.value ?? ""
   Object.assign(vote, { chosen: vote.voted?.round === poll.round ? vote.voted.answer : "", name: null, field: null })
-  vote.answer.textContent = ""
+  vote.answer.textContent = vote.hint.textContent = ""
   vote.options = element("div", { className: "options" })
   const parts = /** @type {HTMLElement[]} */ ([])
   parts.push(element("h2", { textContent: poll.question }), element("p", { className: "text", textContent: poll.text }))
@@ -48,7 +49,7 @@ function ask(vote, poll) {
     vote.field = field(vote, poll)
     parts.push(vote.field.box)
   }
-  vote.box.replaceChildren(...parts, vote.options, vote.answer, vote.problem)
+  vote.box.replaceChildren(...parts, vote.hint, vote.options, vote.answer, vote.problem)
   if (vote.voted?.round === poll.round) showVoted(vote, vote.voted)
 }
 
@@ -62,12 +63,14 @@ export function showVoted(vote, voted) {
   mark(vote)
 }
 
-export function showCompleted(vote, { typed, options }) {
+// Tokens that begin so; where there is none, the longest of which what was typed can be made, to be tapped on alone.
+export function showCompleted(vote, { typed, options, beginnings = [] }) {
   const asked = typed.trim()
   if (vote.field?.value?.().trim() !== asked) return
-  offer(vote, options)
-  if (!vote.waiting) vote.problem.textContent = options.length ? "" : vote.words.no_token
-  if (vote.entered === asked) vote.options.querySelector("button")?.click()
+  offer(vote, options.length ? options : beginnings)
+  vote.hint.textContent = beginnings.length ? vote.words.pieces : ""
+  if (!vote.waiting) vote.problem.textContent = options.length || beginnings.length ? "" : vote.words.no_token
+  if (options.length && vote.entered === asked) vote.options.querySelector("button")?.click()
   vote.entered = ""
 }
 
