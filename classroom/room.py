@@ -155,10 +155,10 @@ class Room:
         return given
 
     def voted(self, who: str) -> tuple[int, str, str] | None:
-        """What somebody who comes back answered in the round that is open: round, value, label."""
+        """What somebody who comes back answered in the round that is open, or revealed: round, value, label."""
         with self._lock:
             poll = self.poll
-            if poll is None or poll.state != "open" or who not in poll.votes[-1]:
+            if poll is None or who not in poll.votes[-1]:
                 return None
             answer = poll.votes[-1][who][0]
             return poll.round, answer, poll.question.answers.label(answer)

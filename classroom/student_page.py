@@ -36,6 +36,7 @@ TEXTS: dict[str, str] = {
     "more": N_("Texts, other tables and controls are on the teacher’s screen; “{wander}” opens all of this page here."),
     "first": N_("The teacher may ask first; then this page appears here."),
     "your_answer": N_("Your answer: {answer}. You can still change it."),
+    "was_yours": N_("Your answer: {answer}"),
     "type": N_("Type a token"),
     "no_token": N_("No token begins like this."),
     "pieces": N_("This is no token: the model writes it in pieces. The longest tokens that begin it:"),

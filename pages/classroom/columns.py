@@ -20,7 +20,7 @@ FEW = 3  # answers with each its distance
 
 @dataclass(frozen=True)
 class Column:
-    """Bars under a name and what is said of them; ``colors`` one for each."""
+    """Bars under a name and what is said of them; ``colors`` one for each. ``share``: of one, as those beside it."""
 
     name: str
     about: str
@@ -28,6 +28,7 @@ class Column:
     values: list[float]
     words: list[str]
     colors: list[int]
+    share: bool = True
 
 
 def columns_of(poll: Poll) -> list[Column]:
@@ -44,7 +45,8 @@ def columns_of(poll: Poll) -> list[Column]:
     values = [bar.probability if math.isnan(bar.measured) else bar.measured for bar in bars]
     values = [0.0 if math.isnan(value) else value for value in values]
     words = [_of_model(poll, bar) for bar in bars]
-    return [*found, Column(_("The model"), poll.question.told, labels, values, words, [MODEL] * len(bars))]
+    share = poll.question.probability is not None or poll.question.unit == "share"
+    return [*found, Column(_("The model"), poll.question.told, labels, values, words, [MODEL] * len(bars), share)]
 
 
 def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
@@ -66,7 +68,7 @@ def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
     off = [0.0 if row.true else row.off for row in groups.rows]
     about = _("{number}; beside it, how far each answer is from it").format(number=f"{true:.6g}")
     colors = [MODEL if row.true else CLASS for row in groups.rows]
-    return [*found, Column(_("The true number"), about, labels, off, words, colors)]
+    return [*found, Column(_("The true number"), about, labels, off, words, colors, share=False)]
 
 
 def _counted(

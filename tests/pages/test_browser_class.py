@@ -180,12 +180,17 @@ def _predict(teacher: Page, phones: list[Page], lang: str, look: Callable[..., N
     click(teacher, "vote_again")
     expect(teacher.locator(".class-answered")).to_have_text("0")
     for phone in phones[:2]:
-        expect(phone.locator(".vote .quiet").first).to_be_visible()
+        expect(phone.locator(".vote .quiet:not(:empty)")).to_be_visible()
         _answer_by_keyboard(phone, lang)
     expect(teacher.locator(".class-answered")).to_have_text("2")
     click(teacher, "reveal")
     for phone in phones:
         expect(phone.locator(".figure .chart")).to_have_count(3)  # two votes, and the model
+        own = phone is not phones[-1]  # who gave no answer in the second vote has none marked
+        expect(phone.locator("p.own")).to_have_text(
+            in_words(lang, TEXTS["was_yours"]).format(answer="·was") if own else ""
+        )
+        expect(phone.locator(".chart text.own")).to_have_text(["·was"] * 3 if own else [])
     look("revealed")
     with teacher.expect_download() as download:
         click(teacher, "results")

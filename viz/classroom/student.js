@@ -4,6 +4,7 @@
 import { element } from "../components/shared/dom.js"
 import { hold } from "./answering.js"
 import { known, keep } from "./kept.js"
+import { showOwn } from "./own.js"
 import { createStage, pointAt, showFigure, showStage } from "./stage.js"
 import { createVote, showCompleted, showPoll, showProblem, showVoted } from "./vote.js"
 
@@ -112,11 +113,15 @@ const SHOW = {
   poll: (room, told) => {
     if (showPoll(room.vote, told)) room.status.textContent = words.late
     room.stage.box.hidden = told.state === "open"
+    showOwn(room.stage, room.vote)
     const heard = told.state === "open" ? [told.question, told.again ? words.again : ""].join(" ").trim() : ""
     if (room.spoken.textContent !== heard) room.spoken.textContent = heard
   },
   point: (room, told) => pointAt(room.stage, told),
-  voted: (room, told) => showVoted(room.vote, told),
+  voted(room, told) {
+    showVoted(room.vote, told)
+    showOwn(room.stage, room.vote)
+  },
   completed: (room, told) => showCompleted(room.vote, told),
   refused(room, told) {
     if (told.last) leave(told.words)
