@@ -28,6 +28,7 @@ TEXTS: dict[str, str] = {
     "six": N_("A code has six characters: it stands on the teacher’s screen."),
     "waiting": N_("You are in the room. What the teacher shows appears here."),
     "connecting": N_("Connecting …"),
+    "gone": N_("No connection: this is what was there. It comes back by itself."),
     "lost": N_("The connection was lost; it is tried again …"),
     "waits": N_("The teacher is not back yet; this page goes on by itself."),
     "ended": N_("The teacher has ended this room."),
@@ -48,6 +49,7 @@ TEXTS: dict[str, str] = {
     "unsent": N_("There is no connection; your answer is sent as soon as it is back."),
     "late": N_("Your answer came too late: the question is closed."),
     "name": N_("Your name"),
+    "asks_names": N_("Your teacher asks for names."),
     "again": N_("Second vote: after the discussion, answer again."),
     "scripts": N_("This page needs JavaScript."),
 }

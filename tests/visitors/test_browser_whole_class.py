@@ -13,6 +13,7 @@ from functools import partial
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from classroom.student_page import TEXTS
 from tests.browser import Watch
 from tests.pages.test_browser_class import ask, click, click_head
 from tests.pages.test_browser_lessons import shipped, way
@@ -227,7 +228,7 @@ def _ask_of_heads(held: Held) -> None:
         expect(phone.locator(".vote .options button").first).to_be_visible()
     held.away = True
     held.lines[-1].close()
-    expect(dropped.locator("header .state")).to_have_text(held.words("The connection was lost; it is tried again …"))
+    expect(dropped.locator(".lost")).to_have_text(held.words(TEXTS["gone"]))
     labels = [tap(phone, number // 13) for number, phone in enumerate(held.phones)]
     unsent = held.words("There is no connection; your answer is sent as soon as it is back.")
     expect(dropped.locator(".vote .problem")).to_have_text(unsent)
