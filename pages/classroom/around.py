@@ -24,6 +24,7 @@ from ui.wording import plain
 # of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
 SHOWN, OF_TEXT, LESSON = "shown", "of_text", "lesson"
 POLL, FIRST = "poll", "first"  # of what is shown, where it is a question and no page, or what may be asked before it
+LINK = "light-dark(#38388f, #9ea0f0)"  # the theme's, which Streamlit (1.67) gives to the links of Markdown alone
 SEEN = "class_seen"  # of the session's slots: each page with its model and text that was asked about or shown
 
 
@@ -93,4 +94,5 @@ def _show_way_back() -> None:
     back = way_back()
     if back is not None:
         words = _("Back to the class")
-        st.html(f"<p class='atlas-caption atlas-back'><a href='{escape(back)}' target='_self'>← {words}</a></p>")
+        link = f"<a href='{escape(back)}' target='_self' style='color: {LINK}'>← {words}</a>"
+        st.html(f"<p class='atlas-caption atlas-back'>{link}</p>")

@@ -53,7 +53,7 @@ def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
     """The typed numbers by their size, the true one in the model's colour; and how far each is from it."""
     true = float(poll.question.likeliest[0])
     groups = number_groups(poll.bars(), true)
-    labels = [row.label for row in groups.rows]
+    labels = [_signed(row.label) for row in groups.rows]
     true_ones = [place for place, row in enumerate(groups.rows) if row.true]
     found = [
         _counted(
@@ -66,7 +66,7 @@ def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
         _("so it is") if row.true else _("off by {distance}").format(distance=_short(row.off)) for row in groups.rows
     ]
     off = [0.0 if row.true else row.off for row in groups.rows]
-    about = _("{number}; beside it, how far each answer is from it").format(number=f"{true:.6g}")
+    about = _("{number}; beside it, how far each answer is from it").format(number=_signed(f"{true:.6g}"))
     colors = [MODEL if row.true else CLASS for row in groups.rows]
     return [*found, Column(_("The true number"), about, labels, off, words, colors, share=False)]
 
@@ -125,4 +125,9 @@ def _of_typed(poll: Poll, vote: int, groups: NumberGroups) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.3g}"
+    return _signed(f"{value:.3g}")
+
+
+def _signed(digits: str) -> str:
+    """With the minus of all other numbers, also of a power of ten."""
+    return digits.replace("-", "−")

@@ -72,7 +72,10 @@ def show_poll(room: Room) -> None:
 
 
 def _show_open(room: Room, poll: Poll) -> None:
-    words = _("{count} answered").format(count=f"<b class='class-answered'>{poll.answered}</b>")
+    there = max(room.there, poll.answered)  # who answered may have left
+    words = _("{count} of {there} answered").format(
+        count=f"<b class='class-answered'>{poll.answered}</b>", there=f"<span class='class-there'>{there}</span>"
+    )
     st.html(f"<p class='atlas-answered' role='status'>{words}</p>")
     if len(poll.votes) > 1:
         again = _("Second vote, after the discussion.")

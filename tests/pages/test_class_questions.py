@@ -79,10 +79,11 @@ def test_shares_are_of_all_answers_and_those_that_are_not_drawn_are_counted(monk
     assert asked.about.endswith(" · not drawn: 4")
 
 
-def test_shares_of_one_reveal_are_on_one_scale_and_what_is_no_share_on_its_own():
-    question = Question(
-        "next", "", "", Vocabulary([*"abc"]), ["0"], probability=lambda token: 0.774 if token == "0" else 0
-    )
+def test_shares_of_one_reveal_are_on_one_scale_and_what_is_no_share_on_its_own(monkeypatch):
+    monkeypatch.setattr("pages.classroom.columns._", str)
+    monkeypatch.setattr("ui.wording._", str)
+    model = {"0": 0.774, "1": 0.2, "2": 0.026}
+    question = Question("next", "", "", Vocabulary([*"abc"]), ["0"], probability=model.__getitem__)
     poll = Poll(question, 1, named=False, votes=[{"x": ("0", ""), "y": ("1", ""), "z": ("2", "")}, {"x": ("0", "")}])
     charts = panel._bars(columns_of(poll))
     assert [chart.most for chart in charts] == [1.0, 1.0, 1.0]  # the second vote, all of it
