@@ -33,8 +33,9 @@ export function askForName(vote) {
 }
 
 // The server takes it as a changed answer.
+/** @param {any} vote */
 function sendAgain(vote) {
   const answer = vote.waiting?.answer ?? vote.chosen
-  const frame = answerOf(vote, answer)
+  const frame = /** @type {{ name: string }} */ (answerOf(vote, answer))
   if (answer && vote.poll?.state === "open" && frame.name.trim() !== vote.sent?.trim()) give(vote, frame)
 }
