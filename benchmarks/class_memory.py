@@ -59,6 +59,7 @@ def main() -> None:
                 rows.append(row)
                 _write(options.samples, rows)
             page.locator(".st-key-end_room button").click()
+            page.locator(".st-key-end_it button").click()
             page.locator(".st-key-open_room").wait_for()
             lost = sum(one.kind == "lost" for one in _followers.told(followers))
         browser.close()

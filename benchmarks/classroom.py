@@ -91,6 +91,7 @@ def main() -> None:
                 all_there(page, options.followers)
                 settle(page)
                 page.locator(".st-key-end_room button").click()
+                page.locator(".st-key-end_it button").click()
                 page.locator(".st-key-open_room").wait_for()
                 heard = _followers.told(followers)
         browser.close()

@@ -104,8 +104,8 @@ class Numbers:
         return written(value) if abs(value) <= LARGEST else None
 
     def label(self, value: str) -> str:
-        """As :class:`Answers` has it."""
-        return value
+        """As it is printed: with a minus and no hyphen."""
+        return value.replace("-", "−")
 
     def shown(self, given: Sequence[str], expected: Sequence[str], most: int) -> list[str]:
         """As :class:`Answers` has it."""

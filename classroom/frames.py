@@ -65,6 +65,11 @@ class Complete:
 
 
 @dataclass(frozen=True)
+class Alive:
+    """A phone asks whether its connection still is one."""
+
+
+@dataclass(frozen=True)
 class Point:
     """What the teacher points at in a figure, as its component says it: JSON that this room does not look into."""
 
@@ -72,7 +77,7 @@ class Point:
     at: Any
 
 
-Frame = Join | Teach | Vote | Complete | Point
+Frame = Join | Teach | Vote | Complete | Alive | Point
 
 
 def read(text: str | bytes | None, *, teacher: bool = False) -> Frame:
@@ -100,6 +105,8 @@ def read(text: str | bytes | None, *, teacher: bool = False) -> Frame:
             return Vote(_whole(given, "round"), _text(given, "answer", LONGEST_ANSWER), _name(given))
         case "complete":
             return Complete(_text(given, "typed", LONGEST_ANSWER))
+        case "alive":
+            return Alive()
         case "point":
             return Point(_text(given, "figure", LONGEST_KEY), given.get("at"))
         case _:

@@ -8,6 +8,7 @@ What is measured or computed instead is no probability, and has no surprise.
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,9 @@ class Question:
     ``probability`` is the model's for a value. Without one, ``measured`` is what the model has for it: of a head a
     metric, written in its ``unit``; of a number that is asked for, the true one, from which a right answer is at most
     ``near``. ``told`` is said at the reveal.
+
+    The file of the results names the ``model``, and the ``layer`` and ``head`` that are asked about; of an ablation the
+    token's probability ``before`` and ``after`` it.
     """
 
     kind: Kind
@@ -46,6 +50,11 @@ class Question:
     unit: str = ""
     near: float = 0.0
     told: str = ""
+    model: str = ""
+    layer: int | None = None
+    head: int | None = None
+    before: float = math.nan
+    after: float = math.nan
 
 
 @dataclass(frozen=True)
@@ -75,6 +84,7 @@ class Poll:
     named: bool
     state: Literal["open", "revealed"] = "open"
     votes: list[Kept] = field(default_factory=lambda: [Kept()])
+    asked: float = field(default_factory=time.time)  # seconds since 1970, UTC
 
     def take(self, who: str, vote: Vote) -> tuple[str, str]:
         """Count this answer instead of an earlier one of the same student; its value and label. Raises Refused."""

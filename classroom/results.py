@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 from classroom.poll import Bar, Poll
 from viz.export import csv_cell
@@ -21,24 +23,36 @@ HEADINGS = {
     "bits": N_("surprise in bits"),
     "measured": N_("measured in the model"),
     "off": N_("distance from the true number"),
+    "before": N_("probability of the token with the head"),
+    "after": N_("probability of the token without the head"),
+    "asked_of": N_("model"),
+    "layer": N_("layer"),
+    "head": N_("head"),
+    "asked": N_("time (UTC)"),
     "name": N_("name"),
     "vote": N_("vote"),
 }
 OF_MODEL = ("model", "bits", "measured", "off")
+OF_QUESTION = ("before", "after", "asked_of", "layer", "head", "asked")
+
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.ASCII)  # which is no formula
 
 
 def results_csv(polls: Sequence[Poll], words: Mapping[str, str]) -> bytes:
     """UTF-8 with its mark; ``words`` are the headings translated. Names stand in it only where they were asked for."""
-    first = ("number", "question", "text", "answer", "first", "second", *OF_MODEL)
+    first = ("number", "question", "text", "answer", "first", "second", *OF_MODEL, *OF_QUESTION)
     rows = [[words[name] for name in first]]
     for number, poll in enumerate(polls, 1):
         about = [str(number), poll.question.words, poll.question.text]
-        rows += [[*about, bar.label, *_counts(bar), *_of_model(bar)] for bar in poll.every_bar()]
+        rows += [
+            [*about, _answer(poll, bar), *_counts(bar), *_of_model(poll, bar), *_of_question(poll)]
+            for bar in poll.every_bar()
+        ]
     if any(poll.named for poll in polls):
         rows += [[], [words[name] for name in ("number", "question", "name", "vote", "answer", *OF_MODEL)]]
         for number, poll in enumerate(polls, 1):
             rows += [[str(number), poll.question.words, *row] for row in _by_name(poll)]
-    lines = [",".join(map(csv_cell, row)) for row in rows]
+    lines = [",".join(map(_cell, row)) for row in rows]
     return "\r\n".join([*lines, ""]).encode("utf-8-sig")
 
 
@@ -47,8 +61,26 @@ def _counts(bar: Bar) -> list[str]:
     return [str(first), str(rest[-1]) if rest else ""]
 
 
-def _of_model(bar: Bar) -> list[str]:
-    return [_number(value) for value in (bar.probability, bar.bits, bar.measured, bar.off)]
+def _cell(text: str) -> str:
+    """A number as one, of which a spreadsheet can make a sum; all else quoted and guarded."""
+    return text if _NUMBER.fullmatch(text) else csv_cell(text)
+
+
+def _answer(poll: Poll, bar: Bar) -> str:
+    return bar.value if poll.question.kind == "number" else bar.label
+
+
+def _of_model(poll: Poll, bar: Bar) -> list[str]:
+    """Of an ablation an answer is right or not: that is no probability, and surprises nobody."""
+    given = (math.nan, math.nan) if poll.question.kind == "ablate" else (bar.probability, bar.bits)
+    return [_number(value) for value in (*given, bar.measured, bar.off)]
+
+
+def _of_question(poll: Poll) -> list[str]:
+    asked = poll.question
+    at = datetime.fromtimestamp(poll.asked, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    where = ["" if place is None else str(place) for place in (asked.layer, asked.head)]
+    return [_number(asked.before), _number(asked.after), asked.model, *where, at]
 
 
 def _by_name(poll: Poll) -> list[list[str]]:
@@ -58,7 +90,7 @@ def _by_name(poll: Poll) -> list[list[str]]:
     for vote, kept in enumerate(poll.votes, 1):
         for answer, name in sorted(kept.values(), key=lambda given: given[1].casefold()):
             bar = poll.bar(answer)
-            found.append([name, str(vote), bar.label, *_of_model(bar)])
+            found.append([name, str(vote), _answer(poll, bar), *_of_model(poll, bar)])
     return found
 
 

@@ -40,6 +40,7 @@ class Room:
         self.asks_first = False  # a page waits for a question, or for its teacher to show it
         self.poll: Poll | None = None
         self.past: list[Poll] = []
+        self._saved = 0  # of the past ones
         self._now = now
         self._lock = threading.RLock()
         self._students: set[Present] = set()
@@ -131,6 +132,19 @@ class Room:
             self.poll = None
         self._tell_poll()
 
+    def save(self, count: int) -> None:
+        """The results of the first so many questions were saved as a file."""
+        with self._lock:
+            self._saved = max(self._saved, count)
+
+    @property
+    def unsaved(self) -> int:
+        """How many questions have answers that are in no file: also the one that is not revealed yet."""
+        with self._lock:
+            poll = self.poll
+            waits = poll is not None and poll.state == "open" and any(poll.votes)
+            return sum(any(one.votes) for one in self.past[self._saved :]) + waits
+
     def vote(self, who: str, vote: Vote) -> tuple[str, str]:
         """Count an answer; its value and label. Raises Refused."""
         with self._lock:
@@ -141,19 +155,22 @@ class Room:
         return given
 
     def voted(self, who: str) -> tuple[int, str, str] | None:
-        """What somebody who comes back answered in the round that is open: round, value, label."""
+        """What somebody who comes back answered in the round that is open, or revealed: round, value, label."""
         with self._lock:
             poll = self.poll
-            if poll is None or poll.state != "open" or who not in poll.votes[-1]:
+            if poll is None or who not in poll.votes[-1]:
                 return None
             answer = poll.votes[-1][who][0]
             return poll.round, answer, poll.question.answers.label(answer)
 
-    def complete(self, typed: str) -> list[tuple[str, str]]:
-        """Tokens that begin so, of the question that is open."""
+    def complete(self, typed: str) -> dict[str, list[tuple[str, str]]]:
+        """Tokens that begin so, of the question that is open, as ``options``; where none does, those that begin it."""
         poll = self.poll
         answers = poll.question.answers if poll is not None and poll.state == "open" else None
-        return answers.complete(typed) if isinstance(answers, Vocabulary) else []
+        if not isinstance(answers, Vocabulary):
+            return {"options": []}
+        options = answers.complete(typed)
+        return {"options": options} if options else {"options": [], "beginnings": answers.beginnings(typed)}
 
     @property
     def answered(self) -> int:

@@ -21,7 +21,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from classroom import frames
 from classroom.desk import NO_ROOM, RoomDesk
-from classroom.frames import Complete, Join, Point, Refused, Teach, Vote
+from classroom.frames import Alive, Complete, Join, Point, Refused, Teach, Vote
 from classroom.room import STAYS, Present, Room
 from classroom.student_page import CSP, script, sheet, student_page
 
@@ -210,7 +210,9 @@ class _Talk:
                 answer, label = room.vote(one.who, frame)
                 await self._send({"kind": "voted", "round": frame.round, "answer": answer, "label": label})
             case Complete(typed) if not teacher:
-                await self._send({"kind": "completed", "typed": typed, "options": room.complete(typed)})
+                await self._send({"kind": "completed", "typed": typed, **room.complete(typed)})
+            case Alive() if not teacher:
+                await self._send({"kind": "alive"})
             case Point(figure, at) if teacher:
                 if room.board.point(figure, at):
                     room.wake()

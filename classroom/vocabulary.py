@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import islice, takewhile
 from typing import Any
 
 from classroom.answers import NO_ANSWER
@@ -50,6 +51,30 @@ class Vocabulary:
         found = [number for _, number in self._sorted[start : min(end, start + 4000)]]
         found.sort(key=lambda number: self._order(number, typed.strip()))
         return [(str(number), self._labels[number]) for number in found[:most]]
+
+    def beginnings(self, typed: str, most: int = 4) -> list[tuple[str, str]]:
+        """Id and label of the longest tokens that what was typed begins with, whatever their case.
+
+        The longest of those with a space before them, and of those without: which of them is meant, nobody knows here.
+        """
+        wanted, bare = _typed(typed.strip()), typed.strip().lstrip(SPACES)
+        found = list[int]()
+        for spaced in (True, False):
+            lengths = range(len(wanted), 0, -1)
+            found += next(filter(None, (self._just(wanted[:length], spaced=spaced) for length in lengths)), [])
+        found.sort(key=lambda number: (-len(self._labels[number].lstrip(SPACES)), self._strange(number, bare), number))
+        return [(str(number), self._labels[number]) for number in found[:most]]
+
+    def _just(self, wanted: str, *, spaced: bool) -> list[int]:
+        """Ids of what is typed so."""
+        start = bisect_left(self._sorted, (wanted, -1))
+        same = takewhile(lambda one: one[0] == wanted, islice(self._sorted, start, None))
+        return [number for _, number in same if (self._labels[number][0] in SPACES) == spaced]
+
+    def _strange(self, number: int, typed: str) -> tuple[bool, bool]:
+        label = self._labels[number]
+        bare = label.lstrip(SPACES)
+        return not typed.startswith(bare), label == bare
 
     def _order(self, number: int, typed: str) -> tuple[int, bool, bool, int]:
         label = self._labels[number]

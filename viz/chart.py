@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from viz.svg import FONT
@@ -56,7 +56,8 @@ class Lines:
 class Bars:
     """Horizontal bars, the first on top, each with its words; None has words but no bar.
 
-    ``colors`` numbers each bar's colour among the theme's series; all are the first where it is empty.
+    ``colors`` numbers each bar's colour among the theme's series; all are the first where it is empty. ``longest`` is
+    the longest bar, and ``words_take`` the px after it, of all charts that stand on one scale.
     """
 
     labels: Sequence[str]
@@ -66,6 +67,8 @@ class Bars:
     height: int = 300
     heading: str = ""
     note: str = ""
+    longest: float = 0.0
+    words_take: int = 0
 
     @property
     def span(self) -> float:
@@ -74,8 +77,8 @@ class Bars:
 
     @property
     def most(self) -> float:
-        """The longest bar's value."""
-        return max((value for value in self.values if value is not None), default=1.0) or 1.0
+        """The longest bar's value, of this chart or of all that stand on its scale."""
+        return max([self.longest, *(value for value in self.values if value is not None)]) or 1.0
 
     @property
     def beside(self) -> int:
@@ -88,7 +91,14 @@ class Bars:
             for words, value in zip(self.words, self.values, strict=True)
             if value is not None
         ]
-        return math.ceil(max([12, *ends]))
+        return math.ceil(max([12, self.words_take, *ends]))
+
+
+def on_one_scale(charts: Sequence[Bars]) -> list[Bars]:
+    """The same charts, in each of which a bar of some value is as long as in the others, where they are as wide."""
+    longest = max((chart.most for chart in charts if any(chart.values)), default=0.0)
+    same = [replace(chart, longest=longest) for chart in charts]
+    return [replace(chart, words_take=max(one.beside for one in same)) for chart in same]
 
 
 Chart: TypeAlias = Lines | Bars

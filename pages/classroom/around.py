@@ -26,6 +26,7 @@ from ui.wording import plain
 OF_TEXT, LESSON = "of_text", "lesson"
 POLL, FIRST = "poll", "first"  # of what is shown, where it is a question and no page, or what may be asked before it
 MOST_EDITS = 6  # that are named
+LINK = "light-dark(#38388f, #9ea0f0)"  # the theme's, which Streamlit (1.67) gives to the links of Markdown alone
 SEEN = "class_seen"  # of the session's slots: each page with its model and text that was asked about or shown
 
 
@@ -107,4 +108,5 @@ def _show_way_back() -> None:
     back = way_back()
     if back is not None:
         words = _("Back to the class")
-        st.html(f"<p class='atlas-caption atlas-back'><a href='{escape(back)}' target='_self'>← {words}</a></p>")
+        link = f"<a href='{escape(back)}' target='_self' style='color: {LINK}'>← {words}</a>"
+        st.html(f"<p class='atlas-caption atlas-back'>{link}</p>")

@@ -20,7 +20,7 @@ FEW = 3  # answers with each its distance
 
 @dataclass(frozen=True)
 class Column:
-    """Bars under a name and what is said of them; ``colors`` one for each."""
+    """Bars under a name and what is said of them; ``colors`` one for each. ``share``: of one, as those beside it."""
 
     name: str
     about: str
@@ -28,6 +28,7 @@ class Column:
     values: list[float]
     words: list[str]
     colors: list[int]
+    share: bool = True
 
 
 def columns_of(poll: Poll) -> list[Column]:
@@ -44,14 +45,15 @@ def columns_of(poll: Poll) -> list[Column]:
     values = [bar.probability if math.isnan(bar.measured) else bar.measured for bar in bars]
     values = [0.0 if math.isnan(value) else value for value in values]
     words = [_of_model(poll, bar) for bar in bars]
-    return [*found, Column(_("The model"), poll.question.told, labels, values, words, [MODEL] * len(bars))]
+    share = poll.question.probability is not None or poll.question.unit == "share"
+    return [*found, Column(_("The model"), poll.question.told, labels, values, words, [MODEL] * len(bars), share)]
 
 
 def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
     """The typed numbers by their size, the true one in the model's colour; and how far each is from it."""
     true = float(poll.question.likeliest[0])
     groups = number_groups(poll.bars(), true)
-    labels = [row.label for row in groups.rows]
+    labels = [_signed(row.label) for row in groups.rows]
     true_ones = [place for place, row in enumerate(groups.rows) if row.true]
     found = [
         _counted(
@@ -64,9 +66,9 @@ def _of_numbers(poll: Poll, names: list[str]) -> list[Column]:
         _("so it is") if row.true else _("off by {distance}").format(distance=_short(row.off)) for row in groups.rows
     ]
     off = [0.0 if row.true else row.off for row in groups.rows]
-    about = _("{number}; beside it, how far each answer is from it").format(number=f"{true:.6g}")
+    about = _("{number}; beside it, how far each answer is from it").format(number=_signed(f"{true:.6g}"))
     colors = [MODEL if row.true else CLASS for row in groups.rows]
-    return [*found, Column(_("The true number"), about, labels, off, words, colors)]
+    return [*found, Column(_("The true number"), about, labels, off, words, colors, share=False)]
 
 
 def _counted(
@@ -123,4 +125,9 @@ def _of_typed(poll: Poll, vote: int, groups: NumberGroups) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{value:.3g}"
+    return _signed(f"{value:.3g}")
+
+
+def _signed(digits: str) -> str:
+    """With the minus of all other numbers, also of a power of ten."""
+    return digits.replace("-", "−")

@@ -12,13 +12,13 @@ from classroom.frames import Refused
 from classroom.poll import Poll
 from classroom.qr import qr_picture
 from classroom.room import Room
-from pages.classroom import sidebar
+from pages.classroom import ending, sidebar
 from pages.classroom.columns import Column, columns_of
 from pages.classroom.links import join_link, only_here
 from ui import session
 from ui.i18n import _
 from ui.progressive import show_chart
-from viz.chart import Bars
+from viz.chart import Bars, on_one_scale
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -72,7 +72,10 @@ def show_poll(room: Room) -> None:
 
 
 def _show_open(room: Room, poll: Poll) -> None:
-    words = _("{count} answered").format(count=f"<b class='class-answered'>{poll.answered}</b>")
+    there = max(room.there, poll.answered)  # who answered may have left
+    words = _("{count} of {there} answered").format(
+        count=f"<b class='class-answered'>{poll.answered}</b>", there=f"<span class='class-there'>{there}</span>"
+    )
     st.html(f"<p class='atlas-answered' role='status'>{words}</p>")
     if len(poll.votes) > 1:
         again = _("Second vote, after the discussion.")
@@ -87,28 +90,37 @@ def _show_open(room: Room, poll: Poll) -> None:
 def _show_answers(room: Room, poll: Poll) -> None:
     """The class and the model side by side: the same answers in the same order."""
     columns = columns_of(poll)
+    charts = _bars(columns)
     for place, (column, shown) in enumerate(zip(st.columns(len(columns), gap="medium"), columns, strict=True)):
         with column:
-            _show_bars("poll_model" if place == len(columns) - 1 else f"poll_vote_{place}", shown)
+            _show_bars("poll_model" if place == len(columns) - 1 else f"poll_vote_{place}", shown, charts[place])
     with st.container(key="poll_actions", horizontal=True, gap="small"):
         st.button(_("Back to the page"), key="drop_poll", type="primary", on_click=room.drop)
-        sidebar.show_results(room, "results")
+        ending.show_results(room, "results")
 
 
-def _show_bars(key: str, shown: Column) -> None:
-    heading = f"{shown.name} · {shown.about}"
+def _bars(columns: list[Column]) -> list[Bars]:
+    """A chart of each column; shares of one are on one scale, whosever they are."""
+    charts = [
+        Bars(
+            labels=shown.labels,
+            values=shown.values,
+            words=shown.words,
+            colors=shown.colors,
+            height=BAR * len(shown.labels),
+            heading=f"{shown.name} · {shown.about}",
+        )
+        for shown in columns
+    ]
+    shares = iter(on_one_scale([chart for chart, shown in zip(charts, columns, strict=True) if shown.share]))
+    return [next(shares) if shown.share else chart for chart, shown in zip(charts, columns, strict=True)]
+
+
+def _show_bars(key: str, shown: Column, chart: Bars) -> None:
     st.html(f"<h3 class='atlas-heading'>{escape(shown.name)}<span>{escape(shown.about)}</span></h3>")
-    chart = Bars(
-        labels=shown.labels,
-        values=shown.values,
-        words=shown.words,
-        colors=shown.colors,
-        height=BAR * len(shown.labels),
-        heading=heading,
-    )
     said = "; ".join(f"{label}: {words}" if words else label for label, words in zip(shown.labels, shown.words))
     # Plotly remembers how wide words were before P made them larger on a projector, and would print them over bars
-    show_chart(chart, key=key, alt=f"{heading}. {said}", still=False)
+    show_chart(chart, key=key, alt=f"{chart.heading}. {said}", still=False)
 
 
 def _quietly(do: Callable[[], None]) -> None:

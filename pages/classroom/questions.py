@@ -76,6 +76,7 @@ def _next(opened: PageContext) -> Question:
         [str(token) for token in found.likeliest(SHOWN)],
         lambda value: float(found.probabilities[int(value)]),
         told=_entropy(found),
+        model=runner.info.name,
     )
 
 
@@ -94,6 +95,9 @@ def _where(opened: PageContext) -> Question:
         [str(place) for place in found.likeliest(SHOWN)],
         lambda value: float(found.probabilities[int(value)]),
         told=_entropy(found),
+        model=opened.runner.info.name,
+        layer=opened.layer,
+        head=opened.head,
     )
 
 
@@ -121,6 +125,11 @@ def _ablate(opened: PageContext) -> Question:
             first=f"{first:.3f}",
             second=f"{second:.3f}",
         ),
+        model=opened.runner.info.name,
+        layer=opened.layer,
+        head=opened.head,
+        before=found.before,
+        after=found.after,
     )
 
 
@@ -142,6 +151,7 @@ def _head(opened: PageContext, name: str) -> Question:
         measured=lambda head: float(values[tuple(map(int, head.removeprefix("L").split("H")))]),
         unit=metric.unit,
         told=_("{metric}: the mean over this text, measured; it is no probability").format(metric=_(metric.label)),
+        model=opened.runner.info.name,
     )
 
 

@@ -9,8 +9,8 @@ import streamlit as st
 
 from classroom.desk import DESK
 from classroom.frames import Refused
-from classroom.results import HEADINGS, results_csv
 from classroom.room import Room
+from pages.classroom import ending
 from pages.classroom.links import base_path
 from ui import session
 from ui.components import mount
@@ -45,15 +45,22 @@ def show_room() -> None:
         with st.container(key="room_head", horizontal=True, vertical_alignment="center", gap="small"):
             st.html(f"<b class='atlas-code'>{escape(room.code)}</b>", width="content")
             _link(code=room.code, key=room.key)
-        with st.container(key="room_actions", horizontal=True, gap="small"):
-            st.button(_("Show the code"), key="show_code", type="tertiary", on_click=show_code, args=(True,))
-            # with another key it is another one, and closed: Streamlit (1.67) closes none of itself
-            opening, asked = st.container(key="ask_class", width="content"), session.slots().get(ASKINGS, 0)
-            with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{asked}"):
-                _questions(room)
-            st.button(_("End the room"), key="end_room", type="tertiary", on_click=room.end)
+        if ending.asked_to_end():
+            ending.show_question(room)
+        else:
+            _show_actions(room)
         if room.again:
             st.html(f"<p class='atlas-caption'>{escape(_(AGAIN))}</p>")
+
+
+def _show_actions(room: Room) -> None:
+    with st.container(key="room_actions", horizontal=True, gap="small"):
+        st.button(_("Show the code"), key="show_code", type="tertiary", on_click=show_code, args=(True,))
+        # with another key it is another one, and closed: Streamlit (1.67) closes none of itself
+        opening, asked = st.container(key="ask_class", width="content"), session.slots().get(ASKINGS, 0)
+        with opening, st.popover(_("Ask the class"), type="tertiary", key=f"ask_class_{asked}"):
+            _questions(room)
+        st.button(_("End the room"), key="end_room", type="tertiary", on_click=ending.end_or_ask, args=(room,))
 
 
 def _link(**more: Any) -> None:
@@ -81,16 +88,7 @@ def _questions(room: Room) -> None:
     room.asks_first = st.toggle(
         _("ask first, then show"), room.asks_first, key="ask_first", on_change=lambda: _first(room), help=plain(words)
     )
-    show_results(room, "results_beside")
-
-
-def show_results(room: Room, key: str) -> None:
-    """The answers so far, as a file."""
-    if room.past:
-        words = {name: _(text) for name, text in HEADINGS.items()}
-        data = results_csv(room.past, words)
-        name = f"class-{room.code}.csv"
-        st.download_button(_("Results as CSV"), data, name, "text/csv", key=key, on_click="ignore")
+    ending.show_results(room, "results_beside")
 
 
 def show_code(shown: bool) -> None:
@@ -108,6 +106,7 @@ def _open() -> None:
 
 def _teach(room: Room) -> None:
     session.teach(room)
+    ending.keep()
     session.slots()[OVER] = True  # where this session has no room any more, it has ended
 
 

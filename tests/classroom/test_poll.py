@@ -9,11 +9,11 @@ import random
 
 import pytest
 
-from classroom.answers import NO_ANSWER, NO_NUMBER, Heads, Numbers, written
+from classroom.answers import NO_ANSWER, NO_NUMBER, Heads, Numbers, Options, written
 from classroom.frames import Refused, Vote
 from classroom.number_groups import number_groups
 from classroom.poll import ALREADY, Poll, bits
-from classroom.results import HEADINGS, results_csv
+from classroom.results import HEADINGS, OF_MODEL, OF_QUESTION, results_csv
 from classroom.room import Room
 from classroom.vocabulary import Vocabulary
 from tests.classroom.talking import WEIGHTS, frames, question, who
@@ -85,11 +85,27 @@ def test_a_token_is_completed_whatever_its_case_and_space(typed, found):
     assert [label for _, label in Vocabulary(LABELS).complete(typed)] == found
 
 
+@pytest.mark.parametrize(
+    "typed, found",
+    [
+        ("dogma", ["·dog", "dog", "·Dog"]),
+        (" Dogs", ["·Dog", "·dog", "dog"]),
+        ("doged", ["·doge", "dog"]),  # the longest of those with a space, and of those without
+        ("狗狗", ["·狗"]),
+        ("theme", ["·the", "The"]),
+        ("xyz", []),
+        ("·", []),
+    ],
+)
+def test_a_word_that_is_no_token_begins_with_the_longest_ones(typed, found):
+    assert [label for _, label in Vocabulary(LABELS).beginnings(typed)] == found
+
+
 def test_the_file_holds_counts_probabilities_and_bits_and_no_names():
     rows = read_back([voted("001", "112")])
     first = ("number", "question", "text", "answer", "first", "second")
-    assert rows[0] == [HEADINGS[name] for name in (*first, "model", "bits", "measured", "off")]
-    assert rows[1] == ["1", "Where does it look?", "The dog", "The", "2", "0", "0.5", "1", "", ""]
+    assert rows[0] == [HEADINGS[name] for name in (*first, *OF_MODEL, *OF_QUESTION)]
+    assert rows[1][:10] == ["1", "Where does it look?", "The dog", "The", "2", "0", "0.5", "1", "", ""]
     assert [row[4:6] for row in rows[1:]] == [["2", "0"], ["1", "2"], ["0", "1"]]
     assert "name" not in str(rows)
 
@@ -98,6 +114,37 @@ def test_names_stand_in_the_file_where_they_were_asked_for_and_none_is_a_formula
     rows = read_back([voted("01", "11", named=True)])
     assert ["1", "Where does it look?", "'=name 0", "1", "The", "0.5", "1", "", ""] in rows
     assert ["1", "Where does it look?", "'=name 1", "2", "<b>dog</b>", "0.25", "2", "", ""] in rows
+
+
+def test_a_negative_number_is_one_in_the_file_and_text_that_is_no_number_is_guarded():
+    found = results_csv([of_number("-0.1875", "−1", true=-0.1875)], HEADINGS).decode("utf-8-sig")
+    assert ",-0.1875,1," in found
+    assert ",-1,1," in found
+    assert "'-" not in found
+    asked = question(answers=Options([("0", "-1+2"), ("1", "=1")]), likeliest=["0"], probability=lambda _: 0.5)
+    labels = [row[3] for row in read_back([Poll(asked, 1, named=False, votes=[{"a": ("0", ""), "b": ("1", "")}])])]
+    assert labels == ["answer", "'-1+2", "'=1"]
+
+
+def test_of_an_ablation_the_file_has_the_tokens_probabilities_and_of_every_question_where_and_when():
+    asked = question(
+        kind="ablate",
+        answers=Options([("likelier", "likelier"), ("less", "less likely")]),
+        likeliest=["likelier", "less"],
+        probability=lambda value: float(value == "less"),
+        model="default",
+        layer=6,
+        head=4,
+        before=0.774,
+        after=0.25,
+    )
+    poll = Poll(asked, 1, named=False, votes=[{"a": ("less", "")}], asked=0.0)
+    head, *rows = read_back([poll])
+    for row in rows:
+        of = dict(zip(head, row, strict=True))
+        assert [of[HEADINGS[name]] for name in OF_MODEL] == [""] * 4
+        found = [of[HEADINGS[name]] for name in OF_QUESTION]
+        assert found == ["0.774", "0.25", "default", "6", "4", "1970-01-01 00:00:00"]
 
 
 def of_number(*votes: str, true: float = 0.25, near: float = 0.0) -> Poll:
@@ -154,10 +201,10 @@ def test_typed_numbers_stand_by_their_size_with_the_true_one_and_its_distance():
         ("-2", (1,), 2.25, False), ("0.25", (2,), 0, True), ("1", (2,), 0.75, False),
     ]  # fmt: skip
     assert [row.label for row in number_groups(of_number("1").bars(), 0.25).rows] == ["0.25", "1"]
-    assert read_back([poll])[1:] == [
+    assert [row[:10] for row in read_back([poll])[1:]] == [
         ["1", "Where does it look?", "The dog", *row]
         for row in (
-            ["'-2", "1", "", "", "", "0.25", "2.25"],
+            ["-2", "1", "", "", "", "0.25", "2.25"],
             ["0.25", "2", "", "", "", "0.25", "0"],
             ["1", "2", "", "", "", "0.25", "0.75"],
         )
@@ -175,7 +222,7 @@ def test_what_a_page_shows_of_a_number_is_right_however_many_digits_of_it_are_ty
     assert [bar.right for bar in of_number("120000", "124999", "125001", true=123456.0, near=5e3).given(0)] == [
         True, True, True,
     ]  # fmt: skip
-    assert "0.0025" in [row[-1] for row in read_back([poll])]  # the file has the distance itself
+    assert "0.0025" in [row[9] for row in read_back([poll])]  # the file has the distance itself
 
 
 def test_many_numbers_are_drawn_rounded_and_every_answer_is_in_one_row():
@@ -201,7 +248,7 @@ def test_a_head_is_measured_and_has_no_surprise():
     for number, answer in enumerate(["L2H0", "L2H0", "L0H0"]):
         poll.take(who(number), Vote(1, answer, ""))
     assert [(bar.label, bar.counts) for bar in poll.bars()] == [("L2H0", (2,)), ("L0H0", (1,)), ("L0H1", (0,))]
-    assert [row[3:] for row in read_back([poll])[1:]] == [
+    assert [row[3:10] for row in read_back([poll])[1:]] == [
         ["L2H0", "2", "", "", "", "0.25", ""], ["L0H0", "1", "", "", "", "", ""], ["L0H1", "0", "", "", "", "0.5", ""],
     ]  # fmt: skip
 

@@ -205,7 +205,9 @@ def test_axe_finds_nothing_wrong_with_a_room_its_question_and_where_students_com
     look("second vote")
     press("reveal", ".st-key-class_poll .chart[data-painted]")
     look("histogram")
-    press("end_room", ".st-key-open_room")
+    press("end_room", ".st-key-end_it")
+    look("end of the room, asked for")
+    press("end_it", ".st-key-open_room")
     assert {state: found for state, found in wrong.items() if found} == {}
 
 

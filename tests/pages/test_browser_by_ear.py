@@ -138,7 +138,7 @@ def test_a_question_is_asked_answered_revealed_and_dropped_by_keys_and_all_of_it
     page.keyboard.press("Enter")
     expect_at(page, ".st-key-reveal button")
     question = 'heading "Which token comes next?" [level=2]'
-    heard(page, question, "status: 0 answered", 'button "Reveal"', 'button "Drop the question"')
+    heard(page, question, "status: 0 of 1 answered", 'button "Reveal"', 'button "Drop the question"')
     heard(phone.get_by_role("banner"), "status: Which token comes next?")  # by itself, wherever the reader is
     heard(phone, question, 'textbox "Type a token"')
     reach(phone, ".vote input")
@@ -147,7 +147,7 @@ def test_a_question_is_asked_answered_revealed_and_dropped_by_keys_and_all_of_it
     reach(phone, ".options button")
     phone.keyboard.press("Enter")
     heard(phone, 'button "·was" [pressed]', "status: Your answer: ·was. You can still change it.")
-    heard(page, "status: 1 answered")
+    heard(page, "status: 1 of 1 answered")
     page.keyboard.press("Enter")
     expect_at(page, ".st-key-drop_poll button")
     counted, model = "answers: 1 · surprise: 0.76 bits", "unsure by 1.05 bits (entropy)"
@@ -159,6 +159,14 @@ def test_a_question_is_asked_answered_revealed_and_dropped_by_keys_and_all_of_it
     heard(page, 'img "Every head as a small map')
     heard(phone, 'heading "Who looks at whom?', 'img "L6H5: ·it (7) looks 98 % at ·chased (3)"')
     reach(page, ".st-key-end_room button")
+    page.keyboard.press("Enter")
+    expect_at(page, ".st-key-keep_room button")
+    heard(page, "alert: End the room? 1 here", 'button "Results as CSV"', 'button "End it"', 'button "Keep it"')
+    page.keyboard.press("Enter")
+    expect_at(page, ".st-key-end_room button")
+    page.keyboard.press("Enter")
+    expect_at(page, ".st-key-keep_room button")
+    reach(page, ".st-key-end_it button", "Shift+Tab")
     page.keyboard.press("Enter")
     expect_at(page, ".st-key-open_room button")
     heard(phone, "alert: The teacher has ended this room.", 'textbox "Code of the room"')

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.axe import found_in_both
 from tests.browser import PATIENCE, Server, Watch
-from tests.pages.visiting import eventually
+from tests.pages.visiting import end_room, eventually
 from ui.address import DEFAULT_TEXT
 from ui.i18n import catalog
 
@@ -125,7 +125,7 @@ def test_a_class_from_the_open_room_to_the_results(
     _come_back(teacher, phones[1], lines)
     _predict(teacher, phones, lang, look)
     _wander(server, phones[0], code, lang)
-    click(teacher, "end_room")
+    end_room(teacher)
     for phone in phones:
         expect(phone.locator(".problem")).to_have_text(in_words(lang, "The teacher has ended this room."))
     look("ended")
@@ -179,12 +179,13 @@ def _predict(teacher: Page, phones: list[Page], lang: str, look: Callable[..., N
     click(teacher, "vote_again")
     expect(teacher.locator(".class-answered")).to_have_text("0")
     for phone in phones[:2]:
-        expect(phone.locator(".vote .quiet")).to_be_visible()
+        expect(phone.locator(".vote .quiet:not(:empty)")).to_be_visible()
         _answer_by_keyboard(phone, lang)
     expect(teacher.locator(".class-answered")).to_have_text("2")
     click(teacher, "reveal")
     for phone in phones:
         expect(phone.locator(".figure .chart")).to_have_count(3)  # two votes, and the model
+    expect(phones[0].locator(".chart text.own")).to_have_text(["·was"] * 3)
     look("revealed")
     with teacher.expect_download() as download:
         click(teacher, "results")
@@ -217,8 +218,6 @@ def _answer_by_keyboard(phone: Page, lang: str) -> None:
     assert 'button "·was" [pressed]' in heard
     assert re.search(r"status: .*·was", heard)
     field = phone.get_by_label(typed)
-    field.fill("zzzqqq")
-    expect(phone.locator(".vote .problem")).to_have_text(in_words(lang, "No token begins like this."))
     for token in ("had", "was"):
         field.fill(token)
         field.press("Enter")  # before what begins so has come
@@ -258,7 +257,7 @@ def test_a_phone_shows_the_frame_of_the_film_that_the_teacher_does(
     teacher.locator(".film .step").click()
     phone.reload()
     expect(phone.locator(".film")).to_have_attribute("data-frame", "1")
-    click(teacher, "end_room")
+    end_room(teacher)
     expect(phone.locator("form")).to_be_visible()
 
 
@@ -296,5 +295,5 @@ def test_a_slider_of_next_token_is_on_the_phone_where_the_teacher_has_it(
     slider.press("Home")
     expect(its).to_have_value(slider.input_value())
     assert slider.input_value() not in ("", value)
-    click(teacher, "end_room")
+    end_room(teacher)
     expect(phone.locator("form")).to_be_visible()

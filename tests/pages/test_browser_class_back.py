@@ -14,7 +14,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 from pages.classroom.sidebar import AGAIN
 from tests.browser import PATIENCE, Watch, free_port, running_app
 from tests.pages.test_browser_class import PHONE, click, click_head
-from tests.pages.visiting import eventually
+from tests.pages.visiting import end_room, eventually
 
 pytestmark = [pytest.mark.browser, pytest.mark.long]
 
@@ -55,7 +55,7 @@ def test_a_class_goes_on_after_the_teacher_reloads_and_after_the_server_is_kille
         expect(phone.locator("header .state")).to_have_text("")
         click_head(teacher, 2, 1)
         expect(phone.locator(".head-grid")).to_have_attribute("data-selected", "2,1")
-        click(teacher, "end_room")
+        end_room(teacher)
         expect(phone.locator(".problem")).to_have_text("The teacher has ended this room.")
         teacher.reload()  # and what has ended does not come back
         expect(teacher.locator(".st-key-open_room")).to_be_visible()

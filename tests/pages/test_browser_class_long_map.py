@@ -10,7 +10,7 @@ from playwright.sync_api import Page, Request, expect
 
 from tests.browser import PATIENCE, Server
 from tests.pages.test_browser_class import FOLLOWED_IN, PHONE, click
-from tests.pages.visiting import eventually
+from tests.pages.visiting import end_room, eventually
 
 pytestmark = pytest.mark.browser
 
@@ -62,5 +62,5 @@ def test_a_phone_asks_for_the_tiles_of_the_teachers_map_and_follows_the_view(
     teacher.mouse.up()
     teacher.locator(".long-map .side input").first.fill("cat")
     expect(phone.locator(".long-map .side input").first).to_have_value("cat", timeout=FOLLOWED_IN)
-    click(teacher, "end_room")
+    end_room(teacher)
     expect(phone.locator("form")).to_be_visible()

@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import PATIENCE, Server
 from tests.pages.test_browser_class import FOLLOWED_IN, PHONE, click
+from tests.pages.visiting import end_room
 
 pytestmark = pytest.mark.browser
 
@@ -63,7 +64,7 @@ def test_dials_turn_on_the_phone_while_the_slider_is_held_and_who_comes_late_see
     there = late.locator(".rotation[data-painted]")
     expect(there).to_have_attribute("data-position", position, timeout=PATIENCE)
     expect(there).to_have_attribute("data-pair", pair)
-    click(teacher, "end_room")
+    end_room(teacher)
     expect(phone.locator("form")).to_be_visible()
 
 
@@ -87,5 +88,5 @@ def test_a_knob_of_step_by_step_is_on_the_phone_while_it_is_held(server: Server,
     teacher.mouse.up()
     teacher.wait_for_url(f"**temperature={float(value):g}**", timeout=PATIENCE)
     expect(its.locator("[data-knob=temperature]")).to_have_value(value)
-    click(teacher, "end_room")
+    end_room(teacher)
     expect(phone.locator("form")).to_be_visible()

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from lessons.shelf import HERE, Lesson, lessons
 from pages.entries import ENTRIES
 from tests.browser import Server
-from tests.pages.visiting import PATIENCE, eventually, wait_for_rest
+from tests.pages.visiting import PATIENCE, end_room, eventually, wait_for_rest
 from ui.i18n import catalog
 
 pytestmark = pytest.mark.browser
@@ -115,4 +115,4 @@ def test_a_class_follows_a_lesson_and_is_asked_its_question(
     expect_step(page, lesson, 1)
     expect(phone.locator(".words")).to_contain_text(first.title, timeout=PATIENCE)
     page.keyboard.press("p")
-    page.locator(".st-key-end_room button").click()
+    end_room(page)

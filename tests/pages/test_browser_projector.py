@@ -9,7 +9,7 @@ from tests.browser import Server
 from tests.pages.test_browser_class import ask, click
 from tests.pages.test_browser_lessons import shipped
 from tests.pages.test_browser_room import LARGE, SMALLEST
-from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_heads, wait_for_rest
+from tests.pages.visiting import PATIENCE, end_room, eventually, visit, wait_for_heads, wait_for_rest
 
 PROJECTOR: ViewportSize = {"width": 1280, "height": 720}
 # what is wrong with charts that Plotly draws: words printed over each other, cut off, or not black
@@ -111,7 +111,7 @@ def test_a_presenters_buttons_go_from_code_to_page_and_from_a_question_to_its_an
     page.keyboard.press("PageDown")  # now it is a page that is turned
     page.wait_for_url("**/cell?**")
     page.keyboard.press("p")
-    click(page, "end_room")
+    end_room(page)
     expect(page.locator(".st-key-open_room")).to_be_visible()
 
 

@@ -44,7 +44,7 @@ def test_a_covered_number_is_asked_with_its_true_value_and_revealed_with_every_d
     assert words in shown
     monkeypatch.setattr("pages.classroom.columns._", str)
     assert columns_of(room.past[0])[-1].colors == [0, 1, 0]  # the true one's alone is the model's
-    assert [(float(bar.label) - true, bar.counts) for bar in room.past[0].bars()] == [
+    assert [(float(bar.value) - true, bar.counts) for bar in room.past[0].bars()] == [
         (-2, (1, 0)), (0, (1, 0)), (0.75, (1, 1)),
     ]  # fmt: skip
 

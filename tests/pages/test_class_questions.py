@@ -16,6 +16,7 @@ from classroom.room import Room
 from classroom.vocabulary import Vocabulary
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
+from pages.classroom import panel
 from pages.classroom.columns import columns_of
 from tests.ui.driving import button, components, go, html, open_app, sentences, type_text
 
@@ -76,6 +77,20 @@ def test_shares_are_of_all_answers_and_those_that_are_not_drawn_are_counted(monk
     assert asked.words == ["2 · 10 %"] * 8
     assert asked.values == [0.1] * 8
     assert asked.about.endswith(" · not drawn: 4")
+
+
+def test_shares_of_one_reveal_are_on_one_scale_and_what_is_no_share_on_its_own(monkeypatch):
+    monkeypatch.setattr("pages.classroom.columns._", str)
+    monkeypatch.setattr("ui.wording._", str)
+    model = {"0": 0.774, "1": 0.2, "2": 0.026}
+    question = Question("next", "", "", Vocabulary([*"abc"]), ["0"], probability=model.__getitem__)
+    poll = Poll(question, 1, named=False, votes=[{"x": ("0", ""), "y": ("1", ""), "z": ("2", "")}, {"x": ("0", "")}])
+    charts = panel._bars(columns_of(poll))
+    assert [chart.most for chart in charts] == [1.0, 1.0, 1.0]  # the second vote, all of it
+    assert len({chart.beside for chart in charts}) == 1
+    measured = Question("head", "", "", Vocabulary([*"abc"]), ["0"], measured=lambda _head: 5.0, unit="bits")
+    charts = panel._bars(columns_of(Poll(measured, 1, named=False, votes=[{"x": ("0", ""), "y": ("1", "")}])))
+    assert [chart.most for chart in charts] == [0.5, 5.0]
 
 
 def test_a_metric_that_no_head_has_here_is_one_sentence():

@@ -110,3 +110,9 @@ def expect_address(page: Page, **parts: str) -> None:
 
 def address(url: str) -> dict[str, str]:
     return {name: values[0] for name, values in parse_qs(urlsplit(url).query, keep_blank_values=True).items()}
+
+
+def end_room(page: Page) -> None:
+    """The teacher ends a room in which phones are, or something was asked: it is asked first."""
+    page.locator(".st-key-end_room button").click()
+    page.locator(".st-key-end_it button").click()

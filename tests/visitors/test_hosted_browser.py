@@ -19,7 +19,7 @@ from websockets.sync.client import connect
 from pages.entries import ENTRIES
 from tests.axe import found_in_both
 from tests.browser import Watch
-from tests.pages.visiting import click_head, eventually, expect_sentence, type_text, wait_for_rest
+from tests.pages.visiting import click_head, end_room, eventually, expect_sentence, type_text, wait_for_rest
 from tests.visitors.hosted import Hosted, hosted_app, opened
 from tests.visitors.refused_frames import say_what_is_refused
 
@@ -160,7 +160,7 @@ def _hold_a_class(hosted: Hosted, page: Page, phone: Page) -> None:
     _answer(page, phone)
     say_what_is_refused(hosted.url, hosted.trust, code, SAID)
     hosted.is_nowhere(SAID)
-    page.locator(".st-key-end_room button").click()
+    end_room(page)
     expect(phone.locator(".problem")).to_have_text("The teacher has ended this room.")
 
 

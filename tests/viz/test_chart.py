@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from viz.chart import Axis, Bars, Line, Lines, axes_of, tick_words
+from viz.chart import Axis, Bars, Line, Lines, axes_of, on_one_scale, tick_words
 
 
 def chart(x=(1, 2, 3), y=(5.0, 6.0, 7.0), **options):
@@ -65,3 +65,15 @@ def test_ticks_are_written_as_plotly_writes_them(value, words):
 @pytest.mark.parametrize("values, span", [([2.0, None], 2.8), ([None], 1.4), ([0.0], 1.4)])
 def test_bars_leave_room_for_their_words(values, span):
     assert Bars(labels=[""] * len(values), values=values, words=[""] * len(values)).span == pytest.approx(span)
+
+
+def test_on_one_scale_equal_values_are_equally_long_and_words_have_the_same_place():
+    first = Bars(labels=["a", "b"], values=[0.5, 0.25], words=["1 · 50 %", "1 · 25 %"])
+    second = Bars(labels=["a", "b"], values=[1.0, None], words=["2 · 100 % and more words", "none"])
+    none = Bars(labels=["a", "b"], values=[0.0, 0.0], words=["", ""])
+    charts = on_one_scale([first, second, none])
+    assert [chart.most for chart in charts] == [1.0, 1.0, 1.0]
+    assert len({chart.span for chart in charts}) == 1
+    assert len({chart.beside for chart in charts}) == 1
+    assert [chart.values for chart in charts] == [first.values, second.values, none.values]
+    assert on_one_scale([none])[0].most == 1.0

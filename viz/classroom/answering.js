@@ -12,6 +12,7 @@ export const answerOf = (vote, answer) => ({ kind: "vote", round: vote.poll.roun
 export function give(vote, frame) {
   arrived(vote)
   vote.waiting = frame
+  vote.sent = frame.name
   const unsent = () => (vote.problem.textContent = vote.words.unsent)
   if (vote.send(frame)) vote.slow = setTimeout(unsent, PATIENCE)
   else unsent()

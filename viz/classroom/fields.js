@@ -11,7 +11,7 @@ export function tokenField(vote) {
   const again = () => field.value.trim() && vote.send({ kind: "complete", typed: field.value })
   let timer = 0
   field.addEventListener("input", () => {
-    vote.entered = ""
+    vote.entered = vote.hint.textContent = ""
     if (!vote.waiting) vote.problem.textContent = ""
     clearTimeout(timer)
     timer = setTimeout(again, TYPING)

@@ -1,4 +1,5 @@
 // What the browser keeps of a room, by the room's code: who this is, as random bits, and the server that it was there on.
+// A name that was typed is kept by its tab alone, until that is closed.
 
 /** @type {Map<string, string>} */
 const here = new Map() // of a browser that keeps nothing
@@ -12,6 +13,28 @@ export function known(code, what) {
     return localStorage.getItem(name) ?? here.get(name) ?? null
   } catch {
     return here.get(name) ?? null
+  }
+}
+
+/** @type {(code: string) => { known: () => string, keep: (name: string) => void }} */
+export function nameIn(code) {
+  const name = named(code, "name")
+  return {
+    known() {
+      try {
+        return sessionStorage.getItem(name) ?? here.get(name) ?? ""
+      } catch {
+        return here.get(name) ?? ""
+      }
+    },
+    keep(value) {
+      here.set(name, value)
+      try {
+        sessionStorage.setItem(name, value)
+      } catch {
+        // as long as the page stands
+      }
+    },
   }
 }
 

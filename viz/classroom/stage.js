@@ -2,6 +2,7 @@
 // page gave it. A component is fetched once; its data come in order, whatever is fetched meanwhile.
 
 import { element } from "../components/shared/dom.js"
+import { markOwn } from "./own.js"
 
 /** @import { Root } from "../components/shared/types" */
 /** @typedef {{ box: HTMLElement, name: HTMLElement, host: HTMLElement, component: string, done: Promise<any>, since: object, cleanup: (() => void) | null }} Figure */
@@ -20,10 +21,12 @@ export function createStage(root) {
   const changed = element("p", { className: "changed" })
   const words = element("p", { className: "words", hidden: true })
   const figures = element("div", { className: "figures" })
+  const own = element("p", { className: "own" }) // the answer of this phone, at the reveal
   const caption = element("p", { className: "caption" })
   const rest = element("p", { className: "quiet rest" })
-  const box = element("section", {}, title, words, text, changed, figures, caption, rest)
-  return { root, box, title, words, text, changed, figures, caption, rest, held: /** @type {Map<string, Figure>} */ (new Map()), address: "" }
+  const box = element("section", {}, title, words, text, changed, own, figures, caption, rest)
+  const held = /** @type {Map<string, Figure>} */ (new Map())
+  return { root, box, title, words, text, changed, figures, own, mine: "", caption, rest, held, address: "" }
 }
 
 // Title and text, and which figures there are, in order; the others are taken away. `rest`: what there is beside them.
@@ -97,6 +100,7 @@ export function showFigure(stage, { key, title, beside, component, version, adds
     const parentElement = drawn.host.shadowRoot
     drawn.cleanup = draw({ data: bytes, parentElement, follows: true, setTriggerValue: () => {} })
     before?.()
+    markOwn(stage, drawn)
     drawn.box.dataset.drawn = String(Number(drawn.box.dataset.drawn ?? 0) + 1)
   }).catch((error) => console.error(error))
 }

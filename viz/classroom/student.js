@@ -3,12 +3,15 @@
 
 import { element } from "../components/shared/dom.js"
 import { hold } from "./answering.js"
-import { known, keep } from "./kept.js"
+import { keep, known, nameIn } from "./kept.js"
+import { createLine, heard, look, lost } from "./line.js"
+import { showOwn } from "./own.js"
 import { createStage, pointAt, showFigure, showStage } from "./stage.js"
 import { createVote, showCompleted, showPoll, showProblem, showVoted } from "./vote.js"
 
 const SOONEST = 500 // milliseconds before the next try,
 const LATEST = 4000 // twice as many after each, up to this
+const OPENING = 10_000 // milliseconds for a connection to be made
 
 const root = document.body.dataset.root ?? ""
 const words = /** @type {Record<string, string>} */ (JSON.parse(document.body.dataset.words ?? "{}"))
@@ -39,10 +42,15 @@ function enter() {
   const status = element("span", { className: "state", role: "status", textContent: words.connecting })
   const wander = element("a", { textContent: words.wander, hidden: true })
   const spoken = element("p", { className: "spoken", role: "status" }) // a question that comes, for who hears the page
-  const room = { status, wander, spoken, stage: createStage(root), vote: createVote(words, send) }
+  const line = createLine(words, () => send({ kind: "alive" }), () => drop(room))
+  const room = { status, wander, spoken, line, here: false, stage: createStage(root), vote: createVote(words, send, nameIn(code)) }
   head.replaceChildren(element("h1", { textContent: code.toUpperCase() }), status, wander, spoken)
-  main.replaceChildren(room.vote.box, room.stage.box)
-  const again = () => talk.socket?.readyState === WebSocket.OPEN || connect(room)
+  main.replaceChildren(line.box, room.vote.box, room.stage.box)
+  const again = () => (talk.socket?.readyState === WebSocket.OPEN ? look(line) : connect(room))
+  addEventListener("offline", () => {
+    lost(line)
+    line.timer = setTimeout(() => look(line), OPENING) // a server on this very machine is there
+  })
   addEventListener("online", again)
   addEventListener("pageshow", again)
   document.addEventListener("visibilitychange", () => document.hidden || again())
@@ -63,21 +71,35 @@ function connect(room) {
   address.protocol = location.protocol === "https:" ? "wss:" : "ws:"
   const socket = (talk.socket = new WebSocket(address))
   socket.binaryType = "arraybuffer"
+  room.here = false
+  talk.timer = setTimeout(() => socket === talk.socket && socket.readyState === WebSocket.CONNECTING && drop(room), OPENING)
   socket.addEventListener("open", () => {
     hold(room.vote)
     const who = known(code, "who") ?? keep(code, "who", made()) // 128 random bits for this room: one vote each
     send({ kind: "join", code, who, born: known(code, "born") ?? "" })
   })
   socket.addEventListener("message", ({ data }) => socket === talk.socket && hear(room, data))
-  socket.addEventListener("close", () => {
-    if (talk.over || socket !== talk.socket) return
-    room.status.textContent = words.lost
-    talk.timer = setTimeout(() => connect(room), Math.min(LATEST, SOONEST * 2 ** talk.tries) * (0.75 + Math.random() / 2))
-    talk.tries += 1
-  })
+  socket.addEventListener("close", () => !talk.over && socket === talk.socket && retry(room))
+}
+
+// A connection that says nothing may never say that it is closed, either.
+function drop(room) {
+  const silent = talk.socket
+  talk.socket = null
+  silent?.close()
+  if (!talk.over) retry(room)
+}
+
+function retry(room) {
+  lost(room.line)
+  room.status.textContent = ""
+  clearTimeout(talk.timer)
+  talk.timer = setTimeout(() => connect(room), Math.min(LATEST, SOONEST * 2 ** talk.tries) * (0.75 + Math.random() / 2))
+  talk.tries += 1
 }
 
 function hear(room, data) {
+  heard(room.line, room.here)
   if (typeof data !== "string") {
     const length = new DataView(data).getUint32(0, true)
     const told = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)))
@@ -98,8 +120,10 @@ function restOf({ title, page, address, figures }) {
 }
 
 const SHOW = {
-  here(_room, { born }) {
+  here(room, { born }) {
     talk.tries = 0
+    room.here = true
+    heard(room.line, true)
     keep(code, "born", born)
   },
   waits: (room) => (room.status.textContent = words.waits),
@@ -112,11 +136,15 @@ const SHOW = {
   poll: (room, told) => {
     if (showPoll(room.vote, told)) room.status.textContent = words.late
     room.stage.box.hidden = told.state === "open"
-    const heard = told.state === "open" ? [told.question, told.again ? words.again : ""].join(" ").trim() : ""
-    if (room.spoken.textContent !== heard) room.spoken.textContent = heard
+    showOwn(room.stage, room.vote)
+    const asked = told.state === "open" ? [told.question, told.again ? words.again : ""].join(" ").trim() : ""
+    if (room.spoken.textContent !== asked) room.spoken.textContent = asked
   },
   point: (room, told) => pointAt(room.stage, told),
-  voted: (room, told) => showVoted(room.vote, told),
+  voted(room, told) {
+    showVoted(room.vote, told)
+    showOwn(room.stage, room.vote)
+  },
   completed: (room, told) => showCompleted(room.vote, told),
   refused(room, told) {
     if (told.last) leave(told.words)

@@ -2,14 +2,16 @@
 
 import { element } from "../components/shared/dom.js"
 import { arrived, give, mark, offer } from "./answering.js"
+import { askForName, nameField } from "./name.js"
 import { headField, numberField, tokenField } from "./fields.js"
 
-/** @param {Record<string, string>} words @param {(frame: object) => boolean} send */
-export function createVote(words, send) {
+/** @param {Record<string, string>} words @param {(frame: object) => boolean} send @param {object} names as kept.js has them */
+export function createVote(words, send, names) {
   const box = element("section", { className: "vote", hidden: true })
   const answer = element("p", { className: "answer", role: "status" })
   const problem = element("p", { className: "problem", role: "alert" })
-  return { box, answer, problem, words, send, poll: /** @type {any} */ (null), options: element("div"), name: null, field: /** @type {any} */ (null), chosen: "", entered: "", waiting: /** @type {any} */ (null), held: /** @type {any} */ (null), slow: 0 }
+  const hint = element("p", { className: "quiet", role: "status" }) // above what is offered
+  return { box, answer, problem, hint, words, send, names, asks: /** @type {any} */ (null), asked: false, sent: /** @type {string | undefined} */ (undefined), poll: /** @type {any} */ (null), options: element("div"), name: null, field: /** @type {any} */ (null), chosen: "", entered: "", waiting: /** @type {any} */ (null), held: /** @type {any} */ (null), slow: 0 }
 }
 
 // The question as it stands; the same round again, after a connection was lost, keeps what is typed, and says again what
@@ -30,17 +32,16 @@ export function showPoll(vote, poll) {
 }
 
 function ask(vote, poll) {
-  const name = vote.name?.value ?? ""
   Object.assign(vote, { chosen: vote.voted?.round === poll.round ? vote.voted.answer : "", name: null, field: null })
-  vote.answer.textContent = ""
+  vote.answer.textContent = vote.hint.textContent = ""
   vote.options = element("div", { className: "options" })
   const parts = /** @type {HTMLElement[]} */ ([])
   parts.push(element("h2", { textContent: poll.question }), element("p", { className: "text", textContent: poll.text }))
   if (poll.again) parts.push(element("p", { className: "quiet", textContent: vote.words.again }))
   if (poll.names) {
-    vote.name = element("input", { maxlength: "40", autocomplete: "off" })
-    vote.name.value = name
-    parts.push(element("label", {}, vote.words.name, vote.name))
+    const { field, box } = nameField(vote)
+    vote.name = field
+    parts.push(box)
   }
   if (poll.options) offer(vote, poll.options)
   else {
@@ -48,7 +49,7 @@ function ask(vote, poll) {
     vote.field = field(vote, poll)
     parts.push(vote.field.box)
   }
-  vote.box.replaceChildren(...parts, vote.options, vote.answer, vote.problem)
+  vote.box.replaceChildren(...parts, vote.hint, vote.options, vote.answer, vote.problem)
   if (vote.voted?.round === poll.round) showVoted(vote, vote.voted)
 }
 
@@ -60,14 +61,17 @@ export function showVoted(vote, voted) {
   vote.chosen = voted.answer
   vote.answer.textContent = vote.words.your_answer.replace("{answer}", () => voted.label)
   mark(vote)
+  askForName(vote)
 }
 
-export function showCompleted(vote, { typed, options }) {
+// Tokens that begin so; where there is none, the longest of which what was typed can be made, to be tapped on alone.
+export function showCompleted(vote, { typed, options, beginnings = [] }) {
   const asked = typed.trim()
   if (vote.field?.value?.().trim() !== asked) return
-  offer(vote, options)
-  if (!vote.waiting) vote.problem.textContent = options.length ? "" : vote.words.no_token
-  if (vote.entered === asked) vote.options.querySelector("button")?.click()
+  offer(vote, options.length ? options : beginnings)
+  vote.hint.textContent = beginnings.length ? vote.words.pieces : ""
+  if (!vote.waiting) vote.problem.textContent = options.length || beginnings.length ? "" : vote.words.no_token
+  if (options.length && vote.entered === asked) vote.options.querySelector("button")?.click()
   vote.entered = ""
 }
 

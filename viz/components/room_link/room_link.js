@@ -58,7 +58,11 @@ function draw(state) {
   words.textContent = problem || (count ? fill(meta.texts.there, { count: wholeNumber(count.there) }) : "")
   root.dataset.there = count ? String(count.there) : ""
   // the page says how many answered, too, where it asks the class; it was right when it was drawn
-  if (count) for (const node of document.querySelectorAll(".class-answered")) write(node, wholeNumber(count.answered))
+  if (count) {
+    const there = Math.max(count.there, count.answered) // who answered may have left
+    for (const node of document.querySelectorAll(".class-answered")) write(node, wholeNumber(count.answered))
+    for (const node of document.querySelectorAll(".class-there")) write(node, wholeNumber(there))
+  }
   markPainted(root)
 }
 

@@ -5,9 +5,10 @@ const RUN_TAKES = 15_000 // milliseconds in which the page has run
 
 const POLL = "poll_actions"
 const ASK = "ask_class"
-/** @type {Record<string, string>} what is pressed → where the next key is, by the keys of Streamlit's containers */
+/** @type {Record<string, string>} what is pressed → where the next key is, by the keys, in one place or another, of Streamlit's containers */
 const NEXT = {
-  open_room: "class_code", hide_code: ASK, reveal: POLL, vote_again: POLL, drop_poll: ASK, end_room: "room_closed",
+  open_room: "class_code", hide_code: ASK, reveal: POLL, vote_again: POLL, drop_poll: ASK,
+  end_room: "keep_room room_closed", end_it: "room_closed", keep_room: "end_room", // what loses nothing is first
   ask_next: POLL, ask_where: POLL, ask_ablate: POLL, ask_head: POLL, lesson_ask: POLL,
   first_next: POLL, first_where: POLL, first_ablate: POLL, show_page: ASK,
   pass: POLL, // of Step by step, by its class
@@ -21,7 +22,8 @@ export function followKeysOfRoom(signal) {
   let next = ""
   const look = () => {
     if (pressed?.isConnected || (document.activeElement ?? document.body) !== document.body) return
-    const found = /** @type {HTMLElement | null} */ (document.querySelector(`.st-key-${next} button:not([disabled])`))
+    const places = next.split(" ").map((key) => `.st-key-${key} button:not([disabled])`).join()
+    const found = /** @type {HTMLElement | null} */ (document.querySelector(places))
     if (!found) return
     stop()
     found.focus({ preventScroll: true })

@@ -1,0 +1,61 @@
+"""The end of a room: at once where nothing is lost by it, else asked for in place of what is done in the room."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from classroom.results import HEADINGS, results_csv
+from classroom.room import Room
+from ui import session
+from ui.i18n import _
+
+ENDING = "class_ending"  # in the session's slots
+
+
+def end_or_ask(room: Room) -> None:
+    """End a room that nobody is in and nothing was asked in; of another one it is asked first."""
+    if room.there or room.past or room.poll is not None:
+        session.slots()[ENDING] = True
+    else:
+        room.end()
+
+
+def asked_to_end() -> bool:
+    """Whether the question stands."""
+    return session.slots().get(ENDING, False)
+
+
+def show_question(room: Room) -> None:
+    """What ends, and what is gone then: the results can be saved, the room ended or kept."""
+    words = _("End the room? {phones} here").format(phones=room.there)
+    if count := room.unsaved:
+        words += " · " + _("questions with answers that are not saved: {count}").format(count=count)
+    with st.container(key="room_ending", gap="small"):
+        st.html(f"<p class='atlas-caption' role='alert'>{escape(words)}</p>")
+        with st.container(key="ending_actions", horizontal=True, gap="small"):
+            show_results(room, "results_ending")
+            st.button(_("End it"), key="end_it", type="primary", on_click=_end, args=(room,))
+            st.button(_("Keep it"), key="keep_room", type="tertiary", on_click=keep)
+
+
+def show_results(room: Room, key: str) -> None:
+    """The answers so far, as a file."""
+    if room.past:
+        words = {name: _(text) for name, text in HEADINGS.items()}
+        data = results_csv(room.past, words)
+        name = f"class-{room.code}.csv"
+        st.download_button(
+            _("Results as CSV"), data, name, "text/csv", key=key, on_click=room.save, args=(len(room.past),)
+        )
+
+
+def keep() -> None:
+    """The room goes on."""
+    session.slots().pop(ENDING, None)
+
+
+def _end(room: Room) -> None:
+    keep()
+    room.end()
