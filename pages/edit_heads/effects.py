@@ -239,7 +239,7 @@ def _show_open(opened: PageContext, effects: Effects) -> None:
         for answer in ANSWERS
     ]
     facts = " · ".join([*parts, looks])
-    st.html(f"<div class='atlas-head'><b>L{place[0]}H{place[1]}</b> <span>{facts}</span></div>")
+    show_heading(f"L{place[0]}H{place[1]}", facts)
 
 
 def agreement(effects: Effects) -> dict[tuple[str, str], float]:

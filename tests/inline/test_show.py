@@ -20,6 +20,7 @@ from model_runner.local.runner import LocalRunner
 from tests.analysis.made import causal_noise, embedded, made_capture
 from tests.model_runner.tiny import byte_tokenizer, tiny
 from tests.viz.components.test_packing import unpacked
+from viz.share_text import share_digits
 
 KINDS = ("map", "lines", "grid")
 BERTVIZ = 63_500_000  # bytes of its head view of 12 × 12 heads at 128 tokens, see docs/performance.md
@@ -83,7 +84,7 @@ def test_a_cross_attention_is_drawn_from_what_is_written_to_what_is_read():
 
 
 def test_its_words_tell_the_pinned_cell(capture):
-    share = f"{100 * float(capture.weights(3, 7)[2, 1]):.0f}"
+    share = share_digits(float(capture.weights(3, 7)[2, 1]))
     query, key = capture.tokens[2].text, capture.tokens[1].text
     assert repr(show(capture, 3, 7, query=2, key=1)) == f"L3H7: {query} (2) looks {share} % at {key} (1)"
     assert repr(show(capture, 3, 7, query=None)) == "L3H7"

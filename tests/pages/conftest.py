@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Page
 from transformers import AutoModel, AutoModelForSpeechSeq2Seq
 
+from classroom.desk import DESK, MOST_ROOMS
 from tests.model_runner.cases import FAMILY
 from tests.model_runner.folders import save
 from tests.model_runner.listening import save_whisper
@@ -23,6 +24,14 @@ OTHERS = {  # beside the table of families
     "mamba": tiny("mamba"),
     "hears": tiny("speech_to_text", AutoModelForSpeechSeq2Seq, d_model=32, **SMALL, **dict.fromkeys(ROWS, 48)),
 }
+
+
+@pytest.fixture(autouse=True)
+def rooms_end() -> Iterator[None]:
+    """A server has room for so many; tests open more in one process."""
+    yield
+    if len(DESK._rooms) > MOST_ROOMS / 2:
+        DESK._rooms.clear()
 
 
 @pytest.fixture(scope="session")

@@ -59,7 +59,7 @@ def test_the_way_ends_with_the_likeliest_next_token_and_its_probability(query: s
     assert row["module"] == f"after {capture.tokens[int(query)].text} ({query})"
     word, share = row["shapes"].split(" · ")
     assert word == runner().token_text(int(token))
-    assert float(share.split()[0]) == pytest.approx(100 * float(best), abs=1)
+    assert share == f"{share_digits(float(best))} %"
 
 
 def test_an_encoders_way_ends_with_its_guess_for_a_hidden_word_if_there_is_one():

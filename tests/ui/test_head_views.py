@@ -9,6 +9,7 @@ from model_runner import CaptureRequest, load_runner
 from ui import head_views, wording
 from ui.head_views import summary
 from ui.page import PageContext
+from viz.share_text import share_digits
 
 TEXT = "The unhappiest squirrelologist chased it"
 
@@ -43,7 +44,7 @@ def test_without_a_pinned_query_nothing_is_looked_at(opened):
 
 
 def test_the_summary_says_who_looks_how_much_at_whom(opened, capture):
-    share = f"{100 * float(capture.weights(3, 7)[2, 1]):.0f}"
+    share = share_digits(float(capture.weights(3, 7)[2, 1]))
     query, key = capture.tokens[2].text, capture.tokens[1].text
     assert summary(opened(2, 1)) == f"L3H7: {query} (2) looks {share} % at {key} (1)"
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Page
 from analysis import text_in_address
 from model_runner.errors import (
     CannotContinue,
+    ContextFull,
     EncoderSaysNothing,
     NoSuchAttention,
     NotOneToken,
@@ -39,6 +40,7 @@ EARNED = (
     OneStackOnly.message,
     EncoderSaysNothing.message,
     CannotContinue.message,
+    ContextFull.message,
     NoSuchAttention.message,
     NotOneToken.message,
     NotSeparable.message,
