@@ -67,7 +67,7 @@ def test_a_class_is_asked_for_a_covered_number_with_all_it_is_made_of_and_a_seco
     (event, value), *_more = told(page)
     assert (event, _more) == ("class", [])
     lines = value.pop("text").split("\n")
-    assert value == {"step": "scores", "row": 2, "column": 1, "name": "Q Kᵀ, row q₂, column k₁"}
+    assert value == {"step": "scores", "row": 2, "column": 1, "name": "Q Kᵀ, row q₂, column k₁", "decimals": 2}
     assert lines == [
         "Q Kᵀ: every query with every key", f"Q, q₂: {', '.join(rows[0])}", f"K, k₁: {', '.join(rows[1])}",
     ]  # fmt: skip
