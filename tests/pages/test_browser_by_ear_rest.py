@@ -139,7 +139,7 @@ def test_every_question_is_asked_answered_and_revealed_by_keys(
         reach(phone, place)
         phone.keyboard.press("Enter")
     heard(phone, "[pressed]", "status: Your answer: ")
-    heard(page, "status: 1 answered")
+    heard(page, "status: 1 of 1 answered")
     page.keyboard.press("Enter")
     expect_at(page, ".st-key-drop_poll button")
     for where in (page, phone):
@@ -171,7 +171,7 @@ def test_a_number_of_step_by_step_is_asked_typed_and_revealed_by_keys(
     phone.keyboard.type("0.25")
     phone.keyboard.press("Enter")
     heard(phone, "status: Your answer: 0.25")
-    heard(page, "status: 1 answered")
+    heard(page, "status: 1 of 1 answered")
     page.keyboard.press("Enter")
     expect_at(page, ".st-key-drop_poll button")
     for where in (page, phone):

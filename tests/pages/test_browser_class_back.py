@@ -45,7 +45,7 @@ def test_a_class_goes_on_after_the_teacher_reloads_and_after_the_server_is_kille
         click_head(teacher, 5, 2)
         expect(phone.locator(".head-grid")).to_have_attribute("data-selected", "5,2")
         os.kill(server.pid, signal.SIGKILL)
-        expect(phone.locator("header .state")).to_contain_text("The connection was lost")
+        expect(phone.locator(".lost")).to_contain_text("No connection")
     with running_app(tmp_path / "second.txt", port=port):
         expect(teacher.locator(".st-key-room_box").get_by_text(AGAIN)).to_be_visible(timeout=2 * PATIENCE)
         at = time.monotonic()

@@ -29,7 +29,8 @@ SHOWN = r"""() => {
   const named = (node) => node.matches(".figure[data-key], [class*=st-key-]")
   const key = (node) => (named(node) ? name(node) : above(node) && key(above(node)))
   const painted = all(document).filter((node) => node.dataset?.painted)
-  return Object.fromEntries(painted.map((node) => [key(node), {...node.dataset}]))
+  const shown = ({ follows, ...said }) => said // but for that it follows
+  return Object.fromEntries(painted.map((node) => [key(node), shown(node.dataset)]))
 }"""
 # of how a figure is drawn, and of what its own reader does with it
 OWN = {"painted", "geometry", "theme", "panning", "waiting", "playing", "stepping", "hovered"}
