@@ -86,7 +86,7 @@ def give(key: str, value: object, *, once_more: bool = True) -> None:
     """Have a widget show another value; in a callback, also for the callbacks after it and for the run to come."""
     session.to_set()[key] = once_more
     if key in st.session_state:
-        session.words_of(key).before.append(st.session_state[key])
+        session.words_of(key).before = [*session.words_of(key).before[-2:], st.session_state[key]]
     st.session_state[key] = value
 
 
