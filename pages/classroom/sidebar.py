@@ -83,11 +83,9 @@ def _questions(room: Room) -> None:
     hint = _("A number: on the page Step by step, choose “What comes here?” and click a covered one.")
     st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
     # What they show is asked: after a restart of the server a browser has them as they were, and the room has not.
-    room.names = st.toggle(_("ask for names"), room.names, key="ask_names", on_change=lambda: _name(room))
+    room.names = st.toggle(_("ask for names"), room.names, key="ask_names")
     words = _("Each page, model and text that you open waits, here and on the phones, until you have asked or show it.")
-    room.asks_first = st.toggle(
-        _("ask first, then show"), room.asks_first, key="ask_first", on_change=lambda: _first(room), help=plain(words)
-    )
+    room.asks_first = st.toggle(_("ask first, then show"), room.asks_first, key="ask_first", help=plain(words))
     ending.show_results(room, "results_beside")
 
 
@@ -125,11 +123,3 @@ def ask_class(*asked: str) -> None:
     session.slots()[ASKED] = asked
     session.slots()[ASKINGS] = session.slots().get(ASKINGS, 0) + 1  # the sidebar may be drawn before it is asked
     show_code(False)
-
-
-def _first(room: Room) -> None:
-    room.asks_first = bool(st.session_state["ask_first"])
-
-
-def _name(room: Room) -> None:
-    room.names = bool(st.session_state["ask_names"])
