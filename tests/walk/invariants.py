@@ -37,6 +37,7 @@ EARNED = (
     "This model does not predict a next token.",
     "This text has too many tokens to tap on one of them: choose a shorter one.",
     "Without this head the next token is exactly as likely: choose another head.",
+    "No head has a value of “{metric}” on this text.",
     OneStackOnly.message,
     EncoderSaysNothing.message,
     CannotContinue.message,
