@@ -74,8 +74,10 @@ TEXTS: dict[str, str] = {
     "pooled": N_("Each column is {count} tokens, the largest value of them."),
     "pooled_rows": N_("Each row of the cache is {count} dimensions, the largest value of them."),
     "when_open": N_("Before: nothing is chosen yet, this is what the model expects."),
-    "when_chosen": N_("Before {label} stood there: how it was chosen, from what the model expected after {before}."),
-    "when_looks": N_("After it: {label} is in the text now and looks back, for the token that is to come next."),
+    "when_chosen": N_(
+        "Before “{label}” stood there: how it was chosen, from what the model expected after “{before}”."
+    ),
+    "when_looks": N_("After it: “{label}” is in the text now and looks back, for the token that is to come next."),
     "when_looks_first": N_(
         "The prompt’s last token looks back; such looks, of all heads, make what the model expects."
     ),
