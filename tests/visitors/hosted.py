@@ -60,15 +60,6 @@ class Serving:
         self._process.kill()
         self._process.wait()
 
-    @contextmanager
-    def down(self) -> Generator[None]:
-        """It is killed, and afterwards started again."""
-        self.kill()
-        try:
-            yield
-        finally:
-            self.start()
-
     def end(self) -> None:
         self._process.send_signal(signal.SIGTERM)
         try:

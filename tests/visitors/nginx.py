@@ -10,8 +10,8 @@ import socket
 import subprocess
 import time
 import tomllib
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -108,15 +108,6 @@ class Nginx:
         with suppress(ProcessLookupError):  # killed already
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-
-    @contextmanager
-    def down(self) -> Generator[None]:
-        """It is killed, and afterwards started again."""
-        self.kill()
-        try:
-            yield
-        finally:
-            self.start()
 
     def logged(self) -> list[str]:
         """The lines of the access log of docs/hosting.md."""

@@ -26,6 +26,7 @@ from pages.classroom.sidebar import AGAIN
 from tests.browser import PATIENCE, Watch, free_port
 from tests.pages.test_browser_class import PHONE, click, click_head
 from tests.pages.visiting import wait_for_rest
+from tests.visitors.down import down
 from tests.visitors.hosted import Hosted, hosted_app, opened
 from tests.visitors.nginx import Nginx, documented_server, find_nginx
 from tests.visitors.phones import type_token
@@ -175,7 +176,7 @@ def test_a_class_goes_through_the_proxy_and_on_after_it_and_the_server_were_kill
     _answer(teacher, phone)
     _look_at_a_long_map(hosted, teacher, phone, tiles)
     assert watch.errors == []
-    with nginx.down():
+    with down(nginx):
         expect(phone.locator(".lost")).to_contain_text("No connection")
     expect(phone.locator(".lost")).to_have_text("")
     _follow(teacher, phone, 2, 1)
@@ -258,7 +259,7 @@ def _look_at_a_long_map(hosted: Hosted, teacher: Page, phone: Page, tiles: list[
 
 def _kill_the_server(hosted: Hosted, teacher: Page, phone: Page, code: str) -> None:
     """The teacher is signed in still, and the room is back with the page."""
-    with hosted.serving.down():
+    with down(hosted.serving):
         expect(phone.locator(".lost")).to_contain_text("No connection")
     expect(teacher.locator(".st-key-room_box").get_by_text(AGAIN)).to_be_visible(timeout=2 * PATIENCE)
     at = time.monotonic()
