@@ -90,7 +90,15 @@ def test_labels_and_probabilities_must_belong_together():
 
 @pytest.mark.parametrize(
     "probability, text",
-    [(0.0, "0.0 %"), (1e-9, "< 0.1 %"), (0.0006, "0.1 %"), (0.933, "93.3 %"), (0.9999, "> 99.9 %"), (1.0, "100.0 %")],
+    [
+        (0.0, "0.0 %"),
+        (1e-9, "< 0.1 %"),
+        (0.0006, "0.1 %"),
+        (0.933, "93.3 %"),
+        (0.9999, "> 99.9 %"),
+        (0.99999994, "100.0 %"),
+        (1.0, "100.0 %"),
+    ],
 )
 def test_only_the_impossible_is_zero_and_only_the_certain_is_hundred(probability, text):
     assert percent(probability) == text
