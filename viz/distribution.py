@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from viz.share_text import ALL
+from viz.share_text import WHOLE
 from viz.token_text import escaped
 
 N_ = str
@@ -87,7 +87,7 @@ def percent(probability: float, template: str = TEXTS["percent"]) -> str:
     """A probability as a reader's percentage: one decimal, and never a zero for something that is possible."""
     if 0 < probability < 0.0005:
         return "< " + template.format(number="0.1")
-    if 0.9995 <= probability < ALL:
+    if 0.9995 <= probability < WHOLE:
         return "> " + template.format(number="99.9")
     return template.format(number=f"{100 * probability:.1f}")
 

@@ -6,13 +6,13 @@ The cases of both are in tests/viz/shares.json.
 from __future__ import annotations
 
 MINUS = "\u2212"
-ALL = 1 - 1e-6  # from here on a share is all: the rest is how float32 rounds, and of another order of sums differs
+WHOLE = 1 - 1e-6  # from here on a share is all: the rest is how float32 rounds, and of another order of sums differs
 
 
 def share_digits(share: float) -> str:
     """Hundredths without their sign: whole ones from 9.95 on, else one decimal, below 0.05 one digit.
 
-    Less than ``ALL`` never reads as 100 but as 99.7 or > 99.9, more than nothing never as 0 but as < 0.01.
+    Less than ``WHOLE`` never reads as 100 but as 99.7 or > 99.9, more than nothing never as 0 but as < 0.01.
     Of a negative share the same of its size, with a minus before it.
     """
     size = 100 * abs(share)
@@ -27,7 +27,7 @@ def exact_digits(share: float) -> str:
 def _size(size: float) -> str:
     if 0 < size < 0.01:
         return "< 0.01"
-    if 99.5 <= size < 100 * ALL:
+    if 99.5 <= size < 100 * WHOLE:
         return f"{size:.1f}" if size < 99.95 else "> 99.9"
     if size == 0 or size >= 9.95:
         return f"{size:.0f}"

@@ -2,7 +2,7 @@
 // of a sum have one count of decimals, its last part taking what rounding left over.
 
 import { clamp } from "../shared/numbers.js"
-import { ALL, fill, isolate } from "../shared/words.js"
+import { WHOLE, fill, isolate } from "../shared/words.js"
 /** @import { State } from "./payload" */
 
 export const CHAIN = 4 // decimals from the dot product to the weight: an error of 0.0001 there is 0.01 % of the weight
@@ -32,7 +32,7 @@ export const subscript = (number) => [...String(number)].map((digit) => "₀₁�
 
 export const percent = (value, texts) => {
   const digits = value >= 0.9995 ? 1 : value >= 0.0995 ? 1 : value >= 0.001 ? 2 : value === 0 ? 0 : 4
-  const edge = value >= 0.9995 && value < ALL ? "> 99.9" : value > 0 && value < 5e-7 ? "< 0.0001" : null // neither all nor nothing
+  const edge = value >= 0.9995 && value < WHOLE ? "> 99.9" : value > 0 && value < 5e-7 ? "< 0.0001" : null // neither all nor nothing
   const written = fill(texts.percent ?? "{number} %", { number: edge ?? (value * 100).toFixed(digits) })
   return written.replace(" ", "\u00a0")
 }

@@ -27,7 +27,7 @@ export function formatNumber(value, number, texts) {
 }
 
 // From here on a share is all, as in viz/share_text.py: what is left of it is how float32 rounds.
-export const ALL = 1 - 1e-6
+export const WHOLE = 1 - 1e-6
 
 // Hundredths as share_digits of viz/share_text.py writes them: what is less than all never reads as 100, and what is more
 // than nothing never as 0.
@@ -36,7 +36,7 @@ export function shareDigits(share) {
   const size = Math.abs(share) * 100
   const sign = share < 0 ? "\u2212" : ""
   if (size > 0 && size < 0.01) return `${sign}< 0.01`
-  if (size >= 99.5 && size < 100 * ALL) return sign + (size < 99.95 ? size.toFixed(1) : "> 99.9")
+  if (size >= 99.5 && size < 100 * WHOLE) return sign + (size < 99.95 ? size.toFixed(1) : "> 99.9")
   if (size === 0 || size >= 9.95) return sign + size.toFixed(0)
   return sign + (size >= 0.05 ? size.toFixed(1) : String(Number(size.toPrecision(1))))
 }
@@ -46,7 +46,7 @@ export function shareDigits(share) {
 export function formatShort(value, number) {
   if (number !== "percent") return formatPlain(Number(value.toPrecision(1)))
   if (value > 0 && value < 0.005) return "<1"
-  return value >= 0.995 && value < ALL ? ">99" : tidy((100 * value).toFixed(0))
+  return value >= 0.995 && value < WHOLE ? ">99" : tidy((100 * value).toFixed(0))
 }
 
 /** @type {(value: number) => string} */
