@@ -27,7 +27,7 @@ export function formatNumber(value, number, texts) {
 }
 
 // From here on a share is all, as in viz/share_text.py: what is left of it is how float32 rounds.
-export const WHOLE = 1 - 1e-6
+export const WHOLE = 1 - 2e-5
 
 // Hundredths as share_digits of viz/share_text.py writes them: what is less than all never reads as 100, and what is more
 // than nothing never as 0.
