@@ -19,6 +19,8 @@ from model_runner.errors import (
     OneStackOnly,
     SequenceTooLong,
 )
+from model_runner.substitution import NoSoftmax, TextTooLongForMaps
+from model_runner.text_errors import NotOverOneText
 from pages.entries import ENTRIES
 from tests.walk.steps import Control, Step, controls
 from ui.address import DEFAULT_TEXT
@@ -46,6 +48,9 @@ EARNED = (
     NotOneToken.message,
     NotSeparable.message,
     SequenceTooLong.message,
+    NoSoftmax.message,
+    NotOverOneText.message,
+    TextTooLongForMaps.message,
 )
 # What two controls may not say together: then another choice stands in, or none, and a blue box says so.
 TOGETHER = (
