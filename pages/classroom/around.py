@@ -51,11 +51,14 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         st.warning(plain(_(problem)))
     place = entry.address, session.model(), session.text()
     seen: set[int] = session.slots().setdefault(SEEN, set())
-    if session.slots().get(CODE) in (True, place):  # who opens a page, a model or a text meanwhile wants to see that
-        session.slots()[CODE] = place
+    look = *place, *map(address.written, address.LESSON)
+    if session.slots().get(CODE) in (True, look):
+        session.slots()[CODE] = look
         address.write()
         show_code(room)
-    elif room.poll is not None:
+        return
+    session.slots().pop(CODE, None)  # who opened a page, a model, a text or a lesson meanwhile wants to see that
+    if room.poll is not None:
         if room.poll.question.text == session.text():
             seen.add(hash(place))
         address.write()

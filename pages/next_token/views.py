@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from ui.i18n import _, language
 from ui.page import PageContext, translated
 from ui.sampling_settings import KINDS, current, values_of
 from ui.state import change
+from ui.state import current as now
 from viz.components.sampling_bench import sampling_bench as picture
 
 N_ = str  # marks a text for Babel without translating it here
@@ -119,23 +120,36 @@ def read_bench(opened: PageContext) -> Bench:
     )
 
 
+@dataclass
+class Sent:
+    """What the picture was sent: for which token, the ``number`` of its settings, and the settings that it now has."""
+
+    key: Hashable
+    number: int
+    settings: Hashable
+    data: bytes
+
+
 def show_bench(bench: Bench) -> None:
-    """The picture. It keeps what is set in it to itself and tells it afterwards, so its data stay as they are."""
-    key = (bench.capture.request, bench.query, language())
-    slots = session.slots()
-    held = slots.get(KEY)
-    if held is None or held[0] != key or KEY not in st.session_state:  # not on the screen in the run before
-        data = bench_payload(bench)
-        held = slots[KEY] = (key, data)
-    mount(picture.SOURCE, held[1], key=KEY, on={"settings": remember})
+    """The picture. It keeps what is set in it to itself and tells it afterwards, so its data stay as they are, unless
+    the settings became others elsewhere: in a lesson's next step, by Back, on the film.
+    """
+    key = bench.capture.request, bench.query, language()
+    settings = bench.a, bench.b, bench.compare, bench.draws, bench.find
+    held: Sent | None = session.slots().get(KEY)
+    other = held is not None and held.settings != settings
+    if held is None or other or held.key != key or KEY not in st.session_state:  # not on the screen in the run before
+        number = held.number + other if held else 0
+        held = session.slots()[KEY] = Sent(key, number, settings, bench_payload(bench, number))
+    mount(picture.SOURCE, held.data, key=KEY, on={"settings": remember})
 
 
 def _plain(sampling: Sampling) -> dict[str, Any]:
     return asdict(sampling) | {"order": list(sampling.order), "seed": str(sampling.seed)}
 
 
-def bench_payload(bench: Bench) -> bytes:
-    """The data of the picture, in the user's language."""
+def bench_payload(bench: Bench, number: int = 0) -> bytes:
+    """The data of the picture, in the user's language; ``number`` counts the settings that it is to take over."""
     tokens = bench.capture.tokens
     return picture.payload(
         logits=bench.capture.logits(bench.query).numpy(force=True),
@@ -144,7 +158,7 @@ def bench_payload(bench: Bench) -> bytes:
         position=bench.position,
         after=bench.after,
         actual=tokens[bench.query + 1].id if bench.query + 1 < len(tokens) else None,
-        start=picture.Start(_plain(bench.a), _plain(bench.b), bench.compare, bench.draws, bench.find),
+        start=picture.Start(_plain(bench.a), _plain(bench.b), bench.compare, bench.draws, bench.find, number),
         transforms={name: transform.described(len(bench.labels), _) for name, transform in TRANSFORMS.items()},
         texts=bench.texts,
     )
@@ -162,6 +176,10 @@ def remember(told: Mapping[str, Any]) -> None:
         change(kind, **values_of(sampling if bench == "a" or told["compare"] else DEFAULT))
     find = None if told["find"] is None else int(told["find"])
     change(NextTokenState, compare=bool(told["compare"]), draws=int(told["draws"]), find=find)
+    held: Sent | None = session.slots().get(KEY)
+    if held is not None and held.number == told["number"]:  # else it is sent what it has told, to take that over
+        page = now(NextTokenState)
+        held.settings = current("a"), current("b"), page.compare, page.draws, page.find
 
 
 # -- tables -----------------------------------------------------------------------------------------------------------

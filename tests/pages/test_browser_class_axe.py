@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -137,3 +138,30 @@ def _cover_a_number(teacher: Page, step_by_step: str) -> None:
     figure.locator(".result td[data-row='1'][data-column='0']").click()
     figure.locator("button.pass").click()
     expect(teacher.locator(".atlas-answered")).to_be_visible(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_a_teacher_presses_next_is_legible_also_under_the_mouse(server: Server, new_page, scheme: str):
+    teacher = new_page(color_scheme=scheme)
+    teacher.goto(server.url)
+    wait_for_heads(teacher)
+    click(teacher, "open_room")
+    button = teacher.locator(".st-key-hide_code button")
+    button.hover()
+    teacher.wait_for_timeout(400)  # its colour passes over into the other one
+    assert _contrast(button) >= 4.5  # WCAG 2.2, 1.4.3
+    end_room(teacher)
+
+
+def _contrast(button: Locator) -> float:
+    """Of a button's words on its ground, after WCAG 2.2: (L1 + 0.05) / (L2 + 0.05)."""
+    words = button.locator("p").evaluate("p => getComputedStyle(p).color")
+    ground = button.evaluate("button => getComputedStyle(button).backgroundColor")
+    darker, lighter = sorted(map(_luminance, (words, ground)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(color: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -70,6 +70,26 @@ def test_dragging_redraws_and_sends_nothing_until_it_is_released(page, server, f
     assert frames
 
 
+def test_back_undoes_what_was_set(page, server):
+    open_bench(page, server)
+    field = page.locator("[data-transform=temperature] .value")
+    for value in ("1.5", "0.5"):
+        field.fill(value)
+        field.press("Enter")
+        expect_address(page, **{"sampling.temperature": value})
+        wait_for_rest(page)
+    page.go_back()
+    expect(field).to_have_value("1.5")
+    page.go_back()
+    expect(field).to_have_value("off")
+    page.go_forward()
+    expect(field).to_have_value("1.5")
+    field.fill("0.7")
+    field.press("Enter")
+    expect_address(page, **{"sampling.temperature": "0.7"})
+    expect(field).to_have_value("0.7")
+
+
 @pytest.mark.long
 def test_another_browser_at_the_same_address_shows_the_same_bench(page, server, new_page):
     open_bench(page, server, query="2")

@@ -10,7 +10,9 @@ import pytest
 import segno
 import streamlit as st
 
-from tests.ui.driving import html, open_app, sentences
+from tests.ui.driving import button, html, open_app, sentences
+from ui import session
+from ui.address import DEFAULT_TEXT
 
 BORDER = 4  # modules of white around it, as ISO/IEC 18004 asks for
 
@@ -65,6 +67,22 @@ def test_an_address_of_this_machine_alone_is_said_to_be_one():
     assert sentences(app) == [
         "This address is only found on this machine: phones need the one of a server on their network."
     ]
+
+
+def test_a_lesson_that_is_opened_while_the_code_stands_is_seen_and_the_code_does_not_come_back(monkeypatch):
+    app = open_app()
+    app.button(key="open_room").click().run()
+    assert button(app, "hide_code")
+    room = app.session_state["room"]
+    monkeypatch.setattr(session, "moved", lambda: True)  # each run below is at the address that it is given
+    given = {"text": DEFAULT_TEXT, "layer": "6", "head": "4"}
+    for more in ({"lesson": "attention"}, {}):
+        app.query_params.clear()
+        app.query_params.update(given | more)
+        app.run()
+        assert "class='atlas-qr'" not in html(app)
+        assert room.board._stage["page"] == ""
+    assert sentences(app) == []
 
 
 @pytest.mark.parametrize("address", [{"model": "translator"}, {"text": " "}, {"text": "far too long " * 1000}])

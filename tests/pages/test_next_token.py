@@ -21,7 +21,7 @@ from tests.pages.expected import capture, runner
 from tests.ui import driving
 from tests.ui.driving import components, go, html, open_app, payload, send, sentences
 from tests.ui.taken import ran
-from ui import i18n
+from ui import i18n, session
 from ui.address import DEFAULT_TEXT
 
 PAGE = "pages/next_token/page.py"
@@ -124,6 +124,35 @@ def test_what_was_set_in_the_picture_is_in_the_address_and_the_picture_is_not_se
     assert driving._proto(app, "sampling_bench").bytes == before
     send(app, "sampling_bench", "settings", told(app))  # back to the defaults it began with
     assert driving.beside_head(app) == {}
+
+
+def by_address(app: AppTest, monkeypatch: pytest.MonkeyPatch, **given: str) -> AppTest:
+    """The run that Back asks for, or a lesson's next step: the same text at another address."""
+    app.query_params.clear()
+    app.query_params.update(given)
+    with monkeypatch.context() as patch:
+        patch.setattr(session, "moved", lambda: True)
+        return app.run()
+
+
+def test_settings_that_another_address_brings_are_shown(monkeypatch):
+    app = open_app(page=PAGE)
+    send(app, "sampling_bench", "settings", told(app, temperature=0.5))
+    by_address(app, monkeypatch, **{"sampling.temperature": "2", "sampling.seed": "7", "next_token.draws": "100"})
+    start = shown(app)["start"]
+    assert (start["a"]["temperature"], start["a"]["seed"], start["draws"]) == (2, "7", 100)
+    back = shown(by_address(app, monkeypatch))["start"]
+    assert (back["a"]["temperature"], back["a"]["seed"], back["draws"]) == (1, "0", 0)
+    assert back["number"] != start["number"]  # or the picture takes them for an answer to what was set in it before
+
+
+def test_what_is_set_while_other_settings_are_on_their_way_is_sent_back(monkeypatch):
+    app = open_app(page=PAGE)
+    late = told(app, temperature=0.5)
+    by_address(app, monkeypatch, **{"sampling.temperature": "2"})
+    send(app, "sampling_bench", "settings", late)
+    assert driving.beside_head(app) == {"sampling.temperature": "0.5"}
+    assert shown(app)["start"]["a"]["temperature"] == 0.5
 
 
 def test_whoever_comes_back_to_the_page_finds_what_was_set_and_the_film_draws_by_it():

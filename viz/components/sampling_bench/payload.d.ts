@@ -9,7 +9,8 @@ export interface Meta {
   after: string
   /** The token that the text goes on with. */
   actual: number | null
-  start: { a: Settings; b: Settings; compare: boolean; draws: number; find: number | null }
+  /** `number` counts the settings that were not set here. */
+  start: { a: Settings; b: Settings; compare: boolean; draws: number; find: number | null; number: number }
   most_draws: number
   /** In their usual order. */
   transforms: Record<string, Transform>

@@ -1,4 +1,4 @@
-import { chosen, reconcile } from "../shared/choice.js"
+import { chosen, forget, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
 import { pointed } from "../shared/follow.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
@@ -50,6 +50,7 @@ function create(root, signal) {
 function receive(state, { meta, arrays }, data) {
   if (sameBytes(state.data, data)) return // a rerun repeats them, perhaps in the middle of a drag
   state.data = data.slice()
+  if (state.meta && state.meta.start.number !== meta.start.number) forget(state, "settings") // they were set elsewhere
   const start = reconcile(state, "settings", meta.start)
   const place = state.meta && [state.meta.position, state.meta.after]
   Object.assign(state, { meta, logits: arrays.logits, previous: arrays.previous, numbers: null, lower: null, found: null })
@@ -174,7 +175,7 @@ function tellFacts(state) {
 /** @param {State} state */
 function actions(state) {
   const send = () => {
-    const value = { a: state.settings.a, b: state.settings.b, compare: state.compare, draws: state.goal, find: state.find }
+    const value = { a: state.settings.a, b: state.settings.b, compare: state.compare, draws: state.goal, find: state.find, number: state.meta.start.number }
     const copy = JSON.parse(JSON.stringify(value))
     chosen(state, "settings", copy)
     tell(state, "settings", copy, SEND_AFTER)

@@ -2,7 +2,8 @@
 
 The payload is the model's logits and the words for every token; all that follows from the settings is computed in the
 browser, so that a slider redraws while it is dragged. Sends the trigger "settings" once a control is let go: a mapping
-with "a" and "b" (the settings of each bench: one a transform, "order" and "seed"), "compare", "draws" and "find".
+with "a" and "b" (the settings of each bench: one a transform, "order" and "seed"), "compare", "draws", "find" and the
+"number" of the settings that it started from.
 """
 
 from __future__ import annotations
@@ -83,13 +84,17 @@ SOURCE = read_source(Path(__file__).parent, "sampling_bench", '<div class="sampl
 
 @dataclass(frozen=True)
 class Start:
-    """What the bench shows at first: the settings A and B, whether B stands beside A, draws made, a token marked."""
+    """What the bench shows at first: the settings A and B, whether B stands beside A, draws made, a token marked.
+
+    With another ``number`` than before, a bench that is on the screen takes them over, whatever was set in it.
+    """
 
     a: Mapping[str, JSON]
     b: Mapping[str, JSON]
     compare: bool
     draws: int
     find: int | None
+    number: int = 0
 
 
 def payload(
@@ -127,6 +132,7 @@ def payload(
             "compare": start.compare,
             "draws": start.draws,
             "find": start.find,
+            "number": start.number,
         },
         "most_draws": MOST_DRAWS,
         "transforms": {name: dict(transform) for name, transform in transforms.items()},
