@@ -85,6 +85,7 @@ class Poll:
     state: Literal["open", "revealed"] = "open"
     votes: list[Kept] = field(default_factory=lambda: [Kept()])
     asked: float = field(default_factory=time.time)  # seconds since 1970, UTC
+    taken: int = 0  # answers, in all votes, those that were changed later included
 
     def take(self, who: str, vote: Vote) -> tuple[str, str]:
         """Count this answer instead of an earlier one of the same student; its value and label. Raises Refused."""
@@ -98,6 +99,7 @@ class Poll:
         if self.votes[-1].get(who) == given:
             raise Refused(ALREADY)
         self.votes[-1][who] = given
+        self.taken += 1
         return value, answers.label(value)
 
     @property

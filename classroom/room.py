@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from classroom.board import Board
@@ -40,7 +40,7 @@ class Room:
         self.asks_first = False  # a page waits for a question, or for its teacher to show it
         self.poll: Poll | None = None
         self.past: list[Poll] = []
-        self._saved = 0  # of the past ones
+        self._saved: list[int] = []  # of each question, how many answers were taken when its file was saved
         self._now = now
         self._lock = threading.RLock()
         self._students: set[Present] = set()
@@ -132,18 +132,24 @@ class Room:
             self.poll = None
         self._tell_poll()
 
-    def save(self, count: int) -> None:
-        """The results of the first so many questions were saved as a file."""
+    @property
+    def asked(self) -> list[Poll]:
+        """The questions that a file of results is about: those of before, and an open one that has answers."""
         with self._lock:
-            self._saved = max(self._saved, count)
+            poll = self.poll
+            waits = poll is not None and poll.state == "open" and any(poll.votes)
+            return [*self.past, poll] if poll is not None and waits else [*self.past]
+
+    def save(self, counts: Sequence[int]) -> None:
+        """The results of the first questions were saved as a file, when so many answers of each were taken."""
+        with self._lock:
+            self._saved = [*counts]
 
     @property
     def unsaved(self) -> int:
         """How many questions have answers that are in no file: also the one that is not revealed yet."""
-        with self._lock:
-            poll = self.poll
-            waits = poll is not None and poll.state == "open" and any(poll.votes)
-            return sum(any(one.votes) for one in self.past[self._saved :]) + waits
+        known = dict(enumerate(self._saved))
+        return sum(one.taken > known.get(number, 0) for number, one in enumerate(self.asked))
 
     def vote(self, who: str, vote: Vote) -> tuple[str, str]:
         """Count an answer; its value and label. Raises Refused."""

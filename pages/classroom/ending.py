@@ -42,13 +42,12 @@ def show_question(room: Room) -> None:
 
 def show_results(room: Room, key: str) -> None:
     """The answers so far, as a file."""
-    if room.past:
+    if asked := room.asked:
         words = {name: _(text) for name, text in HEADINGS.items()}
-        data = results_csv(room.past, words)
+        data = results_csv(asked, words)
         name = f"class-{room.code}.csv"
-        st.download_button(
-            _("Results as CSV"), data, name, "text/csv", key=key, on_click=room.save, args=(len(room.past),)
-        )
+        counts = [poll.taken for poll in asked]
+        st.download_button(_("Results as CSV"), data, name, "text/csv", key=key, on_click=room.save, args=(counts,))
 
 
 def keep() -> None:

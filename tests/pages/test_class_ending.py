@@ -41,7 +41,7 @@ def test_questions_are_counted_until_their_answers_are_saved():
     app.button(key="end_room").click().run()
     assert "questions with answers that are not saved: 2" in html(app)
     assert [one for one in app.get("download_button") if one.proto.label == "Results as CSV"]
-    room.save(2)  # as a click on the file does
+    room.save([2, 2])  # as a click on the file does
     assert "not saved" not in html(app.run())
     assert not room.ended
     app.button(key="keep_room").click().run()
@@ -49,3 +49,9 @@ def test_questions_are_counted_until_their_answers_are_saved():
     vote(room, "1")
     app.button(key="end_room").click().run()
     assert "questions with answers that are not saved: 1" in html(app)  # the open one
+    assert [len(poll.votes[0]) for poll in room.asked] == [2, 2, 1]  # which the file has as well
+    room.save([2, 2, 1])
+    assert room.unsaved == 0
+    vote(room, "2")
+    assert room.unsaved == 1  # the file has what was answered before
+    assert "End the room? " in html(app.run())
