@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from classroom.room import Room
+from jobs.models_offered import labelled
 from pages.classroom.links import address_of_page, way_back
 from pages.classroom.sidebar import ASKED, CODE, PROBLEM
 from ui import address, edit_list, session
@@ -104,7 +105,8 @@ def _changes() -> str:
 
 
 def _model_name() -> str:
-    return "" if session.model() == address.DEFAULT_MODEL else session.model()
+    model = session.model()
+    return "" if model == address.DEFAULT_MODEL else labelled([model], _)[model]
 
 
 def _show_way_back() -> None:
