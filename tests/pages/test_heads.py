@@ -90,6 +90,14 @@ def test_what_is_known_by_heart_is_said_after_the_last_token_alone(text, lang, s
     assert expected.split("“")[1] not in html(open_app(text=text, lang=lang, query="1"))
 
 
+@pytest.mark.parametrize(
+    "lang, said", [("en", "Each row is a token looking back; "), ("zh", "每一行是一个往回看的词元；")]
+)
+@pytest.mark.parametrize("reading", [{}, {"heads.what": "scores"}, {"heads.what": "values"}, {"heads.other": "L3H7"}])
+def test_the_sentence_below_the_map_says_which_way_a_token_looks(lang, said, reading):
+    assert said in html(open_app(lang=lang, **reading))
+
+
 def test_another_text_gives_its_own_numbers():
     text = "The capital of France is"
     app = type_text(open_app(**HERE), text)

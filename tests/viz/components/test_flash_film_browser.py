@@ -32,7 +32,7 @@ def test_steps_go_on_and_back_and_the_bytes_grow(mount):
     assert later["written"] == first["written"] == str(10 * 10)
     page.get_by_role("button", name="next").click()
     expect(page.locator(".happens")).to_have_text("Computed in SRAM: queries 0–3 with keys 0–2.")
-    page.get_by_role("button", name="back").click()
+    page.get_by_role("button", name="one step back").click()
     assert facts(page)["frame"] == "1"
     assert told(page, "frame")[-1] == 1
 

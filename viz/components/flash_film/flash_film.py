@@ -20,7 +20,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 TEXTS: dict[str, str] = {
     "start": N_("to the start"),
-    "back": N_("back"),
+    "back": N_("one step back"),
     "play": N_("play"),
     "pause": N_("pause"),
     "step": N_("next"),
