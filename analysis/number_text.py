@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import SupportsFloat
 
+MINUS = "\u2212"
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -27,6 +28,20 @@ def three_digits(value: float) -> str:
         return f"{rounded:,.0f}"
     digits, power = f"{value:.2e}".split("e+")
     return f"{digits} × 10{str(int(power)).translate(RAISED)}"
+
+
+def figure_number(value: float) -> str:
+    """A number as the figures write it (formatPlain of viz/components/shared/words.js): 0.037, 12.3, 2.0e−5."""
+    size = abs(value)
+    if not size < math.inf:  # NaN too
+        return "–"
+    if size == 0:
+        return "0"
+    if size >= 1e5 or size < 1e-3:
+        mantissa, power = f"{value:.1e}".split("e")
+        return f"{mantissa}e{int(power)}".replace("-", MINUS)
+    places = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 0.1 else 3
+    return f"{value:.{places}f}".replace("-", MINUS)
 
 
 def error_size(value: SupportsFloat) -> str:

@@ -10,6 +10,7 @@ from analysis.head_grid import HeadGrid
 from analysis.head_lines import head_lines
 from analysis.joined import first_query
 from analysis.mask_effect import looks_ahead
+from analysis.number_text import figure_number
 from analysis.read_head import WEIGHTS
 from analysis.sentences import joined
 from analysis.stories import BY_HEART, said_in, seen_in
@@ -21,7 +22,7 @@ from ui.components import mount
 from ui.head_views import DrawnHead, sink_note, strongest
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.wording import number
+from ui.wording import number, with_unit
 from viz.components.token_lines import token_lines
 from viz.distribution import percent
 
@@ -32,9 +33,16 @@ def heading(opened: PageContext, grid: HeadGrid, metric: Metric) -> tuple[str, s
     """The open head's name, and what it does, in numbers; HTML."""
     shown = [metric] if metric.name == "entropy" else [metric, BY_NAME["entropy"]]
     here = [float(grid.metrics[item.name][opened.layer, opened.head]) for item in shown]
-    values = [(_(item.label), number(value, item.unit)) for item, value in zip(shown, here, strict=True)]
+    values = [(_(item.label), _as_below_the_grid(value, item.unit)) for item, value in zip(shown, here, strict=True)]
     facts = " · ".join(escape(f"{label} {value}") for label, value in values)
     return f"L{opened.layer}H{opened.head}", facts
+
+
+def _as_below_the_grid(value: float, unit: str) -> str:
+    """The line below the grid says the same number: of one head 0.037 bits must not read as 0.0 beside it."""
+    if unit == "share" or value != value:
+        return number(value, unit)
+    return with_unit(unit).format(number=figure_number(value))
 
 
 def definition(metric: Metric) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from analysis.number_text import figure_number
 from model_runner import CaptureRequest, load_runner
 from tests.pages.expected import ROUNDING, capture, masked, runner, weights
 from tests.ui.driving import html, open_app, payload, sentences, type_text
@@ -266,7 +267,7 @@ def test_the_metric_changes_grid_strip_and_heading():
     assert (meta["texts"]["metric"], meta["number"]) == ("entropy", "plain")
     bits = metric_of("entropy", weights().astype(np.float64))
     assert arrays["metric"][3, 7] == pytest.approx(bits, abs=1e-5)
-    assert f"entropy {bits:.1f} bits" in html(app)
+    assert f"entropy {figure_number(bits)} bits" in html(app)  # as the line below the grid, which has it of its script
     assert payload(app, "token_strip")[0]["values"][0] == "entropy 0.0 bits"
     assert "how widely a token spreads its attention" in html(app)
 

@@ -8,7 +8,7 @@ import string
 
 import pytest
 
-from analysis.number_text import error_size, three_digits
+from analysis.number_text import error_size, figure_number, three_digits
 from analysis.sentences import joined
 from model_runner import errors
 from model_runner.errors import ModelIncomplete, ModelPickled, NoSuchPlace, OutOfMemory, Reason, Told
@@ -120,6 +120,20 @@ def test_a_number_that_is_not_defined_is_a_dash(unit):
 )
 def test_a_tiny_difference_has_one_digit_and_a_short_exponent(value, words):
     assert error_size(value) == words
+
+
+@pytest.mark.parametrize(
+    "value, words",
+    [
+        *zip(
+            [0.0, 0.5, -0.05, 12.34, 1234.0, -2e-5, 3e7],
+            ["0", "0.50", "\u22120.050", "12.3", "1234", "\u22122.0e\u22125", "3.0e7"],
+        ),
+        (math.nan, "–"),
+    ],
+)
+def test_a_number_beside_a_figure_is_written_as_in_it(value, words):  # the same seven are in words.test.js
+    assert figure_number(value) == words
 
 
 def test_thousands_in_a_sentence_are_written_as_in_figures():
