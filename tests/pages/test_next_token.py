@@ -128,8 +128,7 @@ def test_what_was_set_in_the_picture_is_in_the_address_and_the_picture_is_not_se
 
 def by_address(app: AppTest, monkeypatch: pytest.MonkeyPatch, **given: str) -> AppTest:
     """The run that Back asks for, or a lesson's next step: the same text at another address."""
-    app.query_params.clear()
-    app.query_params.update(given)
+    app.query_params = given
     with monkeypatch.context() as patch:
         patch.setattr(session, "moved", lambda: True)
         return app.run()
