@@ -30,6 +30,7 @@ from tests.browser import ROOT
 PROCESSES = 4
 VOTING = 2.0  # seconds
 SOONEST, LATEST = 0.5, 4.0  # seconds before a lost connection is tried again, as on a phone
+ASK_EACH = 8.0  # seconds after the server's last word before it is asked for one, as viz/classroom/line.js does
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,16 @@ async def _all(port: int, code: str, count: int, asleep: float) -> None:
             print(json.dumps([one.who, one.at, one.kind, one.of]))
 
 
+async def _next(socket: ClientConnection) -> str | bytes:
+    """The server's next word; it is asked for one where it is long silent. Raises ConnectionClosed."""
+    while True:
+        try:
+            async with asyncio.timeout(ASK_EACH):
+                return await socket.recv()
+        except TimeoutError:
+            await socket.send(json.dumps({"kind": "alive"}))
+
+
 class _Follower:
     def __init__(self, port: int, code: str, number: int, asleep: float) -> None:
         self._origin: Any = f"http://127.0.0.1:{port}"  # typed as a string of its own
@@ -101,8 +112,8 @@ class _Follower:
                 async with connect(self._address, **given) as socket:
                     async with asyncio.timeout(random.expovariate(1 / self._asleep) if self._asleep else None):
                         await self._join(socket)
-                        async for frame in socket:
-                            await self._hear(socket, frame)
+                        while True:
+                            await self._hear(socket, await _next(socket))
             except (OSError, ConnectionClosed, TimeoutError):
                 pass  # as a phone takes it
             if not self._over:
