@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,23 @@ def test_the_distribution_and_every_stage_are_pythons(mount, chosen):
         assert shown["kept"] == stage.kept
         assert shown["keptMass"] == pytest.approx(stage.kept_mass, abs=EXACT)
         assert shown["entropy"] == pytest.approx(stage.entropy, abs=1e-6)
+
+
+@pytest.mark.parametrize("width", [360, 640, 820, 1080])
+@pytest.mark.parametrize("compare", [False, True])
+def test_the_numbers_of_an_axis_stand_apart(mount, width, compare):
+    page = mount(SOURCE, on_the_model(compare=compare), style=f"section{{width:{width}px;max-width:none}}")
+    state(page, "1")
+    ends = page.locator(".axis.a span").evaluate_all(
+        """(spans) => spans.filter((span) => getComputedStyle(span).visibility !== "hidden").map((span) => {
+            const range = document.createRange()
+            range.selectNodeContents(span)
+            const { left, right } = range.getBoundingClientRect()
+            return [left, right]
+        })"""
+    )
+    assert len(ends) == 3 or (compare and len(ends) == 2)
+    assert all(left[1] + 2 <= right[0] for left, right in itertools.pairwise(ends))
 
 
 @pytest.mark.parametrize("chosen", CHOSEN, ids=str)

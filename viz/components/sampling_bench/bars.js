@@ -7,6 +7,7 @@ import { benches, bits, chance } from "./settings.js"
 /** @import { State } from "./payload" */
 
 const SETTLED = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1] // what a bar of full length can stand for
+const MIDDLE_FITS = 110 // pixels of an axis that has room for a third number
 
 /** @param {State} state */
 export function buildBars(state) {
@@ -165,7 +166,7 @@ function paintAxis(state, bench, scale) {
   if (axis.childElementCount === 0) axis.append(...[0, 0.5, 1].map(() => element("span")))
   ;[...axis.children].forEach((tick, i) => (tick.textContent = fill(state.meta.texts.percent, { number: String(Number((50 * i * scale).toPrecision(3))) })))
   const middle = /** @type {HTMLElement} */ (axis.children[1])
-  middle.style.visibility = state.narrow && state.compare ? "hidden" : "" // no room between the others
+  middle.style.visibility = axis.clientWidth < MIDDLE_FITS ? "hidden" : "" // no room between the others
   axis.dataset.name = bench.toUpperCase()
 }
 
