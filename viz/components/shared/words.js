@@ -26,8 +26,8 @@ export function formatNumber(value, number, texts) {
   return fill(texts?.percent ?? "{number} %", { number: shareDigits(value) })
 }
 
-// From here on a share is all, as in viz/share_text.py: what is left of it is how float32 rounds.
-export const WHOLE = 1 - 2e-5
+// From here on a share is all, as in viz/share_text.py: what is left is less than the smallest share that is written.
+export const WHOLE = 1 - 1e-4
 
 // Hundredths as share_digits of viz/share_text.py writes them: what is less than all never reads as 100, and what is more
 // than nothing never as 0.
