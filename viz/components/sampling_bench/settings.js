@@ -1,7 +1,7 @@
 // The transforms as controls: where a slider stands, what a typed text means, and what it may be. The table of them comes
 // with the payload.
 
-import { fill } from "../shared/words.js"
+import { WHOLE, fill } from "../shared/words.js"
 
 const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
 const NAMED = /^[+-]?(nan|inf|infinity)$/i
@@ -52,7 +52,7 @@ export const benches = (state) => (state.compare ? ["a", "b"] : ["a"])
 export function chance(p, texts) {
   const percent = 100 * p
   if (p === 0) return fill(texts.percent, { number: "0" })
-  if (p >= 0.9995 && p < 1) return fill(texts.percent, { number: "> 99.9" })
+  if (p >= 0.9995 && p < WHOLE) return fill(texts.percent, { number: "> 99.9" })
   if (percent >= 0.995) return fill(texts.percent, { number: percent.toFixed(1) })
   if (percent >= 1e-4) return fill(texts.percent, { number: percent.toFixed(1 - Math.floor(Math.log10(percent))) })
   const [digit, power] = percent.toExponential(0).split("e")
