@@ -139,6 +139,14 @@ def test_headers_as_long_as_they_may_be_pass_the_proxy_both_ways(hosted: Hosted,
     assert (answer.status, answer.headers["location"]) == (302, back)
 
 
+def logs(nginx: Nginx, wanted: list[str]) -> None:
+    """Its last answers had these statuses; a line comes after its answer."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while (logged := [line.split()[-2] for line in nginx.logged()][-len(wanted) :]) != wanted:
+        assert time.monotonic() < deadline, logged
+        time.sleep(0.05)
+
+
 def test_no_address_with_what_somebody_typed_is_in_a_log_of_the_proxy(hosted: Hosted, nginx: Nginx):
     """Answered, refused by the proxy itself, or with nobody behind it."""
     query = f"?text={ASKED}"
@@ -146,13 +154,11 @@ def test_no_address_with_what_somebody_typed_is_in_a_log_of_the_proxy(hosted: Ho
     assert answered(hosted, f"/{query}{'y' * 33_000}").status == 414
     assert answered(hosted, f"/{query}", Referer=f"{hosted.url}/{query}{'y' * 33_000}").status == 400
     assert answered(hosted, f"{query}").status == 301  # to the path with a slash
+    logs(nginx, ["200", "414", "400", "301"])  # before it is killed, or it never would
     nginx.kill()
     alone = before(hosted, free_port())
     assert answered(hosted, f"/privacy{query}", Referer=f"{hosted.url}/{query}").status == 502
-    wanted, deadline = ["200", "414", "400", "301", "502"], time.monotonic() + PATIENCE / 1000
-    while (logged := [line.split()[-2] for line in alone.logged()][-5:]) != wanted:  # a line comes after its answer
-        assert time.monotonic() < deadline, logged
-        time.sleep(0.05)
+    logs(alone, ["200", "414", "400", "301", "502"])
     alone.kill()
     hosted.is_nowhere(ASKED)
 
