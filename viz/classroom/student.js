@@ -11,7 +11,7 @@ import { createVote, showCompleted, showPoll, showProblem, showVoted } from "./v
 
 const SOONEST = 500 // milliseconds before the next try,
 const LATEST = 4000 // twice as many after each, up to this
-const OPENING = 10_000 // milliseconds for a connection to be made
+const OPENING = 10_000 // milliseconds for a connection to be made, and for its first word
 
 const root = document.body.dataset.root ?? ""
 const words = /** @type {Record<string, string>} */ (JSON.parse(document.body.dataset.words ?? "{}"))
@@ -72,13 +72,17 @@ function connect(room) {
   const socket = (talk.socket = new WebSocket(address))
   socket.binaryType = "arraybuffer"
   room.here = false
-  talk.timer = setTimeout(() => socket === talk.socket && socket.readyState === WebSocket.CONNECTING && drop(room), OPENING)
+  let answered = false
+  talk.timer = setTimeout(() => socket === talk.socket && !answered && drop(room), OPENING)
   socket.addEventListener("open", () => {
     hold(room.vote)
     const who = known(code, "who") ?? keep(code, "who", made()) // 128 random bits for this room: one vote each
     send({ kind: "join", code, who, born: known(code, "born") ?? "" })
   })
-  socket.addEventListener("message", ({ data }) => socket === talk.socket && hear(room, data))
+  socket.addEventListener("message", ({ data }) => {
+    answered = true
+    if (socket === talk.socket) hear(room, data)
+  })
   socket.addEventListener("close", () => !talk.over && socket === talk.socket && retry(room))
 }
 
