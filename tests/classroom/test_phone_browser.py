@@ -106,6 +106,24 @@ def test_at_the_reveal_the_phones_own_answer_is_said_and_marked_also_after_a_rel
     expect(held.phone.locator("text.own")).to_have_count(0)
 
 
+def test_of_two_votes_each_marks_what_was_answered_then(held):
+    held.ask()
+    held.phone.goto(held.url)
+    for label in ("it", "The"):
+        held.phone.get_by_role("button", name=label, exact=True).click()
+        expect(held.phone.locator(".answer")).to_contain_text(label)
+        if label == "it":
+            held.room.ask_again()
+            expect(held.phone.locator(".vote")).to_contain_text(TEXTS["again"])
+    held.room.reveal()
+    drawn = Bars(labels=["The", "it"], values=[0.5, 0.5], words=["", ""])
+    for key in ("poll_vote_0", "poll_vote_1", "poll_model"):
+        held.room.board.figure(key, chart.SOURCE, chart.payload(drawn, label=key))
+    held.room.wake()
+    expect(held.phone.locator("p.own")).to_have_text("Your answer: The")
+    expect(held.phone.locator("text.own")).to_have_text(["it", "The", "The"])
+
+
 def test_a_name_typed_after_the_answer_is_sent_and_kept_by_the_tab(held):
     held.room.names = True
     held.ask()

@@ -1,20 +1,23 @@
 // At the reveal: what this phone answered, in a sentence, and where it stands among the answers of the class.
 
 const BOLD = "font-weight: 700; text-decoration: underline"
+const FIRST = "poll_vote_0" // of one vote, or of two
 
 // The answer in the round that is revealed, else none.
-export function showOwn(stage, { poll, voted, words }) {
-  const mine = poll?.state === "revealed" && voted?.round === poll.round ? voted.label : ""
+export function showOwn(stage, { poll, labels, words }) {
+  const given = (/** @type {number} */ round) => (poll?.state === "revealed" && labels.get(round)) || ""
+  const mine = given(poll?.round)
   stage.own.textContent = mine && words.was_yours.replace("{answer}", () => mine)
-  stage.mine = mine
+  stage.mine = { mine, first: poll?.again ? given(poll.round - 1) : mine }
   for (const figure of stage.held.values()) figure.done.then(() => markOwn(stage, figure))
 }
 
-// Its row in a figure as it is drawn now.
-export function markOwn({ mine }, { box, host }) {
+// Its row in a figure as it is drawn now: in the first of two votes, what was answered then.
+export function markOwn({ mine: { mine, first } }, { box, host }) {
   if (!box.dataset.key?.startsWith("poll_")) return
+  const label = box.dataset.key === FIRST ? first : mine
   for (const text of host.shadowRoot.querySelectorAll("text")) {
-    const own = Boolean(mine) && text.textContent === mine
+    const own = Boolean(label) && text.textContent === label
     text.style.cssText = own ? BOLD : ""
     text.classList.toggle("own", own)
   }

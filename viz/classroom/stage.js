@@ -26,7 +26,7 @@ export function createStage(root) {
   const rest = element("p", { className: "quiet rest" })
   const box = element("section", {}, title, words, text, changed, own, figures, caption, rest)
   const held = /** @type {Map<string, Figure>} */ (new Map())
-  return { root, box, title, words, text, changed, figures, own, mine: "", caption, rest, held, address: "" }
+  return { root, box, title, words, text, changed, figures, own, mine: { mine: "", first: "" }, caption, rest, held, address: "" }
 }
 
 // Title and text, and which figures there are, in order; the others are taken away. `rest`: what there is beside them.

@@ -11,7 +11,7 @@ export function createVote(words, send, names) {
   const answer = element("p", { className: "answer", role: "status" })
   const problem = element("p", { className: "problem", role: "alert" })
   const hint = element("p", { className: "quiet", role: "status" }) // above what is offered
-  return { box, answer, problem, hint, words, send, names, asks: /** @type {any} */ (null), asked: false, sent: /** @type {string | undefined} */ (undefined), poll: /** @type {any} */ (null), options: element("div"), name: null, field: /** @type {any} */ (null), chosen: "", entered: "", waiting: /** @type {any} */ (null), held: /** @type {any} */ (null), slow: 0 }
+  return { box, answer, problem, hint, words, send, names, asks: /** @type {any} */ (null), asked: false, sent: /** @type {string | undefined} */ (undefined), poll: /** @type {any} */ (null), labels: new Map(), options: element("div"), name: null, field: /** @type {any} */ (null), chosen: "", entered: "", waiting: /** @type {any} */ (null), held: /** @type {any} */ (null), slow: 0 }
 }
 
 // The question as it stands; the same round again, after a connection was lost, keeps what is typed, and says again what
@@ -56,6 +56,7 @@ function ask(vote, poll) {
 // The server has counted this answer.
 export function showVoted(vote, voted) {
   vote.voted = voted
+  vote.labels.set(voted.round, voted.label)
   if (vote.poll?.round !== voted.round) return
   arrived(vote)
   vote.chosen = voted.answer
