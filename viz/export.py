@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from viz.components.source import Source
 from viz.figure_svg import map_svg as map_svg
+from viz.share_text import MINUS
 from viz.token_text import escaped, printable
 
 _FOLDER = Path(__file__).parent / "standalone"
@@ -109,5 +110,7 @@ def csv_cell(label: str) -> str:
 
 
 def _comment(line: str) -> str:
-    # A spreadsheet splits the line at separators, and what follows one could be a formula of its own.
+    # A spreadsheet splits the line at separators, and what follows one could be a formula of its own. A number below 0
+    # gets the sign of print, with which it is none.
+    line = re.sub(r"([,;\t]\s*)-(?=\d)", rf"\1{MINUS}", line)
     return re.sub(r"([,;\t]\s*)(?=[=+\-@])", r"\1'", line)

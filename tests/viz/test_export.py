@@ -60,6 +60,13 @@ def test_csv_captions_cannot_hold_a_formula_behind_a_separator(separator):
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))]
 
 
+def test_a_number_below_0_in_a_caption_stays_a_number_to_its_reader():
+    words = csv_bytes(VALUES, ["a", "b"], ["a", "b"], "11.3 without a patch, -12.9 in the other run").decode(
+        "utf-8-sig"
+    )
+    assert words.startswith("# 11.3 without a patch, \u221212.9 in the other run\r\n")
+
+
 def test_a_token_of_a_hash_is_not_a_comment():
     assert rows_of(csv_bytes(VALUES, ["#", "b"], ["a", "b"], "caption"))[1][0] == "#"
 
