@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -105,10 +106,7 @@ def _reads_otherwise(key: str, options: Mapping[Any, str] | None) -> bool:
 
 
 def told(key: str, options: Mapping[V, str]) -> V | str | None:
-    """What a widget says was chosen: one of its options, whatever words it had when the browser last drew it.
-
-    Else what was typed, or nothing.
-    """
+    """What a widget says was chosen: one of its options, in whatever words a browser drew it; or what was typed."""
     value: Any = st.session_state[key]
     return value if value in options else session.words_of(key).ever.get(value, value)
 
@@ -128,15 +126,15 @@ def hear(
 
 
 def telling(key: str, then: Callable[[Any], None], read: Callable[[], Any] | None = None) -> Callable[[], None]:
-    """A widget's callback: ``then`` is told what it says, as it is ``read``.
-
-    Not what it showed before it was given another value, where the browser has not heard of that yet, whose address is
-    of before too: another click of its reader, or the tick of a part, takes such values along (Streamlit 1.67).
+    """A widget's callback: ``then`` is told what it says, as it is ``read``; not what it showed before it was given
+    another value, where the browser has not heard of that yet, whose address is of before too: another click of its
+    reader, or the tick of a part, takes such values along (Streamlit 1.67).
     """
 
     def answer() -> None:
         value, before = read() if read else st.session_state[key], session.words_of(key).before
-        if st.query_params.to_dict() == address.parts():
+        sent = getattr(get_script_run_ctx(), "query_string", "")  # st.query_params is of the newest run of any thread
+        if dict(parse_qsl(sent, keep_blank_values=True)) == address.parts():
             before.clear()
         if value not in before:
             then(value)

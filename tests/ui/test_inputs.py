@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from streamlit.runtime.state import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
 
@@ -128,6 +129,16 @@ def test_what_a_browser_shows_that_has_not_heard_of_a_newer_value_is_not_taken_f
     widget(app, name).set_value(usual).run()  # now it has heard: its reader wants what it was
     assert app.session_state["held"][name] != there
     assert widget(app, name).value == usual
+
+
+def test_what_a_browser_has_heard_of_is_asked_of_its_own_message_not_of_a_run_in_another_thread(monkeypatch):
+    """Streamlit (1.67) has one ``st.query_params`` for all runs of a session, also for one that is being stopped."""
+    app = opened()
+    app.session_state["parts"]["shape"] = ELSEWHERE["shape"]
+    app.run()
+    monkeypatch.setattr(QueryParamsProxy, "to_dict", lambda _self: {"of": "another run"})
+    widget(app, "shape").set_value("weights").run()
+    assert app.session_state["held"]["shape"] == opened().session_state["held"]["shape"]
 
 
 @pytest.mark.parametrize("name", WIDGETS)
