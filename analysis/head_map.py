@@ -162,12 +162,13 @@ def head_map(
     reading: Reading = Reading(),
     window: Window | None = None,
     pixels: int = PIXELS,
+    how: Pooled | None = None,
 ) -> HeadMap:
-    """At most ``pixels`` on a side. Raises NoWeights, NoSuchPlace.
+    """At most ``pixels`` on a side, ``how`` they pool; by default scores by their mean. Raises NoWeights, NoSuchPlace.
 
     O(window) time, O(ROWS × keys of the window) memory; all keys where the first is hidden.
     """
-    how: Pooled = "mean" if reading.what == "scores" else "max"
+    how = how or ("mean" if reading.what == "scores" else "max")
 
     def cells(looking: tuple[Unit, ...], looked_at: tuple[Unit, ...]) -> tuple[Tensor, Tensor]:
         return _unit_cells(capture, layer, head, reading, looking, looked_at)

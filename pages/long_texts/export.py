@@ -27,23 +27,29 @@ from viz.curves import standalone
 from viz.export import map_svg
 from viz.grid_svg import grid_svg
 
+N_ = str  # marks a text for Babel without translating it here
 BLOCKS = (
     "\nfrom analysis.long_blocks import block, blocks_of, long_heads\n\n"
     "found = long_heads(capture, [block(capture, rows) for rows in blocks_of(capture)])\n"
 )
 PIXELS = 256  # on a side of what is taken away
+WHAT = {"max": "largest", "mean": "mean"}
+IN_VIEW = {
+    "max": N_("Attention weights in view, the largest of each pixel"),
+    "mean": N_("Attention weights in view, the mean of each pixel"),
+}
 
 
 def map_view(opened: PageContext, drawn: LongMapView) -> View:
-    """The window in view as one picture, largest of each pixel; the far looks as a table."""
+    """The window in view as one picture, pooled as it is drawn; the far looks as a table."""
     capture, layer, head = opened.capture, opened.layer, opened.head
     window, name = Window(*drawn.window), f"L{opened.layer}H{opened.head}"
-    texts = translated(map_component.texts_of("weights", mean=False))
+    texts = translated(map_component.texts_of("weights", mean=drawn.pooling == "mean"))
     low = LOW if drawn.log else 0.0
 
     def seen() -> HeadMap:
-        key = ("long window", repr(capture.request), layer, head, window)
-        return cached.made(key, lambda: head_map(capture, layer, head, window=window, pixels=PIXELS))
+        key = ("long window", repr(capture.request), layer, head, window, drawn.pooling)
+        return cached.made(key, lambda: head_map(capture, layer, head, window=window, pixels=PIXELS, how=drawn.pooling))
 
     def page(title: str, words: str, lang: str) -> bytes:
         view = seen()
@@ -62,16 +68,16 @@ def map_view(opened: PageContext, drawn: LongMapView) -> View:
         )  # fmt: skip
 
     def tables() -> dict[str, pd.DataFrame]:
-        heading = _("Attention weights in view, the largest of each pixel")
         return {
-            heading: labelled(seen().values, *positions(seen())),
+            _(IN_VIEW[drawn.pooling]): labelled(seen().values, *positions(seen())),
             _far_heading(drawn.far): _far_table(opened, drawn),
         }
 
     return View(
         name=f"long-map-{name}",
         title=f"{name} · " + _("queries {q0} to {q1}, keys {k0} to {k1}").format(**_edges(drawn)),
-        what=f"largest weight of each pixel, queries {window.q0} to {window.q1}, keys {window.k0} to {window.k1}",
+        what=f"{WHAT[drawn.pooling]} weight of each pixel, "
+        f"queries {window.q0} to {window.q1}, keys {window.k0} to {window.k1}",
         tables=tables,
         page=page,
         picture=picture,
@@ -197,7 +203,8 @@ def _code(opened: PageContext, drawn: LongMapView) -> str:
     return (
         "\nfrom analysis.far_looks import far_looks\nfrom analysis.head_map import Window, head_map\n"
         "from analysis.long_map import denominators\n\n"
-        f"values = head_map(capture, {layer}, {head}, window=Window({window})).values\n"
+        f"values = head_map(capture, {layer}, {head}, window=Window({window}), pixels={PIXELS}, how={drawn.pooling!r})"
+        ".values\n"
         f"record = capture.record({layer})\n"
         f"looks = far_looks(record, {head}, denominators(record, {head}), least={drawn.far}, count=50)"
     )

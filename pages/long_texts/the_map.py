@@ -8,6 +8,7 @@ from weakref import ref
 import streamlit as st
 
 from analysis.away import away
+from analysis.head_map import Pooled
 from analysis.mask_effect import looks_ahead
 from jobs.open_map import OpenMap
 from pages.long_texts.state import LongTextsState, state
@@ -26,7 +27,7 @@ class LongMapView:
 
     opened: OpenMap
     window: place.Window
-    pooling: str
+    pooling: Pooled
     log: bool
     far: int
 

@@ -14,7 +14,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.testing.v1 import AppTest
 
+from model_runner import CaptureRequest
 from pages.entries import ENTRIES
+from tests.analysis.made import embedded
 from tests.pages.shown import complete
 from tests.ui.driving import components, open_app, payload
 from ui.i18n import LANGUAGES
@@ -100,6 +102,25 @@ def test_every_file_of_a_view_can_be_made_in_both_languages(files, page, address
             read_all_heads(app, more)
         (snippet,) = (one.value for one in app.code if one.language == "python")
         compile(snippet, "snippet", "exec")
+
+
+@pytest.mark.parametrize("pooling", ["max", "mean"])
+def test_a_long_map_is_taken_away_as_its_pixels_are_drawn(files, pooling):
+    text = "The dog chased the squirrel because it was hungry. " * 30
+    open_app(page="pages/long_texts/page.py", text=text, layer="3", head="5", **{"long_texts.pooling": pooling})
+    (make,) = (make for name, make in files.items() if name.endswith(".npz"))
+    with ThreadPoolExecutor(1) as outside:
+        numbers = np.load(io.BytesIO(outside.submit(make).result()), allow_pickle=False)
+    weights = embedded().capture(CaptureRequest(text=text)).weights(3, 5).numpy()
+    seen = np.where(np.tri(len(weights), dtype=bool), weights, np.nan)
+    side = -(-len(weights) // 256)
+    assert side > 1
+    of = {"max": np.nanmax, "mean": np.nanmean}[pooling]
+    for row, column in ((0, 0), (40, 7), (100, 100), (len(weights) // side - 1, 3)):
+        cells = seen[side * row : side * (row + 1), side * column : side * (column + 1)]
+        assert numbers["values"][row, column] == pytest.approx(of(cells), rel=1e-4)
+    said = {"max": "largest", "mean": "mean"}[pooling]
+    assert f"{said} weight of each pixel" in str(numbers["caption"])
 
 
 def read(made: dict[str, bytes], language: str) -> None:
