@@ -172,7 +172,7 @@ def test_a_phone_without_connection_says_that_what_it_shows_is_of_before(held):
     expect(said).to_have_text("")
     silent[0] = True
     expect(said).to_have_text(TEXTS["gone"], timeout=15_000)
-    with held.phone.expect_websocket(timeout=15_000):  # the next, too, opens and brings nothing, which is seen after 10 s
+    with held.phone.expect_websocket(timeout=15_000):  # it, too, brings nothing, which is seen after 10 s
         pass
     held.phone.wait_for_timeout(500)
     silent[0] = False
