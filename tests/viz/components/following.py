@@ -50,7 +50,7 @@ window.look = (who) => {
   const shown = root(who)
   const copy = shown.cloneNode(true)
   delete copy.dataset.painted
-  for (const node of copy.querySelectorAll(".spoken, .tools, .hint")) node.remove() // said to who may choose
+  for (const node of copy.querySelectorAll(".spoken, .tools, .hint, button.ask")) node.remove() // to who may choose
   for (const node of copy.querySelectorAll("[tabindex]")) node.removeAttribute("tabindex")
   for (const node of copy.querySelectorAll("canvas")) Object.assign(node.style, { cursor: "", touchAction: "" })
   for (const node of copy.querySelectorAll(".pencil")) node.removeAttribute("aria-pressed")

@@ -159,3 +159,21 @@ def test_a_number_is_followed_while_it_is_typed(sheet: Any):
     room.send(PHONE, steps(step="q", edits="X01_1"))  # Back
     assert phone_facts(room, "edits") == ["X01_1"]
     assert room.said == []
+
+
+def test_a_number_that_the_teacher_covers_is_uncovered_by_the_teacher_alone(sheet: Any):
+    room = Room(sheet, step_by_step.SOURCE, steps(ask=True))
+    teacher, phone = (one.locator(".result td[data-row='1'][data-column='1']") for one in (room.teacher, room.phone))
+    expect(room.teacher.get_by_role("button", name="show all numbers")).to_be_visible()
+    expect(room.phone.get_by_role("button", name="show all numbers")).to_be_hidden()
+    phone.click()
+    expect(room.phone.locator(".sum")).to_contain_text("= ?")
+    expect(room.phone.locator(".sum")).not_to_contain_text("click")
+    phone.focus()
+    sheet.keyboard.press("Enter")
+    room.look(PHONE)
+    expect(phone).to_have_text("?")
+    teacher.click()
+    expect(teacher).not_to_have_text("?")
+    phone_facts(room, "step")
+    expect(phone).to_have_text(teacher.inner_text())

@@ -1,5 +1,6 @@
 import { chosen, reconcile } from "../shared/choice.js"
 import { element } from "../shared/dom.js"
+import { mayChoose } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { announcer, later, markPainted, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
@@ -138,7 +139,8 @@ function refresh(state) {
   for (const view of views) paintMatrix(view, chain.matrices[view.id], { theme, texts, lit: told.lit, covered, at })
   paintOverview(state.buttons, chain, state.step, theme, isCovered)
   const hidden = at && covered(at[0], at[1])
-  const lines = hidden ? [(told.lines[0] ?? "").replace(/ = [^=]*$/, " = ?"), mayAsk(state) ? texts.ask_hint_class : texts.ask_hint] : told.lines
+  const hints = mayAsk(state) ? [texts.ask_hint_class] : mayChoose(state) ? [texts.ask_hint] : []
+  const lines = hidden ? [(told.lines[0] ?? "").replace(/ = [^=]*$/, " = ?"), ...hints] : told.lines
   state.sum.replaceChildren(...(lines.length ? lines : [texts.hint ?? ""]).map((line) => element("div", { textContent: line })))
   state.sum.classList.toggle("empty", !lines.length)
   nameButtons(state)
@@ -162,6 +164,7 @@ function nameButtons(state) {
   state.back.disabled = order === 0
   state.next.disabled = order === state.chain.steps.length - 1
   state.cover.setAttribute("aria-pressed", String(state.ask))
+  state.cover.hidden = !mayChoose(state)
   state.reset.hidden = without(state.edits, state.usual) === state.edits
 }
 
@@ -206,9 +209,9 @@ function askWhat(state, ask) {
 
 function choose(state, at) {
   stop(state)
-  // what a class can be asked is shown by a second click only
+  // what a class can be asked is shown by a second click only, and to who follows by the teacher's
   const waits = mayAsk(state) && coveredAt(state, at) && String(at) !== String(state.picked)
-  if (state.ask && !waits) state.revealed.add(`${state.step} ${at[0]} ${at[1]}`)
+  if (state.ask && !waits && mayChoose(state)) state.revealed.add(`${state.step} ${at[0]} ${at[1]}`)
   state.at = state.picked = at
   refresh(state)
   state.announce(state.sum.textContent)
