@@ -173,7 +173,14 @@ def test_a_number_that_the_teacher_covers_is_uncovered_by_the_teacher_alone(shee
     sheet.keyboard.press("Enter")
     room.look(PHONE)
     expect(phone).to_have_text("?")
+    for ways in ("next step", "previous step", "play", "softmax"):  # where they are the numbers that a step is made of
+        expect(room.phone.get_by_role("button", name=ways)).to_be_disabled()
     teacher.click()
     expect(teacher).not_to_have_text("?")
     phone_facts(room, "step")
     expect(phone).to_have_text(teacher.inner_text())
+    room.teacher.get_by_role("button", name="next step").click()
+    room.teacher.get_by_role("button", name="show all numbers").click()
+    assert phone_facts(room, "step") == ["scale"]
+    room.phone.get_by_role("button", name="next step").click()
+    assert phone_facts(room, "step") == ["mask"]

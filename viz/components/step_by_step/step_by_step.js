@@ -161,8 +161,10 @@ function nameButtons(state) {
   say(state.cover, state.ask ? texts.show_all : texts.ask)
   say(state.pass, texts.ask_class)
   say(state.reset, texts.reset)
-  state.back.disabled = order === 0
-  state.next.disabled = order === state.chain.steps.length - 1
+  state.back.disabled = held(state) || order === 0
+  state.next.disabled = held(state) || order === state.chain.steps.length - 1
+  state.play.disabled = held(state)
+  for (const { button } of state.buttons) button.disabled = held(state)
   state.cover.setAttribute("aria-pressed", String(state.ask))
   state.cover.hidden = !mayChoose(state)
   state.reset.hidden = without(state.edits, state.usual) === state.edits
@@ -171,6 +173,7 @@ function nameButtons(state) {
 // ---- what the reader does -------------------------------------------------------------------------------------------
 
 function go(state, id) {
+  if (held(state)) return
   state.step = id
   chosen(state, "step", id)
   tell(state, "step", id, state.playing ? 0 : 150)
@@ -192,6 +195,9 @@ const coveredAt = ({ ask, step, revealed }, [i, j]) => ask && !revealed.has(`${s
 // A room is open, and this is its teacher's page.
 const mayAsk = ({ meta, follows }) => meta.room && !follows
 
+// What a teacher covers stands uncovered a step further on, where who follows would go alone.
+const held = (state) => state.ask && !mayChoose(state)
+
 function askClass(state) {
   const at = state.at ?? state.picked
   const asked = classQuestion(state.chain, openStep(state), at[0], at[1], state.meta.texts)
@@ -211,7 +217,7 @@ function choose(state, at) {
   stop(state)
   // what a class can be asked is shown by a second click only, and to who follows by the teacher's
   const waits = mayAsk(state) && coveredAt(state, at) && String(at) !== String(state.picked)
-  if (state.ask && !waits && mayChoose(state)) state.revealed.add(`${state.step} ${at[0]} ${at[1]}`)
+  if (state.ask && !waits && !held(state)) state.revealed.add(`${state.step} ${at[0]} ${at[1]}`)
   state.at = state.picked = at
   refresh(state)
   state.announce(state.sum.textContent)
