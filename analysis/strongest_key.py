@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from analysis.first_hidden import weights_without_first
 from model_runner.capture import Capture
+
+N_ = str  # marks a text for Babel without translating it here
+LOOKS = N_("{head}: {query} ({query_index}) looks {value} at {key} ({key_index})")
 
 
 def strongest_key(
@@ -23,3 +27,24 @@ def strongest_key(
         return None
     key = int(row.argmax()) if key is None else key
     return query, key, float(row[key])
+
+
+def look_words(
+    capture: Capture,
+    head: str,
+    found: tuple[int, int, float] | None,
+    translate: Callable[[str], str],
+    number: Callable[[float, str], str],
+) -> str:
+    """What was ``found`` of a head, after its name: "L3H1: ·it (7) looks 62 % at ·dog (2)"."""
+    if found is None:
+        return head
+    query, key, weight = found
+    return translate(LOOKS).format(
+        head=head,
+        query=capture.tokens[query].text,
+        query_index=query,
+        value=number(weight, "share"),
+        key=capture.tokens[key].text,
+        key_index=key,
+    )

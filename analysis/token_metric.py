@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import torch
 from jaxtyping import Float
 
 from analysis.joined import first_query
+from analysis.units import Unit
 from attention.metrics import Metric, Rows
 from model_runner.capture import ROWS, Capture
 
@@ -29,3 +32,12 @@ def largest(values: Float[np.ndarray, "tokens"]) -> float:
     if len(values) == 1:  # nearly every chip; a long text has thousands
         return float(values[0])
     return float(np.nanmax(values)) if np.isfinite(values).any() else float("nan")
+
+
+def of_units(
+    capture: Capture, layer: int, head: int, metric: Metric | None, units: Sequence[Unit]
+) -> tuple[list[float], float]:
+    """The largest value of each unit, NaN without a metric or value, and the one that is coloured in full."""
+    values = np.full(len(capture.tokens), np.nan) if metric is None else token_metric(capture, layer, head, metric)
+    found = [largest(values[unit.tokens]) for unit in units]
+    return found, 1.0 if metric is not None and metric.unit == "share" else max(largest(values), 1e-9)

@@ -25,7 +25,7 @@ from ui.engine import import_engine
 from ui.hearing import listens, own_sound
 from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
-from ui.inputs import choose_one, give, holding, pick_one, telling
+from ui.inputs import choose_one, echo, give, holding, pick_one, telling
 from ui.place import Beside
 from ui.state import change
 from ui.wording import plain, sentence
@@ -82,7 +82,8 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
     slots, shows, heard = session.slots(), _sidebar_shows(page), listens(session.model())
     stands = slots.pop("sidebar", None) == shows
     if not stands:
-        _draw_sidebar(entries, guest)
+        with st.sidebar:
+            _sidebar(entries, guest)
     import_engine()
     from model_runner.errors import Cancelled  # torch is imported only after the frame is painted
 
@@ -98,20 +99,17 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
     if listens(session.model()) != heard:  # which only a model that is loaded tells
         st.rerun()
     if stands:
-        _draw_sidebar(entries, guest)
+        with st.sidebar:
+            _sidebar(entries, guest)
     else:
         _draw_links(entries)
     slots["sidebar"] = shows
+    echo()
 
 
 def _sidebar_shows(page: Page) -> tuple[object, ...]:
     about = session.model(), session.text(), listens(session.model()), own_sound()
     return page.url_path, language(), *about, session.beside(), session.carried()
-
-
-def _draw_sidebar(entries: Sequence[Entry], guest: Guest) -> None:
-    with st.sidebar:
-        _sidebar(entries, guest)
 
 
 def _draw_head(entry: Entry) -> None:
@@ -148,8 +146,7 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
         _language_switch()
         words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
         base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
-        paths = [base + entry.address for entry in entries]
-        data = theme_switch.payload(paths=paths, texts=words, lang=language())
+        data = theme_switch.payload(paths=[base + entry.address for entry in entries], texts=words, lang=language())
         mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
         words = {name: _(text) for name, text in glossary.TEXTS.items()}
         data = glossary.payload(terms=glossary.terms_in(_), texts=words)

@@ -13,7 +13,7 @@ from analysis.read_head import WEIGHTS, ReadHead, read_head
 from analysis.sentences import joined
 from analysis.silence import heard_window
 from analysis.sinks import sink_words
-from analysis.strongest_key import strongest_key
+from analysis.strongest_key import look_words, strongest_key
 from ui import place, session
 from ui.components import mount
 from ui.first import answer_first
@@ -109,17 +109,8 @@ def strongest(opened: PageContext, reading: Reading) -> tuple[int, int, float] |
 
 
 def summary(opened: PageContext, reading: Reading = WEIGHTS) -> str:
-    """One sentence for screen readers and captions: "L3H1: ·it (7) looks 62 % at ·dog (2)"."""
-    name, found = f"L{opened.layer}H{opened.head}", strongest(opened, reading)
-    if found is None:
-        return name
-    query, key, weight = found
-    tokens = opened.capture.tokens
-    sentence = map_component.TEXTS["summary"]
-    return _(sentence).format(
-        head=name, query=tokens[query].text, query_index=query, value=number(weight, "share"),
-        key=tokens[key].text, key_index=key,
-    )  # fmt: skip
+    """One sentence for screen readers and captions."""
+    return look_words(opened.capture, f"L{opened.layer}H{opened.head}", strongest(opened, reading), _, number)
 
 
 def sink_note(opened: PageContext) -> str:

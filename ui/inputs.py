@@ -12,6 +12,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from ui import address, session
 
 V = TypeVar("V")
+ECHO = "echo"  # a widget, and of the slots the number of the run that goes on: see :func:`echo`
 
 
 def choose_one(
@@ -67,9 +68,7 @@ def pick_one(
 def holding(key: str, value: object, options: Mapping[Any, str] | None = None) -> str:
     """The key of a widget, made to show this value where its own is another: the reader went back, say.
 
-    ``options`` (value → words): where their words are others than before, the value is set again, for what a browser
-    keeps and sends of a list (Streamlit 1.67) is the words.
-
+    ``options`` (value → words): a browser keeps and sends the words of a list (Streamlit 1.67); others are set anew.
     What a run sets gets lost (Streamlit 1.67) where another follows before the browser drew it. So it is set again in
     the run after a fragment's own, and in all that Back and Forward ask for. In no others, for on its way to a browser
     far away a value undoes what is chosen there meanwhile; but every widget is given it as its default too, for a
@@ -79,7 +78,7 @@ def holding(key: str, value: object, options: Mapping[Any, str] | None = None) -
     if otherwise or st.session_state.get(key) != value:
         give(key, value, once_more=in_fragment())
     elif session.to_set().pop(key, False) or session.moved():
-        st.session_state[key] = value
+        st.session_state[key], session.words_of(key).run = value, _this_run()
     return key
 
 
@@ -87,8 +86,21 @@ def give(key: str, value: object, *, once_more: bool = True) -> None:
     """Have a widget show another value; in a callback, also for the callbacks after it and for the run to come."""
     session.to_set()[key] = once_more
     if key in st.session_state:
-        session.words_of(key).before = [*session.words_of(key).before[-2:], st.session_state[key]]
+        words = session.words_of(key)
+        words.before = [*([] if _heard(words.run) else words.before[-2:]), st.session_state[key]]
+        words.run = _this_run()
     st.session_state[key] = value
+
+
+def echo() -> None:
+    """The end of a whole run: a number that no reader sees, and that a browser which has drawn the run sends back."""
+    st.session_state[ECHO] = session.slots().setdefault(ECHO, 0)
+    st.number_input(ECHO, value=0, step=1, key=ECHO, label_visibility="collapsed")
+    session.slots()[ECHO] += 1
+
+
+def _this_run() -> int | None:
+    return None if in_fragment() else session.slots().setdefault(ECHO, 0)
 
 
 def in_fragment() -> bool:
@@ -127,16 +139,21 @@ def hear(
 
 def telling(key: str, then: Callable[[Any], None], read: Callable[[], Any] | None = None) -> Callable[[], None]:
     """A widget's callback: ``then`` is told what it says, as it is ``read``; not what it showed before it was given
-    another value, where the browser has not heard of that yet, whose address is of before too: another click of its
-    reader, or the tick of a part, takes such values along (Streamlit 1.67).
+    another value, where the browser has not heard of that yet: another click of its reader, or the tick of a part,
+    takes such values along (Streamlit 1.67).
     """
 
     def answer() -> None:
-        value, before = read() if read else st.session_state[key], session.words_of(key).before
-        sent = getattr(get_script_run_ctx(), "query_string", "")  # st.query_params is of the newest run of any thread
-        if dict(parse_qsl(sent, keep_blank_values=True)) == address.parts():
-            before.clear()
-        if value not in before:
+        value, words = read() if read else st.session_state[key], session.words_of(key)
+        if _heard(words.run) or value not in words.before:
             then(value)
 
     return answer
+
+
+def _heard(run: int | None) -> bool:
+    """Whether the browser that asks has drawn this run; None: a part's, which is known by the address that it wrote."""
+    if run is not None:
+        return st.session_state.get(ECHO, 0) >= run
+    sent = getattr(get_script_run_ctx(), "query_string", "")  # st.query_params is of the newest run of any thread
+    return dict(parse_qsl(sent, keep_blank_values=True)) == address.parts()

@@ -17,7 +17,7 @@ from analysis.joined import as_drawn, check_side, first_query, same_tokens, side
 from analysis.opening import opening_query
 from analysis.sentences import joined
 from analysis.stories import first_head
-from analysis.token_metric import largest, token_metric
+from analysis.token_metric import of_units
 from attention.metrics import Metric
 from jobs.check_words import errors, verdict
 from jobs.model_preview import in_words as will_be
@@ -198,11 +198,7 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
 def show_strip(opened: PageContext, metric: Metric | None = None, then: Callable[[], object] = lambda: None) -> None:
     """The text as chips, coloured by the open head's metric; a click sets the query, ``then`` more is done."""
     units = cached.chips(opened.capture)
-    values = np.full(len(opened.capture.tokens), np.nan)
-    if metric is not None:
-        values = token_metric(opened.capture, opened.layer, opened.head, metric)
-    of_unit = [largest(values[unit.tokens]) for unit in units]
-    full = 1.0 if metric is not None and metric.unit == "share" else max(largest(values), 1e-9)
+    of_unit, full = of_units(opened.capture, opened.layer, opened.head, metric, units)
     texts, place = translated(token_strip.TEXTS), {"layer": opened.layer, "head": opened.head}
     shade = {"shade": "" if metric is None else texts["metric"].format(metric=_(metric.label), **place)}
     payload = token_strip.payload(

@@ -27,9 +27,8 @@ def _kind(name: str, scope: str) -> type[State]:
         (name, int if transform.bounds.whole else float, setting(transform.off, transform.label))
         for name, transform in TRANSFORMS.items()
     ]
-    order = setting(DEFAULT.order, N_("order of the transforms"), options=lambda: TRANSFORMS)
     fields += [
-        ("order", tuple[str, ...], order),
+        ("order", tuple[str, ...], setting(DEFAULT.order, N_("order of the transforms"), options=lambda: TRANSFORMS)),
         ("seed", int, setting(DEFAULT.seed, N_("seed"), digits=LONGEST_SEED)),
     ]
     return make_dataclass(name, fields, frozen=True, namespace={"SCOPE": scope})

@@ -53,11 +53,12 @@ EDITS = "edits"  # a part of the address: see ui.edit_list
 
 @dataclass
 class Words:
-    """A widget's options (words → option) as given last, and ever; values ``before`` that a browser may still show."""
+    """A widget's options (words → option) as given last, and ever; values ``before`` the ``run`` that gave another."""
 
     now: dict[str, Any] = field(default_factory=dict[str, Any])
     ever: dict[str, Any] = field(default_factory=dict[str, Any])
     before: list[Any] = field(default_factory=list[Any])
+    run: int | None = None
 
 
 def begin() -> bool:

@@ -8,6 +8,8 @@ import pytest
 from streamlit.runtime.state import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
+from ui.inputs import ECHO
+
 
 def script() -> None:
     from dataclasses import asdict, dataclass
@@ -18,7 +20,7 @@ def script() -> None:
     from pages.masks.pick_several import pick_several
     from ui import address, controls, session, state
     from ui.i18n import language
-    from ui.inputs import pick_one
+    from ui.inputs import echo, pick_one
 
     @dataclass(frozen=True)
     class Held:
@@ -51,6 +53,7 @@ def script() -> None:
     heard = st.session_state.setdefault("heard", [])
     pick_one("Number", "number", names, 2, heard.append, typed=lambda text: heard.append(f"typed {text}"))
     address.write()
+    echo()
 
 
 ELSEWHERE = {
@@ -93,6 +96,12 @@ def worded() -> AppTest:
     return app.run()
 
 
+def not_drawn(app: AppTest) -> None:
+    """A browser that has not drawn the last run."""
+    echo = app.number_input(key=ECHO)
+    echo.set_value(echo.value - 1)
+
+
 def sent(app: AppTest, kind: str, key: str, words: str) -> AppTest:
     """Run again with the words that a browser sends for a list, which need not be words of now."""
     states = app._tree.get_widget_states()
@@ -116,13 +125,14 @@ def test_a_widget_shows_its_field_of_the_address(name):
 
 @pytest.mark.parametrize("name", WIDGETS)
 def test_what_a_browser_shows_that_has_not_heard_of_a_newer_value_is_not_taken_for_chosen(name):
+    """Its address may be the new one already: a run writes that before the page draws its widgets."""
     _kind, usual, elsewhere = WIDGETS[name]
     app = opened()
     app.session_state["parts"][name] = ELSEWHERE[name]  # by a click beside it
     app.run()
     there = app.session_state["held"][name]
     for _ in range(2):
-        app.query_params.clear()  # a browser of before, with its address and its widget
+        not_drawn(app)
         widget(app, name).set_value(usual).run()
         assert app.session_state["held"][name] == there
         assert widget(app, name).value == elsewhere
@@ -131,11 +141,16 @@ def test_what_a_browser_shows_that_has_not_heard_of_a_newer_value_is_not_taken_f
     assert widget(app, name).value == usual
 
 
-def test_what_a_browser_has_heard_of_is_asked_of_its_own_message_not_of_a_run_in_another_thread(monkeypatch):
+def test_what_a_part_gave_is_heard_of_by_the_browser_s_own_message_not_of_a_run_in_another_thread(monkeypatch):
     """Streamlit (1.67) has one ``st.query_params`` for all runs of a session, also for one that is being stopped."""
     app = opened()
-    app.session_state["parts"]["shape"] = ELSEWHERE["shape"]
-    app.run()
+    with monkeypatch.context() as alone:
+        alone.setattr("ui.inputs.in_fragment", lambda: True)
+        app.session_state["parts"]["shape"] = ELSEWHERE["shape"]
+        app.run()
+    app.query_params.clear()
+    widget(app, "shape").set_value("weights").run()
+    assert app.session_state["held"]["shape"] == "scores"
     monkeypatch.setattr(QueryParamsProxy, "to_dict", lambda _self: {"of": "another run"})
     widget(app, "shape").set_value("weights").run()
     assert app.session_state["held"]["shape"] == opened().session_state["held"]["shape"]
@@ -147,7 +162,7 @@ def test_what_is_chosen_twice_before_the_browser_hears_of_the_first_counts(name)
     app = opened()
     before = app.session_state["held"][name]
     widget(app, name).set_value(elsewhere).run()
-    app.query_params.clear()
+    not_drawn(app)
     widget(app, name).set_value(usual).run()
     assert app.session_state["held"][name] == before
 

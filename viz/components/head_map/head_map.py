@@ -17,7 +17,6 @@ from viz.components.source import read_source
 N_ = str
 
 TEXTS: dict[str, str] = {
-    "summary": N_("{head}: {query} ({query_index}) looks {value} at {key} ({key_index})"),
     "cell": N_("{query} looks {value} at {key}"),
     "masked": N_("{query} cannot see {key}"),
     "unpinned": N_("No cell is pinned."),
