@@ -1,6 +1,6 @@
 """What does the badge cost on a long text? Recomputing a layer's sampled rows beside the capture that it checks.
 
-    python -m benchmarks.verify_cost [--threads 1] [--turns 3] [--dtype float32]
+    python -m benchmarks.verify_cost [--threads 1] [--turns 3] [--dtype float32] [--device cpu]
 
 A random model of the embedded one's shape, for longer texts. Capture and check are taken in turns; a check is of one
 layer, with nothing known of it before.
@@ -32,35 +32,41 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="of torch; more make the times depend on other work")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--dtype", choices=("float32", "bfloat16"), default="float32")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    runner = _runner(getattr(torch, options.dtype))
+    runner = _runner(getattr(torch, options.dtype), options.device)
     rows = [_times(runner, n_tokens, options.turns) for n_tokens in LENGTHS]
     head = ["T", "turns", "capture", "check of a layer", "rows", "÷ capture", "target", ""]
     print_table(f"Checking a long text, {options.dtype}", head, rows)
-    print(f"{machine()}, torch {torch.__version__} with {options.threads} thread(s).")
+    where = torch.cuda.get_device_name() if options.device == "cuda" else f"{options.threads} thread(s)"
+    print(f"{machine()}, torch {torch.__version__} with {where}.")
 
 
-def _runner(dtype: torch.dtype) -> LocalRunner:
+def _runner(dtype: torch.dtype, device: str) -> LocalRunner:
     torch.manual_seed(0)
     config = AutoConfig.from_pretrained(DEFAULT_FOLDER, max_position_embeddings=LENGTHS[-1], vocab_size=_llama.VOCAB)
-    model, tokenizer = AutoModelForCausalLM.from_config(config).to(dtype), _llama.word_tokenizer(longest=LENGTHS[-1])
-    return LocalRunner(model, tokenizer, name="random", device="cpu", kept=Kept(0))
+    model = AutoModelForCausalLM.from_config(config).to(device, dtype)
+    tokenizer = _llama.word_tokenizer(longest=LENGTHS[-1])
+    return LocalRunner(model, tokenizer, name="random", device=device, kept=Kept(0))
 
 
 def _times(runner: LocalRunner, n_tokens: int, turns: int) -> list[str]:
     captures, checks, words = [], [], _llama.text(n_tokens)
-    for _ in range(turns):
+    for turn in range(turns + 1):  # the first is not counted
         began = time.perf_counter()
         capture = runner.capture(CaptureRequest(text=words))
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
         between = time.perf_counter()
-        capture.verify(capture.n_layers // 2)
-        checks.append(time.perf_counter() - between)
-        captures.append(between - began)
+        capture.verify(capture.n_layers // 2)  # its result is on the CPU
+        if turn:
+            checks.append(time.perf_counter() - between)
+            captures.append(between - began)
     ratio = median(checks) / median(captures)
     rows = f"{sum(piece.stop - piece.start for piece in rows_checked(n_tokens)):,} of {n_tokens:,}"
     return [
-        f"{n_tokens:,}", str(turns), f"{median(captures):.2f} s", f"{median(checks):.2f} s", rows, f"{ratio:.2f}×",
+        f"{n_tokens:,}", str(turns), f"{median(captures):.3f} s", f"{median(checks):.3f} s", rows, f"{ratio:.2f}×",
         str(RATIO), RATIO.verdict(ratio),
     ]  # fmt: skip
 

@@ -141,7 +141,7 @@ class Engine:
 
     def _in_blocks(self, n_tokens: int) -> tuple[nn.Module, ...]:
         """The parts of the model that take the rows of so long a text in blocks."""
-        if not is_long(n_tokens):
+        if not is_long(n_tokens, self.model.device):
             return ()
         if self._row_wise is None:
             anatomy = self.anatomy

@@ -84,8 +84,9 @@ def longest_start(tokenizer: Tokenizer, text: str, encoded: Encoded, limit: int)
 
 def tokens_of(tokenizer: Tokenizer, encoded: Encoded) -> tuple[Token, ...]:
     """The tokens with their texts for display."""
-    special, mask = set(tokenizer.all_special_ids), tokenizer.mask_token_id
-    texts = {token_id: display(tokenizer, token_id) for token_id in set(encoded.ids)}
+    # Asked once what the tokenizer makes anew each time it is asked: a long text has thousands of ids.
+    special, mask, decoder = set(tokenizer.all_special_ids), tokenizer.mask_token_id, _decoder(tokenizer)
+    texts = {token_id: _shown(tokenizer, token_id, token_id in special, decoder) for token_id in set(encoded.ids)}
     return tuple(
         Token(token_id, texts[token_id], start, end, token_id in special, hidden=token_id == mask)
         for token_id, (start, end) in zip(encoded.ids, encoded.spans, strict=True)
