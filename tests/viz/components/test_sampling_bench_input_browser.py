@@ -25,6 +25,7 @@ from tests.viz.components.bench_page import (
     state,
     type_value,
 )
+from tests.viz.components.mounted import answer
 from viz.components.sampling_bench.sampling_bench import SOURCE, TEXTS
 
 pytestmark = pytest.mark.browser
@@ -116,6 +117,29 @@ def test_arrow_keys_on_a_slider_step_it_and_send_once_at_rest(mount):
         page.keyboard.press("ArrowLeft")
     assert state(page, "state.settings.a.temperature") == 0.95
     assert [told["a"]["temperature"] for told in sent(page)] == [0.95]
+
+
+TAKEN_AWAY = """(html) => {
+    const [name] = Object.keys(window.disposers)
+    const root = document.querySelector("[data-component]").shadowRoot.querySelector(".sampling-bench")
+    const place = root.parentElement
+    root.remove()
+    window.disposers[name]()
+    place.innerHTML = html
+}"""
+
+
+def test_what_was_set_stands_when_the_picture_is_built_anew_of_the_data_that_it_had(mount):
+    """Its host goes on sending those, and so did a walk once see 'off' beside an address with 0.99."""
+    page = mount(SOURCE, on_the_model(), style=WIDE)
+    slider(page, "top_p").focus()
+    page.keyboard.press("ArrowLeft")
+    set_to = sent(page)[-1]["a"]["top_p"]
+    for data, wanted in ((on_the_model(), set_to), (on_the_model(a={"top_p": 0.5}), 0.5)):
+        page.evaluate(TAKEN_AWAY, SOURCE.html)
+        answer(page, data)
+        assert state(page, "state.settings.a.top_p") == wanted
+        assert row(page, "top_p").locator(".value").input_value() == str(wanted)
 
 
 def test_arrow_keys_in_the_list_mark_a_token_and_escape_marks_none(mount):

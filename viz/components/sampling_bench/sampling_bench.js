@@ -17,6 +17,11 @@ import { computeStages, drawTokens } from "./stages.js"
 const SEND_AFTER = 250 // milliseconds without another change before the settings are sent
 const NARROW = 720 // below this width controls and picture stand in one column
 
+// What was set last, and in which data: their host goes on sending these, and what is built anew of them, because it was
+// off the page for a moment, shows that.
+/** @type {{ data: Uint8Array | null, value: any }} */
+const lastSet = { data: null, value: null }
+
 /** @param {Host} host */
 export default function (host) {
   return mounted(host, ".sampling-bench", { create, receive, draw: redraw, follow, end: (state) => cancelAnimationFrame(state.drawing) })
@@ -51,7 +56,8 @@ function receive(state, { meta, arrays }, data) {
   if (sameBytes(state.data, data)) return // a rerun repeats them, perhaps in the middle of a drag
   state.data = data.slice()
   if (state.meta && state.meta.start.number !== meta.start.number) forget(state, "settings") // they were set elsewhere
-  const start = reconcile(state, "settings", meta.start)
+  const back = !state.meta && state.chooses && sameBytes(lastSet.data, data)
+  const start = reconcile(state, "settings", back ? lastSet.value : meta.start)
   const place = state.meta && [state.meta.position, state.meta.after]
   Object.assign(state, { meta, logits: arrays.logits, previous: arrays.previous, numbers: null, lower: null, found: null })
   state.settings = { a: { ...start.a }, b: { ...start.b } }
@@ -178,6 +184,7 @@ function actions(state) {
     const value = { a: state.settings.a, b: state.settings.b, compare: state.compare, draws: state.goal, find: state.find, number: state.meta.start.number }
     const copy = JSON.parse(JSON.stringify(value))
     chosen(state, "settings", copy)
+    Object.assign(lastSet, { data: state.data, value: copy })
     tell(state, "settings", copy, SEND_AFTER)
   }
   const set = (name, value) => {
