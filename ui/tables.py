@@ -15,10 +15,11 @@ from ui.wording import plain
 LARGEST_PLAIN = 32  # rows or columns of a plain HTML table, which a screen reader reads best; larger ones scroll
 
 
-def show_tables(tables: Callable[[], dict[str, pd.DataFrame]]) -> None:
-    """The menu in the head of the page; heading → table, made once it is open."""
-    menu = session.slots()["tables"].popover(_("As tables"), type="tertiary", on_change="rerun", key="tables")
-    if not menu.open:
+def show_tables(tables: Callable[[], dict[str, pd.DataFrame]], covered: str = "") -> None:
+    """The menu in the head of the page; heading → table, made once it is open. ``covered``: why it cannot be now."""
+    slot, off, why = session.slots()["tables"], bool(covered), covered or None
+    menu = slot.popover(_("As tables"), type="tertiary", on_change="rerun", key="tables", disabled=off, help=why)
+    if covered or not menu.open:
         return
     with menu:
         for heading, table in tables().items():

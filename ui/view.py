@@ -50,10 +50,10 @@ class View:
     of_text: bool = True  # not: made of other numbers, whatever the text is
 
 
-def offer(opened: PageContext, view: View) -> None:
-    """The two menus in the head of the page: the numbers as tables, and everything as files."""
+def offer(opened: PageContext, view: View, covered: str = "") -> None:
+    """The two menus in the head of the page: the numbers as tables, unless ``covered`` says why not; all as files."""
     session.slots().update(of_text=view.of_text)
-    show_tables(lambda: dict(view.tables()))
+    show_tables(lambda: dict(view.tables()), covered)
     show_take_away(view.opened or opened, view)
 
 

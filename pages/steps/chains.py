@@ -10,7 +10,7 @@ import numpy as np
 import streamlit as st
 
 from pages.steps.small import events
-from pages.steps.state import state
+from pages.steps.state import cover, state
 from ui import session
 from ui.components import mount
 from ui.page import translated
@@ -71,7 +71,7 @@ def show_chain(
         settings={"heads": 1, "head": 0, "causal": True, "scaled": True},
         chain={"matrices": matrices, "steps": list(steps), **(knobs or {})},
         step=held.step if here else steps[0]["id"],
-        ask=held.ask and here,
+        ask=cover(held.ask and here),
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,
     )

@@ -15,7 +15,7 @@ from analysis.sentences import joined
 from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
 from pages.steps.projected import spell_out
 from pages.steps.small import events
-from pages.steps.state import state
+from pages.steps.state import cover, state
 from ui import session
 from ui.components import mount
 from ui.i18n import _
@@ -49,7 +49,7 @@ def show_on_model(opened: PageContext, query: int) -> OnModel:
         settings={"heads": 1, "head": opened.head, "causal": True, "scaled": True},
         chain=_as_json(opened, chain, query),
         step=held.step if held.step in steps else steps[0],
-        ask=held.ask,
+        ask=cover(held.ask),
         texts=texts,
         room=session.room() is not None,
     )

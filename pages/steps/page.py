@@ -12,7 +12,7 @@ from pages.steps.scale import scale_view, show_scale
 from pages.steps.similarity import show_model_similarity, show_small_similarity, similarity_view
 from pages.steps.small import show_small, small_view
 from pages.steps.softmax import show_softmax, softmax_view
-from pages.steps.state import StepsState, state
+from pages.steps.state import StepsState, cover, covered, state
 from ui.controls import choose
 from ui.first import answer_first, draw_first, moved
 from ui.head_views import choose_head
@@ -61,7 +61,7 @@ def show_with_model() -> None:
 
     with place:
         for shown in draw_first("steps", draw):
-            offer(opened, shown)
+            offer(opened, shown, covered())
 
 
 def view_with_model(opened: PageContext, query: int) -> View:
@@ -90,7 +90,8 @@ def show_first() -> None:
         shown = show_alone()
     explain(held.view, of_model=of_model)
     opened, _query = open_model()
-    offer(opened, shown)
+    offer(opened, shown, covered())
 
 
+cover(False)
 guarded(show_with_model if of_model or view in ("length", "others") else show_first)

@@ -14,7 +14,7 @@ from attention.small_attention import Numbers, Steps, small_attention, usual_num
 from pages.steps.class_number import Numbered, ask_class
 from pages.steps.knobs import turn
 from pages.steps.numbers import changed, numbers_of
-from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, state
+from pages.steps.state import LARGEST_D, MOST_TOKENS, SMALLEST_D, StepsState, cover, state
 from ui import session
 from ui.components import mount
 from ui.controls import pick, switch
@@ -69,7 +69,7 @@ def show_small() -> Small:
         settings={"heads": heads, "head": head, "causal": held.causal, "scaled": held.scaled},
         chain=None,
         step=held.step,
-        ask=held.ask,
+        ask=cover(held.ask),
         texts=translated(step_by_step.TEXTS),
         room=session.room() is not None,
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from ui import session
+from ui.i18n import _
 from ui.state import current, setting
 
 N_ = str  # marks a text for Babel without translating it here
@@ -13,6 +15,7 @@ MOST_TOKENS, SMALLEST_D, LARGEST_D = 6, 3, 8
 COLDEST, HOTTEST = 0.25, 4.0  # temperatures
 SMALLEST_GAP, LARGEST_GAP = 1.0, 12.0  # between scores
 LOWEST, HIGHEST = 1.0, 120.0  # largest scores
+COVERED = "steps_covered"  # of the slots
 LONGEST = 4000  # characters of changed numbers: every one of the five matrices, twice over
 
 View = Literal["steps", "scale", "length", "softmax", "similarity", "others"]
@@ -64,3 +67,15 @@ class StepsState:
 def state() -> StepsState:
     """What the page holds now."""
     return current(StepsState)
+
+
+def cover(ask: bool) -> bool:
+    """``ask``, noted: whether results of what this run draws are covered."""
+    session.slots()[COVERED] = ask
+    return ask
+
+
+def covered() -> str:
+    """Why the same numbers do not stand in tables now; nothing where none is covered."""
+    words = _("Numbers are covered: “show all numbers” uncovers them, and the tables with them.")
+    return words if session.slots().get(COVERED) else ""
