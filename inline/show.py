@@ -11,7 +11,7 @@ from analysis.head_lines import head_lines
 from analysis.head_map import Reading, head_map
 from analysis.joined import joined
 from analysis.opening import opening_head
-from analysis.strongest_key import strongest_key
+from analysis.strongest_key import look_words, strongest_key
 from attention.metrics import METRICS
 from inline.cell_output import CellOutput
 from model_runner import Capture, Check
@@ -135,15 +135,8 @@ def _grid(capture: Capture, layer: int, head: int, metric: str) -> bytes:
 
 def _summary(capture: Capture, layer: int, head: int, reading: Reading, query: int | None, key: int | None) -> str:
     """In words: L3H7: ·it (7) looks 62 % at ·dog (2)."""
-    name = f"L{layer}H{head}"
     found = strongest_key(capture, layer, head, query, key, hide_first=reading.hides_first)
-    if found is None:
-        return name
-    query, key, weight = found
-    return map_component.TEXTS["summary"].format(
-        head=name, query=capture.tokens[query].text, query_index=query, value=f"{share_digits(weight)} %",
-        key=capture.tokens[key].text, key_index=key,
-    )  # fmt: skip
+    return look_words(capture, f"L{layer}H{head}", found, str, lambda weight, _unit: f"{share_digits(weight)} %")
 
 
 def _caption(capture: Capture, layer: int, check: Check) -> str:

@@ -22,6 +22,7 @@ from tests.pages.visiting import (
     wait_for_rest,
 )
 from tests.ui.driving import both, open_app, widgets
+from ui.inputs import ECHO
 
 EVERYWHERE = {"ButtonGroup", "Selectbox"}  # the language, the model; the text is the default of its box
 OWN = {
@@ -86,7 +87,7 @@ def test_what_is_chosen_is_the_default_too_and_set_once(page, address):
     assert app.text_area(key="text_box").proto.default == CAPITAL
     app.run()
     again = [proto.label for proto in widgets(app) if proto.set_value and not proto.disabled]
-    assert again == []  # it would undo what is chosen meanwhile
+    assert again == [ECHO]  # it would undo what is chosen meanwhile; there nothing is chosen
 
 
 def test_every_page_is_looked_at():
