@@ -57,7 +57,7 @@ def _menus_open() -> Generator[None]:
         yield
 
 
-def _make_tables(tables: Callable[[], dict[str, pd.DataFrame]]) -> None:
+def _make_tables(tables: Callable[[], dict[str, pd.DataFrame]], _covered: str) -> None:
     for table in tables().values():
         table.map(plain_number)
 

@@ -280,7 +280,7 @@ def test_the_snippet_gives_the_numbers_of_the_picture(offered, view):
 
 def test_the_table_of_frequencies_adds_up_to_its_last_row(monkeypatch):
     kept: list[Any] = []
-    monkeypatch.setattr(ui_view, "show_tables", lambda make: kept.append(make()))
+    monkeypatch.setattr(ui_view, "show_tables", lambda make, _covered: kept.append(make()))
     open_app(page=PAGE, positions="frequencies", layer="3", head="2", query="7")
     (table,) = kept[0].values()
     np.testing.assert_allclose(table.iloc[:-1].sum(), table.iloc[-1], atol=1e-9)

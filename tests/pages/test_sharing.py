@@ -167,7 +167,7 @@ def offered(monkeypatch):
     """What the page offers to take away at an address, with its tables."""
     kept: list[Any] = []
     monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
-    monkeypatch.setattr(ui_view, "show_tables", lambda make: kept.append(make()))
+    monkeypatch.setattr(ui_view, "show_tables", lambda make, _covered: kept.append(make()))
 
     def of(**address: str) -> tuple[dict[str, Any], Taken]:
         app = open_app(page=PAGE, layer="3", head="5", **address)

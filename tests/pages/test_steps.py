@@ -8,7 +8,6 @@ from typing import Any, cast
 import numpy as np
 import pytest
 import torch
-from streamlit.testing.v1 import AppTest
 from torch.nn.functional import scaled_dot_product_attention
 
 from attention.small_attention import small_attention, usual_numbers
@@ -34,32 +33,6 @@ def test_small_numbers_are_there_and_what_is_changed_is_in_the_address():
     meta, _ = payload(app, "step_by_step")
     assert (meta["edits"], meta["step"], meta["ask"]) == ("X01_1.5", "softmax", True)
     assert {app.query_params[f"steps.{name}"] for name in ("numbers", "step", "ask")} == {"X01_1.5", "softmax", "1"}
-
-
-@pytest.mark.parametrize("lang, words", [("en", "Numbers are covered"), ("zh", "有数字被盖住了")])
-@pytest.mark.parametrize(
-    "step, other",
-    [
-        ({"step": "softmax"}, {"view": "others"}),
-        ({"step": "softmax", "source": "model"}, {"view": "length"}),
-        ({"step": "cosine", "view": "similarity"}, {"view": "scale"}),
-    ],
-    ids=["small", "model", "measures"],
-)
-def test_what_is_covered_stands_in_no_table_either(step, other, lang, words):
-    here = {f"steps.{name}": value for name, value in step.items()}
-    app = open_app(page=PAGE, lang=lang, **here)
-    assert not menu_of_tables(app).disabled
-    send(app, "step_by_step", "ask", True)
-    menu = menu_of_tables(app)
-    assert menu.disabled
-    assert menu.help.startswith(words)
-    elsewhere = here | {f"steps.{name}": value for name, value in other.items()} | {"steps.ask": "1"}
-    assert not menu_of_tables(open_app(page=PAGE, lang=lang, **elsewhere)).disabled
-
-
-def menu_of_tables(app: AppTest) -> Any:
-    return next(one.proto.popover for one in app.get("popover") if "tables" in one.proto.popover.id)
 
 
 def test_what_is_taken_away_is_what_torch_computes():

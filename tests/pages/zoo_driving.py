@@ -42,7 +42,7 @@ def offering(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[dict[str, A
     """What the page offers to take away at an address, with its tables."""
     kept: list[Any] = []
     monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
-    monkeypatch.setattr(ui_view, "show_tables", lambda make: kept.append(make()))
+    monkeypatch.setattr(ui_view, "show_tables", lambda make, _covered: kept.append(make()))
 
     def of(**values: str) -> tuple[dict[str, Any], Taken]:
         opened(**values).run()  # what is measured begins at the second look

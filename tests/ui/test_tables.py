@@ -17,7 +17,7 @@ from ui import view
 def offered(monkeypatch):
     """The tables a page offered, in order."""
     found: list[dict[str, pd.DataFrame]] = []
-    monkeypatch.setattr(view, "show_tables", lambda make: found.append(make()))
+    monkeypatch.setattr(view, "show_tables", lambda make, _covered: found.append(make()))
     return found
 
 
