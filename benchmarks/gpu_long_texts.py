@@ -29,6 +29,7 @@ from benchmarks._table import Target, machine, print_table
 from benchmarks.capture_cost import most_resident
 from model_runner import Capture, CaptureRequest
 from model_runner.kept import Kept
+from model_runner.local.reading import write
 from model_runner.local.runner import LocalRunner
 
 TIME, MEMORY, TILE = Target(1.05, "×"), Target(1.1, "×"), Target(10, " ms")
@@ -137,6 +138,7 @@ def _times(shape: Shape, turns: int) -> list[list[str]]:
     plain, runner = _llama.sharing_weights(model), _runner(model, shape)
     words = _llama.text(shape.tokens)
     ids = _ids(words, shape)
+    tokens = _clocked(shape, lambda: write(runner.engine.tokenizer, CaptureRequest(text=words), runner.info))[0]
     took: list[tuple[float, float]] = []
     for turn in range(turns + 1):  # the first is not counted
         forward = _clocked(shape, lambda: plain.model(input_ids=ids, use_cache=False).last_hidden_state[0, -1, 0])[0]
@@ -145,7 +147,8 @@ def _times(shape: Shape, turns: int) -> list[list[str]]:
     ratio = median(second / first for first, second in took)
     first, second = (median(one) for one in zip(*took, strict=True))
     rows = [["a capture beside the plain forward", f"{second:.2f} s", f"{first:.2f} s", f"{ratio:.3f}×", str(TIME),
-             TIME.verdict(ratio)]]  # fmt: skip  # a row
+             TIME.verdict(ratio)],
+            ["of it, the text into tokens, on the CPU", f"{tokens:.2f} s", "", "", "", ""]]  # fmt: skip  # rows
     return rows + _tiles(shape, runner.capture(CaptureRequest(text=words)))
 
 

@@ -153,7 +153,7 @@ def telling(key: str, then: Callable[[Any], None], read: Callable[[], Any] | Non
 
 def _heard(run: int | None) -> bool:
     """Whether the browser that asks has drawn this run; None: a part's, which is known by the address that it wrote."""
-    if run is not None:
-        return st.session_state.get(ECHO, 0) >= run
+    if run is not None:  # a server that was started again is told numbers that it has not come to
+        return run <= st.session_state.get(ECHO, -1) < session.slots()[ECHO]
     sent = getattr(get_script_run_ctx(), "query_string", "")  # st.query_params is of the newest run of any thread
     return dict(parse_qsl(sent, keep_blank_values=True)) == address.parts()

@@ -18,7 +18,7 @@ from model_runner.local.plain_forward import run
 from model_runner.local.stream import Forward, standing_in
 
 ROWS = 256  # a block
-ROWS_ON_GPU = 4096  # which is idle between smaller ones: a forward of 32,768 tokens took a tenth longer by 256
+ROWS_ON_GPU = 4096  # which is idle between smaller ones (benchmarks/gpu_long_texts.py)
 TRIED = 16  # rows
 ROUNDING = 16  # units of the dtype, of the largest number: a block of another size is summed in another order
 

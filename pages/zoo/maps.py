@@ -11,7 +11,7 @@ import streamlit as st
 from analysis.color_scale import Scale
 from analysis.head_map import HeadMap, Window, clip_window
 from analysis.joined import first_query, n_looked_at
-from analysis.strongest_key import LOOKS
+from analysis.strongest_key import look_words
 from analysis.units import token_units
 from analysis.zoo import Compared, captured_head, own, substituted
 from attention.zoo.head import Head
@@ -201,10 +201,8 @@ def _summary(opened: PageContext, view: HeadMap, label: str) -> str:
     row = min(view.window.q1 - 1, max(view.window.q0, wanted))
     cells = np.nan_to_num(view.values[row - view.window.q0])
     key = view.window.k0 + int(np.abs(cells).argmax())
-    value, tokens = float(cells[key - view.window.k0]), opened.capture.tokens
-    return _(LOOKS).format(
-        head=label, query=tokens[row].text, query_index=row, value=f"{value:.2f}", key=tokens[key].text, key_index=key
-    )
+    found = row, key, float(cells[key - view.window.k0])
+    return look_words(opened.capture, label, found, _, lambda value, _unit: f"{value:.2f}")
 
 
 def _selected(opened: PageContext, view: HeadMap) -> tuple[int, int | None] | None:

@@ -25,6 +25,7 @@ def test_it_runs_small_on_the_cpu_and_says_so(capfd: pytest.CaptureFixture[str])
     rows = [line.split(" | ") for line in said.splitlines() if line.startswith("| ")][2:]
     assert [row[0] for row in rows] == [
         "| a capture beside the plain forward",
+        "| of it, the text into tokens, on the CPU",
         "| a layer's softmax denominators, once",
         "| any tile of 64 × 64 cells, slowest of 40",
         "| peak, beside weights + plain activations + q, k, v, lse",

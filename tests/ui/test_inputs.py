@@ -141,6 +141,15 @@ def test_what_a_browser_shows_that_has_not_heard_of_a_newer_value_is_not_taken_f
     assert widget(app, name).value == usual
 
 
+def test_a_server_that_was_started_again_takes_no_number_of_before_for_its_own():
+    app = opened()
+    app.session_state["parts"]["shape"] = ELSEWHERE["shape"]
+    app.run()
+    app.number_input(key=ECHO).set_value(57)  # of the runs of another
+    widget(app, "shape").set_value("weights").run()
+    assert app.session_state["held"]["shape"] == "scores"
+
+
 def test_what_a_part_gave_is_heard_of_by_the_browser_s_own_message_not_of_a_run_in_another_thread(monkeypatch):
     """Streamlit (1.67) has one ``st.query_params`` for all runs of a session, also for one that is being stopped."""
     app = opened()

@@ -65,6 +65,12 @@ def test_a_long_text_goes_through_the_feed_forward_parts_in_blocks_and_a_short_o
     assert sorted(blocks) == [len(TEXT) - 30] * 2 * N_LAYERS + [15] * 4 * N_LAYERS
 
 
+def test_a_text_that_is_long_on_a_cpu_is_short_on_a_gpu() -> None:
+    assert by_rows.is_long(2 * by_rows.ROWS + 1, torch.device("cpu"))
+    assert not by_rows.is_long(2 * by_rows.ROWS + 1, torch.device("cuda"))
+    assert by_rows.is_long(2 * by_rows.ROWS_ON_GPU + 1, torch.device("cuda"))
+
+
 def test_what_mixes_rows_or_takes_more_than_them_is_left_whole() -> None:
     model = tiny("llama")()
     layers = tuple(model.model.layers)
