@@ -16,13 +16,14 @@ LARGEST_PLAIN = 32  # rows or columns of a plain HTML table, which a screen read
 
 
 def show_tables(tables: Callable[[], dict[str, pd.DataFrame]], covered: str = "") -> None:
-    """The menu in the head of the page; heading → table, made once it is open. ``covered``: why it cannot be now."""
-    slot, off, why = session.slots()["tables"], bool(covered), covered or None
-    menu = slot.popover(_("As tables"), type="tertiary", on_change="rerun", key="tables", disabled=off, help=why)
-    if covered or not menu.open:
+    """The menu in the head of the page; heading → table, made once it is open; or why they are ``covered`` now."""
+    menu = session.slots()["tables"].popover(_("As tables"), type="tertiary", on_change="rerun", key="tables")
+    if not menu.open:
         return
     with menu:
-        for heading, table in tables().items():
+        if covered:
+            st.caption(covered)
+        for heading, table in ({} if covered else tables()).items():
             st.caption(heading)
             if max(table.shape) <= LARGEST_PLAIN:
                 st.table(table.map(plain_number).rename(index=plain, columns=plain))  # which reads Markdown

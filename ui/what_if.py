@@ -75,8 +75,7 @@ def show_map(opened: PageContext, heading: str, key: str, *, clicked: Clicked | 
         if clicked is not None:
             clicked(drawn.read.view, cell)
 
-    told = {} if clicked is None else {"press": press}
-    head_views.show_map(drawn, key, told)
+    head_views.show_map(drawn, key, {} if clicked is None else {"press": press})
     return drawn
 
 

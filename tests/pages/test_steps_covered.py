@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.ui.driving import open_app, send
+from ui import view
 
 PAGE = "pages/steps/page.py"
 
@@ -16,23 +14,20 @@ PAGE = "pages/steps/page.py"
 @pytest.mark.parametrize(
     "step, other",
     [
-        ({"step": "softmax"}, {"view": "others"}),
-        ({"step": "softmax", "source": "model"}, {"view": "length"}),
-        ({"step": "cosine", "view": "similarity"}, {"view": "scale"}),
+        ({"step": "softmax"}, "others"),
+        ({"step": "softmax", "source": "model"}, "length"),
+        ({"step": "cosine", "view": "similarity"}, "scale"),
     ],
     ids=["small", "model", "measures"],
 )
-def test_what_is_covered_stands_in_no_table_either(step, other, lang, words):
+def test_what_is_covered_stands_in_no_table_either(monkeypatch, step, other, lang, words):
+    said: list[str] = []
+    monkeypatch.setattr(view, "show_tables", lambda _make, covered: said.append(covered))
     here = {f"steps.{name}": value for name, value in step.items()}
     app = open_app(page=PAGE, lang=lang, **here)
-    assert not menu_of_tables(app).disabled
+    assert not said[-1]
     send(app, "step_by_step", "ask", True)
-    menu = menu_of_tables(app)
-    assert menu.disabled
-    assert menu.help.startswith(words)
-    elsewhere = here | {f"steps.{name}": value for name, value in other.items()} | {"steps.ask": "1"}
-    assert not menu_of_tables(open_app(page=PAGE, lang=lang, **elsewhere)).disabled
-
-
-def menu_of_tables(app: AppTest) -> Any:
-    return next(one.proto.popover for one in app.get("popover") if "tables" in one.proto.popover.id)
+    assert said[-1].startswith(words)
+    app.button_group(key="steps.view").set_value(other).run()  # where nothing is covered
+    assert not app.exception
+    assert not said[-1]

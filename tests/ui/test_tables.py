@@ -91,3 +91,23 @@ def test_a_label_is_never_read_as_markdown_and_a_masked_cell_is_empty():
     table = app.table[0].value
     assert list(table.index) == list(table.columns) == ["0 \\_x\\_", "1 \\<b\\>"]
     assert table.to_numpy().tolist() == [["0.25", ""], ["1", "1e-09"]]
+
+
+def test_what_is_covered_is_said_where_the_tables_would_stand():
+    def script() -> None:
+        from types import SimpleNamespace
+
+        import streamlit as st
+
+        from ui import session, tables
+
+        session.begin()
+        menu = st.container()
+        menu.open = True  # type: ignore[attr-defined]
+        session.slots()["tables"] = SimpleNamespace(popover=lambda *_args, **_options: menu)
+        tables.show_tables(lambda: {"A": 1 / 0}, "Covered.")
+
+    app = AppTest.from_function(script, default_timeout=60).run()
+    assert not app.exception
+    assert [caption.value for caption in app.caption] == ["Covered."]
+    assert not app.table
