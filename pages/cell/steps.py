@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import streamlit as st
 
@@ -65,7 +67,7 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int
         pick_one(label, f"place_{name}", names, value, move, width=width, hidden=False)
 
 
-def show_row_strip(opened: PageContext, found: Cell, *, sets: str) -> None:
+def show_row_strip(opened: PageContext, found: Cell, *, sets: Literal["query", "key"]) -> None:
     """The text coloured by the query's weights; a click sets the query or the key."""
     units = cached.chips(opened.capture)
     rest = len(opened.capture.tokens) - len(found.row.weights)  # of another text, whose tokens are no keys
@@ -85,6 +87,7 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: str) -> None:
         values=[number(weight, "share") if visible else _("masked") for weight, visible in zip(weights, seen)],
         selected=found.query,
         looked_at=found.key,
+        sets=sets,
         texts=texts | shade,
         written=first_query(opened.capture),
     )

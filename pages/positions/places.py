@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from analysis.joined import side_of
@@ -13,7 +15,7 @@ from ui.wording import number
 from viz.components.token_strip import token_strip
 
 
-def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: str) -> None:
+def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: Literal["query", "key"]) -> None:
     """The text coloured by the query's weights; a click sets the query or the key, and the sliders go back to them.
 
     ``key`` None where the view is of the query's token alone.
@@ -34,6 +36,7 @@ def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: st
         values=[number(float(weight), "share") for weight in weights],
         selected=query,
         looked_at=key,
+        sets=sets,
         texts=texts | shade,
     )
 

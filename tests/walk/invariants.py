@@ -12,6 +12,7 @@ from analysis import text_in_address
 from model_runner.errors import (
     CannotContinue,
     ContextFull,
+    EditsContradict,
     EncoderSaysNothing,
     NoSuchAttention,
     NotOneToken,
@@ -44,6 +45,7 @@ EARNED = (
     EncoderSaysNothing.message,
     CannotContinue.message,
     ContextFull.message,
+    EditsContradict.message,
     NoSuchAttention.message,
     NotOneToken.message,
     NotSeparable.message,

@@ -104,15 +104,20 @@
 
   const twoFrames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
 
-  const atRest = () =>
-    document.querySelector("[data-testid=stApp]")?.getAttribute("data-test-script-state") === "notRunning" &&
-    document.querySelector(".atlas-title") !== null &&
-    document.querySelector("[data-testid=stSidebar][data-collapsed=true], [data-testid=stSidebar] textarea") !== null &&
-    (seen.began > seen.asked || now() - seen.asked > UNANSWERED) &&
-    (seen.done > seen.whole || now() - seen.whole > UNANSWERED) &&
-    seen.ended >= seen.began &&
-    now() - Math.max(seen.mutated, seen.ended) > QUIET &&
-    painted()
+  // What a page that rests has, in words for a walk that waited for it in vain.
+  const RESTS = {
+    "no run": () => document.querySelector("[data-testid=stApp]")?.getAttribute("data-test-script-state") === "notRunning",
+    "a title": () => document.querySelector(".atlas-title") !== null,
+    "a sidebar": () => document.querySelector("[data-testid=stSidebar][data-collapsed=true], [data-testid=stSidebar] textarea") !== null,
+    "a run begun for what was asked last": () => seen.began > seen.asked || now() - seen.asked > UNANSWERED,
+    "a whole run done": () => seen.done > seen.whole || now() - seen.whole > UNANSWERED,
+    "the last run ended": () => seen.ended >= seen.began,
+    "no change": () => now() - Math.max(seen.mutated, seen.ended) > QUIET,
+    "a frame painted": painted,
+  }
+
+  const lacking = () => Object.keys(RESTS).filter((what) => !RESTS[what]())
+  const atRest = () => Object.values(RESTS).every((holds) => holds())
 
   // A picture draws in the next frame, which a machine with much else to do can keep it waiting for.
   function painted() {
@@ -296,5 +301,5 @@
 
   const rows = (selector) => all(selector).filter(visible).map((table) => [...table.querySelectorAll("tbody tr")].map(textOf))
 
-  window.walk = { checked, rows, ticking, playing, atRest, working, controls, reach, value, settled, bounds, focus, same, snapshot, alerts, exceptions, selects, texts, labels, textOf }
+  window.walk = { checked, rows, ticking, playing, atRest, lacking, working, controls, reach, value, settled, bounds, focus, same, snapshot, alerts, exceptions, selects, texts, labels, textOf }
 })()

@@ -132,7 +132,8 @@ class Walk:
         try:
             page.wait_for_function(AT_REST, arg=AT_WORK, timeout=2 * PATIENCE, polling=60)
         except Late:
-            self._stumble(page, ["the page does not come to rest", *self._logged()])
+            lacks = page.evaluate("[...walk.lacking(), ...(walk.working() ? ['no work'] : [])]")
+            self._stumble(page, [f"the page does not come to rest, it lacks {lacks}", *self._logged()])
         return page.evaluate("walk.atRest() && !walk.working()")
 
     def _open_anew(self, page: Page) -> None:

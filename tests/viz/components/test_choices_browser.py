@@ -141,6 +141,10 @@ CHOICES = [
         "token", "selected", (1, 2, 3), ("ArrowRight", "ArrowRight", "ArrowRight"), 4, ".chip.selected",
     ),
     Choice(
+        token_strip.SOURCE, lambda key: strip(selected=4, looked_at=key, sets="key"),
+        on(".token-strip [data-chip='{}']"), "token", "looked-at", (1, 2, 3),
+    ),
+    Choice(
         token_tree.SOURCE, lambda node: small(opened=node), on(".chip[data-id='{}']"),
         "node", "opened", ("1.2", "1.4.5", "1.4.6"), kept=".scroller",
     ),

@@ -82,6 +82,29 @@ def test_repeated_tokens_are_different_chips(mount):
     assert page.locator(".chip.selected .place").all_inner_texts() == ["8"]
 
 
+def framed(page):
+    """Where the blue frame and the red one are."""
+    return [page.locator(f".chip.{name} .place").all_inner_texts() for name in ("selected", "looked-at")]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    "arguments, clicked, frames",
+    [
+        ({"sets": "query"}, 3, [["3"], ["2"]]),
+        ({"sets": "key"}, 3, [["6"], ["3"]]),
+        ({"sets": "query", "written": 5}, 3, [["6"], ["3"]]),
+        ({"sets": "key", "written": 5}, 7, [["7"], ["2"]]),
+    ],
+)
+def test_a_click_moves_the_frame_of_what_it_sets_before_the_page_answers(mount, arguments, clicked, frames):
+    page = mount(SOURCE, strip([f"·w{i}" for i in range(9)], selected=6, looked_at=2, **arguments))
+    assert framed(page) == [["6"], ["2"]]
+    chip(page, clicked).click()
+    assert framed(page) == frames
+    assert calls(page, "token") == [clicked]
+
+
 @pytest.mark.browser
 def test_a_chip_of_several_tokens_lists_them_and_selects_its_last(mount):
     page = mount(SOURCE, strip())

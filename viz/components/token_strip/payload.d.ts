@@ -11,6 +11,8 @@ export interface Meta {
   looked_at: number | null
   /** Where the second of two texts begins; 0 for one. */
   written: number
+  /** What a click on a single text sets. */
+  sets: "query" | "key"
   texts: Texts
   palette: Palette
 }
@@ -31,4 +33,5 @@ export interface State extends Life {
   hovered: number | null
   arrays: Arrays
   selected: number | null
+  lookedAt: number | null
 }

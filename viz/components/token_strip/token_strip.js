@@ -23,12 +23,13 @@ export default function (host) {
  * @param {{ meta: Meta, arrays: Arrays }} payload
  */
 function receive(state, { meta, arrays }) {
-  if (state.meta && !sameText(meta, state.meta)) forget(state, "selected")
+  if (state.meta && !sameText(meta, state.meta)) for (const name of ["selected", "looked_at"]) forget(state, name)
   if (state.hovered !== null && state.hovered >= meta.labels.length) state.hovered = null
   Object.assign(state, { meta, arrays })
   const before = state.selected
   state.selected = reconcile(state, "selected", meta.selected)
   if (state.selected !== before) state.reveal = state.inSight = true
+  state.lookedAt = reconcile(state, "looked_at", meta.looked_at)
 }
 
 function create(root) {
@@ -40,6 +41,7 @@ function create(root) {
     note,
     meta: null,
     selected: null,
+    lookedAt: null,
     focused: null, // the chip that the keyboard is on
     hovered: null, // the chip under the pointer
     start: 0, // the first chip of the drawn window
@@ -89,14 +91,14 @@ function draw(state) {
     Object.assign(state, { drawnText: text, reveal: true })
     if (refocus) focusChip(state, inWindow(state, pinned) ? pinned : state.start)
   }
-  const looked = chipAt(state, meta.looked_at)
+  const looked = chipAt(state, state.lookedAt)
   const current = state.focused ?? (inWindow(state, pinned) ? pinned : state.start)
   for (const [chip, node] of chipNodes(state)) style(state, theme, node, chip, { pinned, looked, current })
   box.setAttribute("aria-label", meta.texts.label ?? "")
   state.note.textContent = meaning(state, pinned, looked)
   root.dataset.chips = String(n)
   root.dataset.selected = state.selected === null ? "" : String(state.selected)
-  root.dataset.lookedAt = meta.looked_at === null ? "" : String(meta.looked_at)
+  root.dataset.lookedAt = state.lookedAt === null ? "" : String(state.lookedAt)
   if (state.reveal) reveal(state, pinned)
   scrolledByKeys(state.box, state)
   state.reveal = false
@@ -204,10 +206,22 @@ function reveal({ box }, chip) {
 
 // ---- choosing -------------------------------------------------------------------------------------------------------
 
+// The page answers in the same way: analysis/joined.py, side_of.
+/** @type {(meta: Meta, position: number | null) => boolean} */
+function setsKey({ written, sets }, position) {
+  if (position === null) return false
+  return written ? position < written : sets === "key"
+}
+
 function choose(state, position, { delay = 0 } = {}) {
   if (!mayChoose(state)) return
-  Object.assign(state, { selected: position, inSight: true, reveal: true })
-  chosen(state, "selected", position)
+  if (setsKey(state.meta, position)) {
+    state.lookedAt = position
+    chosen(state, "looked_at", position)
+  } else {
+    Object.assign(state, { selected: position, inSight: true, reveal: true })
+    chosen(state, "selected", position)
+  }
   draw(state)
   tell(state, "token", position, delay)
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +49,14 @@ def payload(
     looked_at: int | None,
     texts: Mapping[str, str],
     written: int = 0,
+    sets: Literal["query", "key"] = "query",
 ) -> bytes:
     """The chips in reading order: chip i stands for the tokens `positions[i]` to `positions[i] + counts[i] - 1`.
 
     `parts[i]` labels those tokens where there is more than one. `metric[i]` in 0..1 tints the chip, NaN leaves it
     plain; `values[i]` is what the tint means, in words, or empty. `selected` (the query) and `looked_at` (the key) are
-    token positions, not chip indices. `written`: of two texts, where the second begins, on a line of its own.
+    token positions, not chip indices. `written`: of two texts, where the second begins, on a line of its own. A click
+    sets what `sets` says; of two texts the key in the first and the query in the second.
     `texts` has beside `TEXTS` what the tint means of all of them, "shade": one of "metric" and "row", filled in.
     """
     n_chips = len(labels)
@@ -70,6 +73,7 @@ def payload(
         "selected": selected,
         "looked_at": looked_at,
         "written": written,
+        "sets": sets,
         "texts": dict(texts),
         "palette": palette(),
     }
