@@ -25,7 +25,7 @@ Weights = Float[np.ndarray, "tokens tokens"]
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A query, a key, and the share of the query's attention that lies there and not in softmax's place."""
+    """A query, a key, and how much more of the variant lies there than of softmax."""
 
     query: int
     key: int
@@ -40,7 +40,7 @@ class Compared:
     ‖output − softmax's‖ / ‖softmax's‖ over all tokens that look at any, ``direction`` the mean cosine of a token's two
     outputs, 0 where one is 0. ``entropy`` is of the shares, in bits, the mean over the tokens that look somewhere;
     ``elsewhere`` the mean share that lies where softmax's does not. ``rank`` counts singular values above
-    ``SMALL`` of the largest.
+    ``SMALL`` of the largest. ``looks`` are the cells with the largest ``difference``, as a map of it shows them.
     """
 
     weights: Weights
@@ -110,7 +110,7 @@ def compared(
         entropy=_mean(_entropy(shares[looking])),
         elsewhere=float(moved[looking].clamp(min=0).sum(-1).mean()),
         rank=_rank(weights),
-        looks=_largest(moved.masked_fill(~looking[:, None], 0.0)),
+        looks=_largest(difference.masked_fill(~looking[:, None], 0.0)),
     )
 
 

@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from analysis import text_in_address
 from analysis.examples import Example, examples_offered
+from analysis.markdown import plain
 from hosting.listed import devices, dtypes, listed_models
 from jobs.address_value import options_of
 from jobs.model_name import CUT
@@ -28,7 +29,7 @@ from ui.i18n import _, language, languages, settle_language
 from ui.inputs import choose_one, echo, give, holding, pick_one, telling
 from ui.place import Beside
 from ui.state import change
-from ui.wording import plain, sentence
+from ui.wording import sentence
 from viz.components.glossary import glossary
 from viz.components.theme_switch import theme_switch
 

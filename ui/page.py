@@ -14,6 +14,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from analysis.cell import strongest_key
 from analysis.joined import as_drawn, check_side, first_query, same_tokens, side_of
+from analysis.markdown import plain
 from analysis.opening import opening_query
 from analysis.sentences import joined
 from analysis.stories import first_head
@@ -40,7 +41,7 @@ from ui.components import mount
 from ui.i18n import _
 from ui.inputs import in_fragment
 from ui.two_texts import choose_attention, write
-from ui.wording import number, plain, sentence
+from ui.wording import number, sentence
 from viz.components.token_strip import token_strip
 
 A = TypeVar("A")

@@ -9,12 +9,13 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.markdown import plain
 from jobs.pull import TICK, Pull
 from ui import session
 from ui.components import mount, to_class
 from ui.i18n import _
 from ui.place import Place
-from ui.wording import plain, sentence
+from ui.wording import sentence
 from viz.chart import Chart
 from viz.components.chart import chart as growing
 from viz.curves import CONFIG, page_figure

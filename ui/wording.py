@@ -30,11 +30,6 @@ def _part(name: str, value: object) -> object:
     return _(value) if name in ("what", "reason", "stage", "kind") and isinstance(value, str) else value
 
 
-def plain(text: str) -> str:
-    """Text as it is, for places that read Markdown: every character that could mean something else escaped."""
-    return "".join(f"\\{c}" if c in "\\`*_{}[]()<>#+-.!|~$:&" else c for c in text)
-
-
 def number(value: float, unit: str) -> str:
     """A metric with its unit: a share as percent, bits, tokens; a dash where it is not defined."""
     if value != value:  # NaN

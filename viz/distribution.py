@@ -76,10 +76,11 @@ def next_token_changes(
     ]
     return (
         f"<style>{_css()}</style>"
-        f'<table class="atlas-next change"><caption>{escaped(heading)} <span>{escaped(beside)}</span></caption>'
+        '<div class="atlas-changes"><table class="atlas-next change">'
+        f"<caption>{escaped(heading)} <span>{escaped(beside)}</span></caption>"
         f'<thead><tr><th scope="col">{escaped(words["token"])}</th><th scope="col">{escaped(words["before"])}</th>'
         f'<th scope="col">{escaped(words["after"])}</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.expert_load import Held, imbalance, loads, parameters, weight_grid
+from analysis.markdown import plain
 from analysis.sentences import joined
 from model_runner.errors import OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting, Routed, Routing
@@ -20,7 +21,7 @@ from ui.controls import choose, pick
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
 from ui.state import change, refuse
-from ui.wording import number, plain, sentence
+from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
 
 N_ = str  # marks a text for Babel without translating it here

@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.joined import first_query, speaking
+from analysis.markdown import plain
 from analysis.mask_effect import looks_ahead
 from analysis.number_text import error_size
 from analysis.sentences import joined
@@ -23,7 +24,6 @@ from ui.controls import choose
 from ui.i18n import _
 from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
-from ui.wording import plain
 from viz.chart import Line, Lines
 from viz.components.layer_head_map import layer_head_map
 

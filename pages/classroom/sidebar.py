@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.markdown import plain
 from classroom.desk import DESK
 from classroom.frames import Refused
 from classroom.room import Room
@@ -15,7 +16,6 @@ from pages.classroom.links import base_path
 from ui import session
 from ui.components import mount
 from ui.i18n import _
-from ui.wording import plain
 from viz.components.room_link import room_link
 
 N_ = str  # marks a text for Babel without translating it here

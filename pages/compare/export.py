@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from analysis.aligned_heads import PieceMap
-from analysis.tables import labelled, side_by_side
+from analysis.aligned_heads import AlignedHeads
+from analysis.alignment import Piece
+from analysis.tables import side_by_side
 from model_runner.request import CaptureRequest
 from pages.compare.maps import Maps
 from pages.compare.names import names_of
@@ -26,20 +27,18 @@ from viz.plain_page import plain_page
 ROW = 24  # pixels of a bar in a file
 
 
-def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> View | None:
-    """The three maps side by side; None where there is no difference."""
-    view, (first, second, payload) = maps.view, maps.payloads
-    if first is None or second is None or payload is None:
-        return None
-    a, b = _names(opened, other)
-    names = {"A − B": view.difference, a: view.first, b: view.second}
-    drawn = {a: first, b: second, "A − B": payload}
+def maps_view(opened: PageContext, other: PageContext, maps: Maps) -> View:
+    """The three maps side by side, or two where there is no difference."""
+    view, (a, b) = maps.view, _names(opened, other)
+    drawn = {name: drawn for name, drawn in zip((a, b, "A − B"), maps.payloads, strict=True) if drawn is not None}
+    sides = {name: side for side, name in enumerate((a, b, "A − B")) if name in drawn}
+    shown = sorted(sides, key=lambda name: sides[name] != 2)  # the difference first
     return View(
         name=f"compare-{_both(opened, other)}",
         title=_title(opened, other),
         what=f"weights after softmax{_mean()}, A minus B, on common pieces of the text; {_sides(opened, other)}",
-        tables=lambda: {name: _table(one) for name, one in names.items()},
-        rows=lambda: side_by_side({name: _table(one) for name, one in names.items()}, drawn),
+        tables=lambda: {name: _table(view, sides[name]) for name in shown},
+        rows=lambda: side_by_side({name: _table(view, side, of_both=True) for name, side in sides.items()}, drawn),
         page=component_page(map_component.SOURCE, drawn),
         picture=lambda title, words: drawn_maps_svg(drawn, title=title, caption=words),
         arrays={
@@ -111,7 +110,7 @@ def next_view(opened: PageContext, other: PageContext, found: Predictions) -> Vi
     return View(
         name="compare-next-token",
         title=f"{title} · {_title(opened, other)}",
-        what=f"probabilities of the same tokens; {_sides(opened, other)}",
+        what=f"probabilities of the same tokens; {_sides(opened, other, heads=False)}",
         tables=lambda: {title: table},
         page=lambda title, words, lang: plain_page(body, title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg([chart], title=title, caption=words),
@@ -126,7 +125,7 @@ def tokens_view(opened: PageContext, other: PageContext, found: Cuts) -> View:
     return View(
         name="compare-tokens",
         title=f"{title} · {' · '.join(found.names)}",
-        what=f"tokens over the characters they stand for; {_sides(opened, other)}",
+        what=f"tokens over the characters they stand for; {_sides(opened, other, heads=False)}",
         tables=lambda: {title: counts_table(found)},
         page=lambda title, words, lang: plain_page(body, title=title, caption=words, lang=lang),
         picture=lambda title, words: aligned_svg(found.blocks, names=("A", "B"), title=title, caption=words),
@@ -160,16 +159,32 @@ def _names(opened: PageContext, other: PageContext) -> tuple[str, str]:
     return f"A · {first}", f"B · {second}"
 
 
-def _sides(opened: PageContext, other: PageContext) -> str:
-    """Of B, what a file does not say of it yet; A is its caption's own."""
+def _sides(opened: PageContext, other: PageContext, *, heads: bool = True) -> str:
+    """Of B, what a file does not say of it yet; A is its caption's own. Not ``heads``: the whole model."""
+    unchanged = "the unchanged " if opened.capture.request.edits else ""
     text = " ".join(other.capture.request.text.split())[:200]
-    place = f"L{other.layer}" + ("" if state().layers else f"H{other.head}")
-    return f"B is {place} of {other.runner.info.name} on “{text}”"
+    place = f"L{other.layer}" + ("" if state().layers else f"H{other.head}") + " of " if heads else ""
+    return f"B is {place}{unchanged}{other.runner.info.name} on “{text}”"
 
 
-def _table(one: PieceMap) -> pd.DataFrame:
-    labels = dict(zip(one.places, one.labels, strict=True))
-    return labelled(one.values, labels, labels)
+def _table(view: AlignedHeads, side: int, *, of_both: bool = False) -> pd.DataFrame:
+    """A map by the tokens' numbers on its own side, as the chips have them; rows ``of_both`` by those of A and of B."""
+    one = view.maps[side]
+    pieces = [view.pieces[place] for place in one.places]
+    own = [_numbers(piece.of(side % 2)) for piece in pieces]
+    rows = [_of_both(piece) for piece in pieces] if of_both else own
+    index, columns = ([f"{at} {label}" for at, label in zip(given, one.labels, strict=True)] for given in (rows, own))
+    return pd.DataFrame(one.values, index=index, columns=columns)
+
+
+def _of_both(piece: Piece) -> str:
+    if piece.a == piece.b:
+        return _numbers(piece.a)
+    return " ".join(f"{name}{_numbers(run)}" for name, run in (("A", piece.a), ("B", piece.b)) if run is not None)
+
+
+def _numbers(run: range | None) -> str:
+    return "" if run is None else f"{run[0]}" if len(run) == 1 else f"{run[0]}–{run[-1]}"
 
 
 def _bars(rows: dict[str, tuple[float | None, float | None]], unit: str) -> Bars:

@@ -37,7 +37,6 @@ class Maps:
     """What was drawn, as the files take it: the maps of A, of B and of their difference, where one could be drawn."""
 
     view: AlignedHeads
-    scales: tuple[Scale, Scale, Scale]
     payloads: tuple[bytes | None, ...]  # of the same three
 
 
@@ -64,7 +63,7 @@ def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
             name_figure(name, words)
             payloads.append(_show_map(opened, other, view, side, scales[side]))
     st.html(f"<p class='atlas-caption'>{_caption(opened, other, view)}</p>")
-    return Maps(view, scales, tuple(payloads))
+    return Maps(view, tuple(payloads))
 
 
 def aligned_view(opened: PageContext, other: PageContext) -> AlignedHeads:
@@ -173,7 +172,11 @@ def _caption(opened: PageContext, other: PageContext, view: AlignedHeads) -> str
     pinned = view.place_of(opened.query)
     told = [_looks(view, side, row) for side in (0, 1) if (row := view.maps[side].at(pinned)) is not None]
     check = cached.check(other.capture, other.layer)
-    how = _("Each row is a token looking; in the third map red is where A looks more, blue where B does.")
+    how = (
+        _("Each row is a token looking; in the third map red is where A looks more, blue where B does.")
+        if _common_words(opened, view)
+        else _("Each row is a token looking.")
+    )
     size = _("The layer of B, recomputed, differs from its model’s own output by at most {error}.")
     told = told or [escape(_("Click a cell to pin it in all maps."))]
     size = escape(size.format(error=error_size(check.max_abs_error)))

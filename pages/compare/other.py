@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.head_names import head_name
 from analysis.joined import as_drawn
+from analysis.markdown import plain
 from analysis.number_text import error_size
 from analysis.other_head import other_head
 from analysis.stories import first_head
@@ -29,7 +30,7 @@ from ui.i18n import _
 from ui.inputs import holding, pick_one, telling
 from ui.page import PageContext, announced
 from ui.state import address_of, change, refuse
-from ui.wording import plain, sentence
+from ui.wording import sentence
 
 SIDE = "B · "  # before what is said of its model
 Head = tuple[int, int]
@@ -102,22 +103,23 @@ def _runner(opened: PageContext) -> Runner:
     return opened.runner if same else announced(name, _say_loading, SIDE)
 
 
-def request_of(opened: PageContext, runner: Runner, text: str) -> CaptureRequest:
+def request_of(opened: PageContext, runner: Runner, text: str, *, predicts: bool = False) -> CaptureRequest:
     """What B is asked for: all that A reads, or ``text``; always of the model as it is, without edits.
 
     Of another model beside what an encoder–decoder writes, that; of an encoder–decoder beside another model, its
-    encoder, which reads the text.
+    encoder, which reads the text, or, where it ``predicts``, its decoder.
     """
     own = opened.capture.request
     if runner is opened.runner:
         return replace(own, edits=()) if not text else replace(own, text=text, continuation=(), edits=())
     read = opened.capture.text if own.attention == "decoder" or (own.continuation and not own.chat) else own.text
-    wanted = None if not runner.info.attentions else own.attention or "encoder"
+    usual = "decoder" if predicts else "encoder"
+    wanted = None if not runner.info.attentions else own.attention or usual
     return CaptureRequest(text or read, chat=own.chat and runner.has_chat_template, attention=wanted)
 
 
 def _capture(opened: PageContext, runner: Runner) -> Capture:
-    request = request_of(opened, runner, state().text)
+    request = request_of(opened, runner, state().text, predicts=state().view == "next")
     if runner is opened.runner and request == opened.capture.request:
         return opened.capture
     key = (ref(runner), request)
@@ -146,17 +148,22 @@ def _say_loading(stage: str, done: int, total: int) -> None:
 
 
 def _head(opened: PageContext, runner: Runner, capture: Capture, place: DeltaGenerator) -> Head:
-    """The head of B, chosen in a list at its place; one that the model does not have is said and dropped."""
+    """The head of B, chosen in a list at its place; one that the model does not have is said and dropped.
+
+    Where it is whole models or tokens that are compared there is no list, and what was chosen waits.
+    """
     layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]
     heads = {f"L{layer}H{head}": (layer, head) for layer in layers for head in range(len(capture.q(layer)))}
     held, usual = state().head, _usual_head(opened, runner, capture)
+    if state().view not in ("maps", "metrics"):
+        return heads.get(held, usual)
     if held and held not in heads:
         refuse(CompareState, "head", _("There is no head {name} to compare with.").format(name=held))
         held = ""
     chosen = heads[held] if held else usual
     with place:
         names = {name: f"L{layer}{head_name(capture, layer, head)}" for name, (layer, head) in heads.items()}
-        if state().layers and state().view in ("maps", "metrics"):  # a layer goes by one of its heads
+        if state().layers:  # a layer goes by one of its heads
             names = {f"L{layer}H{chosen[1] if layer == chosen[0] else 0}": f"L{layer}" for layer in layers}
         pick(CompareState, "head", f"L{chosen[0]}H{chosen[1]}", names)
     return chosen

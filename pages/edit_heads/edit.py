@@ -13,6 +13,7 @@ from analysis.comparison import NextTokenChange
 from analysis.head_map import HeadMap
 from analysis.head_names import group_size
 from analysis.joined import first_query
+from analysis.markdown import plain
 from analysis.sentences import joined
 from model_runner import Capture, RunnerError, edit_text
 from model_runner.edit_list import of_attention, toggled
@@ -30,7 +31,7 @@ from ui.i18n import _
 from ui.page import PageContext, edited, translated
 from ui.reading import show_reading
 from ui.what_if import Clicked, drift_of, show_change, show_map, show_maps
-from ui.wording import number, plain, sentence
+from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
 
 MOST_MOVED = 4  # heads named beside the map

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from analysis.head_names import head_name
+from analysis.markdown import plain
 from model_runner.edit_list import Cell, same_thing, with_edit
 from model_runner.edits import (
     Blocked,
@@ -31,7 +32,7 @@ from ui.i18n import _
 from ui.inputs import holding, telling
 from ui.page import PageContext
 from ui.state import address_of, change, refuse, setting_of
-from ui.wording import plain, sentence
+from ui.wording import sentence
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -13,6 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.head_names import group_size
 from analysis.joined import apart, first_query, speaking
+from analysis.markdown import plain
 from analysis.mask_effect import looks_ahead
 from analysis.patching import DECIMALS, PatchMap, contrasting, likely_tokens, shares
 from jobs.patching import Kind, Rows, Setting, rows_of
@@ -30,7 +31,7 @@ from ui.page import PageContext, translated
 from ui.progressive import progressive, show_progress
 from ui.reading import show_reading
 from ui.state import change, refuse
-from ui.wording import number, plain, sentence
+from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.distribution import TEXTS, next_token_changes
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.families import Kind
 from analysis.hidden_word import MARK, words_of
+from analysis.markdown import plain
 from analysis.next_token import end_of_text
 from analysis.sentences import joined
 from analysis.teacher_forcing import loss
@@ -24,7 +25,6 @@ from ui.inputs import choose_one, holding, telling
 from ui.page import translated
 from ui.state import change
 from ui.what_if import output_name
-from ui.wording import plain
 from viz.distribution import TEXTS, next_token_bars
 from viz.forced_table import TEXTS as FORCED_TEXTS
 from viz.forced_table import Row, forced_table

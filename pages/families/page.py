@@ -5,6 +5,7 @@ from html import escape
 import streamlit as st
 
 from analysis.families import kind_of
+from analysis.markdown import plain
 from jobs.families import MODEL_OF
 from pages.families.answers import show_answer, show_controls
 from pages.families.cards import show_cards
@@ -19,7 +20,6 @@ from ui.controls import choose
 from ui.i18n import _
 from ui.page import check_again, guarded, open_page, show_badge
 from ui.view import offer
-from ui.wording import plain
 
 opened = open_page(plain_model=True, two_texts=True)
 view = state().view

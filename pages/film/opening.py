@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis.joined import as_drawn
+from analysis.markdown import plain
 from jobs.film import Film
 from jobs.film_ways import Way
 from model_runner import Capture, RunnerError
@@ -23,7 +24,7 @@ from ui.i18n import _
 from ui.page import PageContext, show_stage
 from ui.sampling_settings import SamplingA, current, values_of
 from ui.state import keep
-from ui.wording import plain, sentence
+from ui.wording import sentence
 
 _ABOUT = "film_about"  # the text, the model and the sound that the film was of
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.kv_bytes import CacheBytes, Sharing, cache_bytes, sharings
 from analysis.kv_published import PUBLISHED, Published
+from analysis.markdown import plain
 from model_runner.kv import CachedLayer
 from model_runner.memory import readable
 from model_runner.questions import CacheLayers
@@ -20,7 +21,6 @@ from ui.i18n import _
 from ui.page import PageContext, asked
 from ui.progressive import show_chart
 from ui.view import View
-from ui.wording import plain
 from viz.chart import Bars
 from viz.chart_svg import charts_svg
 from viz.curves import standalone

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from analysis.markdown import plain
 from lessons.step import LONGEST, QUESTIONS, Broken, Step, read, written
 from pages.lessons.card import ASKED
 from pages.lessons.state import LessonState, pages_of
@@ -15,7 +16,6 @@ from ui import address
 from ui.frame import Entry
 from ui.i18n import _
 from ui.state import address_of, fields
-from ui.wording import plain
 
 
 def show_record(entries: Sequence[Entry], here: Entry) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis.long_text import chapter
+from analysis.markdown import plain
 from model_runner.edits import Edit
 from model_runner.errors import RunnerError, SequenceTooLong
 from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
@@ -16,7 +17,7 @@ from pages.long_texts.state import open_text
 from ui import address, edit_list, session
 from ui.i18n import _
 from ui.page import announced, show_stage
-from ui.wording import plain, sentence
+from ui.wording import sentence
 
 
 def show_examples() -> None:

@@ -37,7 +37,7 @@ NOTES = {
 NOT_OWN = {
     "learned": N_("Not this model’s: {size} vectors of a small GPT-2 that comes with the app; their mean by distance."),
     "t5": N_(
-        "Not this model’s: the {size} buckets of the embedded translator’s decoder, learned on short sentences and "
+        "Not this layer’s: the {size} buckets of the embedded translator’s decoder, learned on short sentences and "
         "drawn to distance {far}; the matrix is head 0."
     ),
     "rotary": N_("With θᵢ = 10000^(−2i/d): this layer has none of its own."),

@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.number_text import error_size
 from analysis.positions import Turned, dials, moved_cell, shift_deviation
 from pages.positions.places import titled
-from pages.positions.state import pin, pinned, place, put, state, widen
+from pages.positions.state import pin, pinned, place, put, state, tie, widen
 from ui.components import mount
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -86,6 +86,7 @@ def show_shift(opened: PageContext, layout: Turned, query: int, key: int) -> Vie
         own=(moved.query, moved.key),
         positions=places,
         span=state().span,
+        lock=state().lock,
         context=context,
         causal=_is_causal(opened),
         q=dials(capture, layer, head, query).q_before,
@@ -102,7 +103,7 @@ def show_shift(opened: PageContext, layout: Turned, query: int, key: int) -> Vie
         put("m", moved.query)(both[0])
         put("n", moved.key)(both[1])
 
-    mount(score_shift.SOURCE, payload, key="score_shift", on={"positions": put_both, "span": widen})
+    mount(score_shift.SOURCE, payload, key="score_shift", on={"positions": put_both, "span": widen, "lock": tie})
     by_difference = np.array([moved.score(difference, 0) for difference in range(1 - CELLS, CELLS)])
     scores = by_difference[np.arange(CELLS)[:, None] - np.arange(CELLS)[None, :] + CELLS - 1]
     labels, most = [str(position) for position in range(CELLS)], float(np.abs(scores).max())

@@ -35,6 +35,7 @@ class PositionsState:
     m: int | None = setting(None, N_("position"), least=0, most=FARTHEST)
     n: int | None = setting(None, N_("position"), least=0, most=FARTHEST)
     span: Span = setting("near", N_("range"))
+    lock: bool = setting(True, N_("keep the difference m − n"))
     pair: int | None = setting(None, N_("pair of dimensions"), least=0, most=FARTHEST)
     contents: Contents = setting("text", N_("contents"))
     reach: Literal["64", "256", "2048"] = setting("64", N_("reach"))
@@ -85,6 +86,11 @@ def pin(pair: int | None) -> None:
 def widen(span: Span) -> None:
     """Give the sliders another range."""
     change(PositionsState, span=span)
+
+
+def tie(lock: bool) -> None:
+    """Let both sliders move together, or each alone."""
+    change(PositionsState, lock=bool(lock))
 
 
 def sliders_back() -> None:

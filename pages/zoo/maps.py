@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.color_scale import Scale
 from analysis.head_map import HeadMap, Window, clip_window
 from analysis.joined import first_query, n_looked_at
+from analysis.markdown import plain
 from analysis.strongest_key import look_words
 from analysis.units import token_units
 from analysis.zoo import Compared, captured_head, own, substituted
@@ -28,7 +29,6 @@ from ui.controls import pick
 from ui.head_views import map_events
 from ui.i18n import _
 from ui.page import PageContext, translated
-from ui.wording import plain
 from viz.components.head_map import head_map as map_component
 from viz.flow import flow
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.markdown import plain
 from jobs.waiting import waited
 from model_runner import Capture
 from model_runner.matrix_edit import ScaledSingulars, Singulars, SingularValues
@@ -24,7 +25,6 @@ from ui.progressive import show_chart
 from ui.state import refuse
 from ui.view import View
 from ui.what_if import change_view, show_maps
-from ui.wording import plain
 from viz.chart import Line, Lines
 
 SLIDERS, ACROSS = 8, 4  # of the largest singular values; in a row

@@ -97,8 +97,8 @@ def test_the_numbers_are_those_of_loops_on_the_models_own_head(variant):
         if total:
             bits.append(-math.fsum(one * math.log2(one) for one in shares if one))
         elsewhere.append(math.fsum(max(0.0, a - b) for a, b in zip(shares, usual[i], strict=True)))
-        more += [(a - b, i, j) for j, (a, b) in enumerate(zip(shares, usual[i], strict=True))]
         looked = shares if variant.signed else weights[i]
+        more += [(a - b, i, j) for j, (a, b) in enumerate(zip(looked, usual[i], strict=True))]
         difference.append([a - b for a, b in zip(looked, usual[i], strict=True)])
         dot = math.fsum(a * b for a, b in zip(output[i], expected[i], strict=True))
         lengths = math.hypot(*output[i]) * math.hypot(*expected[i])

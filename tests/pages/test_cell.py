@@ -84,6 +84,7 @@ def test_the_strip_sets_the_query_or_after_the_switch_the_key():
     assert payload(send(app, "token_strip", "token", 4), "cell_steps")[0]["query"][1] == 4
     app = open_app(page=PAGE, layer="3", head="2", sets="key")  # as addresses had it once
     assert app.button_group(key="cell.sets").value == "key"
+    assert payload(app, "token_strip")[0]["sets"] == "key"
     meta, _ = payload(send(app, "token_strip", "token", 4), "cell_steps")
     assert (meta["query"][1], meta["key"]) == (LAST, 4)
 

@@ -15,6 +15,7 @@ from tests.pages.expected import capture
 from tests.pages.test_compare import PAGE, maps, same
 from tests.ui.driving import html, open_app, sentences
 from tests.ui.taken import offers, ran
+from viz.distribution import percent
 
 TEXT = OF_MODEL["translator"][0].text
 ADDRESS = {"model": "translator", "text": TEXT, "layer": "0", "head": "1"}
@@ -72,6 +73,14 @@ def test_a_translator_as_b_reads_the_same_text_with_its_encoder():
     wanted = aligned_heads(capture(TEXT), (3, 1), translated("encoder"), (1, 2))
     for (_meta, values), one in zip(maps(app), wanted.maps, strict=True):
         same(values, one.values)
+
+
+def test_a_translator_as_b_predicts_with_its_decoder():
+    app = open_app(page=PAGE, text=TEXT, **{"compare.model": "translator", "compare.view": "next"})
+    assert sentences(app) == []
+    decoder = translated("decoder")
+    likeliest = float(decoder.logits(-1).double().softmax(-1).max())
+    assert f">{percent(likeliest)}<" in html(app)
 
 
 def test_another_model_reads_what_a_decoder_wrote():

@@ -114,6 +114,15 @@ def test_two_sliders_are_kept_in_the_address():
     assert payload(app, "score_shift")[0]["positions"] == [30, 25]
 
 
+def test_whether_two_sliders_move_together_is_kept_in_the_address():
+    app = open_app(page=PAGE, positions="difference")
+    assert payload(app, "score_shift")[0]["lock"] is True
+    app = send(app, "score_shift", "lock", False)
+    assert app.query_params["positions.lock"] == "0"
+    assert payload(app, "score_shift")[0]["lock"] is False
+    assert "positions.lock" not in send(app, "score_shift", "lock", True).query_params
+
+
 def test_the_range_of_the_sliders_is_kept_in_the_address():
     app = send(open_app(page=PAGE), "rotation", "span", "far")
     assert app.query_params["positions.span"] == "far"

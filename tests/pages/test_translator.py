@@ -235,6 +235,6 @@ def test_the_biases_of_t5_are_its_decoders_and_the_page_says_so():
     np.testing.assert_array_equal(arrays[f"curves{at}"][:, :16], table[:16].T)
     assert arrays[f"curves{at}"].shape == (4, 32)
     assert meta["schemes"][at]["note"] == (
-        "Not this model’s: the 32 buckets of the embedded translator’s decoder, learned on short sentences and "
+        "Not this layer’s: the 32 buckets of the embedded translator’s decoder, learned on short sentences and "
         "drawn to distance 31; the matrix is head 0."
     )

@@ -1,9 +1,8 @@
-"""Errors and numbers in the user's words: nothing is read as Markdown, every part of a sentence is filled in."""
+"""Errors and numbers in the user’s words: every part of a sentence is filled in."""
 
 from __future__ import annotations
 
 import math
-import re
 import string
 
 import pytest
@@ -13,7 +12,7 @@ from analysis.sentences import joined
 from model_runner import errors
 from model_runner.errors import ModelIncomplete, ModelPickled, NoSuchPlace, OutOfMemory, Reason, Told
 from ui import wording
-from ui.wording import number, plain, sentence
+from ui.wording import number, sentence
 
 ERRORS = [
     value
@@ -26,20 +25,6 @@ ERRORS = [
 def marked(monkeypatch):
     """A language in which every translated text stands in ⟦brackets⟧."""
     monkeypatch.setattr(wording, "_", lambda message: f"⟦{message}⟧" if message else "")
-
-
-def test_plain_escapes_every_character_that_markdown_or_streamlit_reads():
-    read_by_markdown = "\\`*_{}[]()<>#+-.!|~$:&"
-    assert plain(read_by_markdown) == "".join(f"\\{c}" for c in read_by_markdown)
-
-
-def test_plain_keeps_every_character_and_their_order():
-    text = string.printable + "·⏎ 北京 שלום 😀"
-    assert re.sub(r"\\([!-/:-@\[-`{-~])", r"\1", plain(text)) == text
-
-
-def test_plain_leaves_words_alone():
-    assert plain("The dog, 北京 and ·it") == "The dog, 北京 and ·it"
 
 
 def test_a_sentence_is_translated_before_its_values_are_filled_in():

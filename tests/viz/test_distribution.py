@@ -121,3 +121,25 @@ def test_a_change_shows_each_token_before_and_after():
 def test_a_change_without_an_after_for_every_before_is_refused():
     with pytest.raises(ValueError, match="2 labels for 2 and 1 probabilities"):
         next_token_changes(["a", "b"], [0.1, 0.2], [0.3], heading="")
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [230, 300, 420, 640])
+def test_bars_before_and_after_have_room_beside_each_other(static_page, width):
+    page = static_page(
+        f"<div style='width:{width}px;font-size:16px'>"
+        + next_token_changes(["·was", "·did"], [1.0, 0.0], [0.25, 0.75], heading="Next token")
+        + "</div>"
+    )
+    tracks, bars = (
+        [box["width"] for box in page.locator(f".before {part}, .after {part}").evaluate_all(BOXES)]
+        for part in (".track", ".bar")
+    )
+    assert bars[0] > 0.18 * width  # all of it
+    assert bars[1] == pytest.approx(bars[0] / 4, rel=0.1)
+    ends = [box["right"] for box in page.locator(".number").evaluate_all(BOXES)]
+    assert max(ends) <= page.locator("table").bounding_box()["x"] + width + 1
+    assert max(tracks) < width / 2
+
+
+BOXES = "nodes => nodes.map(node => { const { width, right } = node.getBoundingClientRect(); return { width, right } })"

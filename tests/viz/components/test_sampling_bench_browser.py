@@ -70,6 +70,14 @@ def test_the_numbers_of_an_axis_stand_apart(mount, width, compare):
     assert all(left[1] + 2 <= right[0] for left, right in itertools.pairwise(ends))
 
 
+@pytest.mark.parametrize("width", [330, 700, 730, 900, 1080])
+def test_a_slider_is_long_enough_to_be_set(mount, width):
+    page = mount(SOURCE, on_the_model(), style=f"section{{width:{width}px;max-width:none}}")
+    state(page, "1")
+    lengths = page.locator("input[type=range]").evaluate_all("all => all.map(one => one.getBoundingClientRect().width)")
+    assert min(lengths) >= 100
+
+
 @pytest.mark.parametrize("chosen", CHOSEN, ids=str)
 def test_the_bars_are_as_long_as_pythons_probabilities(mount, chosen):
     page = mount(SOURCE, on_the_model(a=chosen), style=WIDE)

@@ -196,3 +196,15 @@ def test_every_scheme_has_two_pictures_and_its_facts(mount):
         words = ("formula", "note", "enters", "stores", "depends", "extrapolates", "paper")
         assert all(f"{word} of {name}" in card.inner_text() for word in words)
     assert "alibi against distance: 0 at 0" in page.locator("[data-scheme=alibi] .chart").get_attribute("aria-label")
+
+
+def test_whether_both_move_together_is_told_and_shown_as_the_page_has_it(mount):
+    page = mount(score_shift.SOURCE, made.shifting(lock=False), style=WIDE)
+    lock = page.locator(".lock input")
+    assert not lock.is_checked()
+    lock.check()
+    assert calls(page) == [["lock", True]]
+    answer(page, made.shifting(lock=False, positions=(8, 2)))  # of before the click
+    assert lock.is_checked()
+    answer(page, made.shifting(lock=True))
+    assert lock.is_checked()

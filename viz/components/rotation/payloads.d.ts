@@ -84,6 +84,8 @@ export interface ShiftMeta {
   own: [query: number, key: number]
   positions: [query: number, key: number]
   span: string
+  /** Whether both move together. */
+  lock: boolean
   context: number
   near: number
   causal: boolean

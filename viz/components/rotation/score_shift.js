@@ -45,7 +45,6 @@ function create(root) {
   const controls = element("div", { className: "controls" }, element("div", { className: "lines" }, row("m"), row("n")), element("div", { className: "beside" }, lock, element("div", { className: "ranges" }, state.spans, state.back)))
   const figure = element("div", { className: "figure" }, state.map, state.charts)
   root.replaceChildren(controls, state.readout, figure, state.notes, state.live)
-  state.lock.checked = true
   listen(state)
   return state
 }
@@ -55,10 +54,11 @@ function create(root) {
  * @param {{ meta: ShiftMeta, arrays: ShiftArrays }} payload
  */
 function receive(state, { meta, arrays }) {
-  pictured(state, [meta.head, ...meta.own, ...meta.tokens], ["positions", "span"])
+  pictured(state, [meta.head, ...meta.own, ...meta.tokens], ["positions", "span", "lock"])
   Object.assign(state, { meta, arrays })
   const places = reconcile(state, "positions", meta.positions)
   if (!state.dragging) [state.m, state.n] = places
+  state.lock.checked = reconcile(state, "lock", meta.lock)
   const counts = { near: Math.min(meta.near, meta.context), context: meta.context }
   setRanges(state, counts, meta.span, Math.max(state.m, state.n))
   state.curveKey = state.flatKey = null
@@ -121,6 +121,7 @@ function follow(state, { of, positions, range, lock }) {
   if (of !== state.pictured || !positions.every(there) || !adoptRange(state, range)) return
   ;[state.m, state.n] = positions
   state.lock.checked = lock
+  adopt(state, "lock", lock)
   adopt(state, "positions", positions)
   soon(state)
 }
@@ -182,7 +183,11 @@ function listen(state) {
     number.addEventListener("input", () => Number.isFinite(number.valueAsNumber) && moveTo(state, name, number.valueAsNumber))
     number.addEventListener("change", () => (number.value = state[name]))
   }
-  state.lock.addEventListener("change", () => soon(state))
+  state.lock.addEventListener("change", () => {
+    chosen(state, "lock", state.lock.checked)
+    state.send("lock", state.lock.checked)
+    soon(state)
+  })
   state.spans.addEventListener("click", (event) => {
     const button = closest(event, "[data-span]")
     if (!button) return

@@ -47,6 +47,7 @@ def payload(
     own: tuple[int, int],
     positions: tuple[int, int],
     span: Span = "near",
+    lock: bool = True,
     context: int,
     causal: bool,
     q: NDArray[np.floating],
@@ -62,8 +63,8 @@ def payload(
 
     score = `scale` · Σ turned q · turned k + `rest`, then the soft-cap; so `scale` includes what the rotation
     stretches by, and `rest` what is not turned. `own` are the positions of the two tokens, `positions` those shown
-    first, in the range `span` or as wide a one as they need; `deviation` is the largest change of any score of this
-    head under a common shift, in words.
+    first, in the range `span` or as wide a one as they need; with `lock` both move together. `deviation` is the
+    largest change of any score of this head under a common shift, in words.
     """
     if not q.shape == k.shape == (len(theta), 2):
         raise ValueError(f"{len(theta)} frequencies, but q {q.shape} and k {k.shape}")
@@ -73,6 +74,7 @@ def payload(
         "own": list(own),
         "positions": list(positions),
         "span": "near" if span == "near" else "context",
+        "lock": lock,
         "context": max(context, *positions, 1),
         "near": max(NEAR, *(position + 1 for position in own)),
         "causal": causal,
