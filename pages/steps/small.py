@@ -49,12 +49,12 @@ def show_small() -> Small:
     head = min(held.head, heads - 1)
     with st.container(key="steps_sizes", horizontal=True, vertical_alignment="center", gap="small"):
         words = _counted(_("{count} tokens"), range(1, MOST_TOKENS + 1)) | {1: _("1 token")}
-        pick(StepsState, "tokens", held.tokens, words, width=150)
-        pick(StepsState, "d", held.d, _counted(_("{count} dimensions"), range(SMALLEST_D, LARGEST_D + 1)), width=150)
+        pick(StepsState, "tokens", held.tokens, words, width=180)
+        pick(StepsState, "d", held.d, _counted(_("{count} dimensions"), range(SMALLEST_D, LARGEST_D + 1)), width=160)
         words = _counted(_("{count} heads"), divisors(held.d)) | {1: _("1 head")}
-        pick(StepsState, "heads", heads, words, width=142)
+        pick(StepsState, "heads", heads, words, width=165)
         if heads > 1:
-            pick(StepsState, "head", head, _counted(_("head {count}"), range(heads)), width=130)
+            pick(StepsState, "head", head, _counted(_("head {count}"), range(heads)), width=140)
         switch(StepsState, "causal", held.causal, _("mask"))
         switch(StepsState, "scaled", held.scaled, _("divide by √d"))
         words = _("Made up to be small: click a number of X or of a W and type.")

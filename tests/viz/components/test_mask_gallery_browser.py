@@ -87,6 +87,8 @@ def test_the_pencil_hides_a_stroke_and_shows_it_again(mount):
     assert calls(page)[-1] == ["hidden", [[3, 3]]]
     page.locator(".clear").click()
     assert calls(page)[-1] == ["hidden", []]
+    focused = page.evaluate("document.activeElement.shadowRoot.activeElement.className")
+    assert focused == "pencil"  # the button that had the focus is gone
 
 
 def test_the_future_cannot_be_hidden_and_no_more_cells_than_fit(mount):

@@ -215,7 +215,10 @@ function listen(state) {
     state.pencilOn = !state.pencilOn
     later(state)
   })
-  state.clear.addEventListener("click", () => setHidden(state, []))
+  state.clear.addEventListener("click", () => {
+    setHidden(state, [])
+    state.pencil.focus() // this button goes, and what was on it would be lost
+  })
   const hover = (cell) => {
     if (String(cell) === String(state.hovered)) return
     state.hovered = cell
