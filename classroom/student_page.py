@@ -49,7 +49,7 @@ TEXTS: dict[str, str] = {
     "unsent": N_("There is no connection; your answer is sent as soon as it is back."),
     "late": N_("Your answer came too late: the question is closed."),
     "name": N_("Your name"),
-    "asks_names": N_("Your teacher asks for names."),
+    "asks_names": N_("An answer counts without a name too, but your teacher asks for one."),
     "again": N_("Second vote: after the discussion, answer again."),
     "scripts": N_("This page needs JavaScript."),
 }
