@@ -40,9 +40,14 @@ def second_starts(tokens: Sequence[Token]) -> int | None:
 
 def visible(text: str) -> str:
     """Spaces, line breaks, control and direction characters made visible, so that nothing hides or reorders a label."""
-    if text == JOINER:  # between two emoji it is what makes them one; alone it would be nothing
-        return f"⟨{ord(text):04X}⟩"
+    if text and all(map(_of_an_emoji, text)):  # in one they make it what it is; alone they would be nothing
+        return "".join(f"⟨{ord(character):04X}⟩" for character in text)
     return "".join(map(_visible_character, text)) or "⟨⟩"
+
+
+def _of_an_emoji(character: str) -> bool:
+    """Whether it joins two, or chooses how the one before it looks."""
+    return character == JOINER or "\ufe00" <= character <= "\ufe0f"
 
 
 def _visible_character(character: str) -> str:

@@ -120,6 +120,8 @@ def test_a_leading_space_is_a_dot(embedded: PreTrainedTokenizerBase) -> None:
         ("👨\u200d👩", "👨\u200d👩"),  # joined emoji stay one
         ("e\u0301", "e\u0301"),
         ("\u200d", "⟨200D⟩"),
+        ("❤\ufe0f", "❤\ufe0f"),  # drawn in colour
+        ("\ufe0f", "⟨FE0F⟩"),
         ("\u200b", "⟨200B⟩"),  # zero width
         ("\ufeff", "⟨FEFF⟩"),
         ("\u00ad", "⟨00AD⟩"),  # soft hyphen

@@ -7,7 +7,7 @@ import { paintPixels, wordOf } from "../shared/pixels.js"
 import { pointIn, sharpness } from "../shared/room.js"
 import { announcer } from "../shared/shell.js"
 import { css, mix, ramp, rampColor } from "../shared/theme.js"
-import { fill, isolate } from "../shared/words.js"
+import { fill, formatShort, isolate } from "../shared/words.js"
 import { axisLayout, MASKED, namedColumns, place } from "./axis_layout.js"
 import { drawWords } from "./axis_words.js"
 import { labelAt } from "./frames.js"
@@ -96,7 +96,7 @@ function drawBars(context, { parts, left, cell }, { row }, now, theme) {
     if (cell >= 20 && row[column] >= 0.095) {
       context.fillStyle = css(theme.quiet)
       context.textAlign = "center"
-      context.fillText((100 * row[column]).toFixed(0), x + (cell - gap) / 2, bars.y + bars.height - height - 3)
+      context.fillText(formatShort(row[column], "percent"), x + (cell - gap) / 2, bars.y + bars.height - height - 3)
     }
   }
 }
@@ -173,7 +173,7 @@ function drawColumnLabels(context, layout, { reel, meta }, { row, position }, no
     context.lineTo(left + (column + 0.5) * cell, bars.y + 3)
     context.stroke()
     const name = fitText(context, isolate(labelAt(reel, column === now ? position : column * bin)), 44)
-    const share = Number.isNaN(row[column]) ? "" : ` ${fill(meta.texts.percent, { number: (100 * row[column]).toFixed(0) })}`
+    const share = Number.isNaN(row[column]) ? "" : ` ${fill(meta.texts.percent, { number: formatShort(row[column], "percent") })}`
     const words = name + share
     context.save()
     context.translate(Math.min(x + 3, layout.width - 8), bars.y - 14)
