@@ -26,7 +26,7 @@ MOST_OPTIONS = 40  # of a list that are ever chosen
 # The models of the boxes that are on this machine; the others are on the hub, and there is no network.
 OFFERED = {"model_box": len(EMBEDDED), "compare-model": 1 + len(EMBEDDED)}
 MENUS = "[data-testid=stSelectboxVirtualDropdown] [role=option], [data-testid=stMultiSelectDropdown] [role=option]"
-TIMEOUT = 5_000  # ms for a menu to open
+TIMEOUT = 15_000  # ms for a menu to open or a file to be made, on a machine that has much else to do
 
 
 @dataclass(frozen=True)
