@@ -45,7 +45,8 @@ def show_open_head(alone: bool) -> DrawnHead:
     with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}
         choose(HeadsState, "what", held.what, kinds)
-        choose(HeadsState, "color", held.color, {"linear": _("linear"), "log": "log"}, disabled=unscaled)
+        signed = drawn.scale.scale == "diverging"  # around 0, where there is no logarithm
+        choose(HeadsState, "color", held.color, {"linear": _("linear"), "log": "log"}, disabled=signed)
         choose(HeadsState, "unit", held.unit, {"tokens": _("tokens"), "words": _("words")}, disabled=unscaled)
     with below:
         show_map(drawn, "head_map")

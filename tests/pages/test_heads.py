@@ -277,6 +277,8 @@ def test_a_second_head_is_subtracted_and_drawn_beside():
     meta, arrays = payload(app, "head_map")
     np.testing.assert_allclose(arrays["values"], masked(weights() - weights(2, 1)), atol=ROUNDING)
     assert meta["scale"] == "diverging"
+    assert app.button_group(key="heads.color").disabled  # it would change nothing here
+    assert not app.button_group(key="heads.unit").disabled
     assert "L3H7 minus L2H1" in meta["texts"]["note"]
     assert meta["texts"]["cell"] == "{query} → {key}: difference {value}"  # no head looks −99 % at anything
     assert payload(app, "head_grid")[0]["compare"] == [2, 1]

@@ -135,6 +135,7 @@ def test_up_moves_the_query_and_escape_gives_the_key_back(show):
 
 def test_a_masked_key_has_a_product_but_weight_zero(show):
     page = show(key=5)
+    assert "score = q·k ÷ √8 + (−∞) = −∞" in page.locator(".panel").inner_text().replace(THIN, " ")
     assert result(page, 4) == "masked"
     assert result(page, 5) == "exp(−∞) = 0 %"
     assert facts(page)["score"] == "masked"

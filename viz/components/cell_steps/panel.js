@@ -36,7 +36,7 @@ function chainLines({ meta }, cell) {
   const scaled = meta.root === null ? `q·k × ${tidyScale(meta.scale)}` : `q·k ÷ √${meta.root}`
   const capped = meta.softcap === null ? scaled : `cap(${scaled})`
   return [
-    math(`score = ${capped}${cell.bias === null ? "" : " + bias"} = ${cell.visible ? fixed(cell.score, CHAIN) : "−∞"}`),
+    math(`score = ${capped}${cell.bias === null ? "" : " + bias"}${cell.visible ? ` = ${fixed(cell.score, CHAIN)}` : " + (−∞) = −∞"}`),
     math(`weight = exp(score − lse) = ${percent(cell.weight, texts)}`),
     math("output = Σⱼ weightⱼ · vⱼ"),
     words(texts.open),
