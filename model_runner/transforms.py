@@ -187,11 +187,11 @@ class Sampling:
     top_k: Number = _row(
         Transform(
             off=0,
-            bounds=Bounds(0, whole=True),
+            bounds=Bounds(0, 10**9, whole=True),
             warper=lambda value: TopKLogitsWarper(int(value)),
             label=N_("top-k"),
             about=N_("keeps the k most likely tokens"),
-            rule=N_("Top-k is {value}; it must be a whole number, 0 (off) or more."),
+            rule=N_("Top-k is {value}; it must be a whole number from 0 (off) to 1,000,000,000."),
             formula="top-k:    keep the k largest p",
             source="Fan et al. 2018, arXiv:1805.04833",
             steps=_counts,

@@ -9,6 +9,7 @@ from ui.state import setting
 
 N_ = str  # marks a text for Babel without translating it here
 
+MOST_WRITTEN = 2000  # characters
 FAR = 10**7  # no layer, position or token id is beyond it
 
 
@@ -44,6 +45,6 @@ class Beside:
     chat: bool = setting(False, N_("chat template"))
     everywhere: bool = setting(False, N_("edits on every page"))
     attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder–decoder
-    target: str = setting("", N_("what is written"), longest=2000)  # by it; nothing: what it writes itself
+    target: str = setting("", N_("what is written"), longest=MOST_WRITTEN)  # by it; nothing: what it writes itself
     device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto", N_("device"))
     dtype: Literal["auto", "float32", "bfloat16", "float16", "int8", "nf4"] = setting("auto", N_("number format"))

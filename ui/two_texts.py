@@ -9,7 +9,7 @@ from model_runner import Capture
 from ui import session
 from ui.i18n import _
 from ui.inputs import choose_one, holding, telling
-from ui.place import Beside
+from ui.place import MOST_WRITTEN, Beside
 from ui.state import change
 
 
@@ -34,6 +34,7 @@ def write(itself: str = "") -> None:
         label,
         held,
         key=holding("target", held),
+        max_chars=MOST_WRITTEN,
         placeholder=itself,
         on_change=telling("target", _write),
         label_visibility="collapsed",

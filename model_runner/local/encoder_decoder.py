@@ -20,7 +20,7 @@ from transformers import WhisperFeatureExtractor
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import ATTENTIONS, check_growing
-from model_runner.errors import N_, NoAttribution
+from model_runner.errors import N_, BrokenNumbers, NoAttribution
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
 from model_runner.local.attribution import DirectPath
@@ -180,6 +180,9 @@ class EncoderDecoder:
             active(recording),
         ):
             output = run_two(self.model, source.given, self.ids(written))
+        hidden = output.encoder_last_hidden_state[0], last[-1].last_hidden_state[0]
+        if not all(bool(one.isfinite().all()) for one in hidden):
+            raise BrokenNumbers()
         read, wrote = source.tokens, tuple(written.tokens)
 
         def records(names: tuple[str, ...]) -> tuple[LayerRecord, ...]:
@@ -191,7 +194,7 @@ class EncoderDecoder:
             kinds=("full",) * len(encoder.layers),
             records=records(encoder.own),
             residuals=tuple(streams["encoder"]),
-            hidden=output.encoder_last_hidden_state[0].clone(),
+            hidden=hidden[0].clone(),
             written=source.text,
         )
         writing = Capture(
@@ -200,7 +203,7 @@ class EncoderDecoder:
             kinds=("full",) * len(decoder.layers),
             records=records(decoder.own),
             residuals=tuple(streams["decoder"]),
-            hidden=last[-1].last_hidden_state[0].clone(),
+            hidden=hidden[1].clone(),
             asked=self._asked,
             written=written.text_of(len(wrote)),
         )

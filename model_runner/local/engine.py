@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import check_growing
-from model_runner.errors import N_, CannotContinue, ContextFull, NoAttribution, NoLogits
+from model_runner.errors import N_, BrokenNumbers, CannotContinue, ContextFull, NoAttribution, NoLogits
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe, examine
 from model_runner.local.arena import ALIGNMENT, Arena
@@ -127,14 +127,16 @@ class Engine:
         with torch.no_grad(), stream, by_rows(parts), active(recording):
             given = self.given.of(writer.tokens)
             output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
-        records = recording.records
+        hidden, records = arena.keep(output.last_hidden_state[0]), recording.records
+        if not bool(hidden.isfinite().all()):
+            raise BrokenNumbers()
         return Capture(
             request=request,
             tokens=tuple(writer.tokens),
             kinds=self.anatomy.kinds,
             records=tuple(records.get(self.anatomy.attention.get(i, "")) for i in range(len(layers))),
             residuals=tuple(residuals),
-            hidden=arena.keep(output.last_hidden_state[0]),
+            hidden=hidden,
             asked=self._asked,
             written=writer.text_of(len(writer.tokens)),
         )

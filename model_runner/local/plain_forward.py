@@ -18,6 +18,8 @@ from model_runner.local.recording import CannotRecord
 
 BROKEN = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 
+NO_NUMBERS = N_("what it says is no number (NaN): its weights are damaged, or too large for this number format")
+
 
 def text_config(model: Any) -> Any:
     """What the configuration says of the text; a model of texts and pictures has several."""
@@ -36,9 +38,9 @@ def tried(sentence: str) -> Generator[None]:
 
 
 def plain_forward(model: Any, ids: Tensor) -> Tensor:
-    """What the model says of these tokens before anything of ours touches it. Raises CannotRecord."""
+    """What the model says of these tokens before anything of ours touches it. Raises CannotRecord, of NaN too."""
     with tried(N_("it does not run on a text alone ({error})")):
-        return said(run(model, ids))
+        return of_numbers(said(run(model, ids)))
 
 
 def run(model: Any, ids: Tensor) -> Any:
@@ -50,6 +52,13 @@ def run(model: Any, ids: Tensor) -> Any:
 def said(output: Any) -> Tensor:
     """The logits, or, without an output layer, the last hidden state."""
     return output.logits if torch.is_tensor(getattr(output, "logits", None)) else output.last_hidden_state
+
+
+def of_numbers(found: Tensor) -> Tensor:
+    """The same; −inf is a token that the model removes. Raises CannotRecord for NaN."""
+    if bool(found.isnan().any()):
+        raise CannotRecord(NO_NUMBERS)
+    return found
 
 
 def same(recorded: Tensor, plain: Tensor) -> bool:

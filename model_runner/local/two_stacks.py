@@ -21,7 +21,7 @@ from model_runner.local.changed_words import why_changed
 from model_runner.local.encoder_input import Read
 from model_runner.local.forward_edit import Shape
 from model_runner.local.own_code import prove, watch_own_code
-from model_runner.local.plain_forward import same, text_config, tried
+from model_runner.local.plain_forward import of_numbers, same, text_config, tried
 from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
 from model_runner.record import LayerRecord
 
@@ -102,7 +102,7 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
         return run_two(model, given, written)
 
     with tried(DOES_NOT_RUN):
-        plain = forward().logits
+        plain = of_numbers(forward().logits)
         try:
             install(model) if asks else watch_own_code(model, forward)
         except (NotImplementedError, ImportError) as error:

@@ -63,6 +63,7 @@ def _ask_target(read: ReadBy) -> None:
         _("what is written"),
         held,
         key=holding("family_target", held),
+        max_chars=place.MOST_WRITTEN,
         placeholder=_("it writes: {text}").format(text=read.free),
         on_change=telling("family_target", lambda typed: change(place.Beside, target=typed.strip())),
         label_visibility="collapsed",

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.head_names import group_size
+from analysis.score_formula import root_of
 from analysis.sentences import joined
 from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
 from pages.steps.projected import spell_out
@@ -128,6 +129,7 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
     notes = {
         "x": _("The residual stream as it enters layer {layer}: {count} numbers a token, the largest are shown."),
         "q": projected, "k": projected, "v": projected,
+        "scale": _note_of_scale(opened),
         "softmax": _note_of_shares(chain),
         "concat": _("Every head’s output at {token}. In the model all stand in one row; here one below the other."),
         "out": _("W_O turns each head’s output into {count} numbers; their sum is what attention adds at {token}."),
@@ -136,6 +138,21 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
     if not notes.get(step) or (step in "qkv" and not d_model):
         return ""
     return notes[step].format(matrix=f"W_{step.upper()}", count=written, layer=opened.layer, token=token)
+
+
+def _note_of_scale(opened: PageContext) -> str:
+    """What the layer does to its scores beside scaling them; nothing where it does no more."""
+    record = opened.capture.record(opened.layer)
+    words = _("Times {factor}, by which this layer scales its scores.").format(factor=f"{record.scale:.4g}")
+    if (root := root_of(record.scale)) is not None:
+        words = _("Divided by √{d}, as the typical size of a sum of so many products.").format(d=root)
+    more = []
+    if record.softcap is not None:
+        cap = _("Then the soft-cap, {cap} · tanh(score ÷ {cap}): no score is larger than {cap}.")
+        more.append(cap.format(cap=f"{record.softcap:g}"))
+    if record.bias is not None:
+        more.append(_("Then a bias b for the distance is added."))
+    return joined(words, *more) if more else ""
 
 
 def _note_of_shares(chain: StepChain) -> str:

@@ -62,6 +62,9 @@ def _spell(step: dict[str, Any], own: Projected, chain: StepChain, made: dict[st
             for i, row in enumerate(rows)
         ],
     }  # fmt: skip  # a pair a name
+    if bool(own.bias.any()):
+        words = _("A bias b of each column is added.")
+        step |= {"note": joined(step.get("note", ""), words), "biased": True}
     if own.norm:
         words = _("A norm of the head follows, {module}: each sum is multiplied by the number beside it.")
         step |= {"note": joined(step.get("note", ""), words.format(module=own.norm)), "normed": own.norm}

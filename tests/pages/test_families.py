@@ -29,6 +29,7 @@ from tests.ui.driving import (
 )
 from ui import session
 from ui.address import DEFAULT_TEXT
+from ui.place import MOST_WRITTEN
 from viz.distribution import percent
 
 pytestmark = pytest.mark.table  # its tests take a second each
@@ -95,6 +96,7 @@ def test_an_encoder_decoder_shows_where_it_looks_across_and_what_it_is_forced_to
     np.testing.assert_allclose(arrays["values"], made.weights(*first_head(joined(made))), atol=1e-3)
     free = capture("translator")
     assert app.text_input(key="family_target").placeholder == f"it writes: {free.text}"
+    assert app.text_input(key="family_target").max_chars == MOST_WRITTEN  # more could not be kept
     assert f"mean −ln p: {loss(teacher_forced(free, end_of(free))):.3g} nats" in html(app)
     assert "differs" not in html(app).split("</style>")[-1]
     app.text_input(key="family_target").set_value(FORCED).run()

@@ -22,6 +22,7 @@ from model_runner.trained_positions import T5_BIAS
 from pages.next_token.export import drawn_tokens
 from pages.next_token.views import Bench
 from tests.ui.driving import beside_head, html, open_app, payload, send, sentences
+from ui.place import MOST_WRITTEN
 
 TEXT = OF_MODEL["translator"][0].text
 ADDRESS = {"model": "translator", "text": TEXT}
@@ -83,6 +84,7 @@ def test_the_other_attentions_are_those_of_the_same_forward_and_the_address_hold
 def test_what_is_typed_is_what_the_decoder_has_written_and_stays_in_the_address():
     typed = "那只猫。"
     app = open_app(**ADDRESS)
+    assert app.text_input(key="target").max_chars == MOST_WRITTEN  # more could not be kept
     app.text_input(key="target").set_value(typed).run()
     forced = load_runner("translator").capture(CaptureRequest(TEXT, target=typed, attention="cross"))
     meta, _ = payload(app, "head_map")

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoModelForSpeechSeq2Seq
 
 from model_runner.errors import (
+    BrokenNumbers,
     ModelFolderMissing,
     ModelIncomplete,
     ModelPickled,
@@ -18,6 +20,8 @@ from model_runner.errors import (
     NotCapturable,
     TokenizerMissing,
 )
+from model_runner.local import loading
+from model_runner.request import CaptureRequest
 from tests.model_runner.cases import FAMILY
 from tests.model_runner.folders import (
     CONFIG,
@@ -54,6 +58,36 @@ def test_a_model_that_hears_is_refused_with_the_reason(tmp_path: Path) -> None:
     made = tiny("speech_to_text", AutoModelForSpeechSeq2Seq, **sizes)()
     said = refused(save(tmp_path / "hears", made), NotCapturable)
     assert "(speech_to_text) cannot be captured: its encoder reads sound" in said
+
+
+@pytest.mark.parametrize("name", ["lm_head.weight", "model.layers.2.mlp.down_proj.weight"])
+def test_a_model_whose_numbers_are_none_is_refused(name: str, folder: Path) -> None:
+    def damaged(tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+        key = next(key for key in tensors if key.endswith(name) or ("embed_tokens" in key and name == "lm_head.weight"))
+        changed = tensors[key].clone()
+        changed[-1, -1] = torch.nan
+        return {**tensors, key: changed}
+
+    change_weights(folder, damaged)
+    assert "what it says is no number (NaN): its weights are damaged" in refused(folder, NotCapturable)
+
+
+def test_a_translator_whose_numbers_are_none_is_refused(tmp_path: Path) -> None:
+    sizes = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 2, "num_heads": 2, "decoder_start_token_id": 0}
+    model = tiny("t5", AutoModelForSeq2SeqLM, **sizes)()
+    model.decoder.final_layer_norm.weight.data[0] = torch.nan
+    assert "what it says is no number (NaN)" in refused(save(tmp_path / "t5", model), NotCapturable)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+def test_a_text_of_which_a_model_makes_no_numbers_is_one_sentence(value: float, folder: Path) -> None:
+    """Of others it makes some: what is too large for a number format may come with any token."""
+    runner = loading.load_runner(str(folder), device="cpu")
+    captured = runner.capture(CaptureRequest(text="hello"))
+    token = captured.tokens[-1].id
+    runner.engine.model.get_input_embeddings().weight.data[token] = value
+    with pytest.raises(BrokenNumbers, match="no numbers"):
+        runner.capture(CaptureRequest(text="o"))
 
 
 def test_an_encoder_decoder_is_loaded_from_its_folder(tmp_path: Path) -> None:

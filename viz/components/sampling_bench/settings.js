@@ -1,6 +1,7 @@
 // The transforms as controls: where a slider stands, what a typed text means, and what it may be. The table of them comes
 // with the payload.
 
+import { clamp } from "../shared/numbers.js"
 import { WHOLE, fill } from "../shared/words.js"
 
 const PLAIN = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i
@@ -15,7 +16,8 @@ export const offSettings = ({ transforms }) => ({
 // The slider's place of a value: the step nearest to it. Off has its own: its neighbours stand for what is nearly off.
 export function stepOf(value, { steps, off }) {
   if (steps.includes(value)) return steps.indexOf(value)
-  const apart = (step) => (step === off ? Infinity : Math.abs(step - value))
+  const near = clamp(value, Math.min(...steps), Math.max(...steps)) // so far beyond an end all would be as far
+  const apart = (step) => (step === off ? Infinity : Math.abs(step - near))
   return steps.reduce((best, step, i) => (apart(step) < apart(steps[best]) ? i : best), 0)
 }
 

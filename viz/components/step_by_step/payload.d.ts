@@ -63,6 +63,8 @@ export interface Step {
   lines?: string[][][]
   /** A norm of this name follows the product. */
   normed?: string
+  /** Whether a bias comes to every sum. */
+  biased?: boolean
   lights?: { matrix: string; row?: number | string; column?: number | string }[]
   /** Names of its own: of the small picture, the heading, and what is said beside it. */
   short?: string

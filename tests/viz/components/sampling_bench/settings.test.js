@@ -3,7 +3,7 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 
-import { chance } from "../../../../viz/components/sampling_bench/settings.js"
+import { chance, isPossible, readSetting, stepOf } from "../../../../viz/components/sampling_bench/settings.js"
 
 const texts = { percent: "{number} %" }
 
@@ -14,4 +14,20 @@ test("a probability is written short, and what is possible never as nothing", ()
 
 test("what is all reads as all from where it does on other pages, and what is less does not", () => {
   assert.deepEqual([0.9994, 0.9998, 0.99991, 1].map((p) => chance(p, texts)), ["99.9 %", "> 99.9 %", "100.0 %", "100.0 %"])
+})
+
+test("a value beyond a slider stands at its end, however far it is", () => {
+  const steps = [0, 0.5, 1, 1.5, 2]
+  for (const far of [2.1, 500, 1e20, 1e99, Number.MAX_VALUE]) assert.equal(stepOf(far, { steps, off: 1 }), 4)
+  assert.equal(stepOf(1.1, { steps, off: 1 }), 3) // off is not what is nearly off
+  const counts = { steps: [1, 2, 50, 8192, 0], off: 0 }
+  assert.equal(stepOf(1e8, counts), 3)
+  assert.equal(stepOf(0, counts), 4)
+})
+
+test("a count that no address can hold is refused with the rule", () => {
+  const top = { label: "top-k", rule: "Top-k is {value}", bounds: { least: 0, most: 1e9, open: "", or_zero: false, whole: true } }
+  assert.equal(isPossible(1e9, top.bounds), true)
+  assert.deepEqual(readSetting("1e99", top, {}), { problem: "Top-k is 1e99" })
+  assert.deepEqual(readSetting("1e3", top, {}), { value: 1000 })
 })
