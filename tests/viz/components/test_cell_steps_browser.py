@@ -233,6 +233,12 @@ def test_a_step_opens_its_formula_and_closes_it_again(show):
     assert page.locator(".title[aria-expanded='true']").count() == 0
 
 
+def test_the_push_beyond_what_all_tokens_get_is_its_direct_attribution(show):
+    """As the page Edit heads counts it."""
+    said = " ".join(open_step(show(), 7)).replace("\u2068", "").replace("\u2069", "")
+    assert "pushed by +0.125 on average, and ·was by +1.13 from there, which is its direct attribution" in said
+
+
 @pytest.mark.parametrize("theme", [shim.LIGHT, shim.DARK])
 def test_on_a_phone_nothing_is_cut_and_the_formula_unfolds_under_its_step(show, theme):
     page = show(width=390, theme=theme)

@@ -79,7 +79,8 @@ TEXTS: dict[str, str] = {
     "f_passed_on": N_("Edits changed what the head passes on; its output was {output} long, this is {passed_on} long."),
     "f_push_edited": N_("It goes through this head’s slice of W_O, the final norm and the output layer."),
     "f_frozen": N_("The norm’s statistics stay as they were here (Elhage et al. 2021); later layers are left out."),
-    "f_mean": N_("Only differences count for the softmax: all tokens together are pushed by {mean} on average."),
+    "f_mean": N_("Only differences count for the softmax: all tokens together are pushed by {mean} on average, and "
+                 "{token} by {above} from there, which is its direct attribution."),
     "percent": N_("{number} %"),
 }  # fmt: skip
 

@@ -136,11 +136,10 @@ function valueLines(state, cell) {
 function pushLines({ meta, arrays }) {
   const { texts, push } = meta
   if (typeof push === "string") return [words(push)]
-  return [
-    ...pushedLines(arrays, texts),
-    words(texts.f_frozen),
-    words(fill(texts.f_mean, { mean: signed(push.mean, decimalsFor(Math.max(Math.abs(push.mean), 0.1)) - 1) })),
-  ]
+  const [token, whole] = push.predicted
+  const digits = (value) => signed(value, decimalsFor(Math.max(Math.abs(value), 0.1)) - 1)
+  const means = { mean: digits(push.mean), token: isolate(token), above: digits(whole - push.mean) }
+  return [...pushedLines(arrays, texts), words(texts.f_frozen), words(fill(texts.f_mean, means))]
 }
 
 // What is pushed: the output, or what edits made of it.
