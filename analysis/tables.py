@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,14 @@ def tables_of_head(read: ReadHead) -> dict[str, pd.DataFrame]:
 def side_by_side(tables: Mapping[str, pd.DataFrame], names: Iterable[str]) -> pd.DataFrame:
     """Those of these names as one: each row once, and the columns of each after its name; NaN where it has none."""
     return pd.concat([tables[name].add_prefix(f"{name} · ", axis=1) for name in names], axis=1)
+
+
+def as_csv(tables: Mapping[str, pd.DataFrame], rows: Callable[[], pd.DataFrame] | None) -> tuple[pd.DataFrame, str]:
+    """What a CSV holds: ``rows``, or the first table; and what is to be said where there are others."""
+    if rows is not None:
+        return rows(), ""
+    heading, table = next(iter(tables.items()))
+    return table, f" · here: {heading}, of {len(tables)} tables that the NPZ has" if len(tables) > 1 else ""
 
 
 def table_arrays(tables: Iterable[pd.DataFrame]) -> dict[str, np.ndarray]:

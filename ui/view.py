@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.tables import table_arrays
+from analysis.tables import as_csv, table_arrays
 from jobs.take_away import capture_lines, said_of
 from ui import session
 from ui.components import mount
@@ -100,8 +100,8 @@ def snippet_of(opened: PageContext, view: View) -> str:
 
 def csv_of(view: View, words: str) -> bytes:
     """Its rows, or its first table."""
-    table = next(iter(view.tables().values())) if view.rows is None else view.rows()
-    return csv_bytes(table.to_numpy(np.float64), list(map(str, table.index)), list(map(str, table.columns)), words)
+    table, more = as_csv(view.tables(), view.rows)
+    return csv_bytes(table.to_numpy(np.float64), *(list(map(str, axis)) for axis in table.axes), words + more)
 
 
 def npz_of(view: View, words: str) -> bytes:

@@ -59,7 +59,10 @@ def test_numbers_of_an_address_that_are_none_are_said_and_left_out(written):
 
 @pytest.mark.parametrize(
     "family, said, unsaid",
-    [("gemma2", "Then the soft-cap, {cap:g} · tanh(score ÷ {cap:g})", "bias b"), ("gpt2", "A bias b of each column", "soft-cap")],
+    [
+        ("gemma2", "Then the soft-cap, {cap:g} · tanh(score ÷ {cap:g})", "bias b"),
+        ("gpt2", "A bias b of each column", "soft-cap"),
+    ],
 )
 def test_what_a_layer_does_beside_scaling_and_projecting_is_said(family, said, unsaid, folder_of):
     app = open_app(page=PAGE, model=folder_of(family), text="some text", **{"steps.source": "model"})

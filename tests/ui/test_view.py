@@ -5,16 +5,18 @@ from __future__ import annotations
 import csv
 from html import escape
 from types import SimpleNamespace
+from typing import Any, cast
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from model_runner import CaptureRequest
 from model_runner.edits import KeepLast
 from tests.ui.driving import open_app, payload
 from tests.ui.taken import Taken, offers, ran
-from ui.view import caption
+from ui.view import caption, csv_of
 
 READINGS = [
     {},
@@ -81,6 +83,16 @@ def test_every_file_says_what_its_numbers_are(taken, address, words):
     assert take.csv.startswith(f"# {said}")
     assert said in take.html
     assert said in " ".join(" ".join(ElementTree.fromstring(take.svg).itertext()).split())
+
+
+def test_a_table_that_is_one_of_several_says_which_it_is():
+    tables = {name: pd.DataFrame([[1.0]], ["row"], ["column"]) for name in ("by head", "by layer")}
+    view = SimpleNamespace(tables=lambda: tables, rows=None)
+    assert csv_of(cast(Any, view), "words").decode("utf-8-sig").startswith("# words · here: by head, of 2 tables that")
+    view.rows = lambda: tables["by layer"]
+    assert csv_of(cast(Any, view), "words").decode("utf-8-sig").startswith("# words\n")
+    alone = SimpleNamespace(tables=lambda: {"a": tables["by head"]}, rows=None)
+    assert csv_of(cast(Any, alone), "words").decode("utf-8-sig").startswith("# words\n")
 
 
 def test_a_revision_is_part_of_what_a_file_says():
