@@ -109,12 +109,19 @@ def _show_list(edits: tuple[Edit, ...]) -> None:
             key, words = f"edit_drop {edit_text.written((edit,))}", plain(name_of(edit, _))
             st.button(words, key, _("Take it back"), _drop, (edit,), icon=":material/undo:", icon_position="right")
         if len(edits) > 1:
-            st.button(_("clear"), key="edit_clear", type="tertiary", on_click=edit_list.keep, args=((),))
+            st.button(_("clear"), key="edit_clear", type="tertiary", on_click=_keep, args=((),))
         edit_list.show_everywhere()
 
 
 def _drop(edit: Edit) -> None:
-    edit_list.keep([other for other in edit_list.now() if other != edit])
+    _keep(tuple(other for other in edit_list.now() if other != edit))
+
+
+def _keep(edits: tuple[Edit, ...]) -> None:
+    """Without any, no page is changed, and the next one is a change of this page alone again."""
+    edit_list.keep(edits)
+    if not edits:
+        session.carry(False)
 
 
 def _show_before(opened: PageContext, problem: str, clicked: Clicked | None) -> None:

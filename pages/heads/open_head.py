@@ -82,7 +82,7 @@ def _pinned_sentence(drawn: DrawnHead) -> str:
     query, key, weight = found
     tokens = drawn.opened.capture.tokens
     named = f"<span class='atlas-q'><bdi>{escape(tokens[query].text)}</bdi> ({query})</span>"
-    looks = _(_story(drawn, query, key) or N_("Pinned: {query} looks {value} at {key}.")).format(
+    looks = _(_story(drawn, query, key) or N_("{query} looks {value} at {key}.")).format(
         query=named,
         value=f"<b>{escape(number(weight, 'share'))}</b>",
         key=f"<span class='atlas-k'><bdi>{escape(tokens[key].text)}</bdi> ({key})</span>",

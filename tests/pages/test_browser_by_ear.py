@@ -78,7 +78,7 @@ def test_a_head_is_opened_and_a_cell_pinned_and_cleared_by_keys_and_all_of_it_is
     page.wait_for_url(re.compile("query=5&key="), wait_until="commit")
     page.keyboard.press("Enter")
     heard(the_map, 'img "L7H4: ·squirrel (5) looks ')
-    heard(page, "Pinned: ·squirrel (5) looks ")
+    heard(page, "·squirrel (5) looks ")
     page.keyboard.press("Escape")
     page.wait_for_url(re.compile("query=none"), wait_until="commit")
     heard(the_map, 'img "L7H4"', "text: No cell is pinned.")

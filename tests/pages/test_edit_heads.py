@@ -145,6 +145,18 @@ def test_the_list_is_mended_one_by_one_or_cleared():
     assert chips(app) == []
 
 
+def test_a_list_that_is_empty_again_is_carried_to_no_page():
+    """Or the next change would be on every page at once, and nothing on the screen said so."""
+    for taken_back in (lambda app: drop(app, 0), lambda app: app.button(key="edit_clear").click().run()):
+        edits = (ScaledHead(3, 1, 0.1), MeanHead(2, 2))
+        app = open_app(page=PAGE, edits=written(edits), everywhere="1", **HERE)
+        taken_back(app)
+        if "edits" in app.query_params:
+            assert app.query_params["everywhere"] == "1"
+            drop(app, 0)
+        assert not {"edits", "everywhere"} & set(app.query_params)
+
+
 def test_the_slider_of_a_changed_head_shows_its_value_and_changes_it_at_once():
     app = open_app(page=PAGE, edit="scale", edits=written((ScaledHead(3, 1, 0.0), MeanHead(2, 2))), **HERE)
     assert app.slider(key="edit_heads.factor").value == 0.0

@@ -90,9 +90,9 @@ def test_a_table_that_is_one_of_several_says_which_it_is():
     view = SimpleNamespace(tables=lambda: tables, rows=None)
     assert csv_of(cast(Any, view), "words").decode("utf-8-sig").startswith("# words · here: by head, of 2 tables that")
     view.rows = lambda: tables["by layer"]
-    assert csv_of(cast(Any, view), "words").decode("utf-8-sig").startswith("# words\n")
+    assert csv_of(cast(Any, view), "words").decode("utf-8-sig").startswith("# words\r\n")
     alone = SimpleNamespace(tables=lambda: {"a": tables["by head"]}, rows=None)
-    assert csv_of(cast(Any, alone), "words").decode("utf-8-sig").startswith("# words\n")
+    assert csv_of(cast(Any, alone), "words").decode("utf-8-sig").startswith("# words\r\n")
 
 
 def test_a_revision_is_part_of_what_a_file_says():
