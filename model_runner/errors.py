@@ -249,11 +249,6 @@ class BadSetting(RunnerError):
     message = N_("{reason}")
 
 
-class BrokenNumbers(RunnerError):
-    message = N_("What this model makes of the text are no numbers (NaN or infinite): there is nothing to draw.")
-    hint = N_("Take changes of it back, choose float32 as number format, or another model: this one may be damaged.")
-
-
 class BrokenLogits(RunnerError):
     message = N_("The model's logits are not numbers (NaN or infinite), so no token can be chosen from them.")
     hint = N_("Choose another model: the weights of this one may be damaged.")

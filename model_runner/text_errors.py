@@ -27,6 +27,11 @@ class NotOverOneText(RunnerError):
     hint = N_("Choose what is written at itself, or of a text the encoder; or another view.")
 
 
+class BrokenNumbers(RunnerError):
+    message = N_("What this model makes of the text are no numbers (NaN or infinite): there is nothing to draw.")
+    hint = N_("Take changes of it back, choose float32 as number format, or another model: this one may be damaged.")
+
+
 def no_room(info: ModelInfo, tokens: int) -> ContextFull:
     """After so many tokens of a text, or of what an encoder–decoder writes, no other can follow."""
     return (WrittenFull if info.attentions else ContextFull)(tokens=tokens, limit=info.max_tokens)

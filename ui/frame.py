@@ -14,7 +14,6 @@ from streamlit.runtime.scriptrunner import StopException
 
 from analysis import text_in_address
 from analysis.examples import Example, examples_offered
-from analysis.markdown import plain
 from hosting.listed import devices, dtypes, listed_models
 from jobs.address_value import options_of
 from jobs.model_name import CUT
@@ -32,6 +31,7 @@ from ui.state import change
 from ui.wording import sentence
 from viz.components.glossary import glossary
 from viz.components.theme_switch import theme_switch
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 ROOT = Path(__file__).parents[1]

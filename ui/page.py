@@ -14,7 +14,6 @@ from streamlit.runtime.scriptrunner import StopException
 
 from analysis.cell import strongest_key
 from analysis.joined import as_drawn, check_side, first_query, same_tokens, side_of
-from analysis.markdown import plain
 from analysis.opening import opening_query
 from analysis.sentences import joined
 from analysis.stories import first_head
@@ -43,6 +42,7 @@ from ui.inputs import in_fragment
 from ui.two_texts import choose_attention, write
 from ui.wording import number, sentence
 from viz.components.token_strip import token_strip
+from viz.markdown import plain
 
 A = TypeVar("A")
 PLAIN, CHANGED = "plain", "changed"  # slots: whether the page begins with the model as it is; what it changed last

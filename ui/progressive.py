@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.markdown import plain
 from jobs.pull import TICK, Pull
 from ui import session
 from ui.components import mount, to_class
@@ -19,6 +18,7 @@ from ui.wording import sentence
 from viz.chart import Chart
 from viz.components.chart import chart as growing
 from viz.curves import CONFIG, page_figure
+from viz.markdown import plain
 
 
 def progressive(work: Pull[Any], draw: Callable[[], None]) -> None:

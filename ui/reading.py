@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import streamlit as st
 
-from analysis.markdown import plain
 from ui import session
 from ui.i18n import _
 from ui.state import change, current, setting
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
-from analysis.markdown import plain
 from analysis.number_text import plain_number
 from ui import session
 from ui.i18n import _
+from viz.markdown import plain
 
 LARGEST_PLAIN = 32  # rows or columns of a plain HTML table, which a screen reader reads best; larger ones scroll
 

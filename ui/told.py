@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from analysis.markdown import plain
 from analysis.sentences import joined
 from ui import address
+from viz.markdown import plain
 
 _TOLD, _SAID, _PLACE = "told", "said", "place_to_tell"
 

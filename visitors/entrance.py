@@ -10,13 +10,13 @@ import psutil
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from analysis.markdown import plain
 from hosting import settings
 from hosting.door import Door
 from hosting.meter import METER
 from hosting.rates import Rates
 from hosting.settings import Settings, in_bytes
 from ui.i18n import _
+from viz.markdown import plain
 
 LOOK = 2  # seconds between two looks at the queue
 

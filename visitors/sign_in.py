@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from analysis.markdown import plain
 from hosting import settings
 from hosting.teachers import may_teach as may
 from ui.i18n import _, language
+from viz.markdown import plain
 
 
 def may_teach() -> bool:

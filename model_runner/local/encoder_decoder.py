@@ -20,7 +20,7 @@ from transformers import WhisperFeatureExtractor
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import ATTENTIONS, check_growing
-from model_runner.errors import N_, BrokenNumbers, NoAttribution
+from model_runner.errors import N_, NoAttribution
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
 from model_runner.local.attribution import DirectPath
@@ -36,7 +36,7 @@ from model_runner.local.generation import end_tokens
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.hearing import Ears
 from model_runner.local.output_layer import output_logits
-from model_runner.local.reading import append_all, check_memory, explained, write
+from model_runner.local.reading import append_all, check_memory, explained, numbers_alone, write
 from model_runner.local.recording import Recording, active
 from model_runner.local.stream import outputs_of, watched
 from model_runner.local.task_tokens import task_tokens
@@ -180,9 +180,6 @@ class EncoderDecoder:
             active(recording),
         ):
             output = run_two(self.model, source.given, self.ids(written))
-        hidden = output.encoder_last_hidden_state[0], last[-1].last_hidden_state[0]
-        if not all(bool(one.isfinite().all()) for one in hidden):
-            raise BrokenNumbers()
         read, wrote = source.tokens, tuple(written.tokens)
 
         def records(names: tuple[str, ...]) -> tuple[LayerRecord, ...]:
@@ -194,7 +191,7 @@ class EncoderDecoder:
             kinds=("full",) * len(encoder.layers),
             records=records(encoder.own),
             residuals=tuple(streams["encoder"]),
-            hidden=hidden[0].clone(),
+            hidden=numbers_alone(output.encoder_last_hidden_state[0]).clone(),
             written=source.text,
         )
         writing = Capture(
@@ -203,7 +200,7 @@ class EncoderDecoder:
             kinds=("full",) * len(decoder.layers),
             records=records(decoder.own),
             residuals=tuple(streams["decoder"]),
-            hidden=hidden[1].clone(),
+            hidden=numbers_alone(last[-1].last_hidden_state[0]).clone(),
             asked=self._asked,
             written=written.text_of(len(wrote)),
         )

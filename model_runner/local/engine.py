@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import check_growing
-from model_runner.errors import N_, BrokenNumbers, CannotContinue, ContextFull, NoAttribution, NoLogits
+from model_runner.errors import N_, CannotContinue, ContextFull, NoAttribution, NoLogits
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe, examine
 from model_runner.local.arena import ALIGNMENT, Arena
@@ -33,7 +33,7 @@ from model_runner.local.generation import Generation, end_tokens, prove_continua
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.output_layer import output_logits
 from model_runner.local.probe_rotation import probe_rotation
-from model_runner.local.reading import check_memory, explained, write
+from model_runner.local.reading import check_memory, explained, numbers_alone, write
 from model_runner.local.recording import CannotRecord, Recording, active
 from model_runner.local.row_cache import row_cache
 from model_runner.local.series import Series
@@ -127,9 +127,7 @@ class Engine:
         with torch.no_grad(), stream, by_rows(parts), active(recording):
             given = self.given.of(writer.tokens)
             output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
-        hidden, records = arena.keep(output.last_hidden_state[0]), recording.records
-        if not bool(hidden.isfinite().all()):
-            raise BrokenNumbers()
+        hidden, records = numbers_alone(arena.keep(output.last_hidden_state[0])), recording.records
         return Capture(
             request=request,
             tokens=tuple(writer.tokens),

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 import torch
+from torch import Tensor
 
 from model_runner import memory
 from model_runner.errors import (
@@ -28,7 +29,7 @@ from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import stretch
 from model_runner.runner import ModelInfo
 from model_runner.sound_errors import ReadsTextOnly
-from model_runner.text_errors import ReadsInBlocks
+from model_runner.text_errors import BrokenNumbers, ReadsInBlocks
 
 Request = TypeVar("Request", CaptureRequest, GenerateRequest)
 READING = N_("reading {tokens} tokens")
@@ -82,6 +83,13 @@ def check_memory(n_tokens: int, bytes_per_token: float, device: torch.device) ->
     if needed > free:
         sizes = {"needed": memory.readable(needed), "free": memory.readable(free)}
         raise TextExceedsMemory(tokens=n_tokens, limit=int(free / bytes_per_token), **sizes)
+
+
+def numbers_alone(made: Tensor) -> Tensor:
+    """What a model made of a text, where all of it are numbers. Raises BrokenNumbers."""
+    if not bool(made.isfinite().all()):
+        raise BrokenNumbers()
+    return made
 
 
 @contextlib.contextmanager

@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from analysis.expert_load import Held, imbalance, loads, parameters, weight_grid
-from analysis.markdown import plain
 from analysis.sentences import joined
 from model_runner.errors import OneStackOnly
 from model_runner.expert_questions import ExpertRouting, RandomRouting, Routed, Routing
@@ -23,6 +22,7 @@ from ui.page import PageContext, asked, translated
 from ui.state import change, refuse
 from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -10,7 +10,6 @@ import numpy as np
 import streamlit as st
 
 from analysis.joined import first_query, speaking
-from analysis.markdown import plain
 from analysis.mask_effect import looks_ahead
 from analysis.number_text import error_size
 from analysis.sentences import joined
@@ -26,6 +25,7 @@ from ui.page import PageContext, asked, translated
 from ui.progressive import show_chart
 from viz.chart import Line, Lines
 from viz.components.layer_head_map import layer_head_map
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

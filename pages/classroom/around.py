@@ -12,7 +12,6 @@ from html import escape
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from analysis.markdown import plain
 from classroom.room import Room
 from jobs.models_offered import labelled
 from pages.classroom.links import address_of_page, way_back
@@ -22,6 +21,7 @@ from ui.components import NAMED
 from ui.frame import Entry
 from ui.i18n import _
 from ui.page import CHANGED, PLAIN
+from viz.markdown import plain
 
 # of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
 OF_TEXT, LESSON = "of_text", "lesson"

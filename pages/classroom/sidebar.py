@@ -7,7 +7,6 @@ from typing import Any
 
 import streamlit as st
 
-from analysis.markdown import plain
 from classroom.desk import DESK
 from classroom.frames import Refused
 from classroom.room import Room
@@ -17,6 +16,7 @@ from ui import session
 from ui.components import mount
 from ui.i18n import _
 from viz.components.room_link import room_link
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

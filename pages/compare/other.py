@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.head_names import head_name
 from analysis.joined import as_drawn
-from analysis.markdown import plain
 from analysis.number_text import error_size
 from analysis.other_head import other_head
 from analysis.stories import first_head
@@ -31,6 +30,7 @@ from ui.inputs import holding, pick_one, telling
 from ui.page import PageContext, announced
 from ui.state import address_of, change, refuse
 from ui.wording import sentence
+from viz.markdown import plain
 
 SIDE = "B · "  # before what is said of its model
 Head = tuple[int, int]

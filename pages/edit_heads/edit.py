@@ -13,7 +13,6 @@ from analysis.comparison import NextTokenChange
 from analysis.head_map import HeadMap
 from analysis.head_names import group_size
 from analysis.joined import first_query
-from analysis.markdown import plain
 from analysis.sentences import joined
 from model_runner import Capture, RunnerError, edit_text
 from model_runner.edit_list import of_attention, toggled
@@ -33,6 +32,7 @@ from ui.reading import show_reading
 from ui.what_if import Clicked, drift_of, show_change, show_map, show_maps
 from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
+from viz.markdown import plain
 
 MOST_MOVED = 4  # heads named beside the map
 ROUNDING = 1e-5  # of a share: a head that moved no more did not move

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import streamlit as st
 
 from analysis.head_names import head_name
-from analysis.markdown import plain
 from model_runner.edit_list import Cell, same_thing, with_edit
 from model_runner.edits import (
     Blocked,
@@ -33,6 +32,7 @@ from ui.inputs import holding, telling
 from ui.page import PageContext
 from ui.state import address_of, change, refuse, setting_of
 from ui.wording import sentence
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -11,7 +11,6 @@ import streamlit as st
 from analysis.head_effects import HeadEffects, LayerEffects, head_effects, rank_correlation, ranking
 from analysis.head_names import group_size
 from analysis.joined import speaking
-from analysis.markdown import plain
 from analysis.mask_effect import looks_ahead
 from analysis.next_token import next_tokens
 from jobs.head_search import Search, layers_of
@@ -26,6 +25,7 @@ from ui.progressive import progressive, show_progress
 from ui.reading import show_reading
 from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

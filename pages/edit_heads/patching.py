@@ -13,7 +13,6 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.head_names import group_size
 from analysis.joined import apart, first_query, speaking
-from analysis.markdown import plain
 from analysis.mask_effect import looks_ahead
 from analysis.patching import DECIMALS, PatchMap, contrasting, likely_tokens, shares
 from jobs.patching import Kind, Rows, Setting, rows_of
@@ -34,6 +33,7 @@ from ui.state import change, refuse
 from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.distribution import TEXTS, next_token_changes
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -9,7 +9,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from analysis.joined import apart, reading
-from analysis.markdown import plain
 from analysis.patching import same_text
 from jobs.second_text import Kept, Say, read, suggestion
 from jobs.stages import STAGES
@@ -23,6 +22,7 @@ from ui.inputs import holding, telling
 from ui.page import PageContext
 from ui.state import address_of, change
 from ui.wording import sentence
+from viz.markdown import plain
 from viz.text_pair import text_pair
 
 MOST_TOKENS = 256  # a run of the upper layers for each token and layer

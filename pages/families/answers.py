@@ -9,7 +9,6 @@ import streamlit as st
 
 from analysis.families import Kind
 from analysis.hidden_word import MARK, words_of
-from analysis.markdown import plain
 from analysis.next_token import end_of_text
 from analysis.sentences import joined
 from analysis.teacher_forcing import loss
@@ -28,6 +27,7 @@ from ui.what_if import output_name
 from viz.distribution import TEXTS, next_token_bars
 from viz.forced_table import TEXTS as FORCED_TEXTS
 from viz.forced_table import Row, forced_table
+from viz.markdown import plain
 
 
 def show_controls(kind: Kind, read: ReadBy, *, own_two: bool) -> None:

@@ -5,7 +5,6 @@ from html import escape
 import streamlit as st
 
 from analysis.families import kind_of
-from analysis.markdown import plain
 from jobs.families import MODEL_OF
 from pages.families.answers import show_answer, show_controls
 from pages.families.cards import show_cards
@@ -20,6 +19,7 @@ from ui.controls import choose
 from ui.i18n import _
 from ui.page import check_again, guarded, open_page, show_badge
 from ui.view import offer
+from viz.markdown import plain
 
 opened = open_page(plain_model=True, two_texts=True)
 view = state().view

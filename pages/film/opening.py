@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis.joined import as_drawn
-from analysis.markdown import plain
 from jobs.film import Film
 from jobs.film_ways import Way
 from model_runner import Capture, RunnerError
@@ -25,6 +24,7 @@ from ui.page import PageContext, show_stage
 from ui.sampling_settings import SamplingA, current, values_of
 from ui.state import keep
 from ui.wording import sentence
+from viz.markdown import plain
 
 _ABOUT = "film_about"  # the text, the model and the sound that the film was of
 

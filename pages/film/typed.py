@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from analysis.markdown import plain
 from jobs.film import Film
 from jobs.typed_token import typed_token
 from model_runner.errors import Told
 from ui.i18n import _
 from ui.wording import sentence
+from viz.markdown import plain
 
 LONGEST = 100  # characters, of which no token has as many
 

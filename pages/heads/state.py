@@ -10,13 +10,13 @@ import streamlit as st
 from analysis.head_map import Reading, What
 from analysis.head_names import head_name
 from analysis.joined import first_query
-from analysis.markdown import plain
 from attention.metrics import METRICS, Metric
 from model_runner.substitution import NoSoftmax
 from ui.i18n import _
 from ui.page import PageContext
 from ui.state import refuse, setting
 from ui.wording import sentence
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -10,7 +10,6 @@ import streamlit as st
 
 from analysis.kv_bytes import CacheBytes, Sharing, cache_bytes, sharings
 from analysis.kv_published import PUBLISHED, Published
-from analysis.markdown import plain
 from model_runner.kv import CachedLayer
 from model_runner.memory import readable
 from model_runner.questions import CacheLayers
@@ -24,6 +23,7 @@ from ui.view import View
 from viz.chart import Bars
 from viz.chart_svg import charts_svg
 from viz.curves import standalone
+from viz.markdown import plain
 
 GREY = 3  # among the theme's colours of series
 

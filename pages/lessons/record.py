@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from analysis.markdown import plain
 from lessons.step import LONGEST, QUESTIONS, Broken, Step, read, written
 from pages.lessons.card import ASKED
 from pages.lessons.state import LessonState, pages_of
@@ -16,6 +15,7 @@ from ui import address
 from ui.frame import Entry
 from ui.i18n import _
 from ui.state import address_of, fields
+from viz.markdown import plain
 
 
 def show_record(entries: Sequence[Entry], here: Entry) -> None:

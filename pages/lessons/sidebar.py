@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from analysis.markdown import plain
 from pages.lessons.record import show_record
 from pages.lessons.state import LessonState, Opened, shelf
 from pages.lessons.way import show_way
 from ui.frame import Entry
 from ui.i18n import _
 from ui.state import current
+from viz.markdown import plain
 
 
 def show_lessons(entries: Sequence[Entry], here: Entry) -> None:

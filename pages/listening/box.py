@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from analysis.markdown import plain
 from hosting import settings
 from ui import session
 from ui.hearing import SOUND, own_sound, sound
@@ -12,6 +11,7 @@ from ui.i18n import _
 from ui.place import Beside
 from ui.state import change
 from ui.wording import sentence
+from viz.markdown import plain
 
 FILE, PROBLEM, GIVEN = "sound_file", "sound_problem", "sounds_given"
 MEGABYTES = 64  # as many as wav.py reads

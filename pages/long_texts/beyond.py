@@ -9,7 +9,6 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis.long_text import chapter
-from analysis.markdown import plain
 from model_runner.edits import Edit
 from model_runner.errors import RunnerError, SequenceTooLong
 from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
@@ -18,6 +17,7 @@ from ui import address, edit_list, session
 from ui.i18n import _
 from ui.page import announced, show_stage
 from ui.wording import sentence
+from viz.markdown import plain
 
 
 def show_examples() -> None:

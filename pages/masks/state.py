@@ -9,7 +9,6 @@ from typing import ClassVar, Literal
 import streamlit as st
 
 from analysis.head_names import head_name
-from analysis.markdown import plain
 from analysis.mask_effect import left_with_nothing
 from attention.patterns import BY_NAME, PATTERNS, Parameter
 from model_runner import Capture
@@ -19,6 +18,7 @@ from ui.controls import slider
 from ui.i18n import _
 from ui.page import PageContext
 from ui.state import change, current, refuse, setting, tell
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -3,7 +3,6 @@
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
-from analysis.markdown import plain
 from model_runner.errors import RunnerError
 from model_runner.transforms import TRANSFORMS
 from pages.next_token.export import next_token_view
@@ -13,6 +12,7 @@ from ui.page import open_page, show_badge, show_strip
 from ui.reading import show_reading
 from ui.view import offer
 from ui.wording import sentence
+from viz.markdown import plain
 
 opened = open_page(two_texts=True)
 show_badge(opened)

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from analysis.distance_curves import Contents
-from analysis.markdown import plain
 from analysis.number_text import error_size
 from analysis.positions import turned
 from model_runner.errors import NotRecoverable
@@ -20,6 +19,7 @@ from ui.i18n import _
 from ui.page import guarded, open_page, settle, show_badge
 from ui.view import offer
 from ui.wording import sentence
+from viz.markdown import plain
 
 opened, query, key = settle(open_page(two_texts=True))
 show_badge(opened)

@@ -145,7 +145,7 @@ def _note_of_scale(opened: PageContext) -> str:
     record = opened.capture.record(opened.layer)
     words = _("Times {factor}, by which this layer scales its scores.").format(factor=f"{record.scale:.4g}")
     if (root := root_of(record.scale)) is not None:
-        words = _("Divided by √{d}, as the typical size of a sum of so many products.").format(d=root)
+        words = _("Divided by √{d}.").format(d=root)
     more = []
     if record.softcap is not None:
         cap = _("Then the soft-cap, {cap} · tanh(score ÷ {cap}): no score is larger than {cap}.")

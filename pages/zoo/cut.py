@@ -6,13 +6,13 @@ from html import escape
 
 import streamlit as st
 
-from analysis.markdown import plain
 from analysis.sentences import joined
 from analysis.zoo import LARGEST
 from pages.zoo.state import ZooState
 from ui.controls import slider
 from ui.i18n import _
 from ui.page import PageContext
+from viz.markdown import plain
 
 
 def show_cut(opened: PageContext, start: int) -> None:

@@ -11,7 +11,6 @@ import streamlit as st
 from analysis.comparison import NextTokenChange
 from analysis.hybrid import CODE, attending, seven_to_one, stack
 from analysis.long_text import chapter
-from analysis.markdown import plain
 from analysis.mask_effect import looks_ahead
 from jobs.zoo_recall import CHARACTERS, DEPTHS, Point, Recall
 from model_runner import Capture
@@ -26,6 +25,7 @@ from ui.page import PageContext, edited
 from ui.progressive import progressive, show_chart, show_progress
 from ui.state import change, tell
 from viz.chart import Line, Lines
+from viz.markdown import plain
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ import streamlit as st
 from analysis.color_scale import Scale
 from analysis.head_map import HeadMap, Window, clip_window
 from analysis.joined import first_query, n_looked_at
-from analysis.markdown import plain
 from analysis.strongest_key import look_words
 from analysis.units import token_units
 from analysis.zoo import Compared, captured_head, own, substituted
@@ -31,6 +30,7 @@ from ui.i18n import _
 from ui.page import PageContext, translated
 from viz.components.head_map import head_map as map_component
 from viz.flow import flow
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

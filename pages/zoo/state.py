@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from analysis.markdown import plain
 from analysis.zoo import LARGEST
 from attention.flash_blocks import Order
 from attention.zoo.table import BY_NAME, VARIANTS
@@ -14,6 +13,7 @@ from attention.zoo.variant import NotHere, Parameter, Variant
 from ui.controls import slider
 from ui.i18n import _
 from ui.state import current, refuse, setting
+from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.markdown import plain
 from jobs.waiting import waited
 from model_runner import Capture
 from model_runner.matrix_edit import ScaledSingulars, Singulars, SingularValues
@@ -26,6 +25,7 @@ from ui.state import refuse
 from ui.view import View
 from ui.what_if import change_view, show_maps
 from viz.chart import Line, Lines
+from viz.markdown import plain
 
 SLIDERS, ACROSS = 8, 4  # of the largest singular values; in a row
 ONE = 100  # hundredths: a singular value stays as it is

@@ -115,11 +115,9 @@ def test_two_sliders_are_kept_in_the_address():
 
 
 def test_whether_two_sliders_move_together_is_kept_in_the_address():
-    app = open_app(page=PAGE, positions="difference")
-    assert payload(app, "score_shift")[0]["lock"] is True
-    app = send(app, "score_shift", "lock", False)
+    app = send(open_app(page=PAGE, positions="difference"), "score_shift", "lock", False)
     assert app.query_params["positions.lock"] == "0"
-    assert payload(app, "score_shift")[0]["lock"] is False
+    assert not payload(app, "score_shift")[0]["lock"]
     assert "positions.lock" not in send(app, "score_shift", "lock", True).query_params
 
 

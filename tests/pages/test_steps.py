@@ -57,24 +57,6 @@ def test_numbers_of_an_address_that_are_none_are_said_and_left_out(written):
     assert payload(app, "step_by_step")[0]["edits"] == ("X00_1" if "X00_1" in written else "")
 
 
-@pytest.mark.parametrize(
-    "family, said, unsaid",
-    [
-        ("gemma2", "Then the soft-cap, {cap:g} · tanh(score ÷ {cap:g})", "bias b"),
-        ("gpt2", "A bias b of each column", "soft-cap"),
-    ],
-)
-def test_what_a_layer_does_beside_scaling_and_projecting_is_said(family, said, unsaid, folder_of):
-    app = open_app(page=PAGE, model=folder_of(family), text="some text", **{"steps.source": "model"})
-    chain = payload(app, "step_by_step")[0]["chain"]
-    notes = {step["id"]: step.get("note", "") for step in chain["steps"]}
-    cap = load_runner(folder_of(family)).capture(CaptureRequest("some text")).record(0).softcap or 0
-    assert said.format(cap=cap) in " ".join(notes.values())
-    assert unsaid not in " ".join(notes.values())
-    assert [step["id"] for step in chain["steps"] if step.get("biased")] == (list("qkv") if family == "gpt2" else [])
-    assert bool(notes["scale"]) == (family == "gemma2")  # else the usual words are true
-
-
 def test_heads_that_cannot_share_the_dimensions_are_said():
     app = open_app(page=PAGE, **{"steps.d": "7", "steps.heads": "2"})
     assert sentences(app) == ["7 dimensions cannot be shared out among 2 heads of at least two; one head is shown."]

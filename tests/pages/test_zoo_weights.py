@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from analysis.comparison import next_token_change
-from analysis.markdown import plain
 from model_runner import CaptureRequest
 from model_runner.edit_text import read
 from model_runner.local.runner import LocalRunner
@@ -13,6 +12,7 @@ from model_runner.matrix_edit import ScaledSingulars
 from tests.pages.expected import ROUNDING, masked, runner, weights
 from tests.ui.driving import html, open_app, payloads, sentences
 from ui.address import DEFAULT_TEXT
+from viz.markdown import plain
 
 PAGE = "pages/zoo/page.py"
 

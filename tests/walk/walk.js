@@ -101,7 +101,6 @@
   const PLAYING = "[data-playing=true], [data-playing='1']"
   const WORKING = `[data-testid=stProgress], [data-testid=stSpinner], ${PLAYING}`
   const LOADING = "[data-testid=stSkeleton]" // it fades in, so it is there before it is seen
-
   const twoFrames = () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))
 
   // What a page that rests has, in words for a walk that waited for it in vain.
@@ -111,11 +110,8 @@
     "a sidebar": () => document.querySelector("[data-testid=stSidebar][data-collapsed=true], [data-testid=stSidebar] textarea") !== null,
     "a run begun for what was asked last": () => seen.began > seen.asked || now() - seen.asked > UNANSWERED,
     "a whole run done": () => seen.done > seen.whole || now() - seen.whole > UNANSWERED,
-    "the last run ended": () => seen.ended >= seen.began,
-    "no change": () => now() - Math.max(seen.mutated, seen.ended) > QUIET,
-    "a frame painted": painted,
+    "the last run ended": () => seen.ended >= seen.began, "no change": () => now() - Math.max(seen.mutated, seen.ended) > QUIET, "a frame painted": painted,
   }
-
   const lacking = () => Object.keys(RESTS).filter((what) => !RESTS[what]())
   const atRest = () => Object.values(RESTS).every((holds) => holds())
 
@@ -240,7 +236,6 @@
   }
 
   const focus = (index) => (found[index].node.focus(), found[index].node === found[index].node.getRootNode().activeElement)
-  const same = (index) => found[index].node.isConnected
 
   // -- what is shown ------------------------------------------------------------------------------------------------
 
@@ -301,5 +296,5 @@
 
   const rows = (selector) => all(selector).filter(visible).map((table) => [...table.querySelectorAll("tbody tr")].map(textOf))
 
-  window.walk = { checked, rows, ticking, playing, atRest, lacking, working, controls, reach, value, settled, bounds, focus, same, snapshot, alerts, exceptions, selects, texts, labels, textOf }
+  window.walk = { checked, rows, ticking, playing, atRest, lacking, working, controls, reach, value, settled, bounds, focus, snapshot, alerts, exceptions, selects, texts, labels, textOf }
 })()

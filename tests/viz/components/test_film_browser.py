@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from playwright.sync_api import expect
 
@@ -105,27 +104,6 @@ def test_the_legend_says_what_rows_columns_and_colours_are(mount):
     )
     assert heads.count() == 0
     assert cache.count() == 1
-
-
-WORDS = """() => {
-  window.words = []
-  const fill = CanvasRenderingContext2D.prototype.fillText
-  CanvasRenderingContext2D.prototype.fillText = function (text, ...at) {
-    window.words.push(text)
-    return fill.call(this, text, ...at)
-  }
-}"""
-
-
-def test_a_bar_that_is_not_whole_is_not_said_to_be(mount):
-    row = np.array([0.0008, 0.999, 0.0002], dtype=np.float32)
-    page = mount(SOURCE, film(1, frames=[frame(0, row=row)]), style=STYLE)
-    page.evaluate(WORDS)
-    page.locator(".film").evaluate("root => root.atlas.again()")
-    page.wait_for_function("window.words.length > 0")
-    words = {plain(one) for one in page.evaluate("window.words")}
-    assert ">99" in words
-    assert not [one for one in words if "100" in one.split()]
 
 
 def test_the_cache_grows_by_a_column_and_its_bytes_with_it(mount):

@@ -5,6 +5,7 @@ import { clamp } from "../shared/numbers.js"
 import { markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, inkOn, rampColor, readTheme } from "../shared/theme.js"
 import { fill, isolate } from "../shared/words.js"
+import { chipNodes, step } from "./moves.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./payload" */
 
@@ -162,10 +163,6 @@ function chipNode(state, chip) {
   return node
 }
 
-function* chipNodes(state) {
-  for (const node of state.box.children) if (node.dataset.chip !== undefined) yield [Number(node.dataset.chip), node]
-}
-
 function style(state, theme, node, chip, { pinned, looked, current }) {
   const value = state.arrays.metric[chip]
   const tinted = Number.isFinite(value)
@@ -283,24 +280,4 @@ function onKey(state, event) {
   const keys = event.key === "Enter" || event.key === " "
   choose(state, lastToken(state, target), { delay: keys ? 0 : SEND_AFTER })
   focusChip(state, target)
-}
-
-/** @param {State} state */
-function step(state, chip, key) {
-  const last = state.meta.labels.length - 1
-  const moves = { ArrowLeft: chip - 1, ArrowRight: chip + 1, Home: 0, End: last, Enter: chip, " ": chip }
-  if (key in moves) return clamp(moves[key], 0, last)
-  if (key === "ArrowUp" || key === "ArrowDown") return chipOnNextLine(state, chip, key === "ArrowDown")
-  return null
-}
-
-// The chip on the neighbouring line whose middle is nearest; the chip itself on the first and the last line.
-function chipOnNextLine(state, chip, down) {
-  const boxes = [...chipNodes(state)].map(([index, node]) => ({ index, top: node.offsetTop, x: node.offsetLeft + node.offsetWidth / 2 }))
-  const here = boxes.find(({ index }) => index === chip)
-  const beyond = boxes.filter(({ top }) => (here && (down ? top > here.top : top < here.top)))
-  if (!here || !beyond.length) return chip
-  const line = down ? Math.min(...beyond.map(({ top }) => top)) : Math.max(...beyond.map(({ top }) => top))
-  const candidates = beyond.filter(({ top }) => top === line)
-  return candidates.reduce((best, box) => (Math.abs(box.x - here.x) < Math.abs(best.x - here.x) ? box : best)).index
 }

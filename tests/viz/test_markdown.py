@@ -9,7 +9,7 @@ import string
 import pytest
 from markdown_it import MarkdownIt
 
-from analysis.markdown import plain
+from viz.markdown import plain
 
 READ = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
