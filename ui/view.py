@@ -101,7 +101,7 @@ def snippet_of(opened: PageContext, view: View) -> str:
 def csv_of(view: View, words: str) -> bytes:
     """Its rows, or its first table."""
     table, more = as_csv(view.tables(), view.rows)
-    return csv_bytes(table.to_numpy(np.float64), *(list(map(str, axis)) for axis in table.axes), words + more)
+    return csv_bytes(table.to_numpy(np.float64), [*map(str, table.index)], [*map(str, table.columns)], words + more)
 
 
 def npz_of(view: View, words: str) -> bytes:

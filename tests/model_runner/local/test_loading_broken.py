@@ -75,7 +75,7 @@ def test_a_model_whose_numbers_are_none_is_refused(name: str, folder: Path) -> N
 def test_a_translator_whose_numbers_are_none_is_refused(tmp_path: Path) -> None:
     sizes = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 2, "num_heads": 2, "decoder_start_token_id": 0}
     model = tiny("t5", AutoModelForSeq2SeqLM, **sizes)()
-    model.decoder.final_layer_norm.weight.data[0] = torch.nan
+    model.get_parameter("decoder.final_layer_norm.weight").data[0] = torch.nan
     assert "what it says is no number (NaN)" in refused(save(tmp_path / "t5", model), NotCapturable)
 
 
