@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import ssl
 import threading
 from contextlib import suppress
 from typing import Any
 
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
-from websockets.sync.client import connect
 
 from tests.browser import PATIENCE
 
@@ -37,34 +38,36 @@ def say_what_is_refused(url: str, trust: ssl.SSLContext, code: str, word: str) -
 
 
 def _in_time(url: str, trust: ssl.SSLContext, frames: list[Any], *, text: bool | None = None) -> None:
-    """In a thread of its own: after a handshake that failed websockets (17.4) may wait for its own thread for ever."""
+    """In a thread of its own, where Playwright's loop is not; websockets' (17.4) client without a loop has threads too,
+    for which it may wait for ever when a line is closed.
+    """
     problems: list[Exception] = []
 
     def say() -> None:
         try:
-            _said(url, trust, frames, text=text)
-        except (AssertionError, OSError, WebSocketException) as error:
+            asyncio.run(asyncio.wait_for(_said(url, trust, frames, text=text), LONGEST))
+        except (AssertionError, OSError, TimeoutError, WebSocketException) as error:
             problems.append(error)
 
     thread = threading.Thread(target=say, daemon=True)
     thread.start()
-    thread.join(LONGEST)
+    thread.join(LONGEST + 10)
     assert not thread.is_alive(), f"still on its way after {LONGEST} s: {frames}"
     if problems:
         raise problems[0]
 
 
-def _said(url: str, trust: ssl.SSLContext, frames: list[Any], *, text: bool | None = None) -> None:
+async def _said(url: str, trust: ssl.SSLContext, frames: list[Any], *, text: bool | None = None) -> None:
     """Each of them, of which the first is answered; until nothing more is said or the line is closed."""
     origin: Any = url.removesuffix("/atlas")
-    with connect(
+    async with connect(
         f"{url.replace('https', 'wss')}/classroom/talk", origin=origin, ssl=trust, open_timeout=PATIENCE / 1000
     ) as line:
         first, *others = (json.dumps(frame) if isinstance(frame, dict) else frame for frame in frames)
-        line.send(first)
-        assert line.recv(10)
+        await line.send(first)
+        assert await asyncio.wait_for(line.recv(), 10)
         with suppress(ConnectionClosed, TimeoutError):
             for frame in others:
-                line.send(frame, text=text)
+                await line.send(frame, text=text)
             while True:
-                line.recv(QUIET)
+                await asyncio.wait_for(line.recv(), QUIET)
