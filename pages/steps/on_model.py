@@ -143,13 +143,12 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
 def _note_of_scale(opened: PageContext) -> str:
     """What the layer does to its scores beside scaling them; nothing where it does no more."""
     record = opened.capture.record(opened.layer)
-    words = _("Times {factor}, by which this layer scales its scores.").format(factor=f"{record.scale:.4g}")
+    words = _("This model multiplies by a scale of its own, {scale}.").format(scale=f"{record.scale:.4g}")
     if (root := root_of(record.scale)) is not None:
         words = _("Divided by √{d}.").format(d=root)
     more = []
     if record.softcap is not None:
-        cap = _("Then the soft-cap, {cap} · tanh(score ÷ {cap}): no score is larger than {cap}.")
-        more.append(cap.format(cap=f"{record.softcap:g}"))
+        more.append(_("The soft-cap keeps every score between −{cap} and {cap}.").format(cap=f"{record.softcap:g}"))
     if record.bias is not None:
         more.append(_("Then a bias b for the distance is added."))
     return joined(words, *more) if more else ""

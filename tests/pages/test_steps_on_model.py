@@ -12,7 +12,7 @@ from tests.ui.driving import open_app, payload
 @pytest.mark.parametrize(
     "family, said, unsaid",
     [
-        ("gemma2", "Then the soft-cap, {cap:g} · tanh(score ÷ {cap:g})", "bias b"),
+        ("gemma2", "The soft-cap keeps every score between −{cap:g} and {cap:g}.", "bias b"),
         ("gpt2", "A bias b of each column", "soft-cap"),
     ],
 )
