@@ -32,7 +32,7 @@ help:
 	@echo "make test      run the tests (ARGS=... is passed on to pytest)"
 	@echo "make long      run those that take many seconds and stand for what seldom changes"
 	@echo "make check     lint, and the tests that need no browser and are no large table: before each commit"
-	@echo "make walk      a random walk over every control of every page, in the browser (SEED=... STEPS=... SIZE=phone)"
+	@echo "make walk      a random walk over every control of every page, in the browser (SEED=... STEPS=... SIZE=phone ANEW=10)"
 	@echo "make lint      ruff and pyright; oxlint and tsc for JavaScript"
 	@echo "make format    let ruff sort imports and format the code"
 	@echo "make bench     run every script in benchmarks/"
@@ -67,7 +67,8 @@ long: $(DEV) $(JS) chromium
 # Every step is printed. The seed, the language and the size that stumbled take the same way again.
 walk: $(DEV) chromium
 	HF_HUB_OFFLINE=1 $(BIN)/python -m tests.walk $(if $(SEED),--seed $(SEED)) $(if $(STEPS),--steps $(STEPS)) \
-		$(if $(LANGUAGE),--language $(LANGUAGE)) $(if $(SIZE),--size $(SIZE)) $(ARGS)
+		$(if $(LANGUAGE),--language $(LANGUAGE)) $(if $(SIZE),--size $(SIZE)) \
+		$(if $(ANEW),--anew $(ANEW)) $(ARGS)
 
 # Beside each other: pyright takes a minute of one core alone.
 check: $(DEV) $(JS)

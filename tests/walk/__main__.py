@@ -22,18 +22,19 @@ def main() -> int:
     options.add_argument("--language", choices=(*LANGUAGES, "all"), default="all")
     options.add_argument("--size", choices=(*SIZES, "all"), default="all")
     options.add_argument("--walks", type=int, default=1, help="so many seeds, one after the other")
+    options.add_argument("--anew", type=int, default=3, help="a fresh browser opens the address every so many steps")
     given = options.parse_args()
     stumbled = 0
     for seed in range(given.seed, given.seed + given.walks):
         for language in LANGUAGES if given.language == "all" else (given.language,):
             for size in SIZES if given.size == "all" else (given.size,):
-                stumbled += not _walk(seed, given.steps, language, size)
+                stumbled += not _walk(seed, given.steps, language, size, given.anew)
     _say(f"walks that stumbled: {stumbled}")
     return min(stumbled, 1)
 
 
-def _walk(seed: int, steps: int, language: str, size: str) -> bool:
-    _say(f"== SEED={seed} STEPS={steps} LANGUAGE={language} SIZE={size}")
+def _walk(seed: int, steps: int, language: str, size: str, anew: int) -> bool:
+    _say(f"== SEED={seed} STEPS={steps} LANGUAGE={language} SIZE={size} ANEW={anew}")
     with (
         tempfile.TemporaryDirectory() as folder,
         running_app(Path(folder) / "log.txt") as server,
@@ -41,7 +42,7 @@ def _walk(seed: int, steps: int, language: str, size: str) -> bool:
     ):
         browser, another = (kept(playwright, Path(folder) / name) for name in ("browser", "another"))
         try:
-            Walk(browser, another, server, seed, language, size, say=_say).run(steps)
+            Walk(browser, another, server, seed, language, size, anew, say=_say).run(steps)
         except Stumbled as error:
             _say(f"STUMBLED: {error}")
             return False

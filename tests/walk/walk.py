@@ -69,13 +69,14 @@ class Walk:
     seed: int
     language: str = "en"
     size: str = "desk"
+    anew: int = 3  # a fresh browser opens the address every so many steps, which costs as much as eight of them
     say: Callable[[str], None] = lambda _line: None
     steps: list[str] = field(default_factory=list[str])
     watch: Watch = field(default_factory=Watch)
     logged: int = 0  # bytes of the server's log that were there before
     stopped: set[str] = field(default_factory=set[str])  # pages whose work was stopped half-way, which no address says
 
-    def run(self, count: int, *, anew_every: int = 3) -> None:
+    def run(self, count: int) -> None:
         """Walk so many steps; every few of them, and at the end, the address is opened in a fresh browser."""
         rng = random.Random(f"{self.seed} {self.language} {self.size}")
         self.logged = len(self.server.log.read_bytes())
@@ -87,7 +88,7 @@ class Walk:
             self._done(page, Step(f"open /{entry.address}"))
             for number in range(1, count + 1):
                 self._done(page, self._step(page, rng))
-                if number % anew_every == 0 or number == count:
+                if number % self.anew == 0 or number == count:
                     self._open_anew(page)
 
     @contextmanager
@@ -168,6 +169,7 @@ class Walk:
 
     def _stumble(self, page: Page, problems: list[str]) -> None:
         again = f"make walk SEED={self.seed} STEPS={len(self.steps) - 1} LANGUAGE={self.language} SIZE={self.size}"
+        again += f" ANEW={self.anew}"
         path = "\n".join(f"{number:4d}  {words}" for number, words in enumerate(self.steps))
         raise Stumbled("\n".join([*problems, f"at {page.url}", f"again: {again}", path]))
 
