@@ -157,17 +157,21 @@ function paintCell(context, state, row, column) {
 }
 
 function paintNumber(context, state, value, color, x, y, size) {
-  const exact = formatNumber(value, state.meta.number, state.meta.texts).replace(/\s*%$/, "")
   const points = size >= 34 ? 12 : 10
   context.font = `${points}px ${state.theme.font}`
   if (!Number.isFinite(value) || size < points + 6) return
-  const fits = (words) => context.measureText(words).width <= size - 5
-  const text = fits(exact) ? exact : formatShort(value, state.meta.number)
-  if (!fits(text)) return
+  const text = wordsOfCell(value, state.meta, (words) => context.measureText(words).width <= size - 5)
   context.textAlign = "center"
   context.textBaseline = "middle"
   context.fillStyle = css(inkOn(color))
   context.fillText(text, x + size / 2, y + size / 2 + 0.5)
+}
+
+// Beside 0.01 an <1 would read as more: what is under one percent has its digits only where the least has room for them too.
+export function wordsOfCell(value, { number, texts }, fits) {
+  const exact = formatNumber(value, number, texts).replace(/\s*%$/, "").replace("< ", "<")
+  const digits = number !== "percent" || Math.abs(value) >= 0.01 || fits("<0.01")
+  return [...(digits ? [exact] : []), formatShort(value, number)].find(fits) ?? ""
 }
 
 function paintNoWeights(context, state, row) {
