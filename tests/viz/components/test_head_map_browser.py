@@ -135,6 +135,29 @@ def test_on_a_phone_nothing_is_wider_than_the_screen(mount):
     assert calls(page, "cell") == [[20, 4]]
 
 
+ENDS = """() => {
+  window.ends = []
+  const fill = CanvasRenderingContext2D.prototype.fillText
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+    const width = this.measureText(text).width
+    if (text.includes("%")) window.ends.push(this.textAlign === "right" ? [x - width, x] : [x, x + width])
+    return fill.call(this, text, x, y)
+  }
+}"""
+
+
+def test_on_a_narrow_screen_the_numbers_at_the_ends_of_the_colours_stand_apart(mount):
+    almost = 0.99985
+    values = np.linspace(-almost, almost, 81, dtype=np.float32).reshape(9, 9)
+    changes = {"values": values, "scale": "diverging", "low": -almost, "high": almost}
+    page = mount(SOURCE, head_map(**changes), width=330, height=700)
+    page.evaluate(ENDS)
+    page.locator(".head-map").evaluate("root => root.atlas.again()")
+    page.wait_for_function("window.ends.length > 1")
+    low, high = page.evaluate("window.ends.slice(-2)")
+    assert low[1] + 4 <= high[0]
+
+
 def test_cells_are_square_and_the_figure_keeps_its_height(mount):
     for n in (3, 9, 40):
         page = mount(SOURCE, head_map(n=n))

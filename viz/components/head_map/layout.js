@@ -75,13 +75,14 @@ export function layOutFigure(state, width) {
     width, plot, narrow, most, notes,
     cellWidth: plot.width / spans[1], cellHeight: plot.height / spans[0],
     height: Math.ceil(Math.max(plot.y + plot.height + below, narrow ? 0 : plot.y + sideHeight(state))),
-    bar: barBox(plot, narrow, width),
+    bar: barBox(plot, narrow, width, measured.ticks),
   }
 }
 
-// The colour bar beside the plot; on a narrow screen under it, at the left, with the buttons at the right.
-function barBox(plot, narrow, width) {
-  if (narrow) return { x: 4, y: plot.y + plot.height + 16, width: Math.min(130, width * 0.27), height: 9 }
+// The colour bar beside the plot; on a narrow screen under it, at the left, with the buttons at the right, and as wide as
+// the numbers at its ends beside each other.
+function barBox(plot, narrow, width, ticks) {
+  if (narrow) return { x: 4, y: plot.y + plot.height + 16, width: Math.max(Math.min(130, width * 0.27), 2 * ticks + 8), height: 9 }
   return { x: plot.x + plot.width + 16, y: plot.y, width: 11, height: clamp(plot.height * 0.42, 60, 190) }
 }
 
