@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
-from ui.inputs import ECHO
+from ui.inputs import ECHO, telling
 
 
 def script() -> None:
@@ -163,6 +165,18 @@ def test_what_a_part_gave_is_heard_of_by_the_browser_s_own_message_not_of_a_run_
     monkeypatch.setattr(QueryParamsProxy, "to_dict", lambda _self: {"of": "another run"})
     widget(app, "shape").set_value("weights").run()
     assert app.session_state["held"]["shape"] == opened().session_state["held"]["shape"]
+
+
+@pytest.mark.parametrize("stands_in, heard", [(None, False), ("another part", False), ("the part", True)])
+def test_while_a_part_runs_alone_only_what_stands_in_it_was_chosen_in(monkeypatch, stands_in, heard):
+    """Its message takes along what widgets outside show, and are on their way from: Back, and a film asks."""
+    run = SimpleNamespace(fragment_ids_this_run=["the part"], query_string="")
+    monkeypatch.setattr("ui.inputs.get_script_run_ctx", lambda **_: run)
+    monkeypatch.setattr("ui.inputs._heard", lambda _run: True)
+    chosen: list[int] = []
+    ThreadState.initialize(fragment_id=stands_in)
+    telling("a widget", chosen.append, lambda: 7)()
+    assert chosen == [7] * heard
 
 
 @pytest.mark.parametrize("name", WIDGETS)
