@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 import torch
-from jaxtyping import Float, UInt8
+from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
 from analysis.joined import Joined
@@ -129,16 +129,20 @@ def heads_of_strip(capture: Capture, layer: int) -> tuple[tuple[int, int], ...]:
     return tuple(heads if len(heads) <= STRIP_ROWS else [place for place in heads if place[0] == layer])
 
 
-def attention_rows(
-    capture: Capture, layer: int, head: int, *, first: int, bin: int
-) -> list[Float[np.ndarray, "columns"]]:
-    """The head's row of every token from position ``first`` on, each ending at that token; NaN where masked.
-
-    A column holds the largest weight of its ``bin`` tokens.
-    """
+def attention_rows(capture: Capture, layer: int, head: int, *, first: int) -> list[Float[np.ndarray, "keys"]]:
+    """The head's row of every token from position ``first`` on, each ending at that token; NaN where masked."""
     queries = slice(first, len(capture.tokens))
     weights = _weights(capture.record(layer), slice(head, head + 1), queries)
-    return [_pooled(weights[0, i, : first + i + 1], bin) for i in range(weights.shape[1])]
+    return [weights[0, i, : first + i + 1] for i in range(weights.shape[1])]
+
+
+def largest(
+    row: Float[np.ndarray, "keys"], bin: int
+) -> tuple[Float[np.ndarray, "columns"], Int[np.ndarray, "columns"]]:
+    """The largest weight of each ``bin`` keys, NaN where all of them are masked, and the first key that has it."""
+    starts = np.arange(0, len(row), bin)
+    known = np.pad(np.nan_to_num(row, nan=-1.0), (0, len(starts) * bin - len(row)), constant_values=-1.0)
+    return _pooled(row, bin), starts + known.reshape(len(starts), bin).argmax(axis=1)
 
 
 def strips(

@@ -58,7 +58,7 @@ def _arrays(opened: PageContext, film: Film) -> dict[str, np.ndarray]:
         "entropies": np.array([one.entropy for one in take.choices[1:]], dtype=np.float64),
         "final_probabilities": np.array([one.final for one in take.choices[1:]], dtype=np.float64),
         "final_entropies": np.array([one.final_entropy for one in take.choices[1:]], dtype=np.float64),
-        "attention_row": attention_rows(opened.capture, opened.layer, opened.head, first=query, bin=1)[0],
+        "attention_row": attention_rows(opened.capture, opened.layer, opened.head, first=query)[0],
     }
 
 

@@ -38,7 +38,7 @@ def tables_of(opened: PageContext, film: Film) -> dict[str, pd.DataFrame]:
     columns[_("milliseconds")] = [np.nan if one.seconds is None else 1000 * one.seconds for one in take.choices[1:]]
     index = [f"{film.n_prompt + i} {token.text}" for i, token in enumerate(take.tokens)]
     query = position_in_view(film)
-    row = attention_rows(capture, opened.layer, opened.head, first=query, bin=1)[0]
+    row = attention_rows(capture, opened.layer, opened.head, first=query)[0]
     keys = [f"{i} {token.text}" for i, token in enumerate(capture.tokens[: query + 1])]
     title = f"L{opened.layer}H{opened.head} · {_('Query (looking)')} {query} {capture.tokens[query].text}"
     return {

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -18,6 +17,7 @@ from analysis.film import (
     cache_columns,
     cache_size,
     heads_of_strip,
+    largest,
     strips,
 )
 from analysis.head_names import group_size
@@ -159,12 +159,16 @@ def frames_of(
 ) -> list[picture.Frame]:
     """The frames of the open way from number ``base`` on, with the rows of the open head and of these heads."""
     capture, first = film.capture(lambda: None), film.n_prompt - 1 + base
-    rows = attention_rows(capture, opened.layer, opened.head, first=first, bin=bin)
+    rows = [largest(row, bin) for row in attention_rows(capture, opened.layer, opened.head, first=first)]
     strip = strips(capture, heads, first=first, bin=bin) if heads else [None] * len(rows)
-    return [_frame(capture, first + i, chosen, rows[i], strip[i]) for i, chosen in enumerate(film.take.choices[base:])]
+    keys = [found if bin > 1 else None for _row, found in rows]
+    return [
+        _frame(capture, first + i, chosen, row=rows[i][0], keys=keys[i], strip=strip[i])
+        for i, chosen in enumerate(film.take.choices[base:])
+    ]
 
 
-def _frame(capture: Capture, position: int, chosen: Choice, row: np.ndarray, strip: np.ndarray | None) -> picture.Frame:
+def _frame(capture: Capture, position: int, chosen: Choice, **drawn: Any) -> picture.Frame:
     token = capture.tokens[position]
     return picture.Frame(
         token=chosen.token,
@@ -188,8 +192,7 @@ def _frame(capture: Capture, position: int, chosen: Choice, row: np.ndarray, str
         finals=[one.final for one in chosen.candidates],
         kept=[one.kept for one in chosen.candidates],
         final_rest=chosen.final_rest,
-        row=row,
-        strip=strip,
+        **drawn,
     )
 
 

@@ -20,6 +20,7 @@ from analysis.film import (
     cache_size,
     choice,
     heads_of_strip,
+    largest,
     strips,
 )
 from model_runner import CaptureRequest, GenerateRequest, Sampling, Step, load_runner
@@ -124,7 +125,7 @@ def test_a_step_of_the_model_agrees_with_its_own_probability_and_rank():
 def test_rows_of_the_last_capture_are_what_each_token_saw_when_it_was_the_newest():
     last, layer, head = steps()[-1].capture, 3, 7
     first = steps()[0].position
-    rows = attention_rows(last, layer, head, first=first, bin=1)
+    rows = attention_rows(last, layer, head, first=first)
     for step, row in zip(steps(), rows, strict=True):
         own = step.capture.weights(layer, head)[-1]
         # two float32 forwards of other shapes: 1e-7 of scores around 10 is 1e-6 of a score, and of its weight
@@ -133,7 +134,7 @@ def test_rows_of_the_last_capture_are_what_each_token_saw_when_it_was_the_newest
 
 
 def test_rows_are_those_of_one_whole_forward():
-    for row, expected in zip(attention_rows(steps()[-1].capture, 2, 1, first=0, bin=1), whole().weights(2, 1)):
+    for row, expected in zip(attention_rows(steps()[-1].capture, 2, 1, first=0), whole().weights(2, 1)):
         np.testing.assert_allclose(row, expected[: len(row)].numpy(), atol=1e-5)
 
 
@@ -142,19 +143,26 @@ def test_a_masked_key_is_not_a_number():
     for i in range(4):
         weights[0, 0, i, max(0, i - 1) : i + 1] = 1 / min(i + 1, 2)
     window = MaskRule(lambda b, h, q, k: (k <= q) & (k > q - 2))
-    row = attention_rows(made_capture(weights, mask=window), 0, 0, first=3, bin=1)[0]
+    row = attention_rows(made_capture(weights, mask=window), 0, 0, first=3)[0]
     np.testing.assert_array_equal(np.isnan(row), [True, True, False, False])
     np.testing.assert_allclose(row[2:], [0.5, 0.5])
 
 
 def test_a_column_of_several_tokens_holds_the_largest_weight():
     capture = steps()[-1].capture
-    for bin in (2, 3, 5):
-        for row, pooled in zip(
-            attention_rows(capture, 1, 1, first=4, bin=1), attention_rows(capture, 1, 1, first=4, bin=bin), strict=True
-        ):
+    for bin in (1, 2, 3, 5):
+        for row in attention_rows(capture, 1, 1, first=4):
+            weights, keys = largest(row, bin)
             expected = [max(row[i : i + bin]) for i in range(0, len(row), bin)]
-            np.testing.assert_array_equal(pooled, np.array(expected, dtype=np.float32))
+            np.testing.assert_array_equal(weights, np.array(expected, dtype=np.float32))
+            np.testing.assert_array_equal(row[keys], weights)
+            np.testing.assert_array_equal(keys // bin, range(len(weights)))
+
+
+def test_a_column_names_no_masked_key_where_it_has_another():
+    weights, keys = largest(np.array([np.nan, 0.0, np.nan, np.nan, 0.4, np.nan, 0.6], dtype=np.float32), 2)
+    np.testing.assert_array_equal(weights, np.array([0.0, np.nan, 0.4, 0.6], dtype=np.float32))
+    assert keys[[0, 2, 3]].tolist() == [1, 4, 6]
 
 
 def test_the_strip_holds_every_heads_row_to_within_half_a_level():

@@ -107,6 +107,12 @@ def test_a_strip_of_other_heads_is_refused():
         film(frames=[wrong])
 
 
+@pytest.mark.parametrize("bin, keys", [(1, np.arange(3)), (2, None), (2, np.arange(2))])
+def test_columns_of_several_tokens_and_no_others_name_the_one_of_each(bin, keys):
+    with pytest.raises(ValueError, match="a key for each"):
+        film(1, frames=[frame(0, keys=keys)], view=View((0, 1), [(0, 0), (0, 1)], 2, bin))
+
+
 def test_keys_without_their_values_are_refused():
     cache = Cache(np.zeros((2, D)), np.zeros((3, D)), 0, 1, 8192.0, None)
     with pytest.raises(ValueError, match="2 keys but 3 values"):

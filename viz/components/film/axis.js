@@ -148,18 +148,16 @@ function drawPicture(context, canvas, [x, y, width, height], shown = canvas.widt
   context.drawImage(canvas, 0, 0, shown, canvas.height, x, y, width, height)
 }
 
-function drawColumnLabels(context, layout, { reel, meta }, { row, position }, now, theme) {
-  const { parts: { bars }, left, cell, bin, slanted } = layout
-  const nameOf = (column) => isolate(labelAt(reel, column * bin))
-  const color = (column) => css(column === now ? theme.query : theme.text)
+function drawColumnLabels(context, layout, { reel, meta }, { row, keys, position }, now, theme) {
+  const { parts: { bars }, left, cell, slanted } = layout
   if (slanted) {
     context.textAlign = "left"
     for (let column = 0; column <= now; column++) {
       context.save()
       context.translate(left + (column + 0.5) * cell + 3, bars.y - 4)
       context.rotate(-SLOPE)
-      context.fillStyle = color(column)
-      context.fillText(fitText(context, nameOf(column), 72), 0, 0)
+      context.fillStyle = css(column === now ? theme.query : theme.text)
+      context.fillText(fitText(context, isolate(labelAt(reel, column)), 72), 0, 0)
       context.restore()
     }
     return
@@ -172,13 +170,14 @@ function drawColumnLabels(context, layout, { reel, meta }, { row, position }, no
     context.moveTo(x, bars.y - 13)
     context.lineTo(left + (column + 0.5) * cell, bars.y + 3)
     context.stroke()
-    const name = fitText(context, isolate(labelAt(reel, column === now ? position : column * bin)), 44)
+    const at = keys ? keys[column] : column
+    const name = fitText(context, isolate(labelAt(reel, at)), 44)
     const share = Number.isNaN(row[column]) ? "" : ` ${fill(meta.texts.percent, { number: formatShort(row[column], "percent") })}`
     const words = name + share
     context.save()
     context.translate(Math.min(x + 3, layout.width - 8), bars.y - 14)
     context.rotate(-Math.max(SLOPE, Math.acos(Math.min(1, (layout.width - x) / context.measureText(words).width))))
-    context.fillStyle = color(column)
+    context.fillStyle = css(at === position ? theme.query : theme.text)
     context.fillText(words, 0, 0)
     context.restore()
   }

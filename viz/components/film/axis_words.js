@@ -3,7 +3,7 @@
 import { element } from "../shared/dom.js"
 import { fill, formatNumber, isolate, wholeNumber } from "../shared/words.js"
 import { MASKED, place } from "./axis_layout.js"
-import { bytesText, labelAt } from "./frames.js"
+import { bytesText, keyAt, tokensAt } from "./frames.js"
 
 export function drawWords(axis, { reel, meta }, frame) {
   const { texts, view } = meta
@@ -19,8 +19,7 @@ export function drawWords(axis, { reel, meta }, frame) {
   axis.heading.replaceChildren(...parts)
   const most = frame.row.reduce((best, value, i) => (value > (frame.row[best] || 0) ? i : best), 0)
   const share = (value) => formatNumber(value, "percent", texts)
-  const key = isolate(labelAt(reel, most * view.bin))
-  const summary = fill(texts.summary, { head, query, weight: share(frame.row[most] || 0), key })
+  const summary = fill(texts.summary, { head, query, weight: share(frame.row[most] || 0), key: keyAt(reel, frame, most) })
   const hovered = axis.hover && hoverWords(axis, reel, meta, frame)
   axis.caption.textContent = hovered || summary
   if (axis.canvas.getAttribute("aria-label") !== summary) axis.canvas.setAttribute("aria-label", summary)
@@ -47,18 +46,18 @@ function hoverWords(axis, reel, { view, texts }, frame) {
   const found = place(axis, axis.hover.x, axis.hover.y)
   if (!found || found.column >= frame.row.length) return ""
   const { part, column, row } = found
-  const key = isolate(labelAt(reel, Math.min(column * view.bin, frame.position)))
+  const tokens = tokensAt(reel, view.bin, column, frame.position)
   const query = isolate(frame.label)
   if (part === "k" || part === "v") {
     const values = reel[part][column]
     if (!values) return ""
     const [low, high] = [Math.min(...values), Math.max(...values)].map((value) => formatNumber(value, "plain", texts))
-    return fill(texts.vector, { name: part.toUpperCase(), label: key, count: values.length, low, high })
+    return fill(texts.vector, { name: part.toUpperCase(), label: tokens, count: values.length, low, high })
   }
-  let weight = frame.row[column]
-  let head = view.head
+  let [weight, head, key] = [frame.row[column], view.head, keyAt(reel, frame, column)]
   if (part === "strip") {
     head = view.heads[row] ?? head
+    key = tokens
     const value = frame.strip[row * frame.row.length + column]
     weight = value === MASKED ? NaN : value / 254
   }

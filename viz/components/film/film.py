@@ -108,7 +108,8 @@ class Frame:
     by falling probability of the model, the chosen one among them; ``finals`` are what they were drawn with.
     ``probability``, ``rank`` and ``entropy`` are the model's own, ``final`` and all named after it belong to what the
     settings make of it, which is another distribution where ``changed``. ``row`` is the open head's attention row, a
-    value per column, NaN where masked; ``strip`` that of every head shown, 0..254 as 0..1, and 255 where masked.
+    value per column, NaN where masked; ``keys`` the positions of the tokens that have these, where a column has
+    several; ``strip`` the row of every head shown, 0..254 as 0..1, and 255 where masked.
     """
 
     token: int | None
@@ -134,6 +135,7 @@ class Frame:
     kept: Sequence[bool]
     row: NDArray[np.floating]
     strip: NDArray[np.uint8] | None
+    keys: NDArray[np.integer] | None = None
 
 
 @dataclass(frozen=True)
@@ -229,6 +231,9 @@ def _check(frames: Sequence[Frame], cache: Cache, view: View) -> None:
     n_heads = len(view.heads)
     if any(frame.strip is not None and frame.strip.shape != (n_heads, frame.row.size) for frame in frames):
         raise ValueError(f"a strip does not have {n_heads} heads and as many columns as its row")
+    keys = [frame.keys.size for frame in frames if frame.keys is not None]
+    if keys != [frame.row.size for frame in frames] * (view.bin > 1):
+        raise ValueError("where a column has several tokens a row has a key for each")
     if cache.k.shape[0] != cache.v.shape[0]:
         raise ValueError(f"{cache.k.shape[0]} keys but {cache.v.shape[0]} values")
 
@@ -238,6 +243,9 @@ def _arrays(frames: Sequence[Frame]) -> dict[str, NDArray[Any]]:
     strips = [frame.strip.ravel() for frame in frames if frame.strip is not None]
     return {
         "rows": np.concatenate([np.zeros(0, np.float32), *(frame.row.astype(np.float32) for frame in frames)]),
+        "keys": np.concatenate(
+            [np.zeros(0, np.int32), *(one.keys.astype(np.int32) for one in frames if one.keys is not None)]
+        ),
         "strips": np.concatenate([np.zeros(0, np.uint8), *strips]),
     }
 

@@ -1,6 +1,6 @@
 // The film's frames as they came, in chunks. Each frame keeps its numbers, its attention row and the row of every head.
 
-import { fill, wholeNumber } from "../shared/words.js"
+import { fill, isolate, wholeNumber } from "../shared/words.js"
 
 export const emptyReel = () => ({ film: null, view: "", frames: [], prompt: null, k: [], v: [], labels: {}, version: 0 })
 
@@ -22,6 +22,7 @@ export function merge(reel, meta, arrays) {
     reel.frames.push({
       ...frame,
       row: arrays.rows.subarray(row, row + width),
+      keys: arrays.keys.length ? arrays.keys.subarray(row, row + width) : null,
       strip: nHeads ? arrays.strips.subarray(strip, strip + nHeads * width) : null,
     })
     row += width
@@ -41,6 +42,19 @@ export const lastFrame = (reel) => reel.frames.length - 1
 export function labelAt(reel, position) {
   const n = reel.prompt.labels.length
   return position < n ? reel.prompt.labels[position] : (reel.frames[position - n + 1]?.label ?? "")
+}
+
+// The token whose weight a column of a frame's row is; where that may be any of several, with its position.
+export function keyAt(reel, { keys }, column) {
+  const label = isolate(labelAt(reel, keys ? keys[column] : column))
+  return keys ? `${label} (${keys[column]})` : label
+}
+
+// The tokens of a column.
+export function tokensAt(reel, bin, column, last) {
+  const ends = [column * bin, Math.min(column * bin + bin - 1, last)]
+  const names = ends.map((at) => isolate(labelAt(reel, at)) + (bin > 1 ? ` (${at})` : ""))
+  return ends[0] === ends[1] ? names[0] : names.join(" … ")
 }
 
 // "34 ms", "1.2 s"

@@ -53,6 +53,8 @@ export interface Frame {
 
 export interface Arrays {
   rows: Floats
+  /** Where a column has several tokens, the position of the one that has each of these weights. */
+  keys: Int32Array
   strips: Bytes
   k: Floats
   v: Floats

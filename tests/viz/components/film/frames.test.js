@@ -3,14 +3,14 @@
 import assert from "node:assert/strict"
 import { test } from "node:test"
 
-import { bytesText, duration, emptyReel, labelAt, lastFrame, merge } from "../../../../viz/components/film/frames.js"
+import { bytesText, duration, emptyReel, keyAt, labelAt, lastFrame, merge, tokensAt } from "../../../../viz/components/film/frames.js"
 
 function chunk(start, labels, { film = "a", view = { heads: [] }, first = start } = {}) {
   const shape = (values, rows) => Object.assign(Float32Array.from(values), { shape: [rows, 1] })
   const columns = labels.map((_, i) => first + i)
   return [
     { film, start, view, prompt: start ? null : { labels: ["p", "q"], units: [["p", 0, false], ["q", 1, false]] }, labels: {}, frames: labels.map((label) => ({ label })), widths: labels.map((_, i) => start + i + 2), cache: { first } },
-    { rows: new Float32Array(labels.reduce((sum, _, i) => sum + start + i + 2, 0)), strips: new Uint8Array(0), k: shape(columns, labels.length), v: shape(columns, labels.length) },
+    { keys: new Int32Array(0), rows: new Float32Array(labels.reduce((sum, _, i) => sum + start + i + 2, 0)), strips: new Uint8Array(0), k: shape(columns, labels.length), v: shape(columns, labels.length) },
   ]
 }
 
@@ -51,6 +51,16 @@ test("a position's label is the prompt's or that of the frame that brought it", 
   const reel = emptyReel()
   merge(reel, ...chunk(0, ["q", "r", "s"]))
   assert.deepEqual([0, 1, 2, 3, 4].map((position) => labelAt(reel, position)), ["p", "q", "r", "s", ""])
+})
+
+test("of several tokens in a column the one that has its weight is named, with its position; else all of them", () => {
+  const reel = emptyReel()
+  merge(reel, ...chunk(0, ["q", "r", "s"]))
+  const plain = (words) => words.replace(/[\u2068\u2069]/g, "")
+  assert.equal(plain(keyAt(reel, { keys: Int32Array.of(1, 2) }, 1)), "r (2)")
+  assert.equal(plain(keyAt(reel, { keys: null }, 1)), "q")
+  assert.deepEqual([0, 1].map((column) => plain(tokensAt(reel, 2, column, 2))), ["p (0) … q (1)", "r (2)"])
+  assert.equal(plain(tokensAt(reel, 1, 2, 2)), "r")
 })
 
 test("times and bytes have units that fit them", () => {
