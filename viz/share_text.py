@@ -5,10 +5,13 @@ The cases of both are in tests/viz/shares.json.
 
 from __future__ import annotations
 
+import sys
+
 MINUS = "\u2212"
 # From here on a share is all: what is left is less than the smallest share that is written. Of a weight, which is
 # exp(score - lse), float32 does not know much more: of scores of 128 some 1e-5, by which two captures of a text differ.
 WHOLE = 1 - 1e-4
+LEAST = sys.float_info.min  # what is drawn for a share that is possible and less than a number of 64 bits holds
 
 
 def share_digits(share: float) -> str:

@@ -37,6 +37,7 @@ from ui.page import PageContext, check_again, guarded, translated
 from ui.state import keep
 from viz.components.film import film as picture
 from viz.components.token_tree import token_tree as tree_picture
+from viz.share_text import LEAST
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -170,6 +171,8 @@ def frames_of(
 
 def _frame(capture: Capture, position: int, chosen: Choice, **drawn: Any) -> picture.Frame:
     token = capture.tokens[position]
+    finals = {one.id: max(one.final, LEAST) if one.kept else 0.0 for one in chosen.candidates}
+    others = chosen.n_kept > sum(one.kept for one in chosen.candidates)
     return picture.Frame(
         token=chosen.token,
         label=token.text,
@@ -178,7 +181,7 @@ def _frame(capture: Capture, position: int, chosen: Choice, **drawn: Any) -> pic
         how=chosen.how,
         probability=chosen.probability,
         rank=chosen.rank,
-        final=chosen.final,
+        final=None if chosen.token is None else finals[chosen.token],
         final_rank=chosen.final_rank,
         changed=chosen.changed,
         entropy=chosen.entropy,
@@ -189,9 +192,9 @@ def _frame(capture: Capture, position: int, chosen: Choice, **drawn: Any) -> pic
         kept_mass=chosen.kept_mass,
         tokens=[one.id for one in chosen.candidates],
         probabilities=[one.probability for one in chosen.candidates],
-        finals=[one.final for one in chosen.candidates],
+        finals=list(finals.values()),
         kept=[one.kept for one in chosen.candidates],
-        final_rest=chosen.final_rest,
+        final_rest=max(chosen.final_rest, LEAST) if others else 0.0,
         **drawn,
     )
 

@@ -15,6 +15,7 @@ from ui.view import View
 from viz.components.sampling_bench import sampling_bench as picture
 from viz.components.sampling_bench.bars_svg import Panel, bars_svg
 from viz.export import standalone_html
+from viz.share_text import LEAST
 
 SHOWN = 15  # tokens in the picture
 
@@ -103,7 +104,7 @@ def svg(bench: Bench, title: str, words: str) -> str:
     panels: list[Panel] = []
     for name, sampling in bench.settings.items():
         last = bench.stages(sampling)[-1]
-        final = last.probabilities[order].tolist()
+        final = last.probabilities[order].clamp(min=LEAST).where(last.keep[order], 0.0).tolist()
         beyond = last.kept > sum(p > 0 for p in final)
         counts = Counter(drawn_tokens(bench, sampling)) if bench.draws else Counter[int]()
         drawn = [counts[token] for token in order]
@@ -111,7 +112,7 @@ def svg(bench: Bench, title: str, words: str) -> str:
             Panel(
                 name=f"{name} · {sampling}" if bench.compare else f"{sampling}",
                 final=final,
-                rest=max(0.0, 1 - sum(final)) if beyond else 0.0,
+                rest=max(LEAST, 1 - sum(final)) if beyond else 0.0,
                 drawn=drawn if bench.draws else (),
                 rest_drawn=bench.draws - sum(drawn),
             )

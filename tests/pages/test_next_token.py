@@ -285,6 +285,8 @@ def test_the_picture_as_a_file_draws_the_likeliest_tokens(in_english):
     svg = svg_of(given, "title", "caption")
     assert svg.count("<circle") == 2
     assert all(words in svg for words in ("title", "caption", given.labels[given.likeliest(1)[0]]))
+    assert svg.count('class="removed"') > 2
+    assert svg_of(bench(a=Sampling(temperature=0.01)), "title", "caption").count('class="removed"') == 0
 
 
 @pytest.mark.parametrize(

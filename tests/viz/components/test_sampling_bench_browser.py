@@ -154,6 +154,20 @@ def test_a_token_the_model_itself_removed_is_removed_from_the_start(mount):
     assert page.locator(".bar-row.removed .label").all_text_contents() == ["·a"]
 
 
+def test_a_token_that_is_as_good_as_impossible_is_not_said_to_be_removed(mount):
+    """At a low temperature, where its probability is less than a number of 64 bits holds."""
+    page = mount(SOURCE, bench(np.array([0, 20, 1, 2], dtype=np.float32), a={"temperature": 0.01}, find=0), style=WIDE)
+    assert state(page, "state.results.a.final[0]") == 0
+    assert page.locator(".bar-row.removed, .bar-row:not([hidden]) .gone").count() == 0
+    assert page.locator(".bar-row:not([hidden]) .track.a .amount").all_text_contents() == [
+        "100.0 %",
+        *["< 10⁻³⁰⁰ %"] * 3,
+    ]
+    assert "< 10⁻³⁰⁰ %" in row(page, "temperature").locator(".token-effect").text_content()
+    type_value(page, "top_k", "2")
+    assert page.locator(".bar-row.removed").count() == 2
+
+
 # -- dragging ---------------------------------------------------------------------------------------------------------
 
 

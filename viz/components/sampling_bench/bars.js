@@ -3,7 +3,7 @@
 import { closest, element } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
-import { benches, bits, chance } from "./settings.js"
+import { benches, bits, chance, LEAST, LEAST_REST } from "./settings.js"
 /** @import { State } from "./payload" */
 
 const SETTLED = [0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1] // what a bar of full length can stand for
@@ -116,33 +116,34 @@ function paintBar(state, row, i, scale) {
   row.node.classList.toggle("marked", token === state.find)
   row.node.classList.toggle("actual", token === state.meta.actual)
   row.node.setAttribute("aria-selected", String(token === state.find))
-  const removed = benches(state).every((bench) => !(state.results[bench].final[token] > 0))
+  const removed = benches(state).every((bench) => !state.results[bench].keeps[token])
   row.node.classList.toggle("removed", removed)
   const said = benches(state).map((bench) => chanceOrRemoved(state, bench, token)).join(" / ")
   row.node.setAttribute("aria-description", fill(state.meta.texts.summary_token, { label, percent: said }))
   for (const bench of benches(state)) {
     const count = state.results[bench].counts?.[token] ?? 0
-    paintTrack(state, row.tracks[bench], bench, { own: state.own[token], final: state.results[bench].final[token], count }, scale)
+    const { final, keeps } = state.results[bench]
+    paintTrack(state, row.tracks[bench], { own: state.own[token], final: final[token], below: keeps[token] ? LEAST : null, count }, scale)
   }
 }
 
 /** @param {State} state */
 export function chanceOrRemoved(state, bench, token) {
-  const p = state.results[bench].final[token]
-  return p > 0 ? chance(p, state.meta.texts) : state.meta.texts.legend_removed
+  const { final, keeps } = state.results[bench]
+  return keeps[token] ? chance(final[token], state.meta.texts, LEAST) : state.meta.texts.legend_removed
 }
 
 /** @param {State} state */
-function paintTrack(state, track, bench, { own, final, count }, scale) {
+function paintTrack(state, track, { own, final, below, count }, scale) {
   const { texts } = state.meta
   const width = (p) => `${clamp((100 * p) / scale, 0, 100).toFixed(3)}%`
-  track.node.classList.toggle("gone", final === 0)
+  track.node.classList.toggle("gone", below === null)
   track.own.style.width = width(own)
   track.final.style.width = width(final)
-  track.amount.textContent = chance(final, texts)
+  track.amount.textContent = chance(final, texts, below)
   track.drawn.hidden = count === 0
   track.drawn.style.left = width(state.draws ? count / state.draws : 0)
-  track.times.textContent = state.draws && final > 0 ? fill(texts.times, { count: wholeNumber(count) }) : ""
+  track.times.textContent = state.draws && below !== null ? fill(texts.times, { count: wholeNumber(count) }) : ""
 }
 
 /** @param {State} state */
@@ -155,8 +156,9 @@ function paintRest(state, scale) {
     const result = state.results[bench]
     const seen = result.counts ? state.shown.reduce((sum, token) => sum + result.counts[token], 0) : state.draws
     // what is subtracted from 1 leaves rounding: no probability is smaller than that of a token that is there
-    const final = result.kept > state.shown.filter((token) => result.final[token] > 0).length ? beyond(result.final) : 0
-    paintTrack(state, state.restRow.tracks[bench], bench, { own: beyond(state.own), final, count: state.draws - seen }, scale)
+    const stays = result.kept > state.shown.filter((token) => result.keeps[token]).length
+    const final = stays ? beyond(result.final) : 0
+    paintTrack(state, state.restRow.tracks[bench], { own: beyond(state.own), final, below: stays ? LEAST_REST : null, count: state.draws - seen }, scale)
   }
 }
 
@@ -175,9 +177,9 @@ function paintAxis(state, bench, scale) {
 function paintCut(state, bench) {
   const cut = state.cuts[bench]
   const result = state.results[bench]
-  const final = result?.final
-  const stay = final ? state.shown.filter((token) => final[token] > 0).length : 0
-  const inOrder = final && state.shown.slice(0, stay).every((token, i) => final[token] > 0 && state.rank[token] === i)
+  const keeps = result?.keeps
+  const stay = keeps ? state.shown.filter((token) => keeps[token]).length : 0
+  const inOrder = keeps && state.shown.slice(0, stay).every((token, i) => keeps[token] && state.rank[token] === i)
   const drawn = benches(state).includes(bench) && inOrder && result.kept === stay && stay < state.shown.length
   cut.hidden = !drawn
   if (!drawn) return

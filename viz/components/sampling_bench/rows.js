@@ -3,7 +3,7 @@
 import { element, focusedBeside } from "../shared/dom.js"
 import { clamp } from "../shared/numbers.js"
 import { fill, isolate, wholeNumber } from "../shared/words.js"
-import { bits, chance, stepOf } from "./settings.js"
+import { bits, chance, LEAST, stepOf } from "./settings.js"
 /** @import { State } from "./payload" */
 
 export function buildRows(state) {
@@ -172,8 +172,8 @@ function paintEffect(state, row, stage, on, value) {
   row.bar.parentElement.title = fill(texts.gauge, { bits: bits(stage.entropy), most: bits(most) })
   if (state.find === null) return
   const label = isolate(state.meta.labels[state.find])
-  const shown = { label, percent: chance(stage.p, texts), rank: wholeNumber(stage.rank) }
-  row.token.textContent = fill(stage.p > 0 ? texts.token_at : texts.token_removed, shown)
+  const shown = { label, percent: chance(stage.p, texts, stage.rank > 0 ? LEAST : null), rank: wholeNumber(stage.rank) }
+  row.token.textContent = fill(stage.rank > 0 ? texts.token_at : texts.token_removed, shown)
 }
 
 /** @param {State} state */

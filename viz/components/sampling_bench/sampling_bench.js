@@ -95,7 +95,7 @@ function compute(state, bench) {
   const stages = computeStages(state.logits, settings, state.previous, state.meta.transforms, state.memory[bench]) ?? []
   const { run, kept, probabilities: final } = stages[stages.length - 1]
   const told = stages.map((stage) => ({ kept: stage.kept, keptMass: stage.keptMass, entropy: stage.entropy, ...placeIn(stage.run, state.find) }))
-  const result = /** @type {any} */ ({ stages: told, final, kept, run, drawn: [], likeliest: run.ids.slice(run.low, Math.min(run.high, run.low + 5)), counts: null, latest: [] })
+  const result = /** @type {any} */ ({ stages: told, final, kept, keeps: keptTokens(run, kept, state), run, drawn: [], likeliest: run.ids.slice(run.low, Math.min(run.high, run.low + 5)), counts: null, latest: [] })
   if (state.draws) {
     const tokens = drawTokens(final, numbersOf(state, state.settings.a.seed).subarray(0, state.draws))
     result.counts = new Int32Array(final.length)
@@ -104,6 +104,14 @@ function compute(state, bench) {
     result.latest = Array.from(tokens.slice(-LATEST))
   }
   return result
+}
+
+// Whether a token can still be drawn, by id; its probability may be too small for a number.
+function keptTokens({ ids, low, high }, kept, { logits }) {
+  const keeps = new Uint8Array(logits.length)
+  if (kept === logits.length) return keeps.fill(1)
+  for (let rank = low; rank < high; rank++) keeps[ids[rank]] = 1
+  return keeps
 }
 
 // The marked token's probability at a stage and its rank there, 0 and 0 where it was removed.

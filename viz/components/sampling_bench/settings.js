@@ -50,9 +50,12 @@ export const benches = (state) => (state.compare ? ["a", "b"] : ["a"])
 
 // ---- numbers on the bench ----
 
-// A probability in percent: one decimal where it is large, two digits where it is small, never 0 for what is possible.
-export function chance(p, texts) {
+// A probability in percent: one decimal where it is large, two digits where it is small, never 0 for what is possible:
+// that is at least said to be `below` this power of ten, from which on the number is not known.
+/** @type {(p: number, texts: Record<string, string>, below?: number | null) => string} */
+export function chance(p, texts, below = null) {
   const percent = 100 * p
+  if (below !== null && percent < 10 ** below) return fill(texts.percent, { number: `< 10${raised(below)}` })
   if (p === 0) return fill(texts.percent, { number: "0" })
   if (p >= 0.9995 && p < WHOLE) return fill(texts.percent, { number: "> 99.9" })
   if (percent >= 0.995) return fill(texts.percent, { number: percent.toFixed(1) })
@@ -60,6 +63,9 @@ export function chance(p, texts) {
   const [digit, power] = percent.toExponential(0).split("e")
   return fill(texts.percent, { number: `${digit}×10${raised(Number(power))}` })
 }
+
+export const LEAST = -300 // of a token: near the smallest number of 64 bits
+export const LEAST_REST = -12 // of what 1 leaves
 
 export const raised = (power) => String(power).replace(/./g, (sign) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign] ?? "⁻")
 

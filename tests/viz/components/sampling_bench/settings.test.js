@@ -12,6 +12,10 @@ test("a probability is written short, and what is possible never as nothing", ()
   for (const [p, words] of written) assert.equal(chance(p, texts), words)
 })
 
+test("what is possible and less than a number holds is said to be less than what it can be told from", () => {
+  assert.deepEqual([[0, -300], [1e-16, -12], [0.5, -300], [0, null]].map(([p, below]) => chance(p, texts, below)), ["< 10⁻³⁰⁰ %", "< 10⁻¹² %", "50.0 %", "0 %"])
+})
+
 test("what is all reads as all from where it does on other pages, and what is less does not", () => {
   assert.deepEqual([0.9994, 0.9998, 0.99991, 1].map((p) => chance(p, texts)), ["99.9 %", "> 99.9 %", "100.0 %", "100.0 %"])
 })
