@@ -25,6 +25,9 @@ class HeadLines:
     key_labels: tuple[str, ...]
     start: int
     key_start: int
+    centre: int  # the token around which they are
+    elsewhere: float  # what the first head's row of it has at tokens that are not listed
+    elsewhere_most: int  # the one of those that has the most
 
     def holds(self, token: int | None) -> bool:
         """Whether the token at this position is drawn as one that looks."""
@@ -58,4 +61,9 @@ def head_lines(
     if hide_first and keys.start == 0:
         weights[:, :, 0] = np.nan
     labels, key_labels = (tuple(token.text for token in capture.tokens[part]) for part in (span, keys))
-    return HeadLines(weights.astype(np.float32), labels, key_labels, start, keys.start)
+    row = read(capture, *heads[0], queries=slice(centre, centre + 1), keys=slice(0, first or n_tokens))[0]
+    row = np.nan_to_num(row.double().cpu().numpy())
+    row[keys] = 0.0
+    return HeadLines(
+        weights.astype(np.float32), labels, key_labels, start, keys.start, centre, float(row.sum()), int(row.argmax())
+    )

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from analysis.head_grid import HeadGrid
-from analysis.head_lines import head_lines
+from analysis.head_lines import HeadLines, head_lines
 from analysis.joined import first_query
 from analysis.mask_effect import looks_ahead
 from analysis.number_text import figure_number
@@ -139,5 +139,21 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
 
     on = {"query": lambda q: session.move(query=q, key=None), "cell": pin}
     mount(token_lines.SOURCE, payload, key="token_lines", on=on)
-    if words := sink_note(opened):
-        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    if words := joined(_listed(opened.capture, view), escape(sink_note(opened))):
+        st.html(f"<p class='atlas-caption'>{words}</p>")
+
+
+def _listed(capture: Capture, view: HeadLines) -> str:
+    """Of a long text that not all tokens are listed, and what of the chosen one's look goes to the others; HTML."""
+    listed = {*range(view.start, view.start + len(view.labels))}
+    listed |= {*range(view.key_start, view.key_start + len(view.key_labels))}
+    if len(listed) == len(capture.tokens):
+        return ""
+    words = escape(_("Listed are {count} neighbouring tokens.").format(count=len(view.labels)))
+    if view.elsewhere < token_lines.THRESHOLD:
+        return words
+    query, key = (f"<bdi>{escape(capture.tokens[at].text)}</bdi> ({at})" for at in (view.centre, view.elsewhere_most))
+    share = escape(number(view.elsewhere, "share"))
+    return joined(
+        words, _("{query} looks {share} at others, most of all at {key}.").format(query=query, share=share, key=key)
+    )

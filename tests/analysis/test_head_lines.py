@@ -47,3 +47,21 @@ def test_without_the_first_token_they_are_the_map_of_the_same_reading(n_tokens, 
 def test_it_knows_which_tokens_it_holds():
     view = head_lines(made_capture(causal_noise(200)), [(0, 0)], 100)
     assert [view.holds(token) for token in (None, 51, 52, 115, 116)] == [False, False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    "n_tokens, query, hide_first", [(10, 3, False), (200, None, False), (200, 100, False), (200, 150, True)]
+)
+def test_it_says_what_goes_to_tokens_that_it_does_not_hold(n_tokens, query, hide_first):
+    capture = made_capture(causal_noise(n_tokens, heads=2))
+    view = head_lines(capture, [(0, 1), (0, 0)], query, hide_first=hide_first)
+    centre = n_tokens - 1 if query is None else query
+    row = as_float64(capture.weights(0, 1))[centre]
+    row = np.nan_to_num(row)
+    if hide_first:
+        row[0] = 0
+        row /= row.sum()
+    row[view.start : view.start + len(view.labels)] = 0
+    assert view.centre == centre
+    assert view.elsewhere == pytest.approx(row.sum(), abs=1e-6)
+    assert view.elsewhere == 0 or view.elsewhere_most == row.argmax()

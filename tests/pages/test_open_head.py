@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from tests.pages.expected import capture
 from tests.pages.visiting import CAPITAL
-from tests.ui.driving import open_app, payload, send, type_text
+from tests.ui.driving import html, open_app, payload, send, type_text
 
 PICKED = {"layer": "6", "head": "4"}  # on the default text
 
@@ -48,6 +51,17 @@ def test_a_head_that_was_picked_is_picked_anew_for_another_text_and_one_that_was
 def test_the_head_that_pages_pick_is_the_same_whether_they_show_the_edited_model_or_not(page, edits):
     app = open_app(page=f"pages/{page}/page.py", edits=edits, everywhere="1")
     assert place(app) == PICKED
+
+
+def test_of_a_long_text_the_lines_say_what_goes_to_tokens_that_are_not_listed():
+    text = "the cat sat on the mat and " * 20
+    row = capture(text).weights(4, 5)[-1]
+    others = row[:-64]
+    said = re.sub("<[^>]*>", "", html(open_app(layer="4", head="5", text=text)))
+    name = capture(text).tokens[int(others.argmax())].text
+    assert "Listed are 64 neighbouring tokens." in said
+    assert f"looks {100 * others.sum():.0f} % at others, most of all at {name} ({int(others.argmax())})." in said
+    assert "Listed are" not in html(open_app(layer="4", head="5"))
 
 
 def test_a_head_of_the_address_stays_with_another_text():
