@@ -24,7 +24,7 @@ class WrittenFull(ContextFull):
 
 class NotOverOneText(RunnerError):
     message = N_("Here two sides are compared piece by piece of a text that looks at itself.")
-    hint = N_("Choose what is written at itself, or of a text the encoder; or another view.")
+    hint = N_("Choose decoder as attention or, where a text is read, encoder; or another view.")
 
 
 class BrokenNumbers(RunnerError):

@@ -159,7 +159,7 @@ class Sampling:
             bounds=Bounds(1e-3, 1e3),  # beyond these a score could overflow
             warper=lambda value: RepetitionPenaltyLogitsProcessor(float(value)),
             label=N_("repetition penalty"),
-            about=N_("makes the tokens of the text less likely"),
+            about=N_("makes the tokens of the text less likely; below 1, more"),
             rule=N_("The repetition penalty is {value}; it must be from 0.001 to 1000, and 1 is off."),
             formula="repetition penalty θ:  logit → logit / θ where above 0, logit · θ where below, "
             "for tokens of the text",
