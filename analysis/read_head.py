@@ -5,9 +5,11 @@ What is said here goes into files, in English; what a figure says on the screen 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from analysis.head_map import PIXELS, HeadMap, Reading, Window, head_map
+from analysis.units import Unit
 from model_runner.capture import Capture
 
 WEIGHTS = Reading()
@@ -60,18 +62,24 @@ def maps_of(read: ReadHead) -> dict[str, HeadMap]:
 
 
 def positions(view: HeadMap) -> tuple[dict[int, str], dict[int, str]]:
-    """Of each row and each column the position of its first token, and that token's label."""
+    """Of each row and each column the position of its first token, and its label: a pixel's has both of its ends."""
     window, (rows, columns) = view.window, view.pool
-    looking = {unit.start: unit.label for unit in view.units[window.q0 : window.q1 : rows]}
-    return looking, {unit.start: unit.label for unit in view.units[window.k0 : window.k1 : columns]}
+    return _labels(view.units[window.q0 : window.q1], rows), _labels(view.units[window.k0 : window.k1], columns)
+
+
+def _labels(units: Sequence[Unit], pool: int) -> dict[int, str]:
+    pixels = [units[first : first + pool] for first in range(0, len(units), pool)]
+    return {
+        one[0].start: one[0].label + (f" … {one[-1].start} {one[-1].label}" if len(one) > 1 else "") for one in pixels
+    }
 
 
 def labels(view: HeadMap) -> tuple[list[str], list[str]]:
-    """Of each row and each column its label; of a pixel that stands for several units, the first one's and how many."""
+    """Of each row and each column its label."""
     if view.how == "exact":
         return view.row_labels, view.column_labels
-    rows, columns = (list(one.values()) for one in positions(view))
-    return [f"{one} … ({view.pool[0]})" for one in rows], [f"{one} … ({view.pool[1]})" for one in columns]
+    rows, columns = positions(view)
+    return list(rows.values()), list(columns.values())
 
 
 def described(read: ReadHead) -> str:

@@ -10,6 +10,13 @@ import pandas as pd
 from analysis.head_map import HeadMap
 from analysis.read_head import ReadHead, maps_of, positions
 
+N_ = str  # marks a text for Babel without translating it here
+
+CELLS = {
+    "max": N_("each cell is the largest of {rows} × {columns}"),
+    "mean": N_("each cell is the mean of {rows} × {columns}"),
+}
+
 
 def labelled(values: np.ndarray, rows: Mapping[int, str], columns: Mapping[int, str]) -> pd.DataFrame:
     """A table of these values, position → label on both sides; equal labels stay apart by their positions."""
@@ -18,8 +25,17 @@ def labelled(values: np.ndarray, rows: Mapping[int, str], columns: Mapping[int, 
 
 
 def map_table(view: HeadMap) -> pd.DataFrame:
-    """The numbers of a map, by position and label."""
-    return labelled(view.values, *positions(view))
+    """The numbers of a map, by position and label; of one whose cells stand for several, what they are, with it."""
+    table = labelled(view.values, *positions(view))
+    if view.how != "exact":
+        table.attrs["cells"] = view.how, view.pool
+    return table
+
+
+def of_cells(heading: str, table: pd.DataFrame, translate: Callable[[str], str]) -> str:
+    """The heading of a map's table, with what a cell of it is where that is no single pair."""
+    how, (rows, columns) = table.attrs.get("cells", ("exact", (1, 1)))
+    return heading if how == "exact" else f"{heading} · {translate(CELLS[how]).format(rows=rows, columns=columns)}"
 
 
 def tables_of_head(read: ReadHead) -> dict[str, pd.DataFrame]:

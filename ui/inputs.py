@@ -140,24 +140,16 @@ def hear(
 
 def telling(key: str, then: Callable[[Any], None], read: Callable[[], Any] | None = None) -> Callable[[], None]:
     """A widget's callback: ``then`` is told what it says, as it is ``read``; not what it showed before it was given
-    another value, where the browser has not heard of that yet: another click of its reader, or the tick of a part,
-    takes such values along (Streamlit 1.67). What stands outside of the part that runs alone was not chosen in at all.
+    another value, which another click, or a part that it stands outside of, takes along (Streamlit 1.67).
     """
 
     def answer() -> None:
-        if _stands_outside():
-            return
         value, words = read() if read else st.session_state[key], session.words_of(key)
-        if _heard(words.run) or value not in words.before:
+        parts = getattr(get_script_run_ctx(), "fragment_ids_this_run", None) or [ThreadState.get().fragment_id]
+        if ThreadState.get().fragment_id in parts and (_heard(words.run) or value not in words.before):
             then(value)
 
     return answer
-
-
-def _stands_outside() -> bool:
-    """Whether a part runs alone in which the widget of this callback does not stand (Streamlit 1.67)."""
-    parts = getattr(get_script_run_ctx(suppress_warning=True), "fragment_ids_this_run", None)
-    return bool(parts) and ThreadState.get().fragment_id not in parts
 
 
 def _heard(run: int | None) -> bool:

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.number_text import plain_number
+from analysis.tables import of_cells
 from ui import session
 from ui.i18n import _
 from viz.markdown import plain
@@ -24,7 +25,7 @@ def show_tables(tables: Callable[[], dict[str, pd.DataFrame]], covered: str = ""
         if covered:
             st.caption(covered)
         for heading, table in ({} if covered else tables()).items():
-            st.caption(heading)
+            st.caption(of_cells(heading, table, _))
             if max(table.shape) <= LARGEST_PLAIN:
                 st.table(table.map(plain_number).rename(index=plain, columns=plain))  # which reads Markdown
             else:

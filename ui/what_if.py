@@ -109,10 +109,7 @@ def output_name(position: int | None) -> str:
 
 
 def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
-    """The likeliest next tokens with their probabilities before and after, and how far the distribution moved.
-
-    Of an encoder, which has no next token, the tokens at the pinned place.
-    """
+    """The likeliest tokens, next or of an encoder at the pinned place, before and after, and how far all moved."""
     change = change_at(opened.capture, after, opened.query)
     words = [opened.runner.token_text(token) for token in change.ids]
     bars = next_token_changes(

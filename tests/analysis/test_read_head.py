@@ -11,6 +11,7 @@ import pytest
 
 from analysis.head_map import Reading, Window
 from analysis.read_head import ReadHead, described, labels, maps_of, positions, python_lines, read_head
+from analysis.tables import map_table, of_cells
 from model_runner import Capture, CaptureRequest
 from tests.analysis.made import embedded
 
@@ -94,10 +95,17 @@ def test_of_a_difference_both_heads_stand_beside_it():
     assert list(maps_of(read())) == ["L3H7"]
 
 
-def test_rows_and_columns_are_named_by_the_first_token_they_stand_for():
+def test_rows_and_columns_are_named_by_the_tokens_they_stand_for():
     tokens = [token.text for token in capture().tokens]
     exact, pooled = read(window=WINDOW).view, read(pixels=4).view
     assert positions(exact) == ({i: tokens[i] for i in range(2, 6)}, {i: tokens[i] for i in range(1, 4)})
     assert labels(exact) == (tokens[2:6], tokens[1:4])
-    assert positions(pooled) == ({i: tokens[i] for i in range(0, len(tokens), 4)},) * 2
-    assert labels(pooled) == ([f"{token} … (4)" for token in tokens[::4]],) * 2
+    last = len(tokens) - 1
+    ends = {i: f"{tokens[i]} … {min(i + 3, last)} {tokens[min(i + 3, last)]}" for i in range(0, last, 4)}
+    ends |= {last: tokens[last]} if last % 4 == 0 else {}
+    assert positions(pooled) == (ends, ends)
+    assert labels(pooled) == ([*ends.values()], [*ends.values()])
+    table = map_table(pooled)
+    assert [*table.index][:2] == [f"0 {ends[0]}", f"4 {ends[4]}"]
+    assert of_cells("L3H7", table, str) == "L3H7 · each cell is the largest of 4 × 4"
+    assert of_cells("L3H7", map_table(exact), str) == "L3H7"

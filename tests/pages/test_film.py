@@ -103,19 +103,6 @@ def test_a_frame_shows_one_distribution_the_one_of_the_next_token_page():
     assert first["entropy"] == pytest.approx(done[0].entropy, rel=1e-4)
 
 
-def test_what_no_setting_removed_has_a_share_however_small(monkeypatch):
-    monkeypatch.setattr(i18n, "language", lambda: "en")
-    app = open_app(page=PAGE, temperature="0.01")
-    held = app.session_state["jobs"].get("film", key_of(app), lambda _: None)
-    assert any(one.kept and one.final == 0 for one in held.take.choices[0].candidates)
-    frame = film(app)["frames"][0]
-    assert all(frame["kept"])
-    assert min(*frame["finals"], frame["finalRest"]) > 0
-    svg = film_view(opened(held), held, every_head=False).picture("title", "caption")
-    assert "&lt; 0.01 %" in svg
-    assert svg.count(">0 %<") == 1  # the least of the colours
-
-
 def test_the_files_name_every_setting_that_differs(monkeypatch):
     order = DEFAULT.order[::-1]
     app = open_app(page=PAGE, temperature="0.8", typical_p="0.9", transforms="-".join(order), seed="4")

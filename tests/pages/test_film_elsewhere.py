@@ -185,3 +185,16 @@ def test_broken_logits_say_so_and_what_was_there_stays(monkeypatch):
         assert len(sentences(app)) == 1
     assert tokens(app)[:3] == ids(3)
     assert tokens(more(app, 6))[:6] == ids(6)
+
+
+def test_what_no_setting_removed_has_a_share_however_small(monkeypatch):
+    monkeypatch.setattr(i18n, "language", lambda: "en")
+    app = open_app(page=PAGE, temperature="0.01")
+    held = app.session_state["jobs"].get("film", key_of(app), lambda _: None)
+    assert any(one.kept and one.final == 0 for one in held.take.choices[0].candidates)
+    frame = film(app)["frames"][0]
+    assert all(frame["kept"])
+    assert min(*frame["finals"], frame["finalRest"]) > 0
+    svg = film_view(opened(held), held, every_head=False).picture("title", "caption")
+    assert "&lt; 0.01 %" in svg
+    assert svg.count(">0 %<") == 1  # the least of the colours

@@ -159,9 +159,7 @@ class Cache:
     first: int
     pooled: int  # dimensions in one row of the picture
     bytes_per_token: float  # over all layers, measured
-    shape: (
-        tuple[int, int, int, int] | None
-    )  # layers, kv heads, numbers in a key, bytes in a number; None if they differ
+    shape: tuple[int, int, int, int] | None  # layers, kv heads, numbers in a key, bytes in each; None if they differ
 
 
 @dataclass(frozen=True)
@@ -231,8 +229,8 @@ def _check(frames: Sequence[Frame], cache: Cache, view: View) -> None:
     n_heads = len(view.heads)
     if any(frame.strip is not None and frame.strip.shape != (n_heads, frame.row.size) for frame in frames):
         raise ValueError(f"a strip does not have {n_heads} heads and as many columns as its row")
-    keys = [frame.keys.size for frame in frames if frame.keys is not None]
-    if keys != [frame.row.size for frame in frames] * (view.bin > 1):
+    named = [frame.keys.size for frame in frames if frame.keys is not None]
+    if named != [frame.row.size for frame in frames] * (view.bin > 1):
         raise ValueError("where a column has several tokens a row has a key for each")
     if cache.k.shape[0] != cache.v.shape[0]:
         raise ValueError(f"{cache.k.shape[0]} keys but {cache.v.shape[0]} values")
@@ -241,22 +239,17 @@ def _check(frames: Sequence[Frame], cache: Cache, view: View) -> None:
 def _arrays(frames: Sequence[Frame]) -> dict[str, NDArray[Any]]:
     """Rows and strips one after the other; their widths are in the meta."""
     strips = [frame.strip.ravel() for frame in frames if frame.strip is not None]
+    keys = [frame.keys for frame in frames if frame.keys is not None]
     return {
         "rows": np.concatenate([np.zeros(0, np.float32), *(frame.row.astype(np.float32) for frame in frames)]),
-        "keys": np.concatenate(
-            [np.zeros(0, np.int32), *(one.keys.astype(np.int32) for one in frames if one.keys is not None)]
-        ),
+        "keys": np.concatenate([np.zeros(0), *keys]).astype(np.int32),
         "strips": np.concatenate([np.zeros(0, np.uint8), *strips]),
     }
 
 
 def _cache(cache: Cache) -> JSON:
-    return {
-        "first": cache.first,
-        "pooled": cache.pooled,
-        "bytes": cache.bytes_per_token,
-        "shape": None if cache.shape is None else list(cache.shape),
-    }
+    shape = None if cache.shape is None else list(cache.shape)
+    return {"first": cache.first, "pooled": cache.pooled, "bytes": cache.bytes_per_token, "shape": shape}
 
 
 def _view(view: View) -> JSON:
@@ -270,10 +263,8 @@ def _view(view: View) -> JSON:
 
 
 def _prompt(prompt: Prompt) -> JSON:
-    return {
-        "labels": list(prompt.labels),
-        "units": [[label, start, bool(special)] for label, start, special in prompt.units],
-    }
+    units = [[label, start, bool(special)] for label, start, special in prompt.units]
+    return {"labels": list(prompt.labels), "units": units}
 
 
 def _meta(frame: Frame) -> JSON:
