@@ -195,6 +195,8 @@ def test_what_no_setting_removed_has_a_share_however_small(monkeypatch):
     frame = film(app)["frames"][0]
     assert all(frame["kept"])
     assert min(*frame["finals"], frame["finalRest"]) > 0
-    svg = film_view(opened(held), held, every_head=False).picture("title", "caption")
+    picture = film_view(opened(held), held, every_head=False).picture
+    assert picture
+    svg = picture("title", "caption")
     assert "&lt; 0.01 %" in svg
     assert svg.count(">0 %<") == 1  # the least of the colours
