@@ -75,7 +75,7 @@ TEXTS: dict[str, str] = {
     "pooled_rows": N_("Each row of the cache is {count} dimensions, the largest value of them."),
     "when_open": N_("Before: nothing is chosen yet, this is what the model expects."),
     "when_chosen": N_(
-        "Before “{label}” stood there: how it was chosen, from what the model expected after “{before}”."
+        "Before “{label}” stood there: what the model expected after “{before}”, and which of it was taken."
     ),
     "when_looks": N_("After it: “{label}” is in the text now and looks back, for the token that is to come next."),
     "when_looks_first": N_(
