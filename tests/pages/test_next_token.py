@@ -282,7 +282,7 @@ def test_the_files_hold_every_token_at_every_stage_and_the_settings(in_english):
 
 def test_the_picture_as_a_file_draws_the_likeliest_tokens(in_english):
     given = bench(a=Sampling(top_k=2), draws=10)
-    svg, cold = svg_of(given, "title", "caption"), svg_of(bench(a=Sampling(temperature=0.01)), "title", "caption")
+    svg, cold = svg_of(given, "title", "caption"), svg_of(bench(a=Sampling(temperature=1e-3)), "title", "caption")
     assert (svg.count("<circle"), *('class="removed"' in one for one in (svg, cold))) == (2, True, False)
     assert all(words in svg for words in ("title", "caption", given.labels[given.likeliest(1)[0]]))
 

@@ -69,7 +69,7 @@ class Walk:
     seed: int
     language: str = "en"
     size: str = "desk"
-    anew: int = 3  # a fresh browser opens the address every so many steps, which costs as much as eight of them
+    anew: int = 3  # a fresh browser opens the address every so many steps, which costs as much as several
     say: Callable[[str], None] = lambda _line: None
     steps: list[str] = field(default_factory=list[str])
     watch: Watch = field(default_factory=Watch)
