@@ -18,10 +18,10 @@ from transformers import AutoConfig, AutoModelForCausalLM
 from benchmarks import _llama
 from benchmarks._table import Target, machine, print_table
 from model_runner import CaptureRequest
+from model_runner.checked_rows import rows_checked
 from model_runner.kept import Kept
 from model_runner.local.model_folder import DEFAULT_FOLDER
 from model_runner.local.runner import LocalRunner
-from model_runner.verification import rows_checked
 
 LENGTHS = (4096, 8192, 16384)
 RATIO = Target(0.3, "×")

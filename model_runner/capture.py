@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from model_runner import verification
+from model_runner.checked_rows import rows_checked
 from model_runner.edits import ATTENTIONS
 from model_runner.errors import (
     AwayFromModel,
@@ -253,7 +254,7 @@ class Capture:
 
         Of a text of more than 1,024 tokens only as many rows as the check tells: all would take longer than the text.
         """
-        every_row = len(verification.rows_checked(len(self.tokens))) == 1
+        every_row = len(rows_checked(len(self.tokens))) == 1
         lse = self.lse(layer) if every_row else self._lse.get(self._layer(layer))
         return verification.verify(self.record(layer), lse, ROWS)
 

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from attention import softmax
 from attention.zoo.head import Head
+from model_runner.checked_rows import rows_together
 from model_runner.one_thread import one_thread
 from model_runner.record import SHORT, LayerRecord
 from model_runner.repeated_cells import repeats
@@ -30,9 +31,7 @@ ALIKE = 16  # units of the dtype by which two rows may differ and still be round
 OTHER_ORDER = 1e-6  # of Σ|w||v|: float64 sums in another order, the inverse in one of them included
 LEAST = 1e-3  # of a head's mean variance: less is not believed of a number
 UNIFORM = 1 / 3  # variance of a rounding, of its largest size squared
-
-EVERY_ROW = 1024  # tokens of a text of which every row is recomputed
-RUNS, RUN = 16, 16  # of a longer one so many runs of so many rows are, spread evenly from the first to the last
+CELLS_ON_GPU = 1 << 25  # of the rows that are compared at once: it is idle between smaller ones
 
 
 @dataclass(frozen=True)
@@ -53,26 +52,15 @@ class Check:
     substituted: int = 0
 
 
-def rows_checked(n_tokens: int) -> tuple[slice, ...]:
-    """The rows that are recomputed: every one, in one piece, or runs of them where that would take too long."""
-    if n_tokens <= EVERY_ROW:
-        return (slice(0, n_tokens),)
-    last = n_tokens - RUN
-    return tuple(slice(start, start + RUN) for start in (round(last * run / (RUNS - 1)) for run in range(RUNS)))
-
-
 def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows: int) -> Check:
-    """Recompute a layer's output, ``rows`` queries at a time; O(heads × rows × keys) memory.
+    """Recompute a layer's output, ``rows`` queries at a time; O(heads × rows × keys) memory, on a GPU 128 MB of scores.
 
     ``lse`` are the denominators where they are known already.
     """
-    pieces = rows_checked(record.q.shape[1])
-    blocks = [
-        slice(start, min(start + rows, piece.stop))
-        for piece in pieces
-        for start in range(piece.start, piece.stop, rows)
-    ]
-    compared = [_compare(record, None if lse is None else lse[:, block], block) for block in blocks]
+    n_heads, n_tokens, n_keys = *record.q.shape[:2], record.k.shape[1]
+    on_gpu = record.q.device.type != "cpu"
+    together = rows_together(n_tokens, rows, CELLS_ON_GPU // (n_heads * n_keys) if on_gpu else 0)
+    compared = [_compare(record, lse, blocks) for blocks in together]
     with one_thread(record.q.shape[1] <= SHORT):
         for edit, some, heads in record.replaced():
             compared += [_of_map(record.output[:, head], edit, one) for head, one in zip(some, heads, strict=True)]
@@ -81,8 +69,8 @@ def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows
     explained = _explained([one.rows for one in compared if one.rows is not None]) if ok else 1.0
     if explained < 1:
         ok, tolerance = False, error * explained
-    n_rows = sum(piece.stop - piece.start for piece in pieces)
-    return Check(error, tolerance, ok, n_rows, record.q.shape[1], len(record.substituted))
+    n_rows = sum(block.stop - block.start for blocks in together for block in blocks)
+    return Check(error, tolerance, ok, n_rows, n_tokens, len(record.substituted))
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +129,18 @@ def _together(deviations: Float[Tensor, "ways rows"], alike: Float[Tensor, "rows
     return ((deviations @ alike) * deviations).sum(dim=1)
 
 
-def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, block: slice) -> _Compared:
+def _joined(blocks: Sequence[Tensor]) -> Tensor:
+    """What is of so many rows each, heads first, as one."""
+    return torch.cat(list(blocks), dim=1) if len(blocks) > 1 else blocks[0]
+
+
+def _joined_if_there(blocks: Sequence[Tensor | None]) -> Tensor | None:
+    """The same of what a layer has in every block or in none."""
+    there = [block for block in blocks if block is not None]
+    return _joined(there) if there else None
+
+
+def _compare(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, blocks: list[slice]) -> _Compared:
     """The difference of every number of the output, and how much of it rounding alone can explain.
 
     A score off by δ moves its weight w by at most w·(δ + Σwδ), so an output number by at most Σw·δ·|v| + Σwδ · Σw|v|.
@@ -153,11 +152,12 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     dtypes = (record.q.dtype, record.v.dtype, record.output.dtype)  # GPT-J's q are float32 beside bfloat16 values
     own = max(torch.finfo(dtype).eps for dtype in dtypes) / 2
     exact = torch.finfo(torch.float32).eps
-    keys = record.k.shape[1]
-    scores = record.scores(slice(0, record.q.shape[0]), block, slice(0, keys))
-    lse = softmax.log_sum_exp(scores, record.sinks) if lse is None or record.substituted else lse
+    tiles = [(slice(0, record.q.shape[0]), block, slice(0, record.k.shape[1])) for block in blocks]
+    scores = _joined([record.scores(*tile) for tile in tiles])
+    known = None if lse is None else _joined([lse[:, block] for block in blocks])
+    lse = softmax.log_sum_exp(scores, record.sinks) if known is None or record.substituted else known
     weights = softmax.weights(scores, lse)
-    output = record.output[block].transpose(0, 1).float()  # (heads, block, d_value)
+    output = _joined([record.output[block].transpose(0, 1) for block in blocks]).float()  # (heads, block, d_value)
     found = softmax.attend(weights, record.v)
     if substituted := list(record.substituted):  # these are compared by their maps
         output = output.clone()
@@ -165,7 +165,8 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     error = found - output
 
     longest_k = record.k.float().norm(dim=-1).amax(dim=1).repeat_interleave(record.group)
-    dots = record.q[:, block].float().norm(dim=-1) * longest_k[:, None] * record.scale  # (heads, block)
+    q = _joined([record.q[:, block] for block in blocks]).float()
+    dots = q.norm(dim=-1) * longest_k[:, None] * record.scale  # (heads, block)
     if record.bias is not None:
         dots = dots + record.largest_bias()[:, None]
     mass = softmax.attend(weights, record.v.abs())  # Σw|v|
@@ -173,14 +174,14 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads block"] | None, bloc
     allowed = sure + 2 * own * mass + own * output.abs()
     rows: _Rows | None = None
     scores = scores.masked_fill_(scores.isneginf(), 0.0)
-    parts = record.squared_parts(slice(0, len(record.q)), block, slice(0, keys)) if record.eager else None
+    parts = _joined_if_there([record.squared_parts(*tile) for tile in tiles]) if record.eager else None
     if record.eager:
         size = scores.abs() + torch.where(lse.isfinite(), lse, 0.0).abs()[..., None]  # the row's largest is at most lse
         size = size if parts is None else size + parts.sqrt()
         delta = EAGER_ROUNDINGS * own * size * weights
         allowed = allowed + softmax.attend(delta, record.v.abs()) + delta.sum(dim=-1, keepdim=True) * mass
     if own > exact:
-        bias = record.biases(slice(0, len(record.q)), block, slice(0, keys))
+        bias = _joined_if_there([record.biases(*tile) for tile in tiles])
         roundings = _Roundings(record, own, scores, weights, lse, found, bias, parts)
         numbers = roundings.of_numbers()
         allowed = torch.minimum(allowed, OF_A_NUMBER * numbers.sqrt() + sure)
