@@ -83,8 +83,7 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
     slots, shows, heard = session.slots(), _sidebar_shows(page), listens(session.model())
     stands = slots.pop("sidebar", None) == shows
     if not stands:
-        with st.sidebar:
-            _sidebar(entries, guest)
+        _sidebar(entries, guest)
     import_engine()
     from model_runner.errors import Cancelled  # torch is imported only after the frame is painted
 
@@ -100,8 +99,7 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
     if listens(session.model()) != heard:  # which only a model that is loaded tells
         st.rerun()
     if stands:
-        with st.sidebar:
-            _sidebar(entries, guest)
+        _sidebar(entries, guest)
     else:
         _draw_links(entries)
     slots["sidebar"] = shows
@@ -128,32 +126,34 @@ def _draw_head(entry: Entry) -> None:
 
 
 def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
-    promise = _("see how a transformer attends")
-    st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
-    guest.beside()
-    _model_box()
-    hears = listens(session.model())
-    guest.sound() if hears else _text_box()
-    if session.continuation() or session.chat():
-        _beside_the_text()
-    if session.carried():
-        _changed_model()
-    if not hears:
-        _examples()
-    with st.container(key="navigation", gap=None):
-        session.slots().update(links=st.empty() if session.slots()["read"] else None, linked=None)
-        _draw_links(entries)
-    with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
-        _language_switch()
-        words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
-        base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
-        data = theme_switch.payload(paths=[base + entry.address for entry in entries], texts=words, lang=language())
-        mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
-        words = {name: _(text) for name, text in glossary.TEXTS.items()}
-        data = glossary.payload(terms=glossary.terms_in(_), texts=words)
-        mount(glossary.SOURCE, data, key="glossary", on={}, followed=False)
-        if not listed_models():
-            _loaded_as()
+    with st.sidebar, st.container():  # what comes and goes in it moves nothing below: tests/pages/test_browser_twice.py
+        promise = _("see how a transformer attends")
+        st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
+        guest.beside()
+        _model_box()
+        hears = listens(session.model())
+        guest.sound() if hears else _text_box()
+        if session.continuation() or session.chat():
+            _beside_the_text()
+        if session.carried():
+            _changed_model()
+        if not hears:
+            _examples()
+    with st.sidebar:
+        with st.container(key="navigation", gap=None):
+            session.slots().update(links=st.empty() if session.slots()["read"] else None, linked=None)
+            _draw_links(entries)
+        with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
+            _language_switch()
+            words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
+            base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
+            data = theme_switch.payload(paths=[base + entry.address for entry in entries], texts=words, lang=language())
+            mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
+            words = {name: _(text) for name, text in glossary.TEXTS.items()}
+            data = glossary.payload(terms=glossary.terms_in(_), texts=words)
+            mount(glossary.SOURCE, data, key="glossary", on={}, followed=False)
+            if not listed_models():
+                _loaded_as()
 
 
 def _language_switch() -> None:

@@ -71,35 +71,36 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
     that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. On a failure its
     sentence is shown and the page ends here.
     """
-    session.slots()[PLAIN] = plain_model
-    try:
-        runner = announced(session.model(), show_stage)
-        capture = session.capture(runner, show_stage, edit_list.held() if session.carried() and not plain_model else ())
-        if capture.attentions:
-            if not two_texts:
-                raise OneStackOnly(name=runner.info.name)
-            capture = choose_attention(capture)
-        opened = _resolve(runner, capture)
-    except RunnerError as error:
+    session.slots()[PLAIN], edits = plain_model, () if plain_model or not session.carried() else edit_list.held()
+    with st.container():  # what comes and goes in it moves nothing else: see tests/pages/test_browser_twice.py
+        try:
+            runner = announced(session.model(), show_stage)
+            capture = session.capture(runner, show_stage, edits)
+            if capture.attentions:
+                if not two_texts:
+                    raise OneStackOnly(name=runner.info.name)
+                capture = choose_attention(capture)
+            opened = _resolve(runner, capture)
+        except RunnerError as error:
+            _loaded()
+            write_address()
+            st.warning(plain(sentence(error)))
+            if isinstance(error, HubNotAsked):
+                words = _("Fetch {name}").format(name=plain(session.model()))
+                st.button(words, key="fetch_model", on_click=session.fetch_model, args=(session.model(),))
+            elif isinstance(error, WrittenFull) and session.beside().target:
+                write()  # without the box nothing could be made shorter
+            raise StopException from None
         _loaded()
-        write_address()
-        st.warning(plain(sentence(error)))
-        if isinstance(error, HubNotAsked):
-            words = _("Fetch {name}").format(name=plain(session.model()))
-            st.button(words, key="fetch_model", on_click=session.fetch_model, args=(session.model(),))
-        elif isinstance(error, WrittenFull) and session.beside().target:
-            write()  # without the box nothing could be made shorter
-        raise StopException from None
-    _loaded()
-    if plain_model and session.carried():
-        words = _("This page begins with the model as it is, without the edits that other pages show.")
-        st.html(f"<p class='atlas-caption'>{words}</p>")
-    if opened.capture.request.sound is not None:
-        words = silence_words(opened.capture, opened.layer, opened.head, _, number)
-        st.html(f"<p class='atlas-caption'>{words}</p>" if words else "<span></span>")
-    if address:
-        write_address()
-    return opened
+        if plain_model and session.carried():
+            words = _("This page begins with the model as it is, without the edits that other pages show.")
+            st.html(f"<p class='atlas-caption'>{words}</p>")
+        if opened.capture.request.sound is not None:
+            words = silence_words(opened.capture, opened.layer, opened.head, _, number)
+            st.html(f"<p class='atlas-caption'>{words}</p>" if words else "<span></span>")
+        if address:
+            write_address()
+        return opened
 
 
 def settle(opened: PageContext) -> tuple[PageContext, int, int]:
@@ -161,9 +162,8 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     layer, head = place.layer, place.head
     try:
         if layer is not None:
-            record = capture.record(layer)
+            head = index("head", head or 0, capture.record(layer).q.shape[0])
             layer %= capture.n_layers
-            head = index("head", head or 0, record.q.shape[0])
     except RunnerError as error:
         problems.append(sentence(error))
         layer, no_head = None, True
