@@ -29,7 +29,7 @@ class DistanceCurves:
     """Score against distance with contents held fixed, for every head of a layer: a mean over ``n_contents`` pairs.
 
     Distance d puts the query d tokens after the key. Before soft-cap and mask, scale included. ``rest`` is the part of
-    each curve that does not depend on the distance.
+    each curve that does not depend on the distance. Both are NaN for a head whose softmax is substituted.
     """
 
     contents: Contents
@@ -41,7 +41,7 @@ class DistanceCurves:
 
     @property
     def peaks(self) -> Int[np.ndarray, "heads"]:
-        """The distance of each head's largest score."""
+        """The distance of each head's largest score; that of a head without scores means nothing."""
         return self.distances[self.scores.argmax(axis=1)]
 
 
@@ -59,16 +59,15 @@ def distance_curves(
     ``contents`` are the (query, key) pairs whose contents are averaged over: "text" is every pair that the layer's mask
     lets through, "query" the pinned query with every key it may see, "cell" the pinned query and key alone.
     O(heads × tokens² × d_head) time for "text", O(heads × tokens × d_head) memory. Raises NoWeights, NoRotation,
-    NotRecoverable, NoSuchPlace, and NoSoftmax where one of the heads has no scores.
+    NotRecoverable, NoSuchPlace.
     """
     layout, record = layout_of(capture, layer), capture.record(layer)
-    for head in record.substituted:
-        capture.check_softmax(layer, head)
     _, query, key = place_of(capture, layer, 0, query, key)
     q, k = float64(capture.q_unrotated(layer)), float64(capture.k_unrotated(layer))
     rows = slice(0, q.shape[1]) if contents == "text" else slice(query, query + 1)
     only = key if contents == "cell" else None
     product, rest, count = _mean_products(record, q, k, rows, only, layout.source)
+    rest[list(record.substituted)] = torch.nan  # and so the curve
     at = torch.tensor(list(distances), dtype=torch.long)
     turned = rotary.at_distances(product, layout.theta, at).sum(-1)
     return DistanceCurves(

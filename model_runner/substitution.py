@@ -35,9 +35,7 @@ class TextTooLongForMaps(RunnerError):
 
 class NoSoftmax(RunnerError):
     message = N_("L{layer}H{head} has no softmax scores here: {variant} stands in the place of its softmax.")
-    hint = N_(
-        "Its map is on the page Heads. A head that keeps its softmax has scores; where none does, undo the change."
-    )
+    hint = N_("Heads shows its map. A head that keeps its softmax has scores; where none does, undo the change.")
 
 
 @dataclass(frozen=True)

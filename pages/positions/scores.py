@@ -86,8 +86,9 @@ def _nearest(keep: np.ndarray, query: int, key: int) -> np.ndarray:
 
 
 def show_sweep(opened: PageContext, query: int, key: int, *, contents: Contents, reach: int) -> View:
-    """Score against distance for every head of the layer."""
+    """Score against distance for every head of the layer that has any. Raises NoSoftmax where the open one has none."""
     capture, layer, head = opened.capture, opened.layer, opened.head
+    capture.check_softmax(layer, head)
     distances = np.arange(min(reach, opened.runner.info.max_tokens))
     curves = distance_curves(capture, layer, range(len(distances)), contents=contents, query=query, key=key)
     before = cached.grid(capture).metrics["previous"][layer]

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from analysis.sentences import joined
 from jobs.address_value import options_of
 from model_runner.edits import Documents, Edit
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
@@ -75,7 +76,7 @@ def show_what_if(opened: PageContext) -> None:
         labels = {one: _(question.label) for one, question in QUESTIONS.items()}
         pick(PositionsState, "what_if", name, labels, width=280)
         amount = _amount(opened, name)
-        st.html(f"<p class='atlas-caption'>{_(QUESTIONS[name].meaning)}</p>", width="stretch")
+        st.html(f"<p class='atlas-caption'>{_meaning(opened, name)}</p>", width="stretch")
     after = edited(opened, QUESTIONS[name].make(amount))
     left, right = st.columns([0.72, 0.28], gap="medium")
     with left:
@@ -83,6 +84,15 @@ def show_what_if(opened: PageContext) -> None:
     with right:
         show_change(opened, after)
     offer(opened, change_view(changed))
+
+
+def _meaning(opened: PageContext, name: Question) -> str:
+    """What the question says of scores; and of heads that have none, it says so."""
+    capture = opened.capture
+    with_softmax = (capture.record(layer) for layer in range(capture.n_layers) if capture.has_weights(layer))
+    of_others = name == "shift" and any(record.substituted for record in with_softmax)
+    rest = _("Heads whose softmax is substituted have no such scores: they can change.") if of_others else ""
+    return joined(_(QUESTIONS[name].meaning), rest)
 
 
 def _amount(opened: PageContext, name: Question) -> Any:

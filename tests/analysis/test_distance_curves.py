@@ -14,7 +14,9 @@ from attention import rotary
 from model_runner.capture import Capture
 from model_runner.errors import NoRotation, NoSuchPlace
 from model_runner.positions import layout_of
-from tests.model_runner.cases import case_of
+from model_runner.request import CaptureRequest
+from model_runner.substitution import Substituted
+from tests.model_runner.cases import TEXT, case_of, shared_runner
 
 LAYER, QUERY, KEY = 1, 20, 11
 DISTANCES = (0, 1, 5, 40, 700)
@@ -95,3 +97,15 @@ def test_refusals_come_through() -> None:
         distance_curves(case_of("gpt2").capture, LAYER, DISTANCES)
     with pytest.raises(NoSuchPlace, match="no position 99"):
         distance_curves(case_of("llama").capture, LAYER, DISTANCES, contents="query", query=99)
+
+
+def test_a_head_whose_softmax_is_substituted_has_no_curve_and_the_others_keep_theirs() -> None:
+    runner = shared_runner("llama")
+    plain, changed = (
+        distance_curves(runner.capture(CaptureRequest(TEXT, edits=edits)), LAYER, DISTANCES)
+        for edits in ((), (Substituted("performer", (), (LAYER,), (2,)),))
+    )
+    assert np.isnan(changed.scores[2]).all()
+    assert np.isnan(changed.rest[2])
+    others = [head for head in range(len(plain.scores)) if head != 2]
+    np.testing.assert_array_equal(changed.scores[others], plain.scores[others])

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from model_runner import CaptureRequest
+from model_runner.edit_text import written
 from model_runner.edits import Documents
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
 from model_runner.substitution import Substituted
 from tests.pages.expected import runner
-from tests.ui.driving import components, html, open_app, payloads, sentences
+from tests.ui.driving import components, html, open_app, payload, payloads, sentences
 
 PAGE = "pages/positions/page.py"
 TEXT = "The dog chased the squirrel because it"
@@ -68,3 +69,26 @@ def test_a_model_without_rotation_shows_the_others_instead(folder_of):
     app = open_app(page=PAGE, positions="what_if", model=folder_of("gpt2"))
     assert any("rotat" in text for text in sentences(app))
     assert "head_map" not in components(app)
+
+
+def test_that_a_shift_changes_no_score_is_not_said_of_heads_that_have_none():
+    address = {"positions.view": "what_if", "positions.what_if": "shift", "layer": "2", "head": "1"}
+    words = "Heads whose softmax is substituted have no such scores: they can change."
+    assert words not in html(open_app(page=PAGE, **address))
+    edits = written((Substituted("performer"),))
+    assert words in html(open_app(page=PAGE, **address, edits=edits, everywhere="1"))
+
+
+def test_against_distance_stands_the_open_head_where_another_of_its_layer_has_no_softmax():
+    address = {
+        "positions.view": "distance",
+        "layer": "2",
+        "edits": written((Substituted("performer", (), (2,), (0,)),)),
+    }
+    app = open_app(page=PAGE, head="1", everywhere="1", **address)
+    assert sentences(app) == []
+    scores = payload(app, "score_sweep")[1]["scores"]
+    assert np.isnan(scores[0]).all()
+    assert np.isfinite(scores[1:]).all()
+    app = open_app(page=PAGE, head="0", everywhere="1", **address)
+    assert "L2H0 has no softmax scores here" in sentences(app)[0]

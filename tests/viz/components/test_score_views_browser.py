@@ -185,6 +185,19 @@ def test_arrows_walk_the_curve_and_say_its_scores(mount):
     assert f"At distance 2: {score}." in readout(page)
 
 
+@pytest.mark.parametrize("head", [1, 2])
+def test_a_head_without_scores_says_so_and_the_others_are_drawn(mount, head):
+    scores = made.curves()
+    scores[2] = np.nan
+    page = mount(score_sweep.SOURCE, made.sweeping(head=head, scores=scores), style=WIDE)
+    without = "L3H2 has no softmax scores here."
+    assert (without in readout(page)) is (head == 2)
+    said = page.locator("canvas").nth(1).get_attribute("aria-label")
+    assert without in said
+    assert "L3H1 scores highest at distance 1: 9.00." in said
+    assert "NaN" not in said
+
+
 # ---- all of them ----------------------------------------------------------------------------------------------------
 
 

@@ -43,9 +43,10 @@ function create(root) {
 function receive(state, { meta, arrays }) {
   const [heads, count] = arrays.scores.shape
   const curves = Array.from({ length: heads }, (_, head) => arrays.scores.subarray(head * count, (head + 1) * count))
-  const ranges = curves.map((one) => extent(one))
+  const there = curves.map((one) => !Number.isNaN(one[0])) // a head that keeps its softmax
+  const ranges = curves.map((one, head) => (there[head] ? extent(one) : [0, 0]))
   const peaks = curves.map((one) => one.indexOf(Math.max(...one)))
-  Object.assign(state, { meta, curves, ranges, peaks, distances: Array.from(arrays.distances) })
+  Object.assign(state, { meta, curves, there, ranges, peaks, distances: Array.from(arrays.distances) })
   state.span = Math.max(...ranges.map(([low, high]) => high - low)) || 1
   pictured(state, [meta.layer, heads, count], ["head"])
   state.head = clamp(reconcile(state, "head", meta.head), 0, heads - 1)
@@ -107,6 +108,7 @@ function groupWords({ meta, head }) {
 /** @param {SweepState} state */
 function headWords(state, head) {
   const { meta, curves, distances, peaks, distance } = state
+  if (!state.there[head]) return fill(meta.texts.none, { head: nameOf(state, head) })
   const [best, here] = [peaks[head], distance === null ? null : distances.indexOf(distance)]
   const facts = { head: nameOf(state, head), peak: distances[best], score: scoreWords(curves[head][best]), fact: meta.facts[head] ?? "" }
   const parts = [fill(meta.texts.peak, facts)]
@@ -138,6 +140,7 @@ function paintLarge(state, width, height) {
   }
   write(context, theme, meta.texts.axis_distance, (box.left + box.right) / 2, box.bottom + 32, { align: "center" })
   write(context, theme, meta.texts.axis_score, box.right, 14, { align: "right" })
+  if (!state.there[head]) return // the page says why
   const points = distances.map((distance, i) => [x(distance), y(curves[head][i])])
   curve(context, css(theme.primary), points, 2)
   if (points.length <= 80) for (const [px, py] of points) disc(context, css(theme.primary), px, py, 2.5)
@@ -153,7 +156,7 @@ function paintLarge(state, width, height) {
 // Every panel spans the same range of scores, so that a head that minds the distance stands out.
 /** @param {SweepState} state */
 function paintPanels(state, width, maxHeight) {
-  const { panels, theme, curves, distances, ranges, peaks, meta, span } = state
+  const { panels, theme, curves, there, distances, ranges, peaks, meta, span } = state
   const grid = panelGrid(curves.length, width, maxHeight)
   state.grid = grid
   const context = sizeCanvas(panels, width, grid.rows * grid.pitchY)
@@ -170,15 +173,17 @@ function paintPanels(state, width, maxHeight) {
     const middle = (ranges[head][0] + ranges[head][1]) / 2
     const x = (i) => left + 3 + (i / Math.max(1, distances.length - 1)) * (w - 6)
     const y = (value) => top + grid.label + h / 2 - ((value - middle) / (span * 1.12)) * h
-    curve(context, css(head === state.head ? theme.primary : nearest ? theme.text : theme.quiet), Array.from(scores, (value, i) => [x(i), y(value)]), head === state.head ? 1.75 : 1.25)
-    disc(context, css(nearest ? theme.text : theme.quiet), x(peaks[head]), y(scores[peaks[head]]), 2.5)
+    if (there[head]) {
+      curve(context, css(head === state.head ? theme.primary : nearest ? theme.text : theme.quiet), Array.from(scores, (value, i) => [x(i), y(value)]), head === state.head ? 1.75 : 1.25)
+      disc(context, css(nearest ? theme.text : theme.quiet), x(peaks[head]), y(scores[peaks[head]]), 2.5)
+    } else write(context, theme, "–", left + w / 2, top + grid.label + h / 2, { align: "center", baseline: "middle" })
     const mate = meta.group > 1 && sameGroup(state, head, state.head) // shares its keys and values with the open head
     const rim = head === state.head ? theme.primary : nearest ? theme.text : mate ? mix(theme.background, theme.primary, 0.5) : theme.rule
     Object.assign(context, { strokeStyle: css(rim), lineWidth: head === state.head ? 2 : nearest || mate ? 1.5 : 1 })
     context.strokeRect(left + 0.5, top + grid.label + 0.5, w - 1, h - 1)
     if (!grid.label) return
     context.font = `${SMALL}px ${theme.font}`
-    const words = w > 96 ? `H${head} · ${fill(meta.texts.peak_short, { peak: distances[peaks[head]] })}` : `H${head}`
+    const words = w > 96 && there[head] ? `H${head} · ${fill(meta.texts.peak_short, { peak: distances[peaks[head]] })}` : `H${head}`
     write(context, theme, fitText(context, words, w), left, top + grid.label - 5, { color: head === state.head ? theme.primary : nearest ? theme.text : theme.quiet, bold: head === state.head || nearest })
   })
   panels.dataset.geometry = JSON.stringify(grid)

@@ -21,6 +21,7 @@ N_ = str  # marks a text for Babel without translating it here
 TEXTS: dict[str, str] = {
     "peak": N_("{head} scores highest at distance {peak}: {score}."),
     "peak_short": N_("highest at {peak}"),
+    "none": N_("{head} has no softmax scores here."),
     "fact": N_("On this text it puts {fact} of its attention on the token before."),
     "at": N_("At distance {distance}: {score}."),
     "shared": N_("{heads} share their keys and values."),
@@ -46,7 +47,7 @@ def payload(
     texts: Mapping[str, str],
     group: int = 1,
 ) -> bytes:
-    """`scores` [heads, distances] of every head of `layer`; `head` is the open one.
+    """`scores` [heads, distances] of every head of `layer`, NaN where it has none; `head` is the open one.
 
     `facts` is each head's attention on the token before, in words, or empty; `notes` say whose contents were swept.
     `group` is the number of neighbouring heads that share one key and value head.
