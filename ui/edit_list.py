@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import ClassVar
 
 import streamlit as st
 
 from model_runner.edit_list import with_edit
+from model_runner.edit_words import name_of
 from model_runner.edits import Edit
 from ui import address, session, state
 from ui.i18n import _
@@ -52,11 +54,10 @@ def show_everywhere(new: Sequence[Edit] = ()) -> None:
 
     None for no edit. What a new one says of the same thing takes the place of what the list said.
     """
-    edits = functools.reduce(with_edit, new, held())
-    if not edits:
+    if not (edits := functools.reduce(with_edit, new, held())):
         return
     on = bool(session.carried()) and edits == now()
-    key = holding("everywhere", on)
+    others = ", ".join(name_of(edit, _) for edit in edits if new and edit not in new)
 
     def carry(wanted: bool) -> None:
         edits = functools.reduce(with_edit, new, now())
@@ -64,7 +65,7 @@ def show_everywhere(new: Sequence[Edit] = ()) -> None:
             keep(edits)
             session.carry(wanted)
 
-    st.toggle(_("use on every page"), on, key=key, on_change=telling(key, carry))
-    if on:
-        words = _("Other pages show the model changed like this now.")
+    st.toggle(_("use on every page"), on, key=holding("everywhere", on), on_change=telling("everywhere", carry))
+    together = _("together with what is in the list: {edits}").format(edits=escape(others)) if others else ""
+    if words := _("Other pages show the model changed like this now.") if on else together:
         st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
