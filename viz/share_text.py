@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 MINUS = "\u2212"
+OTHER_END = {"< 0.01": f"> {MINUS}0.01", "> 99.9": f"< {MINUS}99.9"}
 # From here on a share is all: what is left is less than the smallest share that is written. Of a weight, which is
 # exp(score - lse), float32 does not know much more: of scores of 128 some 1e-5, by which two captures of a text differ.
 WHOLE = 1 - 1e-4
@@ -18,10 +19,10 @@ def share_digits(share: float) -> str:
     """Hundredths without their sign: whole ones from 9.95 on, else one decimal, below 0.05 one digit.
 
     Less than ``WHOLE`` never reads as 100 but as 99.7 or > 99.9, more than nothing never as 0 but as < 0.01.
-    Of a negative share the same of its size, with a minus before it.
+    Of a negative share the same of its size, with a minus before it: −1.2, > −0.01.
     """
-    size = 100 * abs(share)
-    return (MINUS if share < 0 else "") + _size(size)
+    size = _size(100 * abs(share))
+    return OTHER_END.get(size) or MINUS + size if share < 0 else size
 
 
 def exact_digits(share: float) -> str:

@@ -230,8 +230,7 @@ def _signed(value: float) -> str:
 def _share(value: float) -> str:
     if np.isnan(value):
         return "–"
-    rounded = round(value, DECIMALS)  # what is smaller is rounding
-    return ("−" if rounded < 0 else "") + number(abs(rounded), "share")
+    return number(round(value, DECIMALS), "share")  # what is smaller is rounding
 
 
 def _show_next(opened: PageContext, setting: Setting) -> None:

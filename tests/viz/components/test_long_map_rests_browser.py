@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from tests.viz.components.clock import settle
+from tests.viz.components.mounted import answer
+from tests.viz.components.test_long_map import whole_map
 from tests.viz.components.test_long_map_browser import STRONG, canvas, cell, told, view
 from tests.viz.components.test_long_map_browser import opened as opened  # the fixture
+from viz.components.long_map.long_map import TEXTS
 
 pytestmark = pytest.mark.browser
 
@@ -49,3 +52,13 @@ def test_a_look_of_the_list_that_is_pinned_is_marked_in_a_copied_address_too(ope
     canvas(page).press("Escape")
     settle(page)
     assert page.locator(".looks [aria-current]").count() == 0
+
+
+def test_the_list_of_looks_is_in_the_language_that_the_page_has_now(opened: Any) -> None:
+    page = opened(looks=json.dumps([{"query": 500, "key": 20, "weight": 0.5}]).encode())
+    row = page.locator(".long-map .looks button")
+    row.wait_for()
+    assert "distance 480" in row.inner_text()
+    again = whole_map(ticket="t", texts=TEXTS | {"look": "{query} → {key}  {value} · 相距 {distance}"})
+    answer(page, again)
+    row.get_by_text("相距 480").wait_for()

@@ -40,7 +40,7 @@ export function nameSide({ parts }, meta) {
 // The strongest looks that go far back, asked once for a head; a click goes there.
 export async function showLooks(state, go) {
   const { meta, parts, store } = state
-  const wanted = `${meta.ticket} ${meta.layer} ${meta.head} ${meta.far}`
+  const wanted = `${meta.ticket} ${meta.layer} ${meta.head} ${meta.far} ${meta.texts.look}`
   if (state.looksOf === wanted || !meta.ticket) return
   state.looksOf = wanted
   parts.looks.replaceChildren(element("p", { textContent: meta.texts.wait }))

@@ -35,8 +35,9 @@ export const WHOLE = 1 - 1e-4
 export function shareDigits(share) {
   const size = Math.abs(share) * 100
   const sign = share < 0 ? "\u2212" : ""
-  if (size > 0 && size < 0.01) return `${sign}< 0.01`
-  if (size >= 99.5 && size < 100 * WHOLE) return sign + (size < 99.95 ? size.toFixed(1) : "> 99.9")
+  if (size > 0 && size < 0.01) return sign ? `> ${sign}0.01` : "< 0.01"
+  if (size >= 99.95 && size < 100 * WHOLE) return sign ? `< ${sign}99.9` : "> 99.9"
+  if (size >= 99.5 && size < 99.95) return sign + size.toFixed(1)
   if (size === 0 || size >= 9.95) return sign + size.toFixed(0)
   return sign + (size >= 0.05 ? size.toFixed(1) : String(Number(size.toPrecision(1))))
 }
