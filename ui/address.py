@@ -59,12 +59,12 @@ def parts() -> dict[str, str]:
 def write() -> None:
     """Mirror in the address where the session looks.
 
-    That of a run is the one the browser sent with what it asked for. It is an older one where a part that was drawn
-    alone asks for the whole page, in one run with a click that came meanwhile (Streamlit 1.67).
+    A run has the one the browser sent with what it asked for: an older one where a part drawn alone asks for the whole
+    page, in one run with a click that came meanwhile (Streamlit 1.67). Another order were another step of Back.
     """
-    wanted = parts()
-    if wanted != st.query_params.to_dict() or wanted != st.session_state.get(_TOLD):
-        st.query_params.from_dict(wanted)
+    wanted, sent = parts(), st.query_params.to_dict()
+    if wanted != sent or wanted != st.session_state.get(_TOLD):
+        st.query_params.from_dict({name: wanted[name] for name in {**sent, **wanted} if name in wanted})
     st.session_state[_TOLD] = wanted
     st.session_state[_STEP] = [wanted.get(name) for name in LESSON]
 
