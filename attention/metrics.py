@@ -37,6 +37,10 @@ class Rows:
         total = self.weights.sum(-1, keepdim=True)
         return torch.where(total > 0, self.weights / total, self.weights)
 
+    def of_looking(self, values: Float[Tensor, "heads queries"]) -> Float[Tensor, "heads queries"]:
+        """NaN in rows that see nothing: they look nowhere, and that is neither narrow nor near."""
+        return values.masked_fill((self.weights == 0).all(-1), torch.nan)
+
     def at(self, offset: int) -> Float[Tensor, "heads queries"]:
         """The weight on the key ``offset`` places from the query; NaN where there is no such key."""
         k_idx = self.q_idx + offset
@@ -53,14 +57,14 @@ class Rows:
 
 
 def entropy(rows: Rows) -> Float[Tensor, "heads queries"]:
-    """Shannon entropy of the row in bits: 0 looks at one token, log2(n) at n tokens alike."""
-    return distributions.entropy(rows.shares)
+    """Shannon entropy of the row in bits: 0 looks at one token, log2(n) at n tokens alike; of a row that looks."""
+    return rows.of_looking(distributions.entropy(rows.shares))
 
 
 def mean_distance(rows: Rows) -> Float[Tensor, "heads queries"]:
-    """Mean number of tokens between the query and where it looks, weighted by the weights."""
+    """Mean number of tokens between the query and where it looks, weighted by the weights; of a row that looks."""
     distance = (rows.q_idx[:, None] - rows.k_idx[None, :]).abs()
-    return (rows.shares * distance).sum(-1)
+    return rows.of_looking((rows.shares * distance).sum(-1))
 
 
 def previous_token(rows: Rows) -> Float[Tensor, "heads queries"]:
