@@ -1,9 +1,9 @@
-"""Edits of the rotation: the model's own cosines and sines, turned further by what the edit adds to each angle.
+"""Edits of the rotation: cosines and sines as the model would have them at the edited positions and frequencies.
 
-A column of cos and sin belongs to one pair of coordinates, whatever the family's layout, so turning it by
-``Δ = new angle − old angle`` needs no knowledge of the layout, and Δ = 0 changes nothing at all. The frequencies θ come
-from one probe of the model at positions 1, 2, 4, …: the product of such a position and θ is exact in float32, so each
-doubling halves the error.
+A column of cos and sin belongs to one pair of coordinates, whatever the family's layout, so giving it another angle
+needs no knowledge of the layout; where the angle is the same the model's own numbers stay. Angles are rounded to
+float32, as a model's own products of position and θ are. The frequencies θ come from one probe of the model at
+positions 1, 2, 4, …: the product of such a position and θ is exact in float32, so each doubling halves the error.
 """
 
 from __future__ import annotations
@@ -63,11 +63,13 @@ class EditedRotation:
         new_position, new_theta = position, theta
         for edit in self.edits:
             new_position, new_theta = _edited(edit, new_position, new_theta)
-        delta = new_position[:, None] * new_theta - old
-        turned = c * delta.cos() - s * delta.sin(), s * delta.cos() + c * delta.sin()
+        stays = new_position[:, None] * new_theta == old
+        angle = (new_position.float()[:, None] * new_theta.float()).double()
+        size = torch.where((size - 1).abs() <= torch.finfo(cos.dtype).eps, 1.0, size)
         longer = math.prod(yarn_factor(edit.factor) for edit in self.edits if isinstance(edit, YarnTheta))
-        turned = turned[0] * longer, turned[1] * longer
-        return turned[0].to(cos.dtype), turned[1].to(sin.dtype)
+        new_cos = torch.where(stays, c, size * angle.cos()) * longer
+        new_sin = torch.where(stays, s, size * angle.sin()) * longer
+        return new_cos.to(cos.dtype), new_sin.to(sin.dtype)
 
 
 def _edited(

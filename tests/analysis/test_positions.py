@@ -12,8 +12,12 @@ import torch
 
 from analysis.positions import Dials, dials, moved_cell, shift_deviation, turned
 from model_runner.errors import NoRotation, NoSuchPlace, NotRecoverable
+from model_runner.local.runner import LocalRunner
+from model_runner.request import CaptureRequest
 from model_runner.rotary import Rotation
+from model_runner.rotation_edit import NtkTheta, RotationEdit, ScaledTheta, YarnTheta
 from tests.model_runner.cases import case_of
+from tests.model_runner.tiny import byte_tokenizer, tiny
 
 LAYER, HEAD, QUERY, KEY = 1, 3, 20, 11
 LAYOUTS = (
@@ -128,3 +132,14 @@ def test_places_that_are_not_there_are_refused() -> None:
         dials(capture, LAYER, 4, 0)
     with pytest.raises(NoSuchPlace, match="no position 999"):
         moved_cell(capture, LAYER, 0, 3, 999)
+
+
+@pytest.mark.parametrize("edit", [NtkTheta(2.0), YarnTheta(2.0, 2048), ScaledTheta(0.5)], ids=["ntk", "yarn", "linear"])
+def test_the_rotation_of_a_text_that_is_stretched_beyond_the_context_is_verified(edit: RotationEdit) -> None:
+    model, tokenizer = tiny("llama", max_position_embeddings=2048, num_key_value_heads=2)(), byte_tokenizer()
+    tokenizer.model_max_length = 4096
+    runner = LocalRunner(model, tokenizer, name="long", device="cpu")
+    capture = runner.capture(CaptureRequest("the dog " * 375, edits=(edit,)))
+    assert len(capture.tokens) == 3000
+    found = turned(capture, 1)
+    assert found.ok, (found.difference, found.tolerance)
