@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Callable
 
 import streamlit as st
@@ -200,7 +201,8 @@ PAIR = re.compile(r"\(?\s*(\d{1,6})\s*[,.:→]\s*(\d{1,6})\s*\)?")
 
 
 def cells_in(text: str) -> tuple[Cell, ...] | None:
-    """Pairs of query and key as typed: "7, 2; 7, 0"; None for anything else."""
+    """Pairs of query and key as typed: "7, 2; 7, 0", in wide letters too; None for anything else."""
+    text = unicodedata.normalize("NFKC", text)
     pairs = [tuple(map(int, pair)) for pair in PAIR.findall(text)]
     left = PAIR.sub("", text)
     return None if left.strip(" ;,\t\n") else tuple((query, key) for query, key in pairs)

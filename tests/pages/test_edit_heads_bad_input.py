@@ -103,6 +103,7 @@ def test_what_no_control_holds_is_said_and_replaced_by_the_usual(part, sentence)
         ("(7, 2), (6, 1)", ((7, 2), (6, 1))),
         ("7.2 6.1", ((7, 2), (6, 1))),
         ("7→2", ((7, 2),)),
+        ("7\uff0c2\uff1b\uff087\uff0c3\uff09", ((7, 2), (7, 3))),  # as a Chinese keyboard has them
         ("", ()),
         ("  ", ()),
         ("7", None),
