@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from analysis.long_text import chapter
+from analysis.sentences import joined
 from model_runner.edits import Edit
 from model_runner.errors import RunnerError, SequenceTooLong
 from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
@@ -55,9 +56,14 @@ def _offer_ways(too_long: dict[str, int], context: int) -> None:
         for name, edit in (("NTK", NtkTheta(factor)), ("YaRN", YarnTheta(factor, context))):
             words = _("stretch the rotation: {name} × {factor}").format(name=name, factor=f"{factor:g}")
             st.button(words, key=f"long_{name}", on_click=_stretch, args=(edit,))
-    st.caption(
-        _("Stretched, every page shows the changed model and says so; it was not trained this way. Undo takes it back.")
+    stretched = _(
+        "Stretched, pages show the changed model and say so; it was not trained this way. Undo takes it back."
     )
+    within = _(
+        "Tokens are generated within the {count} positions alone, and pages that begin with the model as it is need a "
+        "text that fits it."
+    )
+    st.caption(joined(stretched, within.format(count=f"{context:,}")))
 
 
 def _cut(characters: int) -> None:
