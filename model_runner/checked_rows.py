@@ -14,7 +14,7 @@ def rows_checked(n_tokens: int) -> tuple[slice, ...]:
     return tuple(slice(start, start + RUN) for start in (round(last * run / (RUNS - 1)) for run in range(RUNS)))
 
 
-def rows_together(n_tokens: int, most: int, joined: int = 0) -> list[list[slice]]:
+def rows_together(n_tokens: int, most: int, joined: int) -> list[list[slice]]:
     """They in blocks of ``most`` rows, in order, and as many blocks together as ``joined`` rows allow, one at least."""
     blocks = [
         slice(start, min(start + most, piece.stop))

@@ -91,7 +91,11 @@ def _meaning(opened: PageContext, name: Question) -> str:
     capture = opened.capture
     with_softmax = (capture.record(layer) for layer in range(capture.n_layers) if capture.has_weights(layer))
     of_others = name == "shift" and any(record.substituted for record in with_softmax)
-    rest = _("Heads whose softmax is substituted have no such scores: they can change.") if of_others else ""
+    rest = (
+        _("Heads whose softmax is substituted have no such scores: they can change, and so can the layers above.")
+        if of_others
+        else ""
+    )
     return joined(_(QUESTIONS[name].meaning), rest)
 
 

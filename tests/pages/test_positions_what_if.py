@@ -73,7 +73,7 @@ def test_a_model_without_rotation_shows_the_others_instead(folder_of):
 
 def test_that_a_shift_changes_no_score_is_not_said_of_heads_that_have_none():
     address = {"positions.view": "what_if", "positions.what_if": "shift", "layer": "2", "head": "1"}
-    words = "Heads whose softmax is substituted have no such scores: they can change."
+    words = "Heads whose softmax is substituted have no such scores: they can change, and so can the layers above."
     assert words not in html(open_app(page=PAGE, **address))
     edits = written((Substituted("performer"),))
     assert words in html(open_app(page=PAGE, **address, edits=edits, everywhere="1"))
