@@ -102,6 +102,7 @@ def shapes_of(folder: str) -> Callable[[dict[str, Any]], Any]:
         config._attn_implementation = None  # pyright: ignore[reportPrivateUsage]  # no other way to unset it
         with torch.device("meta"), initialization.meta_device_safe_creation_ops(), initialization.no_init_weights():
             model = getattr(transformers, question["auto"]).from_config(config)
+            model.tie_weights()  # which goes with filling them otherwise: one table under four names counts once
         return shapes_in(model)
 
     return tell

@@ -21,7 +21,7 @@ from transformers.generation.stopping_criteria import StoppingCriteria, Stopping
 from model_runner.beams import Beam, BeamSearch, BeamStep, Finished
 from model_runner.errors import BrokenLogits
 from model_runner.local.cancelling import pause
-from model_runner.local.encoder_input import masked
+from model_runner.local.encoder_input import growing_caches, masked
 from model_runner.local.rope_switch import crosses, rope_switches
 from model_runner.request import GenerateRequest
 
@@ -64,7 +64,9 @@ def search_beams(
     )
     ids = torch.tensor([list(prompt)], device=model.device)
     given = {"input_ids": ids} if read is None else dict(read)
-    written = {} if read is None else {"decoder_input_ids": ids}
+    written: dict[str, Any] = {} if read is None else {"decoder_input_ids": ids}
+    if read is not None and settings.use_cache:
+        written["past_key_values"] = growing_caches()
     with _without_own_settings(model):
         output = ALONE.generate(
             model,

@@ -29,7 +29,7 @@ from model_runner.local.block_path import BlockPath, block_paths
 from model_runner.local.block_probe import LayerRun, probe
 from model_runner.local.cache import CaptureCache
 from model_runner.local.edit_of_three import edit_of_three
-from model_runner.local.encoder_input import Read, masked, text_to_read
+from model_runner.local.encoder_input import Read, growing_caches, masked, text_to_read
 from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.generation import end_tokens
@@ -164,6 +164,7 @@ class EncoderDecoder:
                 num_beams=1,
                 do_sample=False,
                 use_cache=edit is None,
+                past_key_values=growing_caches() if edit is None else None,
             )
         new = made[0, before.shape[1] :].tolist()
         return tuple(new[:-1] if new and new[-1] in end_tokens(self.model) else new)

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import DynamicCache, EncoderDecoderCache
 
 from model_runner.local.tokenizing import Writer
 from model_runner.tokens import Token
@@ -43,3 +44,8 @@ def masked(given: dict[str, Tensor]) -> dict[str, Any]:
     """The same for transformers' generation: a token that looks like filling is read too; a sound has none."""
     ids = given.get("input_ids")
     return dict(given) if ids is None else {**given, "attention_mask": torch.ones_like(ids)}
+
+
+def growing_caches() -> EncoderDecoderCache:
+    """Of as many layers as ask for one: transformers (5.23) counts those of T5's encoder, of which there may be fewer."""
+    return EncoderDecoderCache(DynamicCache(), DynamicCache())

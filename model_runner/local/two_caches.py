@@ -12,12 +12,11 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from transformers import DynamicCache, EncoderDecoderCache
 
 from model_runner.errors import N_, NotSeparable
 from model_runner.kv import CachedLayer
 from model_runner.local.encoder_decoder import EncoderDecoder
-from model_runner.local.encoder_input import Read
+from model_runner.local.encoder_input import Read, growing_caches
 from model_runner.local.generation import end_tokens
 from model_runner.local.kv_race import Lane, Race
 from model_runner.local.reading import explained
@@ -85,5 +84,5 @@ def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[
 
 
 def _lane(engine: EncoderDecoder, source: Read, writer: Writer, *, cached: bool) -> TwoLane:
-    cache: Any = EncoderDecoderCache(DynamicCache(), DynamicCache()) if cached else None
+    cache: Any = growing_caches() if cached else None
     return TwoLane(engine.model, writer, cache, read=source.given)

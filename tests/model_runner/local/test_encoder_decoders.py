@@ -72,8 +72,12 @@ FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
     "plbart": built("plbart", **BART),
     "mvp": built("mvp", **BART),  # multiplies in code of its own
     "switch_transformers": built("switch_transformers", **T5, num_experts=2),  # its masks are of its own making
+    "deep decoder": built("t5", **T5, num_decoder_layers=N_LAYERS + 2),  # than its encoder
     "t5gemma": built("t5gemma", encoder=GEMMA, decoder=GEMMA, decoder_start_token_id=BOS),
 }
+
+
+CACHED = FAMILIES.keys() - {"deep decoder"}  # transformers' own generation finds a cache for these alone
 
 
 def runner(name: str, dtype: torch.dtype = torch.float32) -> LocalRunner:
@@ -163,12 +167,17 @@ def test_the_bias_of_a_tile_is_the_models_own():
 
 
 def test_by_itself_the_decoder_writes_what_transformers_generates_greedily():
-    for name in ("t5", "marian"):
+    for name in ("t5", "marian", "deep decoder"):
         model: Any = FAMILIES[name]()
         given = torch.tensor([ids_of("two dogs")])
         with torch.no_grad():
             made = model.generate(
-                input_ids=given, attention_mask=torch.ones_like(given), max_new_tokens=128, num_beams=1, do_sample=False
+                input_ids=given,
+                attention_mask=torch.ones_like(given),
+                max_new_tokens=128,
+                num_beams=1,
+                do_sample=False,
+                use_cache=name in CACHED,
             )
         ids = [token.id for token in runner(name).capture(CaptureRequest("two dogs")).tokens]
         assert ids == made[0].tolist()[: len(ids)]
@@ -201,7 +210,7 @@ def test_every_step_of_a_generation_is_the_capture_of_what_is_written(sampling):
         assert all(step.rank == 1 for step in steps)
 
 
-@pytest.mark.parametrize("name", ["t5", "marian"])
+@pytest.mark.parametrize("name", ["t5", "marian", "deep decoder"])
 def test_beams_are_those_of_transformers_own_search(name):
     held, model = runner(name), FAMILIES[name]()
     found = held.submit(Beams(GenerateRequest(SOURCE, 8), 3)).result()
@@ -218,6 +227,7 @@ def test_beams_are_those_of_transformers_own_search(name):
             early_stopping=False,
             return_dict_in_generate=True,
             output_scores=True,
+            use_cache=name in CACHED,
         )
     rows = [row[1:] for row in theirs.sequences.tolist()]
     for final, row, score in zip(found.ranking, rows, theirs.sequences_scores.tolist(), strict=True):

@@ -136,7 +136,9 @@ def test_the_wheel_scrolls_until_the_map_has_the_focus_and_keeps_the_cell_under_
     for _ in range(8):
         page.mouse.wheel(0, -120)
         settle(page)
+    q0, q1, k0, k1 = told(page)[-1]  # until then the view moves once more, by half a token: a third of a cell here
     loaded(page)
+    assert view(page) == (q0, q1, k0, k1)
     assert page.evaluate("window.scrollY") == 0
     assert span(page) == pytest.approx(TOKENS * np.exp(-0.003 * 120 * 8), abs=0.5)  # at rest, whole tokens
     assert cell(page, *STRONG) == pytest.approx(at, abs=2 * TOKENS / span(page))  # whole pixels of the wheel, zoomed
@@ -145,7 +147,6 @@ def test_the_wheel_scrolls_until_the_map_has_the_focus_and_keeps_the_cell_under_
     top, bottom = (palette()["sequential"]["light"][end][1:] for end in (-1, 0))
     assert shim.color_at(page, *cell(page, *STRONG))[:3] == top
     assert shim.color_at(page, *cell(page, STRONG[0] + 1, STRONG[1] + 1))[:3] == bottom
-    q0, q1, k0, k1 = told(page)[-1]
     assert q0 <= STRONG[0] < q1
     assert k0 <= STRONG[1] < k1
 
