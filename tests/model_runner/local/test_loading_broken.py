@@ -74,8 +74,8 @@ def test_a_model_whose_numbers_are_none_is_refused(name: str, folder: Path) -> N
 
 @pytest.mark.parametrize("family", ["t5", "bart"])
 def test_a_translator_whose_one_table_has_four_names_is_whole(family: str, tmp_path: Path) -> None:
-    sizes: dict[str, Any] = {"d_model": 8, "decoder_start_token_id": 0}
-    sizes |= {"d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2}  # so small that the table is most of it
+    sizes: dict[str, Any] = {"hidden_size": 8, "num_hidden_layers": 1, "decoder_start_token_id": 0}
+    sizes |= {"d_kv": 4, "d_ff": 8, "num_heads": 2, "vocab_size": 2000}  # so small that the table is most of it
     for side in ("encoder", "decoder"):
         sizes |= {f"{side}_layers": 1, f"{side}_attention_heads": 2, f"{side}_ffn_dim": 8}
     made = tiny(family, AutoModelForSeq2SeqLM, **sizes, max_position_embeddings=32)()
