@@ -190,7 +190,8 @@ def recordable_attention(
     rule, edit, name = None, None, ""
     bias, softcap = options.get("position_bias"), options.get("softcap")
     sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
-    causal = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal) and query.shape[2] > 1
+    own = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
+    causal = own and (query.shape[2] > 1 or key.shape[2] == 1)  # one token that reads a cache sees all of it
     eager, window = softcap is not None or sinks is not None, options.get("sliding_window")
     if recording is not None:
         name = recording.names[id(module)]
