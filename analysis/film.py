@@ -227,27 +227,3 @@ def _largest(values: Float[np.ndarray, "rows columns"], bin: int, *, axis: int) 
     starts = np.arange(0, values.shape[axis], bin)
     high, low = (reduce.reduceat(values, starts, axis=axis) for reduce in (np.maximum, np.minimum))
     return np.where(high >= -low, high, low)
-
-
-@dataclass(frozen=True)
-class CacheSize:
-    """Bytes of keys and values over all layers, measured on the kept tensors.
-
-    ``shape`` is (layers, kv_heads, d_head, bytes per number) where every layer is alike, so that a token takes
-    2 · layers · kv_heads · d_head · bytes; None where they differ, or keys and values do.
-    """
-
-    per_token: float
-    shape: tuple[int, int, int, int] | None
-
-
-def cache_size(capture: Capture) -> CacheSize:
-    """What one token takes in the cache."""
-    records = [record for record in capture.records if record is not None]
-    n_bytes = sum(record.k.nbytes + record.v.nbytes for record in records)
-    shapes = {(*tensor.shape, tensor.element_size()) for record in records for tensor in (record.k, record.v)}
-    shape = None
-    if len(shapes) == 1:
-        kv_heads, _tokens, d_head, size = shapes.pop()
-        shape = (len(records), kv_heads, d_head, size)
-    return CacheSize(n_bytes / len(capture.tokens), shape)

@@ -47,5 +47,5 @@ def masked(given: dict[str, Tensor]) -> dict[str, Any]:
 
 
 def growing_caches() -> EncoderDecoderCache:
-    """Of as many layers as ask for one: transformers (5.23) counts those of T5's encoder, of which there may be fewer."""
+    """Of as many layers as ask for one: transformers (5.23) counts those of T5's encoder, which may be fewer."""
     return EncoderDecoderCache(DynamicCache(), DynamicCache())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +15,19 @@ from analysis.film import (
     attention_rows,
     bin_of,
     cache_columns,
-    cache_size,
     heads_of_strip,
     largest,
     strips,
 )
 from analysis.head_names import group_size
+from analysis.joined import first_query
 from analysis.token_tree import branches_of, id_of, ids_of, token_tree
 from jobs.film import Film
 from jobs.waiting import waited
 from model_runner import Capture
 from model_runner.edits import Int8Cache, KeepLast, SharedKeys
 from model_runner.questions import Beams
+from pages.film.cache import cache_growth
 from pages.film.opening import remember
 from pages.film.state import FilmState, state
 from pages.film.typed import show_refusal, show_typing
@@ -119,8 +120,8 @@ def film_payload(
     bin = bin_of(film.n_prompt + film.room)
     heads = heads_of_strip(capture, layer) if every_head else ()
     since = film.n_prompt - 1 + base if base else 0  # the first position whose column the picture does not have
+    growth = cache_growth(film, lambda: None)
     columns = cache_columns(capture, layer, head, first=since, bin=bin)
-    size = cache_size(capture)
     candidates = {one.id for chosen in take.choices[base:] for one in chosen.candidates}
     return picture.payload(
         film=film.name,
@@ -136,8 +137,8 @@ def film_payload(
             v=columns.v,
             first=columns.first,
             pooled=columns.pooled,
-            bytes_per_token=size.per_token,
-            shape=size.shape,
+            growth=None if growth is None else asdict(growth),
+            before=first_query(film.prompt),
         ),
         view=picture.View(
             head=(layer, head), heads=heads, n_heads=_n_heads(capture), bin=bin, group=group_size(capture, layer)

@@ -17,7 +17,6 @@ from analysis.film import (
     attention_rows,
     bin_of,
     cache_columns,
-    cache_size,
     choice,
     heads_of_strip,
     largest,
@@ -226,16 +225,3 @@ def test_more_dimensions_than_rows_share_them(monkeypatch):
     found = cache_columns(steps()[-1].capture, 0, 0, first=0, bin=1)
     assert found.pooled == math.ceil(32 / 10)
     assert found.k.shape[1] <= 10 <= CACHE_ROWS
-
-
-def test_a_token_takes_what_the_formula_says_and_the_tensors_hold():
-    for step in (steps()[0], steps()[-1]):
-        size = cache_size(step.capture)
-        assert size.shape == (8, 4, 32, 4)
-        assert size.per_token == 2 * 8 * 4 * 32 * 4
-
-
-def test_keys_and_values_of_different_lengths_have_no_formula():
-    size = cache_size(made_capture(torch.full((2, 1, 3, 3), 0.5)))
-    assert size.shape is None
-    assert size.per_token > 0

@@ -50,6 +50,9 @@ def frame(i: int, **changes) -> Frame:
     return Frame(**{**values, **changes})
 
 
+GROWTH = {"parts": ((8192, None),), "shape": (8, 4, 32, 4), "fixed": 0, "read": 0}
+
+
 def film(count: int = 5, *, start: int = 0, frames=None, **changes) -> bytes:
     """The frames from ``start`` to ``count`` - 1 of a made film."""
     first = 0 if start == 0 else len(PROMPT) - 1 + start
@@ -61,7 +64,7 @@ def film(count: int = 5, *, start: int = 0, frames=None, **changes) -> bytes:
         "frames": [frame(i) for i in range(start, count)] if frames is None else frames,
         "prompt": Prompt(PROMPT, [("⟨bos⟩", 0, True), ("The", 1, False), ("·dog", 2, False)]),
         "prefill": (3, 0.0344),
-        "cache": Cache(k=numbers, v=-numbers, first=first, pooled=1, bytes_per_token=8192.0, shape=(8, 4, 32, 4)),
+        "cache": Cache(k=numbers, v=-numbers, first=first, pooled=1, growth=GROWTH),
         "view": View(head=(0, 1), heads=[(0, 0), (0, 1)], n_heads=2, bin=1),
         "n_vocab": 4096,
         "limit": 10,
@@ -114,7 +117,7 @@ def test_columns_of_several_tokens_and_no_others_name_the_one_of_each(bin, keys)
 
 
 def test_keys_without_their_values_are_refused():
-    cache = Cache(np.zeros((2, D)), np.zeros((3, D)), 0, 1, 8192.0, None)
+    cache = Cache(np.zeros((2, D)), np.zeros((3, D)), 0, 1, None)
     with pytest.raises(ValueError, match="2 keys but 3 values"):
         film(cache=cache)
 

@@ -30,16 +30,19 @@ export function drawWords(axis, { reel, meta }, frame) {
 }
 
 function cacheWords(reel, { cache, view, texts }, frame) {
-  const count = frame.position + 1
-  const sum = fill(texts.cache, { count: wholeNumber(count), bytes: bytesText(count * cache.bytes) })
-  const words = [sum]
-  if (cache.shape) {
-    const [layers, heads, depth, size] = cache.shape
-    words[0] += ` = ${fill(texts.formula, { layers, heads, depth, size, tokens: wholeNumber(count) })}`
-  }
+  const words = cache.growth ? [grownWords(cache.growth, frame.position + 1 - cache.before, texts)] : []
   if (view.bin > 1) words.push(fill(texts.pooled, { count: view.bin }))
   if (cache.pooled > 1) words.push(fill(texts.pooled_rows, { count: cache.pooled }))
   return words.join(". ")
+}
+
+function grownWords({ parts, fixed, read, shape }, written, texts) {
+  const bytes = parts.reduce((sum, [each, most]) => sum + each * Math.min(written, most ?? written), fixed)
+  const tokens = wholeNumber(read + written)
+  const sum = fill(texts.cache, { count: tokens, bytes: bytesText(bytes) })
+  if (!shape) return sum
+  const [layers, heads, depth, size] = shape
+  return `${sum} = ${fill(texts.formula, { layers, heads, depth, size, tokens })}`
 }
 
 function hoverWords(axis, reel, { view, texts }, frame) {

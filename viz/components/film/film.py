@@ -158,8 +158,8 @@ class Cache:
     v: NDArray[np.floating]
     first: int
     pooled: int  # dimensions in one row of the picture
-    bytes_per_token: float  # over all layers, measured
-    shape: tuple[int, int, int, int] | None  # layers, kv heads, numbers in a key, bytes in each; None if they differ
+    growth: Mapping[str, Any] | None  # how it grows, over all layers, as payload.d.ts says; None where there is none
+    before: int = 0  # positions of the picture that are read and not written
 
 
 @dataclass(frozen=True)
@@ -248,8 +248,8 @@ def _arrays(frames: Sequence[Frame]) -> dict[str, NDArray[Any]]:
 
 
 def _cache(cache: Cache) -> JSON:
-    shape = None if cache.shape is None else list(cache.shape)
-    return {"first": cache.first, "pooled": cache.pooled, "bytes": cache.bytes_per_token, "shape": shape}
+    growth = None if cache.growth is None else dict(cache.growth)
+    return {"first": cache.first, "pooled": cache.pooled, "before": cache.before, "growth": growth}
 
 
 def _view(view: View) -> JSON:

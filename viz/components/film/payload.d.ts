@@ -10,7 +10,7 @@ export interface Meta {
   frames: Frame[]
   /** Columns of each frame's attention row. */
   widths: number[]
-  cache: { first: number; pooled: number; bytes: number; shape: [number, number, number, number] | null }
+  cache: { first: number; pooled: number; before: number; growth: Growth | null }
   view: { head: [layer: number, head: number]; heads: [layer: number, head: number][]; total: number; bin: number; group: number }
   vocab: number
   limit: number
@@ -24,6 +24,14 @@ export interface Meta {
   labels: Record<string, string>
   texts: Texts
   palette: Palette
+}
+
+/** Bytes of the cache: `fixed`, and of each part so many a token, up to so many tokens. */
+export interface Growth {
+  parts: [each: number, most: number | null][]
+  fixed: number
+  read: number
+  shape: [number, number, number, number] | null
 }
 
 export interface Frame {

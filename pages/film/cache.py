@@ -1,0 +1,33 @@
+"""What the cache of the film's model holds at each of its frames: asked of the model once, for the prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from analysis.cache_growth import CacheGrowth, growth_of
+from jobs.film import Film
+from jobs.waiting import waited
+from model_runner import RunnerError
+from model_runner.kv import CachedLayer
+from model_runner.questions import CacheLayers
+from ui import cached
+
+
+def cache_growth(film: Film, say: Callable[[], object]) -> CacheGrowth | None:
+    """None where transformers keeps no such cache of this model."""
+    return cached.made(repr(film.prompt.request), lambda: _asked(film, say))
+
+
+def _asked(film: Film, say: Callable[[], object]) -> CacheGrowth | None:
+    request = film.prompt.request
+
+    def layers(attention: str | None) -> tuple[CachedLayer, ...]:
+        return waited(film.runner.submit(CacheLayers(replace(request, attention=attention))), say)
+
+    try:
+        if request.attention is None:
+            return growth_of(layers(None))
+        return growth_of(layers("decoder"), layers("cross"))
+    except RunnerError:
+        return None
