@@ -36,8 +36,8 @@ class Question:
     metric, written in its ``unit``; of a number that is asked for, the true one, from which a right answer is at most
     ``near``. ``told`` is said at the reveal.
 
-    The file of the results names the ``model``, and the ``layer`` and ``head`` that are asked about; of an ablation the
-    token's probability ``before`` and ``after`` it.
+    ``changed`` says what the model is changed by. The file of the results names the ``model``, and the ``layer`` and
+    ``head`` that are asked about; of an ablation the token's probability ``before`` and ``after`` it.
     """
 
     kind: Kind
@@ -51,6 +51,7 @@ class Question:
     near: float = 0.0
     told: str = ""
     model: str = ""
+    changed: str = ""
     layer: int | None = None
     head: int | None = None
     before: float = math.nan

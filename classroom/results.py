@@ -26,6 +26,7 @@ HEADINGS = {
     "before": N_("probability of the token with the head"),
     "after": N_("probability of the token without the head"),
     "asked_of": N_("model"),
+    "changed": N_("changes of the model"),
     "layer": N_("layer"),
     "head": N_("head"),
     "asked": N_("time (UTC)"),
@@ -33,7 +34,7 @@ HEADINGS = {
     "vote": N_("vote"),
 }
 OF_MODEL = ("model", "bits", "measured", "off")
-OF_QUESTION = ("before", "after", "asked_of", "layer", "head", "asked")
+OF_QUESTION = ("before", "after", "asked_of", "changed", "layer", "head", "asked")
 
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]?\d+)?", re.ASCII)  # which is no formula
 
@@ -80,7 +81,7 @@ def _of_question(poll: Poll) -> list[str]:
     asked = poll.question
     at = datetime.fromtimestamp(poll.asked, UTC).strftime("%Y-%m-%d %H:%M:%S")
     where = ["" if place is None else str(place) for place in (asked.layer, asked.head)]
-    return [_number(asked.before), _number(asked.after), asked.model, *where, at]
+    return [_number(asked.before), _number(asked.after), asked.model, asked.changed, *where, at]
 
 
 def _by_name(poll: Poll) -> list[list[str]]:

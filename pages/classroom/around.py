@@ -26,7 +26,6 @@ from viz.markdown import plain
 # of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
 OF_TEXT, LESSON = "of_text", "lesson"
 POLL, FIRST = "poll", "first"  # of what is shown, where it is a question and no page, or what may be asked before it
-MOST_EDITS = 6  # that are named
 LINK = "light-dark(#38388f, #9ea0f0)"  # the theme's, which Streamlit (1.67) gives to the links of Markdown alone
 SEEN = "class_seen"  # of the session's slots: each page with its model and text that was asked about or shown
 
@@ -87,21 +86,20 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
     caption = _model_name() if of_text else ""  # what is shown of it says each figure's name
     asking = shown["page"] == FIRST or (room.poll is not None and room.poll.state == "open")
     link = "" if asking else address_of_page(entry.address, room.code)  # of a page that may tell the answer
-    text = room.poll.question.text if shown["page"] == POLL and room.poll else session.text() if of_text else ""
-    more = {"words": session.slots().get(LESSON, ""), "changed": _changes() if shown["page"] == entry.address else ""}
+    asked = room.poll.question if shown["page"] == POLL and room.poll else None
+    text = asked.text if asked else session.text() if of_text else ""
+    changed = asked.changed if asked else _changes() if shown["page"] == entry.address else ""
+    more = {"words": session.slots().get(LESSON, ""), "changed": changed}
     room.board.settle(text=text, caption=caption, address=link, **more)
     room.wake()
 
 
 def _changes() -> str:
     """By what the model is another than its own, on this page or on every page."""
-    from model_runner.edit_words import name_of  # the engine is imported only after the frame is painted
+    from pages.classroom.changes import in_words  # the engine is imported only after the frame is painted
 
     carried = edit_list.held() if session.carried() and not session.slots().get(PLAIN) else ()
-    edits = tuple(dict.fromkeys(session.slots().get(CHANGED, carried)))
-    more = _("and {count} more").format(count=len(edits) - MOST_EDITS) if len(edits) > MOST_EDITS else ""
-    named = " · ".join(filter(None, [*(name_of(edit, _) for edit in edits[:MOST_EDITS]), more]))
-    return _("changed: {edits}").format(edits=named) if named else ""
+    return in_words(session.slots().get(CHANGED, carried))
 
 
 def _model_name() -> str:

@@ -65,6 +65,8 @@ def show_poll(room: Room) -> None:
     with st.container(key="class_poll"):
         st.html(f"<h2 class='atlas-question'>{escape(poll.question.words)}</h2>")
         st.html(f"<p class='atlas-quoted'>{escape(poll.question.text)}</p>")
+        if poll.question.changed:
+            st.html(f"<p class='atlas-caption class-changed'>{escape(poll.question.changed)}</p>")
         if poll.state == "open":
             _show_open(room, poll)
         else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
@@ -16,6 +18,7 @@ from classroom.vocabulary import Vocabulary
 from model_runner import RunnerError
 from model_runner.edits import ScaledHead
 from model_runner.errors import OneStackOnly
+from pages.classroom.changes import in_words
 from pages.classroom.sidebar import PROBLEM
 from ui import cached, session
 from ui.i18n import _
@@ -28,6 +31,7 @@ SHOWN = 8  # of the model's likeliest answers
 MOST_KEYS = 200  # that a phone can show to be tapped on
 NO_NEXT = N_("This model does not predict a next token.")
 NO_EFFECT = N_("Without this head the next token is exactly as likely: choose another head.")
+CHANGED = N_("Head {head} is changed already: choose another head, or undo the change.")
 TOO_LONG = N_("This text has too many tokens to tap on one of them: choose a shorter one.")
 
 
@@ -56,7 +60,8 @@ def ask(room: Room, kind: str, metric: str = "") -> None:
     finally:
         aside.empty()
     try:
-        room.ask(_head(opened, metric) if kind == "head" else KINDS[kind](opened))
+        question = _head(opened, metric) if kind == "head" else KINDS[kind](opened)
+        room.ask(replace(question, changed=in_words(opened.capture.request.edits)))
     except NotHere as error:
         session.slots()[PROBLEM] = str(error)
     except RunnerError as error:
@@ -102,7 +107,12 @@ def _where(opened: PageContext) -> Question:
 
 
 def _ablate(opened: PageContext) -> Question:
-    before = _of_next(opened)
+    before, head = _of_next(opened), f"L{opened.layer}H{opened.head}"
+    if any(
+        isinstance(edit, ScaledHead) and (edit.layer, edit.head) == (opened.layer, opened.head)
+        for edit in opened.capture.request.edits
+    ):
+        raise NotHere(_(CHANGED).format(head=head))
     token = opened.runner.token_text(before.likeliest(1)[0])
     found = of_ablation(opened.capture, edited(opened, (ScaledHead(opened.layer, opened.head, 0.0),)))
     if found.after == found.before:
@@ -113,7 +123,7 @@ def _ablate(opened: PageContext) -> Question:
     first, second = found.bits
     return Question(
         "ablate",
-        words.format(head=f"L{opened.layer}H{opened.head}", token=token),
+        words.format(head=head, token=token),
         session.text(),
         Options([("likelier", _("likelier")), ("less", _("less likely"))]),
         ["likelier", "less"],

@@ -21,6 +21,7 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.edits import Masked
 from model_runner.errors import AwayFromModel
 from model_runner.mask_rule import MaskRule
+from tests.model_runner.cases import shared_runner
 
 TEXT = "The dog chased the squirrel because it"
 PREFIX = Masked("prefix", (("length", 4),))
@@ -61,6 +62,13 @@ def test_the_embedded_models_are_of_their_kinds(name, edits, kind):
 def test_a_kind_is_told_by_the_rule_and_not_by_the_name(rule, kind):
     assert kind_of(other_mask(capture("default"), rule)) == kind
     assert kind_of(other_mask(capture("encoder"), rule)) == kind
+
+
+@pytest.mark.parametrize("name", ["llama", "gpt2", "gpt-oss", "gpt-neo", "qwen3-next"])
+def test_one_token_before_which_a_tokenizer_puts_none_makes_no_encoder(name):
+    made = shared_runner(name).capture(CaptureRequest("h"))
+    assert len(made.tokens) == 1
+    assert kind_of(made) == "causal"
 
 
 def test_a_text_of_one_token_is_told_by_the_rule_alone():

@@ -133,6 +133,7 @@ def test_of_an_ablation_the_file_has_the_tokens_probabilities_and_of_every_quest
         likeliest=["likelier", "less"],
         probability=lambda value: float(value == "less"),
         model="default",
+        changed="changed: L0H0 ablated",
         layer=6,
         head=4,
         before=0.774,
@@ -144,7 +145,7 @@ def test_of_an_ablation_the_file_has_the_tokens_probabilities_and_of_every_quest
         of = dict(zip(head, row, strict=True))
         assert [of[HEADINGS[name]] for name in OF_MODEL] == [""] * 4
         found = [of[HEADINGS[name]] for name in OF_QUESTION]
-        assert found == ["0.774", "0.25", "default", "6", "4", "1970-01-01 00:00:00"]
+        assert found == ["0.774", "0.25", "default", "changed: L0H0 ablated", "6", "4", "1970-01-01 00:00:00"]
 
 
 def of_number(*votes: str, true: float = 0.25, near: float = 0.0) -> Poll:

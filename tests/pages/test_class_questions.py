@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 from itertools import product
 
@@ -12,12 +14,14 @@ from streamlit.testing.v1 import AppTest
 
 from classroom.frames import Vote
 from classroom.poll import Poll, Question
+from classroom.results import HEADINGS, results_csv
 from classroom.room import Room
 from classroom.vocabulary import Vocabulary
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
 from pages.classroom import panel
 from pages.classroom.columns import columns_of
+from tests.classroom.talking import frames
 from tests.ui.driving import button, components, go, html, open_app, sentences, type_text
 
 pytestmark = pytest.mark.table
@@ -180,6 +184,26 @@ def test_a_head_whose_absence_changes_nothing_is_no_question(monkeypatch):
     monkeypatch.setattr("pages.classroom.questions.edited", lambda opened, _edits: opened.capture)
     app.button(key="ask_ablate").click().run()
     assert sentences(app) == ["Without this head the next token is exactly as likely: choose another head."]
+    assert room.poll is None
+
+
+def test_a_question_of_a_changed_model_says_so_on_the_board_on_the_phones_and_in_the_file():
+    app, room = open_room(text=TEXT, edits="ScaledHead(4,2,0.0)", everywhere="1")
+    app.button(key="ask_next").click().run()
+    assert room.poll.question.changed == "changed: L4H2 ablated"
+    assert "changed: L4H2 ablated" in html(app)
+    assert [one for one in frames(room) if one["kind"] == "stage"][-1]["changed"] == "changed: L4H2 ablated"
+    vote(room, room.poll.question.likeliest[0])
+    app.button(key="reveal").click().run()
+    assert "changed: L4H2 ablated" in html(app)
+    heading, row, *_ = csv.reader(io.StringIO(results_csv(room.past, HEADINGS).decode("utf-8-sig")))
+    assert dict(zip(heading, row, strict=True))["changes of the model"] == "changed: L4H2 ablated"
+
+
+def test_what_a_head_does_that_is_changed_already_is_not_asked():
+    app, room = open_room(text=TEXT, layer="4", head="2", edits="ScaledHead(4,2,0.5)", everywhere="1")
+    app.button(key="ask_ablate").click().run()
+    assert sentences(app) == ["Head L4H2 is changed already: choose another head, or undo the change."]
     assert room.poll is None
 
 

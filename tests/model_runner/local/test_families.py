@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from attention.masks import Near, sees_ahead, sliding_window
+from attention.masks import Near, sliding_window
 from model_runner.capture import Capture
 from model_runner.errors import NoRotation, NotCapturable, NotRecoverable, NoWeights
 from model_runner.local.runner import LocalRunner
@@ -50,14 +50,6 @@ def _all_weights(capture: Capture, layer: int) -> Tensor:
 def test_layers_say_what_kind_they_are(case: Case) -> None:
     kinds = tuple(case.capture.layer_kind(layer) for layer in range(case.capture.n_layers))
     assert kinds == case.family.kinds
-
-
-@pytest.mark.parametrize("name", ["llama", "gpt2", "gpt-oss", "gpt-neo", "qwen3-next"])
-def test_a_text_of_one_token_is_masked_by_the_rule_of_its_model(name: str) -> None:
-    one, more = (shared_runner(name).capture(CaptureRequest(text)) for text in ("h", "hello"))
-    assert len(one.tokens) == 1
-    for record, known in zip(one.records, more.records, strict=True):
-        assert record is None or known is None or sees_ahead(record.mask.own) == sees_ahead(known.mask.own)
 
 
 def test_weights_are_those_of_eager_attention(case: Case) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 from tests.viz.components import shim
 from tests.viz.components.clock import hold
 from tests.viz.components.mounted import answer, facts
-from tests.viz.components.test_film import D, film, frame
-from viz.components.film.film import SOURCE, TEXTS, Cache, View
+from tests.viz.components.test_film import film, frame
+from viz.components.film.film import SOURCE, TEXTS, View
 
 pytestmark = pytest.mark.browser
 
@@ -105,40 +104,6 @@ def test_the_legend_says_what_rows_columns_and_colours_are(mount):
     )
     assert heads.count() == 0
     assert cache.count() == 1
-
-
-def test_the_cache_grows_by_a_column_and_its_bytes_with_it(mount):
-    page = mount(SOURCE, film(4), style=STYLE)
-    said = []
-    for _ in range(3):
-        said.append(page.locator(".note.cache").inner_text())
-        page.locator(STEP).click()
-    assert said[0].startswith("KV cache of the model: 3 tokens, 24 KB = 2 · layers 8 · kv heads 4 · numbers 32 · tok")
-    assert said[1].startswith("KV cache of the model: 4 tokens, 32 KB")
-    assert (
-        plain(page.locator(".axis canvas").get_attribute("aria-label"))
-        == "L0H1: ·w3 looks 90 % at The, the most of all tokens"
-    )
-
-
-@pytest.mark.parametrize(
-    "growth, before, said",
-    [
-        ({"parts": ((1024, None), (1024, 3)), "fixed": 0, "read": 0}, 0, ("3 tokens, 6 KB.", "4 tokens, 7 KB.")),
-        ({"parts": ((1024, None),), "fixed": 4096, "read": 2}, 2, ("3 tokens, 5 KB.", "4 tokens, 6 KB.")),
-        ({"parts": ((1024, None),), "fixed": 4096, "read": 9}, 0, ("12 tokens, 7 KB.", "13 tokens, 8 KB.")),
-        (None, 0, ("", "")),
-    ],
-)
-def test_windows_keep_their_last_tokens_and_what_was_read_stays(growth, before, said, mount):
-    numbers = np.zeros((6, D))
-    grown = None if growth is None else {**growth, "shape": None}
-    page = mount(SOURCE, film(4, cache=Cache(numbers, numbers, 0, 1, grown, before)), style=STYLE)
-    found = []
-    for _ in said:
-        found.append(page.locator(".note.cache").inner_text())
-        page.locator(STEP).click()
-    assert found == [one and f"KV cache of the model: {one.removesuffix('.')}" for one in said]
 
 
 def test_at_the_end_one_step_asks_for_one_token_and_shows_it_when_it_comes(mount):

@@ -1,0 +1,19 @@
+"""What a model is changed by, in one line for a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from model_runner.edit_words import name_of
+from model_runner.edits import Edit
+from ui.i18n import _
+
+MOST_EDITS = 6  # that are named
+
+
+def in_words(edits: Iterable[Edit]) -> str:
+    """Empty for a model as it is."""
+    named = tuple(dict.fromkeys(edits))
+    more = _("and {count} more").format(count=len(named) - MOST_EDITS) if len(named) > MOST_EDITS else ""
+    words = " · ".join(filter(None, [*(name_of(edit, _) for edit in named[:MOST_EDITS]), more]))
+    return _("changed: {edits}").format(edits=words) if words else ""
