@@ -21,16 +21,16 @@ class Scale:
     number: Literal["percent", "plain"]
 
 
-def scale_of(view: HeadMap, reading: Reading, *, log: bool = False, compared: bool = False) -> Scale:
-    """Weights run from 0 to 1, so that pictures compare; signed values around 0; the rest to the largest in view.
+def scale_of(
+    view: HeadMap, reading: Reading, *, log: bool = False, compared: bool = False, shares: bool = True
+) -> Scale:
+    """Shares run from 0 to 1, so that pictures compare; signed values around 0; the rest to the largest in view.
 
-    ``compared``: the map is the difference of two heads.
+    ``compared``: the map is the difference of two heads. ``shares``: its weights are, as those of softmax.
     """
-    unit = "percent" if reading.what == "weights" else "plain"
+    unit = "percent" if reading.what == "weights" and shares else "plain"
     high = max(view.largest, 1e-9)
-    no_share = bool((view.values < 0).any()) or (reading.what == "weights" and high > 1.001)
-    if reading.what == "scores" or compared or no_share:  # the last of what stands in the place of a softmax
-        unit = unit if compared else "plain"
+    if reading.what == "scores" or compared or bool((view.values < 0).any()):
         return Scale("diverging", -high, high, False, unit)
-    high = 1.0 if reading.what == "weights" else high
+    high = 1.0 if unit == "percent" else high
     return Scale("sequential", high * 10.0**-LOG_DECADES if log else 0.0, high, log, unit)

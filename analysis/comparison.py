@@ -80,7 +80,7 @@ def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers hea
         moved = torch.zeros(before.q(layer).shape[0], dtype=torch.float64)
         for start in range(first, n_tokens, ROWS):
             block = slice(start, min(start + ROWS, n_tokens))
-            moved += _moved(before.layer_weights(layer, block) - after.layer_weights(layer, block, shares=True))
+            moved += _moved(*(one.layer_weights(layer, block, shares=True) for one in (before, after)))
         drift[layer, : len(moved)] = (moved / (n_tokens - first)).numpy()
     return drift
 
@@ -92,13 +92,15 @@ def drift_of_head(before: Capture, after: Capture, layer: int, head: int) -> flo
     moved = 0.0
     for start in range(first, n_tokens, ROWS):
         block = slice(start, min(start + ROWS, n_tokens))
-        new = after.weights(layer, head, queries=block, shares=True)
-        moved += float(_moved(before.weights(layer, head, queries=block) - new))
+        moved += float(_moved(*(one.weights(layer, head, queries=block, shares=True) for one in (before, after))))
     return moved / (n_tokens - first)
 
 
-def _moved(difference: Float[torch.Tensor, "*heads queries keys"]) -> Float[torch.Tensor, "*heads"]:
-    """Half of what its rows differ by, what a row lacks of 1 included, summed over the queries."""
+def _moved(
+    before: Float[torch.Tensor, "*heads queries keys"], after: Float[torch.Tensor, "*heads queries keys"]
+) -> Float[torch.Tensor, "*heads"]:
+    """Half of what their rows differ by, what a row lacks of 1 included, summed over the queries."""
+    difference = before - after
     elsewhere = difference.abs().sum(dim=-1) + difference.sum(dim=-1).abs()
     return elsewhere.sum(dim=-1).double().cpu() / 2
 

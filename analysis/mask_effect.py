@@ -37,7 +37,7 @@ def cut_mass(before: Capture, after: Capture) -> Float[np.ndarray, "layers heads
         for start in range(0, n_tokens, ROWS):
             block = slice(start, min(start + ROWS, n_tokens))
             keep = record.mask.tiles(heads, block, slice(0, n_tokens), record.q.device)
-            mass += (before.layer_weights(layer, block) * ~keep).sum(dim=(1, 2)).double().cpu()
+            mass += (before.layer_weights(layer, block, shares=True) * ~keep).sum(dim=(1, 2)).double().cpu()
         cut[layer, : heads.stop] = (mass / n_tokens).numpy()
     return cut
 

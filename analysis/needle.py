@@ -151,7 +151,7 @@ def _heads(
     for layer in range(capture.n_layers):
         if not capture.has_weights(layer):
             continue
-        rows = capture.layer_weights(layer, slice(first, first + len(right))).double().cpu().numpy()
+        rows = capture.layer_weights(layer, slice(first, first + len(right)), shares=True).double().cpu().numpy()
         heads, steps = slice(0, len(rows)), np.arange(len(right))
         strongest = rows.argmax(-1)  # (heads, steps)
         copied[layer, heads] = ((strongest == start + steps) & np.array(right)).mean(-1)

@@ -31,7 +31,7 @@ def _looks(capture: Joined) -> Float[Tensor, "heads queries keys"]:
     special = torch.tensor([token.special or token.silent for token in capture.tokens[: capture.n_read]])
     queries, keys = slice(capture.n_read, None), slice(0, capture.n_read)
     every = [
-        capture.weights(layer, head, queries=queries, keys=keys).cpu()
+        capture.weights(layer, head, queries=queries, keys=keys, shares=True).cpu()
         for layer in range(capture.n_layers)
         for head in range(capture.n_heads)
     ]

@@ -34,9 +34,9 @@ def of_next_token(capture: Capture) -> Distribution:
 
 
 def of_looks(capture: Capture, layer: int, head: int, query: int) -> Distribution:
-    """The weights of one row, from the first key to the last one that this query may see. Raises NoSuchPlace."""
+    """The shares of one row, from the first key to the last one that this query may see. Raises NoSuchPlace."""
     query = index("position", query, len(capture.tokens))
-    row = capture.weights(layer, head, queries=slice(query, query + 1))[0].double().cpu().numpy()
+    row = capture.weights(layer, head, queries=slice(query, query + 1), shares=True)[0].double().cpu().numpy()
     record = capture.record(layer)
     seen = record.mask.tile(slice(query, query + 1), slice(0, len(row)), record.q.device, head=head % len(record.q))[0]
     return Distribution(row[: int(seen.nonzero().max()) + 1 if seen.any() else 0])

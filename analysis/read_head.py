@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from analysis.head_map import PIXELS, HeadMap, Reading, Window, head_map
+from analysis.stand_in import NO_SHARES, has_shares
 from analysis.units import Unit
 from model_runner.capture import Capture
 
 WEIGHTS = Reading()
 NAMES = {"weights": "weights after softmax", "scores": "scores before softmax", "value": "weight × ‖v‖"}
+
+STOOD_IN = "weights in the place of softmax, whose rows do not sum to 1"
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +34,24 @@ class ReadHead:
     @property
     def name(self) -> str:
         return f"L{self.layer}H{self.head}"
+
+    @cached_property
+    def shares(self) -> bool:
+        """Whether its weights, and those of ``other``, are shares; O(tokens²) where softmax is substituted."""
+        heads = [(self.layer, self.head), *([] if self.other is None else [self.other])]
+        return all(has_shares(self.capture, *head) for head in heads)
+
+    def notes(self) -> list[str]:
+        """What is done to the numbers, and what they are where they are no shares, a sentence each."""
+        own = [NO_SHARES] if self.reading.what == "weights" and not self.shares else []
+        return [*self.reading.notes(), *own]
+
+    @property
+    def shows(self) -> str:
+        """What a cell of the map is, as its component names it."""
+        if self.other is not None:
+            return "difference"
+        return "weight" if self.reading.what == "weights" and not self.shares else self.reading.what
 
 
 def read_head(
@@ -85,7 +107,7 @@ def labels(view: HeadMap) -> tuple[list[str], list[str]]:
 def described(read: ReadHead) -> str:
     """How the numbers were made: "weights after softmax, minus L2H1"."""
     reading, view = read.reading, read.view
-    parts = [NAMES[reading.what]]
+    parts = [NAMES[reading.what] if reading.what != "weights" or read.shares else STOOD_IN]
     if reading.hides_first:
         parts.append("first token hidden, rows renormalised")
     if reading.words and reading.what != "scores":

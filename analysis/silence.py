@@ -35,5 +35,5 @@ def silent_share(capture: Capture, layer: int, head: int) -> float:
     total = 0.0
     for start in range(first, last, ROWS):
         rows, keys = slice(start, min(start + ROWS, last)), slice(heard, n_looked_at(capture))
-        total += float(capture.weights(layer, head, queries=rows, keys=keys).double().sum())
+        total += float(capture.weights(layer, head, queries=rows, keys=keys, shares=True).double().sum())
     return total / (last - first)

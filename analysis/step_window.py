@@ -26,7 +26,7 @@ class Window:
 def window(capture: Capture, layer: int, head: int, query: int) -> Window:
     """The query with the tokens that it looks at most; where it looks at another text, with those written before it."""
     n_keys, first = n_looked_at(capture), first_query(capture)
-    weights = capture.weights(layer, head, queries=slice(query, query + 1))[0, :n_keys]
+    weights = capture.weights(layer, head, queries=slice(query, query + 1), shares=True)[0, :n_keys]
     order = weights.argsort(descending=True, stable=True).tolist()
     if first:
         return Window(tuple(range(max(first, query - TOKENS + 1), query + 1)), tuple(sorted(order[:TOKENS])))

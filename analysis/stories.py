@@ -140,7 +140,7 @@ def seen_in(capture: Capture) -> Seen | None:
         return None
     if isinstance(capture, Joined):
         (layer, head), query = opening_head(capture), opening_query(capture)
-        weight = float(capture.weights(layer, head, queries=slice(query, query + 1))[0, keys[0]])
+        weight = float(capture.weights(layer, head, queries=slice(query, query + 1), shares=True)[0, keys[0]])
         return Seen(story, layer, head, query, keys[0], weight) if weight >= CLEAR else None
     best: Seen | None = None
     for layer, rows in opening_rows(capture):

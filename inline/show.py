@@ -8,9 +8,10 @@ from typing import Literal
 from analysis.color_scale import scale_of
 from analysis.head_grid import head_grid
 from analysis.head_lines import head_lines
-from analysis.head_map import Reading, head_map
+from analysis.head_map import Reading
 from analysis.joined import joined
 from analysis.opening import opening_head
+from analysis.read_head import read_head
 from analysis.strongest_key import look_words, strongest_key
 from attention.metrics import METRICS
 from inline.cell_output import CellOutput
@@ -81,18 +82,19 @@ def _checked(capture: Capture, layer: int) -> Check:
 def _map(
     capture: Capture, layer: int, head: int, reading: Reading, query: int | None, key: int | None, summary: str
 ) -> bytes:
-    view = head_map(capture, layer, head, reading=reading)
-    texts = map_component.texts_of(reading.what, mean=view.how == "mean")
+    read = read_head(capture, layer, head, reading)
+    view = read.view
+    texts = map_component.texts_of(read.shows, mean=view.how == "mean")
     return map_component.payload(
         values=view.values,
         window=view.inside,
         total=view.total,
         row_labels=view.row_labels,
         col_labels=view.column_labels,
-        **asdict(scale_of(view, reading)),
+        **asdict(scale_of(view, reading, shares=read.shares)),
         selected=view.units_at(query, key),
         pool=view.pool,
-        texts=texts | {"summary": summary, "note": " ".join(reading.notes())},
+        texts=texts | {"summary": summary, "note": " ".join(read.notes())},
         max_height=HEIGHT,
     )
 

@@ -55,8 +55,8 @@ def draw_head(
     opens = None if reading.words else heard_window(opened.capture)
     read = read_head(*head, reading, other, window=opens if held is None else Window(*held))
     view = read.view
-    scale = scale_of(view, reading, log=log, compared=other is not None)
-    texts = map_component.texts_of("difference" if other is not None else reading.what, mean=view.how == "mean")
+    scale = scale_of(view, reading, log=log, compared=other is not None, shares=read.shares)
+    texts = map_component.texts_of(read.shows, mean=view.how == "mean")
     payload = map_component.payload(
         values=view.values,
         window=view.inside,
@@ -67,7 +67,7 @@ def draw_head(
         selected=view.units_at(opened.query, opened.key),
         pool=view.pool,
         overview=read_head(*head, reading, other, pixels=OVERVIEW).view.values if view.window != view.whole else None,
-        texts=translated(texts) | {"summary": summary(opened, reading), "note": _note(opened, reading, other)},
+        texts=translated(texts) | {"summary": summary(opened, reading), "note": _note(opened, read)},
         max_height=max_height,
         press=press,
         of=(opened.layer, opened.head) if quick else None,
@@ -119,13 +119,13 @@ def sink_note(opened: PageContext) -> str:
     return _(words) if words else ""
 
 
-def _note(opened: PageContext, reading: Reading, other: tuple[int, int] | None) -> str:
+def _note(opened: PageContext, read: ReadHead) -> str:
     """What was done to the numbers; part of the figure, so that a copy of it says so too."""
-    parts = []
+    parts, other = [], read.other
     if other is not None:
         parts.append(_("L{a}H{b} minus L{c}H{d}: blue where the other looks more, red where this one does.").format(
             a=opened.layer, b=opened.head, c=other[0], d=other[1]))  # fmt: skip
-    parts += [sink_note(opened) if reading.what != "scores" else "", *map(_, reading.notes())]
+    parts += [sink_note(opened) if read.reading.what != "scores" else "", *map(_, read.notes())]
     return joined(*parts)
 
 

@@ -175,6 +175,7 @@ VARIANTS = (
         buys=N_("No sum over the row to wait for, and no need of a sink."),
         source="Ramapuram et al. 2024, arXiv:2409.04431",
         identity="each weight is e^s / (n + e^s), cell by cell",
+        signed=True,
         on_scores=True,
     ),
     Variant(

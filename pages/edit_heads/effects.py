@@ -230,7 +230,7 @@ def _show_problems(layers: Pull[LayerEffects]) -> None:
 def _show_open(opened: PageContext, effects: Effects) -> None:
     """The open head in each answer, and where the last token looks with it."""
     place = (opened.layer, opened.head)
-    row = opened.capture.weights(*place, queries=slice(-1, None))[0]
+    row = opened.capture.weights(*place, queries=slice(-1, None), shares=True)[0]
     key, tokens = int(row.argmax()), opened.capture.tokens
     looks = _("the last token looks {value} at {key}").format(
         value=number(float(row[key]), "share"), key=f"<bdi>{escape(tokens[key].text)}</bdi> ({key})"

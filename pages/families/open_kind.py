@@ -129,8 +129,8 @@ def _drawn(here: PageContext, kind: Kind) -> DrawnHead:
     window = None if held is None else Window(*held)
     read = read_head(here.capture, here.layer, here.head, window=window)
     read = in_view(here, read) if kind == "encoder" else read
-    view, scale = read.view, scale_of(read.view, WEIGHTS)
-    texts = translated(map_component.texts_of("weights", mean=False))
+    view, scale = read.view, scale_of(read.view, WEIGHTS, shares=read.shares)
+    texts = translated(map_component.texts_of(read.shows, mean=False))
     payload = map_component.payload(
         values=view.values,
         window=view.inside,

@@ -57,7 +57,7 @@ def show_shares(here: PageContext) -> None:
     if start is None:
         words = _("Two sentences with [SEP] between them can be looked at part by part.")
     else:
-        found = shares(here.capture.weights(here.layer, here.head).cpu().double().numpy(), start)
+        found = shares(here.capture.weights(here.layer, here.head, shares=True).cpu().double().numpy(), start)
         words = _("Of A’s attention {aa} stays in A and {ab} goes to B; of B’s, {ba} goes to A and {bb} stays in B.")
         names = ("aa", "ab", "ba", "bb")
         values = {name: number(float(one), "share") for name, one in zip(names, found.ravel(), strict=True)}

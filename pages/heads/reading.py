@@ -24,6 +24,14 @@ def explain(opened: PageContext) -> None:
     )
     full = _("The stronger the colour, the larger the share of attention; each row adds up to 100 %.")
     attempt = _("Pick the induction example, choose the metric “induction”, rank the heads and open the first one.")
+    formula = f"weights = softmax({score_formula(record, 'kᵀ')} + mask)"
+    source = ("Bahdanau et al. 2015, arXiv:1409.0473; " if across else "") + SOURCE
+    if (stands := record.substitute(opened.head)) is not None:
+        grey = full = _(
+            "{variant} stands in the place of this head’s softmax: the stronger the colour, the more the value of that "
+            "column counts."
+        ).format(variant=_(stands.row.label))
+        formula, source = "output = weights · v", stands.row.source
     if opened.runner.info.attentions:
         attempt = _(
             "Look across in a head of the last layer: from row to row, the columns say in which order the text is "
@@ -37,7 +45,7 @@ def explain(opened: PageContext) -> None:
             full if across or ahead else grey,
             _("The open head is the same square made large; blue is the pinned query, red the pinned key."),
         ],
-        formula=f"weights = softmax({score_formula(record, 'kᵀ')} + mask)",
-        source=("Bahdanau et al. 2015, arXiv:1409.0473; " if across else "") + SOURCE,
+        formula=formula,
+        source=source,
         attempt=attempt,
     )

@@ -21,7 +21,8 @@ def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: Li
     ``key`` None where the view is of the query's token alone.
     """
     units = cached.chips(opened.capture)
-    row = opened.capture.weights(opened.layer, opened.head, queries=slice(query, query + 1))[0].cpu().numpy()
+    capture, place = opened.capture, (opened.layer, opened.head)
+    row = capture.weights(*place, queries=slice(query, query + 1), shares=True)[0].cpu().numpy()
     weights = np.array([row[unit.tokens].sum() for unit in units], dtype=np.float32)
     texts = translated(token_strip.TEXTS)
     token = opened.capture.tokens[query].text

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
-from tests.pages.expected import capture
+from analysis.stand_in import NO_SHARES
+from model_runner import CaptureRequest
+from model_runner.edit_text import written
+from model_runner.substitution import Substituted
+from tests.pages.expected import ROUNDING, capture, masked, runner
 from tests.pages.visiting import CAPITAL
 from tests.ui.driving import html, open_app, payload, send, type_text
+from viz.share_text import share_digits
 
 PICKED = {"layer": "6", "head": "4"}  # on the default text
 
@@ -71,3 +77,16 @@ def test_a_head_of_the_address_stays_with_another_text():
 def test_the_film_shows_the_head_that_other_pages_open():
     app = open_app(page="pages/film/page.py")
     assert payload(app, "film")[0]["view"]["head"] == [int(part) for part in place(app).values()]
+
+
+def test_a_head_without_shares_shows_its_weights_and_says_shares_in_percent():
+    edits = (Substituted("sigmoid", (), (3,), (7,)),)
+    app = open_app(edits=written(edits), everywhere="1", layer="3", head="7", query="6")
+    meta, arrays = payload(app, "head_map")
+    made = runner().capture(CaptureRequest(capture().request.text, edits=edits)).weights(3, 7).numpy()
+    np.testing.assert_allclose(arrays["values"], masked(made), atol=ROUNDING)
+    assert (meta["number"], meta["texts"]["cell"]) == ("plain", "{query} → {key}: weight {value}")
+    assert meta["texts"]["note"] == NO_SHARES
+    most = int(made[6].argmax())
+    share = share_digits(float(made[6, most] / made[6].sum()))
+    assert re.search(rf"looks <b>{re.escape(share)} %</b> at .*\({most}\)", html(app))

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from analysis.sinks import AFTER, IN_SOFTMAX, SCALED_AFTER, sink_words
+from analysis.stand_in import NO_SHARES
 from model_runner import CaptureRequest
 from model_runner.edit_text import written
 from model_runner.local.loading import load_runner
@@ -88,4 +89,5 @@ def test_a_model_without_a_sink_says_nothing_of_one(page):
 def test_a_head_whose_softmax_is_replaced_has_no_sink_any_more(folder_of):
     edits = written((Substituted("sigmoid", (), (1,), (2,)),))
     app = opened(folder_of("gpt-oss"), "heads", edits=edits, everywhere="1")
-    assert payload(app, "head_map")[0]["texts"]["note"] == ""
+    assert payload(app, "head_map")[0]["texts"]["note"] == NO_SHARES
+    assert "learned sink" not in html(app)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from analysis.head_map import Reading
+from analysis.read_head import read_head
 from model_runner import CaptureRequest, load_runner
 from ui import head_views, wording
 from ui.head_views import summary
@@ -52,5 +53,7 @@ def test_the_summary_says_who_looks_how_much_at_whom(opened, capture):
 def test_what_was_done_to_the_numbers_is_said_in_the_figure(opened):
     reading = Reading("value", hide_first=True)
     difference = "L3H7 minus L1H2: blue where the other looks more, red where this one does."
-    assert head_views._note(opened(5), reading, (1, 2)) == " ".join([difference, *reading.notes()])
-    assert head_views._note(opened(5), Reading(), None) == ""
+    here = opened(5)
+    read = read_head(here.capture, 3, 7, reading, (1, 2))
+    assert head_views._note(here, read) == " ".join([difference, *reading.notes()])
+    assert head_views._note(here, read_head(here.capture, 3, 7)) == ""

@@ -38,6 +38,7 @@ MEAN_TEXTS: dict[str, str] = {  # where pixels show the mean of their cells
 CELL_TEXTS: dict[str, str] = {  # where a cell's number is no share of attention
     "scores": N_("{query} → {key}: score {value}"),
     "value": N_("{query} → {key}: weight × length {value}"),
+    "weight": N_("{query} → {key}: weight {value}"),
     "difference": N_("{query} → {key}: difference {value}"),
 }
 
