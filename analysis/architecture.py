@@ -114,7 +114,8 @@ class _Streams:
             else:  # a table that both read stands before the encoder
                 first = own or [part for part in first if part.role == "embedding"]
         self._first = first[-1].name if first else None
-        self._last = next((part.name for part in last if part.role == "norm"), None)
+        # a norm that another part stands before is that part's, in the output layer of an encoder
+        self._last = last[0].name if last and last[0].role == "norm" else None
 
     def at(self, part: Part) -> np.ndarray | None:
         """After a part outside the blocks."""

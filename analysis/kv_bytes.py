@@ -114,7 +114,8 @@ def bytes_read(
         if record is not None and layer.k_shape is not None and layer.v_shape is not None:
             scales = SCALE_BYTES * (layer.k_shape[0] + layer.v_shape[0])
             token = _numbers(layer) + scales if int8 else _numbers(layer) * record.k.element_size()
-            total += _rows_read(record, window, sinks) * token
+            kept = _rows_read(record, window, sinks)  # a layer's own window leaves room for the newest token's key
+            total += (kept if layer.window is None else min(kept, layer.window - 1)) * token
     return total
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Int
 
+from attention import masks
 from model_runner import Capture
 from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
@@ -56,18 +57,25 @@ def _cell(record: LayerRecord) -> int:
 def _rows(capture: Capture, n_rows: int) -> Int[np.ndarray, "rows"]:
     """Of the queries of so long a text at their own text, over all layers."""
     rows = np.zeros(n_rows, np.int64)
-    counted: dict[MaskRule, np.ndarray] = {}
+    counted: dict[tuple[MaskRule, int | None], np.ndarray] = {}
     for record in capture.records:
         if record is None:
             continue
-        if record.mask not in counted:
-            counted[record.mask] = _open_cells(record.mask, len(rows))
-        rows += counted[record.mask] * _cell(record)
+        # a window that hides nothing of the text yet is not in its mask
+        window = None if masks.sees_ahead(record.mask.own) else record.window
+        if (record.mask, window) not in counted:
+            counted[record.mask, window] = _open_cells(record.mask, window, len(rows))
+        rows += counted[record.mask, window] * _cell(record)
     return rows
 
 
-def _open_cells(rule: MaskRule, n_rows: int) -> Int[np.ndarray, "rows"]:
-    """How many keys each query may look at."""
+def _open_cells(rule: MaskRule, window: int | None, n_rows: int) -> Int[np.ndarray, "rows"]:
+    """How many keys each query may look at, of the last ``window`` where there is one."""
     device = torch.device("cpu")
     blocks = [slice(start, min(start + ROWS, n_rows)) for start in range(0, n_rows, ROWS)]
-    return np.concatenate([rule.tile(rows, slice(0, rows.stop), device).sum(dim=1).numpy() for rows in blocks])
+    counts: list[np.ndarray] = []
+    for rows in blocks:
+        seen, keys = rule.tile(rows, slice(0, rows.stop), device), slice(0, rows.stop)
+        seen = seen if window is None else seen & masks.tile(masks.Recent(window), rows, keys)
+        counts.append(seen.sum(dim=1).numpy())
+    return np.concatenate(counts)

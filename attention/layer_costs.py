@@ -37,6 +37,12 @@ def _attention(n: int, d: int) -> int:
     return 2 * n * n * d
 
 
+def _pairs_near(n: int) -> int:
+    """How many pairs of n tokens are no farther apart than ``NEAR``: fewer of those at the two ends."""
+    far = min(NEAR, n - 1)
+    return n + far * (2 * n - far - 1)
+
+
 def _dilated(token: int, n: int, step: int) -> list[int]:
     """Of the tokens before, as WaveNet's: farther apart with every layer (van den Oord et al. 2016)."""
     return [token - back * KERNEL**step for back in range(KERNEL) if token >= back * KERNEL**step]
@@ -64,7 +70,7 @@ LAYERS = (
         _dilated_path, _dilated, ("O(k · n · d²)", "O(1)", "O(logₖ n)"),
     ),
     LayerType(
-        "restricted", N_("self-attention in a window"), lambda n, d: 2 * n * min(n, 2 * NEAR + 1) * d, lambda n: 1,
+        "restricted", N_("self-attention in a window"), lambda n, d: 2 * _pairs_near(n) * d, lambda n: 1,
         lambda n: math.ceil((n - 1) / NEAR),
         lambda token, n, step: list(range(max(0, token - NEAR), min(n, token + NEAR + 1))),
         ("O(r · n · d)", "O(1)", "O(n / r)"),

@@ -102,6 +102,16 @@ def test_what_is_said_in_the_end_is_the_likeliest_of_the_models_own_logits(name:
     assert found.probability == pytest.approx(1 / total, rel=1e-9)
 
 
+def test_the_norm_inside_an_encoders_output_layer_has_no_vector_of_the_stream() -> None:
+    runner = load_runner("encoder")
+    found = stages(runner.submit(WhatItIsMadeOf()).result(), 0, runner.capture(CaptureRequest(TEXT)), None, 3)
+    *_, last = [stage for stage in found if stage.role == "block"]
+    after = found[found.index(last) + 1 :]
+    assert last.vector is not None
+    assert "norm" in [stage.role for stage in after]
+    assert [stage.vector for stage in after] == [None] * len(after)
+
+
 def test_an_encoder_says_the_hidden_word_alone() -> None:
     runner = load_runner("encoder")
     capture = runner.capture(CaptureRequest("the capital of France is [MASK] ."))

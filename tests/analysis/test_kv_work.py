@@ -48,6 +48,16 @@ def test_layers_with_and_without_a_window_are_counted_each_by_its_own_rule():
     assert work("gemma2").uncached.tolist() == [per_cell * sum(rows[: N + step]) for step in range(STEPS)]
 
 
+@pytest.mark.parametrize("name, sliding, full", [("mistral", N_LAYERS, 0), ("gemma2", 2, 1)])
+def test_a_window_that_the_text_does_not_fill_yet_hides_of_the_longer_one(name, sliding, full):
+    width = 16 + 16 if name == "gemma2" else 2 * D_HEAD
+    short, steps = "ab", 2 * WINDOW
+    rows = [sliding * a + full * b for a, b in zip(cells(2 + steps, WINDOW), cells(2 + steps, None), strict=True)]
+    found = work(name, short, steps)
+    assert found.cached.tolist()[1:] == [N_HEADS * width * rows[1 + step] for step in range(1, steps)]
+    assert found.uncached[-1] == N_HEADS * width * sum(rows[:-1])
+
+
 def test_layers_without_softmax_attention_count_nothing():
     found = work("qwen3-next")
     one_layer = N_HEADS * (D_HEAD + D_HEAD)

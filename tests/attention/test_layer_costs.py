@@ -23,8 +23,9 @@ def test_the_work_is_what_loops_count():
     assert BY_NAME["attention"].work(n, d) == scores_and_mix
     assert BY_NAME["recurrent"].work(n, d) == sum(1 for _t in range(n) for _i in range(d) for _j in range(2 * d))
     assert BY_NAME["convolution"].work(n, d) == sum(KERNEL for _t in range(n) for _i in range(d) for _j in range(d))
-    long = 40
-    assert BY_NAME["restricted"].work(long, d) == 2 * long * (2 * NEAR + 1) * d
+    for long in (1, 2, NEAR, NEAR + 1, 2 * NEAR + 1, 40):
+        near = sum(abs(query - key) <= NEAR for query in range(long) for key in range(long))
+        assert BY_NAME["restricted"].work(long, d) == 2 * near * d
     assert BY_NAME["restricted"].work(n, d) == BY_NAME["attention"].work(n, d)
 
 
