@@ -144,6 +144,7 @@ class Room:
         """The results of the first questions were saved as a file, when so many answers of each were taken."""
         with self._lock:
             self._saved = [*counts]
+        self.wake()
 
     @property
     def unsaved(self) -> int:

@@ -183,7 +183,7 @@ class _Talk:
         told = None
         while not room.ended:
             one.changed.clear()
-            count = {"kind": "count", "there": room.there, "answered": room.answered}
+            count = {"kind": "count", "there": room.there, "answered": room.answered, "unsaved": room.unsaved}
             if count != told:
                 told = count
                 await self._send(count)

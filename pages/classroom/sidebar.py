@@ -22,7 +22,7 @@ N_ = str  # marks a text for Babel without translating it here
 
 # in the session's slots
 ASKED, CODE, PROBLEM, OVER = "class_asked", "class_code", "class_problem", "class_over"
-ASKINGS = "class_askings"
+ASKINGS, LOOKED = "class_askings", "class_looked"
 AGAIN = N_("The server was started again. Your room is open under its code as before; earlier answers are gone.")
 QUESTIONS = {
     "next": N_("Which token comes next?"),
@@ -37,7 +37,7 @@ def show_room() -> None:
     if room is None:
         with st.container(key="room_closed"):
             st.button(_("Open a room"), key="open_room", type="tertiary", on_click=_open)
-            _link(over=OVER in session.slots())
+            _link(over=OVER in session.slots(), asks=waits_for_key())
         if problem := session.slots().pop(PROBLEM, ""):
             st.warning(plain(_(problem)))
         return
@@ -89,6 +89,16 @@ def _questions(room: Room) -> None:
     ending.show_results(room, "results_beside")
 
 
+def waits_for_key() -> bool:
+    """Whether this browser may have a room and its tab has not said so yet: a page could tell the class its answer."""
+    return room_link.TEACHES in st.context.cookies and LOOKED not in session.slots()
+
+
+def go_on() -> None:
+    """Wait no more."""
+    session.slots()[LOOKED] = True
+
+
 def show_code(shown: bool) -> None:
     """Whether the code stands where the page does, large."""
     session.slots()[CODE] = shown
@@ -109,8 +119,9 @@ def _teach(room: Room) -> None:
 
 
 def _back(key: Any) -> None:
-    """The tab's room is this session's: after a page was loaded again, or its server started again."""
-    if session.room() is not None or not isinstance(key, str):
+    """The tab's room is this session's: after a page was loaded again, or its server started again. "": it has none."""
+    go_on()
+    if session.room() is not None or not isinstance(key, str) or not key:
         return
     try:
         _teach(DESK.back(key))

@@ -9,7 +9,8 @@ import streamlit as st
 
 from classroom.desk import RoomDesk
 from pages.classroom import sidebar
-from tests.ui.driving import button, html, open_app, payload, send, sentences
+from tests.ui.driving import button, components, html, open_app, payload, send, sentences
+from viz.components.room_link import room_link
 
 pytestmark = pytest.mark.table
 
@@ -44,6 +45,38 @@ def test_on_a_server_that_was_started_again_the_room_is_open_under_its_code_and_
     assert sidebar.AGAIN in html(app.run())
     app.button(key="ask_ablate").click().run()
     assert sidebar.AGAIN not in html(app)
+
+
+@pytest.fixture
+def teaches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A browser in which a room was opened loads the page."""
+    monkeypatch.setattr(type(st.context), "cookies", {room_link.TEACHES: "1"})
+
+
+@pytest.mark.usefixtures("teaches")
+def test_where_a_tab_may_have_a_room_its_page_waits_until_the_tab_has_said_so(desk):
+    room = desk.open()
+    app = open_app(layer="3", head="1")
+    assert "Looking for your class" in html(app)
+    assert "head_map" not in components(app)
+    assert payload(app, "room_link")[0]["asks"]
+    send(app, "room_link", "back", room.key)
+    assert room.code in html(app)
+    assert "head_map" in components(app)
+
+
+@pytest.mark.usefixtures("teaches")
+@pytest.mark.parametrize("by", ["tab", "button"])
+def test_where_the_tab_has_none_or_says_nothing_the_page_is_shown(desk, by):
+    app = open_app()
+    if by == "tab":
+        send(app, "room_link", "back", "")
+    else:
+        app.button(key="look_no_more").click().run()
+    assert "Looking for your class" not in html(app)
+    assert "head_map" in components(app)
+    assert sentences(app) == []
+    assert not payload(app, "room_link")[0]["asks"]
 
 
 @pytest.mark.parametrize("key", [None, 3, {"key": 1}, "ended"])

@@ -1,4 +1,4 @@
-"""What the film says of the cache, in a browser and without a server."""
+"""What the film says of the cache, and how it draws what the settings made of a choice, in a browser."""
 
 from __future__ import annotations
 
@@ -44,3 +44,12 @@ def test_windows_keep_their_last_tokens_and_what_was_read_stays(growth, before, 
         found.append(page.locator(".note.cache").inner_text())
         page.locator(STEP).click()
     assert found == [one and f"KV cache of the model: {one.removesuffix('.')}" for one in said]
+
+
+def test_the_outline_of_the_models_own_probability_is_seen_on_what_the_settings_made_of_it(mount):
+    page = mount(SOURCE, film(2), style=STYLE)
+    model, final = (page.locator(f".candidate:visible .{name}").first for name in ("model", "final"))
+    outline, filled = model.bounding_box(), final.bounding_box()
+    assert outline["width"] < filled["width"]  # 50 % of its own, drawn with 62.5 %
+    end = [outline["x"] + outline["width"] - 1, outline["y"] + outline["height"] / 2]
+    assert model.evaluate("(model, at) => model.getRootNode().elementFromPoint(...at) === model", end)

@@ -28,7 +28,7 @@ function candidateRow() {
   const row = element("button", { type: "button", className: "candidate" })
   const [label, bar, number] = ["label", "bar", "number"].map((className) => element("span", { className }))
   const [model, final] = ["model", "final"].map((className) => element("i", { className }))
-  bar.append(model, final)
+  bar.append(final, model) // an outline is seen on what is filled, not under it
   row.append(label, bar, number)
   return { row, label, number, model, final }
 }

@@ -41,7 +41,7 @@ OF_MODELS = (
         (N_("head"), N_("heads")),
         N_(
             "One of several small attentions that work side by side in a layer, each with its own "
-            "queries, keys and values. L7H5 is head 5 of layer 7."
+            "queries; keys and values may be shared by several. L7H5 is head 5 of layer 7."
         ),
         LOOK,
     ),

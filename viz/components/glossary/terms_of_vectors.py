@@ -152,8 +152,8 @@ OF_VECTORS = (
     Term(
         (N_("direct attribution"),),
         N_(
-            "What a head adds by itself to a token's logit: its output through the last norm and the output layer, "
-            "without what later layers make of it."
+            "What a head adds by itself to a token's logit, above what it adds to the mean logit: its output through "
+            "the last norm and the output layer, without what later layers make of it."
         ),
     ),
     Term(

@@ -8,6 +8,7 @@ export interface Meta {
   key: string
   born: string
   over: boolean
+  asks: boolean
   texts: Texts
 }
 
@@ -16,7 +17,7 @@ export interface State extends Life {
   words: HTMLElement
   socket: WebSocket | null
   tries: number
-  count: { there: number; answered: number } | null
+  count: { there: number; answered: number; unsaved: number } | null
   problem: string
   waiting: Map<string, object>
 }

@@ -28,6 +28,8 @@ function create(root, signal) {
   root.append(words)
   const state = /** @type {any} */ ({ words, socket: null, tries: 0, count: null, problem: "", waiting: new Map() })
   document.addEventListener(POINTED, (event) => hear(state, event), { signal })
+  // who closes the tab loses the room, and answers that no file has
+  addEventListener("beforeunload", (event) => state.count?.unsaved && event.preventDefault(), { signal })
   return state
 }
 
@@ -48,7 +50,7 @@ function receive(state, { meta }) {
 /** @param {State} state */
 function comeBack(state) {
   const key = keptKey()
-  if (key) tell(state, "back", key)
+  if (key || state.meta.asks) tell(state, "back", key ?? "")
 }
 
 /** @param {State} state */
