@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner import StopException
 from classroom.room import Room
 from jobs.models_offered import labelled
 from pages.classroom.links import address_of_page, way_back
-from pages.classroom.sidebar import ASKED, CODE, PROBLEM, go_on, waits_for_key
+from pages.classroom.sidebar import ASKED, CODE, PROBLEM, WAITS, go_on
 from ui import address, edit_list, session
 from ui.components import NAMED
 from ui.frame import Entry
@@ -33,7 +33,7 @@ SEEN = "class_seen"  # of the session's slots: each page with its model and text
 def around(entry: Entry, run: Callable[[], None]) -> None:
     """Run the page, or show what the class is to see instead."""
     room = session.room()
-    if room is None and waits_for_key():
+    if room is None and session.slots().pop(WAITS, False):
         words = _("Looking for your class …")
         with st.container(key="class_looking"):
             st.html(f"<p class='atlas-caption' role='status'>{escape(words)}</p>")

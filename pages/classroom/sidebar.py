@@ -22,7 +22,8 @@ N_ = str  # marks a text for Babel without translating it here
 
 # in the session's slots
 ASKED, CODE, PROBLEM, OVER = "class_asked", "class_code", "class_problem", "class_over"
-ASKINGS, LOOKED = "class_askings", "class_looked"
+ASKINGS = "class_askings"
+LOOKED, WAITS = "class_looked", "class_waits"  # for a tab to say whether it has a room
 AGAIN = N_("The server was started again. Your room is open under its code as before; earlier answers are gone.")
 QUESTIONS = {
     "next": N_("Which token comes next?"),
@@ -35,9 +36,10 @@ def show_room() -> None:
     """The way to open one; or the one that is open."""
     room = session.room()
     if room is None:
+        waits = session.slots()[WAITS] = _may_have_one()
         with st.container(key="room_closed"):
             st.button(_("Open a room"), key="open_room", type="tertiary", on_click=_open)
-            _link(over=OVER in session.slots(), asks=waits_for_key())
+            _link(over=OVER in session.slots(), asks=waits)
         if problem := session.slots().pop(PROBLEM, ""):
             st.warning(plain(_(problem)))
         return
@@ -89,13 +91,13 @@ def _questions(room: Room) -> None:
     ending.show_results(room, "results_beside")
 
 
-def waits_for_key() -> bool:
+def _may_have_one() -> bool:
     """Whether this browser may have a room and its tab has not said so yet: a page could tell the class its answer."""
-    return room_link.TEACHES in st.context.cookies and LOOKED not in session.slots()
+    return st.context.cookies.get(room_link.TEACHES) == "1" and LOOKED not in session.slots()
 
 
 def go_on() -> None:
-    """Wait no more."""
+    """Wait for the tab no more."""
     session.slots()[LOOKED] = True
 
 
