@@ -12,19 +12,30 @@ from pages.classroom.sidebar import ask_class, show_room
 from pages.entries import ENTRIES
 from pages.lessons.card import beside_lesson
 from pages.lessons.sidebar import show_lessons
-from pages.listening.box import show_sound as show_sound
-from ui.frame import Entry
+from pages.lessons.way import translated
+from pages.listening.box import show_sound
+from ui.frame import Entry, Guest
 
 
-def show_guests(page: str, may_teach: bool) -> None:
-    """In the sidebar of the page at this address: the lessons, and a room for who may teach."""
+def guest_of(page: str, may_teach: Callable[[], bool]) -> Guest:
+    """What stands beside the page at this address; ``may_teach``: whether its reader may open a room."""
     here = next(entry for entry in ENTRIES if entry.address == page)
+    return Guest(
+        beside=lambda: _show_guests(here, may_teach()),
+        around=_run_page,
+        sound=show_sound,
+        translate=partial(translated, ENTRIES, here),
+    )
+
+
+def _show_guests(here: Entry, may_teach: bool) -> None:
+    """In the sidebar of the page: the lessons, and a room for who may teach."""
     with st.container(key="guests", horizontal=True, gap="small"):
         show_lessons(ENTRIES, here)
         if may_teach:
             show_room()
 
 
-def run_page(here: Entry, run: Callable[[], None]) -> None:
+def _run_page(here: Entry, run: Callable[[], None]) -> None:
     """The page, its lesson beside it, followed by those in a room."""
     around(here, partial(beside_lesson, ENTRIES, here, ask_class, run))

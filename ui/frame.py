@@ -73,6 +73,7 @@ class Guest:
     beside: Callable[[], None]
     around: Callable[[Entry, Callable[[], None]], None]
     sound: Callable[[], None]  # in the place of the text, for a model that listens
+    translate: Callable[[str], None]  # in a callback: changes the language to this one
 
 
 def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
@@ -144,7 +145,7 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
             session.slots().update(links=st.empty() if session.slots()["read"] else None, linked=None)
             _draw_links(entries)
         with st.container(key="sidebar_foot", horizontal=True, vertical_alignment="center"):
-            _language_switch()
+            choose_one(_("Language"), f"choice_{LANGUAGE_KEY}", languages(), language(), guest.translate)
             words = {name: _(text) for name, text in theme_switch.TEXTS.items()}
             base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
             data = theme_switch.payload(paths=[base + entry.address for entry in entries], texts=words, lang=language())
@@ -154,13 +155,6 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
             mount(glossary.SOURCE, data, key="glossary", on={}, followed=False)
             if not listed_models():
                 _loaded_as()
-
-
-def _language_switch() -> None:
-    names = languages()
-    own = next(iter(names))  # the browser's; it is not worth a place in the address
-    key = f"choice_{LANGUAGE_KEY}"
-    choose_one(_("Language"), key, names, language(), lambda code: address.choose(LANGUAGE_KEY, code, own))
 
 
 def _draw_links(entries: Sequence[Entry]) -> None:

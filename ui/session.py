@@ -91,6 +91,7 @@ def go_to(parts: Mapping[str, str]) -> None:
     except ValueError:
         st.session_state[TEXT] = stays
         st.session_state[_PROBLEMS] = {TEXT: _(UNREADABLE_TEXT)}
+    slots()["gone_to"] = st.session_state[TEXT]  # what the address says of a page is of this text
 
 
 def moved() -> bool:

@@ -45,7 +45,7 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         return
     from model_runner.errors import Cancelled  # the engine is imported only after the frame is painted
     from pages.classroom.panel import show_code, show_first, show_poll
-    from pages.classroom.questions import ask
+    from pages.classroom.questions import ask, askable
 
     if asked := session.slots().pop(ASKED, ()):
         try:
@@ -65,12 +65,12 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         return
     session.slots().pop(CODE, None)  # who opened a page, a model, a text or a lesson meanwhile wants to see that
     if room.poll is not None:
-        if room.poll.question.text == session.text():
-            seen.add(hash(place))
+        if room.poll.state == "revealed" and room.poll.question.text == session.text():
+            seen.add(hash(place))  # one that is dropped before leaves the page where it was: not shown yet
         address.write()
         shown = {"title": room.poll.question.words, "subtitle": "", "page": POLL}
         _followed(room, shown, entry, lambda: show_poll(room))
-    elif room.asks_first and hash(place) not in seen:
+    elif room.asks_first and hash(place) not in seen and askable():
         address.write()
         shown = {"title": _(entry.title), "subtitle": _(entry.subtitle), "page": FIRST}
         _followed(room, shown, entry, lambda: show_first(lambda: seen.add(hash(place))))

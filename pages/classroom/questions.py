@@ -17,7 +17,6 @@ from classroom.room import Room
 from classroom.vocabulary import Vocabulary
 from model_runner import RunnerError
 from model_runner.edits import ScaledHead
-from model_runner.errors import OneStackOnly
 from pages.classroom.changes import in_words
 from pages.classroom.sidebar import PROBLEM
 from ui import cached, session
@@ -29,6 +28,10 @@ N_ = str  # marks a text for Babel without translating it here
 
 SHOWN = 8  # of the model's likeliest answers
 MOST_KEYS = 200  # that a phone can show to be tapped on
+TWO_TEXTS = N_(
+    "A class cannot be asked about a model that reads one text and writes another so far. Its pages are shown to the "
+    "class as any others."
+)
 NO_NEXT = N_("This model does not predict a next token.")
 NO_EFFECT = N_("Without this head the next token is exactly as likely: choose another head.")
 CHANGED = N_("Head {head} is changed already: choose another head, or undo the change.")
@@ -37,6 +40,14 @@ TOO_LONG = N_("This text has too many tokens to tap on one of them: choose a sho
 
 class NotHere(Exception):
     """Why this cannot be asked about this text, in one sentence."""
+
+
+def askable() -> bool:
+    """Whether a class may be asked about the open model; loads it."""
+    try:
+        return not announced(session.model(), show_stage).info.attentions
+    except RunnerError:  # which the page says by itself
+        return False
 
 
 def ask(room: Room, kind: str, metric: str = "") -> None:
@@ -49,7 +60,7 @@ def ask(room: Room, kind: str, metric: str = "") -> None:
     except RunnerError:  # which the page says by itself
         return
     if runner.info.attentions:  # the page may know an encoder–decoder's, a question does not
-        session.slots()[PROBLEM] = sentence(OneStackOnly(name=runner.info.name))
+        session.slots()[PROBLEM] = TWO_TEXTS
         return
     aside = st.empty()
     try:

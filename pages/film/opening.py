@@ -71,7 +71,8 @@ def _settled(opened: PageContext) -> Film:
         film.go_on_with(opened.runner, prompt)
     other = st.session_state.get(_ABOUT, about) != about
     st.session_state[_ABOUT] = about
-    if new and other and not session.moved():  # what the address says is of another text
+    gone_to = session.slots().pop("gone_to", None)
+    if new and other and gone_to != session.text():  # what the address says is of another text
         keep(FilmState, forced=(), steps=1, frame=None, beams="0", beam=False, ways="")
     if new or session.moved():
         _open_ways(film, len(prompt.logits(-1)))

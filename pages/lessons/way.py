@@ -8,10 +8,12 @@ import streamlit as st
 
 from analysis import text_in_address
 from lessons.step import Step
-from pages.lessons.state import LessonState, Opened
+from pages.lessons.state import LessonState, Opened, opened
 from ui import address, session
+from ui.components import leave_for
 from ui.frame import Entry
 from ui.i18n import KEY as LANGUAGE
+from ui.i18n import languages, settle_language
 from ui.inputs import give
 from ui.state import change
 
@@ -22,7 +24,7 @@ def show_way(
     label: str, key: str, entries: Sequence[Entry], here: Entry, to: Opened, *, disabled: bool = False
 ) -> None:
     """What is pressed to go to a step. To another page it is a link: one step of Back (Streamlit 1.67)."""
-    parts = _as_written({**dict(to.step.parts), **own_parts(), **to.parts})
+    parts = _parts_of(to)
     with st.container(key=key, width="content"):
         if to.step.page == here.address or disabled:
             st.button(label, key=f"{key}_here", type="tertiary", on_click=_go, args=(parts,), disabled=disabled)
@@ -30,6 +32,10 @@ def show_way(
             st.page_link(
                 next(one.path for one in entries if one.address == to.step.page), label=label, query_params=parts
             )
+
+
+def _parts_of(to: Opened) -> dict[str, str]:
+    return _as_written({**dict(to.step.parts), **own_parts(), **to.parts})
 
 
 def _as_written(parts: dict[str, str]) -> dict[str, str]:
@@ -44,6 +50,20 @@ def _go(parts: Mapping[str, str]) -> None:
     """In a callback: the run that follows shows the open page with these parts."""
     session.go_to(parts)
     give("text_box", session.text())  # over what was typed and not yet asked for
+
+
+def translated(entries: Sequence[Entry], here: Entry, code: str) -> None:
+    """In a callback: change the language; who looks at a step's picture has that of the new words."""
+    before = opened(entries)
+    stood = before is not None and shown(here, before.step)
+    address.choose(LANGUAGE, code, next(iter(languages())))  # the browser's own is not worth a place in the address
+    settle_language()
+    after = opened(entries)
+    if after is None or not stood or after.step.parts == before.step.parts:
+        return
+    _go(_parts_of(after))
+    if after.step.page != here.address:
+        leave_for(next(one.path for one in entries if one.address == after.step.page))
 
 
 def close() -> None:

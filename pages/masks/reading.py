@@ -19,8 +19,8 @@ def _gallery() -> None:
         [
             _("A mask says which keys a query may look at. Each small picture is one way to choose them, rows looking, "
               "columns looked at, what is seen in colour; the large one is the same over your text."),
-            _("What one layer hides, several can pass on: with the slider under it, paler cells are those that a token "
-              "can have heard of through the tokens in between."),
+            _("What one layer hides, several can pass on: with the slider under it, cells of the second colour are "
+              "those that a token can have heard of through the tokens in between."),
             _("At the right, what a pattern saves: a window costs as much for every token, full attention more with "
               "each."),
         ],

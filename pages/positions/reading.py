@@ -38,7 +38,8 @@ def _rotation() -> None:
         ],
         formula="q′ = R(m·θ) q,  k′ = R(m·θ) k\nwavelength = 2π / θ",
         source=ROPE,
-        attempt=_("Choose the widest range, drag the position to its end, and see which dials have hardly moved."),
+        attempt=_("Choose a longer range and drag the position up from 0: which dials have gone all the way round "
+                  "while the slowest has hardly moved?"),
     )  # fmt: skip  # one sentence a paragraph
 
 
@@ -63,7 +64,7 @@ def _frequencies(rest: str) -> None:
     show_reading(
         [
             _("A score is a sum over the pairs that are turned. Left, a bar for each, the fastest at the top: red "
-              "adds, blue takes away, each begins where the one above ended, and the dark one is the sum."),
+              "adds, blue takes away, each begins where the one above ended, and the lowest one is the sum."),
             _("Right, the same for every key that this query may see, a column for each; the lowest strip is the "
               "score, the framed column the key on the left."),
             _("Fast pairs at the top change with every step of distance, so they can point at a neighbour; slow ones "

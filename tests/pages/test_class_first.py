@@ -48,3 +48,26 @@ def test_it_is_shown_without_a_question_too_and_another_text_waits_again():
     assert BARS in components(app)
     assert not button(app, "show_page")
     assert room.poll is None
+
+
+def test_a_question_that_is_dropped_before_the_reveal_gives_nothing_away_either():
+    app, room = opened(text=TEXT)
+    app.toggle(key="ask_first").set_value(True).run()
+    go(app, NEXT_TOKEN)
+    app.button(key="first_where").click().run()
+    assert room.poll is not None
+    app.button(key="drop_poll").click().run()
+    assert room.poll is None
+    assert BARS not in components(app)
+    assert BARS not in sent_to_phones(room)
+    assert button(app, "first_next")
+    app.button(key="show_page").click().run()
+    assert BARS in components(app)
+
+
+def test_a_page_that_cannot_be_asked_about_does_not_wait():
+    app, _room = opened(text=TEXT)
+    app.toggle(key="ask_first").set_value(True).run()
+    app.selectbox(key="model_box").set_value("translator").run()
+    assert "head_map" in components(app)
+    assert not button(app, "show_page")

@@ -158,3 +158,20 @@ def test_a_step_that_breaks_while_a_class_follows_it_is_one_sentence_and_the_roo
     app.button(key="ask_where").click().run()
     assert room.poll is not None
     assert [told["state"] for told in frames(room) if told["kind"] == "poll"] == ["open"]
+
+
+@pytest.mark.parametrize("name, number", [("attention", 2), ("sampling", 2), ("sampling", 5)])
+def test_another_language_changes_the_picture_with_the_words_unless_a_reader_turned_to_something_else(name, number):
+    own, other = (next(one for one in SHIPPED[language] if one.name == name) for language in ("en", "zh"))
+    app = open_step("en", own, number)
+    app.button_group(key="choice_lang").set_value("zh").run()
+    step = other.steps[number - 1]
+    assert step.words in [one.value for one in app.markdown]
+    assert app.text_area(key="text_box").value == dict(step.parts)["text"]
+    assert not button(app, "lesson_again_here")
+    app.button_group(key="choice_lang").set_value("en").run()
+    assert app.text_area(key="text_box").value == dict(own.steps[number - 1].parts)["text"]
+    type_text(app, "The king")
+    app.button_group(key="choice_lang").set_value("zh").run()
+    assert app.text_area(key="text_box").value == "The king"
+    assert button(app, "lesson_again_here")

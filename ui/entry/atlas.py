@@ -3,13 +3,13 @@
 import streamlit as st
 
 from pages.entries import ENTRIES
-from pages.guests import run_page, show_guests, show_sound
-from ui.frame import Guest, navigation, run_framed
+from pages.guests import guest_of
+from ui.frame import navigation, run_framed
 from visitors.entrance import admitted
 from visitors.sign_in import may_teach, show_foot
 
 st.set_page_config(page_title="Attention Atlas", layout="wide", initial_sidebar_state="auto")
 page = navigation(ENTRIES)
 if admitted():
-    run_framed(page, ENTRIES, Guest(lambda: show_guests(page.url_path, may_teach()), run_page, show_sound))
+    run_framed(page, ENTRIES, guest_of(page.url_path, may_teach))
     show_foot()
