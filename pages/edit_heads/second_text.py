@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from analysis.joined import apart, reading
 from analysis.patching import same_text
+from analysis.sentences import joined
 from jobs.second_text import Kept, Say, read, suggestion
 from jobs.stages import STAGES
 from model_runner import Capture
@@ -51,22 +52,32 @@ def show_other(opened: PageContext, row: DeltaGenerator) -> Capture | None:
     suggested = _suggestion(opened)
     text = state().text
     with row:
-        _show_box(text if text != SUGGESTED else "" if suggested is None else suggested.request.text)
+        shown = text if text != SUGGESTED else "" if suggested is None else suggested.request.text
+        _show_box(shown, any_length=_any_length(opened.capture))
     try:
         other = suggested if text == SUGGESTED else _typed(opened, text)
     except EmptyText:
-        st.info(plain(_("The second text is empty. Type one with as many tokens as the first: {tokens}.").format(
-            tokens=len(opened.capture.tokens))))  # fmt: skip
+        st.info(plain(joined(_("The second text is empty."), _wanted(opened.capture))))
         return _offer(suggested)
     except RunnerError as error:
         st.warning(plain(sentence(error)))
         return _offer(suggested)
     if other is None:
-        st.info(plain(_("Type a second text with as many tokens as the first: {tokens}.").format(
-            tokens=len(opened.capture.tokens))))  # fmt: skip
+        st.info(plain(_wanted(opened.capture)))
         return None
     _show_both(reading(opened.capture), reading(other))
     return other if _fits(opened.capture, other) else _offer(suggested)
+
+
+def _any_length(capture: Capture) -> bool:
+    """Whether positions are those of what a decoder writes, which is the same whatever it reads."""
+    return capture.request.attention in ("decoder", "cross")
+
+
+def _wanted(capture: Capture) -> str:
+    if _any_length(capture):
+        return _("Type a second text to be read in the place of this one; the same tokens are written of both.")
+    return _("Type a second text with as many tokens as the first: {tokens}.").format(tokens=len(capture.tokens))
 
 
 def _suggestion(opened: PageContext) -> Capture | None:
@@ -97,7 +108,7 @@ def _say() -> None:
     session.slots()["status"].progress(0.0, text=_(stage))
 
 
-def _show_box(text: str) -> None:
+def _show_box(text: str, *, any_length: bool) -> None:
     key = holding(address_of(EditHeadsState, "text"), text)
     st.html(f"<span class='atlas-caption'>{_('second text')}</span>", width="content")
     st.text_input(
@@ -105,7 +116,7 @@ def _show_box(text: str) -> None:
         text,
         key=key,
         max_chars=MOST_CHARACTERS,
-        placeholder=_("A second text with as many tokens"),
+        placeholder=_("A second text") if any_length else _("A second text with as many tokens"),
         label_visibility="collapsed",
         on_change=telling(
             key, lambda typed: change(EditHeadsState, text=typed)

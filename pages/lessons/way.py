@@ -59,7 +59,7 @@ def translated(entries: Sequence[Entry], here: Entry, code: str) -> None:
     address.choose(LANGUAGE, code, next(iter(languages())))  # the browser's own is not worth a place in the address
     settle_language()
     after = opened(entries)
-    if after is None or not stood or after.step.parts == before.step.parts:
+    if before is None or after is None or not stood or after.step.parts == before.step.parts:
         return
     _go(_parts_of(after))
     if after.step.page != here.address:

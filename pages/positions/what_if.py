@@ -11,6 +11,8 @@ import streamlit as st
 from analysis.sentences import joined
 from jobs.address_value import options_of
 from model_runner.edits import Documents, Edit
+from model_runner.errors import NotRecoverable
+from model_runner.positions import layout_of
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
 from model_runner.substitution import Substituted
 from pages.positions.state import PositionsState, Question, state
@@ -96,7 +98,17 @@ def _meaning(opened: PageContext, name: Question) -> str:
         if of_others
         else ""
     )
-    return joined(_(QUESTIONS[name].meaning), rest)
+    stays = _stretch(opened) if name == "off" and state().off == "model" else ""
+    return joined(_(QUESTIONS[name].meaning), rest, stays)
+
+
+def _stretch(opened: PageContext) -> str:
+    """What a rotation does besides turning stays when it turns no more (YaRN's attention factor)."""
+    try:
+        factor = layout_of(opened.capture, opened.layer).factor
+    except NotRecoverable:
+        return ""
+    return "" if factor == 1 else _("Their stretch by {factor} stays.").format(factor=f"{factor:.4g}")
 
 
 def _amount(opened: PageContext, name: Question) -> Any:

@@ -18,8 +18,8 @@ def _maps() -> None:
             _("Left, the open head as the model has it. Beside it the same queries, keys and values with another rule "
               "in the place of softmax: the map that it draws or implies, rows looking, columns looked at."),
             _("At the right, where the two differ, or a second rule. The table says how far the head’s output moves, "
-              "how widely it looks, and how many patterns its map is made of (its rank). A map in red and blue has "
-              "weights above and below 0, on a scale of its own."),
+              "how widely it looks, and how many patterns its map is made of (its numerical rank). A map in red and "
+              "blue has weights above and below 0, on a scale of its own."),
             _("The model was trained with softmax: a large error says that the rule is not a copy of it, and not that "
               "a model trained with it would be worse."),
         ],

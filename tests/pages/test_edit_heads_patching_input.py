@@ -40,7 +40,7 @@ pytestmark = pytest.mark.table  # its tests take a second each
     [
         ({"patch_text": "The dog chased the big squirrel while it"}, "This text has 8 tokens, the second 9:"),
         ({"patch_text": DEFAULT_TEXT}, "Both texts have the same tokens, so there is nothing to patch."),
-        ({"patch_text": " "}, "The second text is empty. Type one with as many tokens as the first: 8."),
+        ({"patch_text": " "}, "The second text is empty. Type a second text with as many tokens as the first: 8."),
         ({"patch_text": ""}, "The second text is empty."),
     ],
 )
@@ -53,6 +53,16 @@ def test_a_second_text_that_does_not_fit_is_one_sentence_and_a_way_back(address,
     app.button(key="patch_back").click().run()
     assert box(app).value == OTHER
     assert "edit_heads.text" not in app.query_params
+
+
+def test_of_what_is_written_from_a_text_no_number_of_tokens_is_asked():
+    address = {"model": "translator", "text": "The wolf loves Mary."}
+    app = open_app(page=PAGE, heads="patching", patch_text=" ", **address)
+    assert sentences(app) == [
+        "The second text is empty. "
+        "Type a second text to be read in the place of this one; the same tokens are written of both."
+    ]
+    assert sentences(open_app(page=PAGE, heads="patching", patch_text="The wolf", **address)) == []
 
 
 def test_an_emptied_box_is_said_and_not_replaced():

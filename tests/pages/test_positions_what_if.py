@@ -8,8 +8,10 @@ import pytest
 from model_runner import CaptureRequest
 from model_runner.edit_text import written
 from model_runner.edits import Documents
+from model_runner.positions import layout_of
 from model_runner.rotation_edit import NtkTheta, RestartedPositions, ScaledTheta, ShiftedPositions, Unrotated
 from model_runner.substitution import Substituted
+from tests.model_runner.cases import shared_runner
 from tests.pages.expected import runner
 from tests.ui.driving import components, html, open_app, payload, payloads, sentences
 
@@ -69,6 +71,14 @@ def test_a_model_without_rotation_shows_the_others_instead(folder_of):
     app = open_app(page=PAGE, positions="what_if", model=folder_of("gpt2"))
     assert any("rotat" in text for text in sentences(app))
     assert "head_map" not in components(app)
+
+
+def test_that_a_rotation_that_is_left_out_leaves_its_stretch_is_said(folder_of):
+    address = {"positions.view": "what_if", "positions.what_if": "off"}
+    app = open_app(page=PAGE, model=folder_of("llama-yarn"), text="some text", **address)
+    factor = layout_of(shared_runner("llama-yarn").capture(CaptureRequest("some text")), 0).factor
+    assert f"Their stretch by {factor:.4g} stays." in html(app)
+    assert "Their stretch by" not in html(open_app(page=PAGE, **address))
 
 
 def test_that_a_shift_changes_no_score_is_not_said_of_heads_that_have_none():
