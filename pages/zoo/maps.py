@@ -28,6 +28,7 @@ from ui.controls import pick
 from ui.head_views import map_events
 from ui.i18n import _
 from ui.page import PageContext, translated
+from ui.wording import number
 from viz.components.head_map import head_map as map_component
 from viz.flow import flow
 from viz.markdown import plain
@@ -175,7 +176,7 @@ def _show_map(
         selected=_selected(opened, view),
         pool=view.pool,
         overview=_small(head_view(opened, values, None, start).values) if drawn else None,
-        texts=translated(texts) | {"summary": _summary(opened, view, label)},
+        texts=translated(texts) | {"summary": _summary(opened, view, label, shares=scale.scale == "sequential")},
         max_height=HEIGHT,
     )
     mount(map_component.SOURCE, payload, key=key, on=map_events(view))
@@ -195,14 +196,14 @@ def head_view(opened: PageContext, values: np.ndarray, wanted: Window | None, st
     return HeadMap(shown, window, whole, units, (1, 1), "exact")
 
 
-def _summary(opened: PageContext, view: HeadMap, label: str) -> str:
+def _summary(opened: PageContext, view: HeadMap, label: str, *, shares: bool) -> str:
     """The largest cell of the pinned query, or of the last one, as a sentence for screen readers."""
     wanted = view.window.q1 - 1 if opened.query is None else opened.query
     row = min(view.window.q1 - 1, max(view.window.q0, wanted))
     cells = np.nan_to_num(view.values[row - view.window.q0])
     key = view.window.k0 + int(np.abs(cells).argmax())
     found = row, key, float(cells[key - view.window.k0])
-    return look_words(opened.capture, label, found, _, lambda value, _unit: f"{value:.2f}")
+    return look_words(opened.capture, label, found, _, number if shares else lambda value, _unit: f"{value:.2f}")
 
 
 def _selected(opened: PageContext, view: HeadMap) -> tuple[int, int | None] | None:

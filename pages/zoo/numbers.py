@@ -106,8 +106,8 @@ def show_work(variant: Variant, values: Mapping[str, int], d: int, left_out: Seq
 
 def show_recurrent(variant: Variant, head: Head, values: Mapping[str, int]) -> None:
     """What the head would keep of this text, were it read a token at a time, and the work of the next one."""
-    if (form := variant.recurrent) is None or head.looks_ahead or head.elsewhere:
-        return
+    if (form := variant.recurrent) is None or head.looks_ahead or head.elsewhere or not head.sees_past:
+        return  # with a window its own cache ends to grow as well
     n, d, d_v = head.n_tokens, head.q.shape[-1], head.v.shape[-1]
     numbers = variant.numbers(values, n)
     words = _(

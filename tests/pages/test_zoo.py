@@ -279,3 +279,10 @@ def test_log_n_begins_with_rows_that_it_changes():
     found = substituted(head(), BY_NAME["log_n"], {})
     assert found.error > 0.01
     assert found.entropy < own(head()).entropy
+
+
+def test_a_map_of_shares_is_summed_up_in_per_cent_and_another_in_numbers():
+    app = opened(variant="sigmoid", query="7")
+    softmax, other, _difference = (meta["texts"]["summary"] for meta, _arrays in payloads(app, "head_map"))
+    assert re.search(r" looks [<>]? ?[\d.]+ % at ", softmax)
+    assert re.search(r" looks \d\.\d\d at ", other)

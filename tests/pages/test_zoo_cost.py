@@ -11,11 +11,13 @@ import pytest
 from analysis.zoo_cost import Measured
 from attention.zoo.table import VARIANTS
 from jobs import zoo_cost as jobs
+from model_runner.edit_text import written
+from model_runner.edits import Masked
 from model_runner.memory import readable
 from pages.zoo.by_formula import LENGTHS, counted, hybrid
 from tests.pages.test_masks import values_in
-from tests.pages.zoo_driving import offering, opened
-from tests.ui.driving import html
+from tests.pages.zoo_driving import PAGE, offering, opened
+from tests.ui.driving import html, open_app
 
 
 @pytest.fixture
@@ -98,6 +100,8 @@ def test_the_map_says_what_the_head_would_keep_of_its_text():
     assert f"With these numbers it is less work than softmax from {least} tokens on." in page
     assert "Read a token at a time" not in html(opened(variant="nystrom"))
     assert "Read a token at a time" not in html(opened(model="encoder", layer="1", head="1", variant="linear"))
+    window = {"edits": written((Masked("window", (("window", 3),)),)), "everywhere": "1"}
+    assert "Read a token at a time" not in html(open_app(page=PAGE, **window, **{"zoo.variant": "linear"}))
 
 
 def test_only_what_the_work_depends_on_has_a_slider_in_the_view_of_cost():
