@@ -191,7 +191,8 @@ class Room:
             self.board.say("poll", {"state": "none"})
         else:
             asked = poll.question
-            told = {"question": asked.words, "about": asked.kind, "text": asked.text, **asked.answers.offered()}
+            told = {"question": asked.words, "about": asked.kind, "text": asked.text, "changed": asked.changed}
+            told |= asked.answers.offered()
             again = len(poll.votes) > 1
             self.board.say(
                 "poll", {"state": poll.state, "round": poll.round, "names": poll.named, "again": again, **told}

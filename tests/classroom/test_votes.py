@@ -28,7 +28,18 @@ def test_before_the_reveal_nothing_of_other_answers_or_the_model_is_told(room, j
     room.ask(question())
     with join(1) as line, join(2) as other:
         asked = line.until("poll")
-        assert set(asked) == {"kind", "state", "round", "names", "again", "question", "about", "text", "options"}
+        assert set(asked) == {
+            "kind",
+            "state",
+            "round",
+            "names",
+            "again",
+            "question",
+            "about",
+            "text",
+            "changed",
+            "options",
+        }
         other.until("poll")
         other.say(kind="vote", round=asked["round"], answer="2")
         other.until("voted")

@@ -37,6 +37,7 @@ function ask(vote, poll) {
   vote.options = element("div", { className: "options" })
   const parts = /** @type {HTMLElement[]} */ ([])
   parts.push(element("h2", { textContent: poll.question }), element("p", { className: "text", textContent: poll.text }))
+  parts.push(element("p", { className: "changed", textContent: poll.changed })) // what the model is changed by
   if (poll.again) parts.push(element("p", { className: "quiet", textContent: vote.words.again }))
   if (poll.names) {
     const { field, box } = nameField(vote)
