@@ -22,6 +22,7 @@ from model_runner.errors import (
 )
 from model_runner.substitution import NoSoftmax, TextTooLongForMaps
 from model_runner.text_errors import NotOverOneText
+from pages.classroom.questions import CHANGED, TWO_TEXTS
 from pages.entries import ENTRIES
 from tests.walk.steps import Control, Step, controls
 from ui.address import DEFAULT_TEXT
@@ -41,6 +42,8 @@ EARNED = (
     "This text has too many tokens to tap on one of them: choose a shorter one.",
     "Without this head the next token is exactly as likely: choose another head.",
     "No head has a value of “{metric}” on this text.",
+    CHANGED,
+    TWO_TEXTS,
     OneStackOnly.message,
     EncoderSaysNothing.message,
     CannotContinue.message,
