@@ -9,9 +9,11 @@ from analysis.hidden_word import MARK, hide, seen_before, usual_word, without_ma
 from attention.patterns import BY_NAME
 from hosting.listed import listed_models
 from jobs.families import KINDS, MODEL_OF, ReadBy, read_by, with_a_model
+from jobs.models_offered import EMBEDDED
 from jobs.stages import STAGES
 from model_runner import CaptureRequest, Runner, RunnerError
 from model_runner.edits import Masked
+from model_runner.errors import EmptyText
 from pages.families.state import FamiliesState, state
 from ui import cached, session
 from ui.i18n import _
@@ -100,4 +102,5 @@ def _problem(kind: Kind, error: RunnerError) -> str:
     listed = listed_models()
     if listed and MODEL_OF[kind] not in listed:
         return _("This server shows no model of this kind: only the rule of its mask is drawn.")
-    return sentence(error)
+    told = sentence(error)
+    return told if isinstance(error, EmptyText) else f"{_(EMBEDDED[MODEL_OF[kind]][0])}: {told}"  # not the open one

@@ -255,6 +255,7 @@ def test_a_text_too_long_for_one_kind_is_said_where_it_is_and_the_others_stay():
     app = opened(text="dog cat " * 400, family="encoder")
     (said,) = sentences(app)
     assert "512" in said
+    assert said.startswith("Embedded encoder: ")
     send(app, "family_masks", "kind", "causal")
     assert sentences(app) == []
     assert "head_map" in components(app)
