@@ -188,12 +188,13 @@ def test_the_block_does_not_train_a_changed_model_and_its_random_experts_are_no_
     np.testing.assert_array_equal(picks, others)
 
 
-def test_heads_draw_the_map_that_stands_in_with_its_signs():
+def test_heads_draw_the_map_that_stands_in_as_the_numbers_it_has():
     app = open_app(page="pages/heads/page.py", **HERE, **CARRIED)
     meta, arrays = payload(app, "head_map")
     after = changed(Substituted("lightning", LIGHTNING, (3,), (5,)))
     np.testing.assert_allclose(np.nan_to_num(arrays["values"]), after.weights(3, 5).numpy(), rtol=1e-5, atol=1e-4)
-    assert meta["scale"] == "diverging"
+    assert (meta["number"], meta["low"]) == ("plain", 0)
+    assert meta["high"] == pytest.approx(float(after.weights(3, 5).max()))
     assert "Lightning (decay) half-life 8, tile size 4 for softmax in L3H5, untrained" in html(app)
     assert "what a variant’s map makes of the values" in html(app)
 
