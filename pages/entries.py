@@ -37,19 +37,19 @@ ENTRIES = (
     ),
     Entry(
         "pages/kv_cache/page.py", "kv_cache", N_("Generate"), N_("KV cache"),
-        N_("What does the cache save?"), N_("keys and values, kept"),
+        N_("What does the cache save?"), N_("keys and values, kept"), plain=True,
     ),
     Entry(
         "pages/masks/page.py", "masks", N_("Change it"), N_("Masks"),
-        N_("What if it saw less?"), N_("patterns, their cost, and this model under them"),
+        N_("What if it saw less?"), N_("patterns, their cost, and this model under them"), plain=True,
     ),
     Entry(
         "pages/sharing/page.py", "sharing", N_("Change it"), N_("Sharing heads"),
-        N_("Who shares what?"), N_("keys and values for several heads"),
+        N_("Who shares what?"), N_("keys and values for several heads"), plain=True,
     ),
     Entry(
         "pages/edit_heads/page.py", "edit_heads", N_("Change it"), N_("Edit heads"),
-        N_("What does a head do?"), N_("change it, and compare"),
+        N_("What does a head do?"), N_("change it, and compare"), plain=True,
     ),
     Entry(
         "pages/steps/page.py", "steps", N_("Understand"), N_("Step by step"),
@@ -61,7 +61,7 @@ ENTRIES = (
     ),
     Entry(
         "pages/families/page.py", "families", N_("Understand"), N_("Families"),
-        N_("Which kind of model is it?"), N_("one text, four ways to look at it"),
+        N_("Which kind of model is it?"), N_("one text, four ways to look at it"), plain=True,
     ),
     Entry(
         "pages/zoo/page.py", "zoo", N_("Understand"), N_("Zoo"),

@@ -48,6 +48,7 @@ class Entry:
     name: str
     title: str
     subtitle: str
+    plain: bool = False  # it begins with the model as it is, whatever is changed on every page
 
     @property
     def path(self) -> Path:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from html import escape
 
 import streamlit as st
@@ -25,6 +26,7 @@ from viz.markdown import plain
 
 # of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
 OF_TEXT, LESSON = "of_text", "lesson"
+RAN = "ran"  # the address of the page that ran last
 POLL, FIRST = "poll", "first"  # of what is shown, where it is a question and no page, or what may be asked before it
 LINK = "light-dark(#38388f, #9ea0f0)"  # the theme's, which Streamlit (1.67) gives to the links of Markdown alone
 SEEN = "class_seen"  # of the session's slots: each page with its model and text that was asked about or shown
@@ -32,7 +34,7 @@ SEEN = "class_seen"  # of the session's slots: each page with its model and text
 
 def around(entry: Entry, run: Callable[[], None]) -> None:
     """Run the page, or show what the class is to see instead."""
-    room = session.room()
+    room, run = session.room(), partial(_run, entry, run)
     if room is None and session.slots().pop(WAITS, False):
         words = _("Looking for your class …")
         with st.container(key="class_looking"):
@@ -47,6 +49,8 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
     from pages.classroom.panel import show_code, show_first, show_poll
     from pages.classroom.questions import ask, askable
 
+    if session.slots().get(RAN) != entry.address:  # what the page before it began with is not this one's
+        session.slots()[PLAIN] = entry.plain
     if asked := session.slots().pop(ASKED, ()):
         try:
             ask(room, *asked)
@@ -78,6 +82,11 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
         seen.add(hash(place))
         shown = {"title": _(entry.title), "subtitle": _(entry.subtitle), "page": entry.address}
         _followed(room, shown, entry, run)
+
+
+def _run(entry: Entry, run: Callable[[], None]) -> None:
+    session.slots()[RAN] = entry.address
+    run()
 
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:

@@ -59,7 +59,7 @@ def _model() -> None:
               "predicts the text (perplexity; lower is better), and how the text goes on."),
             _("“Use on every page” carries the change to all pages; a head without softmax has no scores there."),
         ],
-        formula="output = softmax(q·k/√d) · v  →  variant(q, k, v)\nKL = Σ p before · ln (p before / p after)",
+        formula="output = softmax(q·k/√d) · v  →  variant(q, k, v)\nKL = Σ p before · log₂ (p before / p after)",
         source="Kasai et al. 2021, arXiv:2103.13076; Mercat et al. 2024, arXiv:2405.06640",
         attempt=_("Replace one head, then its layer, then all layers: where does the model stop making sense?"),
     )  # fmt: skip  # one sentence a paragraph

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from classroom.frames import Vote
+from pages.entries import ENTRIES
 from tests.pages.test_class_figures import opened
 from tests.pages.test_class_names import sent_to_phones
 from tests.ui.driving import button, components, go, html, type_text
@@ -71,3 +74,22 @@ def test_a_page_that_cannot_be_asked_about_does_not_wait():
     app.selectbox(key="model_box").set_value("translator").run()
     assert "head_map" in components(app)
     assert not button(app, "show_page")
+
+
+def test_who_comes_from_a_page_that_begins_with_the_plain_model_is_asked_about_the_changed_one():
+    app, room = opened(page="pages/edit_heads/page.py", text=TEXT, edits="ScaledHead(4,2,0.0)", everywhere="1")
+    app.toggle(key="ask_first").set_value(True).run()
+    go(app, NEXT_TOKEN)
+    app.button(key="first_next").click().run()
+    assert room.poll is not None
+    assert room.poll.question.changed == "changed: L4H2 ablated"
+    app.button(key="drop_poll").click().run()
+    go(app, "pages/sharing/page.py")
+    app.button(key="first_next").click().run()
+    assert room.poll.question.changed == ""
+
+
+def test_the_table_of_pages_says_which_begin_with_the_plain_model():
+    for entry in ENTRIES:
+        begins = re.search(r"^opened = open_page\((.*)\)", entry.path.read_text(), re.M)
+        assert entry.plain == (begins is not None and "plain_model=True" in begins[1]), entry.file
