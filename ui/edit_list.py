@@ -66,6 +66,9 @@ def show_everywhere(new: Sequence[Edit] = ()) -> None:
             session.carry(wanted)
 
     st.toggle(_("use on every page"), on, key=holding("everywhere", on), on_change=telling("everywhere", carry))
-    together = _("together with what is in the list: {edits}").format(edits=escape(others)) if others else ""
-    if words := _("Other pages show the model changed like this now.") if on else together:
+    words = _("Other pages show the model changed like this now.") if on else ""
+    if others:
+        together = _("Other pages show the model changed like this now, together with what is in the list: {edits}")
+        words = (together if on else _("together with what is in the list: {edits}")).format(edits=escape(others))
+    if words:
         st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
