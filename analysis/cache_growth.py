@@ -32,7 +32,7 @@ def growth_of(layers: Sequence[CachedLayer], across: Sequence[CachedLayer] = ())
 
     A layer that reads the keys and values of another holds none; one with a window of w tokens keeps the last w − 1.
     """
-    own = [layer for layer in layers if layer.k_shape is not None and layer.k_shape[1]]
+    own = [layer for layer in layers if _rows(layer)]
     parts: dict[int | None, int] = defaultdict(int)
     shapes: set[tuple[int, int, int] | None] = set()
     for layer in own:
@@ -43,13 +43,12 @@ def growth_of(layers: Sequence[CachedLayer], across: Sequence[CachedLayer] = ())
         parts=tuple((each, most) for most, each in parts.items()),
         shape=None if shape is None else (len(own), *shape),
         fixed=sum(layer.n_bytes for layer in across),
-        read=max((_rows(layer) for layer in across if layer.k_shape is not None), default=0),
+        read=max(map(_rows, across), default=0),
     )
 
 
 def _rows(layer: CachedLayer) -> int:
-    assert layer.k_shape is not None
-    return layer.k_shape[1]
+    return 0 if layer.k_shape is None else layer.k_shape[1]
 
 
 def _alike(layer: CachedLayer) -> tuple[int, int, int] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from analysis.cache_growth import CacheGrowth, growth_of
@@ -14,16 +13,16 @@ from model_runner.questions import CacheLayers
 from ui import cached
 
 
-def cache_growth(film: Film, say: Callable[[], object]) -> CacheGrowth | None:
+def cache_growth(film: Film) -> CacheGrowth | None:
     """None where transformers keeps no such cache of this model."""
-    return cached.made(repr(film.prompt.request), lambda: _asked(film, say))
+    return cached.made(repr(film.prompt.request), lambda: _asked(film))
 
 
-def _asked(film: Film, say: Callable[[], object]) -> CacheGrowth | None:
+def _asked(film: Film) -> CacheGrowth | None:
     request = film.prompt.request
 
     def layers(attention: str | None) -> tuple[CachedLayer, ...]:
-        return waited(film.runner.submit(CacheLayers(replace(request, attention=attention))), say)
+        return waited(film.runner.submit(CacheLayers(replace(request, attention=attention))), lambda: None)
 
     try:
         if request.attention is None:

@@ -120,7 +120,7 @@ def film_payload(
     bin = bin_of(film.n_prompt + film.room)
     heads = heads_of_strip(capture, layer) if every_head else ()
     since = film.n_prompt - 1 + base if base else 0  # the first position whose column the picture does not have
-    growth = cache_growth(film, lambda: None)
+    growth = cache_growth(film)
     columns = cache_columns(capture, layer, head, first=since, bin=bin)
     candidates = {one.id for chosen in take.choices[base:] for one in chosen.candidates}
     return picture.payload(
