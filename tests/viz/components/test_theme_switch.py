@@ -145,3 +145,53 @@ def test_a_presenters_buttons_step_only_for_a_projector_and_not_where_there_is_n
     page.evaluate("window.next.disabled = true")
     page.keyboard.press("PageDown")
     assert page.evaluate("window.steps") == ["next", "back", "next"]
+
+
+MENUS = """() => {
+  for (const name of ["tables", "files"]) {
+    const button = document.body.appendChild(document.createElement("button"))
+    button.dataset.testid = "stPopoverButton"
+    button.id = name
+    button.setAttribute("aria-expanded", "false")
+  }
+  window.opens = (name) => {
+    document.getElementById(name).setAttribute("aria-expanded", "true")
+    const menu = document.body.appendChild(document.createElement("div"))
+    menu.dataset.testid = "stPopoverBody"
+    menu.id = `menu of ${name}`
+  }
+  window.closes = (name) => {
+    document.getElementById(name).setAttribute("aria-expanded", "false")
+    document.getElementById(`menu of ${name}`).remove()
+  }
+}"""
+
+
+@pytest.mark.browser
+def test_a_menu_takes_the_keyboard_however_late_it_comes_and_whatever_other_is_still_there(mount):
+    page = mount()
+    page.clock.install()
+    page.evaluate(MENUS)
+
+    def focused():
+        return page.evaluate("document.activeElement.id")
+
+    page.locator("#tables").click()
+    page.evaluate("opens('tables')")
+    assert focused() == "menu of tables"
+    page.clock.run_for(8000)
+    page.locator("#files").click()
+    page.clock.run_for(8000)  # the time of the menu before is over, and this one is not there
+    page.evaluate("document.getElementById('files').setAttribute('aria-expanded', 'true')")
+    page.evaluate("opens('files')")
+    assert focused() == "menu of files"
+    page.evaluate("closes('tables')")
+    assert focused() == "menu of files"
+    page.keyboard.press("Escape")
+    assert focused() == "files"
+    page.evaluate("closes('files')")
+    page.locator("#tables").click()
+    page.clock.run_for(20_000)  # not asked for any more
+    page.locator("#files").focus()
+    page.evaluate("opens('tables')")
+    assert focused() == "files"

@@ -3,26 +3,35 @@
 
 const BUTTON = "[data-testid=stPopoverButton]"
 const MENU = "[data-testid=stPopoverBody]"
-const PATIENCE = 3000 // milliseconds in which a menu that was asked for opens
+const PATIENCE = 10000 // milliseconds in which a menu that was asked for opens; long, for a slow machine is the one to wait
 
 /** @param {AbortSignal} signal */
 export function focusOpenedMenus(signal) {
   /** @type {HTMLElement | null} */
   let button = null
+  /** @type {HTMLElement | undefined} */
+  let given
+  let waiting = 0
   const observer = new MutationObserver(() => {
-    const menu = /** @type {HTMLElement | null} */ (document.querySelector(MENU))
-    if (!menu || button?.getAttribute("aria-expanded") !== "true") return
-    observer.disconnect()
+    // The newest: another that is on its way out may be there, and leave with the focus.
+    const menu = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(MENU))].at(-1)
+    if (!menu || menu === given || button?.getAttribute("aria-expanded") !== "true") return
+    given = menu
     menu.tabIndex = 0 // it may scroll, too
     menu.focus({ preventScroll: true })
   })
+  const stop = () => {
+    clearTimeout(waiting)
+    observer.disconnect()
+  }
   const opened = (event) => {
     const found = event.target instanceof Element ? event.target.closest(BUTTON) : null
     if (!found || found.getAttribute("aria-expanded") === "true") return
     button = /** @type {HTMLElement} */ (found)
-    observer.disconnect()
+    given = undefined
+    stop()
     observer.observe(document.body, { subtree: true, childList: true, attributeFilter: ["aria-expanded"] })
-    setTimeout(() => observer.disconnect(), PATIENCE)
+    waiting = setTimeout(stop, PATIENCE)
   }
   const closed = (event) => {
     const inMenu = event.target instanceof Element && event.target.closest(MENU)
@@ -30,5 +39,5 @@ export function focusOpenedMenus(signal) {
   }
   document.addEventListener("click", opened, { signal, capture: true })
   document.addEventListener("keydown", closed, { signal })
-  signal.addEventListener("abort", () => observer.disconnect())
+  signal.addEventListener("abort", stop)
 }
