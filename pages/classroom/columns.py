@@ -125,7 +125,7 @@ def _of_typed(poll: Poll, vote: int, groups: NumberGroups) -> str:
 
 
 def _short(value: float) -> str:
-    return _signed(f"{value:.3g}")
+    return _signed(f"{value:,.0f}" if 1000 <= value < 1e6 else f"{value:.3g}")
 
 
 def _signed(digits: str) -> str:

@@ -34,6 +34,7 @@ BLOCKS = (
 )
 PIXELS = 256  # on a side of what is taken away
 WHAT = {"max": "largest", "mean": "mean"}
+EDGES = N_("queries {q0} to {q1}, keys {k0} to {k1}")
 IN_VIEW = {
     "max": N_("Attention weights in view, the largest of each pixel"),
     "mean": N_("Attention weights in view, the mean of each pixel"),
@@ -75,9 +76,8 @@ def map_view(opened: PageContext, drawn: LongMapView) -> View:
 
     return View(
         name=f"long-map-{name}",
-        title=f"{name} · " + _("queries {q0} to {q1}, keys {k0} to {k1}").format(**_edges(drawn)),
-        what=f"{WHAT[drawn.pooling]} weight of each pixel, "
-        f"queries {window.q0} to {window.q1}, keys {window.k0} to {window.k1}",
+        title=f"{name} · " + _(EDGES).format(**_edges(drawn)),
+        what=f"{WHAT[drawn.pooling]} weight of each pixel, " + EDGES.format(**_edges(drawn)),
         tables=tables,
         page=page,
         picture=picture,

@@ -63,6 +63,8 @@ def test_what_the_page_shows_of_a_number_is_right_and_of_many_answers_the_middle
     assert about(room) == "answers: 4 · right: 1 · half of them are off by at most 0.375"
     vote(room, *(f"{true + off:.6f}" for off in (0, 0.001, 0.002, 2)))
     assert about(room) == "answers: 4 · right: 3"
+    vote(room, *[f"{true + 2000:.6f}"] * 4)
+    assert about(room) == "answers: 4 · right: 0 · half of them are off by at most 2,000"
 
 
 def test_what_is_no_number_is_not_asked():

@@ -120,7 +120,8 @@ def test_a_long_map_is_taken_away_as_its_pixels_are_drawn(files, pooling):
         cells = seen[side * row : side * (row + 1), side * column : side * (column + 1)]
         assert numbers["values"][row, column] == pytest.approx(of(cells), rel=1e-4)
     said = {"max": "largest", "mean": "mean"}[pooling]
-    assert f"{said} weight of each pixel" in str(numbers["caption"])
+    last = len(weights) - 1
+    assert f"{said} weight of each pixel, queries 0 to {last}, keys 0 to {last}" in str(numbers["caption"])
 
 
 def read(made: dict[str, bytes], language: str) -> None:
