@@ -10,6 +10,7 @@ from streamlit.runtime.scriptrunner import StopException
 
 from analysis.long_text import chapter
 from analysis.sentences import joined
+from model_runner import CaptureRequest, Runner
 from model_runner.edits import Edit
 from model_runner.errors import RunnerError, SequenceTooLong
 from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
@@ -41,18 +42,21 @@ def check_length() -> None:
             session.slots()["status"].empty()
             address.write()
             st.warning(plain(sentence(error)))
-            _offer_ways(error.values, runner.info.max_tokens)
+            _offer_ways(runner, error.values)
             raise StopException from None
     session.slots()["status"].empty()
 
 
-def _offer_ways(too_long: dict[str, int], context: int) -> None:
-    """Buttons: the text cut, or the rotation slowed down so far that its positions fit."""
+def _offer_ways(runner: Runner, too_long: dict[str, int]) -> None:
+    """Buttons: the text cut, or the rotation, where it can be changed, slowed down so far that its positions fit."""
+    context = runner.info.max_tokens
     factor = float(2 ** math.ceil(math.log2(too_long["tokens"] / context)))
     room = too_long["characters"]
     with st.container(key="long_ways", horizontal=True, vertical_alignment="center", gap="small"):
         st.button(_("cut it to the first {count} tokens").format(count=f"{too_long['limit']:,}"), key="long_cut",
                   on_click=_cut, args=(room,), disabled=not room)  # fmt: skip
+        if not _turns(runner, NtkTheta(factor)):
+            return
         for name, edit in (("NTK", NtkTheta(factor)), ("YaRN", YarnTheta(factor, context))):
             words = _("stretch the rotation: {name} × {factor}").format(name=name, factor=f"{factor:g}")
             st.button(words, key=f"long_{name}", on_click=_stretch, args=(edit,))
@@ -64,6 +68,15 @@ def _offer_ways(too_long: dict[str, int], context: int) -> None:
         "text that fits it."
     )
     st.caption(joined(stretched, within.format(count=f"{context:,}")))
+
+
+def _turns(runner: Runner, edit: Edit) -> bool:
+    """Whether this model's rotation can be changed so: tried on the text's first characters."""
+    try:
+        runner.capture(CaptureRequest(session.text().strip()[:20], edits=(edit,)))
+    except RunnerError:
+        return False
+    return True
 
 
 def _cut(characters: int) -> None:

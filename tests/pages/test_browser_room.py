@@ -110,6 +110,10 @@ OVERLAPS = """() => [...document.querySelectorAll('[data-testid=stHorizontalBloc
   return ends.slice(1).filter((right, i) => meets(ends[i], right))
 }).length"""
 
+# what lists have chosen and have no room to show
+CUT = """() => [...document.querySelectorAll('.stMain [data-testid=stSelectbox] input')]
+  .filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.value)"""
+
 
 def resize(page: Page, size: ViewportSize) -> None:
     """Another window, and figures that are drawn for it."""
@@ -157,6 +161,7 @@ def test_the_picture_is_whole_on_a_projector_and_grows_and_nothing_scrolls_sidew
     eventually(page, lambda: size_of(shown), lambda size: size[0] > 1.1 * usual[0] and size[1] > 1.1 * usual[1])
     assert low_end(shown) <= LARGE["height"]
     assert page.evaluate(SMALLEST) >= 13
+    assert page.evaluate(CUT) == []
     for narrow in (ENLARGED, PHONE):
         resize(page, narrow)
         eventually(page, lambda: page.evaluate(SIDEWAYS), lambda pixels: pixels == 0)

@@ -20,7 +20,7 @@ from model_runner import CaptureRequest
 from model_runner.rotation_edit import NtkTheta, YarnTheta
 from tests.analysis.made import embedded
 from tests.pages.visiting import PATIENCE, visit
-from tests.ui.driving import components, html, open_app, payload, send, sentences, until
+from tests.ui.driving import button, components, html, open_app, payload, send, sentences, until
 
 PAGE = "pages/long_texts/page.py"
 MEDIUM = "The dog chased the squirrel because it was hungry. " * 30
@@ -204,10 +204,15 @@ def test_models_with_two_stacks_or_without_attention_say_so_in_one_sentence(fold
     assert len(sentences(open_app(page=PAGE, model=folder_of("mamba"), text="some text"))) == 1
 
 
-def test_a_model_without_a_rotation_cannot_be_stretched(folder_of):
-    app = open_app(page=PAGE, model=folder_of("gpt2"), text="x" * 600)
-    app.button(key="long_NTK").click().run()
-    assert any("no rotation" in sentence for sentence in sentences(app))
+@pytest.mark.parametrize("family", ["gpt2", "gptj"])
+def test_a_model_whose_rotation_cannot_be_changed_is_offered_the_cut_alone(folder_of, family):
+    app = open_app(page=PAGE, model=folder_of(family), text="x" * 600)
+    assert button(app, "long_cut")
+    assert not button(app, "long_NTK")
+    assert not button(app, "long_YaRN")
+    assert not any("Stretched" in one.value for one in app.caption)
+    app.button(key="long_cut").click().run()
+    assert "long_map" in components(app)
 
 
 # -- in a browser -----------------------------------------------------------------------------------------------------
