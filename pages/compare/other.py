@@ -41,7 +41,7 @@ def show_other(opened: PageContext) -> PageContext | None:
     with st.container(key="compare_controls", horizontal=True, vertical_alignment="center", gap="small"):
         st.html("<b>B</b>", width="content")
         _model_box()
-        heads = st.container(key="compare_head", width=130)
+        heads = st.container(key="compare_head", horizontal=True, width="content")
         _text_box()
     try:
         runner = _runner(opened)
@@ -165,7 +165,7 @@ def _head(opened: PageContext, runner: Runner, capture: Capture, place: DeltaGen
         names = {name: f"L{layer}{head_name(capture, layer, head)}" for name, (layer, head) in heads.items()}
         if state().layers:  # a layer goes by one of its heads
             names = {f"L{layer}H{chosen[1] if layer == chosen[0] else 0}": f"L{layer}" for layer in layers}
-        pick(CompareState, "head", f"L{chosen[0]}H{chosen[1]}", names)
+        pick(CompareState, "head", f"L{chosen[0]}H{chosen[1]}", names, width=130)
     return chosen
 
 

@@ -207,7 +207,7 @@ def test_style_has_no_rule_for_a_name_that_no_one_uses():
     css = (ROOT / "ui" / "frame.css").read_text(encoding="utf-8")
     sources = "".join(path.read_text(encoding="utf-8") for path in _python())
     keys = {part.split()[0].rstrip(",:)>{") for part in css.split(".st-key-")[1:]}
-    named = {key for key in keys if f'"{key}"' in sources or key.startswith(("choice_", "place_", "slot_"))}
+    named = {key for key in keys if f'"{key}"' in sources or key.startswith(("choice_", "slot_"))}
     parts = {key: key.partition("-") for key in keys - named}  # of a page's state: its scope, and a field
     fields = {key for key, (scope, _, field) in parts.items() if f'"{scope}"' in sources and f" {field}: " in sources}
     assert keys - named - fields == set()
