@@ -124,7 +124,8 @@ def needle_view(opened: PageContext, found: NeedleView) -> View:
     return View(
         name="long-needle",
         title=_("A needle in a long text"),
-        what=f"needle {found.needle.question}{found.needle.answer}, each token after the right ones before it",
+        what=f"needle {found.needle.question}{found.needle.answer} in the first {found.characters:,} characters of "
+        f"{'the text' if found.own else 'the chapter, not of the text'}, each token after the right ones before it",
         tables=lambda: {
             heading: _by_head(found.copied),
             looked: _by_head(found.looked),

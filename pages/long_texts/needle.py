@@ -32,10 +32,14 @@ BEST = 3  # heads that are named
 
 @dataclass(frozen=True, eq=False)
 class NeedleView:
-    """What is done so far; ``copied`` and ``looked`` [layers, heads] are means over the depths."""
+    """What is done so far; ``copied`` and ``looked`` [layers, heads] are means over the depths.
+
+    ``hay``: the first ``characters`` of the session's ``own`` text, or else of the chapter.
+    """
 
     needle: Needle
     hay: str
+    own: bool
     characters: int
     done: tuple[Done, ...]
     copied: np.ndarray
@@ -65,7 +69,9 @@ def show_needle(opened: PageContext) -> NeedleView | None:
     if not run.plain:
         return None
     copied, looked = run.scores()
-    return NeedleView(needle, hay[:characters], characters, tuple(run.items), copied, looked, _grid(opened, copied))
+    return NeedleView(
+        needle, hay[:characters], own, characters, tuple(run.items), copied, looked, _grid(opened, copied)
+    )
 
 
 def _hay(opened: PageContext, characters: int) -> tuple[str, bool]:

@@ -19,6 +19,7 @@ ELSEWHERE = {"choice_lang", "model_box", "device", "dtype"}  # of every page, an
 EVERY = [
     pytest.param(path, address, marks=[] if path == "zoo" and not number else [pytest.mark.long], id=f"{path}-{number}")
     for path, views in VIEWS.items()
+    if path != "next_token"  # what is chosen there is the bench's own: tests/pages/test_next_token.py
     for number, address in enumerate(views)
 ]
 

@@ -21,6 +21,7 @@ from model_runner.rotation_edit import NtkTheta, YarnTheta
 from tests.analysis.made import embedded
 from tests.pages.visiting import PATIENCE, visit
 from tests.ui.driving import button, components, html, open_app, payload, send, sentences, until
+from tests.ui.taken import offers
 
 PAGE = "pages/long_texts/page.py"
 MEDIUM = "The dog chased the squirrel because it was hungry. " * 30
@@ -135,14 +136,17 @@ def test_every_head_is_drawn_and_a_click_opens_its_map():
 
 
 @pytest.mark.table
-def test_the_needle_names_the_heads_that_copied_it():
-    app = open_app(page=PAGE, layer="5", head="5", **{"long_texts.view": "needle"})
+@pytest.mark.parametrize("text, hay", [(MEDIUM, "the text"), (MEDIUM[:200], "the chapter, not of the text")])
+def test_the_needle_names_the_heads_that_copied_it_and_its_files_the_hay(monkeypatch, text, hay):
+    taken = offers(monkeypatch)
+    app = open_app(page=PAGE, layer="5", head="5", text=text, **{"long_texts.view": "needle"})
     until(app, lambda app: not app.get("progress"))
     assert sentences(app) == []
     copied = payload(app, "head_grid")[1]["metric"]
     (layer, head), *_ = strongest_heads(copied, copied, 1)
     assert f"L{layer}H{head} (" in html(app)
     assert copied.max() >= 0.5
+    assert f"stone window green apple in the first 250 characters of {hay}, each token" in taken[-1].csv
 
 
 OWN = {"long_texts.view": "needle", "long_texts.needle": "4", "long_texts.question": "The castle door opens with"}
