@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.architecture import Said, Stage, said, stages
 from analysis.joined import first_query, speaking
 from analysis.kv_bytes import Sharing
+from analysis.number_text import three_digits
 from model_runner import Capture
 from model_runner.block_questions import Architecture, Block, StreamAdditions, WhatItIsMadeOf
 from model_runner.errors import NoSuchPlace
@@ -130,7 +131,7 @@ def _kind_of(block: Block) -> str:
 
 def row_of(opened: PageContext, made: Architecture, stage: Stage) -> Row:
     """One row of the picture, in words."""
-    length = "" if stage.vector is None else f"{np.linalg.norm(stage.vector):.3g}"
+    length = "" if stage.vector is None else three_digits(float(np.linalg.norm(stage.vector)))
     n = stage.n_parameters
     size = f"{count_words(n)} · {number(n / made.n_parameters, 'share')}" if n else ""
     if stage.role == "block" and stage.block is not None:
@@ -183,6 +184,6 @@ def _ffn_title(block: Block) -> str:
 def count_words(count: int) -> str:
     """1.2 M"""
     for size, letter in ((10**9, "B"), (10**6, "M"), (10**3, "K")):
-        if count >= size:
+        if count >= 0.9995 * size:
             return f"{count / size:.3g} {letter}"
     return f"{count}"

@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.ffn_units import activation_curves, spread
+from analysis.number_text import three_digits
 from model_runner.block_questions import FeedForwardUnits, Units
 from model_runner.errors import NoSuchPlace
 from pages.block.state import BlockState, state
@@ -122,7 +123,8 @@ def units_table(units: Units, promoted: tuple[tuple[str, ...], ...]) -> str:
     heads += [_("tokens that it promotes, with what it adds to their logits")] if units.promoted.shape[1] else []
     body = ""
     for place, unit in enumerate(units.top.tolist()):
-        cells = [f"{float(units.values[unit]):+.3g}".replace("-", "−"), f"{float(units.lengths[place]):.3g}"]
+        value, length = float(units.values[unit]), float(units.lengths[place])
+        cells = [f"{'−' if value < 0 else '+'}{three_digits(abs(value))}", three_digits(length)]
         if units.promoted.shape[1]:
             logits = [f"{float(one):+.2f}".replace("-", "−") for one in units.logits[place]]
             pairs = zip(promoted[place], logits, strict=True)

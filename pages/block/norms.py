@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.norms import Normed, normed, random_growth
+from analysis.number_text import three_digits
 from model_runner.block_questions import WhatItIsMadeOf
 from pages.block.ffn import layer_of
 from pages.block.state import BlockState
@@ -84,7 +85,7 @@ def strips(opened: PageContext, found: Normed, position: int) -> bytes:
             "norm" if kind else "stage",
             kind or _("before"),
             shapes=_words(found.means[kind][position], found.sizes[kind][position]),
-            length=f"{np.linalg.norm(vector):.3g}",
+            length=three_digits(float(np.linalg.norm(vector))),
         )
         for kind, vector in zip(kinds, vectors, strict=True)
     ]
@@ -95,7 +96,7 @@ def strips(opened: PageContext, found: Normed, position: int) -> bytes:
 
 def _words(mean: float, size: float) -> str:
     mean = 0.0 if abs(mean) < 1e-9 * size else mean + 0.0  # what rounding leaves of a mean that was taken away
-    words = _("mean {mean} · RMS {size}").format(mean=f"{mean:.3g}", size=f"{size:.3g}")
+    words = _("mean {mean} · RMS {size}").format(mean=three_digits(mean), size=three_digits(size))
     return words.replace("-", "−")
 
 

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from analysis.number_text import three_digits
 from analysis.stream_growth import Growth, cosines, growth
 from model_runner.block_questions import Additions, StreamAdditions
 from pages.block.state import BlockState, Tokens, state
@@ -109,7 +110,7 @@ def row_of(found: Additions, place: int, cosine: float, length: float) -> Row:
     title = name if step.layer is None else f"L{step.layer} {name}"
     words = "" if np.isnan(cosine) else f"{cosine:+.2f}".replace("-", "−")
     kind = "norm" if step.part == "norm" else "stage" if step.layer is None else "sum"
-    return Row(kind, title, step.module, words, length=f"{length:.3g}")
+    return Row(kind, title, step.module, words, length=three_digits(length))
 
 
 def labels_of(found: Additions) -> list[str]:

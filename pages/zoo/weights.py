@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.number_text import three_digits
 from jobs.waiting import waited
 from model_runner import Capture
 from model_runner.matrix_edit import ScaledSingulars, Singulars, SingularValues
@@ -94,7 +95,7 @@ def _show_sliders(found: Singulars, count: int) -> np.ndarray:
     values = [held.get(str(place + 1), ONE) for place in range(count)]
     for first in range(0, count, ACROSS):
         for place, column in zip(range(first, count), st.columns(ACROSS), strict=False):
-            words = f"z{place + 1} · σ = {float(found.sizes[place]):.3g}"
+            words = f"z{place + 1} · σ = {three_digits(float(found.sizes[place]))}"
             with column:
                 slider(ZooState, "factors", values[place], (0, MOST), plain(words), item=str(place + 1))
     return np.array(values) / ONE
