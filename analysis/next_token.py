@@ -28,11 +28,12 @@ def next_tokens(capture: Capture, position: int = -1, *, count: int = 5) -> Next
     return NextToken(tuple(top.indices.tolist()), tuple(shown), max(0.0, 1.0 - sum(shown)))
 
 
-def end_of_text(units: Sequence[Unit], position: int, *, count: int = 3) -> tuple[str, bool]:
+def end_of_text(units: Sequence[Unit], position: int, *, first: int = 0, count: int = 3) -> tuple[str, bool]:
     """The last units of the text before a position as one string, and whether they are all of it.
 
+    ``first``: where the text begins that goes on there, behind another that is read.
     Special tokens are left out, but for the last unit: what follows the end of a text is not what follows its words.
     """
-    before = [unit for unit in units if unit.start < position]
+    before = [unit for unit in units if first <= unit.start < position]
     labels = [unit.label for unit in before if not unit.special or unit is before[-1]]
     return "".join(labels[-count:]).replace("·", " ").strip(), len(labels) <= count

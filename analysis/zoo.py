@@ -38,9 +38,10 @@ class Compared:
 
     ``difference`` is from softmax, of shares (sizes that sum to 1 in a row) where the variant is signed. ``error`` is
     ‖output − softmax's‖ / ‖softmax's‖ over all tokens that look at any, ``direction`` the mean cosine of a token's two
-    outputs, 0 where one is 0. ``entropy`` is of the shares, in bits, the mean over the tokens that look somewhere;
-    ``elsewhere`` the mean share that lies where softmax's does not. ``rank`` counts singular values above
-    ``SMALL`` of the largest. ``looks`` are the cells with the largest ``difference``, as a map of it shows them.
+    outputs, 0 where the variant's is 0 and left out where softmax's is. ``entropy`` is of the shares, in bits, the mean
+    over the tokens that look somewhere; ``elsewhere`` the mean share that lies where softmax's does not. ``rank``
+    counts singular values above ``SMALL`` of the largest. ``looks`` are the cells with the largest ``difference``, as a
+    map of it shows them.
     """
 
     weights: Weights
@@ -101,12 +102,13 @@ def compared(
     looking = head.keep.any(-1)  # of two joined texts the tokens of one alone
     moved = shares - usual_shares
     difference = moved if signed else weights - usual
+    turned = looking & (expected != 0).any(-1)
     return Compared(
         weights=weights.masked_fill(hidden, torch.nan).numpy(),
         difference=difference.masked_fill(hidden, torch.nan).numpy(),
         output=output.numpy(),
         error=float((output - expected)[looking].norm() / expected.norm()),
-        direction=_mean(torch.cosine_similarity(output[looking], expected[looking], dim=-1, eps=1e-300)),
+        direction=_mean(torch.cosine_similarity(output[turned], expected[turned], dim=-1, eps=1e-300)),
         entropy=_mean(_entropy(shares[looking])),
         elsewhere=float(moved[looking].clamp(min=0).sum(-1).mean()),
         rank=_rank(weights),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from analysis.comparison import output_position
+from analysis.joined import first_query
 from analysis.next_token import end_of_text, next_tokens
 from model_runner import Token
 from ui import cached
@@ -18,7 +19,7 @@ def show_next(opened: PageContext) -> None:
     place = output_position(opened.capture, opened.query)
     position = len(opened.capture.tokens) - 1 if place is None else place
     found = next_tokens(opened.capture, position, count=5)
-    end, whole = end_of_text(cached.chips(opened.capture), position + 1)
+    end, whole = end_of_text(cached.chips(opened.capture), position + 1, first=first_query(opened.capture))
     after = _("after “{text}”") if whole else _("after “… {text}”")
     show_html(
         next_token_bars(

@@ -76,14 +76,17 @@ class Bench:
     @property
     def after(self) -> str:
         """The end of the text before the token."""
-        return end_of_text(cached.chips(self.capture), self.query + 1)[0]
+        return self._end[0]
 
     @property
     def texts(self) -> dict[str, str]:
         """The picture's words."""
         texts = translated(picture.TEXTS)
-        whole = end_of_text(cached.chips(self.capture), self.query + 1)[1]
-        return texts | {"after": texts["after_all"]} if whole else texts
+        return texts | {"after": texts["after_all"]} if self._end[1] else texts
+
+    @property
+    def _end(self) -> tuple[str, bool]:
+        return end_of_text(cached.chips(self.capture), self.query + 1, first=first_query(self.capture))
 
 
 def read_bench(opened: PageContext) -> Bench:

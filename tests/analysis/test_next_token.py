@@ -77,3 +77,6 @@ def test_the_end_of_a_text_has_a_special_token_only_where_it_ends_with_it(positi
     labels = [("⟨bos⟩", 0, 1), ("a", 1, 2), ("·北", 2, 4), ("·c", 4, 5), ("·d", 5, 6), ("⟨/s⟩", 6, 7)]
     units = [Unit(label, start, stop, (label,), special=label.startswith("⟨")) for label, start, stop in labels]
     assert end_of_text(units, position, count=3) == expected
+    read = [Unit("·read", 0, 2, ("·read",))]  # by an encoder, before what its decoder writes
+    written = [Unit(one.label, one.start + 2, one.stop + 2, one.parts, one.special) for one in units]
+    assert end_of_text(read + written, position + 2, first=2, count=3) == expected

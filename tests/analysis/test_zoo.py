@@ -128,6 +128,9 @@ def test_exact_softmax_by_tiles_is_no_error_and_a_sink_is_a_known_one():
     flash = substituted(head, BY_NAME["flash"], {})
     assert flash.error < 1e-14
     assert flash.elsewhere < 1e-14
+    nothing = head.v.clone()
+    nothing[0] = 0  # and so the first token's output, which then has no direction to be compared with
+    assert substituted(replace(head, v=nothing), BY_NAME["flash"], {}).direction == pytest.approx(1)
     gone = substituted(head, BY_NAME["off_by_one"], {"sink": 100})  # e^10 beside the keys: little is left
     assert gone.error > 0.5
     assert gone.elsewhere == pytest.approx(0, abs=1e-12)  # what is left lies where it lay
