@@ -10,6 +10,8 @@ from jaxtyping import Float
 
 from analysis.joined import first_query, speaking
 from analysis.mask_effect import looks_ahead
+from analysis.next_token import end_of_text
+from analysis.units import character_units
 from attention.distributions import kl
 from model_runner.capture import ROWS, Capture
 from model_runner.errors import CapturesDiffer
@@ -20,7 +22,8 @@ class NextTokenChange:
     """Probabilities of the same token ids before and after; the likeliest of either are among them.
 
     ``kl`` is KL(before ‖ after) over the whole vocabulary, in bits. ``position`` is that of the token which an encoder
-    reads there; None where they are the next token.
+    reads there; None where they are the next token. ``follows`` is the end of the text that it follows, and whether
+    that is all of it (:func:`end_of_text`).
     """
 
     ids: tuple[int, ...]
@@ -28,6 +31,7 @@ class NextTokenChange:
     after: tuple[float, ...]
     kl: float
     position: int | None = None
+    follows: tuple[str, bool] = ("", True)
 
 
 def next_token_change(before: Capture, after: Capture, position: int = -1, *, count: int = 5) -> NextTokenChange:
@@ -57,11 +61,14 @@ def output_change(before: Capture, after: Capture, position: int | None) -> Next
 
 def change_at(before: Capture, after: Capture, query: int | None) -> NextTokenChange:
     """Of the token at an encoder's ``query``, or of the next token: of an encoder–decoder after a written ``query``."""
-    if not before.attentions:
-        return output_change(before, after, output_position(before, query))
-    if query is None or before.request.attention == "encoder":
-        return next_token_change(before, after)
-    return next_token_change(before, after, query - first_query(before))
+    place = None if before.attentions else output_position(before, query)
+    if place is not None:
+        return output_change(before, after, place)
+    text = speaking(before)
+    last = len(text.tokens) - 1
+    if before.attentions and query is not None and before.request.attention != "encoder":
+        last = query - first_query(before)
+    return replace(next_token_change(before, after, last), follows=end_of_text(character_units(text), last + 1))
 
 
 def head_drift(before: Capture, after: Capture) -> Float[np.ndarray, "layers heads"]:

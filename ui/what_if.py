@@ -114,7 +114,7 @@ def show_change(opened: PageContext, after: Capture) -> NextTokenChange:
     words = [opened.runner.token_text(token) for token in change.ids]
     bars = next_token_changes(
         words, list(change.before), list(change.after), heading=output_name(change.position),
-        beside=_("KL {kl} bits").format(kl=f"{change.kl:.3g}"), texts=translated(TEXTS),
+        beside=_("KL {kl} bits").format(kl=f"{change.kl:.3g}"), follows=change.follows, texts=translated(TEXTS),
     )  # fmt: skip
     show_html(bars, key="next_change")
     return change

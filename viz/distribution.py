@@ -20,6 +20,8 @@ TEXTS: dict[str, str] = {
     "percent": N_("{number} %"),
     "before": N_("before"),
     "after": N_("after"),
+    "follows": N_("after “… {text}”"),
+    "follows_all": N_("after “{text}”"),
 }
 
 
@@ -60,15 +62,19 @@ def next_token_changes(
     *,
     heading: str,
     beside: str = "",
+    follows: tuple[str, bool] = ("", True),
     texts: dict[str, str] | None = None,
 ) -> str:
     """HTML of a list in which each token has two bars: its probability before a change, and after it.
 
-    `beside` stands beside the heading. All strings are escaped here.
+    `beside` stands beside the heading, behind the end of the text that the token `follows`, which may be all of it.
+    All strings are escaped here.
     """
     if not len(labels) == len(before) == len(after):
         raise ValueError(f"{len(labels)} labels for {len(before)} and {len(after)} probabilities")
     words = TEXTS | (texts or {})
+    end = words["follows_all" if follows[1] else "follows"].format(text=follows[0]) if follows[0] else ""
+    beside = " · ".join(one for one in (end, beside) if one)
     rows = [
         f'<tr><th scope="row" title="{escaped(label)}"><bdi>{escaped(label)}</bdi></th>'
         f'<td class="before">{_bar(old, words)}</td><td class="after">{_bar(new, words)}</td></tr>'

@@ -12,6 +12,8 @@ from analysis.comparison import next_token_change
 from analysis.examples import OF_MODEL
 from analysis.joined import joined, same_tokens
 from analysis.kv_work import attention_work
+from analysis.next_token import end_of_text
+from analysis.units import character_units
 from model_runner import Capture, CaptureRequest, Runner, load_runner
 from model_runner.edit_text import written
 from model_runner.edits import Blocked, Edit, KeepLast, OfAttention, ScaledHead
@@ -55,8 +57,11 @@ def test_the_button_changes_the_attention_that_is_looked_at(attention: str):
     for found, one in zip(maps, (before, after), strict=True):
         np.testing.assert_allclose(np.nan_to_num(found), one.weights(3, 1).numpy(), atol=CLOSE)
     query = payload(app, "head_map")[0]["selected"][0]
-    kl = next_token_change(before, after, -1 if attention == "encoder" else query).kl
-    assert f"KL {kl:.3g} bits" in html(app)
+    place = -1 if attention == "encoder" else query
+    text = capture("decoder")
+    end, whole = end_of_text(character_units(text), place % len(text.tokens) + 1)
+    follows = f"after “{'' if whole else '… '}{end}”"
+    assert f"{follows} · KL {next_token_change(before, after, place).kl:.3g} bits" in html(app)
 
 
 def test_cells_are_typed_as_they_are_drawn_and_hidden_where_they_are():

@@ -41,7 +41,7 @@ def test_the_button_adds_the_change_and_both_sides_are_the_models(kind):
     np.testing.assert_allclose(after, expected_map(*edits), atol=ROUNDING)
     kl = next_token_change(capture(), capture(*edits)).kl
     assert kl > 0
-    assert f"KL {kl:.3g} bits" in html(app)
+    assert f"after “… squirrel because it” · KL {kl:.3g} bits" in html(app)
     moved = payload(app, "layer_head_map")[1]["values"]
     np.testing.assert_allclose(moved, head_drift(capture(), capture(*edits)), atol=ROUNDING)
     silent = "What L3H1 passes on is changed, not where it looks."
