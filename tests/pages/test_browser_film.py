@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import numpy as np
@@ -142,7 +143,7 @@ def test_a_film_that_comes_to_rest_does_not_bring_back_a_reader_who_went_on(page
     for meanwhile in (262, 278, 290):  # milliseconds after a frame was chosen; at 300 it is told, and meets the switch
         open_film(page, server, length="4", temperature="0")
         play_to(page, 4)
-        wait_for_rest(page)
+        page.wait_for_url(lambda url: address(url).get("film.steps") == "4", timeout=PATIENCE)
         page.locator(".film .chip.drawn").first.evaluate(
             """(chip, meanwhile) => new Promise((done) => {
                 chip.click()
@@ -154,7 +155,8 @@ def test_a_film_that_comes_to_rest_does_not_bring_back_a_reader_who_went_on(page
             meanwhile,
         )
         wait_for_heads(page)
-        expect(page.locator(".st-key-beside_text")).to_contain_text("+ 4 generated tokens")
+        # as far as the frame that was told last: of the one chosen then, or of the one before it
+        expect(page.locator(".st-key-beside_text")).to_contain_text(re.compile(r"\+ [14] generated token"))
 
 
 @pytest.mark.long
