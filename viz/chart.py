@@ -142,8 +142,8 @@ def axes_of(chart: Lines) -> tuple[Axis, Axis]:
 
 
 def tick_words(value: float) -> str:
-    """As Plotly writes it: 50, 0.2, 10k, 3M."""
-    for power, suffix in ((12, "T"), (9, "G"), (6, "M"), (3, "k")):
+    """As Plotly writes it: 50, 0.2, 10k, 3M, 1P."""
+    for power, suffix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
         if abs(value) >= 10_000 and abs(value) >= 10**power:
             return f"{value / 10**power:g}{suffix}"
     return f"{value:g}".replace("-", "\u2212")

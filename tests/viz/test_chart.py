@@ -56,7 +56,16 @@ def test_what_a_logarithm_has_no_place_for_has_none():
 
 @pytest.mark.parametrize(
     "value, words",
-    [(0, "0"), (0.0005, "0.0005"), (1000, "1000"), (10_000, "10k"), (1e6, "1M"), (2.5e9, "2.5G"), (-3, "−3")],
+    [
+        (0, "0"),
+        (0.0005, "0.0005"),
+        (1000, "1000"),
+        (10_000, "10k"),
+        (1e6, "1M"),
+        (2.5e9, "2.5G"),
+        (1e15, "1P"),
+        (-3, "−3"),
+    ],
 )
 def test_ticks_are_written_as_plotly_writes_them(value, words):
     assert tick_words(value) == words
