@@ -43,7 +43,7 @@ TABLE: dict[str, dict[str, str]] = {
 }
 OFTEN = [
     ("gptj", "sharing"), ("bloom", "positions"), ("translator", "compare"), ("translator", "masks"),
-    ("encoder", "cell"), ("encoder", "film"), ("whisper", "cell"),
+    ("encoder", "cell"), ("encoder", "film"),
 ]  # fmt: skip
 NO_CAPTURE = [("bloom", "film"), ("encoder", "film")]
 

@@ -136,7 +136,10 @@ def test_every_head_is_drawn_and_a_click_opens_its_map():
 
 
 @pytest.mark.table
-@pytest.mark.parametrize("text, hay", [(MEDIUM, "the text"), (MEDIUM[:200], "the chapter, not of the text")])
+@pytest.mark.parametrize(
+    "text, hay",
+    [pytest.param(MEDIUM, "the text", marks=pytest.mark.long), (MEDIUM[:200], "the chapter, not of the text")],
+)
 def test_the_needle_names_the_heads_that_copied_it_and_its_files_the_hay(monkeypatch, text, hay):
     taken = offers(monkeypatch)
     app = open_app(page=PAGE, layer="5", head="5", text=text, **{"long_texts.view": "needle"})
