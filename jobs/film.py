@@ -32,8 +32,8 @@ class Film:
 
     For the screen: ``base`` frames it has, ``wanted`` more it asked for in its ask number ``answered``, ``idle`` for
     none, ``playing``; a newly opened way, of another ``name``, opens ``at`` a frame. ``leaving``: the whole page is to
-    run again. ``searching``: a beam search of that width was asked for; ``width``: that of the ``beams``. ``refused``:
-    why what was typed is no token.
+    run again; ``to_heads``: the text is to open there. ``searching``: a beam search of that width was asked for;
+    ``width``: that of the ``beams``. ``refused``: why what was typed is no token.
     """
 
     resumable = True  # closed, it only lets its generator go: the next pull begins another
@@ -42,7 +42,7 @@ class Film:
         """``prompt`` is the capture of the text alone; ``name`` stands for the session where it asks the runner."""
         self.runner, self.prompt, self.limit = runner, prompt, limit
         self.base = self.wanted = self.answered = self.at = self.searching = self.width = 0
-        self.leaving = self.idle = self.playing = False
+        self.leaving = self.to_heads = self.idle = self.playing = False
         self.refused = ""
         self.name = _new_name()
         self.beams: list[Branch] = []

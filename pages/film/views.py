@@ -49,6 +49,8 @@ WIDTHS = (2, 3, 4, 5)
 @st.fragment
 def show_film(opened: PageContext, film: Film, badge: DeltaGenerator, *, every_head: bool) -> None:
     """The picture, the tree and what can be done with the text; runs by itself whenever the picture asks for more."""
+    if film.to_heads:  # not where the button was heard: what the picture told with it, its frame, may be heard later
+        _open_in_heads(film)
     if film.leaving:  # something was clicked that concerns the whole page
         film.leaving = False
         st.rerun()
@@ -214,8 +216,7 @@ def _show_actions(film: Film) -> None:
             _("Open in Heads"),
             key="film_open",
             help=_("The text as far as the frame in view, with every head’s full map."),
-            on_click=_open_in_heads,
-            args=(film,),
+            on_click=lambda: setattr(film, "to_heads", True),
         )
         known = WIDTHS.index(int(state().beams)) if state().beams != "0" else 0
         st.selectbox(_("Beams"), WIDTHS, known, key="film_width", label_visibility="collapsed", width=76)
@@ -226,7 +227,7 @@ def _show_actions(film: Film) -> None:
 def _open_in_heads(film: Film) -> None:
     session.continue_with(film.take.ids[: film.at])  # the tokens after it are ready, but nobody has seen them
     leave_for(HEADS)
-    film.leaving = True
+    film.to_heads, film.leaving = False, True
 
 
 def _search(film: Film) -> None:

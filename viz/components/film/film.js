@@ -44,6 +44,7 @@ function create(root, signal) {
   root.replaceChildren(state.transport.box, state.chips.box, frame)
   state.announce = state.axis.announce
   root.addEventListener("keydown", (event) => key(state, event), { signal })
+  document.addEventListener("click", (event) => pressedBelow(/** @type {any} */ (state), event), { capture: true, signal })
   return state
 }
 
@@ -135,13 +136,29 @@ function show(state, frame) {
 /** @param {State} state */
 function rest(state) {
   clearTimeout(state.resting)
-  if (!state.meta.alive) return
-  state.resting = setTimeout(() => {
-    const place = `${state.reel.film} ${state.at}`
-    if (state.playing || place === state.told) return
-    state.told = place
-    state.send("rest", { film: state.reel.film, have: lastFrame(state.reel) + 1, at: state.at })
-  }, REST)
+  if (state.meta.alive) state.resting = setTimeout(() => tellRest(state), REST)
+}
+
+/** @param {State} state */
+function tellRest(state) {
+  const place = `${state.reel.film} ${state.at}`
+  if (state.playing || place === state.told) return
+  state.told = place
+  state.send("rest", { film: state.reel.film, have: lastFrame(state.reel) + 1, at: state.at })
+}
+
+// What the page does with the text is done with the frame in view: there the film stops, and that is told first.
+/**
+ * @param {State} state
+ * @param {MouseEvent} event
+ */
+function pressedBelow(state, event) {
+  const target = /** @type {Element} */ (event.target)
+  if (!state.meta?.alive || !target.closest?.(".st-key-film_actions")) return
+  pause(state)
+  clearTimeout(state.resting)
+  tellRest(state)
+  draw(state)
 }
 
 function play(state) {
