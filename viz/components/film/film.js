@@ -154,11 +154,14 @@ function tellRest(state) {
  */
 function pressedBelow(state, event) {
   const target = /** @type {Element} */ (event.target)
-  if (!state.meta?.alive || !target.closest?.(".st-key-film_actions")) return
-  pause(state)
+  const opening = state.bound !== null // at a frame that the host named itself
+  if (!state.meta?.alive || opening || !target.closest?.(".st-key-film_actions")) return
+  if (state.playing) {
+    pause(state)
+    draw(state)
+  }
   clearTimeout(state.resting)
   tellRest(state)
-  draw(state)
 }
 
 function play(state) {
