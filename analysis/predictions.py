@@ -19,8 +19,9 @@ class Distribution:
 
     @property
     def entropy(self) -> float:
-        """In bits (Shannon 1948, section 6)."""
+        """In bits (Shannon 1948, section 6); of shares that leave a learned sink the rest, as of what is theirs."""
         p = self.probabilities[self.probabilities > 0]
+        p = p / p.sum()
         return float(-(p * np.log2(p)).sum()) + 0.0
 
     def likeliest(self, count: int) -> list[int]:

@@ -20,6 +20,7 @@ from model_runner.edits import ScaledHead
 from pages.classroom.changes import in_words
 from pages.classroom.sidebar import PROBLEM
 from ui import cached, session
+from ui.head_views import sink_note
 from ui.i18n import _
 from ui.page import PLAIN, PageContext, announced, edited, open_page, settle, show_stage
 from ui.wording import sentence
@@ -110,7 +111,7 @@ def _where(opened: PageContext) -> Question:
         Options([(str(place), f"{place} {tokens[place].text}") for place in range(len(found.probabilities))]),
         [str(place) for place in found.likeliest(SHOWN)],
         lambda value: float(found.probabilities[int(value)]),
-        told=_entropy(found),
+        told=" · ".join(one for one in (_entropy(found), sink_note(opened)) if one),
         model=opened.runner.info.name,
         layer=opened.layer,
         head=opened.head,

@@ -69,6 +69,8 @@ def test_entropy_and_order_are_those_of_a_loop_and_equal_ones_stand_as_they_came
     found = Distribution(torch.tensor(given, dtype=torch.float64).numpy())
     assert found.entropy == pytest.approx(-math.fsum(p * math.log2(p) for p in given if p))
     assert found.likeliest(9) == [2, 4, 0, 3, 1]
+    beside_a_sink = Distribution(torch.tensor([0.5, 0.25]).double().numpy()).entropy  # which has the rest
+    assert beside_a_sink == pytest.approx(-2 / 3 * math.log2(2 / 3) - 1 / 3 * math.log2(1 / 3))
     certain = Distribution(torch.tensor([0.0, 1.0]).double().numpy()).entropy
     assert math.copysign(1, certain) == 1.0  # 0, not −0, which would be written so
     assert certain == 0

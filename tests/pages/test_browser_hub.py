@@ -17,7 +17,9 @@ from tests.model_runner.tiny import byte_tokenizer, tiny
 from tests.pages.visiting import expect_address, expect_sentence, visit, wait_for_heads
 
 NAME = "someone/tiny-llama"
-PREVIEW = re.compile(r"^llama · its family can be captured · [\d,]+ parameters · float32 · 3 layers × 4 heads .* to download$")
+PREVIEW = re.compile(
+    r"^llama · its family can be captured · [\d,]+ parameters · float32 · 3 layers × 4 heads .* to download$"
+)
 
 
 def choose(page, name):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import torch
 
@@ -12,6 +14,7 @@ from model_runner.edit_text import written
 from model_runner.local.loading import load_runner
 from model_runner.substitution import Substituted
 from tests.model_runner.families import FAMILIES
+from tests.pages.test_class_questions import open_room
 from tests.ui.driving import html, open_app, payload, payloads
 
 pytestmark = pytest.mark.table  # each loads models
@@ -91,3 +94,17 @@ def test_a_head_whose_softmax_is_replaced_has_no_sink_any_more(folder_of):
     app = opened(folder_of("gpt-oss"), "heads", edits=edits, everywhere="1")
     assert payload(app, "head_map")[0]["texts"]["note"] == NO_SHARES
     assert "learned sink" not in html(app)
+
+
+@pytest.mark.long
+def test_a_class_is_told_of_it_and_the_entropy_is_of_the_rest(folder_of):
+    folder = folder_of("gpt-oss")
+    rows = load_runner(folder).capture(CaptureRequest(TEXT)).weights(1, 2)
+    query = 1 + int(rows[1:].sum(-1).argmin())  # the first token has itself alone to look at
+    row = rows[query, : query + 1].tolist()
+    app, room = open_room(model=folder, text=TEXT, layer="1", head="2", query=str(query))
+    app.button(key="ask_where").click().run()
+    whole = math.fsum(row)
+    assert whole < 0.95
+    entropy = -math.fsum(p / whole * math.log2(p / whole) for p in row if p)
+    assert room.poll.question.told == f"unsure by {entropy:.2f} bits (entropy) · {SAID['gpt-oss']}"
