@@ -174,7 +174,7 @@ def _ticks(scale: str, low: float, high: float, log: bool, percent: str) -> list
 
 
 def _number(value: float, percent: str) -> str:
-    plain = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    plain = f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
     words = percent.format(number=f"{100 * value:.3g}") if percent and value else plain
     return words.replace("-", "\u2212")
 

@@ -136,3 +136,9 @@ def test_the_figure_is_tall_enough_for_its_caption():
 def test_what_cannot_be_drawn_is_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         figure(**changes)
+
+
+@pytest.mark.parametrize("most, words", [(999.6, "1,000"), (2345.6, "2,346"), (12.34, "12.3")])
+def test_an_end_of_the_scale_is_written_without_a_power_of_ten(most, words):
+    drawn = figure(scale="diverging", low=-most, high=most, number="plain")
+    assert {words, f"−{words}"} <= set(texts(drawn))
