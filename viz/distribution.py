@@ -31,13 +31,15 @@ def next_token_bars(
     *,
     rest: float,
     heading: str,
-    after: str = "",
+    beside: str = "",
+    follows: tuple[str, bool] = ("", True),
     texts: dict[str, str] | None = None,
 ) -> str:
     """HTML of the next-token list: one row a token, its bar as long as its probability (the full track is 100 %).
 
     `rest` is the probability of everything not listed and gets a quiet row of its own unless it is zero, so that the
-    rows add up to 100 %. `after` is the end of the text, shown beside the heading. All strings are escaped here.
+    rows add up to 100 %. `beside` stands beside the heading, behind the end of the text that the token `follows`,
+    which may be all of it. All strings are escaped here.
     """
     if len(labels) != len(probabilities):
         raise ValueError(f"{len(labels)} labels for {len(probabilities)} probabilities")
@@ -45,10 +47,9 @@ def next_token_bars(
     rows = [_row(label, probability, words) for label, probability in zip(labels, probabilities, strict=True)]
     if rest > 0:
         rows.append(_row(words["rest"], rest, words, kind="rest"))
-    beside = f" <span>{escaped(after)}</span>" if after else ""
     return (
         f"<style>{_css()}</style>"
-        f'<table class="atlas-next"><caption>{escaped(heading)}{beside}</caption>'
+        f'<table class="atlas-next"><caption>{escaped(heading)}{_beside(follows, beside, words)}</caption>'
         f'<thead><tr><th scope="col">{escaped(words["token"])}</th>'
         f'<th scope="col">{escaped(words["probability"])}</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>"
@@ -67,14 +68,11 @@ def next_token_changes(
 ) -> str:
     """HTML of a list in which each token has two bars: its probability before a change, and after it.
 
-    `beside` stands beside the heading, behind the end of the text that the token `follows`, which may be all of it.
-    All strings are escaped here.
+    `beside` and `follows` as in :func:`next_token_bars`. All strings are escaped here.
     """
     if not len(labels) == len(before) == len(after):
         raise ValueError(f"{len(labels)} labels for {len(before)} and {len(after)} probabilities")
     words = TEXTS | (texts or {})
-    end = words["follows_all" if follows[1] else "follows"].format(text=follows[0]) if follows[0] else ""
-    beside = " · ".join(one for one in (end, beside) if one)
     rows = [
         f'<tr><th scope="row" title="{escaped(label)}"><bdi>{escaped(label)}</bdi></th>'
         f'<td class="before">{_bar(old, words)}</td><td class="after">{_bar(new, words)}</td></tr>'
@@ -83,7 +81,7 @@ def next_token_changes(
     return (
         f"<style>{_css()}</style>"
         '<div class="atlas-changes"><table class="atlas-next change">'
-        f"<caption>{escaped(heading)} <span>{escaped(beside)}</span></caption>"
+        f"<caption>{escaped(heading)}{_beside(follows, beside, words)}</caption>"
         f'<thead><tr><th scope="col">{escaped(words["token"])}</th><th scope="col">{escaped(words["before"])}</th>'
         f'<th scope="col">{escaped(words["after"])}</th></tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
@@ -97,6 +95,13 @@ def percent(probability: float, template: str = TEXTS["percent"]) -> str:
     if 0.9995 <= probability < WHOLE:
         return "> " + template.format(number="99.9")
     return template.format(number=f"{100 * probability:.1f}")
+
+
+def _beside(follows: tuple[str, bool], beside: str, words: dict[str, str]) -> str:
+    text, whole = follows
+    end = words["follows_all" if whole else "follows"].format(text=text) if text else ""
+    said = " · ".join(one for one in (end, beside) if one)
+    return f" <span>{escaped(said)}</span>" if said else ""
 
 
 def _row(label: str, probability: float, words: dict[str, str], kind: str = "token") -> str:

@@ -147,7 +147,7 @@ def _show_cell(opened: PageContext, found: LensMap, row: int, position: int) -> 
             chances.tolist(),
             rest=max(0.0, 1.0 - float(chances.sum())),
             heading=row_labels(found)[row],
-            after=f"{found.tokens[position]} ({opened.first + position})",
+            beside=f"{found.tokens[position]} ({opened.first + position})",
             texts=translated(TEXTS),
         ),
         key="lens_next",

@@ -98,20 +98,19 @@ def show_answer(kind: Kind, read: ReadBy) -> None:
 
 def _show_guess(kind: Kind, read: ReadBy, guess: Guess) -> None:
     token = read.capture.tokens[guess.position]
-    if kind == "encoder":
-        heading = output_name(guess.position)
-        after = _("in place of {token}").format(token=token.text) if token.hidden else ""
-    else:
-        heading = output_name(None)
-        end, whole = end_of_text(character_units(read.capture), guess.position + 1)
-        after = (_("after “{text}”") if whole else _("after “… {text}”")).format(text=end)
+    hidden = kind == "encoder" and token.hidden
     show_html(
         next_token_bars(
-            list(guess.labels), list(guess.probabilities), rest=guess.rest, heading=heading, after=after,
+            list(guess.labels),
+            list(guess.probabilities),
+            rest=guess.rest,
+            heading=output_name(guess.position if kind == "encoder" else None),
+            beside=_("in place of {token}").format(token=token.text) if hidden else "",
+            follows=("", True) if kind == "encoder" else end_of_text(character_units(read.capture), guess.position + 1),
             texts=translated(TEXTS),
         ),
         key="family_next",
-    )  # fmt: skip
+    )
 
 
 def _show_forced(read: ReadBy) -> None:

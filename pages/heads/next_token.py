@@ -19,15 +19,15 @@ def show_next(opened: PageContext) -> None:
     place = output_position(opened.capture, opened.query)
     position = len(opened.capture.tokens) - 1 if place is None else place
     found = next_tokens(opened.capture, position, count=5)
-    end, whole = end_of_text(cached.chips(opened.capture), position + 1, first=first_query(opened.capture))
-    after = _("after “{text}”") if whole else _("after “… {text}”")
+    end = end_of_text(cached.chips(opened.capture), position + 1, first=first_query(opened.capture))
     show_html(
         next_token_bars(
             [opened.runner.token_text(token) for token in found.ids],
             list(found.probabilities),
             rest=found.rest,
             heading=output_name(place),
-            after=after.format(text=end) if place is None else _hidden(opened.capture.tokens[place]),
+            beside="" if place is None else _hidden(opened.capture.tokens[place]),
+            follows=end if place is None else ("", True),
             texts=translated(TEXTS),
         ),
         key="next_token",

@@ -47,13 +47,32 @@ def table(labels=("·was", "·did"), probabilities=(0.75, 0.2), **changes):
 
 
 def test_each_row_says_its_token_and_its_probability():
-    rows = table(after="after “… it”").rows
+    rows = table().rows
     assert rows == [
         ["token", "probability"],
         ["·was", "75.0 %"],
         ["·did", "20.0 %"],
         ["all other tokens", "5.0 %"],
     ]
+
+
+@pytest.mark.parametrize(
+    "beside, follows, said",
+    [
+        ("", ("", True), ""),
+        ("in place of ?", ("", True), "in place of ?"),
+        ("", ("cat", True), "after “cat”"),
+        ("KL 2", ("it", False), "after “… it” · KL 2"),
+    ],
+)
+def test_what_the_token_follows_and_what_is_said_of_it_stand_beside_the_heading(beside, follows, said):
+    words = f" <span>{said}</span>" if said else ""
+    of = {"heading": "Next token", "beside": beside, "follows": follows}
+    for html in (
+        next_token_bars(["a"], [1.0], rest=0, **of),
+        next_token_changes(["a"], [1.0], [0.5], **of),
+    ):
+        assert f"<caption>Next token{words}</caption>" in html
 
 
 def test_the_bars_are_as_long_as_the_probabilities():
@@ -71,7 +90,7 @@ def test_no_row_for_a_rest_of_nothing():
 
 def test_a_token_that_looks_like_html_is_shown_as_text():
     token = "<script>alert(1)</script>"
-    found = table([token, '"><img src=x onerror=alert(1)>'], [0.5, 0.5], rest=0, heading=token, after=token)
+    found = table([token, '"><img src=x onerror=alert(1)>'], [0.5, 0.5], rest=0, heading=token, beside=token)
     assert found.rows[1][0] == token
     assert found.caption.count(token) == 2
     assert not {"script", "img"} & set(found.tags)

@@ -26,7 +26,7 @@ from viz.tree_html import adaptive_tree_html, tree_html
 EVIL = "<script>alert(1)</script> & \"'"
 
 FIGURES: dict[str, Callable[[str], str]] = {
-    "bars": lambda word: next_token_bars([word, "b"], [0.25, 0.5], rest=0.25, heading=word, after=word),
+    "bars": lambda word: next_token_bars([word, "b"], [0.25, 0.5], rest=0.25, heading=word, beside=word),
     "changes": lambda word: next_token_changes([word], [0.25], [0.5], heading=word, beside=word),
     "ways": lambda word: continuations([Way(word, word, [word, "b"])], differs_at=1, heading=word, beside=word),
     "pairs": lambda word: paired_bars(
