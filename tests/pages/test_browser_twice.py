@@ -27,7 +27,14 @@ document.addEventListener("DOMContentLoaded", () =>
 MODELS = ("Embedded translator", "Embedded small Llama", "Embedded encoder", "Embedded translator")
 
 
-@pytest.mark.parametrize("path, more", [("zoo", {}), ("positions", {}), ("cell", {"continuation": write((300, 301))})])
+@pytest.mark.parametrize(
+    "path, more",
+    [
+        pytest.param("zoo", {}, marks=pytest.mark.long),
+        pytest.param("positions", {}, marks=pytest.mark.long),
+        ("cell", {"continuation": write((300, 301))}),
+    ],
+)
 def test_while_another_model_comes_nothing_stands_there_twice(page, server, path, more):
     page.add_init_script(TWICE)
     visit(page, server, path, text="The dog chased the cat", **more)

@@ -94,7 +94,9 @@ def test_a_text_beyond_the_context_is_said_before_it_runs_and_can_be_cut():
     assert 2000 < meta_of(app)["tokens"] <= 2048
 
 
-@pytest.mark.parametrize("name, edit", [("NTK", NtkTheta(2.0)), ("YaRN", YarnTheta(2.0, 2048))])
+@pytest.mark.parametrize(
+    "name, edit", [pytest.param("NTK", NtkTheta(2.0), marks=pytest.mark.long), ("YaRN", YarnTheta(2.0, 2048))]
+)
 def test_a_text_beyond_the_context_can_be_read_with_the_rotation_stretched_and_says_so(name, edit):
     app = open_app(page=PAGE, text=chapter().whole)
     app.button(key=f"long_{name}").click().run()
@@ -211,7 +213,7 @@ def test_models_with_two_stacks_or_without_attention_say_so_in_one_sentence(fold
     assert len(sentences(open_app(page=PAGE, model=folder_of("mamba"), text="some text"))) == 1
 
 
-@pytest.mark.parametrize("family", ["gpt2", "gptj"])
+@pytest.mark.parametrize("family", ["gpt2", pytest.param("gptj", marks=pytest.mark.long)])
 def test_a_model_whose_rotation_cannot_be_changed_is_offered_the_cut_alone(folder_of, family):
     app = open_app(page=PAGE, model=folder_of(family), text="x" * 600)
     assert button(app, "long_cut")

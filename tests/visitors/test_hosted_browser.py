@@ -126,7 +126,9 @@ def test_who_finds_no_place_waits_and_comes_in_by_itself(
     expect(waiting[1].get_by_test_id("stAlert")).to_contain_text("下一个就是你")
 
 
-def test_a_teacher_signs_in_and_out_and_a_student_is_no_teacher(hosted: Hosted, new_page: Callable[..., Page]):
+def test_a_teacher_signs_in_and_out_and_a_student_is_no_teacher(
+    hosted: Hosted, new_page: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
+):
     page = new_page()
     opened(page, f"{hosted.url}/cell?layer=3&head=1")
     expect(page.locator(".st-key-open_room")).to_have_count(0)  # for teachers alone
@@ -143,7 +145,7 @@ def test_a_teacher_signs_in_and_out_and_a_student_is_no_teacher(hosted: Hosted, 
     assert all(one.get("secure") for one in cookies.values())
     foot.get_by_role("button", name="sign out").click()
     expect(foot.get_by_role("button", name="For teachers: sign in")).to_be_visible()
-    hosted.provider.user["email"] = "pupil@elsewhere.org"
+    monkeypatch.setitem(hosted.provider.user, "email", "pupil@elsewhere.org")
     foot.get_by_role("button", name="For teachers: sign in").click()
     expect(foot).to_contain_text("not on this server’s list of teachers")
 
