@@ -14,6 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from model_runner.local.block_path import BlockPath
+from model_runner.local.edit_of_three import edit_of_three
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.feed_forward import FeedForward
@@ -72,14 +73,18 @@ def _of_two(engine: EncoderDecoder, request: CaptureRequest) -> LayerStack:
     anatomy, model = engine.anatomy, engine.model
     capture = engine.capture(request)
     read, written = capture.attention("encoder"), capture.attention("decoder")
+    edit = edit_of_three(request.edits, anatomy.shapes)
+
+    def changed() -> contextlib.AbstractContextManager[object]:
+        return active(Recording(anatomy.names, edit=edit, keeps=False)) if edit else contextlib.nullcontext()
 
     def encode() -> Tensor:
-        with explained(engine.info, len(read.tokens)), torch.no_grad():
+        with explained(engine.info, len(read.tokens)), torch.no_grad(), changed():
             return model.get_encoder()(**engine.source(request).given).last_hidden_state[0]
 
     def decode() -> Tensor:
         already = AlreadyRead(last_hidden_state=read.hidden[None])  # type: ignore[arg-type]  # as torch has it
-        with explained(engine.info, len(written.tokens)), outputs_of(anatomy.trunk.module) as last:
+        with explained(engine.info, len(written.tokens)), outputs_of(anatomy.trunk.module) as last, changed():
             run_two(model, {"encoder_outputs": already}, _ids(written.tokens, model.device))
         return last[-1].last_hidden_state[0]
 

@@ -12,7 +12,7 @@ from transformers import PreTrainedModel
 
 from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import Additions, StreamAdditions
-from model_runner.edits import ScaledHead
+from model_runner.edits import Edit, MeanHead, OfAttention, ScaledHead
 from model_runner.errors import NoSuchPlace
 from model_runner.local.block_path import block_path
 from model_runner.local.block_probe import Event, LayerRun
@@ -83,9 +83,15 @@ def test_the_sums_of_the_embedded_models(model: str) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    "edits", [(), tuple(OfAttention(one, MeanHead(1, 2)) for one in ("encoder", "decoder", "cross"))]
+)
 @pytest.mark.parametrize("attention, parts", [("encoder", 2), ("decoder", 3), ("cross", 3)])
-def test_the_sums_of_both_stacks_of_the_embedded_translator(attention: str, parts: int) -> None:
-    runner, request = load_runner("translator"), CaptureRequest("A dog sleeps.", attention=attention)
+def test_the_sums_of_both_stacks_of_the_embedded_translator(
+    attention: str, parts: int, edits: tuple[Edit, ...]
+) -> None:
+    runner = load_runner("translator")
+    request = CaptureRequest("A dog sleeps.", attention=attention, target="一只狗在睡觉。", edits=edits)
     found, capture = runner.submit(StreamAdditions(request, 2)).result(), runner.capture(request)
     check_sums(found, capture.residuals, 2)
     own = ["attention", "cross", "ffn"] if parts == 3 else ["attention", "ffn"]
