@@ -18,5 +18,9 @@ def said_of(info: ModelInfo, request: CaptureRequest, head: str, what: str) -> s
 
 def capture_lines(capture: Capture) -> str:
     """Lines after which ``capture`` is this one, of two texts as pages draw them."""
-    joining = "\nfrom analysis.joined import joined\n\ncapture = joined(capture)\n"
-    return python_start(capture.request) + (joining if isinstance(capture, Joined) else "")
+    return python_start(capture.request) + joining("capture") * isinstance(capture, Joined)
+
+
+def joining(name: str) -> str:
+    """Lines after which the capture of this name is of two texts as pages draw them."""
+    return f"\nfrom analysis.joined import joined\n\n{name} = joined({name})\n"

@@ -34,11 +34,11 @@ def sound_import(request: CaptureRequest) -> str:
     return "" if request.sound is None else ", " + sound_line(request.sound).split("(")[0]
 
 
-def runner_line(request: CaptureRequest) -> str:
-    """The line that loads the model of a request, in the version that was asked for."""
+def runner_line(request: CaptureRequest, name: str = "runner") -> str:
+    """The line that loads the model of a request, in the version that was asked for, as ``name``."""
     version = "" if request.revision is None else f", revision={request.revision!r}"
     dtype = "" if request.dtype is None else f", dtype={request.dtype!r}"  # of "auto" another machine makes another
-    return f"runner = load_runner({request.model!r}{version}{dtype})"
+    return f"{name} = load_runner({request.model!r}{version}{dtype})"
 
 
 def imports_of(edits: Sequence[Edit]) -> str:

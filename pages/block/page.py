@@ -16,6 +16,7 @@ from pages.block.reading import explain
 from pages.block.state import BlockState, state
 from pages.block.stream import show_stream
 from pages.block.stream_export import stream_view
+from pages.block.which_text import one_text
 from ui.controls import choose
 from ui.first import answer_first, draw_first, moved
 from ui.i18n import _
@@ -70,4 +71,4 @@ def draw(alone: bool) -> list[View]:
 
 explain(state().view)
 for shown in draw_first("block", draw):
-    offer(opened, shown)
+    offer(one_text(opened), shown)

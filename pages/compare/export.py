@@ -7,7 +7,10 @@ import pandas as pd
 
 from analysis.aligned_heads import AlignedHeads
 from analysis.alignment import Piece
+from analysis.joined import Joined
 from analysis.tables import side_by_side
+from jobs.take_away import joining
+from model_runner.python_lines import runner_line
 from model_runner.request import CaptureRequest
 from pages.compare.maps import Maps
 from pages.compare.names import names_of
@@ -204,10 +207,10 @@ def _bars(rows: dict[str, tuple[float | None, float | None]], unit: str) -> Bars
 def _other_lines(opened: PageContext, other: PageContext) -> str:
     """The lines that make B's capture beside A's, which come before them."""
     request = other.capture.request
-    same = other.runner is opened.runner
-    version = "" if request.revision is None else f", revision={request.revision!r}"
-    load = "runner" if same else f"load_runner({request.model!r}{version})"
-    return f"\nother_runner = {load}\nother = other_runner.capture({_written(request)})\n"
+    name = "other_runner"
+    load = f"{name} = runner" if other.runner is opened.runner else runner_line(request, name)
+    lines = f"\n{load}\nother = {name}.capture({_written(request)})\n"
+    return lines + joining("other") * isinstance(other.capture, Joined)
 
 
 def _written(request: CaptureRequest) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 from analysis.patching import DECIMALS, likely_tokens, shares
 from jobs.patching import Setting
 from model_runner.python_lines import python_start
+from model_runner.request import CaptureRequest
 from pages.edit_heads.patching import Patches, payload_of
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -74,10 +75,17 @@ def _columns(setting: Setting) -> list[str]:
     return [f"{position} {token.text}" for position, token in enumerate(setting.plain.tokens)]
 
 
+def _own(second: CaptureRequest, first: CaptureRequest) -> str:
+    """What the request of the second text has of its own: of an encoder–decoder also what it wrote of the first."""
+    names = [name for name in ("text", "target", "continuation") if getattr(second, name) != getattr(first, name)]
+    return ", ".join(f"{name}={getattr(second, name)!r}" for name in names)
+
+
 def patch_snippet(opened: PageContext, found: Patches) -> str:
     """The lines that give the map's numbers, and both runs' logit differences."""
     setting = found.setting
     second = setting.plain if setting.reversed else setting.other
+    capture = opened.capture
     runs = "other, capture" if setting.reversed else "capture, other"
     work = {
         "residual": "PatchStream(plain.request, donor.request, row, tokens)",
@@ -86,9 +94,9 @@ def patch_snippet(opened: PageContext, found: Patches) -> str:
     }[setting.kind]
     name = work.partition("(")[0]
     return (
-        python_start(opened.capture.request) + "\nfrom dataclasses import replace\n\nimport torch\n\n"
+        python_start(capture.request) + "\nfrom dataclasses import replace\n\nimport torch\n\n"
         f"from analysis.patching import logit_difference\nfrom model_runner.questions import {name}\n\n"
-        f"other = runner.capture(replace(capture.request, text={second.request.text!r}))\n"
+        f"other = runner.capture(replace(capture.request, {_own(second.request, capture.request)}))\n"
         f"plain, donor = {runs}\ntokens = {setting.tokens!r}\n\n\n"
         f"def changes_of(row):\n    return runner.submit({work}).result()\n\n\n"
         f"changes = torch.stack([changes_of(row) for row in {list(setting.rows)!r}])\n"

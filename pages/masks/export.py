@@ -162,13 +162,13 @@ def model_snippet(opened: PageContext, found: OnModel) -> str:
     masks = [edit for edit in found.edits if isinstance(edit, Masked)]
     ahead = [n_ahead for edit in masks if (n_ahead := BY_NAME[edit.pattern].n_ahead(dict(edit.values)))]
     after_prefix = "".join(f", {n_ahead}" for n_ahead in ahead)
+    perplexities = f"\nbefore, after = perplexity(capture{after_prefix}), perplexity(changed{after_prefix})"
     names = ", ".join(dict.fromkeys(type(edit).__name__ for edit in found.edits)) or "Masked"
     return (
         CHANGED.format(names=names, edits=repr(found.edits))
         + f"weights = changed.weights({opened.layer}, {opened.head})\n\n"
         "from analysis.mask_effect import cut_mass, perplexity\n\n"
-        "cut = cut_mass(capture, changed)\n"
-        f"before, after = perplexity(capture{after_prefix}), perplexity(changed{after_prefix})"
+        "cut = cut_mass(capture, changed)" + perplexities * (found.perplexities is not None)
     )
 
 

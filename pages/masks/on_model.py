@@ -45,7 +45,7 @@ from viz.components.head_grid import head_grid as grid_component
 
 @dataclass(frozen=True, eq=False)
 class OnModel:
-    """Before and after: ``cut`` [layers, heads] is the attention that was cut, perplexities are NaN where none."""
+    """Before and after: ``cut`` [layers, heads] is the attention that was cut; no perplexities where none are said."""
 
     choice: Choice
     edits: tuple[Edit, ...]

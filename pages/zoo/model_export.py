@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from jobs.zoo_recall import CHARACTERS, DEPTHS
+from model_runner.python_lines import runner_line
 from pages.zoo.hybrid import Hybrid, recall_chart
 from pages.zoo.in_model import InModel
 from pages.zoo.state import state
@@ -66,7 +67,7 @@ def _code(found: Hybrid) -> str:
             "from analysis.needle import Trial, hidden, recalled",
             "from model_runner import CaptureRequest, load_runner",
             "",
-            f"runner = load_runner({request.model!r})",
+            runner_line(request),
             "layers, answer = range(runner.info.n_layers), runner.ids_of(CODE.answer)",
             "for count in counts(len(layers)):",
             f"    edits = stack({state().variant!r}, {values}, layers, softmax_layers(layers, count))",

@@ -246,13 +246,15 @@ def test_the_snippets_give_the_numbers_of_the_pictures():
     expected[4, 4] = False
     np.testing.assert_array_equal(names["values"] == 1, expected)
     edits = (Masked("window", (("window", 2),), (3,)), Blocked(((4, 4),), (3,)))
-    found: Any = SimpleNamespace(edits=edits)
+    found: Any = SimpleNamespace(edits=edits, perplexities=(1.0, 2.0))
     names = ran(python_start(opened.capture.request) + model_snippet(opened, found))
     after = runner().capture(replace(capture().request, edits=edits))
     np.testing.assert_allclose(names["weights"].numpy(), after.weights(3, 2).numpy(), atol=1e-6)
     assert names["after"] == pytest.approx(perplexity(after), rel=1e-6)
     assert not math.isnan(names["before"])
-    found = SimpleNamespace(edits=(Masked("prefix", (("length", 5),)),))
+    found.perplexities = None  # the page says that there are none
+    assert "perplexity(" not in model_snippet(opened, found)
+    found = SimpleNamespace(edits=(Masked("prefix", (("length", 5),)),), perplexities=(1.0, 2.0))
     names = ran(python_start(opened.capture.request) + model_snippet(opened, found))
     assert names["before"] == pytest.approx(perplexity(capture(), 5), rel=1e-6)
     point = Point(Trial("window", 2, (("window", 2),)), 0.5, 1.0)
