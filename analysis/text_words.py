@@ -24,7 +24,7 @@ def described_text(request: CaptureRequest) -> str:
     if request.continuation:
         count = len(request.continuation)
         parts.append(f"+ {count} generated tokens" if count > 1 else "+ 1 generated token")
-    if request.target is not None:
+    if request.target or (request.target is not None and not request.continuation):
         parts.append(f"with “{request.target[:LONGEST]}” written")
     if request.attention is not None:
         parts.append(f"· {request.attention} attention")

@@ -1,8 +1,11 @@
 """Inside a cell: one head, one query, one key, from the two vectors to the push on the next token."""
 
+from html import escape
+
 import streamlit as st
 
 from analysis.cell import cell
+from analysis.changed_vectors import changed_words
 from pages.cell.export import cell_view
 from pages.cell.state import CellState
 from pages.cell.steps import formula, show_coordinates, show_row_strip, show_steps, steps_payload
@@ -27,6 +30,8 @@ def draw() -> None:
         show_coordinates(opened, query, key)
         choose(CellState, "sets", held.sets, {"query": _("click sets query"), "key": _("click sets key")})
 
+    if words := changed_words(opened.capture, opened.layer, opened.head, _):
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     payload = steps_payload(opened, found, held.step)
     show_steps(payload)
     show_reading(

@@ -1,7 +1,10 @@
 """Positions: the rotation of real queries and keys, what it does to their scores, and the other ways beside it."""
 
+from html import escape
+
 import streamlit as st
 
+from analysis.changed_vectors import changed_words
 from analysis.distance_curves import Contents
 from analysis.number_text import error_size
 from analysis.positions import turned
@@ -55,6 +58,8 @@ with strip:
 
 if problem:
     st.info(plain(problem))
+if words := changed_words(opened.capture, opened.layer, opened.head, _):
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 
 def draw() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.changed_vectors import changed_vectors
 from analysis.projected import Spelled, largest_dims, spelled
 from analysis.sentences import joined
 from analysis.step_chain import StepChain
@@ -31,11 +32,16 @@ def projections_of(opened: PageContext, chain: StepChain) -> Projections | None:
 def spell_out(opened: PageContext, chain: StepChain, made: dict[str, Any]) -> None:
     """Add to the chain, as the component has it, what each of its projections reads, its matrix, and its sums."""
     found = projections_of(opened, chain)
+    changed = changed_vectors(opened.capture, opened.layer, opened.head, _)
     places = sorted({*chain.window.queries, *chain.window.keys})
-    for step in made["steps"]:
-        own = getattr(found, step["id"], None) if step["id"] in SIDES and found is not None else None
+    for step in (one for one in made["steps"] if one["id"] in SIDES):
+        own = getattr(found, step["id"], None)
         if own is not None:
             _spell(step, own, chain, made, places)
+        elif step["id"] in changed:
+            step["note"] = changed[step["id"]].replace("{vectors}", step["id"].upper())
+        elif found is not None:
+            step["note"] = _("The layer’s norm, then more than one product or a rotation: not spelled out here.")
 
 
 def _spell(step: dict[str, Any], own: Projected, chain: StepChain, made: dict[str, Any], places: list[int]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from model_runner import CaptureRequest, load_runner
 from tests.pages.test_steps import PAGE
-from tests.ui.driving import open_app, payload
+from tests.ui.driving import html, open_app, payload
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,24 @@ def test_what_a_layer_does_beside_scaling_and_projecting_is_said(family, said, u
     assert unsaid not in " ".join(notes.values())
     assert [step["id"] for step in chain["steps"] if step.get("biased")] == (list("qkv") if family == "gpt2" else [])
     assert bool(notes["scale"]) == (family == "gemma2")  # else the usual words are true
+
+
+@pytest.mark.parametrize(
+    "edits, letters, said",
+    [
+        ("SharpenedHead(6,4,0.5)", "q", "divided by the temperature 0.5 of the change"),
+        ("SharedKeys(1)", "kv", "the mean over the key/value heads that the change makes share one"),
+        ("Int8Cache()", "kv", "read back from 8 bits (int8)"),
+        ("ScaledHead(6,4,0.0)", "", ""),
+        ("SharpenedHead(6,5,0.5)", "", ""),  # another head
+    ],
+)
+def test_vectors_that_an_edit_changes_are_called_no_product_of_one_matrix(edits, letters, said):
+    carried = {"edits": edits, "everywhere": "1", "layer": "6", "head": "4"}
+    chain = payload(open_app(page=PAGE, **carried, **{"steps.source": "model"}), "step_by_step")[0]["chain"]
+    notes = {step["id"]: step["note"] for step in chain["steps"] if step["id"] in "qkv"}
+    assert {id for id, note in notes.items() if "a product with W_" not in note} == set(letters)
+    assert all(said in notes[letter] and notes[letter].startswith(letter.upper()) for letter in letters)
+    for page in ("cell", "positions"):
+        words = html(open_app(page=f"pages/{page}/page.py", **carried))
+        assert said in words if letters else "the change" not in words

@@ -1,0 +1,48 @@
+"""What edits do to a head's queries, keys and values before it attends, in words for where these vectors are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from model_runner.capture import Capture
+from model_runner.edits import Int8Cache, SharedKeys, SharpenedHead, edits_of
+
+N_ = str  # marks a text for Babel without translating it here
+
+SHARPENED = N_(
+    "{vectors} is what the head computes, divided by the temperature {temperature} of the change: so its scores come "
+    "out divided by it."
+)
+SHARED = N_("{vectors}: the mean over the key/value heads that the change makes share one.")
+ROUNDED = N_("{vectors}: what the head computes, read back from 8 bits (int8) by the change.")
+
+
+def changed_vectors(capture: Capture, layer: int, head: int, translate: Callable[[str], str]) -> dict[str, str]:
+    """Of "q", "k" and "v" those that an edit changes: a sentence that lacks the names of its ``{vectors}``.
+
+    The edits of masks and of what a head passes on leave all three as they are.
+    """
+    found: dict[str, list[str]] = {}
+    for edit in edits_of(capture.request.edits, capture.request.attention):
+        match edit:
+            case SharpenedHead(of, one, temperature) if (of, one) == (layer, head) and temperature != 1:
+                found.setdefault("q", []).append(translate(SHARPENED).replace("{temperature}", f"{temperature:g}"))
+            case SharedKeys(kv_heads) if kv_heads < len(capture.record(layer).k):
+                _add(found, translate(SHARED))
+            case Int8Cache():
+                _add(found, translate(ROUNDED))
+            case _:
+                pass
+    return {name: " ".join(words) for name, words in found.items()}
+
+
+def _add(found: dict[str, list[str]], words: str) -> None:
+    for name in "kv":
+        found.setdefault(name, []).append(words)
+
+
+def changed_words(capture: Capture, layer: int, head: int, translate: Callable[[str], str]) -> str:
+    """The same of all three, "" where no edit changes any."""
+    found = changed_vectors(capture, layer, head, translate)
+    together = {words: [name for name in found if found[name] == words] for words in dict.fromkeys(found.values())}
+    return " ".join(words.replace("{vectors}", ", ".join(names)) for words, names in together.items())
