@@ -58,7 +58,7 @@ def show_cards(opened: PageContext, found: Mapping[Kind, OfKind], chosen: Kind, 
 
     def choose(kind: str) -> None:
         if kind in TITLES:
-            open_kind(next(one for one in TITLES if one == kind))
+            open_kind(next(one for one in TITLES if one == kind), chosen)
 
     mount(family_masks.SOURCE, payload, key="family_masks", on={"kind": choose})
     return payload

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from analysis.families import Kind
 from analysis.segments import Part
+from jobs.families import MODEL_OF
 from ui.place import FAR, Window
 from ui.state import change, current, setting
 
@@ -42,6 +43,9 @@ def state() -> FamiliesState:
     return current(FamiliesState)
 
 
-def open_kind(kind: Kind) -> None:
-    """Look at another kind: heads and positions of the one before are none of its model."""
-    change(FamiliesState, family=kind, head=None, query=None, key=None, window=None)
+def open_kind(kind: Kind, shown: Kind) -> None:
+    """Look at another kind: heads and positions of the one before are none of its model, unless it has the same."""
+    if MODEL_OF[kind] == MODEL_OF[shown]:  # under another mask
+        change(FamiliesState, family=kind)
+    else:
+        change(FamiliesState, family=kind, head=None, query=None, key=None, window=None)

@@ -136,6 +136,18 @@ def test_a_card_opens_its_kind_and_drops_the_place_of_the_one_before():
     assert payload(app, "family_masks")[0]["selected"] == "encoder"
 
 
+def test_the_same_model_under_another_mask_is_looked_at_in_the_same_place():
+    app = opened(family="causal", head="2.3", query="5", key="1")
+    send(app, "family_masks", "kind", "prefix")
+    held = {"families.family": "prefix", "families.head": "2.3", "families.query": "5", "families.key": "1"}
+    assert beside_head(app) == held
+    send(app, "family_masks", "kind", "causal")
+    assert beside_head(app) == held | {"families.family": "causal"}
+    np.testing.assert_allclose(
+        np.nan_to_num(payload(app, "head_map")[1]["values"]), capture("default").weights(2, 3), atol=1e-3
+    )
+
+
 def test_clicks_in_the_map_stay_in_the_address_of_this_page():
     app = opened(family="encoder")
     send(app, "head_map", "cell", [2, 4])
