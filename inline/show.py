@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Literal
+from typing import Literal, get_args
 
 from analysis.color_scale import scale_of
 from analysis.head_grid import head_grid
@@ -48,8 +48,12 @@ def show(
     Without a layer and a head, the one that the app would open. ``query`` and ``key`` are pinned: token positions or
     None; of a cross-attention those of what is written and of what is read. ``reading`` is the map's; ``metric``, a
     name of ``attention.metrics``, sets the strength of the grid's frames.
-    Raises NoSuchPlace, NoWeights, and NotVerified where the layer's weights do not explain the model's own output.
+    Raises NoSuchPlace, NoWeights, and NotVerified where the layer's weights do not explain the model's own output;
+    ValueError for a kind or a metric that there is none of.
     """
+    for what, wanted, names in (("kind", kind, get_args(Kind)), ("metric", metric, [one.name for one in METRICS])):
+        if wanted not in names:
+            raise ValueError(f"There is no {what} {wanted!r}; choose from {', '.join(names)}.")
     query = None if query is None else index("position", query, len(capture.tokens))
     key = None if key is None else index("position", key, len(capture.keys))
     if capture.source is not None:  # a decoder's look at another text: both are drawn in a row

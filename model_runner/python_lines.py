@@ -11,17 +11,22 @@ from model_runner.sound import Sound, rising_tone
 
 def python_start(request: CaptureRequest) -> str:
     """Lines after which ``runner`` and ``capture`` are those of this request."""
+    return (
+        f"from model_runner import CaptureRequest, load_runner{sound_import(request)}\n{imports_of(request.edits)}\n"
+        f"{runner_line(request)}\n"
+        f"capture = runner.capture({request_line(request)})\n"
+    )
+
+
+def request_line(request: CaptureRequest) -> str:
+    """What makes the request, whose model a runner knows."""
     given = [f"text={request.text!r}" if request.sound is None else f"sound={sound_line(request.sound)}"]
     given += ["chat=True"] if request.chat else []
     given += [f"continuation={request.continuation!r}"] if request.continuation else []
     given += [f"target={request.target!r}"] if request.target is not None else []
     given += [f"attention={request.attention!r}"] if request.attention is not None else []
     given += [f"edits={request.edits!r}"] if request.edits else []
-    return (
-        f"from model_runner import CaptureRequest, load_runner{sound_import(request)}\n{imports_of(request.edits)}\n"
-        f"{runner_line(request)}\n"
-        f"capture = runner.capture(CaptureRequest({', '.join(given)}))\n"
-    )
+    return f"CaptureRequest({', '.join(given)})"
 
 
 def sound_line(sound: Sound) -> str:

@@ -163,10 +163,10 @@ def _head(opened: PageContext, name: str) -> Question:
     defined = [place for place in grid.ranking(name) if not np.isnan(values.flat[place])]
     if not defined:
         raise NotHere(_("No head has a value of “{metric}” on this text.").format(metric=_(metric.label)))
-    words = _("In which head is this largest: {definition}?")
+    words = _("In which head is this largest: {metric}? ({definition})")
     return Question(
         "head",
-        words.format(definition=_(metric.definition)),
+        words.format(metric=_(metric.label), definition=_(metric.definition)),
         session.text(),
         Heads([len(capture.q(at)) if capture.has_weights(at) else 0 for at in range(capture.n_layers)]),
         [f"L{place // heads}H{place % heads}" for place in defined[:SHOWN]],

@@ -10,8 +10,7 @@ from analysis.alignment import Piece
 from analysis.joined import Joined
 from analysis.tables import side_by_side
 from jobs.take_away import joining
-from model_runner.python_lines import runner_line
-from model_runner.request import CaptureRequest
+from model_runner.python_lines import request_line, runner_line
 from pages.compare.maps import Maps
 from pages.compare.names import names_of
 from pages.compare.numbers import SHOWN, MetricPair, Predictions, metrics_html, metrics_title, next_html
@@ -209,14 +208,5 @@ def _other_lines(opened: PageContext, other: PageContext) -> str:
     request = other.capture.request
     name = "other_runner"
     load = f"{name} = runner" if other.runner is opened.runner else runner_line(request, name)
-    lines = f"\n{load}\nother = {name}.capture({_written(request)})\n"
+    lines = f"\n{load}\nother = {name}.capture({request_line(request)})\n"
     return lines + joining("other") * isinstance(other.capture, Joined)
-
-
-def _written(request: CaptureRequest) -> str:
-    given = [f"text={request.text!r}"]
-    given += ["chat=True"] if request.chat else []
-    given += [f"continuation={request.continuation!r}"] if request.continuation else []
-    given += [f"target={request.target!r}"] if request.target else []
-    given += [f"attention={request.attention!r}"] if request.attention is not None else []
-    return f"CaptureRequest({', '.join(given)})"

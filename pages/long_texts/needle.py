@@ -62,9 +62,9 @@ def show_needle(opened: PageContext) -> NeedleView | None:
     run: NeedleRun = session.jobs().get(
         "needle", key, lambda name: NeedleRun(opened.runner, opened.capture.request, hay, needle, characters, name)
     )
-    where = _("The hay is the text at the left.")
+    where = _("The hay is your text.")
     if not own:
-        where = _("The hay is the chapter named above, since the text at the left is shorter.")
+        where = _("The hay is the chapter named above, since your text is shorter.")
     progressive(run, lambda: _draw(opened, run, needle, int(held.depth) / 100, where))
     if not run.plain:
         return None

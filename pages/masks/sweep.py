@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 from weakref import ref
 
 import streamlit as st
@@ -12,6 +13,7 @@ from analysis.mask_sweep import SWEPT, sizes
 from analysis.number_text import three_digits
 from attention.patterns import BY_NAME
 from jobs.mask_sweep import Point, Sweep
+from pages.masks.state import state
 from ui import session
 from ui.i18n import _
 from ui.page import PageContext
@@ -39,6 +41,9 @@ def show_sweep(opened: PageContext) -> SweepView | None:
     if looks_ahead(capture):
         st.info(_("No perplexity: this model sees the tokens that it would have to predict."))
         return None
+    if hidden := len(state().hidden):
+        words = _("The whole model, without the cells hidden by hand in the gallery, {count}.").format(count=hidden)
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     full, n_tokens = perplexity(capture), len(capture.tokens)
     key = (ref(opened.runner), capture.request)
     sweep: Sweep = session.jobs().get(

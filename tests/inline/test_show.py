@@ -119,6 +119,14 @@ def test_a_place_that_does_not_exist_is_said(capture, kind, place):
         show(capture, kind=kind, **({"layer": 3, "head": 7} | place))
 
 
+@pytest.mark.parametrize(
+    "asked, names", [({"kind": "maps"}, "map, lines, grid"), ({"metric": "length"}, "entropy")], ids=str
+)
+def test_a_picture_or_a_metric_that_there_is_none_of_is_refused_with_those_there_are(capture, asked, names):
+    with pytest.raises(ValueError, match=rf"There is no \w+ '\w+'; choose from .*{names}"):
+        show(capture, 3, 7, **asked)
+
+
 def test_a_layer_without_weights_is_said():
     with pytest.raises(NoWeights, match="Layer 1 has no softmax attention"):
         show(made_capture(causal_noise(4, layers=2), without={1}), 1, 0)

@@ -104,7 +104,7 @@ def test_a_token_is_forced_beams_are_sought_and_a_branch_is_opened_by_keys(page:
         ),
         (
             "ask_head",
-            "In which head is this largest: share of attention on the token just before?",
+            "In which head is this largest: previous token? (share of attention on the token just before)",
             ("First the layer, then the head.", "group layer"),
             ("[aria-label=layer] button:nth-child(4)", "[aria-label=head] button:nth-child(8)"),
             ("L3H7: 1 · 100 %", "L3H7: 95 %"),

@@ -73,3 +73,9 @@ def test_of_tokens():
     app, left = run(text="a [MASK] b", **{"compare.model": "encoder", "compare.view": "tokens"})
     alone = sum(not piece.shared for piece in left["pieces"]) - 1  # ⟨SEP⟩ is no text
     assert f"On one side alone (dashed): {alone}." in html(app)
+
+
+@pytest.mark.usefixtures("open_menus")
+def test_of_two_heads_that_hear_the_same_sound(folder_of):
+    _, left = run(**{"model": folder_of("whisper"), "compare.head": "1-1", "compare.view": "metrics"})
+    assert left["other"].request == left["capture"].request
