@@ -115,7 +115,9 @@ def test_a_presenters_buttons_go_from_code_to_page_and_from_a_question_to_its_an
     expect(page.locator(".st-key-open_room")).to_be_visible()
 
 
-@pytest.mark.parametrize("size", [PROJECTOR, LARGE], ids=["1280x720", "1920x1080"])
+@pytest.mark.parametrize(
+    "size", [PROJECTOR, pytest.param(LARGE, marks=pytest.mark.long)], ids=["1280x720", "1920x1080"]
+)
 @pytest.mark.parametrize(
     "address, charts",
     [("block?block.view=stream", 2), ("steps?steps.view=scale", 2), ("zoo?zoo.view=cost&layer=6&head=4", 1)],

@@ -75,6 +75,7 @@ def test_of_tokens():
     assert f"On one side alone (dashed): {alone}." in html(app)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("open_menus")
 def test_of_two_heads_that_hear_the_same_sound(folder_of):
     _, left = run(**{"model": folder_of("whisper"), "compare.head": "1-1", "compare.view": "metrics"})

@@ -25,6 +25,7 @@ def expected(app) -> list[dict[str, object]]:
     ]
 
 
+@pytest.mark.long
 def test_the_film_is_of_the_sound_that_is_heard_now(whisper):
     app = open_app(page="pages/film/page.py", model=whisper, target="two", **{"film.forced": "0.65"})
     of_tone = expected(app)

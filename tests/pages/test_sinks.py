@@ -65,7 +65,8 @@ def test_long_texts_says_it_under_every_picture_of_heads(folder_of, family):
         assert told(SAID[family]) in html(opened(folder_of(family), "long_texts", **{"long_texts.view": view}))
 
 
-@pytest.mark.parametrize("family", ["granite-swa", pytest.param("gpt-oss", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("family", ["granite-swa", "gpt-oss"])
 def test_families_says_it_of_the_open_model_and_of_no_embedded_one(folder_of, family):
     app = opened(folder_of(family), "families")
     assert sorted(meta["texts"]["note"] for meta, _ in payloads(app, "head_map")) == ["", SAID[family]]

@@ -32,8 +32,8 @@ def test_what_a_layer_does_beside_scaling_and_projecting_is_said(family, said, u
     [
         ("SharpenedHead(6,4,0.5)", "q", "divided by the temperature 0.5 of the change"),
         ("SharedKeys(1)", "kv", "the mean over the key/value heads that the change makes share one"),
-        ("Int8Cache()", "kv", "read back from 8 bits (int8)"),
-        ("ScaledHead(6,4,0.0)", "", ""),
+        pytest.param("Int8Cache()", "kv", "read back from 8 bits (int8)", marks=pytest.mark.long),
+        pytest.param("ScaledHead(6,4,0.0)", "", "", marks=pytest.mark.long),
         ("SharpenedHead(6,5,0.5)", "", ""),  # another head
     ],
 )

@@ -24,7 +24,10 @@ def numbers(given: Any) -> np.ndarray:
     return np.asarray(given.cpu() if hasattr(given, "cpu") else given, np.float64)
 
 
-@pytest.mark.parametrize("attention", ["encoder", "decoder", "cross"])
+OFTEN = [*(pytest.param(one, marks=pytest.mark.long) for one in ("encoder", "decoder")), "cross"]
+
+
+@pytest.mark.parametrize("attention", OFTEN)
 def test_a_second_text_is_read_with_what_is_written_of_the_first(monkeypatch, attention):
     take = offered(monkeypatch, "edit_heads", heads="patching", attention=attention)
     names = ran(take.snippet)
@@ -34,7 +37,7 @@ def test_a_second_text_is_read_with_what_is_written_of_the_first(monkeypatch, at
 
 
 @pytest.mark.parametrize("edits", ["", "cross:ScaledHead(2,1,0.0);encoder:MeanHead(1,2)"])
-@pytest.mark.parametrize("attention", ["encoder", "decoder", "cross"])
+@pytest.mark.parametrize("attention", OFTEN)
 def test_the_stream_adds_up_and_is_what_is_drawn(monkeypatch, attention, edits):
     everywhere = {"edits": edits, "everywhere": "1"} if edits else {}
     take = offered(monkeypatch, "block", attention=attention, **{"block.view": "stream"}, **everywhere)

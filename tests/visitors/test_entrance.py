@@ -70,7 +70,9 @@ def test_who_looks_too_often_pauses_and_goes_on(hosted):
     assert sentences(app) == []
 
 
-@pytest.mark.parametrize("lang, words", [("en", "2 before you."), ("zh", "你前面还有 2 人。")])
+@pytest.mark.parametrize(
+    "lang, words", [("en", "2 before you."), pytest.param("zh", "你前面还有 2 人。", marks=pytest.mark.long)]
+)
 def test_who_waits_is_told_how_many_are_before(hosted, lang, words):
     hosted(f"[limits]\nsessions = 1\nidle = {60 if lang == 'en' else 61}")  # a door of its own
     door = entrance(settings.current()).door

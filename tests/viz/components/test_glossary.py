@@ -107,9 +107,9 @@ def rest_on(page: Any, word: str, within: str = "#own") -> None:
     [
         ("entropy", "#own", "entropy"),
         ("logit", "host", "logit"),
-        ("u", "#bare", "u"),
+        pytest.param("u", "#bare", "u", marks=pytest.mark.long),
         ("kv", "#bare", "kv head"),
-        ("lse", "#bare", "lse"),
+        pytest.param("lse", "#bare", "lse", marks=pytest.mark.long),
     ],
 )
 def test_a_word_that_the_pointer_rests_on_is_explained_until_it_leaves(glossary, word, within, term):
