@@ -75,7 +75,7 @@ def name_of(edit: Edit, _: Translate) -> str:
         case ScaledSingulars(layer, matrix, factors):
             return f"L{layer} {matrix}: σ × {', '.join(f'{one:g}' for one in factors)}"
         case SharedKeys(kv_heads):
-            return _("keys and values shared by {count}").format(count=kv_heads)
+            return _("key/value heads averaged to {count}").format(count=kv_heads)
         case KeepLast(window, sinks):
             return _("a cache of the first {sinks} and last {window}").format(sinks=sinks, window=window)
         case Int8Cache():

@@ -54,7 +54,7 @@ EVERY_EDIT: dict[Edit, str] = {
     ): f"{LIGHTNING} half-life 3, tile size 2 for softmax in all layers, untrained",
     ScaledSingulars(1, "self_attn.q_proj", (0.0, 1.5)): "L1 self_attn.q_proj: σ × 0, 1.5",
     ScaledSingulars(2, "mlp.down_proj", (2.0,)): "L2 mlp.down_proj: σ × 2",
-    SharedKeys(1): "keys and values shared by 1",
+    SharedKeys(1): "key/value heads averaged to 1",
     ScaledHead(2, 1, 0.0): "L2H1 ablated",
     ScaledHead(1, 2, -0.5): "L1H2 × -0.5",
     MeanHead(0, 3): "L0H3 = its mean",
