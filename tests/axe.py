@@ -20,7 +20,7 @@ EXCEPTED = {
     # the box around is what has the keyboard (code), or the browser itself lets it scroll (Chromium, Firefox)
     "scrollable-region-focusable": "[data-testid=stCode] > pre, [data-testid=stTable] div",
 }
-RUN = """([tags, more, excepted]) => axe.run(document, {
+RUN = """([tags, more, excepted, part]) => axe.run(part, {
   runOnly: tags, rules: Object.fromEntries(more.map((rule) => [rule, { enabled: true }])), resultTypes: ["violations"],
   elementRef: true,
 }).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes
@@ -45,11 +45,11 @@ def axe_if_there(request: pytest.FixtureRequest) -> str:
     return "" if not AXE.exists() and not os.environ.get("CI") else request.getfixturevalue("axe")
 
 
-def found_by(page: Page, axe: str, scheme: str) -> list[str]:
-    """What is wrong with what is shown; in the dark, which is looked at after the light, with its colours alone."""
+def found_by(page: Page, axe: str, scheme: str, part: str = "html") -> list[str]:
+    """What is wrong with a part of a page; in the dark, which is looked at after the light, with its colours alone."""
     page.evaluate("(axe) => globalThis.axe || (0, eval)(axe)", axe)
     dark = {"type": "rule", "values": ["color-contrast"]}
-    return page.evaluate(RUN, [dark if scheme == "dark" else TAGS, [] if scheme == "dark" else MORE, EXCEPTED])
+    return page.evaluate(RUN, [dark if scheme == "dark" else TAGS, [] if scheme == "dark" else MORE, EXCEPTED, part])
 
 
 def found_in_both(page: Page, axe: str) -> list[str]:
