@@ -41,8 +41,8 @@ def show_sweep(opened: PageContext) -> SweepView | None:
     if looks_ahead(capture):
         st.info(_("No perplexity: this model sees the tokens that it would have to predict."))
         return None
-    if hidden := len(state().hidden):
-        words = _("The whole model, without the cells hidden by hand in the gallery, {count}.").format(count=hidden)
+    if state().hidden:
+        words = _("The cells hidden by hand in the gallery are not hidden here.")
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     full, n_tokens = perplexity(capture), len(capture.tokens)
     key = (ref(opened.runner), capture.request)
