@@ -78,5 +78,5 @@ def test_of_tokens():
 @pytest.mark.long
 @pytest.mark.usefixtures("open_menus")
 def test_of_two_heads_that_hear_the_same_sound(folder_of):
-    _, left = run(**{"model": folder_of("whisper"), "compare.head": "1-1", "compare.view": "metrics"})
+    _, left = run(**{"model": folder_of("whisper"), "compare.head": "L1H1", "compare.view": "metrics"})
     assert left["other"].request == left["capture"].request

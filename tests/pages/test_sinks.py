@@ -74,7 +74,7 @@ def test_families_says_it_of_the_open_model_and_of_no_embedded_one(folder_of, fa
 
 def test_compare_says_it_of_the_side_that_it_is_true_of(folder_of):
     with_sink = folder_of("gpt-oss")
-    app = opened(with_sink, "compare", **{"compare.head": "1-3"})
+    app = opened(with_sink, "compare", **{"compare.head": "L1H3"})
     assert html(app).count(told(IN_SOFTMAX)) == 1
     app = opened(with_sink, "compare", **{"compare.model": "default"})
     assert f"A: {told(IN_SOFTMAX)}" in html(app)

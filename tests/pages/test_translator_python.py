@@ -50,7 +50,7 @@ def test_norms_are_of_what_is_written(monkeypatch):
     np.testing.assert_allclose(numbers(ran(take.snippet)["before"]), take.arrays["before"], rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("address", [{"compare.head": "1-2"}, {"compare.text": "The cat sleeps."}], ids=str)
+@pytest.mark.parametrize("address", [{"compare.head": "L1H2"}, {"compare.text": "The cat sleeps."}], ids=str)
 def test_metrics_across_are_those_of_the_table(monkeypatch, address):
     take = offered(monkeypatch, "compare", attention="cross", **{"compare.view": "metrics"}, **address)
     rows = [line.split(",") for line in take.csv.splitlines() if not line.startswith("#")][1:]
