@@ -47,7 +47,8 @@ def axe_if_there(request: pytest.FixtureRequest) -> str:
 
 def found_by(page: Page, axe: str, scheme: str, part: str = "html") -> list[str]:
     """What is wrong with a part of a page; in the dark, which is looked at after the light, with its colours alone."""
-    page.evaluate("(axe) => globalThis.axe || (0, eval)(axe)", axe)
+    if not page.evaluate("'axe' in globalThis"):  # 650 kB, a third of a second to send
+        page.evaluate("(axe) => (0, eval)(axe)", axe)
     dark = {"type": "rule", "values": ["color-contrast"]}
     return page.evaluate(RUN, [dark if scheme == "dark" else TAGS, [] if scheme == "dark" else MORE, EXCEPTED, part])
 

@@ -161,6 +161,7 @@ def test_a_phone_without_connection_says_that_what_it_shows_is_of_before(held):
 
     held.phone.route_web_socket("**/classroom/talk", between)
     held.room.board.turn({"title": "Heads", "subtitle": "", "page": ""})
+    held.phone.clock.install()
     held.phone.goto(held.url)
     expect(held.phone.locator("h2").first).to_contain_text("Heads")
     said = held.phone.locator(".lost")
@@ -171,12 +172,17 @@ def test_a_phone_without_connection_says_that_what_it_shows_is_of_before(held):
     held.phone.evaluate("dispatchEvent(new Event('online'))")
     expect(said).to_have_text("")
     silent[0] = True
-    expect(said).to_have_text(TEXTS["gone"], timeout=15_000)
+    held.phone.clock.fast_forward(8_000)  # it asks whether the server is there
+    expect(said).to_have_text("")
+    held.phone.clock.fast_forward(1_500)
+    expect(said).to_have_text(TEXTS["gone"], timeout=2000)
     with held.phone.expect_websocket(timeout=15_000):  # it, too, brings nothing, which is seen after 10 s
         pass
     held.phone.wait_for_timeout(500)
     silent[0] = False
-    expect(said).to_have_text("", timeout=30_000)
+    expect(said).to_have_text(TEXTS["gone"])
+    held.phone.clock.fast_forward(10_000)
+    expect(said).to_have_text("", timeout=15_000)
     assert len(lines) > 2
     lines[-1].close()
     expect(said).to_have_text(TEXTS["gone"], timeout=2000)
