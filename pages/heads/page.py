@@ -59,7 +59,7 @@ with middle:
 
 with right:
     named = held.other if other is not None else ""
-    pick(HeadsState, "other", named, {"": _("compare with another head")} | names)
+    pick(HeadsState, "other", named, {"": _("compare with a head")} | names)
     open_head.show_lines(drawn, other)
 
 with strip:
