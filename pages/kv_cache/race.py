@@ -69,8 +69,8 @@ def show_race(opened: PageContext, run: RaceRun) -> View:
         tables=lambda: race_tables(run),
         page=lambda title, words, lang: standalone(race_charts(run), title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg(race_charts(run), title=title, caption=words),
-        code="\nfrom model_runner import GenerateRequest, Sampling\n\n"
-        f"race = runner.race({run.request!r})\n"
+        code=f"\nasked = capture.request.going_on(max_new_tokens={run.length}, edits=(), attention=None)\n"
+        "race = runner.race(asked)\n"
         "steps = list(race)  # one token of both lanes each\n"
         "with_cache = sum(step.cached_seconds for step in steps)\n"
         "without = sum(step.uncached_seconds for step in steps)\n"

@@ -81,13 +81,12 @@ def what_if_code(opened: PageContext, trial: Trial) -> str:
     written = ', target="", continuation=tuple(token.id for token in capture.tokens[1:])'
     return (
         "\nfrom dataclasses import replace\n\nfrom attention import distributions\n"
-        "from model_runner import GenerateRequest, Sampling\n"
         f"{imports_of(edits)}\n"
         f"edits = {edits!r}\n"
         f"changed = runner.capture(replace(capture.request, edits=edits{written * bool(opened.capture.attentions)}))\n"
         "before, after = (one.logits(-1).double().log_softmax(-1) for one in (capture, changed))\n"
         "kl = distributions.kl(before, after)  # bits\n"
-        f"request = {to_generate(opened, trial)!r}\n"
+        f"request = capture.request.going_on(max_new_tokens={CONTINUED}, edits=edits, attention=None)\n"
         "continuation = [step.token.text for step in runner.generate(request)]"
     )
 

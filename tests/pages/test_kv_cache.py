@@ -17,6 +17,7 @@ from pages.kv_cache.race import QUOTED
 from tests.pages.expected import runner
 from tests.pages.kv_driving import figure, opened
 from tests.ui.driving import button, html, payloads, sentences, type_text, until
+from tests.ui.taken import offers, ran
 from ui.address import DEFAULT_TEXT
 
 pytestmark = pytest.mark.table  # its tests take a second each
@@ -177,6 +178,15 @@ def test_an_encoder_says_that_it_keeps_no_cache(folder_of, view):
     app = opened(model=folder_of("bert"), kv=view)
     assert any("cannot continue a text" in shown for shown in sentences(app)), sentences(app)
     assert app.get("plotly_chart") == []
+
+
+def test_the_lines_of_a_race_run_it_of_a_sound_too(folder_of, monkeypatch):
+    found = offers(monkeypatch)
+    opened(model=folder_of("whisper"), kv="race", race_length="50")
+    names = ran(found[-1].snippet)
+    assert names["asked"].sound is not None
+    assert len(names["steps"]) > 1
+    assert names["equal"]
 
 
 @pytest.mark.parametrize("view", ["race", "bytes", "what_if"])
