@@ -15,6 +15,10 @@ pytestmark = pytest.mark.browser
 
 STYLE = "section{max-width:1120px}"
 STEP = ".film .step"
+OFF_CENTRE = """(buttons) => buttons.map((button) => {
+  const [whole, picture] = [button, button.firstElementChild].map((node) => node.getBoundingClientRect())
+  return picture.top + picture.height / 2 - whole.top - whole.height / 2
+})"""
 PLAIN = [frame(i, strip=None) for i in range(3)]  # of one head alone
 
 
@@ -58,6 +62,11 @@ def test_stepping_through_what_is_there_asks_nobody_and_where_it_ends_is_told(mo
     assert calls(page) == []
     assert calls(page, rest=True)[-1:] == [["rest", {"film": "one", "have": 5, "at": 2}]]
     assert len(calls(page, rest=True)) < 7  # as many as were shown; a slow machine may tell of some on the way
+
+
+def test_also_where_letters_are_large_a_button_has_its_picture_in_its_middle(mount):
+    page = mount(SOURCE, film(3, at=2), style="section{max-width:1120px;zoom:1.6;line-height:1.6}", width=1920)
+    assert page.locator(".film .transport button").evaluate_all(OFF_CENTRE) == pytest.approx([0, 0, 0, 0], abs=1)
 
 
 def test_a_frame_says_how_its_token_was_chosen(mount):
