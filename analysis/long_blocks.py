@@ -194,7 +194,16 @@ MEASURES = (
     Measure("entropy", N_("entropy"),
             N_("how widely a token spreads its attention: 0 bits is one token, more is many"), "bits"),
 )  # fmt: skip  # one measure a paragraph
+NEAR = Measure("recent", N_("near"),
+               N_("share of attention on tokens less than 64 away, before or after, the first token left out"),
+               "share")  # fmt: skip  # of a model that looks both ways
 BINS = 32  # of positions
+
+
+def measures_of(capture: Capture) -> tuple[Measure, ...]:
+    """What each number is of this model: one that looks both ways has no last tokens, but near ones."""
+    ahead = looks_ahead(capture)
+    return tuple(NEAR if ahead and one.name == NEAR.name else one for one in MEASURES)
 
 
 def long_heads(capture: Capture, blocks: Sequence[Block]) -> LongHeads:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from analysis.cell import cell
 from analysis.changed_vectors import changed_words
+from analysis.mask_effect import looks_ahead
 from pages.cell.export import cell_view
 from pages.cell.state import CellState
 from pages.cell.steps import formula, show_coordinates, show_row_strip, show_steps, steps_payload
@@ -34,11 +35,16 @@ def draw() -> None:
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     payload = steps_payload(opened, found, held.step)
     show_steps(payload)
+    to_next = _("Last, the head's direct push on the next token. Click a step for its formula, a bar for another key.")
+    to_here = _(
+        "Last, the head's direct push on the token at the query's place, which this model fills in. Click a step for "
+        "its formula, a bar for another key."
+    )
     show_reading(
         [
             _("Left, the score: the numbers of query and key are multiplied pairwise, added up, scaled and masked."),
             _("Right, what becomes of it: the softmax turns the row of scores into weights, and they mix the values."),
-            _("Last, the head's direct push on the next token. Click a step for its formula, a bar for another key."),
+            to_here if looks_ahead(opened.capture) else to_next,
         ],
         formula=formula(found),
         source="Vaswani et al. 2017, arXiv:1706.03762; Elhage et al. 2021, transformer-circuits.pub",

@@ -10,6 +10,7 @@ import streamlit as st
 from analysis.cell import Cell, Push
 from analysis.head_names import head_name
 from analysis.joined import first_query, n_looked_at, side_of
+from analysis.mask_effect import looks_ahead
 from analysis.score_formula import score_formula
 from model_runner.content_bias import ContentBias
 from pages.cell.state import CellState
@@ -137,10 +138,13 @@ def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
 
 
 def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
-    """The words, of a bias those that are true of this layer's."""
+    """The words: those that are true of this layer's bias, and of what this model predicts."""
     texts = translated(cell_steps.TEXTS)
-    of_both = isinstance(opened.capture.record(found.layer).bias, ContentBias)
-    return {**texts, "f_bias": texts["f_bias_of_both"]} if of_both else texts
+    if isinstance(opened.capture.record(found.layer).bias, ContentBias):
+        texts["f_bias"] = texts["f_bias_of_both"]
+    if looks_ahead(opened.capture):
+        texts["push"] = texts["push_here"]
+    return texts
 
 
 def _push_lists(opened: PageContext, push: Push) -> dict[str, cell_steps.JSON]:

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.head_names import group_size
-from analysis.long_blocks import MEASURES, PLACES, RECENT, LongHeads, Measure, long_heads
+from analysis.long_blocks import PLACES, RECENT, LongHeads, Measure, long_heads, measures_of
 from analysis.mask_effect import looks_ahead
 from jobs.long_blocks import LongBlocks
 from pages.long_texts.state import LongTextsState, state
@@ -47,9 +47,10 @@ def _progress(work: LongBlocks) -> None:
 
 def show_heads(opened: PageContext) -> HeadsView:
     """Every head as a thumbnail, growing; a click opens a head's map."""
-    work, measure = _work(opened), next(one for one in MEASURES if one.name == state().measure)
+    work, measures = _work(opened), measures_of(opened.capture)
+    measure = next(one for one in measures if one.name == state().measure)
     with st.container(key="long_heads_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        pick(LongTextsState, "measure", measure.name, {one.name: _(one.label) for one in MEASURES}, width=190)
+        pick(LongTextsState, "measure", measure.name, {one.name: _(one.label) for one in measures}, width=190)
         st.html(f"<p class='atlas-caption'>{_(measure.definition)}</p>", width="stretch")
 
     def draw() -> None:
@@ -117,10 +118,11 @@ def curves(opened: PageContext, found: LongHeads) -> list[tuple[str, Lines]]:
     farthest = [_most(found.measures["distance"][layer]) for layer in layers]
     rest = [max(0.0, 1 - first - recent) for first, recent in zip(mean["first"], mean["recent"], strict=True)]
     by_layer = _("layer (mean over its heads)")
+    near = _("tokens less than {n} away") if looks_ahead(opened.capture) else _("last {n} tokens")
     where = Lines(
         series=[
             Line(_("first token (sink)"), layers, mean["first"], points=True),
-            Line(_("last {n} tokens").format(n=RECENT), layers, mean["recent"], dash="dash", points=True),
+            Line(near.format(n=RECENT), layers, mean["recent"], dash="dash", points=True),
             Line(_("everything else"), layers, rest, dash="dot", points=True),
         ],
         x_title=by_layer, y_title=_("share of attention"), height=HEIGHT, heading=_("Where attention goes, by layer"),

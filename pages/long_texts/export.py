@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.head_map import HeadMap, Window, head_map
-from analysis.long_blocks import MEASURES, LongHeads
+from analysis.long_blocks import LongHeads, measures_of
 from analysis.read_head import positions
 from analysis.tables import labelled
 from pages.long_texts.every_head import HeadsView, curves
@@ -88,7 +88,7 @@ def map_view(opened: PageContext, drawn: LongMapView) -> View:
 
 def heads_view(opened: PageContext, drawn: HeadsView) -> View:
     """The measure in view first, then the others; the thumbnails among the arrays."""
-    measures = sorted(MEASURES, key=lambda one: one is not drawn.measure)
+    measures = sorted(measures_of(opened.capture), key=lambda one: one is not drawn.measure)
     return View(
         name="long-heads",
         title=_(drawn.measure.label),

@@ -40,5 +40,5 @@ def draw() -> None:
         st.html(f"<p class='atlas-caption'>{words}</p>")
 
 
-explain(view)
+explain(opened, view)
 guarded(draw)

@@ -2,39 +2,56 @@
 
 from __future__ import annotations
 
+from analysis.mask_effect import looks_ahead
 from ui.i18n import _
+from ui.page import PageContext
 from ui.reading import show_reading
 
 
-def explain(view: str) -> None:
+def explain(opened: PageContext, view: str) -> None:
     """The explanation of the view that is open."""
-    {"map": _map, "heads": _heads, "curves": _curves, "needle": _needle}[view]()
+    ahead = looks_ahead(opened.capture)
+    {"map": _map, "heads": _heads, "curves": _curves, "needle": _needle}[view](ahead)
 
 
-def _map() -> None:
+def _map(ahead: bool) -> None:
+    past = _(
+        "The diagonal is the text just before. What lies far below it is what the head fetches from long ago; "
+        "the list at the right leads there."
+    )
+    around = _(
+        "Around the diagonal is the text just before and just after, for this model looks both ways. What lies "
+        "far from it is what the head fetches from far away; the list at the right leads there."
+    )
     show_reading(
         [
-            _("Each row is a token looking back, each column a token that is looked at. From afar a pixel stands for "
+            _("Each row is a token that looks, each column a token that is looked at. From afar a pixel stands for "
               "many cells and shows the largest of them, or their mean; closer, each cell is one exact weight."),
             _("The thin column at the left is the first token alone: heads with nothing to say park their attention "
               "there (an attention sink), and in a pixel with others it would hide them."),
-            _("The diagonal is the text just before. What lies far below it is what the head fetches from long ago; "
-              "the list at the right leads there."),
+            around if ahead else past,
         ],
         formula="weights = softmax(q · k / √d),  computed tile by tile: exp(score − log Σ exp(scores of the row))",
         source="Xiao et al. 2023, arXiv:2309.17453; Milakov & Gimelshein 2018, arXiv:1805.02867",
-        attempt=_("Open half a chapter of a book above, choose L5H5, and follow the strongest far look: has the "
-                  "text said the same before?"),
+        attempt=_("Open half a chapter of a book above, open in “every head” one with points far from the diagonal, "
+                  "and follow its strongest far look: does the text say the same there?"),
     )  # fmt: skip  # one sentence a paragraph
 
 
-def _heads() -> None:
+def _heads(ahead: bool) -> None:
+    past = _(
+        "A thin diagonal: a head that looks at the text just before. Columns: tokens that everybody looks at. "
+        "Scattered points far from the diagonal: a head that fetches single tokens from long ago."
+    )
+    around = _(
+        "A thin diagonal: a head that looks at the text just before or just after. Columns: tokens that "
+        "everybody looks at. Scattered points far from the diagonal: a head that fetches single tokens."
+    )
     show_reading(
         [
             _("Every head of every layer over the whole text, a few rows at a time; a pixel shows the largest weight "
               "under it, the first token left out. A click opens the head on the map."),
-            _("A thin diagonal: a head that looks at the text just before. Columns: tokens that everybody looks at. "
-              "Scattered points far from the diagonal: a head that fetches single tokens from long ago."),
+            around if ahead else past,
             _("Beyond the lengths that a model was trained on, stripes along the diagonal are its rotation, which has "
               "never turned so far."),
         ],
@@ -45,23 +62,38 @@ def _heads() -> None:
     )  # fmt: skip
 
 
-def _curves() -> None:
+def _curves(ahead: bool) -> None:
+    near = _(
+        "Above, layer by layer: how much attention is parked on the first token, how much stays with the tokens "
+        "less than 64 away, before and after, and how far away the rest is."
+    )
+    last = _(
+        "Above, layer by layer: how much attention is parked on the first token, how much stays with the last "
+        "64 tokens, and how far away the rest is."
+    )
+    growing = _(
+        "Entropy grows with the number of keys to choose from; the gray line is a head that cannot choose at all."
+    )
+    even = _(
+        "Every token has the whole text to choose from; the gray line is the entropy of a head that cannot choose "
+        "at all."
+    )
+    deeper = _("Open another head on the map: is its V deeper, and does its entropy grow as fast?")
+    below = _("Open another head on the map: is its V deeper, and how far below the gray line is its entropy?")
     show_reading(
         [
-            _("Above, layer by layer: how much attention is parked on the first token, how much stays with the last "
-              "64 tokens, and how far away the rest is."),
+            near if ahead else last,
             _("Below, the open head. By relative position attention often has the shape of a V: the beginning and "
               "the end of a text are looked at, its middle is not."),
-            _("Entropy grows with the number of keys to choose from; the gray line is a head that cannot choose at "
-              "all."),
+            even if ahead else growing,
         ],
         formula="entropy = −Σ w·log₂ w ≤ log₂(number of keys)",
         source="Liu et al. 2023, arXiv:2307.03172; Xiao et al. 2023, arXiv:2309.17453",
-        attempt=_("Open another head on the map: is its V deeper, and does its entropy grow as fast?"),
+        attempt=below if ahead else deeper,
     )  # fmt: skip
 
 
-def _needle() -> None:
+def _needle(_ahead: bool) -> None:
     show_reading(
         [
             _("A sentence is hidden in the text at the chosen depth, and its beginning stands once more at the end. "

@@ -32,7 +32,7 @@ class LongTextsState:
     answer: str = setting("", N_("end of the needle"))
     characters: Literal["250", "500", "1000", "2000", "4000"] = setting("250", N_("length of the text"))
     depth: Literal["0", "25", "50", "75", "100"] = setting("50", N_("depth"))
-    far: int | None = setting(None, N_("tokens back"), least=1, most=MOST)
+    far: int | None = setting(None, N_("tokens away"), least=1, most=MOST)
 
 
 def state() -> LongTextsState:

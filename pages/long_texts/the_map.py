@@ -40,7 +40,7 @@ def show_map(opened: PageContext) -> LongMapView:
         show_heading(f"L{opened.layer}H{opened.head}", width="content")
         choose(LongTextsState, "pooling", held.pooling, {"max": _("largest"), "mean": _("mean")})
         choose(LongTextsState, "color", held.color, {"log": "log", "linear": _("linear")})
-        number(LongTextsState, "far", far, (1, n_tokens), _("far: tokens back"), width=150)
+        number(LongTextsState, "far", far, (1, n_tokens), _("far: tokens away"), width=150)
     served = _served(opened)
     window = _window(n_tokens)
     payload = long_map.payload(
@@ -62,10 +62,10 @@ def show_map(opened: PageContext) -> LongMapView:
 
 
 def _far(chosen: int | None, n_tokens: int) -> int:
-    """How far back is far: an eighth of any text, until another number is chosen that this text has."""
+    """How far away is far: an eighth of any text, until another number is chosen that this text has."""
     usual = max(1, n_tokens // 8)
     if chosen is not None and chosen > n_tokens:
-        words = _("The text has {tokens} tokens: none of it is {far} back.")
+        words = _("The text has {tokens} tokens: none of it is {far} away.")
         refuse(LongTextsState, "far", words.format(tokens=f"{n_tokens:,}", far=f"{chosen:,}"))
     elif chosen == usual:
         keep(LongTextsState, far=None)

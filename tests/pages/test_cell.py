@@ -192,3 +192,10 @@ def test_a_click_on_a_bar_changes_the_weight_and_the_address(server, page):
     assert float(root.get_attribute("data-weight")) < before
     page.wait_for_url(re.compile(f"key={other}"))
     page.locator(f".token-strip [data-position='{other}'].looked-at").wait_for()  # painted when the run has ended
+
+
+@pytest.mark.parametrize(
+    "model, pushed", [("default", "Push on the next token"), ("encoder", "Push on the token at this place")]
+)
+def test_the_last_step_pushes_what_the_model_predicts(model, pushed):
+    assert payload(open_app(page=PAGE, model=model), "cell_steps")[0]["texts"]["push"] == pushed

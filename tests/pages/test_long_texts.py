@@ -190,7 +190,7 @@ def test_far_is_an_eighth_of_any_text_until_another_number_is_chosen():
     app.button(key="long_text_half").click().run()
     assert app.number_input(key="long_texts.far").value == meta_of(app)["tokens"] // 8
     app = open_app(page=PAGE, text="a short one", **{"long_texts.far": "400"})
-    assert sentences(app) == [f"The text has {meta_of(app)['tokens']} tokens: none of it is 400 back."]
+    assert sentences(app) == [f"The text has {meta_of(app)['tokens']} tokens: none of it is 400 away."]
 
 
 def test_the_buttons_of_the_page_keep_the_head_that_is_looked_at():
@@ -198,6 +198,15 @@ def test_the_buttons_of_the_page_keep_the_head_that_is_looked_at():
     head = meta_of(app)["layer"], meta_of(app)["head"]
     app.button(key="long_text_half").click().run()
     assert (meta_of(app)["layer"], meta_of(app)["head"]) == head
+
+
+@pytest.mark.parametrize("model, near", [("default", "last 64 tokens"), ("encoder", "tokens less than 64 away")])
+def test_what_is_near_a_token_is_said_as_its_model_looks(monkeypatch, model, near):
+    found = offers(monkeypatch)
+    open_app(page=PAGE, model=model, **{"long_texts.view": "curves"})
+    assert near in found[-1].csv
+    app = open_app(page=PAGE, model=model, **{"long_texts.view": "heads", "long_texts.measure": "recent"})
+    assert f"share of attention on the {near}".replace("the tokens", "tokens") in html(app)
 
 
 def test_an_encoder_has_a_map_and_no_needle():

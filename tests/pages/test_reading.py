@@ -57,6 +57,15 @@ def test_of_a_head_whose_softmax_is_substituted_no_row_is_said_to_add_up():
     assert "adds up to 100 %" in "\n".join(reading("heads", edits=edits, everywhere="1", layer="3", head="6"))
 
 
+def test_of_a_model_that_looks_both_ways_nothing_is_said_of_the_last_tokens_or_the_next():
+    views = (("long_texts", view) for view in ("map", "heads", "curves"))
+    said = "\n".join(paragraph for view in views for paragraph in reading(*view, model="encoder"))
+    assert [words for words in ("looking back", "long ago", "last 64", "grow") if words in said] == []
+    assert "next token" not in "\n".join(reading("cell", model="encoder"))
+    assert "last 64 tokens" in "\n".join(reading("long_texts", "curves"))
+    assert "next token" in "\n".join(reading("cell"))
+
+
 def test_a_model_without_rotation_is_explained_by_the_ways_it_could_know_positions(folder_of):
     first, *_rest = reading("positions", model=folder_of("gpt2"))
     assert first.startswith("Five ways to tell a model where its tokens stand")

@@ -31,6 +31,7 @@ TEXTS: dict[str, str] = {
     "softmax": N_("Softmax over the row"),
     "values": N_("Mix the values"),
     "push": N_("Push on the next token"),
+    "push_here": N_("Push on the token at this place"),
     "numbers": N_("{count} numbers each"),
     "sum": N_("sum {dot}"),
     "no_score": N_("masked: no score"),
