@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -154,8 +155,10 @@ class Units:
 
     ``before`` is what its activation reads of each unit, ``values`` what its last matrix reads: unit i adds
     ``values[i]`` times its column. ``active`` is the share of units with ``before`` above 0 in every layer, NaN where
-    none is known. ``top`` are the units that add the longest vectors, ``lengths`` theirs, ``promoted`` the tokens whose
-    logits each raises most on the direct path, by ``logits``; both empty where that way is not proven.
+    none is known. ``top`` are the units that add the longest vectors, ``lengths`` theirs in the stream: where a "norm"
+    ``follows`` the part, with what it divides by held as it is; where "unknown", of the column times the value alone.
+    ``promoted``: the tokens whose logits each raises most on the direct path, by ``logits``; both empty where that way
+    is not proven.
     """
 
     activation: str
@@ -165,6 +168,7 @@ class Units:
     active: Float[Tensor, "layers tokens"]
     top: Int[Tensor, "top"]
     lengths: Float[Tensor, "top"]
+    follows: Literal["nothing", "norm", "unknown"]
     promoted: Int[Tensor, "top promoted"]
     logits: Float[Tensor, "top promoted"]
 

@@ -12,11 +12,13 @@ from torch import Tensor, nn
 from model_runner.block_questions import Units
 from model_runner.capture import index
 from model_runner.errors import N_, NoAttribution, NoLogits, NotSeparable
+from model_runner.local.block_path import BlockPath
 from model_runner.local.block_probe import first_tensor
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.feed_forward import FeedForward
 from model_runner.local.layer_stack import stack_of
+from model_runner.local.norm_kind import LAYER, norm_kind
 from model_runner.local.numbers import matrix_of
 from model_runner.request import CaptureRequest
 
@@ -43,15 +45,22 @@ def feed_forward_units(
         if ffn is not None
         for hook in _listen(stack.layers[place], ffn, shares[place], seen if place == layer else None, position)
     ]
+    module, path = stack.layers[layer], stack.paths()[layer]
+    last = None if path is None or _within(own, path) else module.get_submodule(path.parts[-1])
+    if last is not None:
+        handles.append(last.register_forward_hook(_listen_to(seen, position)))
     try:
         stack.forward()
     finally:
         for handle in handles:
             handle.remove()
-    columns = _columns(stack.layers[layer].get_submodule(own.down))
-    lengths = seen["values"].abs() * columns.norm(dim=0)
-    best = lengths.topk(min(top, len(lengths)))
-    promoted = _promoted(engine, request, layer, position, (columns * seen["values"])[:, best.indices].T)
+    added, follows = _columns(module.get_submodule(own.down)) * seen["values"], "nothing"
+    if last is not None:
+        normed = _through(last, seen, added)
+        added, follows = (added, "unknown") if normed is None else (normed, "norm")
+    added = added if path is None else path.factors[-1] * added
+    best = added.norm(dim=0).topk(min(top, added.shape[1]))
+    promoted = _promoted(engine, request, layer, position, added[:, best.indices].T)
     return Units(
         activation=own.activation,
         gated=own.up is not None,
@@ -60,6 +69,7 @@ def feed_forward_units(
         active=shares,
         top=best.indices.cpu(),
         lengths=best.values.cpu(),
+        follows="unknown" if path is None else follows,
         promoted=promoted[1].cpu(),
         logits=promoted[0].cpu(),
     )
@@ -79,8 +89,46 @@ def _listen(layer: nn.Module, ffn: FeedForward, shares: Tensor, seen: dict[str, 
         if seen is not None:
             seen["values"] = args[0].reshape(-1, ffn.width)[position].float().clone()
 
+    def made(_: nn.Module, __: Any, output: Tensor) -> None:
+        if seen is not None:
+            seen["sum"] = output.reshape(-1, output.shape[-1])[position].float().clone()
+
     yield layer.get_submodule(ffn.gate.module).register_forward_hook(gate)
     yield layer.get_submodule(ffn.down).register_forward_pre_hook(down)
+    yield layer.get_submodule(ffn.down).register_forward_hook(made)
+
+
+def _listen_to(seen: dict[str, Tensor], position: int) -> Any:
+    """What the module that is added to the stream, when it is none of the part's own, reads and makes at a position."""
+
+    def norm(_: nn.Module, args: tuple[Any, ...], output: Any) -> None:
+        made = first_tensor(output)
+        if made is not None and args and torch.is_tensor(args[0]) and args[0].shape == made.shape:
+            rows = (tensor.reshape(-1, made.shape[-1])[position].float().clone() for tensor in (args[0], made))
+            seen["read"], seen["normed"] = rows
+
+    return norm
+
+
+def _within(ffn: FeedForward, path: BlockPath) -> bool:
+    """Whether the last matrix is in what is added to the stream, with nothing after it."""
+    return f"{ffn.down}.".startswith(f"{path.parts[-1]}.")
+
+
+def _through(
+    last: nn.Module, seen: dict[str, Tensor], added: Float[Tensor, "d_model units"]
+) -> Float[Tensor, "d_model units"] | None:
+    """What a norm of the units' sum makes of each, its statistics held as they are; None where it is none of it."""
+    if "read" not in seen or not torch.equal(seen["read"], seen["sum"]):
+        return None
+    read, made = seen["read"], seen["normed"]
+    kind = norm_kind(last, len(read))
+    if kind is None:
+        return None
+    bias = getattr(last, "bias", None)
+    mean = read.mean() if kind == LAYER else read.new_zeros(())
+    gain = torch.where(read == mean, 0.0, (made - (0.0 if bias is None else bias.float())) / (read - mean))
+    return gain[:, None] * (added - (added.mean(dim=0) if kind == LAYER else 0.0))
 
 
 def _columns(down: nn.Module) -> Float[Tensor, "d_model units"]:
@@ -104,10 +152,9 @@ def _promoted(
     if way is None or path is None or path.norms or isinstance(way.norm, str) or isinstance(way.offset, str):
         return none
     own = engine.feed_forwards()[layer]
-    down = "" if own is None else own.down
-    if not f"{down}.".startswith(f"{path.parts[-1]}.") or any(isinstance(one, str) for one in way.layers[layer + 1 :]):
+    if own is None or not _within(own, path) or any(isinstance(one, str) for one in way.layers[layer + 1 :]):
         return none  # a norm, or other experts, stand between the unit and the stream
-    factor = path.factors[-1]
+    factor = 1.0
     for following in way.layers[layer + 1 :]:
         factor *= 1.0 if isinstance(following, str) else following.skip
     capture = engine.capture(request)

@@ -117,9 +117,16 @@ def active_chart(units: Units, position: int) -> Lines:
     )
 
 
+def length_name(units: Units) -> str:
+    """What the lengths of the strongest units are of."""
+    if units.follows == "norm":
+        return _("norm of what it adds, after the norm that follows")
+    return _("norm of what it adds") if units.follows == "nothing" else _("norm of its column times its value")
+
+
 def units_table(units: Units, promoted: tuple[tuple[str, ...], ...]) -> str:
     """The strongest units: what each adds, and the tokens whose logits it raises most."""
-    heads = [_("FFN unit"), _("its value"), _("norm of what it adds")]
+    heads = [_("FFN unit"), _("its value"), length_name(units)]
     heads += [_("tokens that it promotes, with what it adds to their logits")] if units.promoted.shape[1] else []
     body = ""
     for place, unit in enumerate(units.top.tolist()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from pages.block.ffn import FfnView
+from pages.block.ffn import FfnView, length_name
 from ui.i18n import _
 from ui.view import View
 from viz.chart_svg import charts_svg
@@ -19,7 +19,7 @@ def ffn_view(found: FfnView) -> View:
     names = [f"{unit} {' '.join(words)}".strip() for unit, words in zip(top, found.promoted, strict=True)]
     strongest = {
         _("its value"): units.values[units.top].double().numpy(),
-        _("norm of what it adds"): units.lengths.double().numpy(),
+        length_name(units): units.lengths.double().numpy(),
     }
     active = units.active.double().numpy()
     layers = [f"L{layer}" for layer in range(len(active))]

@@ -85,8 +85,9 @@ def _ffn() -> None:
             _("The feed-forward part works on one token at a time. A first matrix asks many questions of its vector, "
               "one a unit; the activation lets through what is above zero (the unit is active) and holds back most of "
               "the rest."),
-            _("Each unit that is let through adds its own column of the last matrix to the stream, times its value. A "
-              "gated part (SwiGLU) multiplies each unit by what a further matrix makes of the same token."),
+            _("Each unit that is let through adds its own column of the last matrix, times its value. A gated part "
+              "(SwiGLU) multiplies each unit by what a further matrix makes of the same token. Where a norm follows "
+              "the part, all columns go through it, divided by the size of their sum."),
             _("Below, the units that add most here, with the tokens whose logits they raise by themselves, past all "
               "later layers. What those layers make of it is not counted."),
             _("A value below zero adds the column turned around: the tokens beside it are those that this raises. The "

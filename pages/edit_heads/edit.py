@@ -87,7 +87,7 @@ def _explain() -> None:
     show_reading(
         [
             _("A head reads with its weights and passes something on; each change touches one of the two."),
-            _("Left the head as it is, right after the changes; beside them the next token, before and after."),
+            _("Left the head as it is, right after the changes; beside them what the model predicts."),
             _("What one head passes on is read by all heads above it: the small map shows which of them now look "
               "elsewhere."),
         ],

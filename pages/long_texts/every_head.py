@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from weakref import ref
 
@@ -162,10 +163,10 @@ def _v_shape(opened: PageContext, found: LongHeads) -> Lines:
 
 def _entropy(opened: PageContext, found: LongHeads) -> Lines:
     name, entropy = f"L{opened.layer}H{opened.head}", found.entropy_at[opened.layer]
-    at, n_tokens = found.positions.tolist(), len(opened.capture.tokens)
-    ends = [*at[1:], n_tokens]
+    at = found.positions.tolist()
+    ends = [*at[1:], len(opened.capture.tokens)]
     middles = [(start + stop - 1) / 2 for start, stop in zip(at, ends, strict=True)]
-    seen = np.full(len(at), n_tokens) if looks_ahead(opened.capture) else np.array(middles) + 1
+    seen = [(_seen(opened, math.floor(middle)) + _seen(opened, math.ceil(middle))) / 2 for middle in middles]
     return Lines(
         series=[
             Line(name, middles, entropy[opened.head].tolist(), points=True),
@@ -174,6 +175,12 @@ def _entropy(opened: PageContext, found: LongHeads) -> Lines:
         ],
         x_title=_("position of the query"), y_title=_("bits"), height=HEIGHT, heading=_("Entropy against position"),
     )  # fmt: skip
+
+
+def _seen(opened: PageContext, query: int) -> int:
+    """How many keys the open head may choose from there: all so far, all of the text, or those in its window."""
+    record, every = opened.capture.record(opened.layer), slice(0, len(opened.capture.tokens))
+    return int(record.mask.tile(slice(query, query + 1), every, record.q.device, head=opened.head).sum())
 
 
 def _mean(values: np.ndarray) -> float:

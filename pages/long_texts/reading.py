@@ -11,7 +11,10 @@ from ui.reading import show_reading
 def explain(opened: PageContext, view: str) -> None:
     """The explanation of the view that is open."""
     ahead = looks_ahead(opened.capture)
-    {"map": _map, "heads": _heads, "curves": _curves, "needle": _needle}[view](ahead)
+    if view == "heads":
+        _heads(ahead, turns=opened.capture.record(opened.layer).rotation is not None)
+    else:
+        {"map": _map, "curves": _curves, "needle": _needle}[view](ahead)
 
 
 def _map(ahead: bool) -> None:
@@ -38,7 +41,9 @@ def _map(ahead: bool) -> None:
     )  # fmt: skip  # one sentence a paragraph
 
 
-def _heads(ahead: bool) -> None:
+def _heads(ahead: bool, *, turns: bool) -> None:
+    beyond = _("Beyond the lengths that a model was trained on, stripes along the diagonal are its rotation, which has "
+               "never turned so far.")
     past = _(
         "A thin diagonal: a head that looks at the text just before. Columns: tokens that everybody looks at. "
         "Scattered points far from the diagonal: a head that fetches single tokens from long ago."
@@ -52,8 +57,7 @@ def _heads(ahead: bool) -> None:
             _("Every head of every layer over the whole text, a few rows at a time; a pixel shows the largest weight "
               "under it, the first token left out. A click opens the head on the map."),
             around if ahead else past,
-            _("Beyond the lengths that a model was trained on, stripes along the diagonal are its rotation, which has "
-              "never turned so far."),
+            *([beyond] if turns else []),
         ],
         formula="effective distance = Σ w·|q − k| / Σ w,  over the keys k but the first",
         source="Xiao et al. 2023, arXiv:2309.17453; Clark et al. 2019, arXiv:1906.04341",

@@ -28,8 +28,8 @@ def _on_model(alone: bool) -> None:
               "one for all (MQA). Click one; below it stands who reads what, now and averaged."),
             _("Neighbours read the mean of their keys and values, at once and in every layer. The two maps are the "
               "open head before and after."),
-            _("At the right, what the model then predicts, what its cache takes, and how far every head has moved: "
-              "layers down, heads across."),
+            _("At the right, what the model then predicts, what its cache takes if it has one, and how far every head "
+              "has moved: layers down, heads across."),
         ],
         formula=f"{POOLED}\ncache = 2 · layers · kv_heads · d_head · tokens",
         source=SOURCE,

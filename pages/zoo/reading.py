@@ -93,7 +93,7 @@ def _weights() -> None:
         formula="W = U · Σ · Vᵀ\nW′ = U · (Σ · diag(z)) · Vᵀ",
         source="Sun, Cetin & Tang 2025, arXiv:2501.06252",
         attempt=_("Set the first singular value of the query matrix to 0, then that of the down projection: which "
-                  "one changes the next token more?"),
+                  "one changes the prediction more?"),
     )  # fmt: skip  # one sentence a paragraph
 
 

@@ -14,6 +14,7 @@ from analysis.long_blocks import PLACES, block, blocks_of, long_heads
 from model_runner import CaptureRequest, load_runner
 from model_runner.capture import Capture
 from pages.long_texts import every_head
+from tests.model_runner.cases import shared_runner
 from ui.page import PageContext
 from viz.chart import Lines
 
@@ -142,3 +143,17 @@ def test_entropy_is_the_mean_of_each_bin_of_positions_drawn_at_its_middle(drawn:
     assert drawn.line("entropy", 1)[1] == pytest.approx([mean(list(one)) for one in zip(*heads, strict=True)], abs=1e-3)
     sees = [drawn.count if ahead(drawn) else at + 1 for at in x]
     assert drawn.line("entropy", 2)[1] == pytest.approx(np.log2(sees).tolist())
+
+
+def test_spread_evenly_is_over_the_keys_that_a_window_leaves() -> None:
+    runner = shared_runner("mistral")
+    capture = runner.capture(CaptureRequest("A dog chased it. " * 2))
+    found = long_heads(capture, [block(capture, rows) for rows in blocks_of(capture)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(every_head, "_", str)
+        charts = dict(every_head.curves(PageContext(runner, capture, 1, 2, None, None), found))
+    sees = (capture.weights(1, 2) > 0).sum(dim=-1)
+    assert len(set(sees.tolist())) < len(sees) / 2  # its window is full
+    even = charts["entropy"].series[2]
+    between = [(float(sees[math.floor(x)]) + float(sees[math.ceil(x)])) / 2 for x in even.x]
+    assert list(even.y) == pytest.approx(np.log2(between).tolist())

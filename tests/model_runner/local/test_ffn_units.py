@@ -119,3 +119,35 @@ def test_the_top_units_are_those_that_add_the_longest_vectors() -> None:
     order = sorted(range(len(every)), key=lambda unit: -every[unit])[: len(found.top)]
     assert found.top.tolist() == order
     assert found.lengths.tolist() == pytest.approx([every[unit] for unit in order], rel=1e-4)
+
+
+# Where a norm follows the part: its eps, and what it multiplies by.
+NORMED = {
+    "gemma2": (1e-6, lambda norm: 1 + norm.weight),
+    "olmo2": (1e-5, lambda norm: norm.weight),
+}
+
+
+@pytest.mark.parametrize("name", NORMED)
+def test_where_a_norm_follows_units_add_what_it_makes_of_each_and_together_what_the_part_adds(name: str) -> None:
+    runner, request, (eps, gain) = shared_runner(name), CaptureRequest(TEXT), NORMED[name]
+    found = runner.submit(FeedForwardUnits(request, 1, 5)).result()
+    layer = runner.engine.model.model.layers[1]
+    columns = found.values.double() * layer.mlp.down_proj.weight.double()
+    size = (columns.sum(dim=1).square().mean() + eps).sqrt()
+    added = gain(layer.post_feedforward_layernorm).double()[:, None] * columns / size
+    stream = runner.submit(StreamAdditions(request, 5)).result()
+    (at,) = [i for i, step in enumerate(stream.steps) if (step.layer, step.part) == (1, "ffn")]
+    torch.testing.assert_close(added.sum(dim=1), stream.vectors[at].double(), rtol=1e-3, atol=1e-5)
+    longest = added.norm(dim=0).topk(len(found.top))
+    assert found.follows == "norm"
+    assert found.top.tolist() == longest.indices.tolist()
+    torch.testing.assert_close(found.lengths.double(), longest.values, rtol=1e-3, atol=1e-6)
+
+
+def test_what_a_unit_adds_is_times_the_factor_of_its_part() -> None:
+    runner = shared_runner("granite")
+    found = runner.submit(FeedForwardUnits(CaptureRequest(TEXT), 1, 5)).result()
+    columns = found.values.double() * runner.engine.model.model.layers[1].mlp.down_proj.weight.double()
+    torch.testing.assert_close(found.lengths.double(), 0.7 * columns.norm(dim=0)[found.top], rtol=1e-4, atol=1e-6)
+    assert found.follows == "nothing"
