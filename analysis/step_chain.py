@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from analysis.joined import Joined, n_looked_at
+from analysis.joined import Joined, first_query, n_looked_at
 from analysis.score_formula import root_of
 from analysis.step_window import Window, largest, rotation_of, units_of, window
 from model_runner.capture import Capture
@@ -92,7 +92,7 @@ class _Chain:
         self.record = capture.record(layer)
         self.kv_head = head // self.record.group
         self.window = window(capture, layer, head, query)
-        self.n_keys = n_looked_at(capture)
+        self.n_keys, self.n_queries = n_looked_at(capture), len(capture.tokens) - first_query(capture)
         self.rows, self.keys = list(self.window.queries), list(self.window.keys)
         self.q = float64(self.record.q[head, self.rows])
         self.k = float64(self.record.k[self.kv_head, : self.n_keys])
@@ -112,7 +112,7 @@ class _Chain:
         if not isinstance(self.capture, Joined):
             stream = float64(self.capture.residual(self.layer))[self.rows]
             dims = largest(np.abs(stream).sum(0), units_of(stream.shape[1], None))
-            shape = (len(self.capture.tokens), stream.shape[1])
+            shape = (self.n_queries, stream.shape[1])
             shown = Shown("X", stream[:, dims], self.window.queries, tuple(dims), ("token", "dimension"), shape)
             self.add(ChainStep("x", "model", "X"), shown)
         before = self._before() if self.layout is not None else {}
@@ -120,7 +120,7 @@ class _Chain:
             side = "query" if letter == "Q" else "key"
             id = letter.lower()
             dims = tuple(self.dims)
-            shape = (self.n_keys if letter == "K" else len(self.capture.tokens), values.shape[1])
+            shape = (self.n_keys if letter == "K" else self.n_queries, values.shape[1])
             rows = tuple(kept)
             if letter in before:
                 unturned, cos, sin, partner, source = before[letter]
@@ -205,7 +205,7 @@ class _Chain:
         v = Shown("V", self.v[self.keys][:, dims], self.window.keys, across, kinds, self.v.shape, "value")
         self.add(ChainStep("v", "model", "V"), v)
         rest = output[:, dims] - self.shares[:, self.keys] @ self.v[self.keys][:, dims]
-        shape = (len(self.capture.tokens), self.v.shape[1])
+        shape = (self.n_queries, self.v.shape[1])
         mixed = Shown("O", output[:, dims], self.window.queries, across, kinds, shape, "value")
         numbers: dict[str, object] = {"of": "keys"}
         self.add(ChainStep("mix", "product", "O", "A", "V", rest=rest, more=self.more_keys, numbers=numbers), mixed)
@@ -242,7 +242,7 @@ class _Chain:
         return None
 
     def _cells(self, name: str, values: np.ndarray, *, share: bool = False) -> Shown:
-        shape = (len(self.capture.tokens), self.n_keys)
+        shape = (self.n_queries, self.n_keys)
         return Shown(name, values, self.window.queries, self.window.keys, ("token", "token"), shape, share=share)
 
     def _keep(self) -> np.ndarray:

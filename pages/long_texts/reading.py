@@ -42,8 +42,10 @@ def _map(ahead: bool) -> None:
 
 
 def _heads(ahead: bool, *, turns: bool) -> None:
-    beyond = _("Beyond the lengths that a model was trained on, stripes along the diagonal are its rotation, which has "
-               "never turned so far.")
+    beyond = _(
+        "Beyond the lengths that a model was trained on, stripes along the diagonal are its rotation, which has "
+        "never turned so far."
+    )
     past = _(
         "A thin diagonal: a head that looks at the text just before. Columns: tokens that everybody looks at. "
         "Scattered points far from the diagonal: a head that fetches single tokens from long ago."

@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.head_names import group_size
+from analysis.joined import n_looked_at
 from analysis.score_formula import root_of
 from analysis.sentences import joined
 from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
@@ -62,7 +63,7 @@ def show_on_model(opened: PageContext, query: int) -> OnModel:
 def _said(opened: PageContext, chain: StepChain, query: int) -> str:
     """What is shown of how much, who shares the keys, and why a step is missing."""
     capture, layer = opened.capture, opened.layer
-    count, total = len(chain.window.keys), len(capture.tokens)
+    count, total = len(chain.window.keys), n_looked_at(capture)
     token = f"{capture.tokens[query].text} {query}"
     said = _("The model’s own numbers: {query} and the tokens that it looks at most, {count} of {total}.")
     words = [said.format(query=token, count=count, total=total), _("Click a token above for another.")]

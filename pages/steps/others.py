@@ -8,6 +8,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
+from analysis.joined import n_looked_at
 from attention.layer_costs import LAYERS, NEAR
 from pages.steps.chains import show_charts
 from ui.i18n import _
@@ -32,7 +33,7 @@ class Others:
 
 def show_others(opened: PageContext) -> Others:
     """The table at the left, work and path over the length of the text at the right."""
-    n, d = len(opened.capture.tokens), opened.capture.hidden.shape[-1]
+    n, d = n_looked_at(opened.capture), opened.capture.hidden.shape[-1]
     table, charts = _table(n, d), _charts(n, d)
     words = _("One layer over this text, n = {n} tokens of d = {d} numbers").format(n=f"{n:,}", d=f"{d:,}")
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")

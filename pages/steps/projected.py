@@ -6,6 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from analysis.changed_vectors import changed_vectors
 from analysis.projected import Spelled, largest_dims, spelled
@@ -37,14 +39,26 @@ def spell_out(opened: PageContext, chain: StepChain, made: dict[str, Any]) -> No
     for step in (one for one in made["steps"] if one["id"] in SIDES):
         own = getattr(found, step["id"], None)
         if own is not None:
-            _spell(step, own, chain, made, places)
+            plain = same_numbers(own.read, opened.capture.residuals[opened.layer][places])
+            if plain:
+                step["note"] = _("A product with {matrix}: each of these numbers is a sum of {count} products.").format(
+                    matrix=f"W_{step['id'].upper()}", count=own.read.shape[1]
+                )
+            _spell(step, own, chain, made, places, "X" if plain else "norm(X)")
         elif step["id"] in changed:
             step["note"] = changed[step["id"]].replace("{vectors}", step["id"].upper())
         elif found is not None:
-            step["note"] = _("The layer’s norm, then more than one product or a rotation: not spelled out here.")
+            step["note"] = _("More than a product with one matrix: not spelled out here.")
 
 
-def _spell(step: dict[str, Any], own: Projected, chain: StepChain, made: dict[str, Any], places: list[int]) -> None:
+def same_numbers(read: Tensor, stream: Tensor) -> bool:
+    """Whether attention reads the stream itself: the layer has no norm before it (post-norm)."""
+    return read.shape == stream.shape and torch.equal(read.cpu().float(), stream.cpu().float())
+
+
+def _spell(
+    step: dict[str, Any], own: Projected, chain: StepChain, made: dict[str, Any], places: list[int], name: str
+) -> None:
     letter = step["id"].upper()
     shown = chain.matrices[letter]
     rows = [places.index(position) for position in shown.rows]
@@ -53,7 +67,7 @@ def _spell(step: dict[str, Any], own: Projected, chain: StepChain, made: dict[st
     matrix, names = made["matrices"], made["matrices"][letter]
     read = own.read.double().numpy()[np.ix_(rows, dims)]
     weight = own.matrix.double().numpy()[np.ix_(dims, list(shown.columns))]
-    matrix[f"N{letter}"] = _matrix("norm(X)", read, names["rows"], across, [shown.shape[0], own.read.shape[1]], "")
+    matrix[f"N{letter}"] = _matrix(name, read, names["rows"], across, [shown.shape[0], own.read.shape[1]], "")
     matrix[f"W{letter}"] = _matrix(
         f"W_{letter}", weight, across, names["columns"], list(own.matrix.shape), SIDES[step["id"]]
     )
@@ -62,7 +76,9 @@ def _spell(step: dict[str, Any], own: Projected, chain: StepChain, made: dict[st
         "lights": [{"matrix": f"N{letter}", "row": "i"}, {"matrix": f"W{letter}", "column": "j"}],
         "lines": [
             [
-                _lines(f"{letter}[{names['rows'][i]}, {column}]", spelled(own, row, column), normed=bool(own.norm))
+                _lines(
+                    f"{letter}[{names['rows'][i]}, {column}]", spelled(own, row, column), name.lower(), bool(own.norm)
+                )
                 for column in shown.columns
             ]
             for i, row in enumerate(rows)
@@ -72,7 +88,7 @@ def _spell(step: dict[str, Any], own: Projected, chain: StepChain, made: dict[st
         words = _("A bias b of each column is added.")
         step |= {"note": joined(step.get("note", ""), words), "biased": True}
     if own.norm:
-        words = _("A norm of the head follows, {module}: each sum is multiplied by the number beside it.")
+        words = _("A norm follows, {module}: each sum is multiplied by the number beside it.")
         step |= {"note": joined(step.get("note", ""), words.format(module=own.norm)), "normed": own.norm}
 
 
@@ -85,12 +101,12 @@ def _matrix(
     }  # fmt: skip  # a pair a name
 
 
-def _lines(name: str, sum_of: Spelled, *, normed: bool) -> list[str]:
+def _lines(name: str, sum_of: Spelled, read: str, normed: bool) -> list[str]:
     """Which dimensions, then their numbers, then the sum; each number rounded to three decimals."""
     words = translated(step_by_step.TEXTS)["more_dimensions"]
     more = [words.format(count=sum_of.more)] if sum_of.more else []
     bias = [_("bias")] if sum_of.bias else []
-    factors = [f"norm(x){_below(term.dim)}·w{_below(term.dim)}" for term in sum_of.terms]
+    factors = [f"{read}{_below(term.dim)}·w{_below(term.dim)}" for term in sum_of.terms]
     numbers = [f"{_number(term.read)}·{_number(term.weight)}" for term in sum_of.terms]
     rest = [sum_of.rest] if more else []
     last = [sum_of.bias] if bias else []

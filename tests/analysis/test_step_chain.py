@@ -115,6 +115,12 @@ def test_of_a_translator_the_written_tokens_look_at_those_that_are_read():
     query = len(cross.tokens) - 1
     chain = step_chain(cross, 1, 2, query)
     assert max(chain.window.keys) < cross.n_read <= min(chain.window.queries)
+    n_written = len(cross.tokens) - cross.n_read
+    shapes = {name: chain.matrices[name].shape for name in "QKVAO"}
+    assert {name: rows for name, (rows, _) in shapes.items()} == {
+        "Q": n_written, "K": cross.n_read, "V": cross.n_read, "A": n_written, "O": n_written,
+    }  # fmt: skip  # a row of names
+    assert shapes["A"][1] == cross.n_read
     weights = cross.weights(1, 2)[list(chain.window.queries)][:, list(chain.window.keys)]
     np.testing.assert_allclose(chain.matrices["A"].values, weights.double().numpy(), atol=CLOSE)
     assert "X" not in chain.matrices

@@ -46,3 +46,21 @@ def test_vectors_that_an_edit_changes_are_called_no_product_of_one_matrix(edits,
     for page in ("cell", "positions"):
         words = html(open_app(page=f"pages/{page}/page.py", **carried))
         assert said in words if letters else "the change" not in words
+
+
+@pytest.mark.parametrize("model, name", [("default", "norm(X)"), ("encoder", "X"), ("olmo2", "X")])
+def test_what_a_projection_reads_is_the_norm_of_x_only_where_there_is_one(model, name, folder_of):
+    model = folder_of(model) if model == "olmo2" else model
+    chain = payload(open_app(page=PAGE, model=model, **{"steps.source": "model"}), "step_by_step")[0]["chain"]
+    for step in (one for one in chain["steps"] if one["id"] in "qkv"):
+        assert chain["matrices"][step["left"]]["name"] == name
+        assert ("The layer’s norm, then a product" in step["note"]) == (name != "X")
+        assert ("norm(x)" in step["lines"][0][0][0]) == (name != "X")
+
+
+def test_across_sizes_are_of_the_text_that_looks_and_of_the_one_that_is_looked_at():
+    app = open_app(page=PAGE, model="translator", text="The wolf loves Mary.", **{"steps.source": "model"})
+    shapes = {name: one["shape"] for name, one in payload(app, "step_by_step")[0]["chain"]["matrices"].items()}
+    capture = load_runner("translator").capture(CaptureRequest("The wolf loves Mary.", attention="cross"))
+    assert shapes["A"] == [len(capture.tokens), len(capture.keys)]
+    assert f"the tokens that it looks at most, {len(capture.keys)} of {len(capture.keys)}." in html(app)
