@@ -140,8 +140,9 @@ def _learning() -> None:
 def _norms() -> None:
     show_reading(
         [
-            _("Before a part reads the stream, a norm brings every token’s vector to the same size. RMSNorm divides by "
-              "the root mean square; LayerNorm takes the mean away first. Both look at one token alone."),
+            _("Before a part reads the stream, or after it has added to it, a norm brings every token’s vector to the "
+              "same size. RMSNorm divides by the root mean square; LayerNorm takes the mean away first. Both look at "
+              "one token alone."),
             _("BatchNorm brings each dimension to the same size over all tokens: what one token becomes then depends "
               "on the others, and on those to come. That is why language models do not use it."),
             _("Where the norm stands decides how the stream grows: on the stream (post-norm) it cannot grow, before "
