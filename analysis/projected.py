@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from jaxtyping import Float
+from torch import Tensor
 
 from model_runner.projection_questions import Projected
 
@@ -48,6 +50,12 @@ def spelled(projected: Projected, row: int, column: int) -> Spelled:
     whole = sum(term.read * term.weight for term in terms) + rest + bias
     less, factor = float(projected.less[row, column]), float(projected.factor[row, column])
     return Spelled(terms, rest, len(products) - len(order), bias, less, factor, (whole - less) * factor)
+
+
+def reads_stream(projected: Projected, stream: Float[Tensor, "positions d_stream"]) -> bool:
+    """Whether attention reads the stream itself: no norm stands before it in this layer."""
+    read = projected.read
+    return read.shape == stream.shape and torch.equal(read.cpu().float(), stream.cpu().float())
 
 
 def largest_dims(projected: Projected, columns: list[int], most: int) -> list[int]:

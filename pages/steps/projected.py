@@ -6,11 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
-
 from analysis.changed_vectors import changed_vectors
-from analysis.projected import Spelled, largest_dims, spelled
+from analysis.projected import Spelled, largest_dims, reads_stream, spelled
 from analysis.sentences import joined
 from analysis.step_chain import StepChain
 from analysis.step_window import DIMENSIONS
@@ -39,7 +36,7 @@ def spell_out(opened: PageContext, chain: StepChain, made: dict[str, Any]) -> No
     for step in (one for one in made["steps"] if one["id"] in SIDES):
         own = getattr(found, step["id"], None)
         if own is not None:
-            plain = same_numbers(own.read, opened.capture.residuals[opened.layer][places])
+            plain = reads_stream(own, opened.capture.residual(opened.layer)[places])
             if plain:
                 step["note"] = _("A product with {matrix}: each of these numbers is a sum of {count} products.").format(
                     matrix=f"W_{step['id'].upper()}", count=own.read.shape[1]
@@ -49,11 +46,6 @@ def spell_out(opened: PageContext, chain: StepChain, made: dict[str, Any]) -> No
             step["note"] = changed[step["id"]].replace("{vectors}", step["id"].upper())
         elif found is not None:
             step["note"] = _("More than a product with one matrix: not spelled out here.")
-
-
-def same_numbers(read: Tensor, stream: Tensor) -> bool:
-    """Whether attention reads the stream itself: the layer has no norm before it (post-norm)."""
-    return read.shape == stream.shape and torch.equal(read.cpu().float(), stream.cpu().float())
 
 
 def _spell(
