@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+
 from analysis.changed_vectors import changed_vectors
 from analysis.projected import Spelled, largest_dims, reads_stream, spelled
 from analysis.sentences import joined
