@@ -125,7 +125,8 @@ class _Builder:
         layer, layer_run, path = stack.layers[place], stack.runs[place], stack.paths[place]
         attention, whole = stack.attention[place], self.names[id(layer)]
         apart = (*attention, *(path.parts[:1] if path else ()))
-        ffn, experts = feed_forward(layer_run, apart), experts_of(layer_run)
+        experts = experts_of(layer_run)
+        ffn = feed_forward(layer_run, apart, None if experts else path)  # of experts, one that is shared
         roles = list(_roles(layer, path, attention, self.width))
         ran = [event.name for event in layer_run.events]
         roles.sort(key=lambda one: ran.index(one[0]) if one[0] in ran else len(ran))

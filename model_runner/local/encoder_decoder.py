@@ -266,7 +266,7 @@ class EncoderDecoder:
             runs, names = self.layer_runs(stack), self.attention_names(stack)
             paths = block_paths(runs, [own[0] for own in names])
             apart = [(*own, *(path.parts[:-1] if path else ())) for own, path in zip(names, paths, strict=True)]
-            found = tuple(feed_forward(run, outside) for run, outside in zip(runs, apart, strict=True))
+            found = tuple(feed_forward(*layer) for layer in zip(runs, apart, paths, strict=True))
             self._ways[stack] = paths, found
         return self._ways[stack]
 

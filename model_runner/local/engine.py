@@ -250,7 +250,8 @@ class Engine:
         """How the feed-forward part of each layer works; tried at the first call."""
         if self._ffns is None:
             outside = [() if path is None else path.parts[:1] for path in self.block_paths()]
-            self._ffns = tuple(feed_forward(run, apart) for run, apart in zip(self.layer_runs(), outside, strict=True))
+            layers = zip(self.layer_runs(), outside, self.block_paths(), strict=True)
+            self._ffns = tuple(feed_forward(*layer) for layer in layers)
         return self._ffns
 
     # -- memory -------------------------------------------------------------------------------------------------------

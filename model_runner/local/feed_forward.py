@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from attention.activations import ACTIVATIONS
+from model_runner.local.block_path import BlockPath
 from model_runner.local.block_probe import Event, LayerRun
 
 NEAR = 1e-4  # of the largest number: some activations are near each other, and the first that fits is the closest
@@ -39,8 +40,8 @@ class FeedForward:
     activation: str
 
 
-def feed_forward(run: LayerRun, outside: tuple[str, ...]) -> FeedForward | None:
-    """Of one layer; None where no such function explains it. ``outside``: names of modules that are no part of it."""
+def feed_forward(run: LayerRun, outside: tuple[str, ...], path: BlockPath | None) -> FeedForward | None:
+    """Of one layer; None where no such function explains it, or not alone. ``outside`` are modules that are no part."""
     matrices = [event for event in run.events if _is_matrix(event.module) and not _within(event.name, outside)]
     for down in reversed(matrices):
         read = _rows(down.given[0]) if down.given else None
@@ -53,8 +54,18 @@ def feed_forward(run: LayerRun, outside: tuple[str, ...]) -> FeedForward | None:
                 if error <= NEAR and (best is None or error < best[0]):
                     best = error, FeedForward(read.shape[-1], gate, up, down.name, name)
         if best is not None:
-            return best[1]
+            return best[1] if _alone(run, down, path) else None
     return None
+
+
+def _alone(run: LayerRun, down: Event, path: BlockPath | None) -> bool:
+    """Whether what the last matrix makes is all that is added, or all that a norm of it reads: no experts beside it."""
+    last = path.parts[-1] if path is not None and len(path.parts) > 1 else None
+    part = next((event for event in run.events if event.name == last), None)
+    if last is None or part is None or not part.given:
+        return True
+    rows, made = run.stream(part.made if _within(down.name, (last,)) else part.given[0]), run.stream(down.made)
+    return rows is None or made is None or float((rows - made).abs().max()) <= NEAR * float(rows.abs().max())
 
 
 def _ways(

@@ -106,9 +106,10 @@ def test_tokens_are_promoted_only_where_the_way_to_the_logits_is_proven(name: st
     assert found.promoted.shape == (8, 0)
 
 
-def test_experts_have_no_units_of_one_part() -> None:
+@pytest.mark.parametrize("name", ["mixtral", "qwen3-next", "deepseek-v3", "llama4"])  # the last three: one is shared
+def test_experts_have_no_units_of_one_part(name: str) -> None:
     with pytest.raises(NotSeparable, match="experts"):
-        shared_runner("mixtral").submit(FeedForwardUnits(CaptureRequest(TEXT), 1, 2)).result()
+        shared_runner(name).submit(FeedForwardUnits(CaptureRequest(TEXT), 1, 2)).result()
 
 
 def test_the_top_units_are_those_that_add_the_longest_vectors() -> None:
