@@ -64,25 +64,30 @@ def _spell(
     matrix[f"W{letter}"] = _matrix(
         f"W_{letter}", weight, across, names["columns"], list(own.matrix.shape), SIDES[step["id"]]
     )
+    columns = list(shown.columns)
+    whole = own.read[rows].double() @ own.matrix[:, columns].double()
     step |= {
-        "kind": "told", "left": f"N{letter}", "right": f"W{letter}",
+        "rest": (whole.numpy() - read @ weight).tolist(), "more": [own.read.shape[1] - len(dims)] * len(rows),
+        "of": "dimensions", "kind": "told", "left": f"N{letter}", "right": f"W{letter}",
         "lights": [{"matrix": f"N{letter}", "row": "i"}, {"matrix": f"W{letter}", "column": "j"}],
         "lines": [
             [
                 _lines(
                     f"{letter}[{names['rows'][i]}, {column}]", spelled(own, row, column), name.lower(), bool(own.norm)
                 )
-                for column in shown.columns
+                for column in columns
             ]
             for i, row in enumerate(rows)
         ],
     }  # fmt: skip  # a pair a name
     if bool(own.bias.any()):
         words = _("A bias b of each column is added.")
-        step |= {"note": joined(step.get("note", ""), words), "biased": True}
+        biases = [own.bias[columns].tolist()] * len(rows)
+        step |= {"note": joined(step.get("note", ""), words), "biased": True, "bias": biases}
     if own.norm:
         words = _("A norm follows, {module}: each sum is multiplied by the number beside it.")
         step |= {"note": joined(step.get("note", ""), words.format(module=own.norm)), "normed": own.norm}
+        step |= {"less": own.less[rows][:, columns].tolist(), "times": own.factor[rows][:, columns].tolist()}
 
 
 def _matrix(

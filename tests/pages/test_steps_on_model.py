@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from model_runner import CaptureRequest, load_runner
+from tests.node import run_module
 from tests.pages.test_steps import PAGE
 from tests.ui.driving import html, open_app, payload
+from viz.components.step_by_step.step_by_step import TEXTS
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,30 @@ def test_across_sizes_are_of_the_text_that_looks_and_of_the_one_that_is_looked_a
     capture = load_runner("translator").capture(CaptureRequest("The wolf loves Mary.", attention="cross"))
     assert shapes["A"] == [len(capture.tokens), len(capture.keys)]
     assert f"the tokens that it looks at most, {len(capture.keys)} of {len(capture.keys)}." in html(app)
+
+
+@pytest.mark.parametrize("model", ["default", "encoder", "qwen3", "olmo2"])
+def test_what_a_class_is_told_of_a_number_of_the_models_own_gives_that_number(model, folder_of):
+    model = model if model in ("default", "encoder") else folder_of(model)
+    chain = payload(open_app(page=PAGE, model=model, **{"steps.source": "model"}), "step_by_step")[0]["chain"]
+    code = """
+import { askable, classQuestion } from "./viz/components/step_by_step/class_question.js"
+const [chain, texts] = given
+const lines = (step) => classQuestion(chain, step, 0, 1, texts).text.split("\\n").slice(1)
+const ask = (step) => [step.id, askable(chain, step, 0, 1), lines(step)]
+answer(chain.steps.filter(({ id }) => "xqkv".includes(id)).map(ask))
+"""
+    asked = {step: (may, lines) for step, may, lines in run_module(code, [chain, TEXTS])}
+    assert asked.pop("x") == (False, [])  # there is nothing that it could be computed from
+    for step, (may, (left, right, *more)) in asked.items():
+        read, weights = ([number(one) for one in line.split(": ")[1].split(", ")] for line in (left, right))
+        beside = {name: number(value) for name, value in (line.rsplit(" = ", 1) for line in more)}
+        total = sum(a * b for a, b in zip(read, weights, strict=True))
+        total += sum(value for name, value in beside.items() if "norm" not in name)
+        total *= next((value for name, value in beside.items() if name.endswith("norm: ·")), 1.0)
+        assert may
+        assert total == pytest.approx(chain["matrices"][step.upper()]["values"][0][1], abs=2e-3)
+
+
+def number(words: str) -> float:
+    return float(words.replace("−", "-"))

@@ -10,9 +10,9 @@ import { decimalsInCell, written } from "./written.js"
 const DECIMALS = 4
 const LARGEST = 1e12 // that can be typed; −∞, ∞ and NaN cannot
 
-// Whether there is a number in this cell that can be typed.
-/** @type {(matrix: Matrix, i: number, j: number) => boolean} */
-export const askable = ({ values }, i, j) => Math.abs(values[i]?.[j] ?? Number.NaN) <= LARGEST
+// Whether there is a number in this cell that can be typed, and what it is made of stands there.
+/** @type {(chain: Chain, step: Step, i: number, j: number) => boolean} */
+export const askable = ({ matrices }, step, i, j) => step.kind !== "model" && Math.abs(matrices[step.result].values[i]?.[j] ?? Number.NaN) <= LARGEST
 
 // The cell's name, below the step's heading the numbers that light up with it, a line each, and the digits that it shows.
 /** @type {(chain: Chain, step: Step, i: number, j: number, texts: Texts) => { name: string, text: string, decimals: number }} */
@@ -47,9 +47,12 @@ function beside(step, i, j, texts) {
     say("sin θ", Math.abs(step.sin?.[i][j] ?? 0))
   }
   const count = step.more?.[i] ?? 0
-  if (!count || !step.rest) return lines
-  const name = fill(texts[`more_${step.of}`], { count })
-  if (step.kind === "softmax") say(`${name}: Σ eˢ`, step.rest[i][0] * Math.exp(step.top?.[i] ?? 0))
-  else say(name, step.rest[i][j])
+  if (count && step.rest) {
+    const name = fill(texts[`more_${step.of}`], { count })
+    if (step.kind === "softmax") say(`${name}: Σ eˢ`, step.rest[i][0] * Math.exp(step.top?.[i] ?? 0))
+    else say(name, step.rest[i][j])
+  }
+  if (step.less?.[i][j]) say(`${step.normed}: −`, step.less[i][j])
+  if (step.times) say(`${step.normed}: ·`, step.times[i][j])
   return lines
 }

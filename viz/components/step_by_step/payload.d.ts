@@ -51,6 +51,9 @@ export interface Step {
   /** What is not shown: of a product its sum, of a softmax e to its scores less the row's largest; and how many. */
   rest?: Rows | null
   more?: number[] | null
+  /** Of a norm that follows: what each sum is first lessened by, and then multiplied by. */
+  less?: Rows | null
+  times?: Rows | null
   /** dimensions, keys, heads: what `more` counts. */
   of?: string
   /** Each row's largest score, which may be of a key that is not shown. */

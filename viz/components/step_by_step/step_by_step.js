@@ -145,7 +145,7 @@ function refresh(state) {
   state.sum.classList.toggle("empty", !lines.length)
   nameButtons(state)
   placeSlide(state)
-  state.pass.hidden = !(hidden && mayAsk(state) && askable(chain.matrices[step.result], at[0], at[1]))
+  state.pass.hidden = !(hidden && mayAsk(state) && askable(chain, step, at[0], at[1]))
   Object.assign(state.root.dataset, { step: state.step, at: at ? at.join(" ") : "", edits: state.edits, playing: state.playing ? "1" : "" })
   tellShown(state)
   markPainted(state.root)
