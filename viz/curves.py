@@ -97,6 +97,9 @@ def _lines(chart: Lines) -> go.Figure:
         drawn.update_xaxes(dtick=1 if powers > 1 else "D2", exponentformat="SI extended")  # D2: 1, 2 and 5 of a power
     if log_y:
         drawn.update_yaxes(dtick=1, exponentformat="SI extended")  # G, not B for billion
+        upright = axes_of(chart)[1]
+        if math.ceil(math.log10(upright.low)) >= math.floor(math.log10(upright.high)):  # fewer than two powers of ten
+            drawn.update_yaxes(tickmode="array", tickvals=upright.ticks())
     if chart.ticks:
         drawn.update_xaxes(tickmode="array", tickvals=list(chart.ticks))
     if chart.marker is not None:

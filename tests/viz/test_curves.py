@@ -109,3 +109,10 @@ def test_a_logarithmic_axis_of_less_than_two_powers_of_ten_names_what_is_between
     series = [Line("one", [128, stop], [1.0, 2.0])]
     layout: Any = figure(Lines(series=series, x_title="tokens", y_title="bytes", log_x=True)).layout
     assert layout.xaxis.dtick == tick
+
+
+@pytest.mark.parametrize("values", [[12_500.0, 15_000.0], [0.3, 0.4, 0.6], [80.0, 300.0]], ids=str)
+def test_a_logarithmic_axis_names_two_values_or_more_also_between_two_powers_of_ten(values):
+    series = [Line("one", list(range(len(values))), values)]
+    axis = figure(Lines(series=series, x_title="", y_title="", log_y=True)).layout.yaxis
+    assert sum(values[0] / 1.2 <= tick <= values[-1] * 1.2 for tick in axis.tickvals) >= 2
