@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from analysis.hybrid import attending
 from jobs.zoo_recall import CHARACTERS, DEPTHS
 from model_runner.python_lines import runner_line
 from pages.zoo.hybrid import Hybrid, recall_chart
@@ -68,7 +69,7 @@ def _code(found: Hybrid) -> str:
             "from model_runner import CaptureRequest, load_runner",
             "",
             runner_line(request),
-            "layers, answer = range(runner.info.n_layers), runner.ids_of(CODE.answer)",
+            f"layers, answer = {attending(found.after)!r}, runner.ids_of(CODE.answer)",
             "for count in counts(len(layers)):",
             f"    edits = stack({state().variant!r}, {values}, layers, softmax_layers(layers, count))",
             f"    for depth in {DEPTHS}:",

@@ -24,7 +24,7 @@ from pages.zoo import hybrid
 from tests.pages.expected import ROUNDING, masked, runner, weights
 from tests.pages.test_reading import VIEWS
 from tests.ui.driving import html, open_app, payload, payloads, sentences
-from tests.ui.taken import Taken, taken
+from tests.ui.taken import Taken, offers, ran, taken
 from ui import view as ui_view
 from ui.address import DEFAULT_TEXT
 
@@ -245,6 +245,16 @@ def test_another_layer_by_hand_asks_nothing_of_the_curve_anew(monkeypatch):
     app.button(key="zoo_layer_2").click().run()
     app.button(key="zoo_layer_3").click().run()
     assert made == [None, (7,), (2, 7), (2, 3, 7)]
+
+
+@pytest.mark.parametrize("model, layers", [("default", tuple(range(8))), ("jamba", (1,))])
+def test_the_lines_of_the_curve_put_the_variant_into_the_layers_that_attend(model, layers, folder_of, monkeypatch):
+    found = offers(monkeypatch)
+    model = folder_of(model) if model != "default" else model
+    open_app(page=PAGE, model=model, **{"zoo.view": "hybrid"})
+    assert f"layers, answer = {layers}, " in found[-1].snippet
+    if model != "default":  # of which a forward takes long
+        assert ran(found[-1].snippet)["layers"] == layers
 
 
 @pytest.mark.long
