@@ -133,7 +133,8 @@ def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
         "scale": _note_of_scale(opened),
         "softmax": _note_of_shares(chain),
         "concat": _("Every head’s output at {token}. In the model all stand in one row; here one below the other."),
-        "out": _("W_O turns each head’s output into {count} numbers; their sum is what attention adds at {token}."),
+        "out": _("W_O turns each head’s output into {count} numbers; their sum, and the bias of W_O if it has one, is "
+                 "what attention adds at {token}."),
     }  # fmt: skip  # a step a line
     written = d_model or chain.matrices["Y"].shape[1] if "Y" in chain.matrices else d_model
     if not notes.get(step) or (step in "qkv" and not d_model):
