@@ -87,7 +87,8 @@ def _of_model(poll: Poll, bar: Bar) -> str:
     if poll.question.kind == "ablate":
         return _("so it is") if bar.probability else ""
     if poll.question.kind == "head":
-        return number(bar.measured, poll.question.unit)
+        found = number(bar.measured, poll.question.unit)  # as it may be of others too, of which one is the largest
+        return f"{found} · {_('so it is')}" if bar.value == poll.question.likeliest[0] else found
     bits = "∞" if math.isinf(bar.bits) else f"{bar.bits:.1f}"
     return _("{share} · {bits} bits").format(share=percent(bar.probability, _("{number} %")), bits=bits)
 

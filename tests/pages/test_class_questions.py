@@ -94,8 +94,9 @@ def test_shares_of_one_reveal_are_on_one_scale_and_what_is_no_share_on_its_own(m
     assert [chart.most for chart in charts] == [1.0, 1.0, 1.0]  # the second vote, all of it
     assert len({chart.beside for chart in charts}) == 1
     measured = Question("head", "", "", Vocabulary([*"abc"]), ["0"], measured=lambda _head: 5.0, unit="bits")
-    charts = panel._bars(columns_of(Poll(measured, 1, named=False, votes=[{"x": ("0", ""), "y": ("1", "")}])))
-    assert [chart.most for chart in charts] == [0.5, 5.0]
+    columns = columns_of(Poll(measured, 1, named=False, votes=[{"x": ("0", ""), "y": ("1", "")}]))
+    assert [chart.most for chart in panel._bars(columns)] == [0.5, 5.0]
+    assert [words.endswith(" · so it is") for words in columns[-1].words] == [True, False]  # though they look the same
 
 
 def test_a_metric_that_no_head_has_here_is_one_sentence():
