@@ -8,6 +8,7 @@ from html import escape
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from analysis.comparison import NextTokenChange
 from analysis.head_map import HeadMap
@@ -55,16 +56,21 @@ def show_edit(opened: PageContext) -> EditView:
     _explain()
     edits = edit_list.held()
     edit_controls.ask(opened, edits)
-    _show_list(edits)
+    listed = _show_list(edits)
     left, right = st.columns([0.7, 0.3], gap="medium")
     clicked = _toggle(opened) if state().change == "block" else None
     try:
         check_every_cell(opened, edits)
         after = edited(opened, edits)
     except RunnerError as error:
+        if session.carried():
+            with listed:
+                edit_list.show_everywhere()  # to be switched off: no other page can show this
         with left:
             _show_before(opened, sentence(error), clicked)
         return EditView(edits)
+    with listed:
+        edit_list.show_everywhere()
     changed = change = drift = None
     with left:
         changed = show_maps(opened, after, clicked=clicked)
@@ -98,19 +104,19 @@ def _explain() -> None:
     )  # fmt: skip  # one sentence a line
 
 
-def _show_list(edits: tuple[Edit, ...]) -> None:
-    """A button for each edit that takes it back, one for all, and whether every page is to have them."""
-    with st.container(key="edit_list", horizontal=True, vertical_alignment="center", gap="small"):
+def _show_list(edits: tuple[Edit, ...]) -> DeltaGenerator:
+    """A button for each edit that takes it back, and one for all; where whether every page is to have them stands."""
+    listed = st.container(key="edit_list", horizontal=True, vertical_alignment="center", gap="small")
+    with listed:
         if not edits:
             words = _("Nothing is changed yet, so both sides are the same.")
             st.html(f"<p class='atlas-caption'>{words}</p>")
-            return
         for edit in dict.fromkeys(edits):
             key, words = f"edit_drop {edit_text.written((edit,))}", plain(name_of(edit, _))
             st.button(words, key, _("Take it back"), _drop, (edit,), icon=":material/undo:", icon_position="right")
         if len(edits) > 1:
             st.button(_("clear"), key="edit_clear", type="tertiary", on_click=_keep, args=((),))
-        edit_list.show_everywhere()
+    return listed
 
 
 def _drop(edit: Edit) -> None:

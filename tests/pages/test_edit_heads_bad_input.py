@@ -135,3 +135,14 @@ def test_an_encoder_is_changed_but_not_continued(folder_of):
     assert sentences(app) == []
     assert "cannot continue a text" in html(app)
     assert len(maps(app)) == 2
+
+
+def test_a_change_that_cannot_be_made_is_not_offered_to_every_page_and_can_be_taken_from_them(folder_of):
+    soft_capped = {"model": folder_of("gemma2"), "edits": "SharpenedHead(1,2,0.5)"}
+    app = open_app(page=PAGE, **soft_capped)
+    assert sentences(app)[0].startswith("This change cannot be made")
+    assert [one.label for one in app.toggle] == []
+    app = open_app(page=PAGE, **soft_capped, everywhere="1")
+    app.toggle[0].set_value(False).run()
+    assert "everywhere" not in app.query_params
+    assert [one.label for one in open_app(page=PAGE, edits="SharpenedHead(1,2,0.5)").toggle] == ["use on every page"]
