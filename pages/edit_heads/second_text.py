@@ -25,8 +25,10 @@ from ui.state import address_of, change
 from ui.wording import sentence
 from viz.markdown import plain
 from viz.text_pair import text_pair
+from viz.token_text import shortened
 
 MOST_TOKENS = 256  # a run of the upper layers for each token and layer
+NAMED = 44.0  # ems of a text on a button
 WHOLE = 20  # tokens of a text that is shown whole,
 AROUND = 5  # and tokens on either side of a differing one of a longer text
 
@@ -164,5 +166,5 @@ def _fits(capture: Capture, other: Capture) -> bool:
 def _offer(suggested: Capture | None) -> None:
     """A way back to a text that fits, where there is one."""
     if suggested is not None:
-        words = _("Take “{text}”").format(text=suggested.request.text[:80])
+        words = _("Take “{text}”").format(text=shortened(suggested.request.text, NAMED))
         st.button(plain(words), key="patch_back", on_click=lambda: change(EditHeadsState, text=SUGGESTED))

@@ -55,6 +55,12 @@ def test_a_second_text_that_does_not_fit_is_one_sentence_and_a_way_back(address,
     assert "edit_heads.text" not in app.query_params
 
 
+def test_of_a_long_text_the_way_back_says_that_it_goes_on():
+    long = "The dog chased the squirrel because it was hungry. " * 3
+    app = open_app(page=PAGE, heads="patching", text=long, patch_text="The")
+    assert app.button(key="patch_back").label.endswith("…”")
+
+
 def test_of_what_is_written_from_a_text_no_number_of_tokens_is_asked():
     address = {"model": "translator", "text": "The wolf loves Mary."}
     app = open_app(page=PAGE, heads="patching", patch_text=" ", **address)
