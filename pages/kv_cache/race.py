@@ -83,7 +83,7 @@ def _show(opened: PageContext, run: RaceRun) -> None:
     for column, chart, key in zip(st.columns(2, gap="medium"), (speed, work), ("race_speed", "race_work"), strict=True):
         with column:
             _show_chart(run, chart, key)
-    left, right = st.columns([0.6, 0.4], gap="medium")
+    left, right = st.columns([0.42, 0.58], gap="medium")
     with left:
         _show_texts(run)
     with right:
