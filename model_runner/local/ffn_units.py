@@ -54,11 +54,10 @@ def feed_forward_units(
     finally:
         for handle in handles:
             handle.remove()
-    added, follows = _columns(module.get_submodule(own.down)) * seen["values"], "nothing"
-    if last is not None:
-        normed = _through(last, seen, added)
-        added, follows = (added, "unknown") if normed is None else (normed, "norm")
-    added = added if path is None else path.factors[-1] * added
+    added, follows = _columns(module.get_submodule(own.down)) * seen["values"], "unknown"
+    normed = added if last is None else _through(last, seen, added)
+    if path is not None and normed is not None:
+        added, follows = path.factors[-1] * normed, "nothing" if last is None else "norm"
     best = added.norm(dim=0).topk(min(top, added.shape[1]))
     promoted = _promoted(engine, request, layer, position, added[:, best.indices].T)
     return Units(
@@ -69,7 +68,7 @@ def feed_forward_units(
         active=shares,
         top=best.indices.cpu(),
         lengths=best.values.cpu(),
-        follows="unknown" if path is None else follows,
+        follows=follows,
         promoted=promoted[1].cpu(),
         logits=promoted[0].cpu(),
     )
