@@ -107,7 +107,7 @@ def curves_view(opened: PageContext, found: LongHeads) -> View:
     return View(
         name="long-curves",
         title=_("Curves of a long text"),
-        what=f"every query of the text but the first; V shape and entropy of L{opened.layer}H{opened.head} and its layer",
+        what=f"every query but the first; V shape and entropy of L{opened.layer}H{opened.head} and its layer",
         tables=lambda: {chart.heading: _lines_table(chart) for chart in charts},
         page=lambda title, words, lang: standalone(charts, title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg(charts, title=title, caption=words),
