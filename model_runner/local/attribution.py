@@ -51,16 +51,16 @@ class LayerPath:
 
 @dataclass(frozen=True, eq=False)
 class Norm:
-    """The final norm, ``gain · (x or x − mean) · statistic + bias``; the statistic is read off at each position."""
+    """A norm, ``gain · (x or x − mean) · statistic + bias``; the statistic is read off at each position."""
 
     gain: Float[Tensor, "d_model"]
     bias: Float[Tensor, "d_model"]
     unit: float  # of the model's dtype
 
     def frozen(
-        self, x: Float[Tensor, "d_model"], stream: Float[Tensor, "d_model"], hidden: Float[Tensor, "d_model"]
-    ) -> Float[Tensor, "d_model"]:
-        """A part ``x`` of the stream through the norm that made ``hidden`` of the whole. Raises NoAttribution."""
+        self, x: Float[Tensor, "*parts d_model"], stream: Float[Tensor, "d_model"], hidden: Float[Tensor, "d_model"]
+    ) -> Float[Tensor, "*parts d_model"]:
+        """Parts ``x`` of the stream through the norm that made ``hidden`` of the whole. Raises NoAttribution."""
         stream, hidden = stream.float(), hidden.float()
         found: list[tuple[float, Tensor]] = []
         for mean_share in (0.0, 1.0):  # RMSNorm, LayerNorm
@@ -70,7 +70,9 @@ class Norm:
             error = (shaped * statistic + self.bias - hidden).abs()
             size = (stream.abs() + mean.abs()) * (self.gain * statistic).abs() + self.bias.abs() + hidden.abs()
             if (error <= ROUNDINGS * self.unit * size).all():
-                found.append((float(error.sum()), (x - mean_share * x.mean()) * self.gain * statistic))
+                found.append(
+                    (float(error.sum()), (x - mean_share * x.mean(dim=-1, keepdim=True)) * self.gain * statistic)
+                )
         if not found:
             raise NoAttribution(reason=NO_NORM)
         return min(found, key=lambda candidate: candidate[0])[1]
@@ -133,7 +135,7 @@ def prove(model: Any, anatomy: Anatomy, head: Head) -> DirectPath:
     with torch.no_grad():
         return DirectPath(
             layers=tuple(probe.layer_path(layer) for layer in range(len(anatomy.layers))),
-            norm=NO_NORM if norm is None else _measure(norm, hidden[0, 0]),
+            norm=NO_NORM if norm is None else measured_norm(norm, hidden[0, 0]),
             offset=_offset(head, hidden[0]),
             head=head,
         )
@@ -248,7 +250,7 @@ def factors_of(total: Tensor, parts: list[Tensor]) -> list[float] | None:
     return None
 
 
-def _measure(norm: nn.Module, like: Float[Tensor, "d_model"]) -> Norm:
+def measured_norm(norm: nn.Module, like: Float[Tensor, "d_model"]) -> Norm:
     """Gain and bias from what the norm makes of two vectors whose mean is 0 and whose numbers have one size."""
     signs = torch.ones_like(like)
     signs[1::2] = -1

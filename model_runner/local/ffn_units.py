@@ -12,13 +12,13 @@ from torch import Tensor, nn
 from model_runner.block_questions import Units
 from model_runner.capture import index
 from model_runner.errors import N_, NoAttribution, NoLogits, NotSeparable
+from model_runner.local.attribution import measured_norm
 from model_runner.local.block_path import BlockPath
 from model_runner.local.block_probe import first_tensor
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.feed_forward import FeedForward
 from model_runner.local.layer_stack import stack_of
-from model_runner.local.norm_kind import LAYER, norm_kind
 from model_runner.local.numbers import matrix_of
 from model_runner.request import CaptureRequest
 
@@ -103,8 +103,7 @@ def _listen_to(seen: dict[str, Tensor], position: int) -> Any:
     def norm(_: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         made = first_tensor(output)
         if made is not None and args and torch.is_tensor(args[0]) and args[0].shape == made.shape:
-            rows = (tensor.reshape(-1, made.shape[-1])[position].float().clone() for tensor in (args[0], made))
-            seen["read"], seen["normed"] = rows
+            seen["read"], seen["normed"] = (one.reshape(-1, one.shape[-1])[position].clone() for one in (args[0], made))
 
     return norm
 
@@ -118,16 +117,11 @@ def _through(
     last: nn.Module, seen: dict[str, Tensor], added: Float[Tensor, "d_model units"]
 ) -> Float[Tensor, "d_model units"] | None:
     """What a norm of the units' sum makes of each, its statistics held as they are; None where it is none of it."""
-    if "read" not in seen or not torch.equal(seen["read"], seen["sum"]):
+    if "read" not in seen or not torch.equal(seen["read"].float(), seen["sum"]):
         return None
-    read, made = seen["read"], seen["normed"]
-    kind = norm_kind(last, len(read))
-    if kind is None:
-        return None
-    bias = getattr(last, "bias", None)
-    mean = read.mean() if kind == LAYER else read.new_zeros(())
-    gain = torch.where(read == mean, 0.0, (made - (0.0 if bias is None else bias.float())) / (read - mean))
-    return gain[:, None] * (added - (added.mean(dim=0) if kind == LAYER else 0.0))
+    with torch.no_grad(), contextlib.suppress(NoAttribution):
+        return measured_norm(last, seen["read"]).frozen(added.T, seen["read"], seen["normed"]).T
+    return None
 
 
 def _columns(down: nn.Module) -> Float[Tensor, "d_model units"]:
