@@ -11,10 +11,11 @@ from ui.reading import show_reading
 def explain(opened: PageContext, view: str) -> None:
     """The explanation of the view that is open."""
     ahead = looks_ahead(opened.capture)
-    if view == "heads":
-        _heads(ahead, turns=opened.capture.record(opened.layer).rotation is not None)
-    else:
-        {"map": _map, "curves": _curves, "needle": _needle}[view](ahead)
+    turns = opened.capture.record(opened.layer).rotation is not None
+    {
+        "map": lambda: _map(ahead), "heads": lambda: _heads(ahead, turns), "curves": lambda: _curves(ahead),
+        "needle": _needle,
+    }[view]()  # fmt: skip  # a view a name
 
 
 def _map(ahead: bool) -> None:
@@ -41,7 +42,7 @@ def _map(ahead: bool) -> None:
     )  # fmt: skip  # one sentence a paragraph
 
 
-def _heads(ahead: bool, *, turns: bool) -> None:
+def _heads(ahead: bool, turns: bool) -> None:
     beyond = _(
         "Beyond the lengths that a model was trained on, stripes along the diagonal are its rotation, which has "
         "never turned so far."
@@ -99,7 +100,7 @@ def _curves(ahead: bool) -> None:
     )  # fmt: skip
 
 
-def _needle(_ahead: bool) -> None:
+def _needle() -> None:
     show_reading(
         [
             _("A sentence is hidden in the text at the chosen depth, and its beginning stands once more at the end. "

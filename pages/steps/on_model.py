@@ -125,21 +125,16 @@ def _step(opened: PageContext, chain: StepChain, step: ChainStep, query: int) ->
 def _note(opened: PageContext, chain: StepChain, step: str, query: int) -> str:
     """What is to be said of a step of a model, where it is something else than of small numbers."""
     token = f"{opened.capture.tokens[query].text} {query}"
-    d_model = chain.matrices["X"].shape[1] if "X" in chain.matrices else 0
-    projected = _("The layer’s norm, then a product with {matrix}: each of these numbers is a sum of {count} products.")
+    wide = next((chain.matrices[name].shape[1] for name in "XY" if name in chain.matrices), 0)
     notes = {
         "x": _("The residual stream as it enters layer {layer}: {count} numbers a token, the largest are shown."),
-        "q": projected, "k": projected, "v": projected,
         "scale": _note_of_scale(opened),
         "softmax": _note_of_shares(chain),
         "concat": _("Every head’s output at {token}. In the model all stand in one row; here one below the other."),
         "out": _("W_O turns each head’s output into {count} numbers; their sum, and the bias of W_O if it has one, is "
                  "what attention adds at {token}."),
     }  # fmt: skip  # a step a line
-    written = d_model or chain.matrices["Y"].shape[1] if "Y" in chain.matrices else d_model
-    if not notes.get(step) or (step in "qkv" and not d_model):
-        return ""
-    return notes[step].format(matrix=f"W_{step.upper()}", count=written, layer=opened.layer, token=token)
+    return notes.get(step, "").format(count=wide, layer=opened.layer, token=token)
 
 
 def _note_of_scale(opened: PageContext) -> str:

@@ -38,10 +38,13 @@ def spell_out(opened: PageContext, chain: StepChain, made: dict[str, Any]) -> No
         own = getattr(found, step["id"], None)
         if own is not None:
             plain = reads_stream(own, opened.capture.residual(opened.layer)[places])
-            if plain:
-                step["note"] = _("A product with {matrix}: each of these numbers is a sum of {count} products.").format(
-                    matrix=f"W_{step['id'].upper()}", count=own.read.shape[1]
-                )
+            normed = _(
+                "The layer’s norm, then a product with {matrix}: each of these numbers is a sum of {count} products."
+            )
+            words = (
+                _("A product with {matrix}: each of these numbers is a sum of {count} products.") if plain else normed
+            )
+            step["note"] = words.format(matrix=f"W_{step['id'].upper()}", count=own.read.shape[1])
             _spell(step, own, chain, made, places, "X" if plain else "norm(X)")
         elif step["id"] in changed:
             step["note"] = changed[step["id"]].replace("{vectors}", step["id"].upper())
@@ -83,10 +86,10 @@ def _spell(
     if bool(own.bias.any()):
         words = _("A bias b of each column is added.")
         biases = [own.bias[columns].tolist()] * len(rows)
-        step |= {"note": joined(step.get("note", ""), words), "biased": True, "bias": biases}
+        step |= {"note": joined(step["note"], words), "biased": True, "bias": biases}
     if own.norm:
         words = _("A norm follows, {module}: each sum is multiplied by the number beside it.")
-        step |= {"note": joined(step.get("note", ""), words.format(module=own.norm)), "normed": own.norm}
+        step |= {"note": joined(step["note"], words.format(module=own.norm)), "normed": own.norm}
         step |= {"less": own.less[rows][:, columns].tolist(), "times": own.factor[rows][:, columns].tolist()}
 
 
