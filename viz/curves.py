@@ -99,7 +99,8 @@ def _lines(chart: Lines) -> go.Figure:
         drawn.update_yaxes(dtick=1, exponentformat="SI extended")  # G, not B for billion
         upright = axes_of(chart)[1]
         if math.ceil(math.log10(upright.low)) >= math.floor(math.log10(upright.high)):  # fewer than two powers of ten
-            drawn.update_yaxes(tickmode="array", tickvals=upright.ticks())
+            span = _range((upright.low, upright.high), log=True)
+            drawn.update_yaxes(tickmode="array", tickvals=upright.ticks(), range=span)
     if chart.ticks:
         drawn.update_xaxes(tickmode="array", tickvals=list(chart.ticks))
     if chart.marker is not None:

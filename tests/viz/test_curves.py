@@ -111,8 +111,10 @@ def test_a_logarithmic_axis_of_less_than_two_powers_of_ten_names_what_is_between
     assert layout.xaxis.dtick == tick
 
 
-@pytest.mark.parametrize("values", [[12_500.0, 15_000.0], [0.3, 0.4, 0.6], [80.0, 300.0]], ids=str)
+@pytest.mark.parametrize("values", [[12_500.0, 15_000.0], [0.3, 0.4, 0.6], [80.0, 300.0], [361.0, 913.0]], ids=str)
 def test_a_logarithmic_axis_names_two_values_or_more_also_between_two_powers_of_ten(values):
     series = [Line("one", list(range(len(values))), values)]
     drawn: Any = figure(Lines(series=series, x_title="", y_title="", log_y=True))
-    assert sum(values[0] / 1.2 <= tick <= values[-1] * 1.2 for tick in drawn.layout.yaxis.tickvals) >= 2
+    low, high = (10**end for end in drawn.layout.yaxis.range)
+    assert low < values[0] < values[-1] < high
+    assert sum(low <= tick <= high for tick in drawn.layout.yaxis.tickvals) >= 2
