@@ -84,6 +84,7 @@ answer(chain.steps.filter(({ id }) => "xqkv".includes(id)).map(ask))
     for step, (may, (left, right, *more)) in asked.items():
         read, weights = ([number(one) for one in line.split(": ")[1].split(", ")] for line in (left, right))
         beside = {name: number(value) for name, value in (line.rsplit(" = ", 1) for line in more)}
+        assert {name for name in beside if "norm" not in name and "more dimensions" not in name} <= {"b"}
         total = sum(a * b for a, b in zip(read, weights, strict=True))
         total += sum(value for name, value in beside.items() if "norm" not in name)
         total *= next((value for name, value in beside.items() if name.endswith("norm: ·")), 1.0)

@@ -41,7 +41,7 @@ function beside(step, i, j, texts) {
   if (step.root) say("√d", Math.sqrt(step.root))
   else if (step.kind === "scale") say("·", step.factor ?? 1)
   if (step.softcap) say("softcap", step.softcap)
-  if (step.bias) say(texts.bias, step.bias[i][j])
+  if (step.bias) say(step.biased ? "b" : texts.bias, step.bias[i][j]) // of a matrix; for the distance
   if (step.kind === "rotate") {
     say("cos θ", step.cos?.[i][j] ?? 1)
     say("sin θ", Math.abs(step.sin?.[i][j] ?? 0))
