@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 ROOT = Path(__file__).resolve().parents[1]
 AXE = ROOT / "node_modules/axe-core/axe.min.js"
@@ -47,6 +47,7 @@ def axe_if_there(request: pytest.FixtureRequest) -> str:
 
 def found_by(page: Page, axe: str, scheme: str, part: str = "html") -> list[str]:
     """What is wrong with a part of a page; in the dark, which is looked at after the light, with its colours alone."""
+    expect(page.locator(f"[data-theme]:not([data-theme={scheme}])")).to_have_count(0)  # all pictures have them by now
     if not page.evaluate("'axe' in globalThis"):  # 650 kB, a third of a second to send
         page.evaluate("(axe) => (0, eval)(axe)", axe)
     dark = {"type": "rule", "values": ["color-contrast"]}
