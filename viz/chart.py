@@ -106,11 +106,12 @@ Chart: TypeAlias = Lines | Bars
 
 @dataclass(frozen=True)
 class Axis:
-    """Where values are on it: 0 at ``low``, 1 at ``high``."""
+    """Where values are on it: 0 at ``low``, 1 at ``high``. On one that ``counts``, whole numbers alone are named."""
 
     low: float
     high: float
     log: bool = False
+    counts: bool = False
 
     def share(self, value: float) -> float:
         """0..1 between its ends; NaN for what a logarithm has no place for."""
@@ -120,7 +121,8 @@ class Axis:
     def ticks(self, most: int = 6) -> list[float]:
         """Round values, about as many; of a logarithmic axis powers of ten, or what is between where there are few."""
         if not self.log:
-            return _round_values(self.low, self.high, most)
+            found = _round_values(self.low, self.high, most)
+            return [value for value in found if float(value).is_integer() or not self.counts]
         first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
         if last - first < 1:
             found = [n * 10.0**power for power in range(first - 1, last + 1) for n in (1, 2, 5)]
@@ -131,14 +133,16 @@ class Axis:
 
 def axes_of(chart: Lines) -> tuple[Axis, Axis]:
     """The horizontal and the vertical axis: all that is drawn has its place on them."""
-    xs = chart.x_range or _ends([one for line in chart.series for one in line.x], log=chart.log_x)
+    values = [float(one) for line in chart.series for one in line.x]
+    counts = bool(values) and all(value.is_integer() for value in values) and not chart.log_x
+    across = Axis(*chart.x_range or _ends(values, log=chart.log_x), chart.log_x, counts)
     if chart.y_range is not None:
-        return Axis(*xs, chart.log_x), Axis(*chart.y_range, chart.log_y)
+        return across, Axis(*chart.y_range, chart.log_y)
     ys = [one for line in chart.series for one in line.y] + ([chart.level[0]] if chart.level else [])
     low, high = _ends(ys, log=chart.log_y)
     if chart.log_y:
-        return Axis(*xs, chart.log_x), Axis(low / 1.2, high * 1.2, log=True)
-    return Axis(*xs, chart.log_x), Axis(min(0.0, low), 1.05 * high if high > 0 else 1.0)
+        return across, Axis(low / 1.2, high * 1.2, log=True)
+    return across, Axis(min(0.0, low), 1.05 * high if high > 0 else 1.0)
 
 
 def tick_words(value: float) -> str:

@@ -30,6 +30,7 @@ CONFIG: dict[str, Any] = {
     "scrollZoom": False,
 }
 LOW = 240  # pixels: up to this height the words beside an axis take two lines
+FEW = 12  # layers, say: a wide axis of no more would name halves
 MARGIN = {"l": 8, "r": 12, "t": 26, "b": 8}
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'Noto Sans CJK SC', sans-serif"
 # Of the app's page, whose charts are scaled as a whole (ui/frame.css): Streamlit's theme (1.67) would take sizes from
@@ -91,13 +92,14 @@ def _lines(chart: Lines) -> go.Figure:
         rangemode="normal" if log_y else "tozero",
         range=_range(chart.y_range, log=log_y),
     )
+    ends, upright = axes_of(chart)
+    if ends.counts and ends.high - ends.low <= FEW:
+        drawn.update_xaxes(dtick=1)
     if log_x:
-        ends = axes_of(chart)[0]
         powers = math.floor(math.log10(ends.high)) - math.ceil(math.log10(ends.low)) + 1
         drawn.update_xaxes(dtick=1 if powers > 1 else "D2", exponentformat="SI extended")  # D2: 1, 2 and 5 of a power
     if log_y:
         drawn.update_yaxes(dtick=1, exponentformat="SI extended")  # G, not B for billion
-        upright = axes_of(chart)[1]
         if math.ceil(math.log10(upright.low)) >= math.floor(math.log10(upright.high)):  # fewer than two powers of ten
             span = _range((upright.low, upright.high), log=True)
             drawn.update_yaxes(tickmode="array", tickvals=upright.ticks(), range=span)

@@ -30,6 +30,13 @@ def test_ticks_are_few_round_values_between_the_ends(axis, ticks):
     assert axis.ticks() == pytest.approx(ticks)
 
 
+def test_an_axis_of_counted_things_names_no_halves():
+    layers = axes_of(chart(x=(0, 1, 2)))[0]
+    assert layers.ticks() == [0, 1, 2]
+    assert Axis(layers.low, layers.high).ticks() == [0, 0.5, 1, 1.5, 2]
+    assert 0.5 in axes_of(chart(x=(0, 1, 2.5)))[0].ticks()
+
+
 def test_linear_values_begin_at_zero_and_logarithmic_ones_where_they_are():
     assert axes_of(chart())[1] == Axis(0, pytest.approx(7.35))
     assert axes_of(chart(log_y=True))[1] == Axis(pytest.approx(5 / 1.2), pytest.approx(8.4), log=True)

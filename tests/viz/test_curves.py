@@ -104,6 +104,12 @@ def test_a_page_of_its_own_has_its_colours_its_words_escaped_and_one_script():
     assert len(text) < 10_000_000
 
 
+@pytest.mark.parametrize("xs, step", [(range(6), 1), (range(100), None), ((0.5, 1.0, 1.5), None)], ids=str)
+def test_an_axis_of_a_few_counted_things_names_each_and_no_halves(xs: Sequence[float], step: object):
+    drawn: Any = figure(Lines(series=[Line("one", list(xs), [1.0] * len(xs))], x_title="layer", y_title=""))
+    assert drawn.layout.xaxis.dtick == step
+
+
 @pytest.mark.parametrize("stop, tick", [(2048, "D2"), (512, "D2"), (20_000, 1)])
 def test_a_logarithmic_axis_of_less_than_two_powers_of_ten_names_what_is_between(stop: int, tick: object):
     series = [Line("one", [128, stop], [1.0, 2.0])]
