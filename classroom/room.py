@@ -161,14 +161,15 @@ class Room:
         self.wake()
         return given
 
-    def voted(self, who: str) -> tuple[int, str, str] | None:
-        """What somebody who comes back answered in the round that is open, or revealed: round, value, label."""
+    def voted(self, who: str) -> list[tuple[int, str, str]]:
+        """What somebody who comes back answered in the votes of this question: round, value, label of each."""
         with self._lock:
             poll = self.poll
-            if poll is None or who not in poll.votes[-1]:
-                return None
-            answer = poll.votes[-1][who][0]
-            return poll.round, answer, poll.question.answers.label(answer)
+            if poll is None:
+                return []
+            rounds = range(poll.round - len(poll.votes) + 1, poll.round + 1)
+            given = [(n, kept[who][0]) for n, kept in zip(rounds, poll.votes, strict=True) if who in kept]
+            return [(n, answer, poll.question.answers.label(answer)) for n, answer in given]
 
     def complete(self, typed: str) -> dict[str, list[tuple[str, str]]]:
         """Tokens that begin so, of the question that is open, as ``options``; where none does, those that begin it."""

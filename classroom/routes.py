@@ -168,7 +168,7 @@ class _Talk:
     async def _tell_student(self, room: Room, one: Present) -> None:
         """What the board has, and what changes on it; in between nothing is kept for a slow phone."""
         seen = -1
-        if voted := room.voted(one.who):
+        for voted in room.voted(one.who):
             await self._send(dict(zip(("round", "answer", "label"), voted), kind="voted"))
         while not room.ended:
             one.changed.clear()

@@ -144,7 +144,7 @@ def needle_charts(done: list[Done] | tuple[Done, ...]) -> list[tuple[str, Lines]
     lines.append(_by_count(done, plain, "random", _("as many other heads ablated"), "dash"))
     ablation = Lines(
         series=lines, x_title=_("heads ablated"), y_title=_("mean probability"), height=HEIGHT,
-        heading=_("Without the heads that fetch it"), ticks=(0, *COUNTS),
+        heading=_("With heads ablated"), ticks=(0, *COUNTS),
     )  # fmt: skip
     return [("depth", by_depth), ("ablation", ablation)]
 

@@ -29,7 +29,7 @@ show_reading(
         _("Left, every transform in the order in which it is applied, and what it keeps; move a slider, or the order."),
         _("Dots are draws with your seed: the more there are, the closer they come to the ends of their bars."),
     ],
-    formula="\n".join(["p = softmax(logits)", *(one.formula for one in TRANSFORMS.values())]),
+    formula="\n".join(["p = softmax(logits)", *(f"{_(one.label)}: {_(one.formula)}" for one in TRANSFORMS.values())]),
     source="; ".join(f"{one.source} ({_(one.label)})" for one in TRANSFORMS.values() if one.source),
     attempt=_("Click an earlier token of the text, then drag the temperature from 0 to 2 and watch the entropy."),
 )
