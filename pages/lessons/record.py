@@ -20,15 +20,21 @@ from viz.markdown import plain
 
 def show_record(entries: Sequence[Entry], here: Entry) -> None:
     """Title, words and question of the step; once they are given, its file."""
+    st.markdown(f"**{_('Record a step')}**", help=_("A file with the address of this page and your words."))
+    above = st.container(key="record_given")  # below, it would stand under the visible end of the list
     with st.form("record_step", border=False, enter_to_submit=False):
-        st.markdown(f"**{_('Record a step')}**", help=_("A file with the address of this page and your words."))
         title = st.text_input(_("Title"), key="record_title", max_chars=200)
         words = st.text_area(_("Words, in Markdown"), key="record_words", max_chars=LONGEST // 2, height=120)
         questions = {"": _("no question"), **{name: _(ASKED[name]) for name in QUESTIONS}}
         asked = st.selectbox(_("Question"), list(questions), format_func=questions.__getitem__, key="record_question")
         given = st.form_submit_button(_("Record a step"))
-    if not given:
-        return
+    if given:
+        with above:
+            _show_given(entries, here, title, words, asked)
+
+
+def _show_given(entries: Sequence[Entry], here: Entry, title: str, words: str, asked: str) -> None:
+    """The step's file, or why there is none."""
     if not (title.strip() and words.strip()):
         st.warning(_("A step has a title and words."))
         return

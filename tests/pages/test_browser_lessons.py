@@ -48,6 +48,8 @@ def open_lesson(page: Page, server: Server, language: str, number: int = 0) -> L
     page.locator(".st-key-lessons_menu button").first.click()
     named = page.locator(".st-key-lesson_list").get_by_text(lesson.title, exact=True)
     expect(named).to_be_visible(timeout=PATIENCE)
+    page.locator("[data-testid=stForm] button").last.click()  # of a step to be recorded; its answer is seen
+    expect(page.locator(".st-key-record_given [data-testid=stAlert]")).to_be_in_viewport(timeout=PATIENCE, ratio=0.5)
     wait_for_rest(page)
     page.evaluate("window.before = history.length")
     named.click()
