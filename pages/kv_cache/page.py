@@ -55,4 +55,4 @@ def draw() -> None:
 
 
 guarded(draw)
-explain(name)
+explain(name, across=apart(opened.capture).source is not None)

@@ -7,12 +7,14 @@ from ui.i18n import _
 from ui.reading import show_reading
 
 
-def explain(view: View) -> None:
-    """The explanation of the view that is open."""
-    {"race": _race, "bytes": _bytes, "what_if": _what_if}[view]()
+def explain(view: View, *, across: bool) -> None:
+    """The explanation of the view that is open; ``across`` of a model that also looks at a text which it reads."""
+    {"race": lambda: _race(across=across), "bytes": _bytes, "what_if": _what_if}[view]()
 
 
-def _race() -> None:
+def _race(*, across: bool) -> None:
+    words = _("positions that are read")
+    first, second, told = (" + n", " + n · t", f"\nn: {words}") if across else ("", "", "")
     show_reading(
         [
             _("The same text goes on twice. Each new token needs the keys and values of all tokens before it: with the "
@@ -21,7 +23,7 @@ def _race() -> None:
               "counted: one row of the map with the cache, the whole map without."),
             _("Below, the tokens of both: the cache changes no number beyond rounding, so they are the same."),
         ],
-        formula=f"q · k, {_('with the cache')}: t\nq · k, {_('without')}: t · (t + 1) / 2",
+        formula=f"q · k, {_('with the cache')}: t{first}\nq · k, {_('without')}: t · (t + 1) / 2{second}{told}",
         source="Pope et al. 2023, arXiv:2211.05102; Alammar & Grootendorst 2024",
         attempt=_("Let 200 tokens race: does the one without the cache fall further behind, the longer the text?"),
     )  # fmt: skip  # one sentence a paragraph

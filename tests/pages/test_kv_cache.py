@@ -182,7 +182,8 @@ def test_an_encoder_says_that_it_keeps_no_cache(folder_of, view):
 
 def test_the_lines_of_a_race_run_it_of_a_sound_too(folder_of, monkeypatch):
     found = offers(monkeypatch)
-    opened(model=folder_of("whisper"), kv="race", race_length="50")
+    app = opened(model=folder_of("whisper"), kv="race", race_length="50", reading="1")
+    assert any("t · (t + 1) / 2 + n · t" in one.value for one in app.code)  # and what is read is looked at each time
     names = ran(found[-1].snippet)
     assert names["asked"].sound is not None
     assert len(names["steps"]) > 1
