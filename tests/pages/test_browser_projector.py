@@ -65,6 +65,7 @@ def test_the_picture_grows_and_the_presenters_buttons_go_through_film_and_pages(
     visit(page, server, "film")
     place = page.locator(".film .place")
     expect(place).to_have_text("the prompt")
+    wait_for_rest(page)
     page.keyboard.press("PageDown")
     expect(place).to_have_text("token 1 of 20")
     page.keyboard.press("PageUp")
