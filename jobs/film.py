@@ -72,7 +72,7 @@ class Film:
     @property
     def room(self) -> int:
         """How many tokens may be generated: the length set, as far as the model's context holds them."""
-        return max(0, min(self.limit, self.runner.info.max_tokens - len(speaking(self.prompt).tokens)))
+        return max(0, min(self.limit, self.runner.info.room - len(speaking(self.prompt).tokens)))
 
     @property
     def stop(self) -> str:

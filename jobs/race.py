@@ -35,7 +35,7 @@ class RaceRun(Pull[RaceStep]):
     def __init__(self, runner: Runner, capture: Capture, length: int, name: str) -> None:
         """``name`` stands for the session where it asks the runner."""
         start = begins_with(capture)
-        self.length = min(length, runner.info.max_tokens - start)
+        self.length = min(length, runner.info.room - start)
         self.work: AttentionWork = attention_work(capture, start, self.length)
         self.request = capture.request.going_on(max_new_tokens=self.length, edits=(), attention=None)
         self._run, self._runner = new_run(), ref(runner)  # weak: a race that is done keeps no model in memory

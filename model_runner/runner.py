@@ -33,7 +33,13 @@ class ModelInfo:
     max_tokens: int
     attentions: tuple[str, ...] = ()  # of an encoder–decoder, as a capture has them
     reads_in_blocks: bool = False  # a text of more than max_tokens, in which its code attends otherwise
+    max_written: int | None = None  # of an encoder–decoder, what it may write
     hears: float = 0.0  # seconds of sound that its encoder reads, all of them each time; 0: it reads texts
+
+    @property
+    def room(self) -> int:
+        """How many tokens a text that grows may have: the whole text, or what an encoder–decoder writes."""
+        return self.max_tokens if self.max_written is None else self.max_written
 
 
 class Runner(Protocol):

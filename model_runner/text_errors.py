@@ -32,6 +32,11 @@ class BrokenNumbers(RunnerError):
     hint = N_("Take changes of it back, choose float32 as number format, or another model: this one may be damaged.")
 
 
+class ForwardFails(RunnerError):
+    message = N_("The model’s own code does not read this text of {tokens} tokens ({error}).")
+    hint = N_("Shorten the text, or choose another model.")
+
+
 def no_room(info: ModelInfo, tokens: int) -> ContextFull:
     """After so many tokens of a text, or of what an encoder–decoder writes, no other can follow."""
-    return (WrittenFull if info.attentions else ContextFull)(tokens=tokens, limit=info.max_tokens)
+    return (WrittenFull if info.attentions else ContextFull)(tokens=tokens, limit=info.room)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ SHORT_TEXT = 16  # tokens that go through the model twice at load: as transforme
 READS_ELSE = N_("its output layer reads something else than the last hidden state")
 MORE_KEYS = N_("beside the keys of its tokens, its queries read keys that each stand for several tokens")
 NOT_ASKED = N_("none of its layers asks transformers' attention interface for softmax attention")
+LENGTHS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last of MPT
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3
 
 
@@ -135,11 +136,15 @@ def _stack(model: Any, records: Mapping[str, Any]) -> tuple[tuple[nn.Module, ...
     return tuple(model.get_submodule(stacks.pop())), attention
 
 
-def describe(model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str | None) -> ModelInfo:
-    """The facts of this model under this name; ``anatomy`` has its layers and the numbers of its heads."""
+def describe(
+    model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str | None, learned: Iterable[int] = ()
+) -> ModelInfo:
+    """The facts of this model under this name; ``anatomy`` has its layers and the numbers of its heads.
+
+    ``learned`` are the numbers of positions that it has vectors for: fewer, it may be, than its configuration says.
+    """
     config = text_config(model)
-    own = [getattr(config, name, None) for name in ("max_position_embeddings", "max_target_positions")]
-    limits = [*own, tokenizer.model_max_length]
+    limits = [*(getattr(config, name, None) for name in LENGTHS), tokenizer.model_max_length, *learned]
     longest = int(min(limit for limit in limits if isinstance(limit, int | float) and limit >= 1))
     whole = _read_as_a_whole(config)
     return ModelInfo(

@@ -42,7 +42,7 @@ from model_runner.local.stream import outputs_of, watched
 from model_runner.local.task_tokens import task_tokens
 from model_runner.local.tokenizing import Encoded, Writer, encode
 from model_runner.local.translation import Translation
-from model_runner.local.two_stacks import AlreadyRead, examine_two, run_two
+from model_runner.local.two_stacks import AlreadyRead, examine_two, run_two, two_lengths
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest, GenerateRequest
@@ -72,8 +72,8 @@ class EncoderDecoder:
         self.ears: Ears | None = None
         if ears is not None:
             self.ears = Ears(ears, model.config.max_source_positions, model.device, model.dtype)
-        self.anatomy = examine_two(self.model, name, self.ears and self.ears.to_try())
-        info = describe(self.model, self.tokenizer, self.anatomy, name, revision)
+        self.anatomy = examine_two(self.model, name, heard := self.ears and self.ears.to_try())
+        info = two_lengths(describe(self.model, self.tokenizer, self.anatomy, name, revision), self.model, heard)
         self.info = replace(info, attentions=ATTENTIONS, hears=0.0 if self.ears is None else self.ears.seconds)
         self.cache = CaptureCache(kept)
         self.entered: dict[str, dict[tuple[int, bool], bool]] = {}  # by attention, see Rerun.proven
@@ -122,8 +122,8 @@ class EncoderDecoder:
         if given or request.continuation[: len(task)] != task:
             append_all(written, task, self.info)
         append_all(written, (*given, *request.continuation), self.info)
-        if len(written.tokens) > self.info.max_tokens:
-            raise WrittenFull(tokens=len(written.tokens), limit=self.info.max_tokens)
+        if len(written.tokens) > self.info.room:
+            raise WrittenFull(tokens=len(written.tokens), limit=self.info.room)
         check_memory(len(source) + len(written.tokens), self.anatomy.bytes_per_token, self.model.device)
         return source, written
 
@@ -160,7 +160,7 @@ class EncoderDecoder:
         with torch.no_grad(), active(recording), _each_anew(self.model, recording):
             made = generate(
                 **given,
-                max_new_tokens=min(FREE_RUN, self.info.max_tokens - before.shape[1]),
+                max_new_tokens=min(FREE_RUN, self.info.room - before.shape[1]),
                 num_beams=1,
                 do_sample=False,
                 use_cache=edit is None,
@@ -219,7 +219,7 @@ class EncoderDecoder:
     def begin(self, request: GenerateRequest) -> Translation:
         """What is there is read when the first token is drawn. Raises RunnerError."""
         source, written = self.texts(request)
-        count, limit = len(written.tokens), self.info.max_tokens
+        count, limit = len(written.tokens), self.info.room
         if count == limit:
             raise WrittenFull(tokens=count, limit=limit)
         check_growing(request.edits)

@@ -12,6 +12,7 @@ from transformers import CONFIG_MAPPING
 
 from model_runner import memory
 from model_runner.errors import ModelTooLarge
+from model_runner.local.anatomy import LENGTHS
 from model_runner.local.numbers import Numbers
 from model_runner.local.places import Device, where
 from model_runner.preview import ModelPreview
@@ -46,7 +47,7 @@ def preview_of(
         n_layers=_count(family, config, "num_hidden_layers"),
         n_heads=_count(family, config, "num_attention_heads"),
         n_kv_heads=_count(family, config, "num_key_value_heads"),
-        max_tokens=_count(family, config, "max_position_embeddings") or _count(family, config, "max_target_positions"),
+        max_tokens=next((count for name in LENGTHS if (count := _count(family, config, name))), None),
         needed=needed,
         free=place.free,
         missing=weights.missing,

@@ -21,6 +21,7 @@ from model_runner.errors import (
     TextExceedsMemory,
     TokenizerDiffers,
     WrongModel,
+    first_line,
 )
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.recording import CannotRecord
@@ -29,7 +30,7 @@ from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import stretch
 from model_runner.runner import ModelInfo
 from model_runner.sound_errors import ReadsTextOnly
-from model_runner.text_errors import BrokenNumbers, ReadsInBlocks
+from model_runner.text_errors import BrokenNumbers, ForwardFails, ReadsInBlocks
 
 Request = TypeVar("Request", CaptureRequest, GenerateRequest)
 READING = N_("reading {tokens} tokens")
@@ -103,6 +104,8 @@ def explained(info: ModelInfo, n_tokens: int) -> Generator[None]:
     except (torch.OutOfMemoryError, MemoryError) as error:
         raise OutOfMemory(stage=stage) from error
     except RuntimeError as error:
-        if "allocate memory" not in str(error):
-            raise
-        raise OutOfMemory(stage=stage) from error
+        if "allocate memory" in str(error):
+            raise OutOfMemory(stage=stage) from error
+        raise ForwardFails(tokens=n_tokens, error=first_line(error)) from error
+    except (IndexError, ValueError) as error:
+        raise ForwardFails(tokens=n_tokens, error=first_line(error)) from error

@@ -7,7 +7,7 @@ given tell which of the three it is.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -20,10 +20,12 @@ from model_runner.local.anatomy import NOT_ASKED, NUMBERED, READS_ELSE, Trunk, l
 from model_runner.local.changed_words import why_changed
 from model_runner.local.encoder_input import Read
 from model_runner.local.forward_edit import Shape
+from model_runner.local.learned_positions import PROBED, looked_up
 from model_runner.local.own_code import prove, watch_own_code
 from model_runner.local.plain_forward import of_numbers, same, text_config, tried
 from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
 from model_runner.record import LayerRecord
+from model_runner.runner import ModelInfo
 
 SOURCE, TARGET = 7, 5  # tokens of the two texts that go through the model at load
 DOES_NOT_RUN = N_("it does not run on two texts alone ({error})")
@@ -147,6 +149,18 @@ def start_token(model: Any) -> int:
             if isinstance(found := getattr(settings, name, None), int):
                 return found
     raise CannotRecord(N_("its configuration does not say with which token the decoder begins"))
+
+
+def two_lengths(info: ModelInfo, model: Any, heard: Read | None) -> ModelInfo:
+    """The same, with as many tokens to read and to write as the model has vectors of positions for."""
+    read, written = (torch.full((1, count), info.n_vocab // 2, device=model.device) for count in (PROBED + 1, PROBED))
+    given = {"input_ids": read} if heard is None else heard.given
+    found = looked_up(model, lambda: run_two(model, given, written), PROBED)
+    reads, writes = (
+        min([info.max_tokens, *(count for table, count in found if any(table is one for one in stack.parameters()))])
+        for stack in (model.get_encoder(), model.get_decoder())
+    )
+    return replace(info, max_tokens=reads, max_written=writes)
 
 
 def run_two(model: Any, given: Mapping[str, Any], written: Tensor) -> Any:

@@ -30,7 +30,7 @@ RERUN = (6.66, 21.9)  # the stored output of the book's own notebook for chapter
 
 def ask_race(opened: PageContext) -> RaceRun:
     """The controls, in a row, and the race they ask for. Raises ContextFull where no token can follow."""
-    n_tokens, limit = begins_with(opened.capture), opened.runner.info.max_tokens
+    n_tokens, limit = begins_with(opened.capture), opened.runner.info.room
     if n_tokens >= limit:
         raise no_room(opened.runner.info, n_tokens)
     length = state().length

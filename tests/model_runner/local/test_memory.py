@@ -14,6 +14,7 @@ from model_runner import memory
 from model_runner.errors import OutOfMemory, TextExceedsMemory
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
+from model_runner.text_errors import ForwardFails
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
 CPU = torch.device("cpu")
@@ -112,7 +113,7 @@ def test_another_error_of_the_forward_is_no_matter_of_memory(
         raise RuntimeError("shapes cannot be multiplied")
 
     monkeypatch.setattr(type(runner.engine.anatomy.layers[0]), "forward", fail)
-    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+    with pytest.raises(ForwardFails, match="shapes cannot be multiplied"):
         runner.capture(CaptureRequest(text="hello"))
 
 

@@ -20,6 +20,7 @@ from model_runner.local.loading import load_runner
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from model_runner.sound import rising_tone
+from model_runner.text_errors import ForwardFails
 from tests.model_runner.local.test_encoder_decoders import runner as translator
 from tests.model_runner.tiny import MAX_TOKENS, byte_tokenizer, tiny
 
@@ -245,7 +246,7 @@ def test_a_forward_that_fails_leaves_nothing_behind(runner: LocalRunner, monkeyp
     hooks = _hooks(runner)
     with monkeypatch.context() as patch:
         patch.setattr(runner.engine.anatomy.layers[1].mlp, "forward", fail)
-        with pytest.raises(RuntimeError, match="in the middle"):
+        with pytest.raises(ForwardFails, match="in the middle"):
             runner.capture(CaptureRequest(text="hello"))
     assert _hooks(runner) == hooks
     expected = _runner().capture(CaptureRequest(text="hello"))
