@@ -24,6 +24,7 @@ from model_runner.local.layer_stack import LayerStack, stack_of
 from model_runner.local.plain_forward import BROKEN
 from model_runner.local.stream import standing_in
 from model_runner.request import CaptureRequest
+from model_runner.text_errors import ForwardFails
 
 ROWS = 128  # positions whose distributions are there at once: O(ROWS × vocab) memory
 ROUNDINGS = 16  # units of the dtype, of the largest number
@@ -67,7 +68,7 @@ def end_of(stack: LayerStack, capture: Capture) -> End:
         try:
             if _agrees(ending(returned)(capture.residuals[-1]), capture.hidden):
                 return ending(returned)
-        except BROKEN:
+        except (*BROKEN, ForwardFails):
             continue
     raise NotSeparable(reason=NOT_ALONE)
 
