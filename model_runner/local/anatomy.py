@@ -68,8 +68,7 @@ def examine(model: Any, name: str) -> Anatomy:
 
 def _examine(model: Any) -> Anatomy:
     own = text_config(model)
-    longest = getattr(own, "max_position_embeddings", None) or 0
-    length = min(SHORT_TEXT, longest) if longest > 0 else SHORT_TEXT  # XLNet says -1: as long as one likes
+    length = min([SHORT_TEXT, *declared_lengths(own)])
     ids = torch.arange(length, device=model.device)[None] % own.vocab_size
     asks, before = model._can_set_attn_implementation(), model.config._attn_implementation
     try:
@@ -136,6 +135,12 @@ def _stack(model: Any, records: Mapping[str, Any]) -> tuple[tuple[nn.Module, ...
     return tuple(model.get_submodule(stacks.pop())), attention
 
 
+def declared_lengths(config: Any) -> list[int]:
+    """As how long a text may be, in tokens, by a configuration; XLNet says -1: as long as one likes."""
+    said = (getattr(config, name, None) for name in LENGTHS)
+    return [length for length in said if isinstance(length, int) and length > 0]
+
+
 def describe(
     model: Any, tokenizer: Any, anatomy: Any, name: str, revision: str | None, learned: Iterable[int] = ()
 ) -> ModelInfo:
@@ -144,7 +149,7 @@ def describe(
     ``learned`` are the numbers of positions that it has vectors for: fewer, it may be, than its configuration says.
     """
     config = text_config(model)
-    limits = [*(getattr(config, name, None) for name in LENGTHS), tokenizer.model_max_length, *learned]
+    limits = [*declared_lengths(config), tokenizer.model_max_length, *learned]
     longest = int(min(limit for limit in limits if isinstance(limit, int | float) and limit >= 1))
     whole = _read_as_a_whole(config)
     return ModelInfo(

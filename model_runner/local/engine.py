@@ -31,8 +31,8 @@ from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
 from model_runner.local.guarded_tokenizer import Tokenizer
-from model_runner.local.learned_positions import learned_positions
 from model_runner.local.output_layer import output_logits
+from model_runner.local.position_table import learned_lengths
 from model_runner.local.probe_rotation import probe_rotation
 from model_runner.local.reading import check_memory, explained, numbers_alone, write
 from model_runner.local.recording import CannotRecord, Recording, active
@@ -70,7 +70,7 @@ class Engine:
         self.anatomy = examine(self.model, name)
         self.given = Given(self.model, self.anatomy.trunk.module, self.tokenizer)
         self.has_head = has_head and self.anatomy.trunk.has_head
-        learned = learned_positions(self.model)
+        learned = learned_lengths(self.model)
         self.info = describe(self.model, self.tokenizer, self.anatomy, name, revision, learned)
         self.cache = CaptureCache(kept)
         self.entered: dict[tuple[int, bool], bool] = {}  # layers that were run by themselves, see Rerun.proven

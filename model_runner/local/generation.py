@@ -24,7 +24,7 @@ from attention.masks import Written
 from model_runner import sampling as drawing
 from model_runner.capture import Capture
 from model_runner.errors import N_, BrokenLogits
-from model_runner.local.anatomy import PROBE_TOKENS, Anatomy
+from model_runner.local.anatomy import PROBE_TOKENS, Anatomy, declared_lengths
 from model_runner.local.arena import Arena
 from model_runner.local.plain_forward import run, text_config, tried
 from model_runner.local.recording import GROWING_BIAS, UNKNOWN_MASK, CannotRecord, Recording, active
@@ -174,9 +174,9 @@ def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
         raise CannotRecord(GROWING_BIAS)
     if anatomy.own_code:  # no rule is named there: a window is seen where a text is longer
         recording, config = Recording(anatomy.names), text_config(model)
-        longest = getattr(config, "max_position_embeddings", None) or LONG_PROBE
+        length = min([LONG_PROBE, *declared_lengths(config)])
         with tried(NO_CACHE), active(recording):
-            run(model, torch.arange(min(LONG_PROBE, longest), device=model.device)[None] % config.vocab_size)
+            run(model, torch.arange(length, device=model.device)[None] % config.vocab_size)
     rules = {name: record.mask for name, record in recording.records.items()}
     if any(isinstance(rule.own, Written) for rule in rules.values()):
         raise CannotRecord(UNKNOWN_MASK)

@@ -1,18 +1,59 @@
-"""The learned position vectors of a model, where it has them, found by watching it work.
+"""The learned position vectors of a model, where it has them, found by watching it look them up.
 
-In one forward over a repeated token, the embedding whose rows come out one after the other is the table of positions;
-where its first row lies says with which row position 0 begins (OPT and RoBERTa leave rows before it unused).
+In a forward over a repeated token, the table whose rows are taken one after the other is that of positions. Where its
+first row lies says with which row position 0 begins, and so how many positions there are (OPT and RoBERTa leave rows
+before it unused). An encoder–decoder may have other tables for what it reads and for what it writes (LED).
 """
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
-PROBED = 4  # tokens; a table that gives four of its rows in order is not one by chance
+from model_runner.local.plain_forward import BROKEN, run, text_config
+
+PROBED = 6  # tokens; a table that gives six of its rows in order is not one by chance
+
+
+class _LookedUp(TorchFunctionMode):
+    """Keeps each table of which PROBED rows were taken in order, and how many there are from the first of them on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[Tensor, int]] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is nn.functional.embedding and args[0].numel() == args[0].shape[-1]:  # of one text
+            rows, table = args[0].reshape(-1)[:PROBED], args[1]  # more where a text is padded (Longformer)
+            if len(rows) == PROBED and bool((rows.diff() == 1).all()):
+                self.found.append((table, len(table) - int(rows[0])))
+        return func(*args, **(kwargs or {}))
+
+
+def looked_up(model: Any, forward: Callable[[], Any]) -> list[tuple[Tensor, int]]:
+    """The tables that a forward over PROBED equal tokens looks positions up in, each with how many it has of them.
+
+    Empty where the model has no table but the one of its tokens; that costs no forward.
+    """
+    watch = _LookedUp()
+    with contextlib.suppress(*BROKEN):  # a model without tokens, or one that these tokens are nothing for
+        tokens = model.get_input_embeddings()
+        if any(one is not tokens for one in model.modules() if isinstance(one, nn.Embedding)):
+            with watch, torch.no_grad():
+                forward()
+    return watch.found
+
+
+def learned_lengths(model: Any) -> list[int]:
+    """How many positions each table of a model of one text has; costs at most one forward of PROBED tokens."""
+    ids = torch.full((1, PROBED), text_config(model).vocab_size // 2, device=model.device)
+    return [count for _, count in looked_up(model, lambda: run(model, ids))]
 
 
 def position_table(trunk: nn.Module, token_id: int) -> Float[Tensor, "positions d_model"] | None:
@@ -21,24 +62,6 @@ def position_table(trunk: nn.Module, token_id: int) -> Float[Tensor, "positions 
     ``trunk`` is the model without its output layer; ``token_id`` any ordinary token. Costs one forward of PROBED
     tokens, to be run where the model's other forwards run.
     """
-    found: list[Tensor] = []
-
-    def watch(module: nn.Module, _: Any, output: Any) -> None:
-        if isinstance(module, nn.Embedding) and torch.is_tensor(output) and output.dim() >= 2:
-            rows, table = output.detach().reshape(-1, output.shape[-1]), module.weight.detach()
-            starts = (table[: len(table) - PROBED + 1] == rows[0]).all(dim=-1).nonzero()[:, 0].tolist()
-            if len(rows) == PROBED:
-                found.extend(table[at:] for at in starts if torch.equal(table[at : at + PROBED], rows))
-
-    hooks = [module.register_forward_hook(watch) for module in trunk.modules() if isinstance(module, nn.Embedding)]
-    try:
-        with torch.no_grad():
-            ids = torch.full((1, PROBED), token_id, device=next(trunk.parameters()).device)
-            trunk(input_ids=ids, use_cache=False, return_dict=True)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    moving = [
-        table for table in found if not torch.equal(table[0], table[1])
-    ]  # equal rows: a token's, not a position's
-    return moving[0].float().cpu() if moving else None
+    ids = torch.full((1, PROBED), token_id, device=next(trunk.parameters()).device)
+    found = looked_up(trunk, lambda: trunk(input_ids=ids, use_cache=False, return_dict=True))
+    return found[0][0].detach()[-found[0][1] :].float().cpu() if found else None

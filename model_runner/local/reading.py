@@ -103,9 +103,7 @@ def explained(info: ModelInfo, n_tokens: int) -> Generator[None]:
         raise NotCapturable(name=info.name, family=info.family, reason=error.reason) from error
     except (torch.OutOfMemoryError, MemoryError) as error:
         raise OutOfMemory(stage=stage) from error
-    except RuntimeError as error:
+    except (RuntimeError, IndexError, ValueError) as error:
         if "allocate memory" in str(error):
             raise OutOfMemory(stage=stage) from error
-        raise ForwardFails(tokens=n_tokens, error=first_line(error)) from error
-    except (IndexError, ValueError) as error:
         raise ForwardFails(tokens=n_tokens, error=first_line(error)) from error

@@ -247,3 +247,20 @@ def test_every_view_of_every_page_is_looked_at():
                 assert every
                 seen = [re.search(rf"{kind.SCOPE}\.view=(\w+)", address) for address in VIEWS[entry.address]]
                 assert {found[1] if found else field.default for found in seen} == set(every), entry.address
+
+
+LATE = """<html lang="en"><title>late</title>
+<style>* { background: #fff } @media (prefers-color-scheme: dark) { * { background: #14151a } }</style>
+<main><h1 style="color: #ccc">late</h1><p data-theme="light" style="color: #1a1c22">a picture</p></main>
+<script>matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => setTimeout(() => {
+  const picture = document.querySelector("p")
+  picture.dataset.theme = matches ? "dark" : "light"
+  picture.style.color = matches ? "#e8e8ec" : "#1a1c22"
+}, 500))</script>"""
+
+
+def test_axe_looks_when_every_picture_has_taken_the_colours(page, axe):
+    page.set_content(LATE)
+    found = found_in_both(page, axe)
+    assert not [one for one in found if "a picture" in one]
+    assert [one for one in found if "late" in one]  # it did look

@@ -31,9 +31,3 @@ def test_the_table_begins_with_position_0(name: str) -> None:
 @pytest.mark.parametrize("name", ["llama", "modernbert", "qwen3-next", "jamba"])
 def test_a_model_that_learned_no_positions_has_no_table(name: str) -> None:
     assert position_table(runner_of(FAMILY[name]).engine.anatomy.trunk.module, 65) is None
-
-
-def test_no_hook_stays_behind() -> None:
-    module = runner_of(FAMILY["gpt2"]).engine.anatomy.trunk.module
-    position_table(module, 65)
-    assert not any(part._forward_hooks for part in module.modules())

@@ -22,8 +22,8 @@ from tests.model_runner.tiny import byte_tokenizer, tiny
 CPU = torch.device("cpu")
 ELSEWHERE = {
     ("mpt", "max_position_embeddings"): "max_seq_len",
-    ("whisper", "max_position_embeddings"): "max_target_positions",
-}  # what it writes, not what it hears
+    ("whisper", "max_position_embeddings"): "max_target_positions",  # what it writes, not what it hears
+}
 COUNTED = {
     "n_layers": "num_hidden_layers",
     "n_heads": "num_attention_heads",
