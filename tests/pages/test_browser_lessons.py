@@ -43,12 +43,15 @@ def expect_step(page: Page, lesson: Lesson, number: int) -> None:
 
 def open_lesson(page: Page, server: Server, language: str, number: int = 0) -> Lesson:
     lesson = shipped(language, number)
+    page.set_viewport_size({"width": 1280, "height": 720})
     page.goto(f"{server.url}/masks?lang={language}")
     page.locator(".mask-gallery[data-painted]").wait_for(timeout=PATIENCE)
     page.locator(".st-key-lessons_menu button").first.click()
     named = page.locator(".st-key-lesson_list").get_by_text(lesson.title, exact=True)
     expect(named).to_be_visible(timeout=PATIENCE)
-    page.locator("[data-testid=stForm] button").last.click()  # of a step to be recorded; its answer is seen
+    record = page.locator("[data-testid=stForm] button").last
+    record.evaluate("(button) => button.scrollIntoView({ block: 'end' })")  # its answer is seen all the same
+    record.click()
     expect(page.locator(".st-key-record_given [data-testid=stAlert]")).to_be_in_viewport(timeout=PATIENCE, ratio=0.5)
     wait_for_rest(page)
     page.evaluate("window.before = history.length")
