@@ -22,7 +22,7 @@ from model_runner.local.encoder_input import Read
 from model_runner.local.forward_edit import Shape
 from model_runner.local.own_code import prove, watch_own_code
 from model_runner.local.plain_forward import of_numbers, same, text_config, tried
-from model_runner.local.position_table import PROBED, looked_up
+from model_runner.local.position_table import PROBED, looked_up_at_load
 from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
 from model_runner.record import LayerRecord
 from model_runner.runner import ModelInfo
@@ -155,7 +155,7 @@ def two_lengths(info: ModelInfo, model: Any, heard: Read | None) -> ModelInfo:
     """The same, with as many tokens to read and to write as the model has vectors of positions for."""
     read, written = (torch.full((1, count), info.n_vocab // 2, device=model.device) for count in (PROBED + 1, PROBED))
     given = {"input_ids": read} if heard is None else heard.given
-    found = looked_up(model, lambda: run_two(model, given, written))
+    found = looked_up_at_load(model, lambda: run_two(model, given, written))
     reads, writes = (
         min([info.max_tokens, *(count for table, count in found if any(table is one for one in stack.parameters()))])
         for stack in (model.get_encoder(), model.get_decoder())

@@ -167,12 +167,6 @@ def test_whoever_comes_back_to_the_page_finds_what_was_set_and_the_film_draws_by
     assert shown(app)["start"]["a"]["temperature"] == 0.5
 
 
-@pytest.mark.parametrize("lang, kept", [("en", "top-k: keep the k largest p"), ("zh", "top-k: 保留最大的 k 个 p")])
-def test_the_formulas_are_in_the_pages_language(lang, kept):
-    (formulas,) = (one.value for one in open_app(page=PAGE, lang=lang, reading="1").code)
-    assert kept in formulas.splitlines()
-
-
 def test_what_is_wrong_with_both_settings_is_said_of_both():
     said = " ".join(sentences(open_app(page=PAGE, **{"sampling.top_p": "0", "sampling_b.min_p": "7", "draws": "x"})))
     assert all(words in said for words in ("Top-p is 0", "Min-p is 7", "“x” is not a number for number of draws"))

@@ -10,7 +10,7 @@ import torch
 from transformers import AutoModelForMaskedLM, AutoModelForSeq2SeqLM
 
 from model_runner.errors import SequenceTooLong
-from model_runner.local.position_table import looked_up
+from model_runner.local.position_table import looked_up_at_load
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.text_errors import ForwardFails, WrittenFull
@@ -74,7 +74,7 @@ def test_what_is_read_and_what_is_written_have_each_their_own_number() -> None:
 def test_a_model_that_turns_its_vectors_is_not_run_for_it() -> None:
     model = tiny("llama", num_key_value_heads=2)()
     ran: list[int] = []
-    assert looked_up(model, lambda: ran.append(1)) == []
+    assert looked_up_at_load(model, lambda: ran.append(1)) == []
     assert not ran
 
 
