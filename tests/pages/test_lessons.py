@@ -14,6 +14,7 @@ from lessons.shelf import HERE, Lesson, lessons
 from lessons.step import Step, written
 from pages.entries import ENTRIES
 from tests.classroom.talking import frames
+from tests.pages.expected import capture, runner
 from tests.pages.shown import complete, words
 from tests.ui.driving import button, open_app, sentences, type_text, widgets
 from ui.i18n import LANGUAGES
@@ -63,6 +64,14 @@ def test_a_step_opens_its_picture_and_what_it_names_is_there(language, lesson, n
     kept = {name: at[name][0] if isinstance(at[name], list) else at[name] for name in at}
     usual = {"text"} if app.text_area(key="text_box").value == dict(step.parts)["text"] else set()
     assert {name: value for name, value in step.parts if name not in usual and kept.get(name) != value} == {}
+
+
+@pytest.mark.parametrize("language, lesson, number", STEPS)
+def test_a_step_that_asks_for_the_next_token_does_not_tell_it(language, lesson, number):
+    step = lesson.steps[number - 1]
+    if step.question == "next":
+        likely = capture(dict(step.parts)["text"]).logits(-1).topk(2).indices.tolist()
+        assert not {runner().token_text(token).strip("·") for token in likely} & set(BOLD.findall(step.words))
 
 
 def test_every_language_has_the_same_lessons_with_as_many_steps_and_questions_on_the_same_pages():
