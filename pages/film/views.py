@@ -107,6 +107,9 @@ def _look(film: Film, place: list[int]) -> None:
 def words_of(film: Film) -> dict[str, str]:
     """The picture's words; edits that a smaller cache would have stand for leave the one that is kept as it is."""
     words = translated(picture.TEXTS)
+    if film.room < film.limit:
+        full = _("Only {number} tokens fit after the text: this model was built for {limit} positions.")
+        words["limit"] = full.format(number=film.room, limit=film.runner.info.room)
     if any(isinstance(edit, KeepLast | Int8Cache | SharedKeys) for edit in film.prompt.request.edits):
         words["cache"] = _("KV cache, kept whole under the edits: {count} tokens, {bytes}")
     return words

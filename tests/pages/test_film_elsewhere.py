@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from analysis.examples import OF_MODEL
-from model_runner import GenerateRequest, load_runner
+from model_runner import CaptureRequest, GenerateRequest, load_runner
 from model_runner.questions import Beams
 from pages.film.export import film_view
 from pages.film.tables import tables_of
@@ -200,3 +200,15 @@ def test_what_no_setting_removed_has_a_share_however_small(monkeypatch):
     svg = picture("title", "caption")
     assert "&lt; 0.01 %" in svg
     assert svg.count(">0 %<") == 1  # the least of the colours
+
+
+def test_a_film_that_the_context_ends_says_so_and_one_that_its_length_ends_says_that():
+    text = "word " * 2043
+    left = 2048 - len(load_runner("default").capture(CaptureRequest(text)).tokens)
+    assert 1 < left < 20
+    said = {
+        length: payload(open_app(page=PAGE, text=text, length=str(length)), "film")[0]["texts"]["limit"]
+        for length in (left, 20)
+    }
+    assert said[left] == "Stopped at the length set."
+    assert said[20] == f"Only {left} tokens fit after the text: this model was built for 2048 positions."
