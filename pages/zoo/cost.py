@@ -10,6 +10,7 @@ import streamlit as st
 
 from model_runner.memory import readable
 from pages.zoo.by_formula import LENGTHS, NAMED, TILE, Costs, Curve, Numbered, costs_of, counted, shape_of, short_count
+from pages.zoo.latent import holds_latent
 from pages.zoo.state import BY_NAME, DIFFERENCE, ZooState, show_sliders, state, values_of
 from ui.components import show_html
 from ui.controls import choose, pick
@@ -34,7 +35,7 @@ def show_cost(opened: PageContext) -> Costs:
     with left:  # first on the phones of a class, too
         show_chart(chart_of(found), key="zoo_cost", alt=chart_of(found).y_title, still=True)
     with right:
-        _show_tables(found)
+        _show_tables(found, latent=bool(found.kept) and holds_latent(opened))
     return found
 
 
@@ -77,7 +78,7 @@ def tables_of(found: Costs) -> dict[str, pd.DataFrame]:
     }
 
 
-def _show_tables(found: Costs) -> None:
+def _show_tables(found: Costs, *, latent: bool) -> None:
     shape = found.shape
     tables = _table(_(WORK), found.work, short_count) + _table(_(MEMORY), found.memory, readable)
     words = [
@@ -97,6 +98,13 @@ def _show_tables(found: Costs) -> None:
             _(
                 "What is kept is of all layers; heads that share keys and values share it, where no query went into "
                 "it. –: it cannot read a text a token at a time."
+            )
+        )
+    if latent:
+        words.append(
+            _(
+                "The model itself keeps one compressed vector for all heads (MLA); softmax is counted here with the "
+                "keys and values that its heads make of it."
             )
         )
     show_html(tables + "".join(f"<p class='atlas-caption'>{escape(one)}</p>" for one in words), key="zoo_costs")

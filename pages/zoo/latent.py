@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from html import escape
 
+from analysis.kv_bytes import cache_bytes
 from analysis.latent_bytes import Kept, kept
 from analysis.sentences import joined
 from attention.zoo import mla
 from attention.zoo.head import Head
+from model_runner.errors import RunnerError
+from model_runner.questions import CacheLayers
 from ui.components import show_html
 from ui.i18n import _
-from ui.page import PageContext
+from ui.page import PageContext, asked
 from ui.wording import number
 
 
@@ -19,13 +22,23 @@ def kept_here(opened: PageContext, rank: int) -> tuple[Kept, ...]:
     return kept(opened.capture.record(opened.layer), rank)
 
 
+def holds_latent(opened: PageContext) -> bool:
+    """Whether the model itself keeps one compressed vector for all heads (MLA), and makes keys and values of it."""
+    try:
+        layers = asked(opened, CacheLayers(opened.capture.request))
+    except RunnerError:  # it reads its text at once
+        return False
+    return cache_bytes(opened.capture, layers).latent is not None
+
+
 def show_kept(opened: PageContext, head: Head, rank: int) -> None:
     """A row for each way to share, then how much of the layer's keys and values the latent leaves out."""
     if head.layer is None:
         return
     names = "".join(f"<th scope='col'>{escape(one)}</th>" for one in (_("kept of a token"), _("numbers"), _("bytes")))
+    mark = "" if holds_latent(opened) else " · " + _("this model")
     rows = "".join(
-        f"<tr><th scope='row'>{escape(one.name)}{escape(' · ' + _('this model') if one.own else '')}</th>"
+        f"<tr><th scope='row'>{escape(one.name)}{escape(mark if one.own else '')}</th>"
         f"<td>{one.numbers:,}</td><td>{one.n_bytes:,}</td></tr>"
         for one in kept_here(opened, rank)
     )

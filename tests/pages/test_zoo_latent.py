@@ -30,3 +30,12 @@ def test_a_latent_tells_what_it_keeps_beside_heads_and_what_it_leaves_out():
     app = opened(variant="mla", **{"values.mla.rank": "8"})
     close(maps(app)[1], own(head()).weights)
     assert "Nothing of its keys and values is left out" in html(app)
+
+
+def test_of_a_model_that_keeps_a_latent_nothing_else_is_called_its_own(folder_of):
+    here = {"model": folder_of("deepseek-v3"), "text": "some text"}
+    kept_here = "The model itself keeps one compressed vector for all heads (MLA)"
+    assert "this model</th>" in html(opened(variant="mla"))
+    assert "this model</th>" not in html(opened(variant="mla", **here))
+    assert kept_here in html(opened(view="cost", **here))
+    assert kept_here not in html(opened(view="cost"))

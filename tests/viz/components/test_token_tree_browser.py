@@ -191,10 +191,11 @@ def test_labels_are_text_and_never_markup(mount):
 def test_the_caption_is_the_open_token_until_the_pointer_is_on_another(mount):
     page = mount(SOURCE, small())
     assert (
-        caption(page) == "·off · the most probable · probability 50 % · log-probability −0.69 · from the prompt −0.80"
+        caption(page)
+        == "·off · the most probable · the model gives it 50 % · log-probability −0.69 · from the prompt −0.80"
     )
     chip(page, "1.4").hover()
-    assert caption(page) == "·away · forced · probability 1.0 % · log-probability −4.61 · from the prompt −4.71"
+    assert caption(page) == "·away · forced · the model gives it 1.0 % · log-probability −4.61 · from the prompt −4.71"
     chip(page, "1.4.5").hover()
     assert "the most probable, end of text" in caption(page)
     assert caption(page).endswith("· beam 1")

@@ -19,7 +19,7 @@ N_ = str
 
 TEXTS: dict[str, str] = {
     "summary": N_("Tree of continuations. Branches: {branches}, tokens: {tokens}."),
-    "node": N_("{token} · {how} · probability {value} · log-probability {log} · from the prompt {total}"),
+    "node": N_("{token} · {how} · the model gives it {value} · log-probability {log} · from the prompt {total}"),
     "prompt": N_("{token} · the prompt, with {branches} branches and {tokens} tokens below it"),
     "alone": N_("{token} · the prompt; nothing follows it yet"),
     "more": N_("{count} more tokens: {text}"),
