@@ -6,12 +6,12 @@ from collections.abc import Callable
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from lessons.shelf import HERE, Lesson, lessons
 from pages.entries import ENTRIES
 from tests.browser import Server
-from tests.pages.visiting import PATIENCE, end_room, eventually, wait_for_rest
+from tests.pages.visiting import PATIENCE, end_room, eventually, wait_for_heads, wait_for_rest
 from ui.i18n import catalog
 
 pytestmark = pytest.mark.browser
@@ -121,3 +121,28 @@ def test_a_class_follows_a_lesson_and_is_asked_its_question(
     expect(phone.locator(".words")).to_contain_text(first.title, timeout=PATIENCE)
     page.keyboard.press("p")
     end_room(page)
+
+
+BESIDE_SIDEBAR: list[ViewportSize] = [
+    {"width": 1024, "height": 768},
+    {"width": 844, "height": 390},
+    {"width": 769, "height": 900},
+]
+
+
+def test_beside_the_open_sidebar_of_a_narrow_window_every_word_and_button_of_a_card_is_reached(page, server):
+    page.set_viewport_size(BESIDE_SIDEBAR[0])
+    page.goto(f"{server.url}/?lesson=attention&step=2")
+    wait_for_heads(page)
+    for card, buttons in ((".st-key-lesson", 3), (".st-key-reading", 1)):  # the explanation lies on the step
+        for size in BESIDE_SIDEBAR:
+            page.set_viewport_size(size)
+            page.wait_for_timeout(400)
+            expect(page.get_by_test_id("stSidebar")).to_be_in_viewport(ratio=1)
+            page.locator(f"{card} h2").click(trial=True, position={"x": 2, "y": 4})
+            controls = page.locator(f"{card} button:enabled:visible")
+            assert controls.count() >= buttons
+            for control in controls.all():
+                control.click(trial=True, timeout=2000)
+        page.get_by_role("button", name="Read this picture").click()
+        wait_for_rest(page)
