@@ -8,6 +8,10 @@ from model_runner.runner import ModelInfo
 N_ = str  # marks a text for Babel without translating it here
 
 
+FITS = N_("Only {number} tokens fit after the text: this model was built for {limit} positions.")
+FITS_WRITTEN = N_("Only {number} tokens fit after what is written: this model has {limit} positions for it.")
+
+
 class ReadsInBlocks(SequenceTooLong):
     message = N_(
         "The text is {tokens} tokens long, but this model reads a text of more than {limit} in blocks that its own "
@@ -40,3 +44,8 @@ class ForwardFails(RunnerError):
 def no_room(info: ModelInfo, tokens: int) -> ContextFull:
     """After so many tokens of a text, or of what an encoder–decoder writes, no other can follow."""
     return (WrittenFull if info.attentions else ContextFull)(tokens=tokens, limit=info.room)
+
+
+def little_room(info: ModelInfo) -> str:
+    """What says that fewer tokens fit than were asked for; it names their ``{number}`` and the ``{limit}``."""
+    return FITS_WRITTEN if info.attentions else FITS

@@ -27,6 +27,7 @@ from jobs.waiting import waited
 from model_runner import Capture
 from model_runner.edits import Int8Cache, KeepLast, SharedKeys
 from model_runner.questions import Beams
+from model_runner.text_errors import little_room
 from pages.film.cache import cache_growth
 from pages.film.opening import remember
 from pages.film.state import FilmState, state
@@ -108,8 +109,8 @@ def words_of(film: Film) -> dict[str, str]:
     """The picture's words; edits that a smaller cache would have stand for leave the one that is kept as it is."""
     words = translated(picture.TEXTS)
     if film.room < film.limit:
-        full = _("Only {number} tokens fit after the text: this model was built for {limit} positions.")
-        words["limit"] = full.format(number=film.room, limit=film.runner.info.room)
+        info = film.runner.info
+        words["limit"] = _(little_room(info)).format(number=film.room, limit=info.room)
     if any(isinstance(edit, KeepLast | Int8Cache | SharedKeys) for edit in film.prompt.request.edits):
         words["cache"] = _("KV cache, kept whole under the edits: {count} tokens, {bytes}")
     return words

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from jobs.race import RaceRun, begins_with
-from model_runner.text_errors import no_room
+from model_runner.text_errors import little_room, no_room
 from pages.kv_cache.state import KvCacheState, state
 from ui import session
 from ui.components import show_heading, show_html
@@ -53,8 +53,7 @@ def ask_race(opened: PageContext) -> RaceRun:
     else:
         st.button(_("Start the race"), key="race_start", type="primary", on_click=run.start)
     if run.length < int(length):
-        note = _("Only {number} tokens fit after the text: this model was built for {limit} positions.")
-        shown = note.format(number=run.length, limit=limit)
+        shown = _(little_room(opened.runner.info)).format(number=run.length, limit=limit)
         st.html(f"<p class='atlas-caption'>{shown}</p>", width="stretch")
     return run
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, ViewportSize
 from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_heads, wait_for_rest
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
+BESIDE_SIDEBAR: list[ViewportSize] = [{"width": 1024, "height": 768}, {"width": 820, "height": 1180}]
 ENLARGED: ViewportSize = {"width": 720, "height": 450}  # a laptop's window at 200 %
 PROJECTOR: ViewportSize = {"width": 1280, "height": 720}
 LAPTOP: ViewportSize = {"width": 1440, "height": 900}
@@ -162,7 +163,7 @@ def test_the_picture_is_whole_on_a_projector_and_grows_and_nothing_scrolls_sidew
     assert low_end(shown) <= LARGE["height"]
     assert page.evaluate(SMALLEST) >= 13
     assert page.evaluate(CUT) == []
-    for narrow in (ENLARGED, PHONE):
+    for narrow in (*BESIDE_SIDEBAR, ENLARGED, PHONE):
         resize(page, narrow)
         eventually(page, lambda: page.evaluate(SIDEWAYS), lambda pixels: pixels == 0)
     resize(page, ENLARGED)

@@ -212,3 +212,13 @@ def test_a_film_that_the_context_ends_says_so_and_one_that_its_length_ends_says_
     }
     assert said[left] == "Stopped at the length set."
     assert said[20] == f"Only {left} tokens fit after the text: this model was built for 2048 positions."
+
+
+def test_of_what_a_translator_writes_is_said_how_much_fits_not_of_what_it_reads():
+    text, target = OF_MODEL["translator"][0].text, "I " * 252
+    written = load_runner("translator").capture(CaptureRequest(text, target=target)).tokens
+    left = 512 - len(written)
+    assert 1 < left < 20
+    app = open_app(page=PAGE, model="translator", text=text, target=target, length="20")
+    said = f"Only {left} tokens fit after what is written: this model has 512 positions for it."
+    assert payload(app, "film")[0]["texts"]["limit"] == said
