@@ -18,11 +18,12 @@ TOKENS = 8
 class GreedyPair(Pull[int]):
     """Items are token ids, the first request's and the second's in turn."""
 
-    def __init__(self, runner: Runner, before: CaptureRequest, after: CaptureRequest, name: str) -> None:
-        """``name`` stands for the session where it asks the runner."""
+    def __init__(self, runner: Runner, before: CaptureRequest, after: CaptureRequest, count: int, name: str) -> None:
+        """``count`` tokens of each; ``name`` stands for the session where it asks the runner."""
+        self.count = count
 
         def submit(index: int) -> Any:
-            if index >= 2 * TOKENS:
+            if index >= 2 * count:
                 return None
             request = (before, after)[index % 2]
             said = (*request.continuation, *self.of(index % 2))

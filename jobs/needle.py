@@ -9,10 +9,11 @@ from typing import Any, Literal
 import numpy as np
 
 from analysis.needle import DEPTHS, Needle, Retrieval, Trial, hidden, retrieval, strongest_heads
-from jobs.pull import Pull
+from jobs.pull import Pull, T
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.edits import ScaledHead
-from model_runner.errors import N_, EditNotPossible
+from model_runner.errors import N_, EditNotPossible, SequenceTooLong, Told
+from model_runner.text_errors import NeedleTooLong
 
 COUNTS = (1, 2, 4, 8)  # heads that are ablated
 
@@ -41,7 +42,19 @@ def steps() -> tuple[Step, ...]:
     return (*(Step(depth) for depth in DEPTHS), *ablated)
 
 
-class NeedleRun(Pull[Done]):
+class Hidden(Pull[T]):
+    """Of texts in which something is hidden: one that is too long is no text of the reader's, who cannot shorten it."""
+
+    @property
+    def too_long(self) -> bool:
+        """Whether not even the first text fits the model."""
+        return isinstance(self.error, NeedleTooLong) and not self.items
+
+    def _explained(self, error: Told) -> Told:
+        return NeedleTooLong(**error.values) if isinstance(error, SequenceTooLong) else error
+
+
+class NeedleRun(Hidden[Done]):
     """``request`` is the page's: its edits stay, its text is the hay."""
 
     def __init__(

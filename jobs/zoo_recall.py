@@ -10,7 +10,7 @@ import numpy as np
 
 from analysis.hybrid import CODE, counts, softmax_layers, stack
 from analysis.needle import Trial, hidden, recalled
-from jobs.pull import Pull
+from jobs.needle import Hidden
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.errors import N_, EditNotPossible
 
@@ -44,7 +44,7 @@ class Point:
     probability: float
 
 
-class Recall(Pull[Answered]):
+class Recall(Hidden[Answered]):
     """Of one stack that was chosen by hand, or of the whole curve; ``hay`` is the text around the code.
 
     Apart, so that another stack by hand asks nothing of the curve anew.

@@ -19,6 +19,11 @@ class ReadsInBlocks(SequenceTooLong):
     )
 
 
+class NeedleTooLong(SequenceTooLong):
+    message = N_("The text with the needle is {tokens} tokens long, but {limit} fit: this model has no more positions.")
+    hint = N_("Choose less hay where its length can be chosen, or a model with a longer context.")
+
+
 class WrittenFull(ContextFull):
     message = N_(
         "What is written is {tokens} tokens long, and this model has {limit} positions for it: no token can follow."

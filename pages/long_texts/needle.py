@@ -81,7 +81,8 @@ def _hay(opened: PageContext, characters: int) -> tuple[str, bool]:
 
 
 def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, where: str) -> None:
-    show_progress(run, len(run.steps), _("{done} of {total} forwards"), key="needle")
+    if not run.too_long:
+        show_progress(run, len(run.steps), _("{done} of {total} forwards"), key="needle")
     if not run.plain:
         return
     left, right = st.columns([0.56, 0.44], gap="medium")

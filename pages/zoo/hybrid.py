@@ -128,12 +128,13 @@ def _show_recall(
 
     curve, own = recall("zoo_recall", None), recall("zoo_recall_own", softmax)
     progressive(own, lambda: _draw_own(own))
-    progressive(curve, lambda: _draw(curve, own))
+    if not own.too_long:
+        progressive(curve, lambda: _draw(curve, own))
     return curve, own
 
 
 def _draw_own(own: Recall) -> None:
-    if own.running or len(own.items) < len(own.steps):
+    if own.running or (len(own.items) < len(own.steps) and not own.too_long):
         show_progress(own, len(own.steps), _("the stack above: {done} of {total} forwards"), key="zoo_recall_own")
 
 

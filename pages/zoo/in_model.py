@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.comparison import NextTokenChange
 from analysis.hybrid import attending
+from analysis.joined import speaking
 from analysis.mask_effect import looks_ahead, perplexity
 from analysis.number_text import three_digits
 from analysis.zoo import LARGEST
@@ -17,7 +18,8 @@ from jobs.greedy_pair import TOKENS, GreedyPair
 from model_runner import Capture
 from model_runner.edits import Edit
 from model_runner.errors import NoLogits
-from model_runner.substitution import Substituted
+from model_runner.substitution import LONGEST, Substituted
+from model_runner.text_errors import little_room
 from pages.zoo.numbers import show_rule
 from pages.zoo.parts import show_parts
 from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
@@ -123,10 +125,16 @@ def _show_pair(opened: PageContext, after: Capture) -> None:
     """The likeliest continuation before and after, as it grows."""
     before = opened.capture.request
     key = (ref(opened.runner), before, after.request)
+    count = min(TOKENS, _longest(opened) - len(speaking(opened.capture).tokens))
     pair: GreedyPair = session.jobs().get(
-        "zoo_greedy", key, lambda name: GreedyPair(opened.runner, before, after.request, name)
+        "zoo_greedy", key, lambda name: GreedyPair(opened.runner, before, after.request, count, name)
     )
     progressive(pair, lambda: _draw_pair(opened, pair))
+
+
+def _longest(opened: PageContext) -> int:
+    """As many tokens as the model with its substituted heads has room for."""
+    return min(opened.runner.info.room, LONGEST)
 
 
 def _draw_pair(opened: PageContext, pair: GreedyPair) -> None:
@@ -138,5 +146,10 @@ def _draw_pair(opened: PageContext, pair: GreedyPair) -> None:
         for name, said in rows
     )
     st.html(f"<div class='atlas-head'><b>{escape(heading)}</b></div>{lines}")
-    if pair.running or len(pair.items) < 2 * TOKENS:
-        show_progress(pair, 2 * TOKENS, _("{done} of {total} forwards"), key="zoo_greedy")
+    if pair.running or len(pair.items) < 2 * pair.count:
+        show_progress(pair, 2 * pair.count, _("{done} of {total} forwards"), key="zoo_greedy")
+    elif pair.count < TOKENS:
+        limit = _longest(opened)
+        words = _("Only {number} tokens fit after the text: heads can be substituted in texts of up to {limit}.")
+        words = _(little_room(opened.runner.info)) if limit == opened.runner.info.room else words
+        st.html(f"<p class='atlas-caption'>{escape(words.format(number=pair.count, limit=limit))}</p>")
