@@ -1,4 +1,4 @@
-"""The referee of the scripts and style sheets: what they import, how long they may be; and the tests that node runs."""
+"""The referee of the scripts and style sheets: what they import, and the tests that node runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.node import node
-from tests.test_architecture import LONGEST, ROOT, read, room_of, sources
+from tests.test_architecture import ROOT, read, room_of, sources
 
 COMPONENTS = Path("viz/components")
 IMPORT = re.compile(r"""^\s*(?:import|export)\s+(?:(?:\{[^}]*\}|[\w*\s,]+)\s*from\s*)?["']([^"']+)["']""", re.MULTILINE)
@@ -29,11 +29,6 @@ def forbidden_imports(path: str, text: str) -> list[str]:
 @pytest.mark.parametrize("path", [path for path in sources(".js") if room_of(path) == "viz"])
 def test_scripts_import_only_what_is_beside_them_or_shared(path):
     assert forbidden_imports(path, read(path)) == []
-
-
-@pytest.mark.parametrize("path", sources(".js", ".ts", ".css"))
-def test_scripts_and_style_sheets_stay_short(path):
-    assert len(read(path).splitlines()) <= LONGEST["module"]
 
 
 def test_pure_scripts_pass_their_own_tests():
