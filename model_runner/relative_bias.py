@@ -58,7 +58,7 @@ def by_distance(
     near: Float[Tensor, "heads tokens tokens"],
 ) -> RelativeBias | None:
     """The rule of biases that are known only up to ``near``, and only where a cell is visible; None: they have none."""
-    found = mean_by_distance(bias, visible)
+    found, rounded = mean_by_distance(bias, visible), mean_by_distance(near, visible)
     heads, queries, keys = (slice(0, size) for size in bias.shape)
     off = (found.tile(heads, queries, keys) - bias).masked_fill(~visible, 0.0)
-    return found if bool((off.abs() <= near).all()) else None
+    return found if bool((off.abs() <= near + rounded.tile(heads, queries, keys)).all()) else None

@@ -7,7 +7,8 @@ moves no weight; where a bias is a distance but for that (ALiBi counts from the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
@@ -50,6 +51,7 @@ CHANGED_QUERIES = N_("its own code changes queries after their projection, and t
 NO_STREAM = N_("its layers do not hand on one stream of tokens")
 ROWS = 64  # of what is verified at a time
 HIDDEN = 1000.0  # below the largest of its row: a weight that is 0 in every dtype
+EVEN = 64.0  # of q·k before it is scaled: far more than the roundings of a bias
 CLOSE = 8.0  # units of the dtype, of what is multiplied: no rounding of one score is more
 MADE_OF = (nn.Linear, Conv1D, nn.Conv1d)
 
@@ -70,38 +72,113 @@ def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
 
     ``forward`` runs the model on a few tokens.
     """
+    seen, unread = _listened(model, forward, {})
+    forms = _forms(model, forward, seen)
+    if not watch_windows(model) and not forms:
+        raise CannotRecord(BY_EINSUM if unread else NO_PRODUCTS)
+    hear_rotations(model)
+    for module, form in forms.items():
+        _watch(module, form)
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """The one attention of a module: what its projections made, and which of them did so before the softmax."""
+
+    heard: Heard
+    projected: list[Tensor]
+    before: list[nn.Module]
+
+
+def _listened(
+    model: Any, forward: Callable[[], Any], factors: Mapping[nn.Module, float]
+) -> tuple[dict[nn.Module, _Seen], bool]:
+    """What each module multiplies in a forward, and whether something was multiplied that is not told apart.
+
+    ``factors`` multiply what these projections make.
+    """
     stack: list[nn.Module] = []
-    made: list[tuple[tuple[nn.Module, ...], Tensor]] = []
+    made: list[tuple[tuple[nn.Module, ...], Tensor, int]] = []
+    products = Products(lambda: tuple(stack))
 
     def enter(module: nn.Module, _: Any) -> None:
         stack.append(module)
 
-    def leave(module: nn.Module, _: Any, output: Any) -> None:
+    def leave(module: nn.Module, _: Any, output: Any) -> Any:
+        changed = None
         if isinstance(module, MADE_OF) and torch.is_tensor(output):
-            made.append((tuple(stack), output))
+            if module in factors:
+                changed = output = output * factors[module]
+            made.append((tuple(stack), output, len(products.heard)))
         stack.pop()
+        return changed
 
     hooks = [module.register_forward_pre_hook(enter) for module in model.modules()]
     hooks += [module.register_forward_hook(leave, always_call=True) for module in model.modules()]
-    products = Products(lambda: tuple(stack))
     try:
         with tried(N_("it does not run on a text alone ({error})")), products:
             forward()
     finally:
         for hook in hooks:
             hook.remove()
-    forms: dict[nn.Module, Form] = {}
-    for heard in products.heard:
+    seen: dict[nn.Module, _Seen] = {}
+    for number, heard in enumerate(products.heard):
         inside = _shared(heard.places)
-        if not inside or inside[-1] in forms:
+        if not inside or inside[-1] in seen:
             raise CannotRecord(ATTENDS_AGAIN)
-        projected = [output for place, output in (*made, *products.projected) if inside[-1] in place]
-        forms[inside[-1]] = _form(heard, projected)
-    if not watch_windows(model) and not forms:
-        raise CannotRecord(BY_EINSUM if products.unread else NO_PRODUCTS)
-    hear_rotations(model)
-    for module, form in forms.items():
-        _watch(module, form)
+        within = [(place, output, before) for place, output, before in made if inside[-1] in place]
+        outputs = [output for _, output, _ in within]
+        outputs += [output for place, output in products.projected if inside[-1] in place]
+        earlier = [place[-1] for place, _, before in within if before <= number]
+        seen[inside[-1]] = _Seen(heard, outputs, earlier)
+    return seen, products.unread
+
+
+def _forms(model: Any, forward: Callable[[], Any], seen: Mapping[nn.Module, _Seen]) -> dict[nn.Module, Form]:
+    """What every module does with every text.
+
+    Small weights drown q·k in the roundings of the bias beside it, large ones give scores so low that they might as
+    well be masked. So where a module's scale is no known number, the model runs once more with projections multiplied
+    to give products of a usual size; what is seen there must explain the model's own numbers too.
+    """
+    forms: dict[nn.Module, Form] = {}
+    refused: dict[nn.Module, CannotRecord] = {}
+    for module, one in seen.items():
+        try:
+            forms[module] = _form(one.heard, one.projected)
+        except CannotRecord as error:
+            refused[module] = error
+    unsure = [
+        module for module, one in seen.items() if module not in forms or not _is_known(forms[module].scale, one.heard)
+    ]
+    factors: dict[nn.Module, float] = {}
+    for module in unsure:
+        factors |= dict.fromkeys(seen[module].before, _evened(seen[module].heard))
+    again = _listened(model, forward, factors)[0] if factors else {}
+    for module in (one for one in unsure if one in again):
+        own = seen[module]
+        try:
+            form = _form(again[module].heard, again[module].projected)
+            if module not in forms or _is_known(form.scale, own.heard):
+                forms[module] = _explaining(own, form)
+        except CannotRecord:
+            continue
+    for module, error in refused.items():
+        if module not in forms:
+            raise error
+    return forms
+
+
+def _explaining(seen: _Seen, form: Form) -> Form:
+    """The form, once it explains these numbers too. Raises CannotRecord where it does not."""
+    _explained(seen.heard, seen_by(seen.heard), form)
+    return replace(form, rotation=_rotation(_first(seen.heard), seen.projected))
+
+
+def _evened(heard: Heard) -> float:
+    """The power of two that makes the products of one module a few units in size, if both sides are multiplied."""
+    size = float(heard.products.double().std())
+    return 2.0 ** round(math.log2(EVEN / size) / 2) if size > 0 and math.isfinite(size) else 1.0
 
 
 def prove(
@@ -152,7 +229,7 @@ def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form,
     if len(every) != 1:
         raise CannotRecord(ATTENDS_AGAIN if every else NO_PRODUCTS)
     heard, sink, known = every[0], recording.sink, recording.known.get(name)
-    output, visible = heard.output.transpose(0, 1), seen_by(heard.scores)
+    output, visible = heard.output.transpose(0, 1), seen_by(heard)
     recording.rotary_calls = _calls_of(recording, heard, form)
     if sink is not None:
         if form.biased:
@@ -193,21 +270,24 @@ def _calls_of(recording: Recording, heard: Heard, form: Form) -> list[RotaryCall
     return recording.rotary_calls if turned else []
 
 
-def seen_by(scores: Tensor) -> Tensor:
-    """Which cells ``[heads, queries, keys]`` may have a weight."""
-    return scores >= scores.amax(dim=-1, keepdim=True) - HIDDEN
+def seen_by(heard: Heard) -> Tensor:
+    """Which cells ``[heads, queries, keys]`` may have a weight; no q·k of these lengths is as low as what hides one."""
+    products = [(heard.q, heard.k), *((term.left, term.table) for term in heard.terms)]
+    most = torch.stack([left.float().norm(dim=-1) * right.float().norm(dim=-1).amax() for left, right in products])
+    away = (2 * most.sum(dim=0)[..., None]).clamp(min=HIDDEN)
+    return heard.scores >= heard.scores.amax(dim=-1, keepdim=True) - away
 
 
 def _form(heard: Heard, projected: Sequence[Tensor]) -> Form:
     """What the first text shows: the multiple of q·k, found beside a bias of any size that a distance has."""
-    visible, products, scores = seen_by(heard.scores), heard.products.double(), heard.scores.double()
+    visible, products, scores = seen_by(heard), heard.products.double(), heard.scores.double()
     across = visible.shape[1] != visible.shape[2]
     if not (across or bool(torch.diagonal(visible, dim1=1, dim2=2).all())):
         raise CannotRecord(MORE_IN_SCORES)
     if heard.terms:
         more = told(heard, visible)
         whole = explained(heard, visible, more)
-        return Form(whole.scale, True, _rotation(heard.origins[0].base, projected), across, more)
+        return Form(whole.scale, True, _rotation(_first(heard), projected), across, more)
     off_score, off_q = (_apart(one.masked_fill(~visible, 0.0), visible, across) for one in (scores, products))
     scale = _known_number(float((off_score * off_q).sum() / (off_q**2).sum()), heard)
     unit = _unit(heard, scale)
@@ -218,6 +298,11 @@ def _form(heard: Heard, projected: Sequence[Tensor]) -> Form:
         raise CannotRecord(MORE_IN_SCORES)
     _bias(heard, visible, form)
     return form
+
+
+def _first(heard: Heard) -> Tensor:
+    """The queries, before anything was added to those of one product."""
+    return heard.origins[0].base if heard.terms else heard.q
 
 
 def _bias(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
@@ -237,8 +322,9 @@ def _bias_of(heard: Heard, visible: Tensor, form: Form) -> RelativeBias | None:
         if bool((rest.abs() <= near).all()):
             return None
         raise CannotRecord(MORE_IN_SCORES)
-    for one in (rest, _from_diagonal(rest, visible)):
-        found = by_distance(one, visible, near)
+    from_own = near + torch.diagonal(near, dim1=1, dim2=2)[..., None]  # what is taken away is rounded too
+    for one, rounded in ((rest, near), (_from_diagonal(rest, visible), from_own)):
+        found = by_distance(one, visible, rounded)
         if found is not None:
             return found
     raise CannotRecord(MORE_IN_SCORES)
@@ -277,10 +363,15 @@ def _from_means(scores: Tensor, visible: Tensor) -> Tensor:
 
 def _known_number(scale: float, heard: Heard) -> float:
     """1 or 1/√d where rounding alone parts them: a forward in a coarse dtype tells it no better."""
-    for number in (1.0, heard.q.shape[-1] ** -0.5):
-        if abs(scale - number) <= 2 * _eps(heard) * number:
-            return number
-    return scale
+    return next((one for one in _known_numbers(heard) if abs(scale - one) <= 2 * _eps(heard) * one), scale)
+
+
+def _known_numbers(heard: Heard) -> tuple[float, ...]:
+    return (1.0, heard.q.shape[-1] ** -0.5)
+
+
+def _is_known(scale: float, heard: Heard) -> bool:
+    return scale in _known_numbers(heard)
 
 
 def _rotation(q: Tensor, projected: Sequence[Tensor]) -> str | None:

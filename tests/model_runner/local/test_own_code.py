@@ -95,6 +95,38 @@ def test_a_bias_is_there_where_the_model_has_one(name: str) -> None:
         torch.testing.assert_close(back, torch.tensor([2**-2, 2**-4, 2**-6, 2**-8]), atol=1e-5, rtol=1e-4)
 
 
+SCALES = {"mpnet": 8**-0.5, "bloom": 8**-0.5, "mpt": 8**-0.5, "falcon-alibi": 8**-0.5, "xglm": 1.0, "rembert": 8**-0.5}
+
+
+@pytest.mark.parametrize("std", [0.001, 0.02, 3.0])  # 0.02: weights as transformers begins with them
+@pytest.mark.parametrize("name", SCALES)
+def test_small_and_large_weights_hide_no_scale(name: str, std: float) -> None:
+    """Small ones drown q·k in the roundings of ALiBi; of large ones many scores are as low as if they were masked."""
+
+    def made() -> Any:
+        model = MADE[name]()
+        torch.manual_seed(0)
+        for module in model.modules():
+            if isinstance(module, nn.Linear | nn.Embedding):
+                nn.init.normal_(module.weight, std=std)
+                for bias in (one for one in module.parameters() if one.dim() == 1):
+                    nn.init.zeros_(bias)
+        return model
+
+    found = LocalRunner(made(), byte_tokenizer(), name=name, device="cpu").capture(CaptureRequest(TEXT))
+    ids = torch.tensor([[token.id for token in found.tokens]])
+    with torch.no_grad():
+        own = made()(ids, output_attentions=True, return_dict=True)
+    for layer, weights in enumerate(own.attentions):
+        record = found.record(layer)
+        assert record.scale == SCALES[name]
+        assert (record.bias is not None) is (name in BIASED)
+        assert found.verify(layer).ok
+        rounded = 4e-7 * float(record.q.norm(dim=-1).max() * record.k.norm(dim=-1).max()) * record.scale
+        every = found.layer_weights(layer, slice(0, len(found.tokens)))
+        torch.testing.assert_close(every, weights[0], atol=1e-5 + rounded, rtol=0)
+
+
 def test_a_rotation_that_is_read_is_undone_and_one_that_is_not_is_said() -> None:
     found, model = capture("gpt-neox-japanese"), MADE["gpt-neox-japanese"]()
     projected: list[Tensor] = []
