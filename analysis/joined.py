@@ -75,6 +75,7 @@ def joined(cross: Capture) -> Joined:
         residuals=(),
         hidden=cross.hidden,
         asked=cross.asked,
+        class_logits=cross.class_logits,
         written=text,
         others=cross.others,
         cross=cross,
@@ -99,7 +100,7 @@ def reading(capture: Capture) -> Capture:
 def same_tokens(capture: Capture, edits: tuple[Edit, ...]) -> CaptureRequest:
     """The request for the same tokens with these edits: what an encoder–decoder wrote is given to the changed one."""
     request = replace(capture.request, edits=edits)
-    if not capture.attentions:
+    if not capture.attentions or capture.class_logits is not None:
         return request
     return replace(request, target="", continuation=tuple(token.id for token in speaking(capture).tokens[1:]))
 

@@ -155,7 +155,7 @@ class WrongModel(RunnerError):
     hint = N_("Load that model, or leave the name out of the request.")
 
 
-PLACES = (N_("layer"), N_("head"), N_("position"), N_("token id"))  # what a NoSuchPlace names
+PLACES = (N_("layer"), N_("head"), N_("position"), N_("token id"), N_("class"))  # what a NoSuchPlace names
 
 # -- the capture ----------------------------------------------------------------------------------------------------
 
@@ -207,6 +207,11 @@ class NoRotation(NotRecoverable):
 
 class NoLogits(RunnerError):
     message = N_("The model {name} comes without an output layer, so it predicts no tokens.")
+
+
+class ScoresClasses(NoLogits):
+    message = N_("The model {name} is a classifier: it scores {count} classes and predicts no token.")
+    hint = N_("Its class scores are on the pages Heads and Edit heads.")
 
 
 class AwayFromModel(RunnerError):

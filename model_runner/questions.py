@@ -83,7 +83,11 @@ class HeadAnswers:
 
 @dataclass(frozen=True)
 class WhichHeads(Question[HeadAnswers]):
-    """Which heads of a layer matter for the token with the id ``target`` after the text. Raises NoWeights."""
+    """Which heads of a layer matter for the token with the id ``target`` after the text; of a classifier, for a class.
+
+    What is said of tokens then holds for classes: of one whose score is a number, ``ablated`` is in that score's own
+    unit. Raises NoWeights, and NoSuchPlace for a target that the model does not have.
+    """
 
     request: CaptureRequest
     layer: int

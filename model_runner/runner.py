@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar, overload
 
 from model_runner.capture import Capture
+from model_runner.class_scores import Scale
 from model_runner.job import Job
 from model_runner.kv import RaceStep
 from model_runner.question import Question
@@ -34,6 +35,8 @@ class ModelInfo:
     attentions: tuple[str, ...] = ()  # of an encoder–decoder, as a capture has them
     reads_in_blocks: bool = False  # a text of more than max_tokens, in which its code attends otherwise
     max_written: int | None = None  # of an encoder–decoder, what it may write
+    classes: tuple[str, ...] = ()  # that a classifier scores in place of tokens, by their ids
+    class_scale: Scale = "softmax"  # what those scores are to be read as
     hears: float = 0.0  # seconds of sound that its encoder reads, all of them each time; 0: it reads texts
 
     @property

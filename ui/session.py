@@ -242,7 +242,8 @@ def capture(
     """This session's text through the model with ``edits``; ``continued``: and generated tokens. Raises RunnerError."""
     from model_runner import CaptureRequest  # torch is imported only after the frame is painted
 
-    two: Any = {"attention": beside().attention, "target": beside().target or None} if runner.info.attentions else {}
+    target = None if runner.info.classes else beside().target or None  # a classifier writes nothing
+    two: Any = {"attention": beside().attention, "target": target} if runner.info.attentions else {}
     read: Any = {"sound": hearing.sound()} if runner.info.hears else {"text": text(), "chat": chat()}
     request = CaptureRequest(**read, continuation=continuation() * continued, edits=edits, **two)
     return asked(runner, request, say)

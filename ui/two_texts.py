@@ -14,16 +14,23 @@ from ui.state import change
 
 
 def choose_attention(capture: Capture) -> Capture:
-    """The controls, and the capture as pages draw it: of two texts in a row where one looks at the other."""
+    """The controls, and the capture as pages draw it: of two texts in a row where one looks at the other.
+
+    The decoder of a classifier reads the text again and writes nothing.
+    """
     hears = capture.request.sound is not None
     words = {
         "encoder": _("encoder: the sound at itself") if hears else _("encoder: the text at itself"),
         "decoder": _("decoder: what is written at itself"),
         "cross": _("cross: what is written at the sound") if hears else _("cross: what is written at the text"),
     }
+    if capture.class_logits is not None:
+        words["decoder"] = _("decoder: the text, read again, at itself")
+        words["cross"] = _("cross: the text, read again, at the text")
     with st.container(key="two_texts", horizontal=True, vertical_alignment="center", gap="small"):
         choose_one(_("attention"), "attention", words, session.beside().attention, _look_at)
-        write(_("it writes: {text}").format(text=capture.attention("decoder").text))
+        if capture.class_logits is None:
+            write(_("it writes: {text}").format(text=capture.attention("decoder").text))
     return as_drawn(capture)  # never kept: it holds the runner, which may be given up for another
 
 

@@ -88,6 +88,27 @@ def next_token_changes(
     )
 
 
+def number_rows(labels: list[str], values: list[list[float]], *, heading: str, columns: list[str] | None = None) -> str:
+    """HTML of a list of numbers without bars, for scores that are no shares: a column a number, ``columns`` above them.
+
+    All strings are escaped here.
+    """
+    if len(labels) != len(values):
+        raise ValueError(f"{len(labels)} labels for {len(values)} rows")
+    head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in columns or [])
+    rows = "".join(
+        f'<tr><th scope="row" title="{escaped(label)}"><bdi>{escaped(label)}</bdi></th>'
+        + "".join(f'<td class="plain">{escaped(f"{value:+.4f}".replace("-", "−"))}</td>' for value in row)
+        + "</tr>"
+        for label, row in zip(labels, values, strict=True)
+    )
+    first = '<th scope="col"></th>' if columns else ""
+    return (
+        f'<style>{_css()}</style><table class="atlas-next{" change" if columns else ""}">'
+        f"<caption>{escaped(heading)}</caption><thead><tr>{first}{head}</tr></thead><tbody>{rows}</tbody></table>"
+    )
+
+
 def percent(probability: float, template: str = TEXTS["percent"]) -> str:
     """A probability as a reader's percentage: one decimal, and never a zero for something that is possible."""
     if 0 < probability < 0.0005:

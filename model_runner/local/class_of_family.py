@@ -10,12 +10,14 @@ from transformers import (
     AutoModelForCausalLM,
     AutoModelForMaskedLM,
     AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
     AutoModelForSpeechSeq2Seq,
 )
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_MASKED_LM_MAPPING_NAMES,
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+    MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
     MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES,
 )
 
@@ -45,6 +47,9 @@ def class_of(name: str, config: Mapping[str, Any]) -> Any:
         raise NotCapturable(name=name, family=family, reason=NO_TEXT[family])
     usual = getattr(CONFIG_MAPPING[family], "is_encoder_decoder", False)
     architectures = [str(item) for item in listed] if isinstance(listed, list) else []
+    scores = any(item.endswith("ForSequenceClassification") for item in architectures)
+    if scores and family in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES:
+        return AutoModelForSequenceClassification
     causal = any("ForCausalLM" in item or "LMHead" in item for item in architectures)
     # The class for causal models of an encoder–decoder would read the decoder alone.
     if config.get("is_encoder_decoder", usual) and not causal:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from transformers import WhisperFeatureExtractor
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import ATTENTIONS, check_growing
-from model_runner.errors import N_, NoAttribution
+from model_runner.errors import N_, NoAttribution, ScoresClasses
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
 from model_runner.local.attribution import DirectPath
@@ -28,6 +28,7 @@ from model_runner.local.beam import ALONE, search_beams
 from model_runner.local.block_path import BlockPath, block_paths
 from model_runner.local.block_probe import LayerRun, probe
 from model_runner.local.cache import CaptureCache
+from model_runner.local.classifier import class_logits, class_names, decoder_tokens, is_classifier, scale_of
 from model_runner.local.edit_of_three import edit_of_three
 from model_runner.local.encoder_input import Read, growing_caches, masked, text_to_read
 from model_runner.local.feed_forward import FeedForward, feed_forward
@@ -75,6 +76,9 @@ class EncoderDecoder:
         self.anatomy = examine_two(self.model, name, heard := self.ears and self.ears.to_try())
         info = two_lengths(describe(self.model, self.tokenizer, self.anatomy, name, revision), self.model, heard)
         self.info = replace(info, attentions=ATTENTIONS, hears=0.0 if self.ears is None else self.ears.seconds)
+        if is_classifier(self.model):
+            own = self.model.config
+            self.info = replace(self.info, classes=class_names(own), class_scale=scale_of(own))
         self.cache = CaptureCache(kept)
         self.entered: dict[str, dict[tuple[int, bool], bool]] = {}  # by attention, see Rerun.proven
         self._asked, self._tasks = asked, dict[str, tuple[int, ...]]()
@@ -95,7 +99,7 @@ class EncoderDecoder:
             source, written = self.texts(request)
             with explained(self.info, len(source) + len(written.tokens)):
                 edit = edit_of_three(request.edits, self.anatomy.shapes)
-                if request.target is None and not request.continuation:
+                if request.target is None and not request.continuation and not self.info.classes:
                     check_growing(request.edits)
                     append_all(written, self._free_run(source, written, edit), self.info)
                 known = self.read(request, source, written, edit)
@@ -115,6 +119,13 @@ class EncoderDecoder:
     def texts(self, request: CaptureRequest | GenerateRequest) -> tuple[Read, Writer]:
         """What is read, and the tokens that are already written. Raises RunnerError."""
         source = self.source(request)
+        if self.info.classes:  # its decoder reads the text again, one token behind: nothing is written
+            if request.target or request.continuation:
+                self.check_head()
+            first, *rest = decoder_tokens(self.model, source.given)
+            written = Writer(self.tokenizer, Encoded((first,), ((0, 0),), ""))
+            append_all(written, rest, self.info)
+            return source, written
         start = Encoded((self.anatomy.start,), ((0, 0),), "")
         written = Writer(self.tokenizer, start)
         task = self._task(request, source)
@@ -180,7 +191,9 @@ class EncoderDecoder:
             outputs_of(self.anatomy.trunk.module) as last,
             active(recording),
         ):
-            output = run_two(self.model, source.given, self.ids(written))
+            run = self.anatomy.trunk.module if self.info.classes else self.model
+            output = run_two(run, source.given, self.ids(written))
+            classes = self.class_logits(output, source.given)[0] if self.info.classes else None
         read, wrote = source.tokens, tuple(written.tokens)
 
         def records(names: tuple[str, ...]) -> tuple[LayerRecord, ...]:
@@ -193,6 +206,7 @@ class EncoderDecoder:
             records=records(encoder.own),
             residuals=tuple(streams["encoder"]),
             hidden=numbers_alone(output.encoder_last_hidden_state[0]).clone(),
+            class_logits=classes,
             written=source.text,
         )
         writing = Capture(
@@ -203,6 +217,7 @@ class EncoderDecoder:
             residuals=tuple(streams["decoder"]),
             hidden=numbers_alone(last[-1].last_hidden_state[0]).clone(),
             asked=self._asked,
+            class_logits=classes,
             written=written.text_of(len(wrote)),
         )
         across = replace(
@@ -218,6 +233,7 @@ class EncoderDecoder:
 
     def begin(self, request: GenerateRequest) -> Translation:
         """What is there is read when the first token is drawn. Raises RunnerError."""
+        self.check_head()
         source, written = self.texts(request)
         count, limit = len(written.tokens), self.info.room
         if count == limit:
@@ -284,8 +300,19 @@ class EncoderDecoder:
         """Raises NoAttribution: a head of the encoder reaches the logits by every token that looks at it."""
         raise NoAttribution(reason=N_("this is not done for encoder–decoders so far"))
 
+    def check_head(self) -> None:
+        """Raises ScoresClasses for a classifier."""
+        if self.info.classes:
+            raise ScoresClasses(name=self.info.name, count=len(self.info.classes))
+
+    def class_logits(self, output: Any, given: Mapping[str, Tensor]) -> Float[Tensor, "batch classes"]:
+        """The scores of a classifier; ``output`` is what its two stacks made of ``given``."""
+        with torch.no_grad():
+            return class_logits(self.model, self.anatomy.trunk, output, given)
+
     def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
-        """What the model's output layer makes of these states of the decoder."""
+        """What the model's output layer makes of these states of the decoder. Raises ScoresClasses."""
+        self.check_head()
         unread = AlreadyRead(last_hidden_state=hidden)  # type: ignore[arg-type]  # torch's class says FloatTensor
         return output_logits(self.model, self.anatomy.trunk, hidden, encoder_outputs=unread)
 

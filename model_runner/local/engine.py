@@ -6,6 +6,7 @@ Everything here runs on the one thread that touches the model, see :class:`model
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from torch import Tensor, nn
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import check_growing
-from model_runner.errors import N_, CannotContinue, ContextFull, NoAttribution, NoLogits
+from model_runner.errors import N_, CannotContinue, ContextFull, NoAttribution, NoLogits, ScoresClasses
 from model_runner.kept import Kept
 from model_runner.local.anatomy import describe, examine
 from model_runner.local.arena import ALIGNMENT, Arena
@@ -27,6 +28,7 @@ from model_runner.local.block_probe import LayerRun, probe
 from model_runner.local.by_rows import by_rows, is_long, row_wise_parts
 from model_runner.local.cache import CaptureCache
 from model_runner.local.changed_matrices import Decomposed, changed_matrices
+from model_runner.local.classifier import class_logits, class_names, is_classifier, logits_of_state, scale_of
 from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
@@ -47,6 +49,7 @@ from model_runner.question import Asked
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import RotationEdit
 
+READS_MORE = N_("its class scores are made of more than one final hidden state")
 UNSEEN_WAY = N_("the way from its heads to their output projection is in code of its own")
 
 
@@ -72,6 +75,9 @@ class Engine:
         self.has_head = has_head and self.anatomy.trunk.has_head
         learned = learned_lengths(self.model)
         self.info = describe(self.model, self.tokenizer, self.anatomy, name, revision, learned)
+        if self.has_head and is_classifier(self.model):
+            own = self.model.config
+            self.info = replace(self.info, classes=class_names(own), class_scale=scale_of(own))
         self.cache = CaptureCache(kept)
         self.entered: dict[tuple[int, bool], bool] = {}  # layers that were run by themselves, see Rerun.proven
         self.decomposed: dict[int, Decomposed] = {}  # weight matrices, when they are first changed
@@ -129,6 +135,7 @@ class Engine:
         with torch.no_grad(), stream, by_rows(parts), active(recording):
             given = self.given.of(writer.tokens)
             output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
+        classes = self.class_logits(output, given)[0] if self.info.classes else None
         hidden, records = numbers_alone(arena.keep(output.last_hidden_state[0])), recording.records
         return Capture(
             request=request,
@@ -138,6 +145,7 @@ class Engine:
             residuals=tuple(residuals),
             hidden=hidden,
             asked=self._asked,
+            class_logits=classes,
             written=writer.text_of(len(writer.tokens)),
         )
 
@@ -203,7 +211,9 @@ class Engine:
     # -- what the model says ------------------------------------------------------------------------------------------
 
     def check_head(self) -> None:
-        """Raises NoLogits for a model without an output layer."""
+        """Raises NoLogits for a model without an output layer, ScoresClasses for a classifier."""
+        if self.info.classes:
+            raise ScoresClasses(name=self.info.name, count=len(self.info.classes))
         if not self.has_head:
             raise NoLogits(name=self.info.name)
 
@@ -216,6 +226,11 @@ class Engine:
         """The same of one position alone."""
         return output_logits(self.model, self.anatomy.trunk, hidden)[0, 0]
 
+    def class_logits(self, output: Any, given: Mapping[str, Tensor]) -> Float[Tensor, "batch classes"]:
+        """The scores of a classifier; ``output`` is what its backbone made of ``given``."""
+        with torch.no_grad():
+            return class_logits(self.model, self.anatomy.trunk, output, given)
+
     @property
     def reads_positions(self) -> nn.Module:
         """The module whose tokens are told their positions."""
@@ -226,12 +241,22 @@ class Engine:
 
         Raises NoLogits, NoAttribution.
         """
-        self.check_head()
+        if not self.info.classes:
+            self.check_head()
         if self.anatomy.own_code:
             raise NoAttribution(reason=UNSEEN_WAY)
         if self._path is None:
-            self._path = prove(self.model, self.anatomy, lambda one: self.logits_after(one[None, None]))
+            self._path = prove(self.model, self.anatomy, self._head_alone)
         return self._path
+
+    def _head_alone(self, hidden: Float[Tensor, "d_model"]) -> Float[Tensor, "vocab"]:
+        """What the output layer, or a classifier's head, makes of one state. Raises NoAttribution."""
+        if not self.info.classes:
+            return self.logits_after(hidden[None, None])
+        try:
+            return logits_of_state(self.model, self.anatomy.trunk, hidden)
+        except (AttributeError, LookupError, TypeError) as error:  # BERT's head reads what its pooler made
+            raise NoAttribution(reason=READS_MORE) from error
 
     def layer_runs(self) -> list[LayerRun]:
         """What every module inside the layers is given and makes, of a few tokens."""

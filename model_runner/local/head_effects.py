@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from model_runner.capture import Capture
+from model_runner.capture import Capture, index
 from model_runner.errors import N_, EditNotPossible, NoAttribution, RunnerError
 from model_runner.local.cancelling import pause
 from model_runner.local.rerun import Change, Rerun
@@ -20,7 +20,8 @@ ROOM = 8192  # and tokens of all of them together: memory grows with these
 
 
 def head_answers(rerun: Rerun, layer: int, target: int) -> HeadAnswers:
-    """All three below; one that the model does not give leaves the others. Raises NoWeights."""
+    """All three below; one that the model does not give leaves the others. Raises NoWeights, NoSuchPlace."""
+    target = index("token id", target, len(rerun.known))
     n_heads = rerun.capture.q(layer).shape[0]
     ablated = attributed = written = None
     problems: list[RunnerError] = []
@@ -64,13 +65,13 @@ def attributions(rerun: Rerun, layer: int, target: int) -> Float[Tensor, "heads"
     On the direct path, see :meth:`Capture.direct_logits`. Less the mean over the vocabulary, since what is added to all
     logits alike changes no probability. Raises NoAttribution, NoWeights.
     """
-    capture, path = rerun.capture, rerun.path()
+    capture, path, place = rerun.capture, rerun.path(), rerun.read_at()
     found: list[Tensor] = []
-    for head, output in enumerate(capture.record(layer).passed_on[-1]):
+    for head, output in enumerate(capture.record(layer).passed_on[place]):
         pause()
         with torch.no_grad():
-            added = path.logits(layer, head, output, capture.residuals[-1][-1], capture.hidden[-1])
-        found.append(added[target] - added.mean())
+            added = path.logits(layer, head, output, capture.residuals[-1][place], capture.hidden[place])
+        found.append(added[target] - added.mean() if len(added) > 1 else added[target])
     return torch.stack(found)
 
 
@@ -80,7 +81,7 @@ def written_lengths(rerun: Rerun, layer: int) -> Float[Tensor, "heads"]:
     The norm of the weighted, transformed vectors (Kobayashi et al. 2020, arXiv:2004.10102, section 3), here of their
     sum over the keys, since it is the sum that is added. Raises NoAttribution, NoWeights.
     """
-    outputs, path = rerun.capture.record(layer).passed_on[-1], rerun.path()
+    outputs, path = rerun.capture.record(layer).passed_on[rerun.read_at()], rerun.path()
     with torch.no_grad():
         return torch.stack([path.written(layer, head, output).norm() for head, output in enumerate(outputs)])
 

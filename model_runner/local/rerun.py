@@ -18,15 +18,19 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from model_runner.capture import Capture
-from model_runner.errors import N_, EditNotPossible
+from model_runner.class_scores import log_shares
+from model_runner.errors import N_, EditNotPossible, NoAttribution
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.anatomy import Anatomy
 from model_runner.local.attribution import DirectPath
+from model_runner.local.classifier import positions_read
 from model_runner.local.engine import Engine
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.recording import Recording, active
 from model_runner.local.stream import standing_in
 from model_runner.request import CaptureRequest
+
+SEVERAL_READ = N_("its class scores are read from several tokens at once")
 
 Change = Callable[[Float[Tensor, "batch queries heads d_value"]], Tensor]
 
@@ -55,6 +59,10 @@ class Rerun:
     known: Float[Tensor, "vocab"]
     path: Callable[[], DirectPath]
     proven: dict[tuple[int, bool], bool]
+
+    def read_at(self) -> int:
+        """Where the final hidden state is read. Raises NoAttribution where it is read at several positions."""
+        return -1
 
     def log_probs(
         self, layer: int, stream: Float[Tensor, "variants tokens d_model"], change: Change | None = None
@@ -129,16 +137,46 @@ class UpperLayers(Rerun):
             stack.enter_context(_cut(layers[-1], given["input_ids"].shape, reached))
             stack.enter_context(active(recording))
             output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
-            logits = self.head(output.last_hidden_state[:, -1:])[:, 0]
-        return torch.log_softmax(logits.double(), dim=-1)
+            return self._log_shares(output, given)
+
+    def _log_shares(self, output: Any, given: dict[str, Tensor]) -> Float[Tensor, "batch vocab"]:
+        return torch.log_softmax(self.head(output.last_hidden_state[:, -1:])[:, 0].double(), dim=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class OfClasses(UpperLayers):
+    """Of a classifier: the classes stand where the vocabulary does, and every position may be read."""
+
+    engine: Engine
+
+    def read_at(self) -> int:
+        """The one position that the classes are scored by. Raises NoAttribution."""
+        found = positions_read(self.engine.model, self.anatomy.layers[-1], self.given)
+        if len(found) != 1:
+            raise NoAttribution(reason=SEVERAL_READ)
+        return found[0]
+
+    def _known(self) -> Float[Tensor, "classes"]:
+        return log_shares(self.known, self.engine.info.class_scale)
+
+    def _run(
+        self, layer: int, stream: Tensor, change: Change | None, last_only: bool
+    ) -> Float[Tensor, "batch classes"]:
+        return super()._run(layer, stream, change, False)
+
+    def _log_shares(self, output: Any, given: dict[str, Tensor]) -> Float[Tensor, "batch classes"]:
+        return log_shares(self.engine.class_logits(output, given), self.engine.info.class_scale)
 
 
 def rerun_of(engine: Engine, request: CaptureRequest) -> Rerun:
     """The upper layers of this request's capture. Raises RunnerError."""
     capture = engine.capture(request)
-    known = engine.logits(capture.hidden[None, -1:])[0, 0]
     given = engine.given.of(capture.tokens)
-    return UpperLayers(capture, known, engine.direct_path, engine.entered, engine.anatomy, given, engine.logits)
+    path, entered, anatomy, head = engine.direct_path, engine.entered, engine.anatomy, engine.logits
+    if capture.class_logits is not None:
+        return OfClasses(capture, capture.class_logits, path, entered, anatomy, given, head, engine)
+    known = engine.logits(capture.hidden[None, -1:])[0, 0]
+    return UpperLayers(capture, known, path, entered, anatomy, given, head)
 
 
 def _reaching(reached: list[bool]) -> Change:

@@ -16,6 +16,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from model_runner.class_scores import log_shares
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.forward_edit import ForwardEdit
@@ -45,15 +46,26 @@ class BothStacks(Rerun):
             given = dict(self.engine.source(self.capture.request).of(rows))
         recording = Recording(anatomy.names, edit=ForwardEdit(edits), keeps=False)
         inside = anatomy.stack(attention).layers[layer]
+        if self.engine.info.classes:
+            with torch.no_grad(), entered(inside, stream), active(recording):
+                output = run_two(anatomy.trunk.module, given, written)
+                ids = self.engine.source(self.capture.request).of(rows)
+                return log_shares(self.engine.class_logits(output, ids), self.engine.info.class_scale)
         with torch.no_grad(), entered(inside, stream), _last_alone(model), active(recording):
             logits = run_two(model, given, written).logits[:, -1]
         return torch.log_softmax(logits.double(), dim=-1)
+
+    def _known(self) -> Float[Tensor, "vocab"]:
+        info = self.engine.info
+        return log_shares(self.known, info.class_scale) if info.classes else super()._known()
 
 
 def two_rerun_of(engine: EncoderDecoder, request: CaptureRequest) -> BothStacks:
     """The forward of this request's capture, to be changed in its attention. Raises RunnerError."""
     capture = engine.capture(request)
-    known = engine.logits(capture.attention("decoder").hidden[None, -1:])[0, 0]
+    known = capture.class_logits
+    if known is None:
+        known = engine.logits(capture.attention("decoder").hidden[None, -1:])[0, 0]
     proven = engine.entered.setdefault(request.attention or "decoder", {})
     return BothStacks(capture, known, engine.direct_path, proven, engine)
 

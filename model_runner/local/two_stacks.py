@@ -18,10 +18,11 @@ from model_runner.edits import ATTENTIONS
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.anatomy import NOT_ASKED, NUMBERED, READS_ELSE, Trunk, last_states
 from model_runner.local.changed_words import why_changed
+from model_runner.local.classifier import is_classifier
 from model_runner.local.encoder_input import Read
 from model_runner.local.forward_edit import Shape
 from model_runner.local.own_code import prove, watch_own_code
-from model_runner.local.plain_forward import of_numbers, same, text_config, tried
+from model_runner.local.plain_forward import of_numbers, said, same, text_config, tried
 from model_runner.local.position_table import PROBED, looked_up_at_load
 from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
 from model_runner.record import LayerRecord
@@ -91,6 +92,7 @@ def examine_two(model: Any, name: str, heard: Read | None = None) -> TwoStacks:
 def _examine(model: Any, heard: Read | None) -> TwoStacks:
     asks = model._can_set_attn_implementation()  # transformers' interface
     start = start_token(model)
+    whole, model = model, model.base_model if is_classifier(model) else model  # a class head wants two equal texts
     n_vocab, pad = text_config(model).vocab_size, text_config(model).pad_token_id
     some = [token for token in range(SOURCE + 1) if token != pad]  # what looks like padding may be hidden
     given = (
@@ -104,17 +106,17 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
         return run_two(model, given, written)
 
     with tried(DOES_NOT_RUN):
-        plain = of_numbers(forward().logits)
+        plain = of_numbers(said(forward()))
         try:
             install(model) if asks else watch_own_code(model, forward)
         except (NotImplementedError, ImportError) as error:
             raise CannotRecord(first_line(error)) from error
-    names = {id(module): qualified for qualified, module in model.named_modules()}
+    names = {id(module): qualified for qualified, module in whole.named_modules()}
     recording = Recording(names)
     trunk, output = _trunk(model, given, written, recording)
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
-    encoder, decoder = _stacks(model, recording.records, source, target)
+    encoder, decoder = _stacks(whole, recording.records, source, target)
     if not same(output, plain):
         raise CannotRecord(why_changed(model, plain, forward))
     if not asks:
@@ -144,7 +146,7 @@ class AlreadyRead(BaseModelOutput):
 
 def start_token(model: Any) -> int:
     """Raises CannotRecord where the model does not say with what its decoder begins."""
-    for settings in (model.generation_config, text_config(model), model.config):
+    for settings in (getattr(model, "generation_config", model.config), text_config(model), model.config):
         for name in ("decoder_start_token_id", "bos_token_id"):
             if isinstance(found := getattr(settings, name, None), int):
                 return found
@@ -172,7 +174,7 @@ def run_two(model: Any, given: Mapping[str, Any], written: Tensor) -> Any:
 def _trunk(model: Any, given: Mapping[str, Any], written: Tensor, recording: Recording) -> tuple[Trunk, Tensor]:
     """The last module to finish with the decoder's last hidden state and no logits; and the logits, recorded."""
     with last_states(model) as finished, active(recording), tried(DOES_NOT_RUN):
-        said = run_two(model, given, written).logits
+        answer = said(run_two(model, given, written))
     length = written.shape[1]
     of_decoder = [(module, output) for module, output in finished if output.last_hidden_state.shape[1] == length]
     if not of_decoder:
@@ -180,7 +182,7 @@ def _trunk(model: Any, given: Mapping[str, Any], written: Tensor, recording: Rec
     module, output = of_decoder[-1]
     if output.last_hidden_state.shape[-1] != text_config(model).hidden_size:  # FSMT's decoder ends in the output layer
         raise CannotRecord(READS_ELSE)
-    return Trunk(module, type(output), has_head=True), said
+    return Trunk(module, type(output), has_head=True), answer
 
 
 def _stacks(model: Any, records: dict[str, LayerRecord], source: int, target: int) -> tuple[Stack, Stack]:

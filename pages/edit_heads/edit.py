@@ -10,6 +10,7 @@ import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from analysis.class_scores import ClassChange
 from analysis.comparison import NextTokenChange
 from analysis.head_map import HeadMap
 from analysis.head_names import group_size
@@ -25,6 +26,7 @@ from pages.edit_heads.edit_texts import Texts, show_texts
 from pages.edit_heads.of_attention import attention_of, check_every_cell, counted, own
 from pages.edit_heads.state import state
 from ui import edit_list, session
+from ui.class_scores import show_class_change
 from ui.components import mount, name_figure, show_heading
 from ui.head_views import DrawnHead
 from ui.i18n import _
@@ -47,6 +49,7 @@ class EditView:
     after: Capture | None = None
     changed: tuple[DrawnHead, DrawnHead] | None = None  # the open head before and after
     change: NextTokenChange | None = None
+    classes: ClassChange | None = None  # of a classifier, in the place of the next token
     drift: np.ndarray | None = None  # [layers, heads], NaN for layers without weights
     texts: Texts | None = None
 
@@ -77,16 +80,17 @@ def show_edit(opened: PageContext) -> EditView:
         if words := _what_shows(opened, after, edits):
             st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     with right:
+        classes = show_class_change(opened, after)
         try:
-            change = show_change(opened, after)
+            change = show_change(opened, after) if classes is None else None
         except NoLogits as error:
             st.html(f"<p class='atlas-caption'>{escape(sentence(error))}</p>")
         drift = drift_of(opened.capture, after)
         if edits:
             _show_moved(opened, drift)
     with left:
-        texts = show_texts(opened, edits)
-    return EditView(edits, after, changed, change, drift, texts)
+        texts = show_texts(opened, edits) if classes is None else None
+    return EditView(edits, after, changed, change, classes, drift, texts)
 
 
 def _explain() -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from analysis.tables import labelled
 from pages.edit_heads.edit import EditView
+from ui.class_scores import class_change_table
 from ui.i18n import _
 from ui.page import PageContext
 from ui.tables import show_tables
@@ -26,6 +27,8 @@ def edit_tables(opened: PageContext, found: EditView) -> dict[str, pd.DataFrame]
         tokens = [opened.runner.token_text(token) for token in found.change.ids]
         data = {_("before"): found.change.before, _("after"): found.change.after}
         tables[output_name(found.change.position)] = pd.DataFrame(data, index=tokens)
+    if found.classes is not None:
+        tables[_("Class")] = class_change_table(found.classes)
     if found.drift is not None:
         layers, heads = found.drift.shape
         names = [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from model_runner.python_lines import python_start
-from pages.edit_heads.effects import ANSWERS, Effects, agreement, payload_of
+from pages.edit_heads.effects import ANSWERS, Effects, agreement, meaning_of, payload_of, target_name
 from ui.i18n import _
 from ui.page import PageContext, translated
 from ui.view import View, component_page
@@ -17,7 +17,7 @@ from viz.export import map_svg
 
 def effects_view(opened: PageContext, found: Effects) -> View:
     """Picture and page are of the first answer, the numbers of all three."""
-    token = opened.runner.token_text(found.target)
+    token = target_name(opened, found.target)
     rows, columns = _labels(found)
     lost = found.found.lost
     high = float(np.nanmax(np.abs(lost), initial=0.0)) or 1.0
@@ -25,8 +25,10 @@ def effects_view(opened: PageContext, found: Effects) -> View:
     return View(
         name=f"head-effects-{found.target}",
         title=f"{_(ANSWERS[0].label)} · {token}",
-        what=f"what log p of {token} loses when a head passes on nothing, nats",
-        tables=lambda: effect_tables(found),
+        what=f"what log p of {token} loses when a head passes on nothing, nats"
+        if opened.runner.info.class_scale != "number"
+        else f"what the score {token} loses when a head passes on nothing",
+        tables=lambda: effect_tables(opened, found),
         page=component_page(layer_head_map.SOURCE, payload_of(opened, ANSWERS[0], lost)),
         picture=lambda title, words: map_svg(
             lost, row_labels=rows, col_labels=columns, scale="diverging", low=-high, high=high, log=False,
@@ -38,14 +40,14 @@ def effects_view(opened: PageContext, found: Effects) -> View:
     )  # fmt: skip  # the map's many settings in two lines
 
 
-def effect_tables(found: Effects) -> dict[str, pd.DataFrame]:
+def effect_tables(opened: PageContext, found: Effects) -> dict[str, pd.DataFrame]:
     """All heads with their three numbers, the three maps, and how far they agree."""
     rows, columns = _labels(found)
     labels = {answer.name: _(answer.label) for answer in ANSWERS}
     values = {label: found.values(name).ravel() for name, label in labels.items()}
     tables = {_("all heads"): pd.DataFrame(values, index=[f"{row}{column}" for row in rows for column in columns])}
     for answer in ANSWERS:
-        heading = f"{_(answer.label)}: {_(answer.meaning)}"
+        heading = f"{_(answer.label)}: {meaning_of(opened, answer)}"
         tables[heading] = pd.DataFrame(found.values(answer.name), index=rows, columns=columns)
     pairs = agreement(found)
     names = [f"{labels[one]} · {labels[other]}" for one, other in pairs]
@@ -66,7 +68,7 @@ def effects_snippet(opened: PageContext, found: Effects) -> str:
         python_start(opened.capture.request)
         + "\nfrom analysis.head_effects import head_effects, layer_effects, ranking\n"
         "from model_runner.questions import WhichHeads\n\n"
-        f"target = {found.target}  # {opened.runner.token_text(found.target)!r}\n"
+        f"target = {found.target}  # {target_name(opened, found.target)!r}\n"
         "layers = [layer for layer in range(capture.n_layers) if capture.has_weights(layer)]\n"
         "jobs = [runner.submit(WhichHeads(capture.request, layer, target)) for layer in layers]\n"
         "found = head_effects([layer_effects(job.result()) for job in jobs], capture.n_layers, capture.n_heads)\n"

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from analysis.class_scores import class_scores
 from analysis.head_effects import HeadEffects, LayerEffects, head_effects, rank_correlation, ranking
 from analysis.head_names import group_size
 from analysis.joined import speaking
@@ -15,8 +16,9 @@ from analysis.mask_effect import looks_ahead
 from analysis.next_token import next_tokens
 from jobs.head_search import Search, layers_of
 from jobs.pull import Pull
+from model_runner.errors import NoLogits
 from pages.edit_heads.of_attention import say_after_what
-from pages.edit_heads.tokens import show_tokens, token_of
+from pages.edit_heads.tokens import class_of, show_tokens, token_of
 from ui import session
 from ui.components import mount, show_heading, show_html
 from ui.i18n import _
@@ -43,21 +45,30 @@ class Answer:
     meaning: str
     cell: str
     signed: bool
+    class_meaning: str  # the same of a classifier's class
+    score_meaning: str = ""  # and of a class whose score is a number; "": as of other classes
+    score_cell: str = ""
 
 
 ANSWERS = (
     Answer(
         "lost", N_("ablated"), N_("what log p of the token loses when the head passes on nothing, in nats"),
         N_("{row}{column} · {value} nats of log p"), True,
+        N_("what log p of the class loses when the head passes on nothing, in nats"),
+        N_("what the score loses when the head passes on nothing"),
+        N_("{row}{column} · {value} of the score"),
     ),
     Answer(
         "pushed", N_("direct attribution"),
         N_("what it adds to the token's logit by itself, above what it adds to the mean logit"),
         N_("{row}{column} · {value} logits"), True,
+        N_("what it adds to the score of the class by itself, above what it adds to the mean score"),
+        N_("what it adds to the score by itself"),
     ),
     Answer(
         "written", N_("attention × values"), N_("the length of what it adds to the stream at the last token"),
         N_("{row}{column} · length {value}"), False,
+        N_("the length of what it adds to the stream at the token by which the classes are scored"),
     ),
 )  # fmt: skip  # one answer a paragraph
 
@@ -78,16 +89,24 @@ class Effects:
 def show_effects(opened: PageContext) -> Effects | None:
     """The target, three maps, the ranked heads; None where a sentence says why not. Raises RunnerError."""
     _explain()
-    if looks_ahead(opened.capture) and not opened.capture.attentions:
+    classifies = bool(opened.runner.info.classes)
+    if looks_ahead(opened.capture) and not opened.capture.attentions and not classifies:
         words = _("This model sees the whole text at once and predicts no next token for which a head could matter.")
         st.info(plain(words))
         return None
-    speaking(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
+    if not classifies:
+        speaking(opened.capture).logits(-1)  # NoLogits is said before anything is asked of the user
     with st.container(key="effect_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        target = _ask_target(opened)
+        target = _ask_class(opened) if classifies else _ask_target(opened)
         words = _("Red: the head is for this token; blue: against it. Click a cell to open its head on every page.")
+        if classifies:
+            words = _("Red: the head is for this class; blue: against it. Click a cell to open its head on every page.")
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
-    say_after_what(opened, follows_query=True)
+    if classifies:
+        words = _("The class scores are of the whole text.")
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    else:
+        say_after_what(opened, follows_query=True)
     search: Search = session.jobs().get("effects", session.model(), Search)
     layers = search.aim(opened.runner, opened.capture, target)
     progressive(layers, lambda: _show(opened, _effects(opened, target, layers), layers))
@@ -104,6 +123,35 @@ def _ask_target(opened: PageContext) -> int:
     }
     show_tokens(opened, "token", _("Target token"), _("for the token"), target, offered, likely.ids[0], width=170)
     return target
+
+
+def _ask_class(opened: PageContext) -> int:
+    """The list of the classes, by falling score."""
+    found = class_scores(opened.capture, opened.runner.info)
+    if found is None:
+        raise NoLogits(name=opened.runner.info.name)
+    target = class_of(opened, "token", found.ids[0], len(found.ids))
+    shown = [f"{value:+.3g}" if found.scale == "number" else number(value, "share") for value in found.values]
+    offered = {i: f"{name}  {value}" for i, name, value in zip(found.ids, found.names, shown, strict=True)}
+    show_tokens(
+        opened, "token", _("Target class"), _("for the class"), target, offered, found.ids[0], width=220, typed=False
+    )
+    return target
+
+
+def target_name(opened: PageContext, target: int) -> str:
+    """The token, or of a classifier the class, as it is drawn."""
+    classes = opened.runner.info.classes
+    return classes[target] if classes else opened.runner.token_text(target)
+
+
+def meaning_of(opened: PageContext, answer: Answer) -> str:
+    """What the numbers of an answer are, of this model."""
+    info = opened.runner.info
+    if not info.classes:
+        return _(answer.meaning)
+    number_alone = info.class_scale == "number" and answer.score_meaning
+    return _(answer.score_meaning) if number_alone else _(answer.class_meaning)
 
 
 def _effects(opened: PageContext, target: int, layers: Pull[LayerEffects]) -> Effects:
@@ -137,7 +185,7 @@ def _show(opened: PageContext, effects: Effects, layers: Pull[LayerEffects]) -> 
     """What is there so far."""
     for answer, column in zip(ANSWERS, st.columns(3, gap="medium"), strict=True):
         with column:
-            show_heading(escape(_(answer.label)), escape(_(answer.meaning)))
+            show_heading(escape(_(answer.label)), escape(meaning_of(opened, answer)))
             payload = payload_of(opened, answer, effects.values(answer.name))
             mount(layer_head_map.SOURCE, payload, key=f"effect_{answer.name}", on={"head": _open})
     with st.container(key="effect_lists"):
@@ -158,7 +206,8 @@ def payload_of(opened: PageContext, answer: Answer, values: np.ndarray) -> bytes
     """The map of one answer for its component."""
     high = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
     no_weights = _("no softmax attention in this layer")
-    own = {"cell": _(answer.cell), "undefined": _("not computed")}
+    cell = answer.score_cell if opened.runner.info.class_scale == "number" and answer.score_cell else answer.cell
+    own = {"cell": _(cell), "undefined": _("not computed")}
     return layer_head_map.payload(
         values,
         title=_(answer.label),
@@ -230,16 +279,18 @@ def _show_problems(layers: Pull[LayerEffects]) -> None:
 def _show_open(opened: PageContext, effects: Effects) -> None:
     """The open head in each answer, and where the last token looks with it."""
     place = (opened.layer, opened.head)
-    row = opened.capture.weights(*place, queries=slice(-1, None), shares=True)[0]
-    key, tokens = int(row.argmax()), opened.capture.tokens
-    looks = _("the last token looks {value} at {key}").format(
-        value=number(float(row[key]), "share"), key=f"<bdi>{escape(tokens[key].text)}</bdi> ({key})"
-    )
+    looks: list[str] = []
+    if not opened.runner.info.classes:  # which may be scored by any token
+        row = opened.capture.weights(*place, queries=slice(-1, None), shares=True)[0]
+        key, tokens = int(row.argmax()), opened.capture.tokens
+        where = f"<bdi>{escape(tokens[key].text)}</bdi> ({key})"
+        share = number(float(row[key]), "share")
+        looks = [_("the last token looks {value} at {key}").format(value=share, key=where)]
     parts = [
         f"{escape(_(answer.label))} {signed(float(effects.values(answer.name)[place]), answer.signed)}"
         for answer in ANSWERS
     ]
-    facts = " · ".join([*parts, looks])
+    facts = " · ".join([*parts, *looks])
     show_heading(f"L{place[0]}H{place[1]}", facts)
 
 

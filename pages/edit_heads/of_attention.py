@@ -57,7 +57,7 @@ def up_to_query(opened: PageContext) -> PageContext:
 
     Raises RunnerError.
     """
-    if opened.query is None or attention_of(opened) in (None, "encoder"):
+    if opened.query is None or opened.runner.info.classes or attention_of(opened) in (None, "encoder"):
         return opened
     request = same_tokens(opened.capture, opened.capture.request.edits)
     ids = request.continuation[: opened.query - first_query(opened.capture)]

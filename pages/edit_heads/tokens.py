@@ -41,6 +41,18 @@ def token_of(opened: PageContext, name: str, usual: int) -> int:
     return token
 
 
+def class_of(opened: PageContext, name: str, usual: int, count: int) -> int:
+    """The same of a classifier, of its ``count`` classes: by its number alone."""
+    held = getattr(state(), name)
+    if not held:
+        return usual
+    if held.isascii() and held.isdigit() and len(held) < 10 and int(held) < count:
+        return int(held)
+    value = int(held) if held.isascii() and held.isdigit() and len(held) < 10 else held.removeprefix(TYPED)
+    refuse(EditHeadsState, name, sentence(NoSuchPlace(what=N_("class"), value=value, count=count)))
+    return usual
+
+
 def show_tokens(
     opened: PageContext,
     name: str,
@@ -50,8 +62,9 @@ def show_tokens(
     offered: Mapping[int, str],
     usual: int,
     width: int,
+    typed: bool = True,
 ) -> None:
-    """A list of tokens (id → words), into which any other can be typed; ``beside`` is what stands before it."""
+    """A list of tokens (id → words), into which any other can be ``typed``; ``beside`` is what stands before it."""
     options = {token: opened.runner.token_text(token), **offered} if token not in offered else offered
     st.html(f"<span class='atlas-caption'>{escape(beside)}</span>", width="content")
     pick_one(
@@ -60,7 +73,7 @@ def show_tokens(
         options,
         token,
         lambda chosen: _hold(name, chosen, usual),
-        typed=lambda text: change(EditHeadsState, **{name: f"{TYPED}{text}"}),
+        typed=(lambda text: change(EditHeadsState, **{name: f"{TYPED}{text}"})) if typed else None,
         width=width,
     )
 

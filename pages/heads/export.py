@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from analysis.class_scores import class_scores
 from analysis.head_grid import HeadGrid
 from attention.metrics import METRICS, Metric
+from ui.class_scores import class_table
 from ui.head_export import head_view
 from ui.head_views import DrawnHead
 from ui.i18n import _
@@ -18,16 +20,19 @@ from viz.grid_svg import grid_svg
 
 
 def heads_view(drawn: DrawnHead, grid: HeadGrid, metric: Metric) -> View:
-    """The map first, then the grid's metric; all heads as files of their own."""
+    """The map first, then the grid's metric, and of a classifier its scores; all heads as files of their own."""
     view, values = head_view(drawn), grid.metrics[metric.name]
     layers, heads = values.shape
     table = pd.DataFrame(values, [f"L{layer}" for layer in range(layers)], [f"H{head}" for head in range(heads)])
+    classes = class_scores(drawn.opened.capture, drawn.opened.runner.info)
+    scores = {} if classes is None else {_("Class"): class_table(classes)}
+    more = "" if classes is None else "\nscores = dict(zip(runner.info.classes, capture.class_logits.tolist()))"
     words = caption(drawn.opened, "means over the queries; thumbnails hold the largest weight", head="all heads")
     return replace(
         view,
-        tables=lambda: {**view.tables(), _(metric.label): table},
+        tables=lambda: {**view.tables(), _(metric.label): table, **scores},
         arrays=lambda: {**arrays_of(view), "metric": values},
-        code=f"{view.code}\n{_code(metric)}",
+        code=f"{view.code}\n{_code(metric)}{more}",
         files={
             "all-heads.svg": lambda: _picture(grid, words),
             "all-heads.csv": lambda: _csv(grid, words),

@@ -7,6 +7,7 @@ from analysis.joined import first_query
 from analysis.next_token import end_of_text, next_tokens
 from model_runner import Token
 from ui import cached
+from ui.class_scores import show_classes
 from ui.components import show_html
 from ui.i18n import _
 from ui.page import PageContext, translated
@@ -15,7 +16,9 @@ from viz.distribution import TEXTS, next_token_bars
 
 
 def show_next(opened: PageContext) -> None:
-    """What the model makes of it: the next token, or, in an encoder, the token at the pinned place."""
+    """What the model makes of it: the next token, in an encoder the token at the pinned place, or its classes."""
+    if show_classes(opened) is not None:
+        return
     place = output_position(opened.capture, opened.query)
     position = len(opened.capture.tokens) - 1 if place is None else place
     found = next_tokens(opened.capture, position, count=5)

@@ -73,7 +73,7 @@ with left:
         choose(HeadsState, "order", held.order, {"layer": _("by layer"), "rank": _("ranked")})
         st.html(open_head.definition(by), width="stretch")
     show_grid(opened, grid, held, by, other)
-    if opened.capture.request.attention != "encoder":  # which says nothing by itself
+    if opened.capture.request.attention != "encoder" or opened.runner.info.classes:  # which says nothing by itself
         guarded(lambda: show_next(opened))
 
 offer_quickly(opened, held, other)

@@ -7,6 +7,7 @@ from model_runner.errors import RunnerError
 from model_runner.transforms import TRANSFORMS
 from pages.next_token.export import next_token_view
 from pages.next_token.views import read_bench, show_bench
+from ui.class_scores import show_classes
 from ui.i18n import _
 from ui.page import open_page, show_badge, show_strip
 from ui.reading import show_reading
@@ -21,6 +22,7 @@ try:
     bench = read_bench(opened)
 except RunnerError as error:
     st.warning(plain(sentence(error)))
+    show_classes(opened)
     raise StopException from None
 show_bench(bench)
 show_reading(

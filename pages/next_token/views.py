@@ -13,7 +13,7 @@ from analysis.joined import first_query
 from analysis.next_token import end_of_text
 from model_runner import Capture
 from model_runner.edits import check_growing
-from model_runner.errors import CannotContinue, EncoderSaysNothing, RunnerError
+from model_runner.errors import CannotContinue, EncoderSaysNothing, RunnerError, ScoresClasses
 from model_runner.sampling import MODEL, Stage, stages
 from model_runner.transforms import DEFAULT, TRANSFORMS, Sampling
 from pages.next_token.state import NextTokenState, state
@@ -92,9 +92,12 @@ class Bench:
 def read_bench(opened: PageContext) -> Bench:
     """The bench of the pinned query, or of the last token. What the address gets wrong is said and replaced.
 
-    Raises NoLogits, BrokenLogits, CannotContinue for a model that looks both ways, EditNotPossible for such an edit.
+    Raises NoLogits, ScoresClasses, BrokenLogits, CannotContinue for a model that looks both ways, EditNotPossible for
+    such an edit.
     """
     capture, runner = opened.capture, opened.runner
+    if runner.info.classes:
+        raise ScoresClasses(name=runner.info.name, count=len(runner.info.classes))
     record = capture.record(opened.layer)
     if capture.request.attention == "encoder":
         raise EncoderSaysNothing()

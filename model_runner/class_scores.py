@@ -1,0 +1,29 @@
+"""How the scores of a classifier are read: as one class of several, as several that may hold, or as a number."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+Scale = Literal["softmax", "sigmoid", "number"]
+
+
+def log_shares(logits: Float[Tensor, "*batch classes"], scale: Scale) -> Float[Tensor, "*batch classes"]:
+    """Natural log of each class's probability, float64; of a number (``scale`` "number") the score itself."""
+    logits = logits.double()
+    match scale:
+        case "softmax":
+            return torch.log_softmax(logits, dim=-1)
+        case "sigmoid":
+            return torch.nn.functional.logsigmoid(logits)
+        case "number":
+            return logits
+
+
+def shares(logits: Float[Tensor, "*batch classes"], scale: Scale) -> Float[Tensor, "*batch classes"]:
+    """Each class's probability, float64; of a number the score itself."""
+    found = log_shares(logits, scale)
+    return found if scale == "number" else found.exp()

@@ -1,0 +1,123 @@
+"""The classes that a model scores in place of tokens: its own classification head, run on what its backbone made.
+
+Nothing is assumed of the head. It is run as the model's own code has it, with the backbone's output standing in for the
+backbone; which tokens it reads is measured by the gradient of the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from transformers.modeling_outputs import BaseModelOutput
+from transformers.models.auto.modeling_auto import MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+
+from model_runner.class_scores import Scale
+from model_runner.local.anatomy import Trunk
+from model_runner.local.stream import standing_in
+
+CLASSIFIERS = frozenset(MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values())
+
+
+def is_classifier(model: nn.Module) -> bool:
+    """Whether transformers made the model to score classes of a whole text; a subclass of such a model too."""
+    return any(parent.__name__ in CLASSIFIERS for parent in type(model).__mro__)
+
+
+def class_names(config: Any) -> tuple[str, ...]:
+    """The classes by their ids, as the configuration names them."""
+    names: Mapping[int, str] = config.id2label
+    return tuple(str(names.get(place, f"LABEL_{place}")) for place in range(config.num_labels))
+
+
+def scale_of(config: Any) -> Scale:
+    """What its scores are to be read as: by ``problem_type``, or where it says nothing, by how many classes there are.
+
+    One class alone is a number (a reranker's relevance, a regression), as transformers trains it.
+    """
+    several = "number" if config.num_labels == 1 else "softmax"
+    stated: dict[Any, Scale] = {
+        "single_label_classification": "softmax",
+        "multi_label_classification": "sigmoid",
+        "regression": "number",
+    }
+    return stated.get(config.problem_type, several)
+
+
+def class_logits(model: Any, trunk: Trunk, output: Any, given: Mapping[str, Tensor]) -> Float[Tensor, "batch classes"]:
+    """The scores of the classes, float32; ``output`` is what the backbone made of ``given``."""
+    rows = len(output.last_hidden_state)
+    if rows > 1:  # without a token for padding some heads take one text at a time
+        return torch.cat([class_logits(model, trunk, _row(output, i), _each(given, i)) for i in range(rows)])
+    with standing_in([trunk.module], lambda *_: lambda *_, **__: output):
+        return model(**given, use_cache=False, return_dict=True).logits.float()
+
+
+def logits_of_state(model: Any, trunk: Trunk, hidden: Float[Tensor, "d_model"]) -> Float[Tensor, "classes"]:
+    """The scores for one final hidden state alone, where the head reads nothing else of the backbone.
+
+    Raises what the model's own code raises where it does.
+    """
+    output = trunk.output(last_hidden_state=hidden[None, None])
+    pad = model.config.get_text_config(decoder=True).pad_token_id
+    tokens = torch.full((1, 1), 1 if pad == 0 else 0, device=hidden.device)
+    return class_logits(model, trunk, output, {"input_ids": tokens})[0]
+
+
+def positions_read(model: Any, last: nn.Module, given: Mapping[str, Tensor]) -> tuple[int, ...]:
+    """The positions of the stream leaving the last layer on which the scores depend: those with a gradient."""
+    leaves: list[Tensor] = []
+
+    def leaf(_: nn.Module, __: Any, output: Any) -> Any:
+        stream = (output if torch.is_tensor(output) else output[0]).detach().requires_grad_()
+        leaves.append(stream)
+        return stream if torch.is_tensor(output) else (stream, *output[1:])
+
+    hook = last.register_forward_hook(leaf)
+    try:
+        with torch.enable_grad():
+            logits = model(**given, use_cache=False, return_dict=True).logits
+            weights = torch.linspace(1.0, 2.0, logits.numel(), device=logits.device, dtype=logits.dtype)
+            (gradient,) = torch.autograd.grad((logits.flatten() * weights).sum(), leaves[-1])
+    finally:
+        hook.remove()
+    read = gradient.reshape(-1, gradient.shape[-1]).abs().sum(dim=-1) > 0
+    return tuple(read.nonzero().flatten().tolist())
+
+
+class _DecoderAsked(Exception):
+    """Ends a forward once it is known what the decoder is given."""
+
+
+def decoder_tokens(model: Any, given: Mapping[str, Tensor]) -> tuple[int, ...]:
+    """The token ids that the decoder of a classifier reads for a text: the model's own code shifts them."""
+    asked: list[Tensor] = []
+    width = model.config.get_text_config(decoder=True).hidden_size
+    text = given["input_ids"]
+    encoded = BaseModelOutput(last_hidden_state=torch.zeros(*text.shape, width, device=text.device, dtype=model.dtype))  # type: ignore[arg-type]
+
+    def stop(_: nn.Module, __: Any, kwargs: dict[str, Any]) -> None:
+        asked.append(kwargs["input_ids"])
+        raise _DecoderAsked
+
+    decoder = model.base_model.get_decoder()
+    hook = decoder.register_forward_pre_hook(stop, with_kwargs=True)
+    try:
+        with torch.no_grad(), standing_in([model.base_model.get_encoder()], lambda *_: lambda *_, **__: encoded):
+            model(**given, use_cache=False, return_dict=True)
+    except _DecoderAsked:
+        pass
+    finally:
+        hook.remove()
+    return tuple(asked[0][0].tolist())
+
+
+def _row(output: Any, row: int) -> Any:
+    return type(output)(**{name: one[row : row + 1] if torch.is_tensor(one) else one for name, one in output.items()})
+
+
+def _each(given: Mapping[str, Tensor], row: int) -> dict[str, Tensor]:
+    return {name: one[row : row + 1] for name, one in given.items()}
