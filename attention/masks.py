@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, UInt8
+from jaxtyping import Bool, Int, UInt8
 from torch import Tensor
 
 Rule = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
@@ -91,6 +91,80 @@ class SameDocument:
 
 
 @dataclass(frozen=True)
+class BlockSparse:
+    """Of ``n_blocks`` blocks of ``size`` positions a query sees its own and both next to it, the first, and the last.
+
+    Queries of the first and the last block see every key. Those of block b see the blocks ``drawn[b - 1]`` too, which
+    may be among the others: then their keys count several times. (Zaheer et al. 2020, arXiv:2007.14062, section 2)
+    """
+
+    size: int
+    n_blocks: int
+    drawn: tuple[tuple[int, ...], ...]
+
+    def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        return self.counts(batch, head, q_idx, k_idx) > 0
+
+    def counts(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        """How many times the softmax of a query counts a key."""
+        query, key, last = q_idx // self.size, k_idx // self.size, self.n_blocks - 1
+        everywhere = (query == 0) | (query == last)
+        near = ((query - key).abs() <= 1) | (key == 0) | (key == last)
+        drawn = torch.tensor(self.drawn, device=q_idx.device)[(query - 1).clamp(0, self.n_blocks - 3)]
+        return (everywhere | near).long() + (drawn == key[..., None]).sum(dim=-1) * ~everywhere
+
+    @property
+    def most(self) -> int:
+        """No key counts more often."""
+        return 1 + max(map(len, self.drawn))
+
+
+@dataclass(frozen=True, eq=False)
+class SortedChunks:
+    """In each round of hashing a head sorts the tokens by their buckets; a query sees the keys of the chunks near it.
+
+    ``places[h, r, t]`` is where token t stands in the order of round r of head h, the rounds one after another. The
+    order is cut into ``n_chunks`` chunks of ``size`` and is a ring: before the first chunk comes the last. A query sees
+    its own chunk, ``before`` chunks before it and ``after`` after it, and itself only where it sees nothing else, which
+    ``alone[h, t]`` says; with ``causal`` no later tokens. (Kitaev et al. 2020, arXiv:2001.04451, section 2)
+    """
+
+    places: Int[Tensor, "heads rounds tokens"]
+    alone: Bool[Tensor, "heads tokens"]
+    size: int
+    n_chunks: int
+    before: int
+    after: int
+    causal: bool
+
+    def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        return self.counts(batch, head, q_idx, k_idx) > 0
+
+    def counts(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        """How many times the softmax of a query counts a key: once for each time that they stand near each other."""
+        found = self.near((self.places[head.cpu()] // self.size).to(q_idx.device), q_idx, k_idx)
+        if self.causal:
+            found = found * (k_idx <= q_idx)
+        return found * ((q_idx != k_idx) | self.alone[head.cpu()].to(q_idx.device)[q_idx])
+
+    def near(self, chunks: Int[Tensor, "rounds tokens"], q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        """How often two tokens stand near each other in the order, a token beside itself included."""
+        found = torch.zeros_like(q_idx + k_idx)
+        for of_query in chunks:
+            for of_key in chunks:
+                away = (of_key[k_idx] - of_query[q_idx] + self.before) % self.n_chunks
+                for step in range(0, self.before + self.after + 1, self.n_chunks):  # a ring shorter than what is seen
+                    found = found + (away + step <= self.before + self.after)
+        return found
+
+    @property
+    def most(self) -> int:
+        """No key counts more often."""
+        rounds = self.places.shape[1]
+        return rounds * rounds * (1 + (self.before + self.after) // self.n_chunks)
+
+
+@dataclass(frozen=True)
 class Without:
     """Every cell but these, each a query and a key."""
 
@@ -154,16 +228,37 @@ def window_of(rule: Rule) -> int | None:
     return rule.window if isinstance(rule, Recent) and rule.sinks == 0 else None
 
 
+def n_heads(rule: Rule) -> int | None:
+    """How many heads the rule tells apart; None: all heads see the same keys."""
+    if isinstance(rule, (And, Or)):
+        return n_heads(rule.first) or n_heads(rule.second)
+    return len(rule.places) if isinstance(rule, SortedChunks) else None
+
+
 def sees_ahead(rule: Rule) -> bool:
     """Whether the rule shows keys after the query, as an encoder's does; asked of the first query and the next key."""
+    if isinstance(rule, SortedChunks):  # hashing may part these two
+        return not rule.causal
     return bool(tile(rule, slice(0, 1), slice(1, 2)).item())
 
 
 def tile(
-    rule: Rule, queries: slice, keys: slice, *, device: torch.device | str = "cpu"
+    rule: Rule, queries: slice, keys: slice, *, head: int = 0, device: torch.device | str = "cpu"
 ) -> Bool[Tensor, "queries keys"]:
-    """The rule evaluated on one tile, for batch 0 and head 0; slices carry explicit non-negative bounds."""
+    """The rule evaluated on one tile, for batch 0 and one head; slices carry explicit non-negative bounds."""
     q_idx = torch.arange(queries.start, queries.stop, device=device)[:, None]
     k_idx = torch.arange(keys.start, keys.stop, device=device)[None, :]
     zero = torch.zeros((), dtype=torch.long, device=device)
-    return rule(zero, zero, q_idx, k_idx).expand(q_idx.shape[0], k_idx.shape[1])
+    return rule(zero, zero + head, q_idx, k_idx).expand(q_idx.shape[0], k_idx.shape[1])
+
+
+def counts(
+    rule: BlockSparse | SortedChunks, heads: slice, queries: slice, keys: slice, *, device: torch.device | str = "cpu"
+) -> Int[Tensor, "heads queries keys"]:
+    """How many times the softmax counts each cell of a tile; slices carry explicit non-negative bounds."""
+    q_idx = torch.arange(queries.start, queries.stop, device=device)[:, None]
+    k_idx = torch.arange(keys.start, keys.stop, device=device)[None, :]
+    zero = torch.zeros((), dtype=torch.long, device=device)
+    if n_heads(rule) is None:
+        return rule.counts(zero, zero, q_idx, k_idx).expand(heads.stop - heads.start, len(q_idx), k_idx.shape[1])
+    return torch.stack([rule.counts(zero, zero + head, q_idx, k_idx) for head in range(heads.start, heads.stop)])

@@ -25,6 +25,11 @@ class LayerEdit:
     heads: tuple[HeadEdit, ...] = ()
     substitutes: tuple[Substituted, ...] = ()
 
+    @property
+    def changes(self) -> bool:
+        """Whether anything happens to the layer at all."""
+        return bool(self.masks or self.kv_heads is not None or self.int8 or self.heads or self.substitutes)
+
     def substitute(self, head: int) -> Substituted | None:
         """What stands in the place of the head's softmax, if something does."""
         return next((edit for edit in self.substitutes if edit.of(head)), None)

@@ -29,28 +29,28 @@ class MaskRule:
     ) -> Bool[Tensor, "queries keys"]:
         """True where the query may look; O(tile) memory. Slices carry explicit non-negative bounds.
 
-        Without a head: where at least one head may, which is every head unless an edit is for some of them.
+        Without a head: where at least one head may, which is every head unless each sees other keys, by hashing or by
+        an edit that is for some of them.
         """
-        own = masks.tile(self.own, queries, keys, device=device)
         if head is not None or not self._by_head:
+            own = masks.tile(self.own, queries, keys, head=head or 0, device=device)
             return self._edited(own, queries, keys, head)
+        known = masks.n_heads(self.own)
         named = {one for edit in self.edits for one in _heads(edit) or ()}
-        others = max(named) + 1  # a head that no edit names
-        tiles = [self._edited(own, queries, keys, one) for one in (*named, others)]
-        return torch.stack(tiles).any(dim=0)
+        heads = range(known) if known is not None else (*named, max(named) + 1)  # the last: one that no edit names
+        return torch.stack([self.tile(queries, keys, device, head=one) for one in heads]).any(dim=0)
 
     def tiles(
         self, heads: slice, queries: slice, keys: slice, device: torch.device
     ) -> Bool[Tensor, "*heads queries keys"]:
         """The tile of each of these heads; without the axis where they all see the same."""
-        own = masks.tile(self.own, queries, keys, device=device)
         if not self._by_head:
-            return self._edited(own, queries, keys, None)
-        return torch.stack([self._edited(own, queries, keys, head) for head in range(heads.start, heads.stop)])
+            return self.tile(queries, keys, device)
+        return torch.stack([self.tile(queries, keys, device, head=head) for head in range(heads.start, heads.stop)])
 
     @property
     def _by_head(self) -> bool:
-        return any(_heads(edit) for edit in self.edits)
+        return masks.n_heads(self.own) is not None or any(_heads(edit) for edit in self.edits)
 
     def _edited(
         self, keep: Bool[Tensor, "queries keys"], queries: slice, keys: slice, head: int | None

@@ -21,6 +21,7 @@ from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.one_thread import one_thread
 from model_runner.relative_bias import RelativeBias
+from model_runner.repeated_keys import RepeatedKeys
 from model_runner.rotary import Rotation
 from model_runner.substitution import LONGEST, Substituted, TextTooLongForMaps
 
@@ -47,7 +48,7 @@ class LayerRecord:
     rotation: Rotation | str | None  # None: not rotated; a text: why it cannot be recovered
     eager: bool  # the model's eager function was used, which rounds scores to the model's dtype
     edit: LayerEdit | None = None  # what the request changed here; all but what it does to ``output`` is in the above
-    bias: RelativeBias | ContentBias | None = None  # added to the scores, see :meth:`biases`
+    bias: RelativeBias | ContentBias | RepeatedKeys | None = None  # added to the scores, see :meth:`biases`
 
     @property
     def group(self) -> int:
@@ -78,6 +79,8 @@ class LayerRecord:
 
     def biases(self, heads: slice, queries: slice, keys: slice) -> Float[Tensor, "heads queries keys"] | None:
         """What is added to the scores of a tile, float32; None where the layer adds nothing."""
+        if isinstance(self.bias, RepeatedKeys):
+            return self.bias.tile(heads, queries, keys, self.q.device)
         if not isinstance(self.bias, ContentBias):
             return None if self.bias is None else self.bias.tile(heads, queries, keys)
         return self.bias.tile(self.q[heads, queries], self._keys_of(heads, keys), heads, queries, keys)
@@ -98,6 +101,8 @@ class LayerRecord:
 
     def largest_bias(self) -> Float[Tensor, "heads"]:
         """No cell of a head has more added to it; 0 where the layer adds nothing."""
+        if isinstance(self.bias, RepeatedKeys):
+            return self.q.new_full((len(self.q),), self.bias.most, dtype=torch.float32)
         if isinstance(self.bias, ContentBias):
             return self.bias.largest(self.q, self.k.repeat_interleave(self.group, dim=0))
         return self.q.new_zeros(len(self.q), dtype=torch.float32) if self.bias is None else self.bias.largest()

@@ -33,7 +33,6 @@ class ModelInfo:
     n_vocab: int
     max_tokens: int
     attentions: tuple[str, ...] = ()  # of an encoder–decoder, as a capture has them
-    reads_in_blocks: bool = False  # a text of more than max_tokens, in which its code attends otherwise
     max_written: int | None = None  # of an encoder–decoder, what it may write
     classes: tuple[str, ...] = ()  # that a classifier scores in place of tokens, by their ids
     class_scale: Scale = "softmax"  # what those scores are to be read as

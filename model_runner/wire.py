@@ -36,6 +36,7 @@ from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
 from model_runner.relative_bias import RelativeBias
+from model_runner.repeated_keys import RepeatedKeys
 from model_runner.rotary import Rotation
 from model_runner.runner import ModelInfo
 from model_runner.sound import Sound
@@ -48,12 +49,12 @@ FORMAT = "attention atlas 1"  # of the one entry in the header that holds the va
 BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 CLASSES: tuple[type[Any], ...] = (
-    Capture, Check, ContentBias, DistanceTerm, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias, Rotation,
-    Sampling, Sound, Step, Token,
+    Capture, Check, ContentBias, DistanceTerm, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias, RepeatedKeys,
+    Rotation, Sampling, Sound, Step, Token,
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,
-    masks.Written, masks.And, masks.Or,
+    masks.Written, masks.And, masks.Or, masks.BlockSparse, masks.SortedChunks,
     question.Logits, question.DirectLogits, question.HeadWrites,
     questions.NextToken, questions.NextRaceStep, questions.EndRun, questions.Beams, questions.WhichHeads,
     questions.PatchStream, questions.PatchHeads, questions.CacheLayers, questions.NextLogits,

@@ -9,6 +9,7 @@ from typing import Any
 from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.head_names import head_name
+from analysis.keys_seen import keys_seen
 from analysis.read_head import WEIGHTS, ReadHead, read_head
 from analysis.sentences import joined
 from analysis.silence import heard_window
@@ -125,6 +126,7 @@ def _note(opened: PageContext, read: ReadHead) -> str:
     if other is not None:
         parts.append(_("L{a}H{b} minus L{c}H{d}: blue where the other looks more, red where this one does.").format(
             a=opened.layer, b=opened.head, c=other[0], d=other[1]))  # fmt: skip
+    parts += [_(words.text).format(**words.values) for words in keys_seen(opened.capture.record(opened.layer))]
     parts += [sink_note(opened) if read.reading.what != "scores" else "", *map(_, read.notes())]
     return joined(*parts)
 

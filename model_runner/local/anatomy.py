@@ -18,7 +18,7 @@ from model_runner.local.numbers import name_of_numbers
 from model_runner.local.own_code import BY_EINSUM, NO_PRODUCTS, prove, watch_own_code
 from model_runner.local.places import devices_of
 from model_runner.local.plain_forward import plain_forward, run, said, same, text_config
-from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
+from model_runner.local.recording import ATTENDS_AGAIN, WHOLE_MASKS, CannotRecord, Recording, active, install
 from model_runner.runner import ModelInfo
 
 PROBE_TOKENS = 4
@@ -90,6 +90,11 @@ def _examine(model: Any) -> Anatomy:
             trunk, width, recorded = _trunk(model, ids)
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
+    if asks and not same(recorded, plain):
+        model.set_attn_implementation(WHOLE_MASKS)
+        recording = Recording(names)
+        with active(recording):
+            trunk, width, recorded = _trunk(model, ids)
     if not same(recorded, plain):
         more = any(record.k.shape[1] > length for record in recording.records.values())
         raise CannotRecord(MORE_KEYS if more else why_changed(model, plain, lambda: run(model, ids)))
@@ -151,7 +156,6 @@ def describe(
     config = text_config(model)
     limits = [*declared_lengths(config), tokenizer.model_max_length, *learned]
     longest = int(min(limit for limit in limits if isinstance(limit, int | float) and limit >= 1))
-    whole = _read_as_a_whole(config)
     return ModelInfo(
         name=name,
         revision=revision,
@@ -163,19 +167,8 @@ def describe(
         n_kv_heads=anatomy.n_kv_heads,
         n_parameters=model.num_parameters(),
         n_vocab=config.vocab_size,
-        max_tokens=longest if whole is None else min(longest, whole),
-        reads_in_blocks=whole is not None and whole < longest,
+        max_tokens=longest,
     )
-
-
-def _read_as_a_whole(config: Any) -> int | None:
-    """Up to how many tokens BigBird attends in full, as transformers 5.23 counts them; None where it always does.
-
-    Its code changes at the first short text and stays so: a long one would then be read otherwise than by a new model.
-    """
-    if getattr(config, "attention_type", None) != "block_sparse":
-        return None
-    return (5 + 2 * config.num_random_blocks) * config.block_size
 
 
 def _trunk(model: Any, ids: Tensor) -> tuple[Trunk, int, Tensor]:

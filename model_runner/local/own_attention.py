@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from torch import nn
+
 from model_runner.errors import N_, EditNotPossible
 from model_runner.local.cancelling import pause
 from model_runner.local.recording import recorded_now
@@ -9,10 +11,15 @@ from model_runner.local.recording import recorded_now
 NO_EDITS = N_("its attention does not go through transformers' attention interface, where it could be changed")
 
 
-def to_be_recorded() -> bool:
-    """Whether what begins now is to be recorded. Raises EditNotPossible where it was to be changed."""
+def to_be_recorded(module: nn.Module) -> bool:
+    """Whether what this module begins now is to be recorded. Raises EditNotPossible where it was to be changed.
+
+    A decoder that asks the interface may be changed beside an encoder that does not.
+    """
     pause()
     recording = recorded_now()
     if recording is not None and recording.edit is not None:
-        raise EditNotPossible(reason=NO_EDITS)
+        own = recording.edit.layers.get(recording.names[id(module)])
+        if own is None or own.changes or recording.edit.matrices or recording.edit.rotation is not None:
+            raise EditNotPossible(reason=NO_EDITS)
     return recording is not None and recording.keeps

@@ -19,6 +19,7 @@ from transformers.pytorch_utils import Conv1D
 
 from attention.masks import window_of
 from model_runner.errors import N_
+from model_runner.local.block_sparse import as_a_whole, block_length, watch_blocks
 from model_runner.local.changed_words import why_unexplained
 from model_runner.local.heard_products import Heard, Products
 from model_runner.local.heard_terms import Explained, Told, explained, told
@@ -72,9 +73,11 @@ def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
 
     ``forward`` runs the model on a few tokens.
     """
+    as_a_whole(model)
     seen, unread = _listened(model, forward, {})
     forms = _forms(model, forward, seen)
-    if not watch_windows(model) and not forms:
+    known = watch_windows(model) | watch_blocks(model)
+    if not known and not forms:
         raise CannotRecord(BY_EINSUM if unread else NO_PRODUCTS)
     hear_rotations(model)
     for module, form in forms.items():
@@ -190,7 +193,8 @@ def prove(
     streams: list[Tensor] = []
     with tried(NO_STREAM), watched(layers, lambda _, stream: streams.append(stream)):
         forward()
-    if any(not torch.is_tensor(stream) or len(stream) != rows_of(layers, n_tokens) for stream in streams):
+    n_rows = max(rows_of(layers, n_tokens), -(-n_tokens // (block := block_length(layers))) * block)
+    if any(not torch.is_tensor(stream) or len(stream) != n_rows for stream in streams):
         raise CannotRecord(NO_STREAM)
 
 
@@ -202,8 +206,8 @@ def _watch(module: nn.Module, form: Form) -> None:
         if open_ and torch.is_tensor(output):
             projected.append(output)
 
-    def enter(*_: Any) -> None:
-        if to_be_recorded():
+    def enter(module: nn.Module, *_: Any) -> None:
+        if to_be_recorded(module):
             open_.append(Products())
             open_[-1].__enter__()
 

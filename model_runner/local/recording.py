@@ -40,6 +40,7 @@ from model_runner.relative_bias import RelativeBias, relative
 
 V = TypeVar("V")
 NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
+WHOLE_MASKS = "attention_atlas_whole_masks"  # for models that are causal by the mask they are given alone
 GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
 UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
 ATTENDS_AGAIN = N_("one of its modules attends several times in a forward: layers share it, or it attends in parts")
@@ -173,6 +174,11 @@ def recordable_mask(
     return mask
 
 
+def recordable_whole_mask(*args: Any, **options: Any) -> Any:
+    """The same where transformers would leave a causal one out, for attention that it knows to be causal by itself."""
+    return recordable_mask(*args, **{**options, "allow_is_causal_skip": False})
+
+
 def recordable_attention(
     module: nn.Module,
     query: Tensor,
@@ -294,3 +300,5 @@ def _eager_function(module: nn.Module) -> Callable[..., Any]:
 
 AttentionInterface.register(NAME, recordable_attention)
 AttentionMaskInterface.register(NAME, recordable_mask)
+AttentionInterface.register(WHOLE_MASKS, recordable_attention)
+AttentionMaskInterface.register(WHOLE_MASKS, recordable_whole_mask)

@@ -17,6 +17,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from model_runner.edits import ATTENTIONS
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.anatomy import NOT_ASKED, NUMBERED, READS_ELSE, Trunk, last_states
+from model_runner.local.block_sparse import as_a_whole, watch_blocks
 from model_runner.local.changed_words import why_changed
 from model_runner.local.classifier import is_classifier
 from model_runner.local.encoder_input import Read
@@ -24,7 +25,7 @@ from model_runner.local.forward_edit import Shape
 from model_runner.local.own_code import prove, watch_own_code
 from model_runner.local.plain_forward import of_numbers, said, same, text_config, tried
 from model_runner.local.position_table import PROBED, looked_up_at_load
-from model_runner.local.recording import ATTENDS_AGAIN, CannotRecord, Recording, active, install
+from model_runner.local.recording import ATTENDS_AGAIN, WHOLE_MASKS, CannotRecord, Recording, active, install
 from model_runner.record import LayerRecord
 from model_runner.runner import ModelInfo
 
@@ -57,6 +58,7 @@ class TwoStacks:
     bytes_per_token: float  # at most: of a token that is read or of one that is written
     trunk: Trunk  # its last hidden state is the decoder's
     own_code: bool  # its attention does not ask transformers' interface
+    own_encoder: bool  # that of its encoder does not
 
     @property
     def layers(self) -> tuple[nn.Module, ...]:
@@ -90,7 +92,7 @@ def examine_two(model: Any, name: str, heard: Read | None = None) -> TwoStacks:
 
 
 def _examine(model: Any, heard: Read | None) -> TwoStacks:
-    asks = model._can_set_attn_implementation()  # transformers' interface
+    asks, in_blocks = model._can_set_attn_implementation(), False  # transformers' interface
     start = start_token(model)
     whole, model = model, model.base_model if is_classifier(model) else model  # a class head wants two equal texts
     n_vocab, pad = text_config(model).vocab_size, text_config(model).pad_token_id
@@ -108,24 +110,35 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
     with tried(DOES_NOT_RUN):
         plain = of_numbers(said(forward()))
         try:
-            install(model) if asks else watch_own_code(model, forward)
+            if asks:
+                install(model)
+                as_a_whole(model)
+                in_blocks = watch_blocks(model)  # the decoder alone asks then
+            else:
+                watch_own_code(model, forward)
         except (NotImplementedError, ImportError) as error:
             raise CannotRecord(first_line(error)) from error
     names = {id(module): qualified for qualified, module in whole.named_modules()}
     recording = Recording(names)
     trunk, output = _trunk(model, given, written, recording)
+    if asks and not same(output, plain):
+        model.set_attn_implementation(WHOLE_MASKS)
+        recording = Recording(names)
+        trunk, output = _trunk(model, given, written, recording)
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
     encoder, decoder = _stacks(whole, recording.records, source, target)
     if not same(output, plain):
         raise CannotRecord(why_changed(model, plain, forward))
-    if not asks:
-        for stack, count in ((encoder, source), (decoder, target)):
-            every = [recording.records[name] for name in (*stack.own, *stack.cross)]
+    for stack, count in ((encoder, source), (decoder, target)):
+        every = [recording.records[name] for name in (*stack.own, *stack.cross)]
+        if not asks or (in_blocks and stack is encoder):
             prove(every, stack.layers, count, forward)
     state = plain.new_empty(text_config(model).hidden_size).nbytes
     stored = _stored(recording.records, source, state, (encoder, decoder))
-    return TwoStacks(encoder, decoder, names, start, *decoder.heads[0], stored, trunk, own_code=not asks)
+    return TwoStacks(
+        encoder, decoder, names, start, *decoder.heads[0], stored, trunk, own_code=not asks, own_encoder=in_blocks
+    )
 
 
 def _stored(records: Mapping[str, LayerRecord], source: int, state: int, stacks: tuple[Stack, Stack]) -> float:

@@ -50,8 +50,8 @@ def _watch(module: Any) -> None:
     made: dict[str, Tensor] = {}
     is_open: list[bool] = []
 
-    def enter(*_: Any) -> None:
-        if to_be_recorded():
+    def enter(module: nn.Module, *_: Any) -> None:
+        if to_be_recorded(module):
             is_open.append(True)
 
     def project(name: str) -> Any:

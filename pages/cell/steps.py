@@ -13,6 +13,7 @@ from analysis.joined import first_query, n_looked_at, side_of
 from analysis.mask_effect import looks_ahead
 from analysis.score_formula import score_formula
 from model_runner.content_bias import ContentBias
+from model_runner.repeated_keys import RepeatedKeys
 from pages.cell.state import CellState
 from ui import cached, session
 from ui.components import mount
@@ -140,8 +141,13 @@ def steps_payload(opened: PageContext, found: Cell, step: int) -> bytes:
 def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
     """The words: those that are true of this layer's bias, and of what this model predicts."""
     texts = translated(cell_steps.TEXTS)
-    if isinstance(opened.capture.record(found.layer).bias, ContentBias):
-        texts["f_bias"] = texts["f_bias_of_both"]
+    match opened.capture.record(found.layer).bias:
+        case ContentBias():
+            texts["f_bias"] = texts["f_bias_of_both"]
+        case RepeatedKeys():
+            texts["f_bias"] = texts["f_bias_of_counts"]
+        case _:
+            pass
     if looks_ahead(opened.capture):
         texts["push"] = texts["push_here"]
     return texts

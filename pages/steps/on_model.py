@@ -15,6 +15,7 @@ from analysis.joined import n_looked_at
 from analysis.score_formula import root_of
 from analysis.sentences import joined
 from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
+from model_runner.repeated_keys import RepeatedKeys
 from pages.steps.projected import spell_out
 from pages.steps.small import events
 from pages.steps.state import cover, state
@@ -146,7 +147,9 @@ def _note_of_scale(opened: PageContext) -> str:
     more = []
     if record.softcap is not None:
         more.append(_("The soft-cap keeps every score between −{cap} and {cap}.").format(cap=f"{record.softcap:g}"))
-    if record.bias is not None:
+    if isinstance(record.bias, RepeatedKeys):
+        more.append(_("Then ln n is added where a key is counted n times."))
+    elif record.bias is not None:
         more.append(_("Then a bias b for the distance is added."))
     return joined(words, *more) if more else ""
 

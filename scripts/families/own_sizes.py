@@ -109,10 +109,16 @@ class Form:
 
 RELATIVE: dict[str, Any] = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
 PUBLISHED = {"relative_attention": True}
+GLOBAL = {"encoder_attention_type": "transient-global"}
 FORMS = (
     Form("deberta with relative attention, as it is published", "deberta", RELATIVE, where=PUBLISHED),
     Form("deberta-v2 with relative attention, as it is published", "deberta-v2", RELATIVE, where=PUBLISHED),
-    Form("big_bird, a text long enough for its blocks", "big_bird", {"block_size": 4, "num_random_blocks": 1}, LONG),
+    *(
+        Form(f"{family}, a text long enough for its blocks", family, {"block_size": 4, "num_random_blocks": 1}, LONG)
+        for family in ("big_bird", "bigbird_pegasus")
+    ),
+    Form("longt5, a text longer than what its tokens see", "longt5", {"local_radius": 5}, LONG),
+    Form("longt5 with transient global tokens", "longt5", GLOBAL, where=GLOBAL),
     Form("whisper, its decoder alone", "whisper", {}, mapping="causal"),
     Form("albert without shared layers", "albert", {"num_hidden_groups": LAYERS}),
     Form("dots3_note_text without its choice of keys", "dots3_note_text", {"use_dsa": False}),
@@ -123,7 +129,6 @@ OTHERWISE: dict[str, dict[str, Any]] = {  # settings by which a family that is r
     **dict.fromkeys(("axk2", "hy_v4", "deepseek_v32", "glm_moe_dsa"), FULL),
     "doge": {"keep_window_size": 4},
     "funnel": {"block_sizes": [LAYERS]},
-    "longt5": {"encoder_attention_type": "transient-global"},
     "mra": {"block_per_row": 2},
     "nystromformer": {"segment_means_seq_len": 64, "num_landmarks": 64},
     "prophetnet": {"ngram": 1},

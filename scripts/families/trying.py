@@ -22,6 +22,7 @@ from model_runner.local.class_of_family import LISTENS, NO_TEXT
 from model_runner.local.known_families import NEEDS
 from model_runner.local.plain_forward import text_config
 from model_runner.local.runner import LocalRunner
+from model_runner.repeated_keys import RepeatedKeys
 from model_runner.request import CaptureRequest
 from model_runner.sound import rising_tone
 from scripts.families.own_sizes import LONGEST, SHORT, Form
@@ -31,6 +32,7 @@ WRITTEN = "jumps over"
 CLOSE = 1e-4  # of a weight: eager attention in float32 against ours
 NOT_DRAWN = ", The block does not draw it: "
 SINK = ", a learned sink in the softmax"
+COUNTED = ", keys that its softmax counts several times drawn with their whole weight"
 SCALED = ", a learned sink scales the weights after the softmax: drawn are the scaled ones"
 OUTCOMES = ("captured", "captured, without a reference", "wrong", "refused", "not tried")
 
@@ -98,9 +100,14 @@ def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT
         return Tried(mapping, family, "wrong", "its badge refuses it")
     mechanism = "eager function" if any(r.eager for one in every for r in one.records if r) else "attention interface"
     mechanism = "products of its own code" if runner.engine.anatomy.own_code else mechanism
+    if getattr(runner.engine.anatomy, "own_encoder", False):
+        mechanism = "attention interface, and products of the encoder's own code"
     error, apart = _against_eager(mapping, family, own, every)
-    if any(record.sinks is not None for one in every for record in one.records if record):
+    records = [record for one in every for record in one.records if record]
+    if any(record.sinks is not None for record in records):
         mechanism += SCALED if apart else SINK
+    if any(isinstance(record.bias, RepeatedKeys) for record in records):
+        mechanism += COUNTED
     mechanism += _not_drawn(runner, every)
     if error is None:
         return Tried(mapping, family, "captured, without a reference", mechanism)
@@ -163,14 +170,26 @@ def _against_eager(
             rows = whole_rows(weights[0].float(), ours.shape[-1])
             if rows.shape != ours.shape:
                 return None, False
+            if isinstance(bias := capture.record(layer).bias, RepeatedKeys):  # BigBird returns each key once
+                every_head = (slice(0, len(ours)), slice(0, ours.shape[1]), slice(0, ours.shape[2]))
+                ours = ours / bias.tile(*every_head, ours.device).exp()
             if float((rows - ours).abs().max()) > CLOSE and capture.record(layer).sinks is not None:
                 ours, apart = ours / ours.sum(dim=-1, keepdim=True), True  # as Granite returns them
             worst = max(worst or 0.0, float((rows - ours).abs().max()))
     return worst, apart
 
 
-def whole_rows(weights: Float[Tensor, "heads tokens columns"], n_keys: int) -> Float[Tensor, "heads tokens keys"]:
-    """As they are, but for those of windows, as Longformer has them: their middle column is the token itself."""
+def whole_rows(weights: Float[Tensor, "*any rows columns"], n_keys: int) -> Float[Tensor, "heads tokens keys"]:
+    """As they are, but for those of windows, as Longformer has them: their middle column is the token itself; and those
+    of blocks, as LongT5 has them: each with the block before and after it.
+    """
+    if weights.dim() == 4:
+        blocks, heads, size, columns = weights.shape
+        wide = weights.new_zeros(heads, blocks * size, (blocks + 2) * size)
+        for block in range(blocks):
+            rows, seen = slice(block * size, (block + 1) * size), slice(block * size, block * size + columns)
+            wide[:, rows, seen] = weights[block]
+        return wide[:, :n_keys, size : size + n_keys]
     heads, n_tokens, columns = weights.shape
     if columns == n_keys or columns % 2 == 0:
         return weights

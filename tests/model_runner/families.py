@@ -168,7 +168,6 @@ GRANITE_SWA = {
 GRANITE_KINDS = ("sliding", "full", "full")
 GEMMA = {"head_dim": 16, "query_pre_attn_scalar": 9, **ALTERNATING, **GQA}
 JAMBA = {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2, "num_experts_per_tok": 1, "mamba_d_state": 4}
-BIGBIRD = {"d_model": D_MODEL, "decoder_layers": 3, "decoder_attention_heads": N_HEADS, "decoder_ffn_dim": 48}
 PICTURES = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}
 ENDS = ("sliding", "full", "sliding")
 MIDDLE = ("linear", "full", "linear")
@@ -269,8 +268,6 @@ AGAIN = "one of its modules attends several times in a forward"
 REFUSED: tuple[Refused, ...] = (
     Refused("mamba", tiny("mamba"), "no attention at all", NOT_ASKED),
     Refused("deberta-talking", tiny("deberta", MASKED, talking_head=True), "weights that heads mix", NOT_HEARD),
-    Refused("bigbird-pegasus", tiny("bigbird_pegasus", **BIGBIRD), "its mask is skipped where it counts on it",
-            "its code counts on a mask of the form that its own attention takes"),
     Refused("nystromformer", tiny("nystromformer", MASKED), "a convolution of values is added in place",
             "its own code changes what its attention returned"),
     Refused("albert", tiny("albert", MASKED, embedding_size=D_MODEL), "all layers are one", AGAIN),

@@ -8,20 +8,16 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-import torch
 
 from analysis.sinks import SCALED_AFTER
-from model_runner import CaptureRequest
 from model_runner.errors import NotCapturable
 from model_runner.local.changed_words import CHANGES, UNEXPLAINED
 from model_runner.local.known_families import NEEDS, TABLE, can_be_captured
-from model_runner.local.runner import LocalRunner
-from model_runner.text_errors import ReadsInBlocks
 from scripts.families import trying
 from scripts.families.__main__ import main
-from scripts.families.own_sizes import FORMS, LONG
-from scripts.families.small import families, small_model
-from scripts.families.trying import OUTCOMES, SCALED, SINK, letters, tried
+from scripts.families.own_sizes import FORMS
+from scripts.families.small import families
+from scripts.families.trying import OUTCOMES, SCALED, SINK, tried
 
 DOC = Path(__file__).parents[3] / "docs" / "families.md"
 ROW = re.compile(r"\| ([^|]+) \| (\S+) \| ([^|]+) \| (.+) \|")
@@ -94,21 +90,7 @@ def test_what_a_row_of_a_family_does_not_say_has_a_row_of_its_own():
     found = rows(DOC.read_text("utf-8"), 2)
     assert set(found) == {form.name for form in FORMS}
     outcomes = {form.family: found[form.name][1] for form in FORMS}
-    assert {family for family, outcome in outcomes.items() if outcome == "refused"} == {"big_bird"}
-
-
-def test_a_text_that_big_bird_reads_in_blocks_is_refused_and_none_that_it_reads_as_a_whole():
-    """Its code stays as the first short text made it: a longer one would be read otherwise than by a new model."""
-    settings = {"block_size": 4, "num_random_blocks": 1}  # as a whole up to (5 + 2) * 4 tokens
-    text = LONG[:28]
-    runner = LocalRunner(small_model("masked", "big_bird", settings), letters(), name="big_bird")
-    assert runner.info.max_tokens == 28
-    ours = runner.capture(CaptureRequest(text))
-    fresh = small_model("masked", "big_bird", settings)
-    ids = torch.tensor([[token.id for token in ours.tokens]])
-    assert torch.allclose(ours.logits(-1), fresh(input_ids=ids).logits[0, -1], atol=1e-5)
-    with pytest.raises(ReadsInBlocks, match="29 tokens long, but this model reads a text of more than 28 in blocks"):
-        runner.capture(CaptureRequest(LONG[:29]))
+    assert {family for family, outcome in outcomes.items() if outcome == "refused"} == {"longt5"}
 
 
 def test_what_the_app_knows_before_it_loads_is_what_the_document_says():

@@ -70,6 +70,7 @@ TEXTS: dict[str, str] = {
     "f_plain": N_("This model does not scale here: its queries come in the size that it needs."),
     "f_cap": N_("The soft-cap keeps every score between −{cap} and {cap}."),
     "f_bias": N_("The bias is this head’s number for the distance of the two: this model knows positions by it."),
+    "f_bias_of_counts": N_("The bias is ln n: this key is counted n times in the softmax of this query."),
     "f_bias_of_both": N_("The bias is what query and key each say of their distance: the model knows positions by it."),
     "f_visible": N_("{query} may look at {key}: the score stays {score}."),
     "f_masked": N_("{query} may not look at {key}: the score becomes −∞, and its weight exactly 0."),

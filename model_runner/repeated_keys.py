@@ -1,0 +1,39 @@
+"""Keys that one softmax counts several times: BigBird draws blocks that are seen anyway, Reformer hashes in rounds.
+
+A key that is counted n times has n times its weight, as if ln n were added to its score.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention import masks
+from attention.masks import BlockSparse, SortedChunks
+
+
+@dataclass(frozen=True)
+class RepeatedKeys:
+    """``rule`` is the mask of the same layer; it says how often each cell is counted."""
+
+    rule: BlockSparse | SortedChunks
+
+    @property
+    def nbytes(self) -> int:
+        """Of the rule, which the mask holds too."""
+        return sum(one.nbytes for one in vars(self.rule).values() if isinstance(one, Tensor))
+
+    def tile(
+        self, heads: slice, queries: slice, keys: slice, device: torch.device
+    ) -> Float[Tensor, "heads queries keys"]:
+        """ln of the counts, 0 where a cell is masked, in float32; O(tile) memory. Slices have bounds."""
+        return masks.counts(self.rule, heads, queries, keys, device=device).clamp(min=1).float().log()
+
+    @property
+    def most(self) -> float:
+        """No cell has more added to it."""
+        return math.log(self.rule.most)
