@@ -194,6 +194,39 @@ class Written:
         return (self.bits.to(q_idx.device)[q_idx, k_idx // 8] >> (k_idx % 8).to(torch.uint8)) & 1 > 0
 
 
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """From query ``start`` on, a query sees the keys chosen for it, and there are no queries beyond the last row.
+
+    Queries before ``start`` see every key. (DeepSeek-V3.2's sparse attention, arXiv:2512.02556, section 2.1)
+    """
+
+    keys: Int[Tensor, "queries chosen"]  # rising within a row
+    start: int = 0
+
+    @classmethod
+    def of(cls, keys: Int[Tensor, "queries chosen"], start: int = 0) -> Chosen:
+        """These keys, in whatever order they come, as int32."""
+        return cls(keys.sort(dim=-1).values.to(torch.int32), start)
+
+    def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        """O(cells + rows × chosen) memory: each row's keys are numbers of one rising list, in which a cell is found."""
+        q, k = torch.broadcast_tensors(q_idx, k_idx)
+        every = q < self.start
+        if q.numel() == 0:
+            return every
+        first = max(int(q_idx.min()) - self.start, 0)
+        rows = self.keys[first : max(int(q_idx.max()) - self.start + 1, first)].to(q.device, torch.long)
+        if rows.numel() == 0:
+            return every
+        stride = max(int(rows.max()), int(k_idx.max())) + 1
+        listed = (rows + stride * torch.arange(len(rows), device=q.device)[:, None]).flatten()
+        row = q - self.start - first
+        cell = row * stride + k
+        place = torch.searchsorted(listed, cell).clamp(max=len(listed) - 1)
+        return every | ((row >= 0) & (row < len(rows)) & (listed[place] == cell))
+
+
 @dataclass(frozen=True)
 class And:
     """Keep what both rules keep."""
@@ -233,6 +266,18 @@ def n_heads(rule: Rule) -> int | None:
     if isinstance(rule, (And, Or)):
         return n_heads(rule.first) or n_heads(rule.second)
     return len(rule.places) if isinstance(rule, SortedChunks) else None
+
+
+def chosen_of(rule: Rule) -> Chosen | None:
+    """The choice of keys that a rule holds; None: it holds none."""
+    if isinstance(rule, And):
+        return next((one for one in map(chosen_of, (rule.first, rule.second)) if one is not None), None)
+    return rule if isinstance(rule, Chosen) else None
+
+
+def before_choice(rule: Rule) -> Rule:
+    """The rule that keys were chosen under; the rule itself where none were."""
+    return rule.first if isinstance(rule, And) and isinstance(rule.second, Chosen) else rule
 
 
 def sees_ahead(rule: Rule) -> bool:

@@ -13,9 +13,10 @@ import operator
 from dataclasses import dataclass, field, replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention import masks
 from model_runner import verification
 from model_runner.checked_rows import rows_checked
 from model_runner.edits import ATTENTIONS
@@ -23,10 +24,12 @@ from model_runner.errors import (
     AwayFromModel,
     EncoderSaysNothing,
     NoAttribution,
+    NoIndexer,
     NoRotation,
     NoSuchAttention,
     NoSuchPlace,
     NotRecoverable,
+    NotUnderstood,
     NoWeights,
 )
 from model_runner.matrix_edit import CHANGED, ScaledSingulars
@@ -102,6 +105,7 @@ class Capture:
         for one in every:
             records += sum(record.nbytes for record in one.records if record is not None)
             held = [one.hidden, *one.residuals, *list(one._lse.values()), *list(one._logits.values())]
+            held += [tensor for record in one.records if record is not None for tensor in record.chosen]
             tensors |= {id(tensor): tensor for tensor in held}  # a decoder and its cross-attention share some
         return records + sum(tensor.nbytes for tensor in tensors.values())
 
@@ -192,6 +196,66 @@ class Capture:
         few = queries.stop - queries.start <= FEW and self._layer(layer) not in self._lse
         lse = None if few else self.lse(layer)[:, queries]  # of few rows the others' may never be needed
         return record.weights(heads, queries, self._span(None, self.keys), ROWS, lse, shares=shares)
+
+    def has_indexer(self, layer: int) -> bool:
+        """Whether an indexer chooses the keys that the queries of this layer read."""
+        record = self.records[self._layer(layer)]
+        return record is not None and bool(record.chosen)
+
+    def chosen_keys(
+        self, layer: int, *, queries: slice | None = None, keys: slice | None = None
+    ) -> Bool[Tensor, "queries keys"]:
+        """True at the keys that the layer's indexer chose for a query, of those it may see. Raises NoIndexer."""
+        record = self._indexed(layer)
+        tile = self._span(queries), self._span(keys)
+        return masks.tile(record.mask.own, *tile, device=record.q.device)
+
+    def index_scores(
+        self, layer: int, *, queries: slice | None = None, keys: slice | None = None
+    ) -> Float[Tensor, "queries keys"]:
+        """What the layer's indexer gives each key, by which it chooses; −inf where the layer's mask hides the key.
+
+        Float32, O(tile) memory. A layer without an indexer of its own has those of the layer whose choice it shares,
+        see :meth:`choosing_layer`. Raises NoIndexer, NotUnderstood.
+        """
+        record, tile = self._indexed(layer), (self._span(queries), self._span(keys))
+        if record.choice is None:
+            raise NotUnderstood(layer=self._layer(layer))
+        before = masks.tile(record.mask.before_choice.own, *tile, device=record.q.device)
+        return record.choice.scores(*tile).masked_fill(~before, -torch.inf)
+
+    def choosing_layer(self, layer: int) -> int:
+        """The layer whose indexer chose this one's keys: itself, unless layers share a choice. Raises NoIndexer."""
+        choice, layer = self._indexed(layer).choice, self._layer(layer)
+        return next(
+            one
+            for one, record in enumerate(self.records)
+            if one == layer or (choice and record and record.choice and record.choice.indexer == choice.indexer)
+        )
+
+    def missed_share(self, layer: int, head: int, *, queries: slice | None = None) -> Float[Tensor, "queries"]:
+        """Of the attention that each query would pay to all keys its mask leaves, the share of the keys not chosen.
+
+        Exact, from the recorded queries and keys, float32; what a learned sink takes is part of the whole. O(ROWS ×
+        keys) memory. Raises NoIndexer, NoSoftmax.
+        """
+        record, head, queries = self._indexed(layer), self._head(layer, head), self._span(queries)
+        self.check_softmax(layer, head)
+        heads, every = slice(head, head + 1), replace(record, mask=record.mask.before_choice)
+        blocks = [slice(start, min(start + ROWS, queries.stop)) for start in range(queries.start, queries.stop, ROWS)]
+        missed = [
+            every.weights(heads, rows, self._span(None), ROWS)[0]
+            .masked_fill(record.mask.tile(rows, self._span(None), record.q.device, head=head), 0.0)
+            .sum(dim=-1)
+            for rows in blocks
+        ]
+        return torch.cat(missed) if missed else record.q.new_zeros(0, dtype=torch.float32)
+
+    def _indexed(self, layer: int) -> LayerRecord:
+        if not self.has_indexer(layer):
+            self.record(layer)  # raises NoWeights first
+            raise NoIndexer(layer=self._layer(layer))
+        return self.record(layer)
 
     def check_softmax(self, layer: int, head: int) -> None:
         """Raises NoSoftmax for a head whose softmax the request substituted."""

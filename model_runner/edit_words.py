@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from attention.patterns import BY_NAME
 from model_runner.edits import (
     Blocked,
+    ChosenKeys,
     Documents,
     Edit,
     Int8Cache,
@@ -74,6 +75,10 @@ def name_of(edit: Edit, _: Translate) -> str:
             return words.format(variant=_with_numbers(edit, values, _), where=_where(layers, heads, _))
         case ScaledSingulars(layer, matrix, factors):
             return f"L{layer} {matrix}: σ × {', '.join(f'{one:g}' for one in factors)}"
+        case ChosenKeys(None):
+            return _("queries read every key")
+        case ChosenKeys(top_k):
+            return _("queries read {count} chosen keys").format(count=top_k)
         case SharedKeys(kv_heads):
             return _("key/value heads averaged to {count}").format(count=kv_heads)
         case KeepLast(window, sinks):

@@ -89,6 +89,21 @@ class Blocked:
 
 
 @dataclass(frozen=True)
+class ChosenKeys:
+    """Every query reads the ``top_k`` keys that its layer's indexer scores highest; None: all that it may see.
+
+    Of models whose queries read a few keys each (DeepSeek-V3.2, arXiv:2512.02556), as another ``index_topk`` in their
+    configuration has it.
+    """
+
+    top_k: int | None
+
+    def __post_init__(self) -> None:
+        if self.top_k is not None:
+            _at_least(N_("number of chosen keys"), self.top_k, 1)
+
+
+@dataclass(frozen=True)
 class SharedKeys:
     """Keys and values of neighbouring heads replaced by their mean until ``kv_heads`` different ones are left.
 
@@ -147,8 +162,8 @@ class SwappedHeads:
 
 HeadEdit = ScaledHead | MeanHead | SharpenedHead | SwappedHeads
 OneEdit = (
-    KeepLast | Int8Cache | Documents | Masked | Blocked | SharedKeys | HeadEdit | Substituted | ScaledSingulars
-    | RotationEdit
+    KeepLast | Int8Cache | Documents | Masked | Blocked | ChosenKeys | SharedKeys | HeadEdit | Substituted
+    | ScaledSingulars | RotationEdit
 )  # fmt: skip  # two lines
 
 
@@ -169,6 +184,8 @@ class OfAttention:
             raise EditNotPossible(reason=N_("an edit is of one attention"))
         if isinstance(self.edit, Substituted):
             raise EditNotPossible(reason=N_("softmax is not substituted in an encoder–decoder"))
+        if isinstance(self.edit, ChosenKeys):
+            raise EditNotPossible(reason=N_("an encoder–decoder chooses no keys"))
         if isinstance(self.edit, ScaledSingulars):
             raise EditNotPossible(reason=N_("the matrices of an encoder–decoder are not changed"))
 

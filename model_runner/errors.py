@@ -169,6 +169,15 @@ class NoWeights(RunnerError):
     hint = N_("Choose another layer.")
 
 
+class NoIndexer(RunnerError):
+    message = N_("Layer {layer} has no indexer that chooses keys: its queries read every key that its mask leaves.")
+    hint = N_("Only models such as DeepSeek-V3.2 and GLM-5 have one.")
+
+
+class NotUnderstood(RunnerError):
+    message = N_("How the indexer of layer {layer} scores keys is not known: its code multiplies in another way.")
+
+
 class NoSuchAttention(RunnerError):
     message = N_("There is no “{wanted}” attention in this capture, but: {names}.")
     hint = N_("Only an encoder–decoder has several kinds of attention.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Bool
@@ -23,6 +23,11 @@ class MaskRule:
 
     own: Rule
     edits: tuple[MaskEdit, ...] = ()
+
+    @property
+    def before_choice(self) -> MaskRule:
+        """The rule without the choice of keys that an indexer made; itself where none did."""
+        return replace(self, own=masks.before_choice(self.own))
 
     def tile(
         self, queries: slice, keys: slice, device: torch.device, *, head: int | None = None

@@ -43,7 +43,7 @@ class DirectLogits(Question[Tensor]):
     layer: int
     head: int
     output: Float[Tensor, "d_value"]
-    stream: Float[Tensor, "d_model"]
+    stream: Float[Tensor, "d_stream"]
     hidden: Float[Tensor, "d_model"]
 
 

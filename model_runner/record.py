@@ -14,9 +14,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention import softmax
+from attention.masks import chosen_of
 from attention.zoo.head import Head
 from attention.zoo.layer import Layer
 from model_runner.content_bias import ContentBias
+from model_runner.key_choice import KeyChoice
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.one_thread import one_thread
@@ -49,6 +51,7 @@ class LayerRecord:
     eager: bool  # the model's eager function was used, which rounds scores to the model's dtype
     edit: LayerEdit | None = None  # what the request changed here; all but what it does to ``output`` is in the above
     bias: RelativeBias | ContentBias | RepeatedKeys | None = None  # added to the scores, see :meth:`biases`
+    choice: KeyChoice | None = None  # how an indexer chose keys; the same one where layers share a choice
 
     @property
     def group(self) -> int:
@@ -59,6 +62,12 @@ class LayerRecord:
     def nbytes(self) -> int:
         bias = 0 if self.bias is None else self.bias.nbytes
         return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output)) + bias
+
+    @property
+    def chosen(self) -> tuple[Tensor, ...]:
+        """What is kept of the choice of its keys; the same tensors where layers share a choice."""
+        keys, how = chosen_of(self.mask.own), self.choice
+        return (*(() if keys is None else (keys.keys,)), *(() if how is None else (how.q, how.k, how.weights)))
 
     @property
     def passed_on(self) -> Float[Tensor, "queries heads d_value"]:

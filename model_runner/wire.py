@@ -31,6 +31,7 @@ from model_runner import (
 )
 from model_runner.capture import Capture
 from model_runner.content_bias import ContentBias, DistanceTerm
+from model_runner.key_choice import KeyChoice
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
@@ -49,12 +50,12 @@ FORMAT = "attention atlas 1"  # of the one entry in the header that holds the va
 BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 CLASSES: tuple[type[Any], ...] = (
-    Capture, Check, ContentBias, DistanceTerm, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias, RepeatedKeys,
-    Rotation, Sampling, Sound, Step, Token,
+    Capture, Check, ContentBias, DistanceTerm, KeyChoice, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias,
+    RepeatedKeys, Rotation, Sampling, Sound, Step, Token,
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,
-    masks.Written, masks.And, masks.Or, masks.BlockSparse, masks.SortedChunks,
+    masks.Written, masks.Chosen, masks.And, masks.Or, masks.BlockSparse, masks.SortedChunks,
     question.Logits, question.DirectLogits, question.HeadWrites,
     questions.NextToken, questions.NextRaceStep, questions.EndRun, questions.Beams, questions.WhichHeads,
     questions.PatchStream, questions.PatchHeads, questions.CacheLayers, questions.NextLogits,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import re
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ from model_runner.local.recording import ATTENDS_AGAIN, WHOLE_MASKS, CannotRecor
 from model_runner.runner import ModelInfo
 
 PROBE_TOKENS = 4
+INT32 = 4  # bytes
 SHORT_TEXT = 16  # tokens that go through the model twice at load: as transformers has it, and recorded
 READS_ELSE = N_("its output layer reads something else than the last hidden state")
 MORE_KEYS = N_("beside the keys of its tokens, its queries read keys that each stand for several tokens")
@@ -105,13 +107,19 @@ def _examine(model: Any) -> Anatomy:
         if layer not in attention:  # where attention is, it asks by itself
             module.register_forward_pre_hook(lambda *_: pause())
     stream = width * (len(layers) + 2)
-    stored = sum(record.nbytes for record in recording.records.values()) / length + stream
+    stored = sum(record.nbytes for record in recording.records.values()) / length + stream + _chosen_bytes(recording)
     windows = {layer: recording.records[qualified].window for layer, qualified in attention.items()}
     first = recording.records[attention[min(attention)]]
     if not any(windows.values()) and any(getattr(one, "sliding_window", None) for one in _by_layer(own)):
         windows = _masked_windows(model, ids, attention, names)
     kinds = _kinds(own, len(layers), windows)
     return Anatomy(layers, attention, kinds, names, len(first.q), len(first.k), stored, trunk, own_code=not asks)
+
+
+def _chosen_bytes(recording: Recording) -> float:
+    """What is kept of a token for each indexer: the numbers of the chosen keys, and how they were chosen."""
+    choices = {one.choice.indexer: one.choice for one in recording.records.values() if one.choice is not None}
+    return math.fsum(choice.nbytes / len(choice.q) + INT32 * choice.top_k for choice in choices.values())
 
 
 def _watch_instead(model: Any, ids: Tensor, before: str) -> None:

@@ -100,7 +100,7 @@ class DirectPath:
         layer: int,
         head: int,
         output: Float[Tensor, "d_value"],
-        stream: Float[Tensor, "d_model"],
+        stream: Float[Tensor, "d_stream"],
         hidden: Float[Tensor, "d_model"],
     ) -> Float[Tensor, "vocab"]:
         """Logits added by one head's ``output``; ``stream`` leaves the last layer and ``hidden`` the final norm.

@@ -33,6 +33,7 @@ from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
 from model_runner.local.guarded_tokenizer import Tokenizer
+from model_runner.local.indexer import change_of
 from model_runner.local.output_layer import output_logits
 from model_runner.local.position_table import learned_lengths
 from model_runner.local.probe_rotation import probe_rotation
@@ -123,7 +124,8 @@ class Engine:
         shape = Shape(anatomy.attention, anatomy.kinds, anatomy.n_heads, anatomy.n_kv_heads)
         found = forward_edit(request.edits, shape, self._thetas or ())
         matrices = changed_matrices(request.edits, anatomy.layers, self.decomposed)
-        return replace(found, matrices=matrices) if found is not None and matrices else found
+        indexers = change_of(request.edits, self.model)
+        return None if found is None else replace(found, matrices=matrices, indexers=indexers)
 
     def _forward(self, request: CaptureRequest, writer: Writer) -> Capture:
         """One forward of the unmodified model with every layer recorded."""

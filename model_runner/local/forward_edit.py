@@ -24,6 +24,7 @@ from model_runner.errors import N_, EditNotPossible, EditsContradict, NoSuchAtte
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.changed_matrices import ChangedMatrix
 from model_runner.local.edited_rotation import EditedRotation, RotationChange
+from model_runner.local.indexer import IndexerChange
 from model_runner.mask_rule import MaskEdit
 from model_runner.rotation_edit import RotationEdit
 from model_runner.substitution import Substituted
@@ -31,11 +32,14 @@ from model_runner.substitution import Substituted
 
 @dataclass(frozen=True, eq=False)
 class ForwardEdit:
-    """All edits of one forward: by the qualified name of the attention module, of the rotation, and of matrices."""
+    """All edits of one forward: by the qualified name of the attention module, of the rotation, of
+    matrices, and of how many keys indexers choose.
+    """
 
     layers: Mapping[str, LayerEdit]
     rotation: RotationChange | None = None
     matrices: tuple[ChangedMatrix, ...] = ()
+    indexers: IndexerChange | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -177,7 +177,7 @@ def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
         length = min([LONG_PROBE, *declared_lengths(config)])
         with tried(NO_CACHE), active(recording):
             run(model, torch.arange(length, device=model.device)[None] % config.vocab_size)
-    rules = {name: record.mask for name, record in recording.records.items()}
+    rules = {name: record.mask.before_choice for name, record in recording.records.items()}
     if any(isinstance(rule.own, Written) for rule in rules.values()):
         raise CannotRecord(UNKNOWN_MASK)
     if any(rule.tile(slice(0, 1), slice(1, 2), whole.device).any() for rule in rules.values()):

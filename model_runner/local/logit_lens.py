@@ -7,6 +7,7 @@ the stream that leaves the last layer must be what the model itself made of it, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -63,14 +64,20 @@ def end_of(stack: LayerStack, capture: Capture) -> End:
 
         return end
 
-    # as layers of transformers 5 do, older ones, and those that hand on what attention adds for the distance (T5)
-    for returned in (lambda stream: stream, lambda stream: (stream,), lambda stream: (stream, None, None)):
+    # as layers of transformers 5 do, older ones, those that hand on a choice of keys (GLM-5), and those that hand on
+    # what attention adds for the distance (T5)
+    counts = (lambda stream: stream, *(partial(_beside_nothing, count=count) for count in (0, 1, 2)))
+    for returned in counts:
         try:
             if _agrees(ending(returned)(capture.residuals[-1]), capture.hidden):
                 return ending(returned)
         except (*BROKEN, ForwardFails):
             continue
     raise NotSeparable(reason=NOT_ALONE)
+
+
+def _beside_nothing(stream: Tensor, count: int) -> tuple[Tensor | None, ...]:
+    return stream, *(None,) * count
 
 
 def _agrees(found: Tensor, known: Tensor) -> bool:

@@ -240,7 +240,7 @@ def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form,
             raise CannotRecord(GROWING_BIAS)
         if known is not None and not is_of(known, visible):
             raise CannotRecord(UNKNOWN_MASK)
-        if recording.grown(name, heard.q[None], heard.k[None], heard.v[None], output[None]) is not None:
+        if recording.grown(name, (heard.q[None], heard.k[None], heard.v[None], output[None]), None) is not None:
             return
     rule = known or rule_of_cells(visible, across=form.across)
     whole = _explained(heard, visible, form)

@@ -23,6 +23,7 @@ from transformers.masking_utils import AttentionMaskInterface, causal_mask_funct
 
 from attention.masks import window_of
 from model_runner.errors import N_, EditNotPossible
+from model_runner.key_choice import KeyChoice
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.cancelling import pause
 from model_runner.local.cannot_record import CannotRecord
@@ -31,6 +32,15 @@ from model_runner.local.eager_rows import eager_by_rows
 from model_runner.local.edited_mask import masked
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.home import at, cells_of, same_cells
+from model_runner.local.indexer import (
+    Choice,
+    NewlyChosen,
+    choosing,
+    chosen_cells,
+    hear_indexers,
+    narrowed,
+    newly_chosen,
+)
 from model_runner.local.mask_reading import rule_of, rule_of_cells
 from model_runner.local.sink import Sink
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_rotation, watch_rotations
@@ -64,6 +74,8 @@ class Recording:
     records: dict[str, LayerRecord] = field(default_factory=dict)
     rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
     biases: list[tuple[Tensor, RelativeBias]] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)  # what indexers have said in this forward
+    kept_choices: dict[str, KeyChoice] = field(default_factory=dict)  # by indexer
     rotary_calls: list[RotaryCall] = field(default_factory=list)
     rotations: list[FoundRotation] = field(default_factory=list)  # of the layers so far, each once
 
@@ -73,10 +85,16 @@ class Recording:
             raise CannotRecord(ATTENDS_AGAIN)
         self.called.add(name)
 
-    def grown(self, name: str, query: Tensor, key: Tensor, value: Tensor, output: Tensor) -> Tensor | None:
-        """The output of a layer that the sink knew already, substitutes in it; None of one that it does not know."""
-        shown = self._brought((query, key, value, output), query)
-        if self.sink is None or not self.sink.more(name, *shown, self.rotary_calls):
+    def grown(
+        self, name: str, shown: tuple[Tensor, Tensor, Tensor, Tensor], chosen: NewlyChosen | None
+    ) -> Tensor | None:
+        """The output of a layer that the sink knew already, substitutes in it; None of one that it does not know.
+
+        ``shown`` are queries, keys, values and output.
+        """
+        query, _, _, output = shown
+        here = self._brought((shown, chosen), query)
+        if self.sink is None or not self.sink.more(name, here[0], self.rotary_calls, here[1]):
             return None
         self.rotary_calls.clear()
         substitutes = self.edit is not None and self.edit.layers[name].substitutes
@@ -107,9 +125,24 @@ class Recording:
                 k=self.keep(seen.k),
                 v=self.keep(seen.v),
                 output=self.keep(seen.output),
+                choice=self._kept_choice(seen.choice),
                 rotation=found.rotation if isinstance(found, FoundRotation) else found or seen.rotation,
             )
         self.rotary_calls.clear()
+
+    def _kept_choice(self, choice: KeyChoice | None) -> KeyChoice | None:
+        """Kept once for all layers that share it."""
+        if choice is not None and choice.indexer not in self.kept_choices:
+            q, k, weights = (self.keep(one) for one in (choice.q, choice.k, choice.weights))
+            self.kept_choices[choice.indexer] = replace(choice, q=q, k=k, weights=weights)
+        return None if choice is None else self.kept_choices[choice.indexer]
+
+    def chosen(self, indices: Tensor | None, rule: MaskRule, key: Tensor) -> NewlyChosen | None:
+        """What the indexer said that these are the words of; None: every query reads all keys it may."""
+        if indices is None:
+            return None
+        choice = next((one for one in reversed(self.choices) if one.indices is indices), Choice(indices, None))
+        return newly_chosen(choice, rule, self.start, key.shape[2])
 
 
 _ACTIVE: contextvars.ContextVar[Recording | None] = contextvars.ContextVar("attention_atlas_recording", default=None)
@@ -120,10 +153,13 @@ def active(recording: Recording) -> Generator[Recording]:
     """Record every attention call of this context (threads do not inherit it)."""
     token = _ACTIVE.set(recording)
     try:
-        with added(() if recording.edit is None else recording.edit.matrices):
+        edit = recording.edit
+        with added(() if edit is None else edit.matrices), choosing(None if edit is None else edit.indexers):
             yield recording
     finally:
         _ACTIVE.reset(token)
+        recording.choices.clear()
+        recording.kept_choices.clear()
         recording.rules.clear()  # the mask tensors of the forward end here: only their rules are kept
         recording.biases.clear()
         recording.rotary_calls.clear()
@@ -144,6 +180,7 @@ def hear_rotations(model: nn.Module) -> None:
 def install(model: nn.Module) -> None:
     """Make the model's attention recordable: process-wide for its rotary functions, and for this model's attention."""
     hear_rotations(model)
+    hear_indexers(model, _take_choice, lambda: (recording := _ACTIVE.get()) is not None and recording.keeps)
     model.set_attn_implementation(NAME)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
 
 
@@ -151,6 +188,13 @@ def _take_rotation(call: RotaryCall) -> None:
     recording = _ACTIVE.get()
     if recording is not None:
         recording.rotary_calls.append(call)
+
+
+def _take_choice(indexer: nn.Module, choice: Choice) -> None:
+    recording = _ACTIVE.get()
+    if recording is not None:
+        how = choice.how and narrowed(choice.how, indexer, recording.names[id(indexer)])
+        recording.choices.append(replace(choice, how=how))
 
 
 def _edit_rotation(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
@@ -193,7 +237,8 @@ def recordable_attention(
     """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
     pause()
     recording = _ACTIVE.get()
-    rule, edit, name = None, None, ""
+    rule, edit, chosen, name = None, None, None, ""
+    indices = options.pop("indices", None)  # which keys each query reads, where an indexer chose them
     bias, softcap = options.get("position_bias"), options.get("softcap")
     sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
     own = bool(getattr(module, "is_causal", True) if is_causal is None else is_causal)
@@ -203,11 +248,16 @@ def recordable_attention(
         name = recording.names[id(module)]
         recording.enter(name)
         rule = recording.known.get(name) or _rule_of(recording, attention_mask, causal, window, query.shape[2])
+        chosen = recording.chosen(indices, rule, key)
+        rule = rule if chosen is None else chosen.rule(rule)
         edit = None if recording.edit is None else recording.edit.layers[name]
-        if edit is not None:
-            key, value, query = edit.read(key), edit.read(value), _sharpened(recording, edit, query, eager)
-            rule = edit.rule(rule)
-            attention_mask, bias = masked(edit, rule, recording.start, query, key, attention_mask, options)
+    if indices is not None:
+        cells = chosen_cells(indices, key.shape[2])
+        attention_mask = cells if attention_mask is None else attention_mask & cells
+    if recording is not None and rule is not None and edit is not None:
+        key, value, query = edit.read(key), edit.read(value), _sharpened(recording, edit, query, eager)
+        rule = edit.rule(rule)
+        attention_mask, bias = masked(edit, rule, recording.start, query, key, attention_mask, options)
     if eager:
         eager_function = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **options)
         output = eager_by_rows(eager_function, query, key, value, attention_mask, CAUSAL if causal else FULL)
@@ -217,7 +267,7 @@ def recordable_attention(
         )[0]
     if recording is not None and rule is not None and (recording.keeps or (edit is not None and edit.substitutes)):
         _refuse_unexpressible(options, query)
-        if (grown := recording.grown(name, query, key, value, output)) is not None:
+        if (grown := recording.grown(name, (query, key, value, output), chosen)) is not None:
             return grown if edit is None else edit.passed_on(grown), None
         seen = LayerRecord(
             q=query[0], k=key[0], v=value[0], output=output[0],
@@ -227,6 +277,7 @@ def recordable_attention(
             mask=rule,
             window=window or window_of(rule.own),
             rotation=None, eager=eager, edit=edit, bias=_bias_of(recording, bias),
+            choice=None if chosen is None else chosen.how,
         )  # fmt: skip  # a line for what belongs together
         if edit is not None and any(one.row.needs_layer for one in edit.substitutes):
             found = find_rotation(recording.rotary_calls, seen.q, recording.rotations)
@@ -283,9 +334,8 @@ def _bias_of(recording: Recording, bias: Tensor | None) -> RelativeBias | None:
 
 
 def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
-    for name in ("indices", "block_indices"):
-        if options.get(name) is not None:
-            raise CannotRecord(N_("its queries read a few keys each, by their numbers, which a capture cannot express"))
+    if options.get("block_indices") is not None:
+        raise CannotRecord(N_("its queries read a few keys each, by their numbers, which a capture cannot express"))
     if len(query) != 1:
         raise CannotRecord(N_("it splits one text into a batch of several"))
 

@@ -86,14 +86,13 @@ class Rerun:
 
     def _prove(self, layer: int, own: Float[Tensor, "1 tokens d_model"]) -> bool:
         """Whether the last layer can do with the last position. Raises EditNotPossible: not even with all of them."""
-        try:
-            if self._agrees(self._run(layer, own, None, True)[0]):
-                return True
-        except RuntimeError:  # shapes that do not fit: something counts on all positions
-            pass
-        if not self._agrees(self._run(layer, own, None, False)[0]):
-            raise EditNotPossible(reason=N_("the layers of this model cannot be run by themselves"))
-        return False
+        for last_only in (True, False):
+            try:
+                if self._agrees(self._run(layer, own, None, last_only)[0]):
+                    return last_only
+            except (RuntimeError, ValueError):  # shapes that do not fit, or layers that hand on more than the stream
+                continue
+        raise EditNotPossible(reason=N_("the layers of this model cannot be run by themselves"))
 
     def _agrees(self, found: Float[Tensor, "vocab"]) -> bool:
         known = self._known()

@@ -14,11 +14,15 @@ from jaxtyping import Float
 from torch import Tensor
 from transformers import DynamicCache
 
+from attention import masks
 from model_runner.errors import N_
+from model_runner.key_choice import KeyChoice
 from model_runner.local.arena import Arena
+from model_runner.local.indexer import NewlyChosen
 from model_runner.local.recording import CannotRecord
 from model_runner.local.row_cache import rows_behind
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_call, read_rotation
+from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
 from model_runner.rotary import Rotation
 
@@ -41,6 +45,45 @@ class SharedRotation:
 
 
 @dataclass(eq=False)
+class ChoiceRows:
+    """The keys that an indexer chose, and how; layers that share its choice share them."""
+
+    capacity: int
+    how: KeyChoice | None = None  # room for all tokens
+    keys: Tensor | None = None  # (queries from ``start`` on, chosen)
+    start: int = 0
+
+    def put(self, start: int, stop: int, chosen: NewlyChosen) -> None:
+        """The rows of a forward's tokens."""
+        if len(chosen.keys):
+            if self.keys is None:  # from here on queries leave out keys
+                self.start = chosen.start
+                self.keys = chosen.keys.new_empty(self.capacity - self.start, chosen.keys.shape[1])
+            self.keys[chosen.start - self.start : stop - self.start].copy_(chosen.keys)
+        if chosen.how is not None:
+            if self.how is None:
+                q, k, w = (one.new_empty(self.capacity, *one.shape[1:]) for one in _tensors(chosen.how))
+                self.how = replace(chosen.how, q=q, k=k, weights=w)
+            for room, rows in zip(_tensors(self.how), _tensors(chosen.how), strict=True):
+                room[start:stop].copy_(rows[start - stop :])  # keys come with those that a cache held
+
+    def first(self, n: int, own: MaskRule) -> tuple[MaskRule, KeyChoice | None]:
+        """The layer's mask and the choice of the first ``n`` tokens: views."""
+        how = (
+            None
+            if self.how is None
+            else replace(self.how, q=self.how.q[:n], k=self.how.k[:n], weights=self.how.weights[:n])
+        )
+        if self.keys is None or n <= self.start:
+            return own, how
+        return NewlyChosen(self.keys[: n - self.start], self.start, how).rule(own), how
+
+
+def _tensors(how: KeyChoice) -> tuple[Tensor, Tensor, Tensor]:
+    return how.q, how.k, how.weights
+
+
+@dataclass(eq=False)
 class LayerRows:
     """One layer: buffers with a row a token, and what does not change from token to token."""
 
@@ -51,11 +94,15 @@ class LayerRows:
     cached: bool  # k and v are the cache's own rows, already there
     form: LayerRecord  # for everything but the tensors
     rotation: SharedRotation | None
+    choice: ChoiceRows | None = None
 
     def first(self, n: int) -> LayerRecord:
         """The record of the first ``n`` tokens: views."""
+        mask, choice = (self.form.mask, None) if self.choice is None else self.choice.first(n, self.form.mask)
         return replace(
             self.form,
+            mask=mask,
+            choice=choice,
             q=self.q[:n].transpose(0, 1),
             k=self.k[:, :n],
             v=self.v[:, :n],
@@ -84,6 +131,7 @@ class Series:
     length: int = 0
     start: int = 0  # rows of the forward under way begin here
     layers: dict[str, LayerRows] = field(default_factory=dict)
+    choices: dict[str, ChoiceRows] = field(default_factory=dict)  # by indexer
     streams: list[Tensor] = field(default_factory=list)  # (capacity, d_model) entering each layer, leaving the last
     hidden: Tensor | None = None  # (capacity, d_model)
 
@@ -109,14 +157,24 @@ class Series:
         rows.put(self.start, seen.q, seen.k, seen.v, seen.output)
 
     def more(
-        self, name: str, query: Tensor, key: Tensor, value: Tensor, output: Tensor, calls: list[RotaryCall]
+        self,
+        name: str,
+        shown: tuple[Tensor, Tensor, Tensor, Tensor],
+        calls: list[RotaryCall],
+        chosen: NewlyChosen | None,
     ) -> bool:
-        """What a layer shows in a later forward, batch axis included; keys and values come with those of the cache."""
+        """Queries, keys, values and output of a layer in a later forward, batch axis included; keys and values come
+        with those of the cache.
+        """
+        query, key, value, output = shown
         rows = self.layers.get(name)
         if rows is None:
             return False
         self._check(query.shape[2], key.shape[2])
         rows.put(self.start, query[0], key[0], value[0], output[0])
+        if chosen is not None:
+            rows.choice = rows.choice or ChoiceRows(self.capacity)
+            rows.choice.put(self.start, self.length, chosen)
         if rows.rotation is not None and rows.rotation.leader == name:
             self._more_angles(rows.rotation, query[0], calls)
         return True
@@ -153,7 +211,23 @@ class Series:
         behind = rows_behind(self.cache, seen.k, seen.v)  # of another device they were copied, and are not these
         k, v = behind or (self._room((len(x), self.capacity, x.shape[2]), x.dtype) for x in (seen.k, seen.v))
         form = replace(seen, q=q[:0].transpose(0, 1), k=k[:, :0], v=v[:, :0], output=output[:0])
-        return LayerRows(q, k, v, output, behind is not None, form, self._rotation(name, seen, calls))
+        choice, form = self._choice(name, form)
+        return LayerRows(q, k, v, output, behind is not None, form, self._rotation(name, seen, calls), choice)
+
+    def _choice(self, name: str, form: LayerRecord) -> tuple[ChoiceRows | None, LayerRecord]:
+        """The rows of its indexer, if it has one, with the first forward's in them; the form without a choice."""
+        rule = form.mask.own
+        chosen, how = masks.chosen_of(rule), form.choice
+        if chosen is None and how is None:
+            return None, form
+        by = name if how is None else how.indexer
+        if by not in self.choices:
+            keys, start = (
+                (torch.empty(0, 0, dtype=torch.int32), self.length) if chosen is None else (chosen.keys, chosen.start)
+            )
+            self.choices[by] = ChoiceRows(self.capacity)
+            self.choices[by].put(self.start, self.length, NewlyChosen(keys, start, how))
+        return self.choices[by], replace(form, mask=replace(form.mask, own=masks.before_choice(rule)), choice=None)
 
     def _rotation(self, name: str, seen: LayerRecord, calls: list[RotaryCall]) -> SharedRotation | None:
         """The layer's rotation, found and tried once for all layers that were given the same cosines."""

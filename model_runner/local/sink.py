@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
+from model_runner.local.indexer import NewlyChosen
 from model_runner.local.watched_rotary import RotaryCall
 from model_runner.record import LayerRecord
 
@@ -19,9 +20,15 @@ class Sink(Protocol):
         ...
 
     def more(
-        self, name: str, query: Tensor, key: Tensor, value: Tensor, output: Tensor, calls: list[RotaryCall]
+        self,
+        name: str,
+        shown: tuple[Tensor, Tensor, Tensor, Tensor],
+        calls: list[RotaryCall],
+        chosen: NewlyChosen | None,
     ) -> bool:
-        """What a layer shows, batch axis included, where only the new rows are news; False if it is not known yet."""
+        """Queries, keys, values and output of a layer, batch axis included, where only the new rows are news, and the
+        keys that an indexer chose for them; False if the layer is not known yet.
+        """
         ...
 
     def substituted(self, name: str) -> Tensor:

@@ -102,8 +102,10 @@ def _giving(forward: Forward, passing: _Passing, place: int) -> Forward:
 def _rows(hidden: Tensor) -> Tensor:
     """Of the one text of a batch; of Gemma 3n's streams beside each other (AltUp) the first, which its layers read.
 
-    XLNet's layers have the tokens first, then the texts.
+    XLNet's layers have the tokens first, then the texts. HY-V4's several streams of each token are laid side by side.
     """
     if hidden.dim() == 3 and hidden.shape[1] == 1 < len(hidden):
         return hidden[:, 0]
-    return hidden[0, 0] if hidden.dim() == 4 else hidden[0]
+    if hidden.dim() == 4:
+        return hidden[0].flatten(1) if len(hidden) == 1 else hidden[0, 0]
+    return hidden[0]

@@ -13,12 +13,12 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
 from model_runner.local.runner import LocalRunner
 from tests.model_runner.cases import TEXT, shared_runner
-from tests.model_runner.families import FAMILIES, often
+from tests.model_runner.families import ONE_STREAM, often
 from tests.model_runner.local.test_encoder_decoders import runner as two_stacks
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
 
-@pytest.mark.parametrize("name", often(family.name for family in FAMILIES))
+@pytest.mark.parametrize("name", often(family.name for family in ONE_STREAM))
 def test_every_family_draws_with_its_own_vectors(name: str) -> None:
     runner, request = shared_runner(name), CaptureRequest(TEXT)
     made, capture = runner.submit(WhatItIsMadeOf()).result(), runner.capture(request)

@@ -15,6 +15,8 @@ from attention.masks import Rule
 N = 9
 WHOLE = slice(0, N)
 
+CHOSEN = {5: (4, 0, 5), 6: (6, 2, 1), 7: (0, 7, 3), 8: (8, 3, 0)}  # query -> keys
+
 DEFINITIONS: dict[str, tuple[Rule, Callable[[int, int], bool]]] = {
     "full": (masks.Full(), lambda query, key: True),
     "causal": (masks.Causal(), lambda query, key: key <= query),
@@ -24,6 +26,14 @@ DEFINITIONS: dict[str, tuple[Rule, Callable[[int, int], bool]]] = {
     "both": (
         masks.And(masks.Causal(), lambda batch, head, q_idx, k_idx: k_idx % 2 == 0),
         lambda query, key: key <= query and key % 2 == 0,
+    ),
+    "chosen keys": (
+        masks.And(masks.Causal(), masks.Chosen.of(torch.tensor(list(CHOSEN.values())), start=5)),
+        lambda query, key: key in CHOSEN[query] if query in CHOSEN else key <= query,
+    ),
+    "chosen keys of the first queries": (
+        masks.Chosen.of(torch.tensor([[3], [0]])),
+        lambda query, key: (query, key) in ((0, 3), (1, 0)),
     ),
     "either": (
         masks.Or(masks.sliding_window(2), lambda batch, head, q_idx, k_idx: (k_idx == 0) & (q_idx >= 0)),

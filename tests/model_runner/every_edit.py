@@ -9,6 +9,7 @@ from attention.patterns import BY_NAME
 from attention.zoo.table import BY_NAME as BY_VARIANT
 from model_runner.edits import (
     Blocked,
+    ChosenKeys,
     Documents,
     Edit,
     Int8Cache,
@@ -54,6 +55,8 @@ EVERY_EDIT: dict[Edit, str] = {
     ): f"{LIGHTNING} half-life 3, tile size 2 for softmax in all layers, untrained",
     ScaledSingulars(1, "self_attn.q_proj", (0.0, 1.5)): "L1 self_attn.q_proj: σ × 0, 1.5",
     ScaledSingulars(2, "mlp.down_proj", (2.0,)): "L2 mlp.down_proj: σ × 2",
+    ChosenKeys(3): "queries read 3 chosen keys",
+    ChosenKeys(None): "queries read every key",
     SharedKeys(1): "key/value heads averaged to 1",
     ScaledHead(2, 1, 0.0): "L2H1 ablated",
     ScaledHead(1, 2, -0.5): "L1H2 × -0.5",

@@ -49,6 +49,8 @@ class Family:
     not_recoverable: str | None = None  # why q and k before the rotation are refused
     float32_only: bool = False  # in any coarser dtype they are refused too, the vectors not telling the angles
     own_code: bool = False  # its attention does not ask transformers' interface: it is seen, and cannot be edited
+    several_streams: bool = False  # side by side, mixed by each layer: attention and FFN are not just added to them
+    hands_on: bool = False  # layers give the next one more than the stream, so that they cannot be run by themselves
     note: str = ""
 
     @property
@@ -68,7 +70,7 @@ def _fused(path: str, q: Callable[[Tensor], Tensor], k: Callable[[Tensor], Tenso
     return Projection((path,), q, k)
 
 
-def _mla_k(q_b: Tensor, kv_a: Tensor, kv_b: Tensor) -> Tensor:
+def _mla_k(_q: Tensor, kv_a: Tensor, kv_b: Tensor) -> Tensor:
     per_head = kv_b[0].unflatten(-1, (N_HEADS, -1))[..., :8]  # the part of d_head that is never rotated
     shared = kv_a[:, None, -4:].expand(-1, N_HEADS, -1)  # one rotated part for all heads
     return torch.cat([per_head, shared], dim=-1).transpose(0, 1)
@@ -99,6 +101,16 @@ MLA = Projection(
     (SELF_ATTENTION + "q_b_proj", SELF_ATTENTION + "kv_a_proj_with_mqa", SELF_ATTENTION + "kv_b_proj"),
     lambda q_b, kv_a, kv_b: _heads(q_b, 12),
     _mla_k,
+)
+AXK2 = Projection(
+    (SELF_ATTENTION + "q_gate_proj", *MLA.modules[1:]),
+    lambda q_gate, kv_a, kv_b: _heads(q_gate, 22)[..., :12],  # d_head 12, then a gate of d_value 10
+    _mla_k,
+)
+DOTS_MLA = Projection(
+    (SELF_ATTENTION + "q_b_proj", SELF_ATTENTION + "k_rope_only_layernorm", SELF_ATTENTION + "kv_b_proj"),
+    lambda q_b, k_rope, kv_b: _heads(q_b, 12),
+    lambda q_b, k_rope, kv_b: _mla_k(q_b, k_rope[0], kv_b),
 )
 
 GPTJ = _pair("transformer.h.{layer}.attn.q_proj", "transformer.h.{layer}.attn.k_proj")
@@ -159,6 +171,19 @@ DEEPSEEK = {
     "moe_intermediate_size": 16,
     "first_k_dense_replace": 1,
 }
+INDEXED = {**DEEPSEEK, "head_dim": 4, "index_topk": 5, "index_n_heads": 16, "index_head_dim": 8}
+SHARED_CHOICE = {"indexer_types": ["full", "shared", "full"]}
+DOTS = {
+    **{name: value for name, value in INDEXED.items() if name != "first_k_dense_replace"},
+    "layer_types": ["indexed_attention", "sliding_attention", "indexed_attention"],
+    "mlp_layer_types": ["dense", "sparse", "sparse"],
+    "shared_experts_intermediate_size": 16,
+    "sliding_window": WINDOW,
+    **{f"swa_{name}": DEEPSEEK[name] for name in ("num_key_value_heads", "q_lora_rank", "kv_lora_rank", "v_head_dim")},
+    "swa_num_attention_heads": N_HEADS,
+    "swa_qk_nope_head_dim": 8,
+    "swa_head_dim": 12,
+}
 GRANITE_SWA = {
     "layer_types": ["sliding_attention", "full_attention", "full_attention"],  # transformers wants the last one full
     "sliding_window": WINDOW,
@@ -217,6 +242,14 @@ FAMILIES: tuple[Family, ...] = (
     Family("deepseek-v2", tiny("deepseek_v2", topk_method="greedy", **DEEPSEEK), MLA, scale=12**-0.5,
            not_recoverable=COMPLEX),
     Family("deepseek-v3", tiny("deepseek_v3", **DEEPSEEK), MLA, scale=12**-0.5, note="MLA: d_head 12, d_value 10"),
+    Family("deepseek-v3.2", tiny("deepseek_v32", **INDEXED), MLA, scale=12**-0.5, note="an indexer chooses keys"),
+    Family("glm-moe-dsa", tiny("glm_moe_dsa", **SHARED_CHOICE, **INDEXED), MLA, scale=12**-0.5,
+           hands_on=True, note="layers share a choice of keys"),
+    Family("axk2", tiny("axk2", **INDEXED), AXK2, scale=12**-0.5, note="an indexer chooses keys; gated"),
+    Family("dots3-note", tiny("dots3_note_text", **DOTS), DOTS_MLA, ("full", "sliding", "full"), scale=12**-0.5,
+           note="an indexer chooses keys in some layers"),
+    Family("hy-v4", tiny("hy_v4", **SHARED_CHOICE, **INDEXED), MLA, scale=12**-0.5, sinks=SINKS,
+           several_streams=True, hands_on=True, note="sinks beside an indexer"),
     Family("gpt-neox", tiny("gpt_neox", rope_parameters=HALF_ROTATED), NEOX, note="fused by head, half is rotated"),
     Family("gpt2", tiny("gpt2"), None),
     Family("gpt-bigcode", tiny("gpt_bigcode"), None, note="one key/value head for all"),
@@ -236,6 +269,7 @@ FAMILIES: tuple[Family, ...] = (
 # fmt: on
 
 
+ONE_STREAM = tuple(family for family in FAMILIES if not family.several_streams)
 EDITABLE = tuple(family for family in FAMILIES if not family.own_code)
 OFTEN = {
     "llama", "mistral", "gemma2", "gpt2", "gpt-oss", "gpt-bigcode", "deepseek-v3", "qwen3-next", "jamba", "mixtral",

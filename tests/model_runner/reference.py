@@ -45,7 +45,7 @@ def run_reference(family: Family, model: PreTrainedModel, ids: list[int]) -> Ref
     per_layer = zip(family.attention_layers, eager.attentions, strict=True)
     return Reference(
         logits=plain.logits[0],
-        residuals=(*(stream[0] for stream in streams), outputs["leaving"][0]),
+        residuals=tuple(one.flatten(1) for one in (*(stream[0] for stream in streams), outputs["leaving"][0])),
         unrotated=_unrotated(family, outputs),
         weights={layer: weights[0] for layer, weights in per_layer},
     )

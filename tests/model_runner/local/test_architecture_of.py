@@ -12,7 +12,7 @@ from model_runner import load_runner
 from model_runner.block_questions import Architecture, WhatItIsMadeOf
 from model_runner.local.norm_kind import norm_kind
 from tests.model_runner.cases import shared_runner
-from tests.model_runner.families import FAMILIES, often
+from tests.model_runner.families import FAMILIES, ONE_STREAM, often
 
 EMBEDDED = ("default", "encoder", "translator")
 
@@ -37,7 +37,7 @@ def made_of(name: str) -> Architecture:
     return runner.submit(WhatItIsMadeOf()).result()
 
 
-@pytest.mark.parametrize("name", [*EMBEDDED, *often(family.name for family in FAMILIES)])
+@pytest.mark.parametrize("name", [*EMBEDDED, *often(family.name for family in ONE_STREAM)])
 def test_every_parameter_is_in_one_part(name: str) -> None:
     found = made_of(name)
     model = (load_runner(name) if name in EMBEDDED else shared_runner(name)).engine.model

@@ -193,7 +193,21 @@ def test_a_place_that_does_not_exist_is_refused() -> None:
         capture.direct_logits(0, 4, 0)
 
 
-REFUSED = {"gemma2", "gemma3", "olmo2", "olmo3", "glm4", "bert", "roberta", "distilbert", "modernbert", "qwen3-next"}
+REFUSED = {
+    "gemma2",
+    "gemma3",
+    "olmo2",
+    "olmo3",
+    "glm4",
+    "bert",
+    "roberta",
+    "distilbert",
+    "modernbert",
+    "qwen3-next",
+    "axk2",
+    "dots3-note",
+    "hy-v4",
+}
 
 
 @pytest.mark.table

@@ -16,7 +16,7 @@ from model_runner.capture import Capture
 from model_runner.errors import EncoderSaysNothing, NoLogits
 from model_runner.local import logit_lens
 from tests.model_runner.cases import FAMILY, TEXT, runner_of, shared_runner
-from tests.model_runner.families import FAMILIES, often
+from tests.model_runner.families import ONE_STREAM, often
 
 # Where the stream goes through after the last layer, written down by hand: modules of the trunk, in their order.
 ENDS = {
@@ -37,7 +37,7 @@ def lens(name: str) -> Lens:
     return shared_runner(name).submit(LogitLens(CaptureRequest(TEXT), 4)).result()
 
 
-@pytest.mark.parametrize("name", often(family.name for family in FAMILIES))
+@pytest.mark.parametrize("name", often(family.name for family in ONE_STREAM))
 def test_the_last_row_is_the_models_own_distribution(name: str) -> None:
     found, own = lens(name), capture(name)
     assert found.ids.shape == (own.n_layers + 1, len(own.tokens), 4)

@@ -18,7 +18,7 @@ from model_runner.local.block_path import block_path
 from model_runner.local.block_probe import Event, LayerRun
 from model_runner.local.runner import LocalRunner
 from tests.model_runner.cases import TEXT, shared_runner
-from tests.model_runner.families import FAMILIES, often
+from tests.model_runner.families import FAMILIES, ONE_STREAM, often
 from tests.model_runner.scaled import SCALES, scaled_gemma4, scaled_llama
 from tests.model_runner.tiny import byte_tokenizer
 
@@ -54,7 +54,7 @@ def check_sums(found: Additions, residuals: tuple[Tensor, ...], position: int) -
             torch.testing.assert_close(total, after, rtol=0, atol=2e-6 * size)
 
 
-@pytest.mark.parametrize("name", often(family.name for family in FAMILIES))
+@pytest.mark.parametrize("name", often(family.name for family in ONE_STREAM))
 def test_the_stream_after_is_before_plus_attention_plus_ffn(name: str) -> None:
     found, capture = additions(name), shared_runner(name).capture(CaptureRequest(TEXT))
     check_sums(found, capture.residuals, -1)
@@ -63,6 +63,15 @@ def test_the_stream_after_is_before_plus_attention_plus_ffn(name: str) -> None:
         parts = [step.part for step in found.steps if step.layer == layer and step.part != "norm"]
         assert parts == ["attention" if capture.has_weights(layer) else "mixer", "ffn"]
     assert found.parallel == (tuple(layers) if name in PARALLEL else ())
+
+
+@pytest.mark.parametrize("name", [family.name for family in FAMILIES if family.several_streams])
+def test_of_several_streams_a_layer_is_one_step(name: str) -> None:
+    found, capture = additions(name), shared_runner(name).capture(CaptureRequest(TEXT))
+    check_sums(found, capture.residuals, -1)
+    assert [(step.layer, step.part) for step in found.steps] == [
+        (None, "embedding"), *((layer, "layer") for layer in range(capture.n_layers))
+    ]  # fmt: skip  # a line for what belongs together
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -1,0 +1,37 @@
+"""How an indexer chose the keys that each query of a layer reads (DeepSeek-V3.2's lightning indexer).
+
+Kept are its own small queries and keys, with which it scores all keys and keeps the ``top_k`` with the largest scores:
+O(tokens) numbers, from which any tile of the scores is computed again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class KeyChoice:
+    """An index score is Σ over the indexer's heads of weight · relu(q · k) (DeepSeek-V3.2, arXiv:2512.02556, eq. 1)."""
+
+    q: Float[Tensor, "queries index_heads d_index"]
+    k: Float[Tensor, "keys d_index"]
+    weights: Float[Tensor, "queries index_heads"]  # its scale in them
+    top_k: int
+    indexer: str  # qualified name of its module; layers that share a choice have the same one
+
+    @property
+    def nbytes(self) -> int:
+        return self.q.nbytes + self.k.nbytes + self.weights.nbytes
+
+    def scores(self, queries: slice, keys: slice) -> Float[Tensor, "queries keys"]:
+        """What the indexer gives each cell of a tile, float32, of keys that a query may not see too. O(tile) memory."""
+        q, k = self.q[queries].float(), self.k[keys].float().T
+        weights = self.weights[queries].float()
+        found = torch.zeros(q.shape[0], k.shape[1], device=q.device)
+        for head in range(q.shape[1]):
+            found += weights[:, head, None] * torch.relu(q[:, head] @ k)
+        return found
