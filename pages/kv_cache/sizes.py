@@ -88,7 +88,7 @@ def _show_own(opened: PageContext, held: Sizes) -> None:
     show_heading(chart.heading)
     show_chart(chart, key="kv_sharing", alt=chart.heading, still=True)
     per_token = readable(found.measured / count)
-    note = _("Each token more takes {size} in this model ({dtype}).").format(size=per_token, dtype=info.dtype)
+    note = _("Each further token takes {size} in this model ({dtype}).").format(size=per_token, dtype=info.dtype)
     if any(layer.window is not None for layer in held.layers):
         note = _("Layers with a window stop growing once it is full.")
     if opened.capture.source is not None:

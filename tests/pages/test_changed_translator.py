@@ -127,7 +127,7 @@ def test_patches_go_between_two_texts_with_the_same_translation(attention: str):
 
 @pytest.mark.parametrize(
     "attention, words",
-    [("decoder", "Each token more takes 4 KB"), ("cross", "It is fixed: 4 KB for each token that is read")],
+    [("decoder", "Each further token takes 4 KB"), ("cross", "It is fixed: 4 KB for each token that is read")],
 )
 def test_each_cache_has_its_bytes(attention: str, words: str):
     app = open_app(page=CACHE, **HERE, attention=attention, **{"kv_cache.view": "bytes"})

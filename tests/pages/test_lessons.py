@@ -74,6 +74,16 @@ def test_a_step_that_asks_for_the_next_token_does_not_tell_it(language, lesson, 
         assert not {runner().token_text(token).strip("·") for token in likely} & set(BOLD.findall(step.words))
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_lesson_has_five_to_eight_steps_and_a_step_few_words(language):
+    """At most 60 words of English, and as much of Chinese as takes as long to read: 130 characters."""
+    for lesson in SHIPPED[language]:
+        assert 5 <= len(lesson.steps) <= 8, lesson.name
+        for step in lesson.steps:
+            length = len(step.plain_words.split()) if language == "en" else len(re.sub(r"\s", "", step.plain_words))
+            assert length <= (60 if language == "en" else 130), (lesson.name, step.title, length)
+
+
 def test_every_language_has_the_same_lessons_with_as_many_steps_and_questions_on_the_same_pages():
     outline = {
         language: {one.name: [(step.page, step.question) for step in one.steps] for one in found}
@@ -110,7 +120,7 @@ def test_a_lesson_is_gone_through_and_closed_and_the_page_stays():
     "place, said",
     [
         ({"lesson": "none"}, "There is no lesson “none” here."),
-        ({"lesson": "attention", "step": "9"}, "The step is 9; it may be at most 5."),
+        ({"lesson": "attention", "step": "9"}, "The step is 9; it may be at most 7."),
         ({"lesson": "attention", "step": "x"}, "“x” is not a number for step."),
     ],
 )
@@ -169,7 +179,7 @@ def test_a_step_that_breaks_while_a_class_follows_it_is_one_sentence_and_the_roo
     assert [told["state"] for told in frames(room) if told["kind"] == "poll"] == ["open"]
 
 
-@pytest.mark.parametrize("name, number", [("attention", 2), ("sampling", 2), ("sampling", 5)])
+@pytest.mark.parametrize("name, number", [("attention", 2), ("sampling", 2), ("sampling", 6)])
 def test_another_language_changes_the_picture_with_the_words_unless_a_reader_turned_to_something_else(name, number):
     own, other = (next(one for one in SHIPPED[language] if one.name == name) for language in ("en", "zh"))
     app = open_step("en", own, number)
