@@ -148,6 +148,7 @@ def _summary(capture: Capture, layer: int, head: int, reading: Reading, query: i
 def _caption(capture: Capture, layer: int, check: Check) -> str:
     request = capture.request
     model = request.model or "" if request.revision is None else f"{request.model} @ {request.revision}"
+    model += " without its adapter" if request.adapter is False else ""
     rows = f", {check.rows:,} of {check.of:,} rows" if check.rows < check.of else ""
     parts = [model, request.dtype or "", f"L{layer} verified, max diff {check.max_abs_error:.0e}{rows}"]
     parts += [f"changed: {described(request.edits)}"] if request.edits else []

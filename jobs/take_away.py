@@ -12,6 +12,9 @@ from model_runner.python_lines import python_start
 def said_of(info: ModelInfo, request: CaptureRequest, head: str, what: str) -> str:
     """Model, revision, dtype, head, how its numbers were made, edits, and the text."""
     model = " @ ".join(filter(None, (info.name, info.revision)))
+    if info.adapter is not None:
+        added = f"{info.adapter.kind} adapter of {info.adapter.base}"
+        model += f" ({added})" if info.adapter.on else f" (without its {added})"
     what += f" · changed: {described(request.edits)}" if request.edits else ""
     return f"{model} · {info.family} · {info.dtype} · {head} · {what} · {described_text(request)} · Attention Atlas"
 

@@ -43,7 +43,8 @@ def runner_line(request: CaptureRequest, name: str = "runner") -> str:
     """The line that loads the model of a request, in the version that was asked for, as ``name``."""
     version = "" if request.revision is None else f", revision={request.revision!r}"
     dtype = "" if request.dtype is None else f", dtype={request.dtype!r}"  # of "auto" another machine makes another
-    return f"{name} = load_runner({request.model!r}{version}{dtype})"
+    without = ", adapter=False" if request.adapter is False else ""
+    return f"{name} = load_runner({request.model!r}{version}{dtype}{without})"
 
 
 def imports_of(edits: Sequence[Edit]) -> str:

@@ -30,13 +30,15 @@ class CaptureRequest:
     tokens that tell it its task; they are put there, unless a ``continuation`` begins with them.
 
     ``model``, ``revision`` and ``dtype`` may be None: the runner that answers fills in its own (see
-    ``Capture.request``), and refuses a request that names another.
+    ``Capture.request``), and refuses a request that names another. So may ``adapter`` be, whether a model that was
+    opened with one has its changes in it; of any other model it stays None.
     """
 
     text: str = ""
     model: str | None = None
     revision: str | None = None
     dtype: str | None = None
+    adapter: bool | None = None
     chat: bool = False
     continuation: tuple[int, ...] = ()
     edits: tuple[Edit, ...] = ()
@@ -63,6 +65,7 @@ class GenerateRequest:
     model: str | None = None
     revision: str | None = None
     dtype: str | None = None
+    adapter: bool | None = None
     chat: bool = False
     continuation: tuple[int, ...] = ()
     edits: tuple[Edit, ...] = ()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, overload
 
+from model_runner.adapter import AdapterInfo
 from model_runner.capture import Capture
 from model_runner.class_scores import Scale
 from model_runner.job import Job
@@ -36,6 +37,7 @@ class ModelInfo:
     max_written: int | None = None  # of an encoder–decoder, what it may write
     classes: tuple[str, ...] = ()  # that a classifier scores in place of tokens, by their ids
     class_scale: Scale = "softmax"  # what those scores are to be read as
+    adapter: AdapterInfo | None = None  # that it was opened with
     hears: float = 0.0  # seconds of sound that its encoder reads, all of them each time; 0: it reads texts
 
     @property
@@ -48,6 +50,16 @@ class Runner(Protocol):
     """Answers questions about one model, one at a time."""
 
     info: ModelInfo
+
+    @property
+    def base(self) -> Runner | None:
+        """Of a model with an adapter's changes, the one without; None where there are none."""
+        ...
+
+    @property
+    def adapted(self) -> Runner | None:
+        """The other way round: of a base that was opened for an adapter, the model with its changes."""
+        ...
 
     @overload
     def submit(self, question: CaptureRequest, *, session: str | None = None) -> Job[Capture]: ...

@@ -29,6 +29,7 @@ from model_runner import (
     questions,
     request,
 )
+from model_runner.adapter import AdapterInfo
 from model_runner.capture import Capture
 from model_runner.content_bias import ContentBias, DistanceTerm
 from model_runner.key_choice import KeyChoice
@@ -50,6 +51,7 @@ FORMAT = "attention atlas 1"  # of the one entry in the header that holds the va
 BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 CLASSES: tuple[type[Any], ...] = (
+    AdapterInfo,
     Capture, Check, ContentBias, DistanceTerm, KeyChoice, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias,
     RepeatedKeys, Rotation, Sampling, Sound, Step, Token,
     request.CaptureRequest, request.GenerateRequest,

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 
 import streamlit as st
@@ -15,12 +16,13 @@ from streamlit.runtime.scriptrunner import StopException
 from analysis import text_in_address
 from analysis.examples import Example, examples_offered
 from hosting.listed import devices, dtypes, listed_models
+from jobs.adapter_words import in_words
 from jobs.address_value import options_of
 from jobs.model_name import CUT
 from jobs.models_offered import LOADED_AS, good_for, labelled, offered
 from ui import address, session, told
 from ui.components import mount, show_page
-from ui.controls import choose
+from ui.controls import choose, switch
 from ui.engine import import_engine
 from ui.hearing import listens, own_sound
 from ui.i18n import KEY as LANGUAGE_KEY
@@ -82,7 +84,7 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
     entry = next(entry for entry in entries if entry.address == page.url_path)
     show_page(entry.path)
     _draw_head(entry)
-    slots, shows, heard = session.slots(), _sidebar_shows(page), listens(session.model())
+    slots, shows, met = session.slots(), _sidebar_shows(page), _met()
     stands = slots.pop("sidebar", None) == shows
     if not stands:
         _sidebar(entries, guest)
@@ -98,7 +100,7 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
             st.rerun()
         st.warning(plain(sentence(error)))
     slots.pop("again", None)
-    if listens(session.model()) != heard:  # which only a model that is loaded tells
+    if _met() != met:  # which only a model that is loaded tells
         st.rerun()
     if stands:
         _sidebar(entries, guest)
@@ -109,8 +111,13 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
 
 
 def _sidebar_shows(page: Page) -> tuple[object, ...]:
-    about = session.model(), session.text(), listens(session.model()), own_sound()
+    about = session.model(), session.text(), *_met(), own_sound()
     return page.url_path, language(), *about, session.beside(), session.carried()
+
+
+def _met() -> tuple[object, ...]:
+    """What the sidebar shows of the open model that nobody knows before it is loaded."""
+    return listens(session.model()), session.adapter(session.model())
 
 
 def _draw_head(entry: Entry) -> None:
@@ -133,6 +140,7 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
         st.html(f"<div class='atlas-name'>Attention Atlas<span>{promise}</span></div>")
         guest.beside()
         _model_box()
+        _adapter_card()
         hears = listens(session.model())
         guest.sound() if hears else _text_box()
         if session.continuation() or session.chat():
@@ -194,6 +202,17 @@ def _model_box() -> None:
         help="\n".join([*good_for(names, _), "", others]),
         hidden=False,
     )
+
+
+def _adapter_card() -> None:
+    """Of a model with an adapter: its base, what is added to it, and whether every page shows it with that."""
+    info = session.adapter(session.model())
+    if info is None:
+        return
+    with st.container(key="adapter_card", gap=None):
+        words = escape(in_words(info, session.model(), _))
+        st.html(f"<p class='atlas-caption'>{words}</p>")
+        switch(Beside, "adapter", session.beside().adapter, _("with the adapter"))
 
 
 def _loaded_as() -> None:

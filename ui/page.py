@@ -25,6 +25,7 @@ from jobs.silence_words import silence_words
 from jobs.stages import in_words
 from jobs.waiting import waited
 from model_runner import Capture, Runner, RunnerError
+from model_runner.adapter import BaseNotAsked
 from model_runner.capture import index
 from model_runner.edit_words import name_of
 from model_runner.edits import Edit, check_cells
@@ -85,9 +86,8 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
             _loaded()
             write_address()
             st.warning(plain(sentence(error)))
-            if isinstance(error, HubNotAsked):
-                words = _("Fetch {name}").format(name=plain(session.model()))
-                st.button(words, key="fetch_model", on_click=session.fetch_model, args=(session.model(),))
+            if isinstance(error, HubNotAsked | BaseNotAsked):
+                offer_to_fetch(error, session.model(), "fetch_model")
             elif isinstance(error, WrittenFull) and session.beside().target:
                 write()  # without the box nothing could be made shorter
             raise StopException from None
@@ -101,6 +101,13 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
         if address:
             write_address()
         return opened
+
+
+def offer_to_fetch(error: HubNotAsked | BaseNotAsked, model: str, key: str) -> None:
+    """The button by which a reader asks for what only an address or an adapter names."""
+    name = str(error.values["base"]) if isinstance(error, BaseNotAsked) else model
+    words = _("Open it with {name}") if isinstance(error, BaseNotAsked) else _("Fetch {name}")
+    st.button(words.format(name=plain(name)), key=key, on_click=session.fetch_model, args=(name,))
 
 
 def settle(opened: PageContext) -> tuple[PageContext, int, int]:

@@ -47,4 +47,5 @@ class Beside:
     attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder–decoder
     target: str = setting("", N_("what is written"), longest=MOST_WRITTEN)  # by it; nothing: what it writes itself
     device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto", N_("device"))
+    adapter: bool = setting(True, N_("adapter"))  # of a model that has one: with its changes, or as its base is
     dtype: Literal["auto", "float32", "bfloat16", "float16", "int8", "nf4"] = setting("auto", N_("number format"))

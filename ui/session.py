@@ -34,6 +34,7 @@ from ui.state import held as held_of
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.room import Room
     from model_runner import Capture, CaptureRequest, Runner
+    from model_runner.adapter import AdapterInfo
     from model_runner.edits import Edit
     from model_runner.kept import Kept
     from model_runner.local.model_cache import ModelCache
@@ -47,6 +48,7 @@ _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM = (
     "picked", "session_id", "problems", "slots", "jobs", "set", "words", "room",
 )  # fmt: skip
 _BARE = {MODEL, KEY}  # of an address that says nothing of a text
+_ADAPTERS = "adapters"  # of models, by name, as far as this session has met them
 _CHOSEN = "chosen"  # models that this session's reader named, in the box or when asked, and not an address alone
 EDITS = "edits"  # a part of the address: see ui.edit_list
 
@@ -152,7 +154,7 @@ def set_model(value: str) -> None:
 
 
 def fetch_model(name: str) -> None:
-    """The hub may be asked for this model: the reader wants it."""
+    """The hub may be asked for this model, or an adapter opened with it: the reader wants it."""
     st.session_state.setdefault(_CHOSEN, set()).add(name)
 
 
@@ -231,9 +233,20 @@ def kept() -> Kept:
 
 
 def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[ModelPreview], None]) -> Runner:
-    """Of a model, loaded first if need be: ``say`` hears how far, ``show`` what it will be. Raises RunnerError."""
-    on: Any = {"device": beside().device, "dtype": beside().dtype, "ask_hub": name in st.session_state.get(_CHOSEN, ())}
-    return hearing.noted(name, model_cache().runner(name, say, show, **on))
+    """Of a model, loaded first if need be: ``say`` hears how far, ``show`` what it will be. Raises RunnerError.
+
+    Of one with an adapter, with it or without, as it is chosen for every page.
+    """
+    chosen: set[str] = st.session_state.get(_CHOSEN, set())
+    on: Any = {"device": beside().device, "dtype": beside().dtype, "ask_hub": name in chosen, "agreed": chosen}
+    loaded = model_cache().runner(name, say, show, **on)
+    st.session_state.setdefault(_ADAPTERS, {})[name] = loaded.info.adapter
+    return hearing.noted(name, loaded if beside().adapter or loaded.base is None else loaded.base)
+
+
+def adapter(name: str) -> AdapterInfo | None:
+    """What is added to the weights of this model, as far as this session has met it."""
+    return st.session_state.get(_ADAPTERS, {}).get(name)
 
 
 def capture(

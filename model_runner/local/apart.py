@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, BinaryIO
@@ -117,7 +118,21 @@ def shapes_in(model: Any) -> dict[str, Any]:
     }
 
 
-DUTIES: dict[str, Callable[[str], Callable[[dict[str, Any]], Any]]] = {"tokenizer": tokenizer_of, "shapes": shapes_of}
+def names_of(_folder: str) -> Callable[[dict[str, Any]], Any]:
+    """Which names a regular expression fits: one may take longer than anybody lives."""
+
+    def tell(question: dict[str, Any]) -> Any:
+        pattern = re.compile(question["pattern"])
+        return {"names": [name for name in question["names"] if pattern.fullmatch(name)]}
+
+    return tell
+
+
+DUTIES: dict[str, Callable[[str], Callable[[dict[str, Any]], Any]]] = {
+    "tokenizer": tokenizer_of,
+    "shapes": shapes_of,
+    "names": names_of,
+}
 
 # -- limits -----------------------------------------------------------------------------------------------------------
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers import AutoConfig, PreTrainedConfig, PreTrainedTokenizerBase
 
+from model_runner.adapter import AdapterNotQuantized, AdapterRefused, BaseNotAsked
 from model_runner.errors import (
     N_,
     ModelIncomplete,
@@ -20,15 +22,18 @@ from model_runner.errors import (
     Told,
     first_line,
 )
+from model_runner.hub_errors import HubNotAsked
 from model_runner.kept import Kept
+from model_runner.local.adapted import adapted, memory_of_changes
+from model_runner.local.adapter_files import AdapterFiles, base_inside, base_named, inspect_adapter, is_adapter
 from model_runner.local.cancelling import checked
-from model_runner.local.checkpoint import Checkpoint, inspect_folder
+from model_runner.local.checkpoint import Checkpoint, inspect_folder, named_as_usual
 from model_runner.local.class_of_family import class_of
 from model_runner.local.declared import OTHER_SHAPES, Declared, declared, declared_here
 from model_runner.local.guarded_tokenizer import GuardedTokenizer, TemplateApart, apart
 from model_runner.local.harmless import harmless_config, harmless_tokenizer
 from model_runner.local.hearing import extractor_of
-from model_runner.local.hub import Progress
+from model_runner.local.hub import Look, Progress
 from model_runner.local.known_families import tell
 from model_runner.local.loading_tokenizer import check_tokenizer, load_tokenizer
 from model_runner.local.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
@@ -38,6 +43,7 @@ from model_runner.local.previewing import Weights, check_room, preview_of, store
 from model_runner.local.runner import LocalRunner
 from model_runner.preview import ModelPreview
 
+TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
 BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there but make no model
     ArithmeticError,
     AttributeError,
@@ -64,9 +70,14 @@ def load_runner(
     check: Callable[[], None] = lambda: None,
     guarded: bool = False,
     ask_hub: bool = True,
+    agreed: Collection[str] | None = None,
+    adapter: bool = True,
     kept: Kept | None = None,
 ) -> LocalRunner:
     """A runner for a name of EMBEDDED, a local folder or a hub id. Raises RunnerError.
+
+    A folder or a hub id of an adapter (adapter_config.json) gives its base with the adapter's changes, and as the
+    runner's ``base`` the base itself, which reads the same tokens; without ``adapter`` that one is given.
 
     A version of a hub's model is its ``revision``, or stands behind the name: owner/name@version.
     ``device`` "auto" takes cuda, then mps, then cpu; what fits no single GPU is spread over all of them. ``dtype``
@@ -78,7 +89,8 @@ def load_runner(
     ``guarded``: anybody may have made the folder. The model of its config.json is made without memory for weights
     first; that, and its tokenizer, have a process with limits unless they are plainly harmless
     (:mod:`model_runner.local.apart`, :mod:`model_runner.local.harmless`). Without ``ask_hub`` a hub id is looked for on
-    this machine alone: HubNotAsked says that it is not there. ``kept`` holds captures.
+    this machine alone: HubNotAsked says that it is not there. ``agreed`` are bases that an adapter may be opened with
+    although they lie outside of its folder, by name or whole path; None: any. ``kept`` holds captures.
     """
     name, revision = versioned(name.strip(), revision)
     best_device(device)
@@ -98,10 +110,18 @@ def load_runner(
                 check()
                 progress(stage, done, total)
 
-            checkpoint = inspect_folder(folder_of(name, revision, report, look, ask_hub=ask_hub))
+            folder, files = folder_of(name, revision, report, look, ask_hub=ask_hub), None
+            if is_adapter(folder):
+                files = inspect_adapter(name, folder)
+                folder = _base_folder(files, report, look, agreed)
+            checkpoint = inspect_folder(folder)
             look(checkpoint.config, Weights(checkpoint.n_bytes, checkpoint.n_parameters))
-            loading = _Loading(name, checkpoint, guarded and name not in EMBEDDED, report, check)
-            return loading.runner(revision, device, _numbers(checkpoint.config, dtype, device), make_room, kept)
+            numbers = _numbers(checkpoint.config, dtype, device)
+            if files is not None and (how := numbers.quantized or _quantized(checkpoint)):
+                raise AdapterNotQuantized(name=name, base=files.base, dtype=how)
+            loading = _Loading(name, checkpoint, guarded and name not in EMBEDDED, report, check, files)
+            runner = loading.runner(revision, device, numbers, make_room, kept)
+            return runner if adapter or runner.base is None else runner.base
     except (Told, KeyboardInterrupt, SystemExit):
         raise
     except torch.OutOfMemoryError as error:
@@ -112,14 +132,47 @@ def load_runner(
         raise ModelIncomplete(name=name, reason=first_line(error)) from error
 
 
+def _base_folder(files: AdapterFiles, report: Progress, look: Look, agreed: Collection[str] | None) -> Path:
+    """The folder of an adapter's base. One outside of the adapter's own is named to the reader, who has to agree.
+
+    Raises RunnerError: BaseNotAsked without that, AdapterRefused where the base is an adapter itself.
+    """
+    if files.base in EMBEDDED:
+        return EMBEDDED[files.base]
+    folder = base_inside(files)
+    if folder is None:
+        named, is_path = base_named(files)
+        asked = agreed is None or named in agreed
+        if is_path and not asked:
+            raise BaseNotAsked(name=files.name, base=named)
+        try:
+            folder = folder_of(*versioned(named, files.revision), report, look, ask_hub=asked)
+        except HubNotAsked as error:
+            raise BaseNotAsked(name=files.name, base=named) from error
+    if is_adapter(folder):
+        raise AdapterRefused(
+            name=files.name, reason=Reason(N_("its base {base} is an adapter too"), {"base": files.base})
+        )
+    return folder
+
+
 class _Loading:
-    """One folder on its way to a runner."""
+    """One folder on its way to a runner, with the adapter that is added to it."""
 
     def __init__(
-        self, name: str, checkpoint: Checkpoint, guarded: bool, progress: Progress, check: Callable[[], None]
+        self,
+        name: str,
+        checkpoint: Checkpoint,
+        guarded: bool,
+        progress: Progress,
+        check: Callable[[], None],
+        files: AdapterFiles | None,
     ) -> None:
         self.name, self.checkpoint, self.guarded, self.progress, self.check = name, checkpoint, guarded, progress, check
+        self.files = files
         self.auto = class_of(name, checkpoint.config)
+        own = files is not None and any((files.folder / one).exists() for one in TOKENIZER_FILES)
+        self.with_tokenizer = replace(checkpoint, folder=files.folder) if own and files is not None else checkpoint
 
     def runner(
         self,
@@ -134,15 +187,21 @@ class _Loading:
         config = _config(self.name, self.checkpoint.folder)
         ears = extractor_of(self.name, self.checkpoint.folder, config)
         make_room()
-        place = placed(self.name, device, _needed(self.checkpoint, found, numbers))
+        more = 0 if self.files is None else memory_of_changes(self.files, self.checkpoint.shapes)
+        place = placed(self.name, device, _needed(self.checkpoint, found, numbers) + more * numbers.computed.itemsize)
         self.progress("loading", 0, 0)
         tokenizer = self._tokenizer() if guarded is None else guarded
         model, has_head = _model(self.name, self.checkpoint, self.auto, config, numbers, place)
         self.progress("preparing", 0, 0)
-        there = str(place.device)
-        made = LocalRunner(
-            model, tokenizer, name=self.name, revision=revision, device=there, has_head=has_head, ears=ears, kept=kept
-        )
+        of_both: Any = {
+            "name": self.name, "revision": revision, "device": str(place.device), "has_head": has_head, "ears": ears,
+        }  # fmt: skip
+        if self.files is None:
+            made = LocalRunner(model, tokenizer, **of_both, kept=kept)
+        else:
+            changed, info = adapted(model, self.files, self.files.base)
+            plain = LocalRunner(model, tokenizer, **of_both, kept=kept, adapter=replace(info, on=False))
+            made = LocalRunner(changed, tokenizer, **of_both, kept=kept, adapter=info, base=plain)
         gc.collect()
         gc.freeze()  # a model's many objects are never garbage: later collections skip them
         return made
@@ -150,8 +209,8 @@ class _Loading:
     def _guarded(self) -> tuple[GuardedTokenizer | None, Declared]:
         """The tokenizer in a process of its own unless it is harmless, and what the configuration declares."""
         self.progress("checking", 0, 0)
-        folder = self.checkpoint.folder
-        tokenizer = None if harmless_tokenizer(self.checkpoint) else GuardedTokenizer(folder)
+        folder = self.with_tokenizer.folder
+        tokenizer = None if harmless_tokenizer(self.with_tokenizer) else GuardedTokenizer(folder)
         try:
             found = self._declared()
             if tokenizer is not None:
@@ -174,10 +233,17 @@ class _Loading:
             process.close()
 
     def _tokenizer(self) -> PreTrainedTokenizerBase:
-        tokenizer: Any = load_tokenizer(self.name, self.checkpoint.folder)
+        folder = self.with_tokenizer.folder
+        tokenizer: Any = load_tokenizer(self.name, folder)
         if self.guarded:  # a short template may say anything
-            tokenizer.apply_chat_template = TemplateApart(self.name, self.checkpoint.folder)
+            tokenizer.apply_chat_template = TemplateApart(self.name, folder)
         return tokenizer
+
+
+def _quantized(checkpoint: Checkpoint) -> str:
+    """The method that its weights are quantized by; nothing where they are whole."""
+    how = checkpoint.config.get("quantization_config")
+    return str(how.get("quant_method", "?") if isinstance(how, Mapping) else how or "")[:40]
 
 
 def _numbers(config: Mapping[str, Any], asked: Dtype, device: Device) -> Numbers:
@@ -215,17 +281,18 @@ def _model(
 ) -> tuple[Any, bool]:
     """The model, and whether its output layer came with the weights (never a random one)."""
     try:
-        loaded: Any = auto.from_pretrained(
-            checkpoint.folder,
-            config=config,
-            dtype=numbers.computed,
-            local_files_only=True,
-            use_safetensors=True,
-            trust_remote_code=False,
-            output_loading_info=True,
-            ignore_mismatched_sizes=True,  # only to say it better, below
-            **numbers.options(place.device) | place.options,
-        )
+        with named_as_usual(checkpoint) as folder:
+            loaded: Any = auto.from_pretrained(
+                folder,
+                config=config,
+                dtype=numbers.computed,
+                local_files_only=True,
+                use_safetensors=True,
+                trust_remote_code=False,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,  # only to say it better, below
+                **numbers.options(place.device) | place.options,
+            )
         model, report = loaded
     except BROKEN as error:
         if "allocate memory" in str(error):

@@ -6,7 +6,7 @@ import gc
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
@@ -100,8 +100,19 @@ class ModelCache:
         self._room = threading.Lock()  # held from looking for memory to having taken it
         self._held: OrderedDict[Asked, Loading] = OrderedDict()
 
-    def open(self, name: str, *, device: Device = "auto", dtype: Dtype = "auto", ask_hub: bool = True) -> Loading:
+    def open(
+        self,
+        name: str,
+        *,
+        device: Device = "auto",
+        dtype: Dtype = "auto",
+        ask_hub: bool = True,
+        agreed: Collection[str] = (),
+    ) -> Loading:
         """The model, loaded, loading or queued; without ``ask_hub`` only one that is on this machine.
+
+        ``agreed``: bases that an adapter somebody else wrote may be opened with, see
+        :func:`model_runner.local.loading.load_runner`.
 
         A list of models is of names alone: on such a server every one is as "auto" has it.
 
@@ -114,7 +125,7 @@ class ModelCache:
             loading = self._held.get(asked)
             if loading is None:
                 loading = Loading()
-                loading.future = self._pool.submit(self._load, asked, loading, ask_hub)
+                loading.future = self._pool.submit(self._load, asked, loading, ask_hub, frozenset(agreed))
                 self._held[asked] = loading
             self._held.move_to_end(asked)
             return loading
@@ -128,13 +139,15 @@ class ModelCache:
         device: Device = "auto",
         dtype: Dtype = "auto",
         ask_hub: bool = True,
+        agreed: Collection[str] = (),
     ) -> LocalRunner:
         """The model, waited for; ``say`` hears how far it is, ten times a second. Raises RunnerError.
 
         ``show`` gets its preview, as soon as there is one and where it cannot be loaded; none of one that is loaded.
         """
         while True:
-            loading, shown = self.open(name, device=device, dtype=dtype, ask_hub=ask_hub), None
+            loading = self.open(name, device=device, dtype=dtype, ask_hub=ask_hub, agreed=agreed)
+            shown = None
             while not loading.wait(0.1):
                 say(*loading.progress)
                 if loading.preview is not None and loading.preview != shown:
@@ -151,10 +164,11 @@ class ModelCache:
         """Questions that are not answered yet, and the seconds that all models have worked."""
         with self._lock:
             done = [one.future for one in self._held.values() if one.future.done() and not one.future.exception()]
-            workers = [future.result().worker for future in done]
+            runners = [future.result() for future in done]
+            workers = [one.worker for runner in runners for one in (runner, runner.base) if one is not None]
             return sum(one.queue for one in workers), self._worked + sum(one.seconds for one in workers)
 
-    def _load(self, asked: Asked, loading: Loading, ask_hub: bool) -> LocalRunner:
+    def _load(self, asked: Asked, loading: Loading, ask_hub: bool, agreed: frozenset[str]) -> LocalRunner:
         def make_room() -> None:
             while not self._room.acquire(timeout=0.1):
                 loading.check()
@@ -174,9 +188,12 @@ class ModelCache:
                 check=loading.check,
                 guarded=self._listed is None,
                 ask_hub=ask_hub,
+                agreed=agreed if self._listed is None else None,
                 kept=self.kept,
             )
-            runner.allow = self._allow
+            for one in (runner, runner.base):
+                if one is not None:
+                    one.allow = self._allow
             return runner
         except BaseException:  # its traceback holds what was loaded so far: forgotten at once, not when asked again
             with self._lock:
@@ -193,8 +210,7 @@ class ModelCache:
             loaded = [key for key, held in self._held.items() if held.future.done()]
             for asked in loaded[: max(0, len(loaded) - MOST_MODELS + 1)]:
                 given_up = self._held.pop(asked).future.result()
-                given_up.worker.close()
-                self._worked += given_up.worker.seconds
-                given_up.engine.cache.clear()
+                given_up.close()
+                self._worked += sum(one.worker.seconds for one in (given_up, given_up.base) if one is not None)
         gc.unfreeze()  # a runner and its captures hold each other, and loading froze them: only now can they be freed
         gc.collect()

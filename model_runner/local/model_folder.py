@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from model_runner.errors import ModelFolderMissing, ModelNameInvalid
+from model_runner.local.adapter_files import ADAPTER_CONFIG
 from model_runner.local.folder_files import CONFIG
 from model_runner.local.hub import Look, Progress, fetch
 
@@ -54,7 +55,9 @@ def folder_of(name: str, revision: str | None, progress: Progress, look: Look, *
 
 
 def _has_config(folder: Path) -> bool:
+    """Whether it says what it is: a model, or an adapter of one."""
     try:
-        return (folder / CONFIG).is_file() and os.access(folder / CONFIG, os.R_OK)
+        files = (folder / name for name in (CONFIG, ADAPTER_CONFIG))
+        return any(file.is_file() and os.access(file, os.R_OK) for file in files)
     except (OSError, ValueError):
         return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Generator, Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -37,8 +37,9 @@ READING = N_("reading {tokens} tokens")
 
 
 def resolve(request: Request, info: ModelInfo) -> Request:
-    """The request with the model, revision and dtype of the runner. Raises WrongModel if it names others."""
-    own = {"model": info.name, "revision": info.revision, "dtype": info.dtype}
+    """The request with the model, revision, dtype and adapter of the runner. Raises WrongModel if it names others."""
+    own: dict[str, Any] = {"model": info.name, "revision": info.revision, "dtype": info.dtype}
+    own["adapter"] = None if info.adapter is None else info.adapter.on
     for name, value in own.items():
         if getattr(request, name) not in (None, value):
             raise WrongModel(wanted=getattr(request, name), held=value)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, TypeVar, overload
+from weakref import ref
 
 from transformers import WhisperFeatureExtractor
 
 from model_runner import growing
+from model_runner.adapter import AdapterInfo
 from model_runner.capture import Capture
 from model_runner.kept import Kept
 from model_runner.kv import RaceStep
@@ -42,9 +45,11 @@ class LocalRunner:
         has_head: bool = True,
         ears: WhisperFeatureExtractor | None = None,
         kept: Kept | None = None,
+        adapter: AdapterInfo | None = None,
+        base: LocalRunner | None = None,
     ) -> None:
         """``ears`` make sounds ready for a model that listens. ``kept`` holds its captures, beside what else it holds;
-        None: a gigabyte of its own.
+        None: a gigabyte of its own. ``base`` is the runner of the same model without its adapter's changes.
 
         Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
         """
@@ -55,7 +60,12 @@ class LocalRunner:
             self.engine = EncoderDecoder(model, tokenizer, self, ears=ears, **of_it)
         else:
             self.engine = Engine(model, tokenizer, self, has_head=has_head, **of_it)
+        self.engine.info = replace(self.engine.info, adapter=adapter)
         self.info = self.engine.info
+        self.base = base
+        self._adapted: ref[LocalRunner] | None = None
+        if base is not None:
+            base._adapted = ref(self)
         self.worker = Worker(f"model {name}")
         self._answers = Answers(self.engine)
         self.allow: Callable[[object], None] = lambda _question: None
@@ -80,6 +90,18 @@ class LocalRunner:
                 return self._answers.answer(question, session)
 
         return self.worker.submit(answer, session)
+
+    @property
+    def adapted(self) -> LocalRunner | None:
+        """Of a base, the runner of the model with the adapter's changes."""
+        return None if self._adapted is None else self._adapted()
+
+    def close(self) -> None:
+        """No further question is answered; what is kept of this model, and of its base, is let go."""
+        self.worker.close()
+        self.engine.cache.clear()
+        if self.base is not None:
+            self.base.close()
 
     def cancel(self, session: str) -> None:
         """Nothing goes on for this session: its job ends before the next layer, what grows for it is let go."""

@@ -18,7 +18,10 @@ MOST_OF_A_TEXT = 44  # characters, in a name
 def model_of(side: PageContext) -> str:
     """Its model as the model box names it, with the version where it was asked for."""
     info = side.runner.info
-    return next(iter(labelled([info.name], _).values())) + (f" @ {info.revision}" if info.revision else "")
+    name = next(iter(labelled([info.name], _).values())) + (f" @ {info.revision}" if info.revision else "")
+    if info.adapter is None:
+        return name
+    return (_("{name} with its adapter") if info.adapter.on else _("{name} without its adapter")).format(name=name)
 
 
 def names_of(opened: PageContext, other: PageContext, *, heads: bool = True, layers: bool = False) -> tuple[str, str]:

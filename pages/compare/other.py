@@ -20,14 +20,15 @@ from jobs.models_offered import labelled, offered
 from jobs.second_text import Kept, Say, asked
 from jobs.stages import in_words
 from model_runner import Capture, CaptureRequest, Runner, RunnerError
+from model_runner.adapter import BaseNotAsked, NoAdapter
 from model_runner.errors import Cancelled, NotVerified
 from model_runner.hub_errors import HubNotAsked
-from pages.compare.state import MOST_CHARACTERS, CompareState, state
+from pages.compare.state import MOST_CHARACTERS, SWITCHED, CompareState, state
 from ui import cached, session
 from ui.controls import pick
 from ui.i18n import _
 from ui.inputs import holding, pick_one, telling
-from ui.page import PageContext, announced
+from ui.page import PageContext, announced, offer_to_fetch
 from ui.state import address_of, change, refuse
 from ui.wording import sentence
 from viz.markdown import plain
@@ -54,9 +55,8 @@ def show_other(opened: PageContext) -> PageContext | None:
         return PageContext(runner, capture, layer, head, None, None)
     except RunnerError as error:
         st.warning(plain("B: " + sentence(error)))
-        if isinstance(error, HubNotAsked):
-            words = _("Fetch {name}").format(name=plain(state().model))
-            st.button(words, key="fetch_other", on_click=session.fetch_model, args=(state().model,))
+        if isinstance(error, HubNotAsked | BaseNotAsked):
+            offer_to_fetch(error, state().model, "fetch_other")
         return None
     finally:
         for place in ("status", "stop"):
@@ -66,7 +66,11 @@ def show_other(opened: PageContext) -> PageContext | None:
 def _model_box() -> None:
     """As the model box of the sidebar, with the same rules: only what the server lists, where it lists models."""
     listed, held = listed_models(), state().model
-    names = {"": _("the same model")} | labelled(offered(listed, held or session.model()), _)
+    open_model = session.model() if held in ("", SWITCHED) else held
+    names = {"": _("the same model")} | labelled(offered(listed, open_model), _)
+    if session.adapter(session.model()) is not None or held == SWITCHED:
+        words = _("the same, without the adapter") if session.beside().adapter else _("the same, with the adapter")
+        names = {"": names.pop(""), SWITCHED: words} | names
 
     def typed(name: str) -> None:
         if not name.startswith(CUT):
@@ -78,7 +82,7 @@ def _model_box() -> None:
 
 def _choose(name: str) -> None:
     """The reader named it, so the hub may be asked; another model has other heads."""
-    if name:
+    if name not in ("", SWITCHED):
         session.fetch_model(name)
     change(CompareState, model=name, head="")
 
@@ -99,8 +103,20 @@ def _text_box() -> None:
 def _runner(opened: PageContext) -> Runner:
     """Of A where B is of the same model. Raises RunnerError."""
     name = state().model
+    if name == SWITCHED:
+        other = switched(opened.runner)
+        if other is None:
+            raise NoAdapter(name=opened.runner.info.name)
+        return other
     same = name in ("", session.model())
     return opened.runner if same else announced(name, _say_loading, SIDE)
+
+
+def switched(runner: Runner) -> Runner | None:
+    """The same model with its adapter where this one is without, and the other way round; None where there is none."""
+    if runner.base is not None:
+        return runner.base
+    return runner.adapted
 
 
 def request_of(opened: PageContext, runner: Runner, text: str, *, predicts: bool = False) -> CaptureRequest:
@@ -110,6 +126,9 @@ def request_of(opened: PageContext, runner: Runner, text: str, *, predicts: bool
     encoder, which reads the text, or, where it ``predicts``, its decoder.
     """
     own = opened.capture.request
+    if runner is not opened.runner and runner is switched(opened.runner):  # which reads the same tokens
+        own = replace(own, adapter=None, edits=())
+        return own if not text else replace(own, text=text, continuation=())
     if runner is opened.runner:
         return replace(own, edits=()) if not text else replace(own, text=text, continuation=(), edits=())
     read = opened.capture.text if own.attention == "decoder" or (own.continuation and not own.chat) else own.text

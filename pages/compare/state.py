@@ -12,6 +12,8 @@ N_ = str  # marks a text for Babel without translating it here
 MOST_CHARACTERS = 1500  # of the second text: what an address holds
 MOST_OF_A_NAME = 300  # characters of a model's name, which may be a folder's path
 
+SWITCHED = ":switched"  # as the model of B: A's, with its adapter where A is without, and without where A is with
+
 View = Literal["maps", "metrics", "next", "tokens"]
 
 

@@ -62,7 +62,7 @@ def _settled(opened: PageContext) -> Film:
 
     beside = session.beside()
     about = session.text(), session.model(), own_sound()
-    asked = *about, beside.chat, session.carried(), beside.attention, beside.target
+    asked = *about, beside.adapter, beside.chat, session.carried(), beside.attention, beside.target
     film = session.jobs().get("film", asked, make)
     longer = film.limit != held.length
     film.keep_to(held.length)

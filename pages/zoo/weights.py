@@ -82,7 +82,7 @@ def _singulars(opened: PageContext) -> Singulars:
 
 def _asked(opened: PageContext, matrix: str) -> Singulars:
     question, request = SingularValues(opened.layer, matrix), opened.capture.request
-    key = ("singulars", request.model, request.revision, request.dtype, repr(question))
+    key = ("singulars", request.model, request.revision, request.dtype, request.adapter, repr(question))
     try:
         return cached.made(key, lambda: waited(opened.runner.submit(question), lambda: show_stage("reading", 0, 0)))
     finally:

@@ -1,0 +1,60 @@
+"""Weights in files that are not opened here: what they are, and what makes .safetensors files of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatch
+from pathlib import Path
+
+from model_runner.errors import N_, ModelPickled, RunnerError
+
+
+class OtherFormat(RunnerError):
+    message = N_("The weights in {name} are {kind} ({file}), which is not opened here.")
+    hint = N_("{todo}")
+
+
+GGUF = (
+    N_("of the GGUF format of llama.cpp"),
+    N_(
+        "Open the model that they were made of, or write them out with transformers: "
+        "AutoModelForCausalLM.from_pretrained(folder, gguf_file=…).save_pretrained(…)."
+    ),
+)
+OTHER = {  # a file's name → what it is, and what to do
+    "*.gguf": GGUF,
+    "*.onnx": (
+        N_("an ONNX graph, without the layers that are looked into here"),
+        N_("Open the model that it was exported from."),
+    ),
+    "consolidated*.safetensors": (
+        N_("named as their maker’s own code has them, not as transformers does"),
+        N_("Open the version of the model for transformers, with config.json and model.safetensors."),
+    ),
+    "*.h5": (
+        N_("of TensorFlow"),
+        N_("Open a version with .safetensors files; transformers 4 reads them with from_tf=True and saves such."),
+    ),
+    "*.msgpack": (
+        N_("of Flax"),
+        N_("Open a version with .safetensors files; transformers 4 reads them with from_flax=True and saves such."),
+    ),
+}
+PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt")
+
+
+def refuse_other_formats(folder: Path) -> None:
+    """Raises OtherFormat or ModelPickled for a folder with such a file."""
+    refuse_names(str(folder), (file.name for file in folder.iterdir() if file.is_file()))
+
+
+def refuse_names(name: str, files: Iterable[str]) -> None:
+    """The same of the names of files; GGUF before the rest, and pickled ones last."""
+    there = sorted(files)
+    for pattern, (kind, todo) in OTHER.items():
+        for file in there:
+            if fnmatch(file.lower(), pattern):
+                raise OtherFormat(name=name, kind=kind, file=file, todo=todo)
+    for file in there:
+        if any(fnmatch(file.lower(), pattern) for pattern in PICKLED) and file != "training_args.bin":
+            raise ModelPickled(name=name, file=file)
