@@ -105,7 +105,7 @@ def _weight_files(folder: Path) -> list[Path]:
     if (folder / INDEX).exists():
         return _shards(folder, INDEX)
     files = sorted(file for file in folder.glob("*.safetensors") if file.is_file() and file.name != ADAPTER_WEIGHTS)
-    variants = [file for file in files if VARIANT.fullmatch(file.name)]
+    variants = [file for file in files if VARIANT.fullmatch(file.name) and not SHARD.fullmatch(file.name)]
     if variants:
         return variants[:1]
     indexes = sorted(file.name for file in folder.glob("*.json") if VARIANT_INDEX.fullmatch(file.name))

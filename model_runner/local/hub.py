@@ -35,6 +35,7 @@ from model_runner.hub_errors import (
 )
 from model_runner.local.checkpoint import read_config
 from model_runner.local.folder_files import CONFIG
+from model_runner.local.other_formats import refuse_names
 from model_runner.local.previewing import Weights
 
 Progress = Callable[[str, int, int], None]  # stage, done, total (bytes; 0 where unknown)
@@ -59,6 +60,7 @@ def fetch(name: str, revision: str | None, progress: Progress, look: Look, *, as
         sizes = {file.filename: file.file_size or 0 for file in files if file.filename.endswith(".safetensors")}
         weights = sum(sizes.values())
         if not weights:
+            refuse_names(name, _names_of_files(name, revision))
             raise ModelPickled(name=name, file="no .safetensors")
         missing = sum(file.file_size or 0 for file in files if file.will_download)
         if missing and any(file.filename == CONFIG for file in files):  # without one it is incomplete, as is said later
@@ -87,6 +89,14 @@ def _parameters(name: str, revision: str | None, sizes: dict[str, int]) -> int |
         counted = api.parse_safetensors_file_metadata(name, first, revision=revision).parameter_count
         return round(sum(counted.values()) * sum(sizes.values()) / sizes[first]) if sizes[first] else None
     return None
+
+
+def _names_of_files(name: str, revision: str | None) -> list[str]:
+    """What the model's page lists, where the hub still answers."""
+    with suppress(OSError, HTTPError):
+        listed = HfApi(endpoint=constants.ENDPOINT).list_repo_files(name, revision=revision)
+        return [file for file in listed if "/" not in file]
+    return []
 
 
 def _on_this_machine(name: str, wanted: dict[str, Any]) -> Path:

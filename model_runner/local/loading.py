@@ -40,6 +40,7 @@ from model_runner.local.model_folder import DEFAULT, EMBEDDED, folder_of, versio
 from model_runner.local.numbers import Dtype, Numbers
 from model_runner.local.places import Device, Placed, best_device, placed
 from model_runner.local.previewing import Weights, check_room, preview_of, stored_dtype, unquantized
+from model_runner.local.quantized_weights import QuantizedFails, check_quantized, method_of
 from model_runner.local.runner import LocalRunner
 from model_runner.preview import ModelPreview
 
@@ -94,12 +95,17 @@ def load_runner(
     """
     name, revision = versioned(name.strip(), revision)
     best_device(device)
+    files: AdapterFiles | None = None
 
     def look(config: Mapping[str, Any], weights: Weights) -> None:
         numbers = _numbers(config, dtype, device)
         found = preview_of(name, config, weights, numbers=numbers, device=device)
         tell(found, config, preview)  # what cannot be captured is not downloaded
-        numbers.check(name, config)
+        if files is None:
+            numbers.check(name, config)
+            check_quantized(name, config, device)
+        elif how := numbers.quantized or method_of(config):
+            raise AdapterNotQuantized(name=name, base=files.base, dtype=how)
         if weights.missing:
             check_room(found, weights.n_bytes)
 
@@ -110,15 +116,13 @@ def load_runner(
                 check()
                 progress(stage, done, total)
 
-            folder, files = folder_of(name, revision, report, look, ask_hub=ask_hub), None
+            folder = folder_of(name, revision, report, look, ask_hub=ask_hub)
             if is_adapter(folder):
                 files = inspect_adapter(name, folder)
                 folder = _base_folder(files, report, look, agreed)
             checkpoint = inspect_folder(folder)
             look(checkpoint.config, Weights(checkpoint.n_bytes, checkpoint.n_parameters))
             numbers = _numbers(checkpoint.config, dtype, device)
-            if files is not None and (how := numbers.quantized or _quantized(checkpoint)):
-                raise AdapterNotQuantized(name=name, base=files.base, dtype=how)
             loading = _Loading(name, checkpoint, guarded and name not in EMBEDDED, report, check, files)
             runner = loading.runner(revision, device, numbers, make_room, kept)
             return runner if adapter or runner.base is None else runner.base
@@ -240,12 +244,6 @@ class _Loading:
         return tokenizer
 
 
-def _quantized(checkpoint: Checkpoint) -> str:
-    """The method that its weights are quantized by; nothing where they are whole."""
-    how = checkpoint.config.get("quantization_config")
-    return str(how.get("quant_method", "?") if isinstance(how, Mapping) else how or "")[:40]
-
-
 def _numbers(config: Mapping[str, Any], asked: Dtype, device: Device) -> Numbers:
     usual = torch.float32 if best_device(device).type == "cpu" else stored_dtype(config)
     if asked in ("int8", "nf4"):
@@ -297,6 +295,8 @@ def _model(
     except BROKEN as error:
         if "allocate memory" in str(error):
             raise OutOfMemory(stage=N_("loading the weights")) from error
+        if method := method_of(checkpoint.config):
+            raise QuantizedFails(name=name, method=method, reason=first_line(error)) from error
         raise ModelIncomplete(name=name, reason=first_line(error)) from error
     mismatched = sorted(str(key) for key, *_ in report["mismatched_keys"])
     if mismatched:

@@ -10,6 +10,7 @@ from model_runner.errors import ModelFolderMissing, ModelNameInvalid
 from model_runner.local.adapter_files import ADAPTER_CONFIG
 from model_runner.local.folder_files import CONFIG
 from model_runner.local.hub import Look, Progress, fetch
+from model_runner.local.other_formats import refuse_models, refuse_names
 
 DEFAULT = "default"
 DEFAULT_FOLDER = Path(__file__).parents[1] / "default_model"
@@ -47,6 +48,8 @@ def folder_of(name: str, revision: str | None, progress: Progress, look: Look, *
         raise ModelNameInvalid(name=f"{name}@{revision}")  # only the hub has versions
     if name and here:
         if not _has_config(folder):  # one sentence, whether there is such a folder or not
+            refuse_names(name, [folder.name])  # of a path to a file; whether there is one is not looked at
+            refuse_models(folder)
             raise ModelFolderMissing(name=name)
         return folder
     if not HUB_ID.fullmatch(name):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from fnmatch import fnmatch
 from pathlib import Path
 
-from model_runner.errors import N_, ModelPickled, RunnerError
+from model_runner.errors import N_, ModelPickled, Reason, RunnerError
 
 
 class OtherFormat(RunnerError):
@@ -48,13 +49,20 @@ def refuse_other_formats(folder: Path) -> None:
     refuse_names(str(folder), (file.name for file in folder.iterdir() if file.is_file()))
 
 
+def refuse_models(folder: Path) -> None:
+    """Raises OtherFormat for a folder without config.json that holds a model all the same; it tells no other names."""
+    with suppress(OSError, ValueError):
+        names = [file.name for file in folder.iterdir()]
+        refuse_names(str(folder), (one for one in names if fnmatch(one, "*.gguf") or one.startswith("consolidated")))
+
+
 def refuse_names(name: str, files: Iterable[str]) -> None:
     """The same of the names of files; GGUF before the rest, and pickled ones last."""
     there = sorted(files)
     for pattern, (kind, todo) in OTHER.items():
         for file in there:
             if fnmatch(file.lower(), pattern):
-                raise OtherFormat(name=name, kind=kind, file=file, todo=todo)
+                raise OtherFormat(name=name, kind=kind, file=file, todo=Reason(todo, {}))
     for file in there:
         if any(fnmatch(file.lower(), pattern) for pattern in PICKLED) and file != "training_args.bin":
             raise ModelPickled(name=name, file=file)

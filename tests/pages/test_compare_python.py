@@ -9,6 +9,7 @@ import pytest
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from tests.pages.test_adapters import write_adapter
 from tests.pages.test_compare import BOOK, PAGE, maps, same
 from tests.ui.driving import html, open_app
 
@@ -42,6 +43,15 @@ def test_of_maps():
     app, left = run(**{"compare.model": "encoder", "compare.text": BOOK})
     for name, (_, values) in zip(("a", "b", "values"), maps(app), strict=True):
         same(left[name], values)
+
+
+@pytest.mark.usefixtures("open_menus")
+def test_of_a_model_with_its_adapter_and_without(tmp_path):
+    adapter = str(write_adapter(tmp_path / "lora", "default"))
+    app, left = run(**{"model": adapter, "adapter": "0", "compare.model": ":switched"})
+    for name, (_, values) in zip(("a", "b", "values"), maps(app), strict=True):
+        same(left[name], values)
+    assert np.nanmax(np.abs(left["values"])) > 0.01
 
 
 @pytest.mark.usefixtures("open_menus")

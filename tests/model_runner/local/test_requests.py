@@ -55,7 +55,7 @@ def _same(capture: Capture, other: Capture) -> bool:
 def test_equal_requests_are_one_key_and_every_field_tells_two_apart() -> None:
     request = CaptureRequest(text="a", model="m", revision="r", dtype="float32")
     assert {request: 1}[CaptureRequest(text="a", model="m", revision="r", dtype="float32")] == 1
-    other = {"chat": True, "continuation": (1,), "edits": (KeepLast(3),), "sound": rising_tone()}
+    other = {"adapter": False, "chat": True, "continuation": (1,), "edits": (KeepLast(3),), "sound": rising_tone()}
     for field in dataclasses.fields(request):
         assert dataclasses.replace(request, **{field.name: other.get(field.name, "other")}) != request
 
@@ -65,6 +65,7 @@ def test_what_goes_on_reads_the_same_and_what_was_read_so_far_is_the_request_aga
         "text": "a",
         "model": "m",
         "revision": "r",
+        "adapter": True,
         "dtype": "float32",
         "chat": True,
         "continuation": (1,),
