@@ -69,7 +69,7 @@ def _model_box() -> None:
     open_model = session.model() if held in ("", SWITCHED) else held
     names = {"": _("the same model")} | labelled(offered(listed, open_model), _)
     if session.adapter(session.model()) is not None or held == SWITCHED:
-        words = _("the same, without the adapter") if session.beside().adapter else _("the same, with the adapter")
+        words = _("without the adapter") if session.beside().adapter else _("with the adapter")
         names = {"": names.pop(""), SWITCHED: words} | names
 
     def typed(name: str) -> None:
