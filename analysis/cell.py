@@ -166,7 +166,8 @@ def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
     q, kv_head = record.q[head, query], head // record.group
     keys, values = record.k[kv_head, every_key], record.v[kv_head, every_key]
     scores = _float64(capture.scores(layer, head, queries=one_query, keys=every_key)[0])
-    weights, lse = _softmax(scores, None if record.sinks is None else float(record.sinks[head]))
+    sinks = record.sinks_at(one_head, one_query)
+    weights, lse = _softmax(scores, None if sinks is None else float(sinks))
     keep = record.mask.tile(one_query, every_key, record.q.device, head=head)[0].cpu().numpy()
     drawn = _drawn(weights, keep, key)
     return Row(
@@ -177,7 +178,7 @@ def _row(capture: Capture, layer: int, head: int, query: int, key: int) -> Row:
         dots=_float64(keys) @ _float64(q),
         biases=None if (biases := record.biases(one_head, one_query, every_key)) is None else _float64(biases[0, 0]),
         lse=lse,
-        sink=None if record.sinks is None else math.exp(float(record.sinks[head]) - lse),
+        sink=None if sinks is None else math.exp(float(sinks) - lse),
         drawn=drawn,
         k=_float64(keys)[drawn],
         v=_float64(values)[drawn],

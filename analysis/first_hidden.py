@@ -21,5 +21,5 @@ def weights_without_first(
     record = capture.record(layer)
     scores = capture.scores(layer, head, queries=queries)
     scores[:, 0] = -torch.inf
-    lse = softmax.log_sum_exp(scores[None], None if record.sinks is None else record.sinks[head][None])
+    lse = softmax.log_sum_exp(scores[None], record.sinks_at(slice(head, head + 1), queries))
     return softmax.weights(scores[None, :, keys], lse)[0]

@@ -80,7 +80,7 @@ def block(capture: Capture, rows: Rows) -> Block:
         weights = record.weights(heads, queries, keys, ROWS, shares=True)
     else:  # whose denominators are all in these keys
         scores = record.scores(heads, queries, keys)
-        weights = softmax.weights(scores, softmax.log_sum_exp(scores, record.sinks))
+        weights = softmax.weights(scores, softmax.log_sum_exp(scores, record.sinks_at(heads, queries)))
     q_idx = torch.arange(rows.start, rows.stop, device=weights.device)
     shown = metrics.Rows(weights, q_idx, torch.zeros(keys.stop, dtype=torch.long, device=weights.device))
     first, entropy = metrics.first_token(shown), metrics.entropy(shown)  # which ask for no token's id

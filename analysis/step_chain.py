@@ -181,7 +181,9 @@ class _Chain:
 
     def weights(self) -> None:
         """The softmax over every key that a query sees; the sum of those that are not shown is told."""
-        sink = None if self.record.sinks is None else float(self.record.sinks[self.head])
+        one = slice(self.head, self.head + 1)
+        every = [self.record.sinks_at(one, slice(row, row + 1)) for row in self.rows]
+        sink = None if self.record.sinks is None else np.array([float(row) for row in every if row is not None])
         top = np.maximum(self.masked.max(1), -math.inf if sink is None else sink)
         top = np.where(np.isneginf(top), 0.0, top)  # of a query that sees nothing
         powers = np.exp(self.masked - top[:, None])

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Int, UInt8
+from jaxtyping import Bool, Float, Int, UInt8
 from torch import Tensor
 
 Rule = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
@@ -195,6 +195,29 @@ class Written:
 
 
 @dataclass(frozen=True, eq=False)
+class LargestKeys:
+    """A query sees the keys whose own number is at least the least that it reads, each head by numbers of its own.
+
+    Where several keys have just that number, some may be left out: ``left_out`` names each such cell.
+    (Doge's dynamic mask, Shi et al. 2025, arXiv:2508.02124)
+    """
+
+    values: Float[Tensor, "kv_heads keys"]
+    least: Float[Tensor, "kv_heads queries"]
+    group: int  # heads that share a row
+    left_out: Int[Tensor, "cells 3"]  # row of ``values``, query, key
+
+    def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        row = int(head) // self.group
+        keep = self.values[row].to(q_idx.device)[k_idx] >= self.least[row].to(q_idx.device)[q_idx]
+        cells = self.left_out[self.left_out[:, 0] == row].to(q_idx.device)
+        if len(cells):
+            stride = self.values.shape[1]
+            keep = keep & ~torch.isin(q_idx * stride + k_idx, cells[:, 1] * stride + cells[:, 2])
+        return keep
+
+
+@dataclass(frozen=True, eq=False)
 class Chosen:
     """From query ``start`` on, a query sees the keys chosen for it, and there are no queries beyond the last row.
 
@@ -265,6 +288,8 @@ def n_heads(rule: Rule) -> int | None:
     """How many heads the rule tells apart; None: all heads see the same keys."""
     if isinstance(rule, (And, Or)):
         return n_heads(rule.first) or n_heads(rule.second)
+    if isinstance(rule, LargestKeys):
+        return len(rule.values) * rule.group
     return len(rule.places) if isinstance(rule, SortedChunks) else None
 
 

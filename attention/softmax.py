@@ -40,14 +40,14 @@ def scores(
 
 
 def log_sum_exp(
-    scores: Float[Tensor, "heads queries keys"], sinks: Float[Tensor, "heads"] | None = None
+    scores: Float[Tensor, "heads queries keys"], sinks: Float[Tensor, "heads *queries"] | None = None
 ) -> Float[Tensor, "heads queries"]:
-    """Natural log of each row's softmax denominator; a learned sink counts as one more key without a value.
+    """Natural log of each row's softmax denominator; a sink counts as one more key without a value.
 
-    −inf for a row that sees nothing. Sinks as in gpt-oss (arXiv:2508.10925, section 2).
+    −inf for a row that sees nothing. Learned sinks as in gpt-oss (arXiv:2508.10925, section 2), or one a query.
     """
     rows = torch.logsumexp(scores, dim=-1)
-    return rows if sinks is None else torch.logaddexp(rows, sinks.to(rows)[:, None].expand_as(rows))
+    return rows if sinks is None else torch.logaddexp(rows, sinks.to(rows).reshape(len(rows), -1).expand_as(rows))
 
 
 def weights(

@@ -40,12 +40,16 @@ class LayerEdit:
             x = mean_pooled(x, self.kv_heads)
         return through_int8(x) if self.int8 else x
 
+    @property
+    def temperatures(self) -> tuple[tuple[int, float], ...]:
+        """Heads whose scores are divided, and by what."""
+        return tuple((one.head, one.temperature) for one in self.heads if isinstance(one, SharpenedHead))
+
     def sharpen(self, query: Tensor) -> Tensor:
         """Queries whose scores come out divided by their head's temperature."""
-        for edit in self.heads:
-            if isinstance(edit, SharpenedHead):
-                query = query.clone()
-                query[:, edit.head] /= edit.temperature
+        for head, temperature in self.temperatures:
+            query = query.clone()
+            query[:, head] /= temperature
         return query
 
     def rule(self, own: MaskRule) -> MaskRule:

@@ -26,6 +26,7 @@ from model_runner.relative_bias import RelativeBias
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.rotary import Rotation
 from model_runner.substitution import LONGEST, Substituted, TextTooLongForMaps
+from model_runner.token_bias import TokenBias
 
 AT_ONCE = 2**22  # scores of heads that are substituted together
 SHORT = 512  # tokens up to which a product of one head's matrices is too small for several threads
@@ -44,13 +45,13 @@ class LayerRecord:
     output: Float[Tensor, "queries heads d_value"]  # what the model's own attention returned, or a substitute of it
     scale: float
     softcap: float | None
-    sinks: Float[Tensor, "heads"] | None
+    sinks: Float[Tensor, "heads *queries"] | None  # one a head, or one a query of every head
     mask: MaskRule
     window: int | None  # the sliding window the model named, the query itself included
     rotation: Rotation | str | None  # None: not rotated; a text: why it cannot be recovered
     eager: bool  # the model's eager function was used, which rounds scores to the model's dtype
     edit: LayerEdit | None = None  # what the request changed here; all but what it does to ``output`` is in the above
-    bias: RelativeBias | ContentBias | RepeatedKeys | None = None  # added to the scores, see :meth:`biases`
+    bias: RelativeBias | ContentBias | RepeatedKeys | TokenBias | None = None  # added to the scores, see :meth:`biases`
     choice: KeyChoice | None = None  # how an indexer chose keys; the same one where layers share a choice
 
     @property
@@ -61,6 +62,7 @@ class LayerRecord:
     @property
     def nbytes(self) -> int:
         bias = 0 if self.bias is None else self.bias.nbytes
+        bias += 0 if self.sinks is None or self.sinks.dim() == 1 else self.sinks.nbytes
         return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output)) + bias
 
     @property
@@ -135,7 +137,7 @@ class LayerRecord:
         """
         if lse is None and keys == slice(0, self.k.shape[1]) and queries.stop - queries.start <= rows:
             shown = self.scores(heads, queries, keys)  # of every key: the denominators are in them
-            lse = softmax.log_sum_exp(shown, None if self.sinks is None else self.sinks[heads])
+            lse = softmax.log_sum_exp(shown, self.sinks_at(heads, queries))
         else:
             lse = self.log_sum_exp(heads, queries, rows) if lse is None else lse
             shown = self.scores(heads, queries, keys)
@@ -213,7 +215,7 @@ class LayerRecord:
                 keep=self.mask.tile(part, part, self.q.device, head=head).cpu(),
                 scores=known[head],
                 beside=known[(head + 1) % n_heads] if n_heads > 1 else None,
-                sink=None if self.sinks is None else float(self.sinks[head]),
+                sink=self._sink_of(head, part),
                 layer=layer,
                 kv_head=head // self.group,
             )
@@ -235,9 +237,21 @@ class LayerRecord:
     def log_sum_exp(self, heads: slice, queries: slice, rows: int) -> Float[Tensor, "heads queries"]:
         """Softmax denominators (natural log), over every key; O(heads × rows × keys) memory."""
         every_key = slice(0, self.k.shape[1])
-        sinks = None if self.sinks is None else self.sinks[heads]
-        blocks = [
-            softmax.log_sum_exp(self.scores(heads, slice(start, min(start + rows, queries.stop)), every_key), sinks)
-            for start in range(queries.start, max(queries.stop, queries.start + 1), rows)
+        starts = range(queries.start, max(queries.stop, queries.start + 1), rows)
+        blocks = [slice(start, min(start + rows, queries.stop)) for start in starts]
+        found = [
+            softmax.log_sum_exp(self.scores(heads, block, every_key), self.sinks_at(heads, block)) for block in blocks
         ]
-        return torch.cat(blocks, dim=1)
+        return torch.cat(found, dim=1)
+
+    def sinks_at(self, heads: slice, queries: slice) -> Float[Tensor, "heads queries"] | None:
+        """The logit of the sink of each of these rows; None where the layer has none."""
+        if self.sinks is None:
+            return None
+        own = self.sinks[heads] if self.sinks.dim() == 1 else self.sinks[heads, queries]
+        return own[:, None].expand(-1, queries.stop - queries.start) if own.dim() == 1 else own
+
+    def _sink_of(self, head: int, part: slice) -> float | Tensor | None:
+        if self.sinks is None:
+            return None
+        return float(self.sinks[head]) if self.sinks.dim() == 1 else self.sinks[head, part].double().cpu()

@@ -155,7 +155,8 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, bl
     tiles = [(slice(0, record.q.shape[0]), block, slice(0, record.k.shape[1])) for block in blocks]
     scores = _joined([record.scores(*tile) for tile in tiles])
     known = None if lse is None else _joined([lse[:, block] for block in blocks])
-    lse = softmax.log_sum_exp(scores, record.sinks) if known is None or record.substituted else known
+    sinks = _joined_if_there([record.sinks_at(*tile[:2]) for tile in tiles])
+    lse = softmax.log_sum_exp(scores, sinks) if known is None or record.substituted else known
     weights = softmax.weights(scores, lse)
     output = _joined([record.output[block].transpose(0, 1) for block in blocks]).float()  # (heads, block, d_value)
     found = softmax.attend(weights, record.v)
@@ -182,7 +183,7 @@ def _compare(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, bl
         allowed = allowed + softmax.attend(delta, record.v.abs()) + delta.sum(dim=-1, keepdim=True) * mass
     if own > exact:
         bias = _joined_if_there([record.biases(*tile) for tile in tiles])
-        roundings = _Roundings(record, own, scores, weights, lse, found, bias, parts)
+        roundings = _Roundings(record, own, scores, weights, lse, found, bias, parts, sinks)
         numbers = roundings.of_numbers()
         allowed = torch.minimum(allowed, OF_A_NUMBER * numbers.sqrt() + sure)
         rows = roundings.rows(error, sure, numbers)
@@ -219,6 +220,7 @@ class _Roundings:
     found: Float[Tensor, "heads block d_value"]
     bias: Float[Tensor, "heads block keys"] | None
     parts: Float[Tensor, "heads block keys"] | None  # what is rounded before it is a part of a score, squared
+    sinks: Float[Tensor, "heads block"] | None
 
     def of_numbers(self) -> Float[Tensor, "heads block d_value"]:
         """Variance of every number of the output. A score off by δ moves it by w · δ · (v − output)."""
@@ -236,7 +238,7 @@ class _Roundings:
         the more the less they are rounded.
         """
         ways = list(self.ways())
-        if self.record.sinks is not None:
+        if self.sinks is not None:
             usual = numbers.mean(dim=(1, 2), keepdim=True)
             counts = usual / (numbers + LEAST * usual).clamp(min=torch.finfo(torch.float32).tiny)
             ways.append(ways[-1] * counts)
@@ -265,7 +267,7 @@ class _Roundings:
             raw, slope = capped.atanh() * record.softcap, 1 - capped**2
             yield self._moved(self.scores - raw * slope)
         yield self._moved(raw * slope)
-        if record.sinks is not None:
+        if self.sinks is not None:
             yield self._shares()[..., None] * self.found
 
     def _moved(self, change: Float[Tensor, "heads block keys"]) -> Float[Tensor, "heads block d_value"]:
@@ -284,13 +286,12 @@ class _Roundings:
 
     def _of_rows(self) -> Float[Tensor, "heads block"]:
         """Of a whole row, in units of the dtype squared: Granite multiplies it by the share that sinks leave."""
-        if self.record.sinks is None:
+        if self.sinks is None:
             return torch.zeros_like(self.lse)
-        shares, sinks = self._shares(), self.record.sinks.float()[:, None]
+        shares, sinks = self._shares(), self.sinks.float()
         tokens = self.lse + torch.log1p(-shares.clamp(max=1 - 1e-6))
         return 1 + shares**2 * (tokens**2 + (tokens - sinks) ** 2)
 
     def _shares(self) -> Float[Tensor, "heads block"]:
         """What the sinks take of each row."""
-        sinks = self.record.sinks
-        return torch.zeros_like(self.lse) if sinks is None else torch.exp(sinks.float()[:, None] - self.lse)
+        return torch.zeros_like(self.lse) if self.sinks is None else torch.exp(self.sinks.float() - self.lse)

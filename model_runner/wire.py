@@ -43,6 +43,7 @@ from model_runner.rotary import Rotation
 from model_runner.runner import ModelInfo
 from model_runner.sound import Sound
 from model_runner.step import Step
+from model_runner.token_bias import KeyBias, ProfileBias
 from model_runner.tokens import Token
 from model_runner.transforms import Sampling
 from model_runner.verification import Check
@@ -57,7 +58,8 @@ CLASSES: tuple[type[Any], ...] = (
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,
-    masks.Written, masks.Chosen, masks.And, masks.Or, masks.BlockSparse, masks.SortedChunks,
+    masks.Written, masks.Chosen, masks.And, masks.Or, masks.BlockSparse, masks.SortedChunks, masks.LargestKeys,
+    KeyBias, ProfileBias,
     question.Logits, question.DirectLogits, question.HeadWrites,
     questions.NextToken, questions.NextRaceStep, questions.EndRun, questions.Beams, questions.WhichHeads,
     questions.PatchStream, questions.PatchHeads, questions.CacheLayers, questions.NextLogits,

@@ -10,6 +10,7 @@ from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.head_names import head_name
 from analysis.keys_seen import keys_seen
+from analysis.own_mask import LEFT_OUT, keys_read
 from analysis.read_head import WEIGHTS, ReadHead, read_head
 from analysis.sentences import joined
 from analysis.silence import heard_window
@@ -120,6 +121,13 @@ def sink_note(opened: PageContext) -> str:
     return _(words) if words else ""
 
 
+def own_mask_note(opened: PageContext) -> str:
+    """Which keys a mask of the model's own making leaves the chosen query; nothing where there is no such mask."""
+    query = opened.query
+    found = None if query is None else keys_read(opened.capture, opened.layer, opened.head, query)
+    return "" if found is None else _(LEFT_OUT).format(kept=found[0], visible=found[1])
+
+
 def _note(opened: PageContext, read: ReadHead) -> str:
     """What was done to the numbers; part of the figure, so that a copy of it says so too."""
     parts, other = [], read.other
@@ -127,7 +135,8 @@ def _note(opened: PageContext, read: ReadHead) -> str:
         parts.append(_("L{a}H{b} minus L{c}H{d}: blue where the other looks more, red where this one does.").format(
             a=opened.layer, b=opened.head, c=other[0], d=other[1]))  # fmt: skip
     parts += [_(words.text).format(**words.values) for words in keys_seen(opened.capture.record(opened.layer))]
-    parts += [sink_note(opened) if read.reading.what != "scores" else "", *map(_, read.notes())]
+    parts += [sink_note(opened) if read.reading.what != "scores" else "", own_mask_note(opened)]
+    parts += map(_, read.notes())
     return joined(*parts)
 
 

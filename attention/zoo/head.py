@@ -29,7 +29,7 @@ class Head:
     keep: Bool[Tensor, "*heads tokens tokens"]
     scores: Float[Tensor, "*heads tokens tokens"]
     beside: Float[Tensor, "tokens tokens"] | None = None
-    sink: float | None = None
+    sink: float | Float[Tensor, "queries"] | None = None
     layer: Layer | None = None
     kv_head: int = 0
 
@@ -103,12 +103,12 @@ def stacked(heads: Sequence[Head]) -> Head:
 
 
 def softmax_rows(
-    scores: Float[Tensor, "*heads queries keys"], sink: float | None = None
+    scores: Float[Tensor, "*heads queries keys"], sink: float | Float[Tensor, "queries"] | None = None
 ) -> Float[Tensor, "*heads queries keys"]:
     """Rows that sum to 1, or to less by what a sink takes; 0 where a row sees nothing."""
     lse = torch.logsumexp(scores, dim=-1, keepdim=True)
     if sink is not None:
-        lse = torch.logaddexp(lse, torch.full_like(lse, sink))
+        lse = torch.logaddexp(lse, torch.as_tensor(sink).to(lse).expand_as(lse))
     return torch.exp(scores - torch.where(torch.isneginf(lse), 0.0, lse))
 
 

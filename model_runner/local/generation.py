@@ -37,6 +37,7 @@ from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
 from model_runner.request import GREEDY, GenerateRequest
 from model_runner.step import Step
+from model_runner.token_bias import TokenBias
 from model_runner.transforms import Sampling
 
 LONG_PROBE = 512  # tokens, where only a text as long as this shows a window
@@ -170,7 +171,7 @@ def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
         whole = _run(trunk, ids, cache).last_hidden_state[0]
     if all(getattr(layer, "keys", None) is None for layer in cache.layers):
         raise CannotRecord(N_("it keeps no cache of keys and values"))
-    if any(record.bias is not None for record in recording.records.values()):
+    if any(record.bias is not None and not isinstance(record.bias, TokenBias) for record in recording.records.values()):
         raise CannotRecord(GROWING_BIAS)
     if anatomy.own_code:  # no rule is named there: a window is seen where a text is longer
         recording, config = Recording(anatomy.names), text_config(model)

@@ -41,8 +41,20 @@ from model_runner.local.indexer import (
     narrowed,
     newly_chosen,
 )
+from model_runner.local.made_bias import (
+    OTHER_BIAS,
+    OTHER_MASK,
+    MadeBias,
+    check_edit,
+    key_bias,
+    profile_bias,
+    several,
+    sharpened,
+    watch_made_biases,
+)
 from model_runner.local.mask_reading import rule_of, rule_of_cells
 from model_runner.local.sink import Sink
+from model_runner.local.token_rows import NONE, TokenRows, rows_of
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_rotation, watch_rotations
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from model_runner.record import LayerRecord
@@ -51,8 +63,10 @@ from model_runner.relative_bias import RelativeBias, relative
 V = TypeVar("V")
 NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
 WHOLE_MASKS = "attention_atlas_whole_masks"  # for models that are causal by the mask they are given alone
+BY_QUERY = ("position_bias", "sinks")  # options of attention that may have a row a query
 GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
 UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
+SEVERAL = N_("it splits one text into a batch of several")
 ATTENDS_AGAIN = N_("one of its modules attends several times in a forward: layers share it, or it attends in parts")
 
 
@@ -74,6 +88,7 @@ class Recording:
     records: dict[str, LayerRecord] = field(default_factory=dict)
     rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
     biases: list[tuple[Tensor, RelativeBias]] = field(default_factory=list)
+    made: dict[int, tuple[Tensor, ...]] = field(default_factory=dict)  # id of a module -> what it made for its scores
     choices: list[Choice] = field(default_factory=list)  # what indexers have said in this forward
     kept_choices: dict[str, KeyChoice] = field(default_factory=dict)  # by indexer
     rotary_calls: list[RotaryCall] = field(default_factory=list)
@@ -86,15 +101,19 @@ class Recording:
         self.called.add(name)
 
     def grown(
-        self, name: str, shown: tuple[Tensor, Tensor, Tensor, Tensor], chosen: NewlyChosen | None
+        self,
+        name: str,
+        shown: tuple[Tensor, Tensor, Tensor, Tensor],
+        chosen: NewlyChosen | None,
+        own: TokenRows = NONE,
     ) -> Tensor | None:
         """The output of a layer that the sink knew already, substitutes in it; None of one that it does not know.
 
-        ``shown`` are queries, keys, values and output.
+        ``shown`` are queries, keys, values and output; ``own`` is what the new tokens make of bias, mask and sinks.
         """
         query, _, _, output = shown
-        here = self._brought((shown, chosen), query)
-        if self.sink is None or not self.sink.more(name, here[0], self.rotary_calls, here[1]):
+        here = self._brought((shown, chosen, own), query)
+        if self.sink is None or not self.sink.more(name, here[0], self.rotary_calls, here[1], here[2]):
             return None
         self.rotary_calls.clear()
         substitutes = self.edit is not None and self.edit.layers[name].substitutes
@@ -162,6 +181,7 @@ def active(recording: Recording) -> Generator[Recording]:
         recording.kept_choices.clear()
         recording.rules.clear()  # the mask tensors of the forward end here: only their rules are kept
         recording.biases.clear()
+        recording.made.clear()
         recording.rotary_calls.clear()
         recording.rotations.clear()
         recording.called.clear()
@@ -181,6 +201,7 @@ def install(model: nn.Module) -> None:
     """Make the model's attention recordable: process-wide for its rotary functions, and for this model's attention."""
     hear_rotations(model)
     hear_indexers(model, _take_choice, lambda: (recording := _ACTIVE.get()) is not None and recording.keeps)
+    watch_made_biases(model, _take_made)
     model.set_attn_implementation(NAME)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
 
 
@@ -195,6 +216,12 @@ def _take_choice(indexer: nn.Module, choice: Choice) -> None:
     if recording is not None:
         how = choice.how and narrowed(choice.how, indexer, recording.names[id(indexer)])
         recording.choices.append(replace(choice, how=how))
+
+
+def _take_made(module: nn.Module, made: tuple[Tensor, ...]) -> None:
+    recording = _ACTIVE.get()
+    if recording is not None:
+        recording.made[id(module)] = made
 
 
 def _edit_rotation(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
@@ -237,7 +264,7 @@ def recordable_attention(
     """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
     pause()
     recording = _ACTIVE.get()
-    rule, edit, chosen, name = None, None, None, ""
+    rule, edit, chosen, own_bias, name = None, None, None, None, ""
     indices = options.pop("indices", None)  # which keys each query reads, where an indexer chose them
     bias, softcap = options.get("position_bias"), options.get("softcap")
     sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
@@ -247,7 +274,9 @@ def recordable_attention(
     if recording is not None:
         name = recording.names[id(module)]
         recording.enter(name)
-        rule = recording.known.get(name) or _rule_of(recording, attention_mask, causal, window, query.shape[2])
+        own_bias = _made_bias(recording, module, query, attention_mask, bias)
+        rule = own_bias.rule if own_bias is not None and own_bias.rule is not None else recording.known.get(name)
+        rule = rule or _rule_of(recording, attention_mask, causal, window, query.shape[2])
         chosen = recording.chosen(indices, rule, key)
         rule = rule if chosen is None else chosen.rule(rule)
         edit = None if recording.edit is None else recording.edit.layers[name]
@@ -255,28 +284,41 @@ def recordable_attention(
         cells = chosen_cells(indices, key.shape[2])
         attention_mask = cells if attention_mask is None else attention_mask & cells
     if recording is not None and rule is not None and edit is not None:
+        if own_bias is not None:
+            check_edit(own_bias.bias, edit)
+            if own_bias.mask is not None and (edit.masks or edit.temperatures):  # a bias is edited apart from the mask
+                attention_mask, options["position_bias"] = own_bias.mask, own_bias.added
         key, value, query = edit.read(key), edit.read(value), _sharpened(recording, edit, query, eager)
         rule = edit.rule(rule)
         attention_mask, bias = masked(edit, rule, recording.start, query, key, attention_mask, options)
     if eager:
-        eager_function = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **options)
-        output = eager_by_rows(eager_function, query, key, value, attention_mask, CAUSAL if causal else FULL)
+        by_query = {
+            name: one for name, one in options.items() if torch.is_tensor(one) and name in BY_QUERY and one.dim() == 4
+        }
+        shared = {name: one for name, one in options.items() if name not in by_query}
+        eager_function = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **shared)
+        rule_of_none = CAUSAL if causal else FULL
+        output = eager_by_rows(eager_function, query, key, value, attention_mask, rule_of_none, by_query)
     else:
         output = sdpa_attention_forward(
             module, query, key, value, attention_mask, dropout=dropout, scaling=scaling, is_causal=is_causal, **options
         )[0]
     if recording is not None and rule is not None and (recording.keeps or (edit is not None and edit.substitutes)):
         _refuse_unexpressible(options, query)
-        if (grown := recording.grown(name, (query, key, value, output), chosen)) is not None:
+        per_query = None if sinks is None or sinks.dim() == 1 else sinks.detach()[0, :, :, 0].contiguous()
+        token_bias = None if own_bias is None else own_bias.bias
+        token_bias = token_bias if token_bias is None or edit is None else sharpened(token_bias, edit)
+        own_rows = rows_of(token_bias, rule, per_query, query.shape[2])
+        if (grown := recording.grown(name, (query, key, value, output), chosen, own_rows)) is not None:
             return grown if edit is None else edit.passed_on(grown), None
         seen = LayerRecord(
             q=query[0], k=key[0], v=value[0], output=output[0],
             scale=float(scaling) if scaling is not None else query.shape[-1] ** -0.5,
             softcap=softcap,
-            sinks=None if sinks is None else sinks.detach(),
+            sinks=None if sinks is None else sinks.detach() if per_query is None else per_query,
             mask=rule,
             window=window or window_of(rule.own),
-            rotation=None, eager=eager, edit=edit, bias=_bias_of(recording, bias),
+            rotation=None, eager=eager, edit=edit, bias=token_bias or _bias_of(recording, bias),
             choice=None if chosen is None else chosen.how,
         )  # fmt: skip  # a line for what belongs together
         if edit is not None and any(one.row.needs_layer for one in edit.substitutes):
@@ -286,6 +328,24 @@ def recordable_attention(
         output = seen.output[None]
         recording.take(name, seen)
     return output if edit is None else edit.passed_on(output), None
+
+
+def _made_bias(
+    recording: Recording, module: nn.Module, query: Tensor, mask: Tensor | None, bias: Tensor | None
+) -> MadeBias | None:
+    """What the module made for its own scores in this call; None where it makes nothing, or it is not wanted."""
+    made = recording.made.pop(id(module), None)
+    if made is None:
+        return None
+    if len(made) == 2:
+        return None if bias is None or len(query) != 1 else profile_bias(module, made, bias, recording.start)
+    if mask is None:
+        raise CannotRecord(OTHER_MASK)
+    if len(query) != 1:  # several texts, of which nothing is kept
+        if recording.edit is not None and any(edit.masks for edit in recording.edit.layers.values()):
+            raise CannotRecord(SEVERAL)
+        return several(module, made[0], mask, query.shape[1])
+    return key_bias(module, made[0], mask, recording.rules, query.shape[1], grows=recording.sink is not None)
 
 
 def _sharpened(recording: Recording, edit: LayerEdit, query: Tensor, eager: bool) -> Tensor:
@@ -315,7 +375,7 @@ def _rule_of(recording: Recording, mask: Tensor | None, causal: bool, window: in
         return alike[0]
     if not recording.whole_masks and (cells := cells_of(mask, queries)) is not None:
         return rule_of_cells(cells[None], across=len(cells) != cells.shape[1])  # of its making: for this text alone
-    raise CannotRecord(N_("it passes a mask of its own making instead of a rule"))
+    raise CannotRecord(OTHER_MASK)
 
 
 def _bias_of(recording: Recording, bias: Tensor | None) -> RelativeBias | None:
@@ -328,7 +388,7 @@ def _bias_of(recording: Recording, bias: Tensor | None) -> RelativeBias | None:
     if known is None:
         known = relative(bias[0])
         if known is None:
-            raise CannotRecord(N_("it adds a bias to its scores that does not depend on the distance alone"))
+            raise CannotRecord(OTHER_BIAS)
         recording.biases.append((bias, known))
     return known
 
@@ -337,7 +397,7 @@ def _refuse_unexpressible(options: dict[str, Any], query: Tensor) -> None:
     if options.get("block_indices") is not None:
         raise CannotRecord(N_("its queries read a few keys each, by their numbers, which a capture cannot express"))
     if len(query) != 1:
-        raise CannotRecord(N_("it splits one text into a batch of several"))
+        raise CannotRecord(SEVERAL)
 
 
 def _eager_function(module: nn.Module) -> Callable[..., Any]:

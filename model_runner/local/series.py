@@ -21,6 +21,7 @@ from model_runner.local.arena import Arena
 from model_runner.local.indexer import NewlyChosen
 from model_runner.local.recording import CannotRecord
 from model_runner.local.row_cache import rows_behind
+from model_runner.local.token_rows import TokenRows, joined, rows_of, with_rows
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_call, read_rotation
 from model_runner.mask_rule import MaskRule
 from model_runner.record import LayerRecord
@@ -94,14 +95,15 @@ class LayerRows:
     cached: bool  # k and v are the cache's own rows, already there
     form: LayerRecord  # for everything but the tensors
     rotation: SharedRotation | None
-    choice: ChoiceRows | None = None
+    choice: ChoiceRows | None
+    own: TokenRows  # (capacity, …): what tokens make of the layer's bias, mask and sinks
 
     def first(self, n: int) -> LayerRecord:
         """The record of the first ``n`` tokens: views."""
         mask, choice = (self.form.mask, None) if self.choice is None else self.choice.first(n, self.form.mask)
+        form = replace(self.form, mask=mask)
         return replace(
-            self.form,
-            mask=mask,
+            with_rows(form, [one[:n] for one in self.own.rows], self.own.left_out),
             choice=choice,
             q=self.q[:n].transpose(0, 1),
             k=self.k[:, :n],
@@ -110,7 +112,7 @@ class LayerRows:
             rotation=None if self.rotation is None else self.rotation.first(n),
         )
 
-    def put(self, start: int, q: Tensor, k: Tensor, v: Tensor, output: Tensor) -> None:
+    def put(self, start: int, q: Tensor, k: Tensor, v: Tensor, output: Tensor, own: TokenRows) -> None:
         """The rows of a forward, at ``start``; keys and values may come with those that a cache held."""
         n_new = q.shape[1]
         stop = start + n_new
@@ -119,6 +121,9 @@ class LayerRows:
         if not self.cached:
             self.k[:, start:stop].copy_(k[:, -n_new:])
             self.v[:, start:stop].copy_(v[:, -n_new:])
+        for room, rows in zip(self.own.rows, own.rows, strict=True):
+            room[start:stop].copy_(rows)
+        self.own = replace(self.own, left_out=joined(self.own.left_out, own.left_out))
 
 
 @dataclass(eq=False)
@@ -154,7 +159,8 @@ class Series:
         """What a layer shows in the first forward."""
         rows = self.layers[name] = self._rows(name, seen, calls)
         self._check(seen.q.shape[1], seen.k.shape[1])
-        rows.put(self.start, seen.q, seen.k, seen.v, seen.output)
+        own = rows_of(seen.bias, seen.mask, seen.sinks, seen.q.shape[1])
+        rows.put(self.start, seen.q, seen.k, seen.v, seen.output, own)
 
     def more(
         self,
@@ -162,6 +168,7 @@ class Series:
         shown: tuple[Tensor, Tensor, Tensor, Tensor],
         calls: list[RotaryCall],
         chosen: NewlyChosen | None,
+        own: TokenRows,
     ) -> bool:
         """Queries, keys, values and output of a layer in a later forward, batch axis included; keys and values come
         with those of the cache.
@@ -171,7 +178,7 @@ class Series:
         if rows is None:
             return False
         self._check(query.shape[2], key.shape[2])
-        rows.put(self.start, query[0], key[0], value[0], output[0])
+        rows.put(self.start, query[0], key[0], value[0], output[0], own)
         if chosen is not None:
             rows.choice = rows.choice or ChoiceRows(self.capacity)
             rows.choice.put(self.start, self.length, chosen)
@@ -212,7 +219,9 @@ class Series:
         k, v = behind or (self._room((len(x), self.capacity, x.shape[2]), x.dtype) for x in (seen.k, seen.v))
         form = replace(seen, q=q[:0].transpose(0, 1), k=k[:, :0], v=v[:, :0], output=output[:0])
         choice, form = self._choice(name, form)
-        return LayerRows(q, k, v, output, behind is not None, form, self._rotation(name, seen, calls), choice)
+        new = rows_of(seen.bias, seen.mask, seen.sinks, seen.q.shape[1]).rows
+        own = TokenRows(tuple(self._room((self.capacity, *one.shape[1:]), one.dtype) for one in new))
+        return LayerRows(q, k, v, output, behind is not None, form, self._rotation(name, seen, calls), choice, own)
 
     def _choice(self, name: str, form: LayerRecord) -> tuple[ChoiceRows | None, LayerRecord]:
         """The rows of its indexer, if it has one, with the first forward's in them; the form without a choice."""

@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 from torch import Tensor
 
 from model_runner.local.indexer import NewlyChosen
+from model_runner.local.token_rows import TokenRows
 from model_runner.local.watched_rotary import RotaryCall
 from model_runner.record import LayerRecord
 
@@ -25,9 +26,11 @@ class Sink(Protocol):
         shown: tuple[Tensor, Tensor, Tensor, Tensor],
         calls: list[RotaryCall],
         chosen: NewlyChosen | None,
+        own: TokenRows,
     ) -> bool:
-        """Queries, keys, values and output of a layer, batch axis included, where only the new rows are news, and the
-        keys that an indexer chose for them; False if the layer is not known yet.
+        """Queries, keys, values and output of a layer, batch axis included, where only the new rows are news, the keys
+        that an indexer chose for them, and what they make of its bias, mask and sinks; False if the layer is not known
+        yet.
         """
         ...
 

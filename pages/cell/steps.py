@@ -14,6 +14,7 @@ from analysis.mask_effect import looks_ahead
 from analysis.score_formula import score_formula
 from model_runner.content_bias import ContentBias
 from model_runner.repeated_keys import RepeatedKeys
+from model_runner.token_bias import KeyBias, ProfileBias
 from pages.cell.state import CellState
 from ui import cached, session
 from ui.components import mount
@@ -146,6 +147,10 @@ def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
             texts["f_bias"] = texts["f_bias_of_both"]
         case RepeatedKeys():
             texts["f_bias"] = texts["f_bias_of_counts"]
+        case KeyBias():
+            texts["f_bias"] = texts["f_bias_of_key"]
+        case ProfileBias():
+            texts["f_bias"] = texts["f_bias_of_query"]
         case _:
             pass
     if looks_ahead(opened.capture):

@@ -16,6 +16,7 @@ from analysis.score_formula import root_of
 from analysis.sentences import joined
 from analysis.step_chain import ChainStep, Shown, StepChain, step_chain
 from model_runner.repeated_keys import RepeatedKeys
+from model_runner.token_bias import KeyBias
 from pages.steps.projected import spell_out
 from pages.steps.small import events
 from pages.steps.state import cover, state
@@ -149,6 +150,8 @@ def _note_of_scale(opened: PageContext) -> str:
         more.append(_("The soft-cap keeps every score between −{cap} and {cap}.").format(cap=f"{record.softcap:g}"))
     if isinstance(record.bias, RepeatedKeys):
         more.append(_("Then ln n is added where a key is counted n times."))
+    elif isinstance(record.bias, KeyBias):
+        more.append(_("Then a bias b of each key is added."))
     elif record.bias is not None:
         more.append(_("Then a bias b for the distance is added."))
     return joined(words, *more) if more else ""

@@ -6,8 +6,10 @@ that the reference needs nothing of the capture; it is None where a family does 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
@@ -34,6 +36,14 @@ class Projection:
 
 
 @dataclass(frozen=True)
+class Added:
+    """What tokens add to their scores: module paths, and the bias (heads, queries, keys) that their outputs give."""
+
+    modules: tuple[str, ...]
+    made: Callable[..., Tensor]  # of the attention module and the outputs
+
+
+@dataclass(frozen=True)
 class Family:
     """One line of the table; the numbers are written down here, not read from the code under test."""
 
@@ -44,10 +54,13 @@ class Family:
     scale: float = D_HEAD**-0.5
     softcap: float | None = None
     sinks: str | None = None  # path of the parameter with one logit a head that takes its share of every row
+    sinks_by_query: str | None = None  # path of the module whose output has one logit a token and head, which do so too
+    bias: Added | None = None  # what is added to the scores, if tokens make it
     sinks_apart: bool = False  # transformers gives the weights before the sink takes its share
     not_rotated: tuple[int, ...] = ()  # layers without rotation in a family that has one
     not_recoverable: str | None = None  # why q and k before the rotation are refused
     float32_only: bool = False  # in any coarser dtype they are refused too, the vectors not telling the angles
+    mixes_dtypes: bool = False  # its own code does not run where all weights are rounded to bfloat16
     own_code: bool = False  # its attention does not ask transformers' interface: it is seen, and cannot be edited
     several_streams: bool = False  # side by side, mixed by each layer: attention and FFN are not just added to them
     hands_on: bool = False  # layers give the next one more than the stream, so that they cannot be run by themselves
@@ -113,6 +126,44 @@ DOTS_MLA = Projection(
     lambda q_b, k_rope, kv_b: _mla_k(q_b, k_rope[0], kv_b),
 )
 
+
+def _number_a_key(attention: Any, numbers: Tensor) -> Tensor:
+    values = torch.exp(attention.A * torch.log1p(torch.exp(numbers)))  # (keys, kv_heads)
+    return values.T.repeat_interleave(N_HEADS // values.shape[1], dim=0)[:, None].expand(-1, len(values), -1)
+
+
+def _profiles(attention: Any, states: Tensor, *, late: bool) -> Tensor:
+    """A number at a time; ``late``: after TAU_FROM tokens queries count more, in layers without a window."""
+    proj = attention.rel_logits_proj.proj
+    states = states.reshape(len(states), N_HEADS, -1)
+    bias = torch.zeros(N_HEADS, len(states), len(states), device=states.device, dtype=states.dtype)
+    for query in range(len(states)):
+        more = 1 + 0.1 * math.log(max((query + 1) / TAU_FROM, 1.0)) if late and not attention.is_sliding else 1.0
+        for back in range(min(query + 1, proj.shape[1])):
+            bias[:, query, query - back] = states[query] @ proj[:, back] * more
+    return bias
+
+
+TAU_FROM = 8
+GATED = Added((SELF_ATTENTION + "dt_proj",), _number_a_key)
+PROFILES = Added((SELF_ATTENTION + "r_proj",), partial(_profiles, late=True))
+CLIPPED = Added((SELF_ATTENTION + "rel_l2_clip",), partial(_profiles, late=True))
+INKLING = {
+    "head_dim": D_HEAD,
+    "swa_head_dim": D_HEAD,
+    "num_key_value_heads": 2,
+    "swa_num_key_value_heads": 2,
+    "swa_num_attention_heads": N_HEADS,
+    "layer_types": ["hybrid_sliding", "hybrid", "hybrid_sliding"],
+    "sliding_window_size": WINDOW,
+    "d_rel": 4,
+    "rel_extent": 9,
+    "log_scaling_n_floor": TAU_FROM,
+    "n_routed_experts": 4,
+    "num_experts_per_tok": 2,
+    "moe_intermediate_size": 16,
+    "logits_mup_width_multiplier": 1.0,
+}
 GPTJ = _pair("transformer.h.{layer}.attn.q_proj", "transformer.h.{layer}.attn.k_proj")
 FALCON = _fused(
     "transformer.h.{layer}.self_attention.query_key_value",
@@ -264,6 +315,12 @@ FAMILIES: tuple[Family, ...] = (
     Family("falcon", tiny("falcon", alibi=False, attn_implementation="eager"), FALCON, own_code=True,
            note="one key head for all"),
     Family("git", tiny("git", vision_config=PICTURES), None, own_code=True, note="its encoder of pictures asks"),
+    Family("doge", tiny("doge", keep_window_size=5, **GQA), NORMED, bias=GATED, note="a mask made of its values"),
+    Family("doge-wide", tiny("doge", keep_window_size=512, **GQA), NORMED, bias=GATED, note="no key is left out"),
+    Family("inkling", tiny("inkling_text", **INKLING), None, ENDS, scale=1 / D_HEAD, bias=PROFILES,
+           note="each query adds a profile over distances"),
+    Family("inkling2", tiny("inkling2_text", **INKLING), None, ENDS, bias=CLIPPED,
+           sinks_by_query=SELF_ATTENTION + "sink_proj", mixes_dtypes=True, note="and each query has a sink"),
     Family("jamba", tiny("jamba", use_mamba_kernels=False, **JAMBA, **GQA), None, MIDDLE, note="1 layer of 2"),
 )
 # fmt: on

@@ -24,16 +24,20 @@ class Reference:
     residuals: tuple[Tensor, ...]  # default implementation: entering each layer, and leaving the last one
     unrotated: dict[int, tuple[Tensor, Tensor]]  # default implementation: layer -> q, k before the rotation
     weights: dict[int, Tensor]  # eager: layer -> (heads, queries, keys)
+    biases: dict[int, Tensor]  # default implementation: layer -> (heads, queries, keys), where tokens make one
+    sinks: dict[int, Tensor]  # default implementation: layer -> (heads, queries), where each query has one
 
 
 def run_reference(family: Family, model: PreTrainedModel, ids: list[int]) -> Reference:
     """Two forwards of a model that no capture has touched; leaves it on eager attention."""
     batch = torch.tensor([ids], device=model.device)
     watched = {"leaving": _last_layer(model, len(family.kinds))}
-    if family.projection is not None:
-        for layer in family.attention_layers:
-            for path in family.projection.modules:
-                watched[path.format(layer=layer)] = model.get_submodule(path.format(layer=layer))
+    paths = (family.projection.modules if family.projection is not None else ()) + (
+        family.bias.modules if family.bias is not None else ()
+    )
+    for layer in family.attention_layers:
+        for path in (*paths, *((family.sinks_by_query,) if family.sinks_by_query else ())):
+            watched[path.format(layer=layer)] = model.get_submodule(path.format(layer=layer))
     with torch.no_grad(), _Watch(watched) as seen:
         plain = model(batch, output_hidden_states=True)
         outputs = dict(seen)
@@ -48,6 +52,12 @@ def run_reference(family: Family, model: PreTrainedModel, ids: list[int]) -> Ref
         residuals=tuple(one.flatten(1) for one in (*(stream[0] for stream in streams), outputs["leaving"][0])),
         unrotated=_unrotated(family, outputs),
         weights={layer: weights[0] for layer, weights in per_layer},
+        biases=_biases(family, model, outputs),
+        sinks={
+            layer: outputs[family.sinks_by_query.format(layer=layer)][0].T
+            for layer in family.attention_layers
+            if family.sinks_by_query
+        },
     )
 
 
@@ -62,7 +72,21 @@ def _unrotated(family: Family, outputs: dict[str, Tensor]) -> dict[int, tuple[Te
     return found
 
 
-def scores_by_loops(q: Tensor, k: Tensor, keep: Tensor, *, scale: float, softcap: float | None) -> np.ndarray:
+def _biases(family: Family, model: PreTrainedModel, outputs: dict[str, Tensor]) -> dict[int, Tensor]:
+    if family.bias is None:
+        return {}
+    found = {}
+    for layer in family.attention_layers:
+        paths = [path.format(layer=layer) for path in family.bias.modules]
+        attention = model.get_submodule(paths[0].rpartition(".")[0])
+        with torch.no_grad():
+            found[layer] = family.bias.made(attention, *(outputs[path][0] for path in paths))
+    return found
+
+
+def scores_by_loops(
+    q: Tensor, k: Tensor, keep: Tensor, *, scale: float, softcap: float | None, bias: Tensor | None = None
+) -> np.ndarray:
     """Scaled, capped and masked scores (heads, queries, keys) in float64, one dot product at a time; masked = -inf."""
     q64, k64 = q.double().cpu().numpy(), k.double().cpu().numpy()
     n_heads, n_queries, n_keys = keep.shape
@@ -71,6 +95,7 @@ def scores_by_loops(q: Tensor, k: Tensor, keep: Tensor, *, scale: float, softcap
     for head, query, key in np.argwhere(keep.cpu().numpy()):
         score = scale * float(np.dot(q64[head, query], k64[head // group, key]))
         scores[head, query, key] = score if softcap is None else softcap * np.tanh(score / softcap)
+        scores[head, query, key] += 0.0 if bias is None else float(bias[head, query, key])
     return scores
 
 
@@ -82,7 +107,7 @@ def lse_by_loops(scores: np.ndarray, sinks: Tensor | None) -> np.ndarray:
         for query in range(n_queries):
             row = scores[head, query]
             if sinks is not None:
-                row = np.append(row, float(sinks[head]))
+                row = np.append(row, float(sinks[head] if sinks.dim() == 1 else sinks[head, query]))
             top = row.max()
             lse[head, query] = top + np.log(np.exp(row - top).sum())
     return lse

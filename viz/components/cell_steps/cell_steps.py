@@ -72,6 +72,9 @@ TEXTS: dict[str, str] = {
     "f_bias": N_("The bias is this head’s number for the distance of the two: this model knows positions by it."),
     "f_bias_of_counts": N_("The bias is ln n: this key is counted n times in the softmax of this query."),
     "f_bias_of_both": N_("The bias is what query and key each say of their distance: the model knows positions by it."),
+    "f_bias_of_key": N_("The bias is the number that the model’s own mask gives this key, made of its value v."),
+    "f_bias_of_query": N_("The bias is what the query says of its distance to the key: the model knows positions "
+                          "by it."),
     "f_visible": N_("{query} may look at {key}: the score stays {score}."),
     "f_masked": N_("{query} may not look at {key}: the score becomes −∞, and its weight exactly 0."),
     "f_lse": N_("lse, the log of Σ exp(score) over the row, makes its weights add up to 1."),
