@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.classroom.around import around
-from pages.classroom.sidebar import ask_class, show_room
+from pages.classroom.sidebar import PROBLEM, ask_class, show_room
 from pages.entries import ENTRIES
 from pages.lessons.card import beside_lesson
+from pages.lessons.record import show_record
 from pages.lessons.sidebar import show_lessons
 from pages.lessons.way import translated
 from pages.listening.box import show_sound
+from ui import session
 from ui.frame import Entry, Guest
+
+if TYPE_CHECKING:
+    from classroom.poll import Question
 
 
 def guest_of(page: str, may_teach: Callable[[], bool]) -> Guest:
@@ -34,8 +40,19 @@ def _show_guests(here: Entry, may_teach: bool) -> None:
         show_lessons(ENTRIES, here)
         if may_teach:
             show_room()
+        if session.room() is not None:
+            show_record(ENTRIES, here)
 
 
 def _run_page(here: Entry, run: Callable[[], None]) -> None:
     """The page, its lesson beside it, followed by those in a room."""
-    around(here, partial(beside_lesson, ENTRIES, here, ask_class, run))
+    around(here, partial(beside_lesson, ENTRIES, here, ask_class, _question_about, run))
+
+
+def _question_about(kind: str) -> Question | None:
+    """The question of a lesson's step to who learns alone; None where it cannot be asked."""
+    from pages.classroom.questions import question_about  # the engine is imported only after the frame is painted
+
+    question = question_about(kind)
+    session.slots().pop(PROBLEM, "")  # then the picture is shown, and nothing has to be said
+    return question

@@ -52,32 +52,43 @@ def askable() -> bool:
 
 
 def ask(room: Room, kind: str, metric: str = "") -> None:
-    """Ask about what the page looked at last; where that cannot be, it is said above the page. ``metric``: of a head.
+    """Ask the class about what the page looked at last; where that cannot be, it is said above the page.
+
+    ``metric``: of a head.
+    """
+    question = question_about(kind, metric)
+    if question is not None:
+        room.ask(question)
+
+
+def question_about(kind: str, metric: str = "") -> Question | None:
+    """The question about what the page looks at; None where there is none, and PROBLEM of the slots says why.
 
     What the page itself says, of edits that do not fit the model or of a place that there is not, is not said twice.
     """
     try:
         runner = announced(session.model(), show_stage)
     except RunnerError:  # which the page says by itself
-        return
+        return None
     if runner.info.attentions:  # the page may know an encoder–decoder's, a question does not
         session.slots()[PROBLEM] = TWO_TEXTS
-        return
+        return None
     aside = st.empty()
     try:
         with aside.container():
             opened = open_page(plain_model=session.slots().get(PLAIN, False))
     except StopException:
-        return
+        return None
     finally:
         aside.empty()
     try:
         question = _head(opened, metric) if kind == "head" else KINDS[kind](opened)
-        room.ask(replace(question, changed=in_words(opened.capture.request.edits)))
+        return replace(question, changed=in_words(opened.capture.request.edits))
     except NotHere as error:
         session.slots()[PROBLEM] = str(error)
     except RunnerError as error:
         session.slots()[PROBLEM] = sentence(error)
+    return None
 
 
 def _next(opened: PageContext) -> Question:

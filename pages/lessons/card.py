@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.lessons.state import Opened, opened
+from pages.lessons.alone import show_question, show_verdict, waits
+from pages.lessons.state import Opened, lesson_after, opened
 from pages.lessons.way import close, show_way, shown
 from ui import session
 from ui.frame import Entry
 from ui.i18n import _
+
+if TYPE_CHECKING:  # the engine is imported only after the frame is painted
+    from classroom.poll import Question
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -23,12 +28,29 @@ ASKED = {
 }
 
 
-def beside_lesson(entries: Sequence[Entry], here: Entry, ask: Callable[[str], None], run: Callable[[], None]) -> None:
-    """Run the page beside the step that is open, if one is; ``ask`` puts a question to the class."""
+def beside_lesson(
+    entries: Sequence[Entry],
+    here: Entry,
+    ask: Callable[[str], None],
+    question_about: Callable[[str], Question | None],
+    run: Callable[[], None],
+) -> None:
+    """Run the page beside the step that is open, if one is; ``ask`` puts a question to the class.
+
+    Who learns alone is asked first: then ``question_about`` gives the question, and the page waits for the answer.
+    """
     found = opened(entries)
-    if found is not None:
-        session.slots()[TOLD] = f"{found.step.title}\n\n{found.step.plain_words}"
-        _show(entries, here, found, ask)
+    if found is None:
+        run()
+        return
+    session.slots()[TOLD] = f"{found.step.title}\n\n{found.step.plain_words}"
+    question = None
+    if session.room() is None and waits(found) and shown(here, found.step):
+        question = question_about(found.step.question)
+    _show(entries, here, found, ask)
+    if question is not None:
+        show_question(found, question)
+        return
     run()
 
 
@@ -43,18 +65,25 @@ def _show(entries: Sequence[Entry], here: Entry, found: Opened, ask: Callable[[s
             st.html(f"<h2 lang='{escape(lesson.language)}'>{escape(found.step.title)}</h2>")
             st.markdown(found.step.words)
         if found.step.question:
-            _show_question(found.step.question, ask)
+            _show_question(found, ask)
         with st.container(key="lesson_ways", horizontal=True, vertical_alignment="center", gap="small"):
             back, on = Opened(lesson, max(1, number - 1)), Opened(lesson, min(count, number + 1))
             show_way(_("Back"), "lesson_back", entries, here, back, disabled=number == 1)
-            show_way(_("Next"), "lesson_next", entries, here, on, disabled=number == count)
+            following = lesson_after(entries, lesson) if number == count else None
+            if following is None:
+                show_way(_("Next"), "lesson_next", entries, here, on, disabled=number == count)
+            else:
+                show_way(_("Next lesson"), "lesson_on", entries, here, Opened(following, 1))
             if not shown(here, found.step):
                 show_way(_("To this step’s picture"), "lesson_again", entries, here, found)
 
 
-def _show_question(question: str, ask: Callable[[str], None]) -> None:
-    """As words for who learns alone; in a room it can be asked."""
+def _show_question(found: Opened, ask: Callable[[str], None]) -> None:
+    """Whoever learns alone is asked before the picture comes, and told then; in a room the class can be asked."""
+    question = found.step.question
+    if session.room() is None:
+        show_verdict(found)
+        return
     with st.container(key="lesson_question", horizontal=True, vertical_alignment="center", gap="small"):
         st.html(f"<p class='atlas-asked'>{_(ASKED[question])}</p>", width="content")
-        if session.room() is not None:
-            st.button(_("Ask the class"), key="lesson_ask", on_click=ask, args=(question,))
+        st.button(_("Ask the class"), key="lesson_ask", on_click=ask, args=(question,))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from html import escape
 
 import streamlit as st
 
@@ -19,9 +20,19 @@ from viz.markdown import plain
 
 
 def show_record(entries: Sequence[Entry], here: Entry) -> None:
-    """Title, words and question of the step; once they are given, its file."""
-    st.markdown(f"**{_('Record a step')}**", help=_("A file with the address of this page and your words."))
-    above = st.container(key="record_given")  # below, it would stand under the visible end of the list
+    """In a menu of the teacher's: title, words and question of the step; once they are given, its file."""
+    with st.container(key="record_menu", width="content"):
+        menu = st.popover(_("Record a step"), type="tertiary", on_change="rerun", key="record_step_menu")
+    if not menu.open:
+        return
+    with menu:
+        _show_form(entries, here)
+
+
+def _show_form(entries: Sequence[Entry], here: Entry) -> None:
+    words = _("A file with the address of this page and your words.")
+    st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+    above = st.container(key="record_given")  # below, it would stand under the visible end of the form
     with st.form("record_step", border=False, enter_to_submit=False):
         title = st.text_input(_("Title"), key="record_title", max_chars=200)
         words = st.text_area(_("Words, in Markdown"), key="record_words", max_chars=LONGEST // 2, height=120)

@@ -1,4 +1,4 @@
-"""The lessons in the sidebar of every page, and a step made of what the page shows."""
+"""The lessons in the sidebar of every page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.lessons.record import show_record
 from pages.lessons.state import LessonState, Opened, shelf
 from pages.lessons.way import show_way
 from ui.frame import Entry
@@ -32,4 +31,3 @@ def show_lessons(entries: Sequence[Entry], here: Entry) -> None:
         for one in left_out:
             reason = _(one.reason).format(**one.values)
             st.warning(plain(_("The lesson “{lesson}” is left out: {reason}.").format(lesson=one.name, reason=reason)))
-        show_record(entries, here)

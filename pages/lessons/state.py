@@ -49,6 +49,13 @@ def shelf(entries: Sequence[Entry]) -> tuple[tuple[Lesson, ...], tuple[LeftOut, 
     return lessons([HERE] if own is None else [own, HERE], language(), pages_of(entries))
 
 
+def lesson_after(entries: Sequence[Entry], lesson: Lesson) -> Lesson | None:
+    """The one that follows on the shelf, in the same language; None after the last."""
+    named = [one for one in shelf(entries)[0] if one.language == lesson.language]
+    places = [place for place, one in enumerate(named) if one.name == lesson.name]
+    return named[places[0] + 1] if places and places[0] + 1 < len(named) else None
+
+
 def pages_of(entries: Sequence[Entry]) -> frozenset[str]:
     """The addresses that a step may have."""
     return frozenset(entry.address for entry in entries)

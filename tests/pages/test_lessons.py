@@ -16,7 +16,7 @@ from pages.entries import ENTRIES
 from tests.classroom.talking import frames
 from tests.pages.expected import capture, runner
 from tests.pages.shown import complete, words
-from tests.ui.driving import button, open_app, sentences, type_text, widgets
+from tests.ui.driving import button, components, html, open_app, sentences, type_text, widgets
 from ui.i18n import LANGUAGES
 
 FILES = {entry.address: entry.file for entry in ENTRIES}
@@ -33,7 +33,8 @@ BOLD = re.compile(r"\*\*(.+?)\*\*")
 def open_step(language: str, lesson: Lesson, number: int) -> AppTest:
     step = lesson.steps[number - 1]
     place = {"lesson": lesson.name} | ({"step": str(number)} if number > 1 else {})
-    return open_app(page=FILES[step.page], **dict(step.parts), **place, lang=language)
+    app = open_app(page=FILES[step.page], **dict(step.parts), **place, lang=language)
+    return app.button(key="lesson_skip").click().run() if button(app, "lesson_skip") else app
 
 
 def stage(room: Room) -> dict[str, Any]:
@@ -72,6 +73,76 @@ def test_a_step_that_asks_for_the_next_token_does_not_tell_it(language, lesson, 
     if step.question == "next":
         likely = capture(dict(step.parts)["text"]).logits(-1).topk(2).indices.tolist()
         assert not {runner().token_text(token).strip("·") for token in likely} & set(BOLD.findall(step.words))
+
+
+def asking(name: str, number: int, language: str = "en") -> tuple[AppTest, Step]:
+    """A step's page as it opens for who learns alone, its question not answered."""
+    lesson = next(one for one in SHIPPED[language] if one.name == name)
+    step = lesson.steps[number - 1]
+    place = {"lesson": name} | ({"step": str(number)} if number > 1 else {})
+    return open_app(page=FILES[step.page], **dict(step.parts), **place, lang=language), step
+
+
+ASKING = [(one.name, number) for one in SHIPPED["en"] for number, step in enumerate(one.steps, 1) if step.question]
+
+
+@pytest.mark.parametrize("name, number", ASKING)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_question_is_asked_before_its_picture_is_shown(name, number, language):
+    app, _step = asking(name, number, language)
+    assert sentences(app) == []
+    assert not {"head_map", "head_grid", "film", "layer_head_map", "sampling_bench"} & set(components(app))
+    options = [one for one in app.button if (one.key or "").startswith("lesson_answer_")]
+    assert len(options) >= 2
+    options[0].click().run()
+    assert not button(app, "lesson_skip")
+    assert "atlas-verdict" in html(app)
+
+
+def test_a_look_is_judged_by_the_models_own_row():
+    app, step = asking("attention", 1)
+    row = capture(dict(step.parts)["text"]).weights(6, 4)[-1]
+    best = int(row.argmax())
+    app.button(key=f"lesson_answer_{best}").click().run()
+    assert f"Right: “{best} ·dog”, with {100 * float(row[best]):.0f} %." in html(app)
+    app, step = asking("attention", 1)
+    app.button(key="lesson_answer_3").click().run()
+    assert f"Most goes to “{best} ·dog”: {100 * float(row[best]):.0f} %. “3 ·chased” gets" in html(app)
+
+
+def test_a_next_token_is_chosen_among_the_likeliest_in_an_order_that_tells_nothing():
+    app, step = asking("heads", 2)
+    logits = capture(dict(step.parts)["text"]).logits(-1)
+    options = [one for one in app.button if (one.key or "").startswith("lesson_answer_")]
+    likeliest = {str(token) for token in logits.topk(8).indices.tolist()}
+    assert {one.key.removeprefix("lesson_answer_") for one in options} == likeliest
+    assert [one.label.casefold() for one in options] == sorted(one.label.casefold() for one in options)
+
+
+def test_what_a_head_is_worth_is_judged_by_its_ablation():
+    app, _step = asking("heads", 3)
+    app.button(key="lesson_answer_likelier").click().run()
+    assert "No: less likely. ·cloud: 99.71 % before, 13.07 % without the head" in html(app)
+
+
+def test_who_turned_to_something_else_is_not_asked_and_a_skipped_question_is_not_asked_again():
+    app, _step = asking("attention", 1)
+    app.button(key="lesson_skip").click().run()
+    assert "head_map" in components(app)
+    app.button(key="lesson_next_here").click().run()
+    app.button(key="lesson_back_here").click().run()
+    assert "head_map" in components(app)
+    app, _step = asking("attention", 1)
+    type_text(app, "The king")
+    assert "head_map" in components(app)
+
+
+def test_after_the_last_step_comes_the_next_lesson_and_after_the_last_lesson_nothing():
+    for one, following in zip(SHIPPED["en"], [*SHIPPED["en"][1:], None], strict=True):
+        app = open_step("en", one, len(one.steps))
+        links = [link.proto.label for link in app.get("page_link")]
+        shown = button(app, "lesson_on_here") or "Next lesson" in links
+        assert shown == (following is not None)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

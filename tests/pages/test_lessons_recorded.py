@@ -56,7 +56,11 @@ def menu(app: AppTest) -> AppTest:
 
 
 def record(app: AppTest, title: str, words: str, *, question: str = "", lang: str = "en") -> None:
-    menu(app)
+    if not button(app, "end_room"):
+        app.button(key="open_room").click().run()
+        app.button(key="hide_code").click().run()
+    app.session_state["record_step_menu"] = True
+    app.run()
     app.text_input(key="record_title").set_value(title)
     app.text_area(key="record_words").set_value(words)
     app.selectbox(key="record_question").set_value(question)

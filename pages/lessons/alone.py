@@ -1,0 +1,130 @@
+"""A step's question to who learns alone: asked before the picture is shown, answered with a button, and judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.lessons.state import Opened
+from ui import address, session
+from ui.i18n import _
+from ui.wording import number
+
+if TYPE_CHECKING:  # the engine is imported only after the frame is painted
+    from classroom.poll import Question
+
+ANSWERED = "lesson_answered"  # of the session's slots: a lesson and a step → what was answered; None: it was skipped
+OFFERED = 8  # of the tokens that may come next
+MOST_BUTTONS = 24  # options beyond them stand in a list
+
+Place = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was said, and what the model says; shares of 0 to 1, and ``told`` what a class is told at the reveal."""
+
+    kind: str
+    said: str
+    share: float
+    best: str
+    best_share: float
+    told: str
+
+    @property
+    def right(self) -> bool:
+        """Whether the model would have said the same."""
+        return self.said == self.best
+
+
+def waits(found: Opened) -> bool:
+    """Whether the step's question is to be answered, or skipped, before its picture is shown."""
+    return bool(found.step.question) and _place(found) not in _answered()
+
+
+def show_question(found: Opened, question: Question) -> None:
+    """In the place of the page: the question, its text, a button for each answer, and the way past it."""
+    options = _options(question)
+    with st.container(key="lesson_asks"):
+        st.html(f"<h2 class='atlas-question'>{escape(question.words)}</h2>")
+        st.html(f"<p class='atlas-quoted'>{escape(question.text)}</p>")
+        if len(options) > MOST_BUTTONS:
+            _show_list(found, question, options)
+        else:
+            with st.container(key="lesson_options", horizontal=True, gap="small"):
+                for value, label in options:
+                    key = f"lesson_answer_{value}"
+                    st.button(label, key=key, on_click=_answer, args=(found, question, value, options))
+        skip = _("Skip the question and show the picture")
+        st.button(skip, key="lesson_skip", type="tertiary", on_click=_skip, args=(found,))
+    address.write()
+
+
+def show_verdict(found: Opened) -> None:
+    """On the step's card, once it was answered."""
+    answer = _answered().get(_place(found))
+    if answer is None:
+        return
+    kind = "right" if answer.right else "wrong"
+    st.html(f"<p class='atlas-verdict {kind}' role='status'>{escape(verdict(answer))}</p>")
+
+
+def verdict(answer: Answer) -> str:
+    """In one or two sentences."""
+    said, best = f"“{answer.said}”", f"“{answer.best}”"
+    if answer.kind == "ablate":
+        words = _("Right: {said}.") if answer.right else _("No: {best}.")
+        return f"{words.format(said=answer.said, best=answer.best)} {answer.told}".strip()
+    shares = {"share": number(answer.share, "share"), "most": number(answer.best_share, "share")}
+    if answer.right:
+        return _("Right: {said}, with {share}.").format(said=said, **shares)
+    return _("Most goes to {best}: {most}. {said} gets {share}.").format(said=said, best=best, **shares)
+
+
+def _show_list(found: Opened, question: Question, options: list[tuple[str, str]]) -> None:
+    labels = dict(options)
+    chosen = st.selectbox(
+        question.words,
+        list(labels),
+        None,
+        format_func=labels.__getitem__,
+        key="lesson_list_answer",
+        label_visibility="collapsed",
+    )
+    if chosen is not None:
+        st.button(_("Answer"), key="lesson_give", on_click=_answer, args=(found, question, chosen, options))
+
+
+def _options(question: Question) -> list[tuple[str, str]]:
+    """Values and labels; of a whole vocabulary the likeliest tokens, in an order that tells nothing."""
+    offered = question.answers.offered()["options"]
+    if offered is not None:
+        return [(value, label) for value, label in offered]
+    tokens = [(value, question.answers.label(value)) for value in question.likeliest[:OFFERED]]
+    return sorted(tokens, key=lambda pair: pair[1].casefold())
+
+
+def _answer(found: Opened, question: Question, value: str, options: list[tuple[str, str]]) -> None:
+    """In a callback."""
+    share: Callable[[str], float] = question.probability or (lambda _value: 0.0)
+    best = max((one for one, _label in options), key=share)
+    label = question.answers.label
+    answer = Answer(question.kind, label(value), share(value), label(best), share(best), question.told)
+    _answered()[_place(found)] = answer
+
+
+def _skip(found: Opened) -> None:
+    """In a callback."""
+    _answered()[_place(found)] = None
+
+
+def _place(found: Opened) -> Place:
+    return found.lesson.name, found.number
+
+
+def _answered() -> dict[Place, Answer | None]:
+    return session.slots().setdefault(ANSWERED, {})
