@@ -14,12 +14,20 @@ from torch import Tensor, nn
 
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.cancelling import pause
-from model_runner.local.changed_words import why_changed
+from model_runner.local.changed_words import CHANGES
 from model_runner.local.numbers import name_of_numbers
 from model_runner.local.own_code import BY_EINSUM, NO_PRODUCTS, prove, watch_own_code
 from model_runner.local.places import devices_of
 from model_runner.local.plain_forward import plain_forward, run, said, same, text_config
-from model_runner.local.recording import ATTENDS_AGAIN, WHOLE_MASKS, CannotRecord, Recording, active, install
+from model_runner.local.recording import (
+    ATTENDS_AGAIN,
+    EAGER_MASKS,
+    WHOLE_MASKS,
+    CannotRecord,
+    Recording,
+    active,
+    install,
+)
 from model_runner.runner import ModelInfo
 
 PROBE_TOKENS = 4
@@ -92,14 +100,15 @@ def _examine(model: Any) -> Anatomy:
             trunk, width, recorded = _trunk(model, ids)
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
-    if asks and not same(recorded, plain):
-        model.set_attn_implementation(WHOLE_MASKS)
-        recording = Recording(names)
-        with active(recording):
-            trunk, width, recorded = _trunk(model, ids)
+    for masks in (WHOLE_MASKS, EAGER_MASKS):
+        if asks and not same(recorded, plain):
+            model.set_attn_implementation(masks)
+            recording = Recording(names)
+            with active(recording):
+                trunk, width, recorded = _trunk(model, ids)
     if not same(recorded, plain):
         more = any(record.k.shape[1] > length for record in recording.records.values())
-        raise CannotRecord(MORE_KEYS if more else why_changed(model, plain, lambda: run(model, ids)))
+        raise CannotRecord(MORE_KEYS if more else CHANGES)
     layers, attention = _stack(model, recording.records)
     if not asks:
         prove(recording.records.values(), layers, length, lambda: run(model, ids))

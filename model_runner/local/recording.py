@@ -64,6 +64,7 @@ V = TypeVar("V")
 NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
 WHOLE_MASKS = "attention_atlas_whole_masks"  # for models that are causal by the mask they are given alone
 BY_QUERY = ("position_bias", "sinks")  # options of attention that may have a row a query
+EAGER_MASKS = "attention_atlas_eager_masks"  # for models that read masks by themselves, as what is added to scores
 GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
 UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
 SEVERAL = N_("it splits one text into a batch of several")
@@ -250,6 +251,18 @@ def recordable_whole_mask(*args: Any, **options: Any) -> Any:
     return recordable_mask(*args, **{**options, "allow_is_causal_skip": False})
 
 
+def recordable_eager_mask(*args: Any, dtype: torch.dtype = torch.float32, **options: Any) -> Any:
+    """The same as 0 and the least number, as transformers' eager attention adds it: NLLB-MoE's experts read it too."""
+    mask = recordable_whole_mask(*args, **options)
+    if mask is None:
+        return None
+    added = torch.where(mask, torch.zeros((), device=mask.device, dtype=dtype), torch.finfo(dtype).min)
+    recording = _ACTIVE.get()
+    if recording is not None:
+        recording.rules[-1] = (added, recording.rules[-1][1])
+    return added
+
+
 def recordable_attention(
     module: nn.Module,
     query: Tensor,
@@ -412,3 +425,5 @@ AttentionInterface.register(NAME, recordable_attention)
 AttentionMaskInterface.register(NAME, recordable_mask)
 AttentionInterface.register(WHOLE_MASKS, recordable_attention)
 AttentionMaskInterface.register(WHOLE_MASKS, recordable_whole_mask)
+AttentionInterface.register(EAGER_MASKS, recordable_attention)
+AttentionMaskInterface.register(EAGER_MASKS, recordable_eager_mask)

@@ -18,20 +18,29 @@ from model_runner.edits import ATTENTIONS
 from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.local.anatomy import NOT_ASKED, NUMBERED, READS_ELSE, Trunk, last_states
 from model_runner.local.block_sparse import as_a_whole, watch_blocks
-from model_runner.local.changed_words import why_changed
+from model_runner.local.changed_words import CHANGES
 from model_runner.local.classifier import is_classifier
 from model_runner.local.encoder_input import Read
 from model_runner.local.forward_edit import Shape
 from model_runner.local.own_code import prove, watch_own_code
 from model_runner.local.plain_forward import of_numbers, said, same, text_config, tried
 from model_runner.local.position_table import PROBED, looked_up_at_load
-from model_runner.local.recording import ATTENDS_AGAIN, WHOLE_MASKS, CannotRecord, Recording, active, install
+from model_runner.local.recording import (
+    ATTENDS_AGAIN,
+    EAGER_MASKS,
+    WHOLE_MASKS,
+    CannotRecord,
+    Recording,
+    active,
+    install,
+)
 from model_runner.record import LayerRecord
 from model_runner.runner import ModelInfo
 
 SOURCE, TARGET = 7, 5  # tokens of the two texts that go through the model at load
 DOES_NOT_RUN = N_("it does not run on two texts alone ({error})")
 OTHER_ENCODER = N_("its encoder attends by code of its own, and only what its decoder does was recognised")
+MERGED = N_("one softmax of its decoder weighs what it has written and what it reads together, not one after the other")
 OTHER_PLACES = N_("its attention is not that of one encoder and one decoder, a stack of layers each")
 
 
@@ -121,15 +130,16 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
     names = {id(module): qualified for qualified, module in whole.named_modules()}
     recording = Recording(names)
     trunk, output = _trunk(model, given, written, recording)
-    if asks and not same(output, plain):
-        model.set_attn_implementation(WHOLE_MASKS)
-        recording = Recording(names)
-        trunk, output = _trunk(model, given, written, recording)
+    for masks in (WHOLE_MASKS, EAGER_MASKS):
+        if asks and not same(output, plain):
+            model.set_attn_implementation(masks)
+            recording = Recording(names)
+            trunk, output = _trunk(model, given, written, recording)
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
     encoder, decoder = _stacks(whole, recording.records, source, target)
     if not same(output, plain):
-        raise CannotRecord(why_changed(model, plain, forward))
+        raise CannotRecord(CHANGES)
     for stack, count in ((encoder, source), (decoder, target)):
         every = [recording.records[name] for name in (*stack.own, *stack.cross)]
         if not asks or (in_blocks and stack is encoder):
@@ -211,6 +221,8 @@ def _stacks(model: Any, records: dict[str, LayerRecord], source: int, target: in
     kinds = [found.get(shape, {}) for shape in ((source, source), (target, target), (target, source))]
     if kinds[1] and not kinds[0]:
         raise CannotRecord(OTHER_ENCODER)
+    if any(queries == target and keys == source + target for queries, keys in found):  # as in T5Gemma 2
+        raise CannotRecord(MERGED)
     if len(found) != 3 or any(len(stacks) != 1 for stacks in kinds):
         raise CannotRecord(OTHER_PLACES)
     (encoder, reads), (decoder, writes), (crosses, looks) = (next(iter(stacks.items())) for stacks in kinds)

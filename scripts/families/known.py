@@ -6,13 +6,13 @@ import json
 from collections.abc import Sequence
 
 from model_runner.local.anatomy import MORE_KEYS
-from model_runner.local.changed_words import CHANGES, COUNTS_ON_MASK
+from model_runner.local.changed_words import CHANGES
 from model_runner.local.class_of_family import NO_TEXT
 from scripts.families.own_sizes import FORMS, ONLY_WHERE, OTHERWISE
 from scripts.families.trying import OUTCOMES, Tried, tried_with
 
 UNSURE = {"encoder-decoder", "dots3_note"}  # of which the parts decide: any two models, a text model in another
-OF_SIZES = (CHANGES, MORE_KEYS, COUNTS_ON_MASK)  # reasons that other sizes or kinds of layers may take away
+OF_SIZES = (CHANGES, MORE_KEYS)  # reasons that other sizes or kinds of layers may take away
 
 
 def to_be_asked(found: Sequence[Tried]) -> list[tuple[str, str, str]]:

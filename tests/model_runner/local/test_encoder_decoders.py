@@ -72,6 +72,7 @@ FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
     "plbart": built("plbart", **BART),
     "mvp": built("mvp", **BART),  # multiplies in code of its own
     "switch_transformers": built("switch_transformers", **T5, num_experts=2),  # its masks are of its own making
+    "nllb-moe": built("nllb-moe", **BART, num_experts=2, encoder_sparse_step=1, decoder_sparse_step=1),  # reads masks
     "deep decoder": built("t5", **T5, num_decoder_layers=N_LAYERS + 2),  # than its encoder
     "t5gemma": built("t5gemma", encoder=GEMMA, decoder=GEMMA, decoder_start_token_id=BOS),
 }

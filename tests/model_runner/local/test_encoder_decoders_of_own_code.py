@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.edits import OfAttention, ScaledHead
 from model_runner.errors import EditNotPossible, NotCapturable
 from model_runner.local.runner import LocalRunner
+from scripts.families.small import small_model
 from tests.model_runner.local.test_encoder_decoders import BART, SOURCE, T5, TARGET, built, ids_of, runner
 from tests.model_runner.tiny import BOS, byte_tokenizer
 
@@ -21,9 +24,9 @@ REFUSED = {
         "its output layer reads something else than the last hidden state",
     ),
     "pegasus_x": (built("pegasus_x", **BART), BY_ITSELF),
-    "nllb-moe": (
-        built("nllb-moe", **BART, num_experts=2, encoder_sparse_step=1, decoder_sparse_step=1),
-        "its code counts on a mask of the form that its own attention takes",
+    "t5gemma2": (
+        partial(small_model, "sequence-to-sequence", "t5gemma2"),
+        "one softmax of its decoder weighs what it has written and what it reads together",
     ),
 }
 
