@@ -84,7 +84,7 @@ def stages(
 
     Of an encoder–decoder the vectors are of the stack that the capture's own tokens go through, the other has none.
     """
-    streams = _Streams(made, capture, position)
+    streams = _Streams(made, capture, added, position)
     found = [Stage("tokenizer", None)]
     found += [Stage(one.role, one, vector=streams.at(one)) for one in made.before]
     for index, block in enumerate(made.blocks):
@@ -100,7 +100,8 @@ def stages(
 class _Streams:
     """Where the vector of one token passes: which part it leaves before the first block, and after the last."""
 
-    def __init__(self, made: Architecture, capture: Capture | None, position: int) -> None:
+    def __init__(self, made: Architecture, capture: Capture | None, added: Additions | None, position: int) -> None:
+        self._leaving = {} if added is None else _before_breaks(added)
         self._capture, self._position = capture, position
         stacks = {block.stack for block in made.blocks}
         asked = "" if capture is None else capture.request.attention
@@ -127,11 +128,23 @@ class _Streams:
         """After a block."""
         if self._capture is None or block.stack != self._stack:
             return None
+        if block.layer in self._leaving:
+            return self._leaving[block.layer]
         return _vector(self._capture.residuals[block.layer + 1], self._position)
 
     def added(self, block: Block, added: Additions | None) -> Additions | None:
         """What is added there, if this is its stack."""
         return added if block.stack == self._stack else None
+
+
+def _before_breaks(added: Additions) -> dict[int, np.ndarray]:
+    """What leaves the layers after which something else enters the next one than that."""
+    sums = added.vectors.double().cumsum(dim=0).numpy()
+    return {
+        step.layer - 1: sums[place - 1]
+        for place, step in enumerate(added.steps)
+        if step.part == "between" and step.layer is not None
+    }
 
 
 def _inside(block: Block, added: Additions | None) -> Iterator[tuple[Part, np.ndarray | None]]:

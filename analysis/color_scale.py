@@ -30,7 +30,7 @@ def scale_of(
     """
     unit = "percent" if reading.what == "weights" and shares else "plain"
     high = max(view.largest, 1e-9)
-    if reading.what == "scores" or compared or bool((view.values < 0).any()):
+    if reading.what in ("scores", "difference") or compared or bool((view.values < 0).any()):
         return Scale("diverging", -high, high, False, unit)
     high = 1.0 if unit == "percent" else high
     return Scale("sequential", high * 10.0**-LOG_DECADES if log else 0.0, high, log, unit)

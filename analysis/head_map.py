@@ -25,7 +25,7 @@ PIXELS = 256
 
 N_ = str  # marks a text for Babel without translating it here
 
-What = Literal["weights", "scores", "value"]
+What = Literal["weights", "scores", "value", "difference"]
 Pooled = Literal["max", "mean"]
 Cells = Callable[[tuple[Unit, ...], tuple[Unit, ...]], tuple[Tensor, Tensor]]
 # of the units that look and those that are looked at: a number a pair, and whether any of its cells is visible
@@ -33,7 +33,8 @@ Cells = Callable[[tuple[Unit, ...], tuple[Unit, ...]], tuple[Tensor, Tensor]]
 
 @dataclass(frozen=True)
 class Reading:
-    """How a head is read: ``value`` is the weight times the length of the value vector it carries.
+    """How a head is read: ``value`` is the weight times the length of the value vector it carries, ``difference`` what
+    a pair of heads multiplies values by in a model that subtracts one from the other.
 
     ``hide_first`` leaves the first token out and renormalises each row over the rest; ``words`` sums weights over the
     tokens of a looked-at word and averages them over the tokens of the looking one. Scores are read as they are.
@@ -45,15 +46,17 @@ class Reading:
 
     @property
     def hides_first(self) -> bool:
-        """Whether it does so here: scores have no row to renormalise."""
-        return self.hide_first and self.what != "scores"
+        """Whether it does so here: scores and differences have no row to renormalise."""
+        return self.hide_first and self.what not in ("scores", "difference")
 
     def notes(self) -> list[str]:
         """What is done to the numbers, a sentence each; none for the weights as they are."""
         if self.what == "scores":
             return [N_("Scores before the softmax, scaled and masked.")]
         told = [N_("Weight × length of the value vector it carries.")] if self.what == "value" else []
-        told += [N_("First token hidden, each row renormalised over the others.")] if self.hide_first else []
+        if self.what == "difference":
+            told = [N_("Map 1 of the pair minus λ × map 2: a row sums to 1 − λ, not to 1, and cells can be negative.")]
+        told += [N_("First token hidden, each row renormalised over the others.")] if self.hides_first else []
         merged = N_("Words: summed over the tokens looked at, averaged over the tokens looking.")
         return [*told, merged] if self.words else told
 
@@ -164,11 +167,13 @@ def head_map(
     pixels: int = PIXELS,
     how: Pooled | None = None,
 ) -> HeadMap:
-    """At most ``pixels`` on a side, ``how`` they pool; by default scores by their mean. Raises NoWeights, NoSuchPlace.
+    """At most ``pixels`` on a side, ``how`` they pool; by default signed numbers by their mean.
+
+    Raises NoWeights, NoSuchPlace, NoDifference.
 
     O(window) time, O(ROWS × keys of the window) memory; all keys where the first is hidden.
     """
-    how = how or ("mean" if reading.what == "scores" else "max")
+    how = how or ("mean" if reading.what in ("scores", "difference") else "max")
 
     def cells(looking: tuple[Unit, ...], looked_at: tuple[Unit, ...]) -> tuple[Tensor, Tensor]:
         return _unit_cells(capture, layer, head, reading, looking, looked_at)
@@ -207,7 +212,9 @@ def _unit_cells(
     visible = record.mask.tile(queries, keys, record.q.device, head=head)
     if reading.what == "scores":
         return capture.scores(layer, head, queries=queries, keys=keys).masked_fill(~visible, 0.0), visible
-    if reading.hides_first:
+    if reading.what == "difference":
+        values = capture.difference(layer, head, queries=queries, keys=keys)
+    elif reading.hides_first:
         values = weights_without_first(capture, layer, head, queries=queries, keys=keys)
         if keys.start == 0:
             visible = visible.clone()

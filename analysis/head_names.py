@@ -7,9 +7,16 @@ from model_runner.edits import SharedKeys, edits_of
 
 
 def head_name(capture: Capture, layer: int, head: int) -> str:
-    """H5, or "H5 · kv 2" where key/value head 2 is shared by a group of heads; the heads of a group have equal ends."""
-    size, heads = group_size(capture, layer), capture.record(layer).q.shape[0]
-    return f"H{head} · kv {head // size}" if 1 < size < heads else f"H{head}"
+    """H5, or "H5 · kv 2" where key/value head 2 is shared by a group of heads; the heads of a group have equal ends.
+
+    "H5 · 1−" where the model subtracts it from head 1.
+    """
+    size, record = group_size(capture, layer), capture.record(layer)
+    pair = ""
+    if record.difference is not None:
+        first, second = record.difference.pair(head)
+        pair = f" − λ·H{second}" if head == first else f" (H{first} − λ·H{second})"
+    return f"H{head}{pair} · kv {head // size}" if 1 < size < record.q.shape[0] else f"H{head}{pair}"
 
 
 def group_size(capture: Capture, layer: int) -> int:

@@ -15,7 +15,12 @@ from analysis.units import Unit
 from model_runner.capture import Capture
 
 WEIGHTS = Reading()
-NAMES = {"weights": "weights after softmax", "scores": "scores before softmax", "value": "weight × ‖v‖"}
+NAMES = {
+    "weights": "weights after softmax",
+    "scores": "scores before softmax",
+    "value": "weight × ‖v‖",
+    "difference": "map 1 − λ·map 2 of the pair, whose rows sum to 1 − λ",
+}
 
 STOOD_IN = "weights in the place of softmax, whose rows do not sum to 1"
 
@@ -51,6 +56,8 @@ class ReadHead:
         """What a cell of the map is, as its component names it."""
         if self.other is not None:
             return "difference"
+        if self.reading.what == "difference":
+            return "weight"
         return "weight" if self.reading.what == "weights" and not self.shares else self.reading.what
 
 

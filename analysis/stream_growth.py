@@ -10,7 +10,16 @@ from jaxtyping import Float
 
 from model_runner.block_questions import Additions
 
-PARTS = ("attention", "cross", "mixer", "ffn", "norm", "scale", "layer")  # in the order in which they are drawn
+PARTS = (
+    "attention",
+    "cross",
+    "mixer",
+    "ffn",
+    "norm",
+    "scale",
+    "layer",
+    "between",
+)  # in the order in which they are drawn
 
 
 @dataclass(frozen=True, eq=False)

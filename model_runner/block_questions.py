@@ -8,6 +8,7 @@ from typing import Literal
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from model_runner.layer_origin import LayerOrigin
 from model_runner.question import Question
 from model_runner.request import CaptureRequest
 
@@ -46,7 +47,8 @@ class StepName:
 
     ``part``: "embedding", "attention", "cross" (attention to another text), "mixer" (a layer without softmax
     attention), "ffn", "norm", what a norm in the stream itself changes, "scale", what a factor on the stream changes,
-    or "layer": all parts, where the sum is not told apart. ``module`` is its name in the model.
+    "layer": all parts, where the sum is not told apart, or "between": what happens before this layer, where it is
+    entered by something else than what left the one before (HRM-Text's cycles). ``module`` is its name in the model.
     """
 
     layer: int | None
@@ -108,6 +110,7 @@ class Block:
 
     ``norms``: "pre" before each part, "post" on the stream itself, "after" on what a part adds, "both" before and
     after, "" where it is not told. ``width`` is that of the feed-forward part, ``activation`` its function.
+    ``n_parameters`` are those that nothing before it has.
     """
 
     stack: str
@@ -125,6 +128,9 @@ class Block:
     gated: bool
     n_experts: int
     n_used: int
+    experts: str = ""  # the module they are in
+    shares: int | None = None  # an earlier layer that is the same module, whose parameters these are
+    origin: LayerOrigin | None = None
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from model_runner.errors import (
     AwayFromModel,
     EncoderSaysNothing,
     NoAttribution,
+    NoDifference,
     NoIndexer,
     NoRotation,
     NoSuchAttention,
@@ -32,6 +33,7 @@ from model_runner.errors import (
     NotUnderstood,
     NoWeights,
 )
+from model_runner.layer_origin import LayerOrigin
 from model_runner.matrix_edit import CHANGED, ScaledSingulars
 from model_runner.question import Asked, DirectLogits, HeadWrites, Logits, Question
 from model_runner.record import LayerRecord
@@ -59,6 +61,7 @@ class Capture:
     written: str | None = None  # see ``text``; None: it is the request's
     source: tuple[Token, ...] | None = None  # see ``keys``; None: the tokens look at one another
     others: tuple[Capture, ...] = ()  # of the same forward, each of another attention
+    origins: tuple[LayerOrigin, ...] = ()  # of each layer; nothing where each is a module of its own, in one stack
     _lse: dict[int, Tensor] = field(default_factory=dict, repr=False)
     _logits: dict[int, Tensor] = field(default_factory=dict, repr=False)
 
@@ -89,6 +92,10 @@ class Capture:
     @property
     def n_layers(self) -> int:
         return len(self.records)
+
+    def origin(self, layer: int) -> LayerOrigin | None:
+        """Which run of which module a layer is; None in a model whose layers each are a module of their own."""
+        return self.origins[self._layer(layer)] if self.origins else None
 
     @property
     def n_heads(self) -> int:
@@ -256,6 +263,21 @@ class Capture:
             self.record(layer)  # raises NoWeights first
             raise NoIndexer(layer=self._layer(layer))
         return self.record(layer)
+
+    def difference(
+        self, layer: int, head: int, *, queries: slice | None = None, keys: slice | None = None
+    ) -> Float[Tensor, "queries keys"]:
+        """What a pair of heads multiplies its values by, where the model subtracts one from the other: map 1 − λ·map 2.
+
+        Rows sum to 1 − λ, and a weight may be negative. ``head`` is either of the pair. Raises NoDifference.
+        """
+        difference = self.record(layer).difference
+        if difference is None:
+            raise NoDifference(layer=self._layer(layer))
+        first, second = (
+            self.weights(layer, one, queries=queries, keys=keys) for one in difference.pair(self._head(layer, head))
+        )
+        return first - difference.factor * second
 
     def check_softmax(self, layer: int, head: int) -> None:
         """Raises NoSoftmax for a head whose softmax the request substituted."""

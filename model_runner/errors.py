@@ -214,6 +214,11 @@ class NoRotation(NotRecoverable):
     message = N_("Layer {layer} has no rotation: its queries and keys do not depend on positions this way.")
 
 
+class NoDifference(RunnerError):
+    message = N_("Layer {layer} does not subtract heads from each other.")
+    hint = N_("Choose the weights of one head instead.")
+
+
 class NoLogits(RunnerError):
     message = N_("The model {name} comes without an output layer, so it predicts no tokens.")
 

@@ -71,6 +71,15 @@ class LayerEdit:
                     output[:, :, [first, second]] = output[:, :, [second, first]]
         return output
 
+    def part_passed_on(self, output: Float[Tensor, "batch queries heads d_part"], part: int, n_parts: int) -> Tensor:
+        """The same of one of the parts that a head's numbers come in; an edit changes each number by itself."""
+        if n_parts == 1:
+            return self.passed_on(output)
+        size = output.shape[-1]
+        own, whole = slice(part * size, (part + 1) * size), output.new_zeros(*output.shape[:-1], n_parts * size)
+        whole[..., own] = output
+        return self.passed_on(whole)[..., own]
+
 
 def mean_pooled(x: Float[Tensor, "batch kv_heads tokens d"], kv_heads: int) -> Tensor:
     """Each head replaced by the mean of its group of neighbours, of which ``kv_heads`` are made; the shape stays."""

@@ -18,6 +18,7 @@ from attention.masks import chosen_of
 from attention.zoo.head import Head
 from attention.zoo.layer import Layer
 from model_runner.content_bias import ContentBias
+from model_runner.head_difference import HeadDifference
 from model_runner.key_choice import KeyChoice
 from model_runner.layer_edit import LayerEdit
 from model_runner.mask_rule import MaskRule
@@ -53,6 +54,7 @@ class LayerRecord:
     edit: LayerEdit | None = None  # what the request changed here; all but what it does to ``output`` is in the above
     bias: RelativeBias | ContentBias | RepeatedKeys | TokenBias | None = None  # added to the scores, see :meth:`biases`
     choice: KeyChoice | None = None  # how an indexer chose keys; the same one where layers share a choice
+    difference: HeadDifference | None = None  # where the model subtracts heads from each other
 
     @property
     def group(self) -> int:
@@ -63,7 +65,8 @@ class LayerRecord:
     def nbytes(self) -> int:
         bias = 0 if self.bias is None else self.bias.nbytes
         bias += 0 if self.sinks is None or self.sinks.dim() == 1 else self.sinks.nbytes
-        return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output)) + bias
+        joined = 0 if self.difference is None else self.difference.joined.nbytes
+        return sum(tensor.nbytes for tensor in (self.q, self.k, self.v, self.output)) + bias + joined
 
     @property
     def chosen(self) -> tuple[Tensor, ...]:

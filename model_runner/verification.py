@@ -19,6 +19,7 @@ from torch import Tensor
 from attention import softmax
 from attention.zoo.head import Head
 from model_runner.checked_rows import rows_together
+from model_runner.head_difference import HeadDifference
 from model_runner.one_thread import one_thread
 from model_runner.record import SHORT, LayerRecord
 from model_runner.repeated_cells import repeats
@@ -64,6 +65,8 @@ def verify(record: LayerRecord, lse: Float[Tensor, "heads queries"] | None, rows
     with one_thread(record.q.shape[1] <= SHORT):
         for edit, some, heads in record.replaced():
             compared += [_of_map(record.output[:, head], edit, one) for head, one in zip(some, heads, strict=True)]
+    if record.difference is not None:
+        compared.append(_of_difference(record, record.difference))
     ok = all(one.ok for one in compared)
     error, tolerance = max((one.largest for one in compared), key=lambda found: (math.isnan(found[0]), found[0]))
     explained = _explained([one.rows for one in compared if one.rows is not None]) if ok else 1.0
@@ -206,6 +209,16 @@ def _of_map(output: Float[Tensor, "tokens d_value"], edit: Substituted, one: Hea
     place = int(error.argmax())
     largest = (float(error.flatten()[place]), float(allowed.flatten()[place]))
     return _Compared(bool((error <= allowed).all()), largest, None)
+
+
+def _of_difference(record: LayerRecord, difference: HeadDifference) -> _Compared:
+    """What the model went on with, against the heads' outputs subtracted and normed: every row of them."""
+    found, allowed = difference.join(record.passed_on), difference.rounding(record.passed_on)
+    error = (found - difference.joined.float()).abs()
+    place = int(error.argmax())
+    return _Compared(
+        bool((error <= allowed).all()), (float(error.flatten()[place]), float(allowed.flatten()[place])), None
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,8 +32,10 @@ from model_runner import (
 from model_runner.adapter import AdapterInfo
 from model_runner.capture import Capture
 from model_runner.content_bias import ContentBias, DistanceTerm
+from model_runner.head_difference import HeadDifference
 from model_runner.key_choice import KeyChoice
 from model_runner.layer_edit import LayerEdit
+from model_runner.layer_origin import LayerOrigin
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
@@ -53,8 +55,8 @@ BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, Recursi
 
 CLASSES: tuple[type[Any], ...] = (
     AdapterInfo,
-    Capture, Check, ContentBias, DistanceTerm, KeyChoice, LayerEdit, LayerRecord, MaskRule, ModelInfo, RelativeBias,
-    RepeatedKeys, Rotation, Sampling, Sound, Step, Token,
+    Capture, Check, ContentBias, DistanceTerm, HeadDifference, KeyChoice, LayerEdit, LayerOrigin, LayerRecord, MaskRule,
+    ModelInfo, RelativeBias, RepeatedKeys, Rotation, Sampling, Sound, Step, Token,
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,

@@ -10,6 +10,7 @@ from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.head_names import head_name
 from analysis.keys_seen import keys_seen
+from analysis.layer_names import layer_name
 from analysis.own_mask import LEFT_OUT, keys_read
 from analysis.read_head import WEIGHTS, ReadHead, read_head
 from analysis.sentences import joined
@@ -143,7 +144,7 @@ def _note(opened: PageContext, read: ReadHead) -> str:
 def choose_head(opened: PageContext, first: str = "") -> None:
     """Layer and head; a layer without weights is not offered. The part of the page that is to answer ``first``."""
     capture = opened.capture
-    layers = {layer: f"L{layer}" for layer in range(capture.n_layers) if capture.has_weights(layer)}
+    layers = {layer: layer_name(capture, layer, _) for layer in range(capture.n_layers) if capture.has_weights(layer)}
     heads = {head: head_name(capture, opened.layer, head) for head in range(len(capture.q(opened.layer)))}
     _choose(_("Layer"), "layer", opened.layer, layers, first)
     _choose(_("Head"), "head", opened.head, heads, first)

@@ -5,29 +5,39 @@ from __future__ import annotations
 import contextlib
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from model_runner.errors import N_, NotCapturable, first_line
+from model_runner.layer_origin import LayerOrigin
 from model_runner.local.cancelling import pause
 from model_runner.local.changed_words import CHANGES
+from model_runner.local.forward_edit import ForwardEdit
+from model_runner.local.head_pairs import head_pairs
+from model_runner.local.layer_order import attention_calls, layers_in_order
 from model_runner.local.numbers import name_of_numbers
 from model_runner.local.own_code import BY_EINSUM, NO_PRODUCTS, prove, watch_own_code
 from model_runner.local.places import devices_of
 from model_runner.local.plain_forward import plain_forward, run, said, same, text_config
 from model_runner.local.recording import (
-    ATTENDS_AGAIN,
     EAGER_MASKS,
     WHOLE_MASKS,
+    AttentionCalls,
     CannotRecord,
     Recording,
     active,
+    hear_joined,
     install,
+    module_of_call,
 )
+from model_runner.local.sink import Sink
+from model_runner.local.stream import Take, watched
+from model_runner.mask_rule import MaskRule
 from model_runner.runner import ModelInfo
 
 PROBE_TOKENS = 4
@@ -44,8 +54,8 @@ NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "
 class Anatomy:
     """The layers, which of them have attention, and what the others are."""
 
-    layers: tuple[nn.Module, ...]
-    attention: dict[int, str]  # layer -> qualified name of its attention module
+    layers: tuple[nn.Module, ...]  # a module that runs several times stands here as often
+    attention: dict[int, str]  # layer -> the key of its attention's call: the module's name, if it is its first call
     kinds: tuple[str, ...]
     names: dict[int, str]  # id of a module -> qualified name
     n_heads: int
@@ -53,6 +63,37 @@ class Anatomy:
     bytes_per_token: float
     trunk: Trunk
     own_code: bool = False  # its attention does not ask transformers' interface
+    calls: AttentionCalls = field(default_factory=AttentionCalls)  # of modules that attend more than once in a forward
+    begins: Mapping[int, nn.Module] = field(default_factory=dict[int, nn.Module])  # see OrderedLayers, as all below
+    origins: tuple[LayerOrigin, ...] = ()
+    breaks: frozenset[int] = frozenset()
+
+    def recording(
+        self,
+        *,
+        keep: Callable[[Tensor], Tensor] = torch.clone,
+        sink: Sink | None = None,
+        known: dict[str, MaskRule] | None = None,
+        keeps: bool = True,
+        whole_masks: bool = False,
+        edit: ForwardEdit | None = None,
+    ) -> Recording:
+        """Of a forward of this model; the arguments are those of :class:`Recording`."""
+        return Recording(self.names, self.calls, keep, sink, {} if known is None else known, keeps, whole_masks, edit)
+
+    def watched(self, take: Take, leave: Take | None = None) -> contextlib.AbstractContextManager[None]:
+        """The residual stream of a forward at its layers, see :func:`model_runner.local.stream.watched`."""
+        return watched(self.layers, take, self.begins, leave)
+
+    def attention_in(self, layer: int) -> str | None:
+        """The name of a layer's attention module from the layer's own module on; None without attention."""
+        key = self.attention.get(layer)
+        return key and module_of_call(key).removeprefix(f"{self.names[id(self.layers[layer])]}.")
+
+    @property
+    def shared(self) -> frozenset[nn.Module]:
+        """Modules that are several layers, or parts of several."""
+        return frozenset(module for module, count in Counter(self.layers).items() if count > 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +131,7 @@ def _examine(model: Any) -> Anatomy:
     except (ValueError, NotImplementedError, ImportError) as error:
         raise CannotRecord(first_line(error)) from error
     names = {id(module): qualified for qualified, module in model.named_modules()}
-    recording = Recording(names)
+    recording = Recording(names, calls=None)
     with active(recording):
         trunk, width, recorded = _trunk(model, ids)
     if asks and not recording.records:  # transformers 5.23 tells by the file: in GIT's, its encoder of pictures asks
@@ -103,13 +144,31 @@ def _examine(model: Any) -> Anatomy:
     for masks in (WHOLE_MASKS, EAGER_MASKS):
         if asks and not same(recorded, plain):
             model.set_attn_implementation(masks)
-            recording = Recording(names)
+            recording = Recording(names, calls=None)
             with active(recording):
                 trunk, width, recorded = _trunk(model, ids)
     if not same(recorded, plain):
         more = any(record.k.shape[1] > length for record in recording.records.values())
         raise CannotRecord(MORE_KEYS if more else CHANGES)
-    layers, attention = _stack(model, recording.records)
+    calls = attention_calls(recording)
+    if calls.parts:
+        recording = Recording(names, calls=calls)
+        with active(recording):
+            pairs = head_pairs(model, recording.records, calls.parts, lambda: run(model, ids))
+        calls = replace(calls, pairs=pairs)
+        hear_joined(pairs)
+        recording = Recording(names, calls=calls)
+        with active(recording):
+            run(model, ids)
+    begins, origins, breaks = dict[int, nn.Module](), (), frozenset[int]()
+    if (found := _stack(model, recording.records)) is not None:
+        layers, attention = found
+    else:
+        again = Recording(names, calls=calls)
+        again.records |= recording.records
+        ordered = layers_in_order(model, again, lambda: run(model, ids), length)
+        layers, attention, begins = ordered.modules, ordered.attention, ordered.begins
+        origins, breaks = ordered.origins, ordered.breaks
     if not asks:
         prove(recording.records.values(), layers, length, lambda: run(model, ids))
     for layer, module in enumerate(layers):
@@ -120,9 +179,10 @@ def _examine(model: Any) -> Anatomy:
     windows = {layer: recording.records[qualified].window for layer, qualified in attention.items()}
     first = recording.records[attention[min(attention)]]
     if not any(windows.values()) and any(getattr(one, "sliding_window", None) for one in _by_layer(own)):
-        windows = _masked_windows(model, ids, attention, names)
+        windows = _masked_windows(model, ids, attention, Recording(names, calls, whole_masks=True))
     kinds = _kinds(own, len(layers), windows)
-    return Anatomy(layers, attention, kinds, names, len(first.q), len(first.k), stored, trunk, own_code=not asks)
+    heads = len(first.q), len(first.k)
+    return Anatomy(layers, attention, kinds, names, *heads, stored, trunk, not asks, calls, begins, origins, breaks)
 
 
 def _chosen_bytes(recording: Recording) -> float:
@@ -145,15 +205,16 @@ def _by_layer(config: Any) -> Sequence[Any]:
     return config.per_layer_config if getattr(config, "per_layer_attributes", None) else (config,)
 
 
-def _stack(model: Any, records: Mapping[str, Any]) -> tuple[tuple[nn.Module, ...], dict[int, str]]:
-    """The layers, and the name of each one's attention module among those that were recorded."""
+def _stack(model: Any, records: Mapping[str, Any]) -> tuple[tuple[nn.Module, ...], dict[int, str]] | None:
+    """The layers, and the name of each one's attention module among those that were recorded.
+
+    None where they are not those of one numbered stack, each of which attends once.
+    """
     places = {qualified: NUMBERED.match(qualified) for qualified in records}
     stacks = {place[1] for place in places.values() if place is not None}
-    if len(stacks) != 1 or None in places.values():
-        raise CannotRecord(N_("its attention layers are not in one numbered stack"))
     attention = {int(place[2]): qualified for qualified, place in places.items() if place is not None}
-    if len(attention) != len(records):
-        raise CannotRecord(ATTENDS_AGAIN)
+    if len(stacks) != 1 or len(attention) != len(records) or any(module_of_call(key) != key for key in records):
+        return None
     return tuple(model.get_submodule(stacks.pop())), attention
 
 
@@ -217,9 +278,8 @@ def last_states(model: nn.Module) -> Generator[list[tuple[nn.Module, Any]]]:
             hook.remove()
 
 
-def _masked_windows(model: Any, ids: Tensor, attention: dict[int, str], names: dict[int, str]) -> dict[int, int | None]:
+def _masked_windows(model: Any, ids: Tensor, attention: dict[int, str], recording: Recording) -> dict[int, int | None]:
     """How far back each layer looks by its mask, which PhiMoE alone is told of."""
-    recording = Recording(names, whole_masks=True)
     with active(recording):
         run(model, ids)
     return {layer: recording.records[qualified].window for layer, qualified in attention.items()}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 from torch import nn
 
 from model_runner.block_questions import Architecture, Block, Part, Weight
+from model_runner.layer_origin import LayerOrigin
 from model_runner.local.block_path import BlockPath
 from model_runner.local.block_probe import TOKENS, LayerRun
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
-from model_runner.local.experts import experts_of
+from model_runner.local.experts import own_experts
 from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.norm_kind import norm_kind
 from model_runner.local.plain_forward import run, text_config
@@ -24,13 +25,27 @@ SEGMENTS = 8  # a table of no more vectors tells pieces of a text apart, not pos
 
 @dataclass(frozen=True, eq=False)
 class _Stack:
-    """Layers, and in each the names of its attention, of its tokens and across, from the layer on."""
+    """Layers, and in each the names of its attention, of its tokens and across, from the layer on.
+
+    ``origins`` and ``begins`` are as the anatomy has them.
+    """
 
     name: str
     layers: tuple[nn.Module, ...]
     attention: tuple[tuple[str, ...], ...]
     runs: list[LayerRun]
     paths: tuple[BlockPath | None, ...]
+    origins: tuple[LayerOrigin, ...] = ()
+    begins: Container[int] = ()
+
+    def run_of(self, place: int) -> range:
+        """The layers that are parts of the same run of a module, this one among them."""
+        first, last = place, place + 1
+        while first in self.begins:
+            first -= 1
+        while last in self.begins:
+            last += 1
+        return range(first, last)
 
 
 def architecture(engine: Engine | EncoderDecoder) -> Architecture:
@@ -65,14 +80,11 @@ def architecture(engine: Engine | EncoderDecoder) -> Architecture:
 
 def _stacks(engine: Engine | EncoderDecoder) -> Iterator[_Stack]:
     if isinstance(engine, Engine):
-        layers, names = engine.anatomy.layers, engine.anatomy.names
-        attention = [engine.anatomy.attention.get(place) for place in range(len(layers))]
-        within = [names[id(layer)] for layer in layers]
-        own = tuple(
-            () if one is None else (one.removeprefix(f"{layer}."),)
-            for one, layer in zip(attention, within, strict=True)
-        )
-        yield _Stack("", layers, own, engine.layer_runs(), engine.block_paths())
+        anatomy = engine.anatomy
+        names = [anatomy.attention_in(place) for place in range(len(anatomy.layers))]
+        own = tuple(() if name is None else (name,) for name in names)
+        runs, paths = engine.layer_runs(), engine.block_paths()
+        yield _Stack("", anatomy.layers, own, runs, paths, anatomy.origins, anatomy.begins)
         return
     for name in ("encoder", "decoder"):
         layers = getattr(engine.anatomy, name).layers
@@ -87,11 +99,14 @@ def _order(engine: Engine | EncoderDecoder, layers: list[nn.Module]) -> list[nn.
         one for one in model.modules() if id(one) not in inside and any(True for _ in one.parameters(recurse=False))
     ]
 
-    def note(module: nn.Module, *_: Any) -> None:
-        if not any(module is one for one in found):
-            found.append(module)
+    around = [one for one in outer if any(layers[0] is inner for inner in one.modules())]  # begins before all it holds
 
-    hooks = [module.register_forward_pre_hook(note) for module in (*outer, *layers)]
+    def note(module: nn.Module, *_: Any) -> None:
+        for one in (*around, module) if module is layers[0] else (module,):
+            if not any(one is other for other in found):
+                found.append(one)
+
+    hooks = [module.register_forward_pre_hook(note) for module in (*outer, *layers) if module not in around]
     ids = torch.arange(TOKENS, device=model.device)[None] % text_config(model).vocab_size
     try:
         run(model, ids) if isinstance(engine, Engine) else engine.try_on(ids)
@@ -109,6 +124,7 @@ class _Builder:
     names: dict[int, str]
     seen: set[int]
     width: int
+    owners: dict[int, int] = field(default_factory=dict[int, int])  # id of a parameter -> the first layer that has it
 
     def outer(self, module: nn.Module) -> Part:
         """A module outside of the layers, of its own parameters alone."""
@@ -125,20 +141,23 @@ class _Builder:
         layer, layer_run, path = stack.layers[place], stack.runs[place], stack.paths[place]
         attention, whole = stack.attention[place], self.names[id(layer)]
         apart = (*attention, *(path.parts[:1] if path else ()))
-        experts = experts_of(layer_run)
+        experts = own_experts(layer_run, path, alone=len(stack.run_of(place)) == 1)
         ffn = feed_forward(layer_run, apart, None if experts else path)  # of experts, one that is shared
-        roles = list(_roles(layer, path, attention, self.width))
-        ran = [event.name for event in layer_run.events]
-        roles.sort(key=lambda one: ran.index(one[0]) if one[0] in ran else len(ran))
+        new = {id(one): one.numel() for one in layer.parameters() if id(one) not in self.seen}
+        owners = [self.owners.setdefault(id(one), place) for one in layer.parameters()]
+        roles = self._own_roles(stack, place)
         parts = tuple(
             self._part(f"{whole}.{name}", layer.get_submodule(name), role, note) for name, role, note in roles
         )
+        last = place == stack.run_of(place)[-1]  # of its run, to which all belongs that is in no part
+        counted = set(new) if last else set(new) & self.seen
+        self.seen.update(counted)
         return Block(
             stack=stack.name,
             layer=place,
             name=whole,
             kind=type(layer).__name__,
-            n_parameters=sum(parameter.numel() for parameter in layer.parameters()),
+            n_parameters=sum(new[one] for one in counted),
             parts=parts,
             norms=_norms(layer_run, path, attention, self.width),
             parallel=path is not None and path.parallel,
@@ -147,7 +166,37 @@ class _Builder:
             **_feed_forward(ffn),
             n_experts=experts.n_experts if experts else 0,
             n_used=experts.n_used if experts else 0,
+            experts=f"{whole}.{experts.module}" if experts else "",
+            shares=owners[0] if owners and not new else None,
+            origin=stack.origins[place] if stack.origins else None,
         )
+
+    def _own_roles(self, stack: _Stack, place: int) -> list[tuple[str, str, str]]:
+        """Name, role and note of a layer's parts as they run; of a run that is several layers, those of this one.
+
+        What a later layer of the run adds to the stream belongs to that one, whenever it runs.
+        """
+        layer, same_run = stack.layers[place], stack.run_of(place)
+        paths = {one: stack.paths[one] for one in same_run}
+        attention = [name for one in same_run for name in stack.attention[one][:1]]
+        cross = [name for one in same_run for name in stack.attention[one][1:]]
+        known = [path for path in paths.values() if path is not None]
+        roles = list(_roles(layer, known, attention, cross, self.width))
+        own = stack.runs[place]
+        ran = [event.name for event in (*own.events[own.inherited :], *own.events[: own.inherited])]
+        roles.sort(key=lambda one: ran.index(one[0]) if one[0] in ran else len(ran))
+
+        def owner(name: str) -> int:
+            for one in same_run:
+                path = paths[one]
+                if path is not None and any(_same_or_within(name, part) for part in path.parts):
+                    return one
+            for one in same_run:
+                if any(_same_or_within(event.name, name) for event in stack.runs[one].events):
+                    return one
+            return same_run[-1]
+
+        return [role for role in roles if owner(role[0]) == place]
 
     def _part(self, name: str, module: nn.Module, role: str, note: str, *, recurse: bool = True) -> Part:
         own = list(module.named_parameters(recurse=recurse))
@@ -164,28 +213,44 @@ def _feed_forward(found: FeedForward | None) -> dict[str, Any]:
 
 
 def _roles(
-    layer: nn.Module, path: BlockPath | None, attention: tuple[str, ...], width: int, within: str = ""
+    layer: nn.Module,
+    paths: Sequence[BlockPath],
+    attention: Sequence[str],
+    cross: Sequence[str],
+    width: int,
+    within: str = "",
 ) -> Iterator[tuple[str, str, str]]:
     """Name, role and note of the parts of a layer: its modules, opened where attention or a norm is among others."""
-    parts, norms = (path.parts, path.norms) if path else ((), ())
+    parts = [name for path in paths for name in path.parts]
+    norms = [name for path in paths for name in path.norms]
     for key, child in layer.named_children():
         name = f"{within}{key}"
         norm = norm_kind(child, width)
         if name in attention:
-            yield name, "attention" if name == attention[0] else "cross", ""
+            yield name, "attention", ""
+        elif name in cross:
+            yield name, "cross", ""
         elif norm:
             yield name, "norm", norm
         elif not any(True for _ in child.parameters()):
             continue
-        elif _holds(name, (*attention, *norms)) or (name not in parts and _has_norm(child, width)):
-            yield from _roles(child, path, attention, width, f"{name}.")
-        elif name in parts[:1]:
+        elif (
+            _holds(name, (*attention, *cross, *norms))
+            or (name not in parts and _has_norm(child, width))
+            or (isinstance(child, nn.ModuleList) and _holds(name, parts))
+        ):
+            yield from _roles(child, paths, attention, cross, width, f"{name}.")
+        elif any(name == path.parts[0] for path in paths if path.parts):
             yield name, "attention" if attention else "mixer", ""
         else:
             yield name, "ffn", ""
 
 
-def _holds(name: str, others: tuple[str, ...]) -> bool:
+def _same_or_within(name: str, other: str) -> bool:
+    return name == other or name.startswith(f"{other}.")
+
+
+def _holds(name: str, others: Iterable[str]) -> bool:
     return any(one.startswith(f"{name}.") for one in others)
 
 

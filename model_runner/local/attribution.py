@@ -86,6 +86,16 @@ class DirectPath:
     norm: Norm | str
     offset: Float[Tensor, "vocab"] | str  # the output layer's logits of nothing, its bias; a text: it is not linear
     head: Head
+    breaks: frozenset[int] = frozenset()  # layers that are not entered by what left the layer before
+
+    def passed_on(self, layer: int) -> float | None:
+        """What the stream that leaves a layer is multiplied by until the last layer; None where it is not proven."""
+        factor = 1.0
+        for place, following in enumerate(self.layers[layer + 1 :], layer + 1):
+            if isinstance(following, str) or place in self.breaks:
+                return None
+            factor *= following.skip
+        return factor
 
     def written(self, layer: int, head: int, output: Float[Tensor, "d_value"]) -> Float[Tensor, "d_model"]:
         """What one head's ``output`` adds to the stream, through its slice of the projection. Raises NoAttribution."""
@@ -112,17 +122,16 @@ class DirectPath:
             raise NoAttribution(reason=self.norm)
         if isinstance(self.offset, str):
             raise NoAttribution(reason=self.offset)
-        for following in self.layers[layer + 1 :]:
-            if isinstance(following, str):
-                raise NoAttribution(reason=NOT_PASSED_ON)
-            written = written * following.skip
-        read = self.norm.frozen(written, stream, hidden)
+        factor = self.passed_on(layer)
+        if factor is None:
+            raise NoAttribution(reason=NOT_PASSED_ON)
+        read = self.norm.frozen(factor * written, stream, hidden)
         return self.head(read.to(hidden.dtype)) - self.offset
 
 
 def prove(model: Any, anatomy: Anatomy, head: Head) -> DirectPath:
     """The direct path of this model, from one forward of a few tokens; ``head`` runs its own output layer."""
-    recording, probe = Recording(anatomy.names), _Probe(anatomy)
+    recording, probe = anatomy.recording(), _Probe(anatomy)
     handles = probe.watch(recording, model)
     try:
         with torch.no_grad(), active(recording):
@@ -138,6 +147,7 @@ def prove(model: Any, anatomy: Anatomy, head: Head) -> DirectPath:
             norm=NO_NORM if norm is None else measured_norm(norm, hidden[0, 0]),
             offset=_offset(head, hidden[0]),
             head=head,
+            breaks=anatomy.breaks,
         )
 
 
@@ -151,19 +161,20 @@ class _Probe:
         self.parts: dict[int, list[Tensor]] = {layer: [] for layer in range(len(anatomy.layers))}
         self.projections: dict[int, tuple[nn.Module, Tensor]] = {}
         self.after: list[tuple[nn.Module, Tensor]] = []  # leaf modules that were given what leaves the last layer
+        self.now = -1  # the layer that runs
 
     def watch(self, recording: Recording, model: Any) -> list[Any]:
         handles: list[Any] = []
         inside: set[nn.Module] = set()
-        for idx, layer in enumerate(self.anatomy.layers):
+        for layer in dict.fromkeys(self.anatomy.layers):
             inside |= set(layer.modules())
-            handles.append(layer.register_forward_pre_hook(self._enter(idx), with_kwargs=True))
-            handles += [child.register_forward_hook(self._part(idx)) for child in layer.children()]
-            name = self.anatomy.attention.get(idx)
-            if name is not None:
-                linear = [module for module in layer.modules() if isinstance(module, (nn.Linear, Conv1D))]
-                handles += [module.register_forward_hook(self._project(idx, name, recording)) for module in linear]
-            handles.append(layer.register_forward_hook(self._leave(idx)))
+            handles.append(layer.register_forward_pre_hook(self._enter(layer), with_kwargs=True))
+            handles += [child.register_forward_hook(self._part(layer)) for child in _children(layer)]
+            linear = [module for module in layer.modules() if isinstance(module, (nn.Linear, Conv1D))]
+            handles += [module.register_forward_hook(self._project(layer, recording)) for module in linear]
+            handles.append(layer.register_forward_hook(self._leave(layer)))
+        for second in dict.fromkeys(self.anatomy.begins.values()):
+            handles.append(second.register_forward_pre_hook(self._begin(second), with_kwargs=True))
         leaves = [module for module in model.modules() if module not in inside and not list(module.children())]
         return handles + [module.register_forward_hook(self._follow) for module in leaves]
 
@@ -180,47 +191,73 @@ class _Probe:
         if layer not in self.projections:
             return NO_PROJECTION
         module, projected = self.projections[layer]
-        for other in others:
-            factors = factors_of(leaving, [entering, projected, other])
-            if factors is not None:
-                return LayerPath(factors[0], module, factors[1])
+        in_one_run = layer in self.anatomy.begins or layer + 1 in self.anatomy.begins
+        for count in (1, 2) if in_one_run else (1,):  # LongCat-Flash adds what its experts made before
+            for some in itertools.combinations(others, count):
+                factors = factors_of(leaving, [entering, projected, *some])
+                if factors is not None:
+                    return LayerPath(factors[0], module, factors[1])
         return NOT_ADDED
 
     def final_norm(self, hidden: Tensor) -> nn.Module | None:
         return next((module for module, output in self.after if torch.equal(output, hidden)), None)
 
-    def _enter(self, layer: int) -> Any:
+    def _enter(self, layer: nn.Module) -> Any:
         def hook(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-            self.entering[layer] = (args[0] if args else kwargs["hidden_states"]).clone()
+            self.now = self._next(self.anatomy.layers.index, layer)
+            self.entering[self.now] = (args[0] if args else kwargs["hidden_states"]).clone()
 
         return hook
 
-    def _part(self, layer: int) -> Any:
+    def _begin(self, second: nn.Module) -> Any:
+        """A layer begins in the run of the one before it."""
+        begins = [self.anatomy.begins.get(place) for place in range(len(self.anatomy.layers))]
+
+        def hook(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            stream = (args[0] if args else kwargs["hidden_states"]).clone()
+            before, self.now = self.now, self._next(begins.index, second)
+            self.leaving[before] = self.entering[self.now] = stream
+            self.parts[self.now] = list(self.parts[before])
+
+        return hook
+
+    def _next(self, index: Callable[[nn.Module, int], int], module: nn.Module) -> int:
+        """The place after this one at which the module runs; the first one where it has run at all of them."""
+        try:
+            return index(module, self.now + 1)
+        except ValueError:
+            return index(module, 0)
+
+    def _part(self, layer: nn.Module) -> Any:
         def hook(_: Any, __: Any, output: Any) -> None:
             part = output if torch.is_tensor(output) else output[0] if isinstance(output, tuple) else None
-            if torch.is_tensor(part):  # cloned, since some families add to it in place
-                self.parts[layer].append(part.clone() if part.dim() == 3 else part[None].clone())
+            if torch.is_tensor(part) and self._runs(layer):  # cloned, since some families add to it in place
+                self.parts[self.now].append(part.clone() if part.dim() == 3 else part[None].clone())
 
         return hook
 
-    def _project(self, layer: int, name: str, recording: Recording) -> Any:
+    def _project(self, layer: nn.Module, recording: Recording) -> Any:
         def hook(module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
-            record = recording.records.get(name)
+            name = self.anatomy.attention.get(self.now) if self._runs(layer) else None
+            record = None if name is None else recording.records.get(name)
             heads = None if record is None else record.output.flatten(-2)
-            if heads is None or layer in self.projections or not torch.is_tensor(output):
+            if heads is None or self.now in self.projections or not torch.is_tensor(output):
                 return
             if not args or args[0].numel() != heads.numel():
                 return
             if args[0].shape[-1] == heads.shape[-1] and torch.equal(args[0].reshape(heads.shape), heads):
-                self.projections[layer] = module, output.reshape(1, len(heads), -1).clone()
+                self.projections[self.now] = module, output.reshape(1, len(heads), -1).clone()
 
         return hook
 
-    def _leave(self, layer: int) -> Any:
+    def _leave(self, layer: nn.Module) -> Any:
         def hook(_: Any, __: Any, output: Any) -> None:
-            self.leaving[layer] = (output if torch.is_tensor(output) else output[0]).clone()
+            self.leaving[self.now] = (output if torch.is_tensor(output) else output[0]).clone()
 
         return hook
+
+    def _runs(self, layer: nn.Module) -> bool:
+        return self.now >= 0 and self.anatomy.layers[self.now] is layer
 
     def _follow(self, module: nn.Module, args: tuple[Any, ...], output: Any) -> None:
         last = self.leaving.get(len(self.anatomy.layers) - 1)
@@ -228,6 +265,14 @@ class _Probe:
             return
         if torch.equal(args[0], last):
             self.after.append((module, output.clone()))
+
+
+def _children(layer: nn.Module) -> list[nn.Module]:
+    """The modules of a layer that run by themselves: of a list those in it."""
+    found: list[nn.Module] = []
+    for child in layer.children():
+        found += child.children() if isinstance(child, nn.ModuleList) else [child]
+    return found
 
 
 def factors_of(total: Tensor, parts: list[Tensor]) -> list[float] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -51,16 +51,24 @@ def block_path(run: LayerRun, attention: str | None, known: BlockPath | None) ->
     made = _distinct(run)
     if known is not None and not known.norms:
         own = [(event, tensor) for event, tensor in made if event.name in known.parts]
-        if len(own) == len(known.parts) and (found := _summed(run, tuple(own), plain=False)):
+        if len(own) == len(known.parts) and (found := _summed(run, _in_order(run, own, attention), plain=False)):
             return found
     for plain in (True, False):
         for n_parts in (2, 3, 1) if plain else (2, 1):
             for some in itertools.combinations(made, n_parts):
-                if found := _summed(run, some, plain=plain):
-                    return _attention_first(found, attention)
+                if found := _summed(run, _in_order(run, some, attention), plain=plain):
+                    return found
         if plain and (found := _post_norm(run, made)):
             return found
     return None
+
+
+def _in_order(
+    run: LayerRun, some: Sequence[tuple[Event, Tensor]], attention: str | None
+) -> tuple[tuple[Event, Tensor], ...]:
+    """Attention first, as what may run beside it may come before it; last what was made before the layer began."""
+    before = [event.name for event in run.events[: run.inherited]]
+    return tuple(sorted(some, key=lambda one: (one[0].name != attention, one[0].name in before)))
 
 
 def _distinct(run: LayerRun) -> list[tuple[Event, Tensor]]:
@@ -96,11 +104,6 @@ def _is_share(rows: Tensor, parts: list[Tensor]) -> bool:
     whole = sum((part.double() for part in parts), torch.zeros((), dtype=torch.float64))
     times = float((rows.double() * whole).sum() / whole.square().sum())
     return times != 0 and _is_sum(rows, [times * part for part in parts])
-
-
-def _attention_first(found: BlockPath, attention: str | None) -> BlockPath:
-    swapped = len(found.parts) == 2 and attention is not None and attention == found.parts[1]
-    return replace(found, parts=found.parts[::-1], factors=found.factors[::-1]) if swapped else found
 
 
 def _given(run: LayerRun) -> Iterator[Tensor]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Generator, Iterable, MutableMapping, Sequence
+import itertools
+from collections.abc import Callable, Generator, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 from transformers.pytorch_utils import Conv1D
 
 from model_runner.errors import N_, EditNotPossible, NoSuchPlace, Reason
+from model_runner.layer_origin import LayerOrigin
 from model_runner.matrix_edit import MOST, ScaledSingulars, Singulars, SingularValues
 
 NO_MATRIX = N_("layer {layer} has no linear module named {matrix}; it has {names}")
@@ -29,14 +31,27 @@ class Decomposed:
 
 @dataclass(frozen=True, eq=False)
 class ChangedMatrix:
-    """``left @ right`` is what the edit adds to the module's matrix, as it multiplies columns."""
+    """``left @ right`` is what the edit adds to the module's matrix, as it multiplies columns.
+
+    Of a module that runs ``runs`` times in a forward, it is in its run number ``run`` that it does so.
+    """
 
     module: nn.Module
     left: Float[Tensor, "rows few"]
     right: Float[Tensor, "few columns"]
+    run: int = 0
+    runs: int = 1
 
-    def add(self, _: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor:
-        """The module's output with what the changed part adds to it."""
+    def hook(self) -> Callable[[nn.Module, tuple[Any, ...], Tensor], Tensor]:
+        """For one forward: the module's output with what the changed part adds to it, in its run."""
+        calls = itertools.count()
+
+        def add(_: nn.Module, args: tuple[Any, ...], output: Tensor) -> Tensor:
+            return self._add(args, output) if next(calls) % self.runs == self.run else output
+
+        return add
+
+    def _add(self, args: tuple[Any, ...], output: Tensor) -> Tensor:
         part = (args[0].to(self.right.dtype) @ self.right.T) @ self.left.T
         return (output.to(part.dtype) + part).to(output.dtype)
 
@@ -45,29 +60,32 @@ Known = MutableMapping[int, Decomposed]
 """Decompositions by the id of the module, which lives as long as its model."""
 
 
-def changed_matrices(edits: Iterable[object], layers: Sequence[nn.Module], known: Known) -> tuple[ChangedMatrix, ...]:
-    """Raises NoSuchPlace, EditNotPossible where an edit does not fit these layers, or another one."""
-    found: dict[int, ChangedMatrix] = {}
+def changed_matrices(
+    edits: Iterable[object], layers: Sequence[nn.Module], known: Known, origins: Sequence[LayerOrigin] = ()
+) -> tuple[ChangedMatrix, ...]:
+    """``origins`` are those of the layers. Raises NoSuchPlace, EditNotPossible where an edit does not fit them."""
+    found: dict[tuple[int, int], ChangedMatrix] = {}
     for edit in edits:
         if not isinstance(edit, ScaledSingulars):
             continue
         module = _matrices(layers, edit.layer).get(edit.matrix)
         if module is None:
             raise EditNotPossible(reason=_missing(layers, edit.layer, edit.matrix))
-        if id(module) in found:
+        run, runs = (origins[edit.layer].run, origins[edit.layer].runs) if origins else (0, 1)
+        if (id(module), run) in found:
             raise EditNotPossible(reason=N_("a matrix is changed twice"))
         parts = decomposed(module, known)
         count = min(len(edit.factors), len(parts.sizes))
         more = torch.tensor(edit.factors[:count], dtype=parts.sizes.dtype, device=parts.sizes.device) - 1
         left = parts.left[:, :count] * (more * parts.sizes[:count])
-        found[id(module)] = ChangedMatrix(module, left, parts.right[:count])
+        found[id(module), run] = ChangedMatrix(module, left, parts.right[:count], run, runs)
     return tuple(found.values())
 
 
 @contextlib.contextmanager
 def added(changed: Iterable[ChangedMatrix]) -> Generator[None]:
     """While this lasts the modules make what they would with their changed matrices."""
-    hooks = [one.module.register_forward_hook(one.add, prepend=True) for one in changed]  # first: others listen too
+    hooks = [one.module.register_forward_hook(one.hook(), prepend=True) for one in changed]  # first: others listen too
     try:
         yield
     finally:

@@ -38,11 +38,10 @@ from model_runner.local.output_layer import output_logits
 from model_runner.local.position_table import learned_lengths
 from model_runner.local.probe_rotation import probe_rotation
 from model_runner.local.reading import check_memory, explained, numbers_alone, write
-from model_runner.local.recording import CannotRecord, Recording, active
+from model_runner.local.recording import CannotRecord, Recording, active, module_of_call
 from model_runner.local.row_cache import row_cache
 from model_runner.local.series import Series
 from model_runner.local.spare_block import SpareBlock
-from model_runner.local.stream import watched
 from model_runner.local.token_types import Given
 from model_runner.local.tokenizing import Writer
 from model_runner.mask_rule import MaskRule
@@ -120,20 +119,22 @@ class Engine:
         if isinstance(request, GenerateRequest):
             check_growing(request.edits)
         if self._thetas is None and any(isinstance(edit, RotationEdit) for edit in request.edits):
-            self._thetas = probe_rotation(anatomy.trunk.module, anatomy.names, self.info.max_tokens)
+            self._thetas = probe_rotation(anatomy, self.info.max_tokens)
         shape = Shape(anatomy.attention, anatomy.kinds, anatomy.n_heads, anatomy.n_kv_heads)
         found = forward_edit(request.edits, shape, self._thetas or ())
-        matrices = changed_matrices(request.edits, anatomy.layers, self.decomposed)
+        matrices = changed_matrices(request.edits, anatomy.layers, self.decomposed, anatomy.origins)
         indexers = change_of(request.edits, self.model)
         return None if found is None else replace(found, matrices=matrices, indexers=indexers)
 
     def _forward(self, request: CaptureRequest, writer: Writer) -> Capture:
         """One forward of the unmodified model with every layer recorded."""
         arena = self._arena(len(writer.tokens))
-        recording = Recording(self.anatomy.names, keep=arena.keep, edit=self.edit(request))
+        recording = self.anatomy.recording(keep=arena.keep, edit=self.edit(request))
         residuals: list[Tensor] = []
         layers, parts, n_tokens = self.anatomy.layers, self._in_blocks(len(writer.tokens)), len(writer.tokens)
-        stream = watched(layers, lambda _, x: residuals.append(arena.keep(x[:n_tokens])))  # Longformer's are padded
+        stream = self.anatomy.watched(
+            lambda _, x: residuals.append(arena.keep(x[:n_tokens]))
+        )  # Longformer's are padded
         with torch.no_grad(), stream, by_rows(parts), active(recording):
             given = self.given.of(writer.tokens)
             output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
@@ -144,6 +145,7 @@ class Engine:
             tokens=tuple(writer.tokens),
             kinds=self.anatomy.kinds,
             records=tuple(records.get(self.anatomy.attention.get(i, "")) for i in range(len(layers))),
+            origins=self.anatomy.origins,
             residuals=tuple(residuals),
             hidden=hidden,
             asked=self._asked,
@@ -157,8 +159,8 @@ class Engine:
             return ()
         if self._row_wise is None:
             anatomy = self.anatomy
-            attention = frozenset(self.model.get_submodule(name) for name in anatomy.attention.values())
-            layers = [anatomy.layers[layer] for layer in sorted(anatomy.attention)]
+            attention = frozenset(self.model.get_submodule(module_of_call(key)) for key in anatomy.attention.values())
+            layers = list(dict.fromkeys(anatomy.layers[layer] for layer in sorted(anatomy.attention)))
             self._row_wise = row_wise_parts(self.model, layers, attention)
         return self._row_wise
 
@@ -172,7 +174,7 @@ class Engine:
         def room() -> tuple[Series, Recording]:
             arena = self._arena(capacity)
             series = Series(arena, capacity, row_cache(self.model, arena, capacity))
-            return series, Recording(self.anatomy.names, sink=series, known=rules, edit=edit)
+            return series, self.anatomy.recording(sink=series, known=rules, edit=edit)
 
         def seen(series: Series, n_tokens: int) -> Capture:
             return view(request, self.anatomy, writer, series, n_tokens, asked=self._asked)
@@ -263,16 +265,16 @@ class Engine:
     def layer_runs(self) -> list[LayerRun]:
         """What every module inside the layers is given and makes, of a few tokens."""
         trunk = self.anatomy.trunk.module
-        return probe(self.model, self.anatomy.layers, lambda ids: trunk(input_ids=ids, use_cache=False))
+        begins = self.anatomy.begins
+        return probe(self.model, self.anatomy.layers, lambda ids: trunk(input_ids=ids, use_cache=False), begins=begins)
 
     def block_paths(self) -> tuple[BlockPath | None, ...]:
         """How each layer adds to the stream, see :mod:`model_runner.local.block_path`; tried at the first call."""
         if self._ways is None:
             anatomy = self.anatomy
-            within = [anatomy.names[id(layer)] for layer in anatomy.layers]
-            names = [anatomy.attention.get(place) for place in range(len(within))]
-            own = [name and name.removeprefix(f"{layer}.") for name, layer in zip(names, within, strict=True)]
-            self._ways = block_paths(self.layer_runs(), own)
+            self._ways = block_paths(
+                self.layer_runs(), [anatomy.attention_in(place) for place in range(len(anatomy.layers))]
+            )
         return self._ways
 
     def feed_forwards(self) -> tuple[FeedForward | None, ...]:
@@ -289,7 +291,7 @@ class Engine:
         check_memory(count, self.anatomy.bytes_per_token, self.model.device)
 
     def _arena(self, n_tokens: int) -> Arena:
-        """Room for all that is kept of so many tokens: four vectors a layer, the stream before and after each."""
-        pieces = 4 * len(self.anatomy.attention) + len(self.anatomy.layers) + 2
+        """Room for all that is kept of so many tokens: five tensors a layer, the stream before and after each."""
+        pieces = 5 * len(self.anatomy.attention) + len(self.anatomy.layers) + 2
         needed = math.ceil(self.anatomy.bytes_per_token * n_tokens) + pieces * ALIGNMENT
         return Arena(self._spare.take(needed, self.model.device))

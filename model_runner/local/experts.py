@@ -12,9 +12,10 @@ from torch import Tensor, nn
 from transformers import MixtralConfig, MixtralModel
 
 from model_runner.expert_questions import Beside, Routed, Routing
+from model_runner.local.block_path import BlockPath
 from model_runner.local.block_probe import Event, LayerRun, first_tensor
 from model_runner.local.engine import Engine
-from model_runner.local.layer_stack import stack_of
+from model_runner.local.layer_stack import Hook, stack_of
 from model_runner.request import CaptureRequest
 
 WIDTH = 64  # of the random model's stream
@@ -51,6 +52,15 @@ def experts_of(run: LayerRun) -> Experts | None:
     return None
 
 
+def own_experts(run: LayerRun, path: BlockPath | None, *, alone: bool) -> Experts | None:
+    """The same; of a layer that is not ``alone`` in the run of its module, only what it adds to the stream itself."""
+    found = experts_of(run)
+    if found is None or alone:
+        return found
+    own = path is not None and any(found.module == part or found.module.startswith(f"{part}.") for part in path.parts)
+    return found if own else None
+
+
 def _given_shares(run: LayerRun, event: Event) -> Experts | None:
     """The module of this event, if it reads every token for each of its experts, times what a router made of it."""
     sizes = {len(one) for one in event.module.parameters(recurse=False) if one.dim() == 3}
@@ -84,9 +94,13 @@ def picks_in(given: Iterable[Any], n_tokens: int) -> tuple[Tensor, Tensor] | Non
 def routing(engine: Engine, request: CaptureRequest) -> Routing:
     """Over one forward of this request. Raises RunnerError."""
     stack = stack_of(engine, request)
-    found = {place: experts_of(run) for place, run in enumerate(engine.layer_runs())}
+    origins, paths = engine.anatomy.origins, engine.block_paths()
+    found = {
+        place: own_experts(run, paths[place], alone=not origins or origins[place].parts == 1)
+        for place, run in enumerate(engine.layer_runs())
+    }
     known = {place: experts for place, experts in found.items() if experts is not None}
-    return _routing(engine.model, list(stack.layers), known, len(stack.tokens), stack.forward)
+    return _routing(engine.model, list(stack.layers), known, len(stack.tokens), stack.forward, stack.in_run)
 
 
 def random_routing(ids: tuple[int, ...], n_vocab: int) -> Routing:
@@ -108,12 +122,17 @@ def random_routing(ids: tuple[int, ...], n_vocab: int) -> Routing:
 
 
 def _routing(
-    model: nn.Module, layers: list[Any], known: dict[int, Experts], n_tokens: int, forward: Callable[[], object]
+    model: nn.Module,
+    layers: list[Any],
+    known: dict[int, Experts],
+    n_tokens: int,
+    forward: Callable[[], object],
+    in_run: Callable[[int, Hook], Hook] = lambda _, hook: hook,
 ) -> Routing:
     told: dict[int, tuple[Tensor, Tensor]] = {}
     with contextlib.ExitStack() as stack:
         for place, experts in known.items():
-            stack.enter_context(_told(layers[place], experts, n_tokens, told, place))
+            stack.enter_context(_told(layers[place], experts, n_tokens, told, place, in_run))
         if known:
             forward()
     return Routing(
@@ -124,7 +143,12 @@ def _routing(
 
 @contextlib.contextmanager
 def _told(
-    layer: nn.Module, experts: Experts, n_tokens: int, told: dict[int, tuple[Tensor, Tensor]], place: int
+    layer: nn.Module,
+    experts: Experts,
+    n_tokens: int,
+    told: dict[int, tuple[Tensor, Tensor]],
+    place: int,
+    in_run: Callable[[int, Hook], Hook],
 ) -> Generator[None]:
     """While it is open, what the module is told, or its router makes, goes into ``told`` at its layer's place."""
 
@@ -140,9 +164,9 @@ def _told(
             told[place] = picks.to("cpu", torch.long, copy=True), weights.to("cpu", torch.float32, copy=True)
 
     if experts.router:
-        handle = layer.get_submodule(experts.router).register_forward_hook(after)
+        handle = layer.get_submodule(experts.router).register_forward_hook(in_run(place, after))
     else:
-        handle = layer.get_submodule(experts.module).register_forward_pre_hook(hook, with_kwargs=True)
+        handle = layer.get_submodule(experts.module).register_forward_pre_hook(in_run(place, hook), with_kwargs=True)
     try:
         yield
     finally:

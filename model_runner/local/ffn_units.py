@@ -18,7 +18,7 @@ from model_runner.local.block_probe import first_tensor
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.feed_forward import FeedForward
-from model_runner.local.layer_stack import stack_of
+from model_runner.local.layer_stack import LayerStack, stack_of
 from model_runner.local.numbers import matrix_of
 from model_runner.request import CaptureRequest
 
@@ -43,12 +43,12 @@ def feed_forward_units(
         hook
         for place, ffn in enumerate(known)
         if ffn is not None
-        for hook in _listen(stack.layers[place], ffn, shares[place], seen if place == layer else None, position)
+        for hook in _listen(stack, place, ffn, shares[place], seen if place == layer else None, position)
     ]
     module, path = stack.layers[layer], stack.paths()[layer]
     last = None if path is None or _within(own, path) else module.get_submodule(path.parts[-1])
     if last is not None:
-        handles.append(last.register_forward_hook(_listen_to(seen, position)))
+        handles.append(last.register_forward_hook(stack.in_run(layer, _listen_to(seen, position))))
     try:
         stack.forward()
     finally:
@@ -74,7 +74,11 @@ def feed_forward_units(
     )
 
 
-def _listen(layer: nn.Module, ffn: FeedForward, shares: Tensor, seen: dict[str, Tensor] | None, position: int) -> Any:
+def _listen(
+    stack: LayerStack, place: int, ffn: FeedForward, shares: Tensor, seen: dict[str, Tensor] | None, position: int
+) -> Any:
+    layer = stack.layers[place]
+
     def gate(_: nn.Module, __: Any, output: Any) -> None:
         made = first_tensor(output)
         if made is None:
@@ -92,9 +96,9 @@ def _listen(layer: nn.Module, ffn: FeedForward, shares: Tensor, seen: dict[str, 
         if seen is not None:
             seen["sum"] = output.reshape(-1, output.shape[-1])[position].float().clone()
 
-    yield layer.get_submodule(ffn.gate.module).register_forward_hook(gate)
-    yield layer.get_submodule(ffn.down).register_forward_pre_hook(down)
-    yield layer.get_submodule(ffn.down).register_forward_hook(made)
+    yield layer.get_submodule(ffn.gate.module).register_forward_hook(stack.in_run(place, gate))
+    yield layer.get_submodule(ffn.down).register_forward_pre_hook(stack.in_run(place, down))
+    yield layer.get_submodule(ffn.down).register_forward_hook(stack.in_run(place, made))
 
 
 def _listen_to(seen: dict[str, Tensor], position: int) -> Any:
@@ -145,11 +149,9 @@ def _promoted(
     if way is None or path is None or path.norms or isinstance(way.norm, str) or isinstance(way.offset, str):
         return none
     own = engine.feed_forwards()[layer]
-    if own is None or not _within(own, path) or any(isinstance(one, str) for one in way.layers[layer + 1 :]):
+    factor = way.passed_on(layer)
+    if own is None or not _within(own, path) or factor is None:
         return none  # a norm, or other experts, stand between the unit and the stream
-    factor = 1.0
-    for following in way.layers[layer + 1 :]:
-        factor *= 1.0 if isinstance(following, str) else following.skip
     capture = engine.capture(request)
     stream, hidden = capture.residuals[-1][position], capture.hidden[position]
     with torch.no_grad(), contextlib.suppress(NoAttribution):

@@ -31,7 +31,7 @@ from model_runner.local.recording import GROWING_BIAS, UNKNOWN_MASK, CannotRecor
 from model_runner.local.rope_switch import crosses, rope_switches
 from model_runner.local.row_cache import empty_cache, row_cache
 from model_runner.local.series import Series
-from model_runner.local.stream import outputs_of, watched
+from model_runner.local.stream import outputs_of
 from model_runner.local.tokenizing import Writer
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
@@ -118,7 +118,7 @@ class Generation:
         """A forward of so many more tokens, all of which the series takes."""
         self.series.add(n_tokens)
         self.recording.start, self.recording.n_rotary = self.series.start, 0
-        with watched(self.anatomy.layers, self.series.take_stream), active(self.recording):
+        with self.anatomy.watched(self.series.take_stream), active(self.recording):
             yield
 
 
@@ -150,6 +150,7 @@ def view(
         records=tuple(
             series.record(anatomy.attention.get(layer, ""), n_tokens) for layer in range(len(anatomy.layers))
         ),
+        origins=anatomy.origins,
         residuals=tuple(stream[:n_tokens] for stream in series.streams),
         hidden=series.first_hidden(n_tokens),
         asked=asked,
@@ -166,7 +167,7 @@ def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
     if not model.can_generate():
         raise CannotRecord(N_("it was not made to predict the next token"))
     ids, cache = range(PROBE_TOKENS), empty_cache(model)
-    recording = Recording(anatomy.names, whole_masks=True)
+    recording = anatomy.recording(whole_masks=True)
     with tried(NO_CACHE), active(recording):
         whole = _run(trunk, ids, cache).last_hidden_state[0]
     if all(getattr(layer, "keys", None) is None for layer in cache.layers):
@@ -174,7 +175,7 @@ def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
     if any(record.bias is not None and not isinstance(record.bias, TokenBias) for record in recording.records.values()):
         raise CannotRecord(GROWING_BIAS)
     if anatomy.own_code:  # no rule is named there: a window is seen where a text is longer
-        recording, config = Recording(anatomy.names), text_config(model)
+        recording, config = anatomy.recording(), text_config(model)
         length = min([LONG_PROBE, *declared_lengths(config)])
         with tried(NO_CACHE), active(recording):
             run(model, torch.arange(length, device=model.device)[None] % config.vocab_size)

@@ -15,7 +15,7 @@ from model_runner.local.engine import Engine
 from model_runner.local.generation import end_tokens
 from model_runner.local.kv_race import Lane, Race, forward
 from model_runner.local.reading import explained, write
-from model_runner.local.recording import Recording, active
+from model_runner.local.recording import active
 from model_runner.local.rope_switch import rope_switches
 from model_runner.local.row_cache import empty_cache
 from model_runner.local.tokenizing import Writer
@@ -48,7 +48,7 @@ def next_logits(engine: Engine | EncoderDecoder, request: CaptureRequest) -> Flo
         return engine.logits(engine.capture(replace(request, attention="decoder")).hidden[None, -1:])[0, 0]
     engine.check_head()
     tokens = write(engine.tokenizer, request, engine.info).tokens
-    recording = Recording(engine.anatomy.names, keeps=False, edit=engine.edit(request))
+    recording = engine.anatomy.recording(keeps=False, edit=engine.edit(request))
     with explained(engine.info, len(tokens)), active(recording):
         return forward(engine.model, [token.id for token in tokens], None, **engine.given.types(tokens))
 

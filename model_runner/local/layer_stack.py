@@ -6,13 +6,16 @@ Of an encoder–decoder the request's attention says which: the encoder's, or el
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from dataclasses import dataclass
+import itertools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from model_runner.layer_origin import LayerOrigin
 from model_runner.local.block_path import BlockPath
 from model_runner.local.edit_of_three import edit_of_three
 from model_runner.local.encoder_decoder import EncoderDecoder
@@ -25,6 +28,8 @@ from model_runner.local.two_stacks import AlreadyRead, run_two
 from model_runner.request import CaptureRequest
 from model_runner.tokens import Token
 
+Hook = Callable[..., Any]
+
 
 @dataclass(frozen=True, eq=False)
 class LayerStack:
@@ -33,13 +38,24 @@ class LayerStack:
     ``paths`` and ``feed_forwards`` are tried when they are first asked for.
     """
 
-    layers: tuple[nn.Module, ...]
+    layers: tuple[nn.Module, ...]  # a module that runs several times stands here as often
     names: tuple[str, ...]
     attends: tuple[bool, ...]
+    crosses: bool  # to another text too
     tokens: tuple[Token, ...]
     forward: Callable[[], Float[Tensor, "tokens d_model"]]
     paths: Callable[[], tuple[BlockPath | None, ...]]
     feed_forwards: Callable[[], tuple[FeedForward | None, ...]]
+    origins: tuple[LayerOrigin, ...] = ()  # as a capture has them
+    begins: Mapping[int, nn.Module] = field(default_factory=dict[int, nn.Module])  # layers inside another one's run
+    breaks: frozenset[int] = frozenset()  # layers that are entered by something else than what left the one before
+
+    def in_run(self, layer: int, hook: Hook) -> Hook:
+        """The hook, for a module of this layer: it hears the layer's own run alone, of all in a forward."""
+        if not self.origins or (own := self.origins[layer]).runs == 1:
+            return hook
+        calls = itertools.count()
+        return lambda *seen: hook(*seen) if next(calls) % own.runs == own.run else None
 
 
 def stack_of(engine: Engine | EncoderDecoder, request: CaptureRequest) -> LayerStack:
@@ -53,7 +69,7 @@ def _one(engine: Engine, request: CaptureRequest) -> LayerStack:
     def forward() -> Tensor:
         with explained(engine.info, len(tokens)), torch.no_grad(), contextlib.ExitStack() as stack:
             if request.edits:
-                stack.enter_context(active(Recording(anatomy.names, edit=engine.edit(request), keeps=False)))
+                stack.enter_context(active(anatomy.recording(edit=engine.edit(request), keeps=False)))
             given = engine.given.of(tokens)
             return anatomy.trunk.module(**given, use_cache=False, return_dict=True).last_hidden_state[0]
 
@@ -61,10 +77,14 @@ def _one(engine: Engine, request: CaptureRequest) -> LayerStack:
         layers=anatomy.layers,
         names=tuple(anatomy.names[id(layer)] for layer in anatomy.layers),
         attends=tuple(place in anatomy.attention for place in range(len(anatomy.layers))),
+        crosses=False,
         tokens=tokens,
         forward=forward,
         paths=engine.block_paths,
         feed_forwards=engine.feed_forwards,
+        origins=anatomy.origins,
+        begins=anatomy.begins,
+        breaks=anatomy.breaks,
     )
 
 
@@ -93,6 +113,7 @@ def _of_two(engine: EncoderDecoder, request: CaptureRequest) -> LayerStack:
         layers=layers,
         names=tuple(anatomy.names[id(layer)] for layer in layers),
         attends=(True,) * len(layers),
+        crosses=name == "decoder",
         tokens=read.tokens if name == "encoder" else written.tokens,
         forward=encode if name == "encoder" else decode,
         paths=lambda: engine.block_paths(name),

@@ -23,6 +23,7 @@ from model_runner.request import CaptureRequest
 LARGEST = 200_000_000  # parameters: a copy and its gradient take three times the model's memory
 TOO_LARGE = N_("a copy of it to train would take three times its memory")
 QUANTIZED = N_("its weights are quantized, and whole numbers have no gradient")
+SEVERAL_IN_ONE = N_("several of its layers share one module, so that the gradient cannot be split by layer")
 ONE_TOKEN = N_("the text is one token long, so that there is nothing to predict")
 
 
@@ -34,6 +35,8 @@ def training_step(engine: Engine | EncoderDecoder, request: CaptureRequest, rate
         raise NotSeparable(reason=QUANTIZED)
     if engine.info.n_parameters > LARGEST:
         raise NotSeparable(reason=TOO_LARGE)
+    if isinstance(engine, Engine) and engine.anatomy.shared:
+        raise NotSeparable(reason=SEVERAL_IN_ONE)
     lesson = of_one_text(engine, request) if isinstance(engine, Engine) else of_two_texts(engine, request)
     if not len(lesson.wanted):
         raise NotSeparable(reason=ONE_TOKEN)

@@ -59,7 +59,7 @@ def end_of(stack: LayerStack, capture: Capture) -> End:
                 pause()
                 return returned(stream[None])
 
-            with standing_in(stack.layers, lambda *_: hand_on):
+            with standing_in(list(dict.fromkeys(stack.layers)), lambda *_: hand_on):
                 return stack.forward()
 
         return end

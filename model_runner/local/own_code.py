@@ -229,7 +229,7 @@ def _watch(module: nn.Module, form: Form) -> None:
 
 
 def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form, projected: Sequence[Tensor]) -> None:
-    recording.enter(name)
+    name, _ = recording.enter(name)
     if len(every) != 1:
         raise CannotRecord(ATTENDS_AGAIN if every else NO_PRODUCTS)
     heard, sink, known = every[0], recording.sink, recording.known.get(name)

@@ -72,8 +72,7 @@ def watch_projections(
         recording = recorded_now()
         try:
             if is_open and recording is not None and output is not None:  # None: it ended by an error
-                name = recording.names[id(named or module)]
-                recording.enter(name)
+                name, _ = recording.enter(recording.names[id(named or module)])
                 if recording.sink is not None:
                     raise CannotRecord(UNKNOWN_MASK)
                 call = Call(dict(made), args, kwargs, output, before[-1] if before else None)

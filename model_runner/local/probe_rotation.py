@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from model_runner.layer_edit import LayerEdit
+from model_runner.local.anatomy import Anatomy
 from model_runner.local.edited_rotation import thetas_from
 from model_runner.local.forward_edit import ForwardEdit
-from model_runner.local.recording import Recording, active
+from model_runner.local.recording import active
 
 DOUBLINGS = 11  # the furthest probed position is 2^10, less in a model of fewer positions
 
@@ -29,15 +29,15 @@ class _Listener:
         return cos, sin
 
 
-def probe_rotation(trunk: Any, names: dict[int, str], max_tokens: int) -> tuple[Float[Tensor, "columns"], ...]:
+def probe_rotation(anatomy: Anatomy, max_tokens: int) -> tuple[Float[Tensor, "columns"], ...]:
     """θ in rad/token of every column of every rotary call of a forward, in order. Raises EditNotPossible."""
     places = [0, *(2**k for k in range(DOUBLINGS) if 2**k < max_tokens)]
-    listener = _Listener()
+    listener, trunk = _Listener(), anatomy.trunk.module
     if "position_ids" in inspect.signature(trunk.forward).parameters:
         device = next(trunk.parameters()).device
         ids = torch.zeros(1, len(places), dtype=torch.long, device=device)
-        edit = ForwardEdit(dict.fromkeys(names.values(), LayerEdit()), rotation=listener)
-        with torch.no_grad(), active(Recording(names, edit=edit)):
+        edit = ForwardEdit(dict.fromkeys(anatomy.attention.values(), LayerEdit()), rotation=listener)
+        with torch.no_grad(), active(anatomy.recording(edit=edit)):
             trunk(
                 input_ids=ids,
                 position_ids=torch.tensor([places], device=device),

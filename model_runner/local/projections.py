@@ -21,6 +21,7 @@ from model_runner.local.engine import Engine
 from model_runner.local.layer_stack import stack_of
 from model_runner.local.norm_kind import LAYER, norm_kind
 from model_runner.local.numbers import matrix_of
+from model_runner.local.recording import module_of_call
 from model_runner.projection_questions import HeadProjections, Projected, Projections
 
 NEAR = 1e-4  # of the largest number: what is turned back differs by rounding alone
@@ -33,7 +34,7 @@ def projections(engine: Engine, asked: HeadProjections) -> Projections:
     record, places = capture.record(asked.layer), list(asked.positions)
     made: list[tuple[str, nn.Module, Tensor, Tensor]] = []
     norms: list[Normed] = []
-    module = engine.model.get_submodule(engine.anatomy.attention[asked.layer])
+    module = engine.model.get_submodule(module_of_call(engine.anatomy.attention[asked.layer]))
     with contextlib.ExitStack() as stack:
         for name, inside in module.named_modules():
             if isinstance(inside, (nn.Linear, Conv1D)):

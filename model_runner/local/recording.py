@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from transformers.masking_utils import AttentionMaskInterface, causal_mask_funct
 
 from attention.masks import window_of
 from model_runner.errors import N_, EditNotPossible
+from model_runner.head_difference import HeadDifference
 from model_runner.key_choice import KeyChoice
 from model_runner.layer_edit import LayerEdit
 from model_runner.local.cancelling import pause
@@ -31,6 +32,7 @@ from model_runner.local.changed_matrices import added
 from model_runner.local.eager_rows import eager_by_rows
 from model_runner.local.edited_mask import masked
 from model_runner.local.forward_edit import ForwardEdit
+from model_runner.local.head_pairs import HeadPairs
 from model_runner.local.home import at, cells_of, same_cells
 from model_runner.local.indexer import (
     Choice,
@@ -69,6 +71,33 @@ GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text th
 UNKNOWN_MASK = N_("what it masks is not known of a text that grows")
 SEVERAL = N_("it splits one text into a batch of several")
 ATTENDS_AGAIN = N_("one of its modules attends several times in a forward: layers share it, or it attends in parts")
+IN_PARTS = N_("its heads get their values in two parts, and a variant of softmax would need both at once")
+
+
+@dataclass(frozen=True)
+class AttentionCalls:
+    """Of modules that attend more than once in a forward, by qualified name: how often, and in how many parts each.
+
+    A call in parts has the same queries and keys in every part and other values (DiffLlama): they make one record.
+    """
+
+    times: Mapping[str, int] = field(default_factory=dict[str, int])
+    parts: Mapping[str, int] = field(default_factory=dict[str, int])
+    pairs: Mapping[str, HeadPairs] = field(default_factory=dict[str, HeadPairs])  # how a module joins its parts
+
+    def keys(self, modules: Iterable[str]) -> list[str]:
+        """The keys of all calls of these modules."""
+        return [key_of_call(module, call) for module in modules for call in range(self.times.get(module, 1))]
+
+
+def key_of_call(module: str, call: int) -> str:
+    """What the record of a module's call is kept under: the module's name, for the calls after the first numbered."""
+    return module if call == 0 else f"{module}@{call}"
+
+
+def module_of_call(key: str) -> str:
+    """The qualified name of the module whose call this is."""
+    return key.partition("@")[0]
 
 
 @dataclass(eq=False)
@@ -76,6 +105,7 @@ class Recording:
     """What one forward leaves behind; filled in place while the forward runs."""
 
     names: dict[int, str]  # id of an attention module -> its qualified name
+    calls: AttentionCalls | None = field(default_factory=AttentionCalls)  # None: they are being found out
     keep: Callable[[Tensor], Tensor] = torch.clone  # what is kept of a tensor of the forward
     sink: Sink | None = None  # takes what layers show, instead of ``records``
     known: dict[str, MaskRule] = field(default_factory=dict)  # rules of layers, where this forward need not show them
@@ -85,7 +115,10 @@ class Recording:
     start: int = 0  # position of the first query: tokens that a cache already held
     n_rotary: int = 0  # calls of the rotary function so far
     home: torch.device | None = None  # where what is kept is; None until a layer has shown itself
-    called: set[str] = field(default_factory=set)  # layers that have attended in this forward
+    called: dict[str, int] = field(default_factory=dict)  # how often each module has attended in this forward
+    held: list[tuple[Tensor, Tensor]] = field(default_factory=list)  # values and output of a call's parts so far
+    again: set[str] = field(default_factory=set)  # calls with the queries and keys of the call before them
+    read: tuple[Tensor, Tensor] | None = None  # queries and keys of the last call, where calls are being found out
     records: dict[str, LayerRecord] = field(default_factory=dict)
     rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
     biases: list[tuple[Tensor, RelativeBias]] = field(default_factory=list)
@@ -95,11 +128,48 @@ class Recording:
     rotary_calls: list[RotaryCall] = field(default_factory=list)
     rotations: list[FoundRotation] = field(default_factory=list)  # of the layers so far, each once
 
-    def enter(self, name: str) -> None:
-        """A layer attends, once in a forward. Raises CannotRecord: a second record would replace the first."""
-        if name in self.called:
+    def enter(self, module: str) -> tuple[str, int]:
+        """A module attends: the key of its call in this forward, and which part of that call this is.
+
+        Raises CannotRecord where it attends more often than at load: its record would replace another one.
+        """
+        count = self.called.get(module, 0)
+        self.called[module] = count + 1
+        parts = 1 if self.calls is None else self.calls.parts.get(module, 1)
+        call, part = divmod(count, parts)
+        if self.calls is not None and call >= self.calls.times.get(module, 1):
             raise CannotRecord(ATTENDS_AGAIN)
-        self.called.add(name)
+        return key_of_call(module, call), part
+
+    def pass_over(self, key: str) -> None:
+        """The call of this key does not take place in this forward: its layer is left out."""
+        module = module_of_call(key)
+        parts = 1 if self.calls is None else self.calls.parts.get(module, 1)
+        self.called[module] = self.called.get(module, 0) + parts
+
+    def join(self, module: str, given: Tensor) -> None:
+        """What a module that attends in parts has made of them, ``[1, queries, heads / parts · d_value]``."""
+        pairs = None if self.calls is None else self.calls.pairs.get(module)
+        if pairs is None or self.calls is None or not self.keeps:
+            return
+        key = key_of_call(module, self.called[module] // self.calls.parts[module] - 1)
+        if self.sink is not None:
+            self.sink.join(key, given if self.home is None else given.to(self.home), pairs)
+        elif (record := self.records.get(key)) is not None:
+            rows = given.reshape(record.output.shape[0], -1, record.output.shape[2]).to(record.output.device)
+            difference = HeadDifference(pairs.factor, pairs.gain, pairs.eps, self.keep(rows))
+            self.records[key] = replace(record, difference=difference)
+
+    def parts_of(self, module: nn.Module) -> int:
+        """In how many parts a call of this module attends."""
+        return 1 if self.calls is None else self.calls.parts.get(self.names[id(module)], 1)
+
+    def note_read(self, key: str, query: Tensor, keys: Tensor) -> None:
+        """While calls are being found out: whether one reads the very queries and keys of the call before it."""
+        if self.calls is None:
+            if self.read is not None and self.read[0] is query and self.read[1] is keys:
+                self.again.add(key)
+            self.read = query, keys
 
     def grown(
         self,
@@ -186,6 +256,8 @@ def active(recording: Recording) -> Generator[Recording]:
         recording.rotary_calls.clear()
         recording.rotations.clear()
         recording.called.clear()
+        recording.held.clear()
+        recording.read = None
 
 
 def recorded_now() -> Recording | None:
@@ -196,6 +268,20 @@ def recorded_now() -> Recording | None:
 def hear_rotations(model: nn.Module) -> None:
     """Have the calls of the model's rotary functions kept while a recording is active, process-wide."""
     watch_rotations(model, _take_rotation, _edit_rotation)
+
+
+def hear_joined(pairs: Mapping[str, HeadPairs]) -> None:
+    """Have what these modules make of the parts of their attention kept while a recording is active."""
+
+    def hear(name: str) -> Callable[[nn.Module, tuple[Any, ...]], None]:
+        def hook(_: nn.Module, args: tuple[Any, ...]) -> None:
+            if (recording := _ACTIVE.get()) is not None:
+                recording.join(name, args[0])
+
+        return hook
+
+    for name, one in pairs.items():
+        one.projection.register_forward_pre_hook(hear(name))
 
 
 def install(model: nn.Module) -> None:
@@ -277,7 +363,7 @@ def recordable_attention(
     """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
     pause()
     recording = _ACTIVE.get()
-    rule, edit, chosen, own_bias, name = None, None, None, None, ""
+    rule, edit, chosen, own_bias, name, part, n_parts = None, None, None, None, "", 0, 1
     indices = options.pop("indices", None)  # which keys each query reads, where an indexer chose them
     bias, softcap = options.get("position_bias"), options.get("softcap")
     sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
@@ -285,8 +371,9 @@ def recordable_attention(
     causal = own and (query.shape[2] > 1 or key.shape[2] == 1)  # one token that reads a cache sees all of it
     eager, window = softcap is not None or sinks is not None, options.get("sliding_window")
     if recording is not None:
-        name = recording.names[id(module)]
-        recording.enter(name)
+        name, part = recording.enter(recording.names[id(module)])
+        recording.note_read(name, query, key)
+        n_parts = recording.parts_of(module)
         own_bias = _made_bias(recording, module, query, attention_mask, bias)
         rule = own_bias.rule if own_bias is not None and own_bias.rule is not None else recording.known.get(name)
         rule = rule or _rule_of(recording, attention_mask, causal, window, query.shape[2])
@@ -301,7 +388,8 @@ def recordable_attention(
             check_edit(own_bias.bias, edit)
             if own_bias.mask is not None and (edit.masks or edit.temperatures):  # a bias is edited apart from the mask
                 attention_mask, options["position_bias"] = own_bias.mask, own_bias.added
-        key, value, query = edit.read(key), edit.read(value), _sharpened(recording, edit, query, eager)
+        key, value = edit.read(key), edit.read(value)
+        query = _sharpened(recording, edit, query, eager, first=part == 0)
         rule = edit.rule(rule)
         attention_mask, bias = masked(edit, rule, recording.start, query, key, attention_mask, options)
     if eager:
@@ -322,25 +410,39 @@ def recordable_attention(
         token_bias = None if own_bias is None else own_bias.bias
         token_bias = token_bias if token_bias is None or edit is None else sharpened(token_bias, edit)
         own_rows = rows_of(token_bias, rule, per_query, query.shape[2])
-        if (grown := recording.grown(name, (query, key, value, output), chosen, own_rows)) is not None:
-            return grown if edit is None else edit.passed_on(grown), None
-        seen = LayerRecord(
-            q=query[0], k=key[0], v=value[0], output=output[0],
-            scale=float(scaling) if scaling is not None else query.shape[-1] ** -0.5,
-            softcap=softcap,
-            sinks=None if sinks is None else sinks.detach() if per_query is None else per_query,
-            mask=rule,
-            window=window or window_of(rule.own),
-            rotation=None, eager=eager, edit=edit, bias=token_bias or _bias_of(recording, bias),
-            choice=None if chosen is None else chosen.how,
-        )  # fmt: skip  # a line for what belongs together
-        if edit is not None and any(one.row.needs_layer for one in edit.substitutes):
-            found = find_rotation(recording.rotary_calls, seen.q, recording.rotations)
-            seen = replace(seen, rotation=found.rotation if isinstance(found, FoundRotation) else found)
-        seen = seen.substitute_heads()
-        output = seen.output[None]
-        recording.take(name, seen)
-    return output if edit is None else edit.passed_on(output), None
+
+        def record(value: Tensor, output: Tensor) -> Tensor:
+            """The output, of substitutes where an edit puts them in the place of softmax."""
+            if (grown := recording.grown(name, (query, key, value, output), chosen, own_rows)) is not None:
+                return grown
+            seen = LayerRecord(
+                q=query[0], k=key[0], v=value[0], output=output[0],
+                scale=float(scaling) if scaling is not None else query.shape[-1] ** -0.5,
+                softcap=softcap,
+                sinks=None if sinks is None else sinks.detach() if per_query is None else per_query,
+                mask=rule,
+                window=window or window_of(rule.own),
+                rotation=None, eager=eager, edit=edit, bias=token_bias or _bias_of(recording, bias),
+                choice=None if chosen is None else chosen.how,
+            )  # fmt: skip  # a line for what belongs together
+            if edit is not None and any(one.row.needs_layer for one in edit.substitutes):
+                found = find_rotation(recording.rotary_calls, seen.q, recording.rotations)
+                seen = replace(seen, rotation=found.rotation if isinstance(found, FoundRotation) else found)
+            seen = seen.substitute_heads()
+            recording.take(name, seen)
+            return seen.output[None]
+
+        if n_parts == 1:
+            output = record(value, output)
+        elif edit is not None and edit.substitutes:
+            raise EditNotPossible(reason=IN_PARTS)
+        else:
+            recording.held.append((value, output))
+            if part == n_parts - 1:
+                values, outputs = zip(*recording.held, strict=True)
+                recording.held.clear()
+                record(torch.cat(values, dim=-1), torch.cat(outputs, dim=-1))
+    return output if edit is None else edit.part_passed_on(output, part, n_parts), None
 
 
 def _made_bias(
@@ -361,13 +463,18 @@ def _made_bias(
     return key_bias(module, made[0], mask, recording.rules, query.shape[1], grows=recording.sink is not None)
 
 
-def _sharpened(recording: Recording, edit: LayerEdit, query: Tensor, eager: bool) -> Tensor:
-    """Queries with the temperatures of their heads in them; what was heard of their rotation then has them too."""
+def _sharpened(recording: Recording, edit: LayerEdit, query: Tensor, eager: bool, *, first: bool) -> Tensor:
+    """Queries with the temperatures of their heads in them; what was heard of their rotation then has them too.
+
+    ``first``: of several parts of a call the first one, after which the rotation has been told.
+    """
     sharpened = edit.sharpen(query)
     if sharpened is query:
         return query
     if eager:
         raise EditNotPossible(reason=N_("a head with soft-capped scores or a sink cannot be sharpened by its queries"))
+    if not first:
+        return sharpened
     recording.rotary_calls = [
         replace(call, rotated_q=edit.sharpen(call.rotated_q)) if call.rotated_q.shape[:3] == query.shape[:3] else call
         for call in recording.rotary_calls

@@ -8,7 +8,7 @@ attention, where that row says the same all the same: nothing else is read.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,10 +27,11 @@ from model_runner.local.classifier import positions_read
 from model_runner.local.engine import Engine
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.recording import Recording, active
-from model_runner.local.stream import standing_in
+from model_runner.local.stream import Forward, standing_in
 from model_runner.request import CaptureRequest
 
 SEVERAL_READ = N_("its class scores are read from several tokens at once")
+INSIDE_A_BLOCK = N_("this layer starts inside a block, and the model cannot be run from there")
 
 Change = Callable[[Float[Tensor, "batch queries heads d_value"]], Tensor]
 
@@ -39,10 +40,15 @@ Change = Callable[[Float[Tensor, "batch queries heads d_value"]], Tensor]
 class Variants(LayerEdit):
     """What the heads of a layer pass on, changed in another way in each row of the batch."""
 
-    changes: tuple[Change, ...] = ()
+    by_row: tuple[Change, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything happens to the layer at all."""
+        return bool(self.by_row) or super().changes
 
     def passed_on(self, output: Float[Tensor, "batch queries heads d_value"]) -> Tensor:
-        for change in self.changes:
+        for change in self.by_row:
             output = change(output)
         return output
 
@@ -126,13 +132,17 @@ class UpperLayers(Rerun):
         if last_only and len(layers) - 1 in attention:
             changes[len(layers) - 1] = (*changes.get(len(layers) - 1, ()), _reaching(reached))
         edits: dict[str, LayerEdit] = {name: LayerEdit() for name in attention.values()}
-        edits |= {attention[place]: Variants(changes=own) for place, own in changes.items()}
+        edits |= {attention[place]: Variants(by_row=own) for place, own in changes.items()}
         given = {name: one.expand(len(stream), -1) for name, one in self.given.items()}
-        recording = Recording(self.anatomy.names, edit=ForwardEdit(edits), keeps=False)
+        recording = self.anatomy.recording(edit=ForwardEdit(edits), keeps=False)
+        start = layer
+        while start in self.anatomy.begins:  # in a run of a module, which can only be entered as a whole
+            start -= 1
+        if start != layer:
+            stream = self._whole_run(layer, start, stream)
         with contextlib.ExitStack() as stack:
             stack.enter_context(torch.no_grad())
-            stack.enter_context(_left_out(layers[:layer], stream))
-            stack.enter_context(entered(layers[layer], stream))
+            stack.enter_context(self._entered(start, stream, recording))
             stack.enter_context(_cut(layers[-1], given["input_ids"].shape, reached))
             stack.enter_context(active(recording))
             output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
@@ -140,6 +150,48 @@ class UpperLayers(Rerun):
 
     def _log_shares(self, output: Any, given: dict[str, Tensor]) -> Float[Tensor, "batch vocab"]:
         return torch.log_softmax(self.head(output.last_hidden_state[:, -1:])[:, 0].double(), dim=-1)
+
+    def _whole_run(self, layer: int, start: int, stream: Tensor) -> Tensor:
+        """The capture's own stream at ``start``, where this is its own at ``layer``. Raises EditNotPossible."""
+        own = self.capture.residual(layer)
+        if not torch.equal(stream, own.to(stream).expand_as(stream)):
+            raise EditNotPossible(reason=INSIDE_A_BLOCK)
+        return self.capture.residual(start).to(stream).expand_as(stream)
+
+    @contextlib.contextmanager
+    def _entered(self, layer: int, stream: Tensor, recording: Recording) -> Generator[None]:
+        """The stream enters this layer; those below it hand on at once, as transformers' layers return it.
+
+        A layer below runs all the same where what follows it is not the next layer, which then reads its output
+        (HRM-Text's two stacks read each other's).
+        """
+        layers, breaks = self.anatomy.layers, self.anatomy.breaks
+        own, begins = self.capture.residual, self.anatomy.begins
+        starts = [place for place in range(len(layers)) if place not in begins]
+        ends = dict(zip(starts, [*(one - 1 for one in starts[1:]), len(layers) - 1], strict=True))
+        modules, reached = list(dict.fromkeys(layers)), 0
+
+        def instead(number: int, forward: Forward) -> Forward:
+            places = [place for place in starts if layers[place] is modules[number]]
+
+            def run(*args: Any, **kwargs: Any) -> Any:
+                nonlocal reached
+                place = next((one for one in places if one >= reached), places[0])
+                reached = place + 1
+                if place > layer:
+                    return forward(*args, **kwargs)
+                if place < layer and ends[place] + 1 not in breaks:
+                    for left_out in range(place, ends[place] + 1):
+                        if (key := self.anatomy.attention.get(left_out)) is not None:
+                            recording.pass_over(key)
+                    return stream
+                given = stream if place == layer else own(place).to(stream).expand_as(stream)
+                return forward(given, *args[1:], **kwargs) if args else forward(**{**kwargs, "hidden_states": given})
+
+            return run
+
+        with standing_in(modules, instead):
+            yield
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,13 +255,6 @@ def _cut(layer: nn.Module, shape: torch.Size, reached: list[bool]) -> Generator[
     finally:
         for hook in hooks:
             hook.remove()
-
-
-@contextlib.contextmanager
-def _left_out(layers: Sequence[nn.Module], stream: Tensor) -> Generator[None]:
-    """These layers hand on the stream at once, as transformers' layers return it."""
-    with standing_in(layers, lambda *_: lambda *_, **__: stream):
-        yield
 
 
 @contextlib.contextmanager

@@ -16,8 +16,10 @@ from transformers import DynamicCache
 
 from attention import masks
 from model_runner.errors import N_
+from model_runner.head_difference import HeadDifference
 from model_runner.key_choice import KeyChoice
 from model_runner.local.arena import Arena
+from model_runner.local.head_pairs import HeadPairs
 from model_runner.local.indexer import NewlyChosen
 from model_runner.local.recording import CannotRecord
 from model_runner.local.row_cache import rows_behind
@@ -97,6 +99,7 @@ class LayerRows:
     rotation: SharedRotation | None
     choice: ChoiceRows | None
     own: TokenRows  # (capacity, …): what tokens make of the layer's bias, mask and sinks
+    difference: HeadDifference | None = None  # with room for all tokens
 
     def first(self, n: int) -> LayerRecord:
         """The record of the first ``n`` tokens: views."""
@@ -110,6 +113,7 @@ class LayerRows:
             v=self.v[:, :n],
             output=self.output[:n],
             rotation=None if self.rotation is None else self.rotation.first(n),
+            difference=self.difference and replace(self.difference, joined=self.difference.joined[:n]),
         )
 
     def put(self, start: int, q: Tensor, k: Tensor, v: Tensor, output: Tensor, own: TokenRows) -> None:
@@ -185,6 +189,15 @@ class Series:
         if rows.rotation is not None and rows.rotation.leader == name:
             self._more_angles(rows.rotation, query[0], calls)
         return True
+
+    def join(self, name: str, given: Tensor, pairs: HeadPairs) -> None:
+        """What a layer that attends in parts has made of them in this forward, batch axis included."""
+        rows = self.layers[name]
+        made = given.reshape(self.length - self.start, -1, rows.output.shape[2])
+        if rows.difference is None:
+            room = self._room((self.capacity, *made.shape[1:]), made.dtype)
+            rows.difference = HeadDifference(pairs.factor, pairs.gain, pairs.eps, room)
+        rows.difference.joined[self.start : self.length].copy_(made)
 
     def substituted(self, name: str) -> Tensor:
         """The layer's output of the new rows, batch axis included, once substitutes stand in the place of softmax."""

@@ -6,6 +6,7 @@ from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
+from model_runner.local.head_pairs import HeadPairs
 from model_runner.local.indexer import NewlyChosen
 from model_runner.local.token_rows import TokenRows
 from model_runner.local.watched_rotary import RotaryCall
@@ -32,6 +33,10 @@ class Sink(Protocol):
         that an indexer chose for them, and what they make of its bias, mask and sinks; False if the layer is not known
         yet.
         """
+        ...
+
+    def join(self, name: str, given: Tensor, pairs: HeadPairs) -> None:
+        """What a layer that attends in parts has made of them in this forward, batch axis included."""
         ...
 
     def substituted(self, name: str) -> Tensor:

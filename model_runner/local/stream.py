@@ -7,7 +7,7 @@ but they send every call of a module down torch's slow path: about a twentieth o
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -34,34 +34,68 @@ def standing_in(modules: Sequence[nn.Module], instead: Callable[[int, Forward], 
 
 
 @contextlib.contextmanager
-def watched(layers: Sequence[nn.Module], take: Take) -> Generator[None]:
+def watched(
+    layers: Sequence[nn.Module],
+    take: Take,
+    begins: Mapping[int, nn.Module] | None = None,
+    leave: Take | None = None,
+) -> Generator[None]:
     """``take(i, stream)`` is given what enters layer i, and, with the number of layers for i, what leaves the last.
 
     Every i once for a forward, in order: what would enter a layer that does not run enters the next that does. Where
-    the last ones do not run, what leaves is given at the end.
+    the last ones do not run, what leaves is given at the end. A module that runs several times stands in ``layers`` as
+    often. A layer in ``begins`` starts inside the module of the layer before it: its stream is what the module given
+    there reads. ``leave(i, stream)`` is given what leaves layer i, which need not be what enters the next one.
     """
-    passing = _Passing(len(layers), take)
-    with standing_in(layers, lambda place, forward: _giving(forward, passing, place)):
+    begins = begins or {}
+    passing = _Passing(len(layers), take, leave or (lambda _, __: None))
+    runs: dict[nn.Module, list[int]] = {}
+    for place, module in enumerate(layers):
+        runs.setdefault(begins.get(place, module), []).append(place)
+    every = list(runs)
+
+    def instead(number: int, forward: Forward) -> Forward:
+        places = runs[every[number]]
+        if places[0] in begins:
+            return _entering(forward, passing, places)
+        ends = {place: _last_part(place, begins) for place in places}
+        return _giving(forward, passing, places, ends)
+
+    with standing_in(every, instead):
         yield
     passing.end()
+
+
+def _last_part(place: int, begins: Mapping[int, nn.Module]) -> int:
+    """The last layer of the run of a module that begins with this one."""
+    while place + 1 in begins:
+        place += 1
+    return place
 
 
 class _Passing:
     """How far a forward has come. Mllama's layers that look at a picture do not run without one."""
 
-    def __init__(self, count: int, take: Take) -> None:
-        self.count, self.take, self.next = count, take, 0
+    def __init__(self, count: int, take: Take, leave: Take) -> None:
+        self.count, self.take, self.on_leave, self.next = count, take, leave, 0
         self.left: Tensor | None = None  # what left the layer that ran last
+
+    def place_of(self, places: Sequence[int]) -> int:
+        """Which layer a module is now, of those that it is; the first one where a new forward begins."""
+        return next((place for place in places if place >= self.next), places[0])
 
     def enter(self, place: int, stream: Tensor) -> None:
         if place < self.next:
             self.end()
         for one in range(self.next, place + 1):
             self.take(one, stream)
+            if one < place:
+                self.on_leave(one, stream)
         self.next = place + 1
 
     def leave(self, place: int, stream: Tensor) -> None:
         self.left = stream
+        self.on_leave(place, stream)
         if place == self.count - 1:
             self.end()
 
@@ -70,6 +104,8 @@ class _Passing:
         if self.left is not None:
             for one in range(self.next, self.count + 1):
                 self.take(one, self.left)
+                if one < self.count:
+                    self.on_leave(one, self.left)
         self.next, self.left = 0, None
 
 
@@ -89,14 +125,27 @@ def outputs_of(module: nn.Module) -> Generator[list[Any]]:
         yield outputs
 
 
-def _giving(forward: Forward, passing: _Passing, place: int) -> Forward:
+def _giving(forward: Forward, passing: _Passing, places: Sequence[int], ends: Mapping[int, int]) -> Forward:
     def giving(*args: Any, **kwargs: Any) -> Any:
+        place = passing.place_of(places)
         passing.enter(place, _rows(args[0] if args else kwargs["hidden_states"]))
         output = forward(*args, **kwargs)
-        passing.leave(place, _rows(output if torch.is_tensor(output) else output[0]))
+        passing.leave(ends[place], _rows(output if torch.is_tensor(output) else output[0]))
         return output
 
     return giving
+
+
+def _entering(forward: Forward, passing: _Passing, places: Sequence[int]) -> Forward:
+    """Of a module at which a layer begins inside the module of the layer before it."""
+
+    def entering(*args: Any, **kwargs: Any) -> Any:
+        place, stream = passing.place_of(places), _rows(args[0] if args else kwargs["hidden_states"])
+        passing.on_leave(place - 1, stream)
+        passing.enter(place, stream)
+        return forward(*args, **kwargs)
+
+    return entering
 
 
 def _rows(hidden: Tensor) -> Tensor:

@@ -51,6 +51,7 @@ class _Taking:
     lengths: list[Tensor] = field(default_factory=list[Tensor])
     streams: list[Tensor] = field(default_factory=list[Tensor])
     entering: Tensor = field(default_factory=lambda: torch.zeros(0))
+    leaving: Tensor = field(default_factory=lambda: torch.zeros(0))
     seen: dict[str, Tensor] = field(default_factory=dict[str, Tensor])  # of the layer that runs: outputs by name
 
     @contextlib.contextmanager
@@ -61,7 +62,7 @@ class _Taking:
                 module = self.stack.layers[layer].get_submodule(name)
                 handles.append(module.register_forward_hook(self._hear(name)))
         try:
-            with watched(self.stack.layers, self._take):
+            with watched(self.stack.layers, self._enter, self.stack.begins, self._leave):
                 yield
         finally:
             for handle in handles:
@@ -75,14 +76,19 @@ class _Taking:
 
         return hook
 
-    def _take(self, place: int, stream: Tensor) -> None:
+    def _leave(self, place: int, stream: Tensor) -> None:
+        self.leaving = stream.float().clone()
+        self._layer(place, self.leaving)
+
+    def _enter(self, place: int, stream: Tensor) -> None:
         stream = stream.float().clone()
         if place == 0:
             self._add(StepName(None, "embedding", ""), stream, stream)
-        else:
-            self._layer(place - 1, stream)
+        elif place in self.stack.breaks:
+            self._add(StepName(place, "between", ""), stream - self.leaving, stream)
         self.entering = stream
-        self.seen.clear()
+        if place not in self.stack.begins:
+            self.seen.clear()
 
     def _layer(self, layer: int, leaving: Rows) -> None:
         path, entering = self.paths[layer], self.entering
@@ -99,7 +105,7 @@ class _Taking:
             added = factor * self.seen[name].reshape(entering.shape)
             now = now + added
             last = place == len(path.parts) - 1
-            part = first if place == 0 else "ffn" if last else "cross"
+            part = first if place == 0 else "cross" if self.stack.crosses and not last else "ffn"
             self._add(StepName(layer, part, f"{whole}.{name}"), added, leaving if last and not path.norms else now)
             if path.norms:
                 norm = path.norms[place]

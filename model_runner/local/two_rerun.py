@@ -37,7 +37,7 @@ class BothStacks(Rerun):
         reading, writing = self.capture.attention("encoder"), self.capture.attention("decoder")
         edits = {name: LayerEdit() for shape in anatomy.shapes.values() for name in shape.attention.values()}
         if change is not None:
-            edits[anatomy.attends(attention)[layer]] = Variants(changes=(change,))
+            edits[anatomy.attends(attention)[layer]] = Variants(by_row=(change,))
         rows = len(stream)
         written = torch.tensor([[token.id for token in writing.tokens]], device=model.device).expand(rows, -1)
         made: Any = reading.hidden.expand(rows, -1, -1)

@@ -64,8 +64,7 @@ def _watch(module: Any) -> None:
     def leave(_module: nn.Module, _: Any, given: dict[str, Any], output: Any) -> None:
         recording = recorded_now()
         if is_open and recording is not None and output is not None:  # None: it ended by an error
-            name = recording.names[id(module)]
-            recording.enter(name)
+            name, _ = recording.enter(recording.names[id(module)])
             if recording.sink is not None:
                 raise CannotRecord(UNKNOWN_MASK)
             recording.take(name, _record(module, made, given, output[0]))

@@ -11,9 +11,10 @@ import streamlit as st
 from analysis.architecture import Said, Stage, said, stages
 from analysis.joined import first_query, speaking
 from analysis.kv_bytes import Sharing
+from analysis.layer_names import short_words
 from analysis.number_text import three_digits
 from model_runner import Capture
-from model_runner.block_questions import Architecture, Block, StreamAdditions, WhatItIsMadeOf
+from model_runner.block_questions import Architecture, Block, Part, StreamAdditions, WhatItIsMadeOf
 from model_runner.errors import NoSuchPlace
 from pages.block.state import BlockState, state
 from pages.block.which_text import chosen_text
@@ -120,6 +121,13 @@ def _summary(opened: PageContext, made: Architecture) -> str:
     dtypes = {weight.dtype for part in made.before for weight in part.weights}
     counts = _("{blocks} blocks").format(blocks=len(made.blocks))
     size = _("{count} parameters").format(count=f"{made.n_parameters:,}")
+    wholes = sum(block.origin is None or block.origin.part == 0 for block in made.blocks)
+    if wholes < len(made.blocks):
+        counts = _("{layers} layers in {blocks} blocks").format(layers=len(made.blocks), blocks=wholes)
+    if shared := sum(block.shares is not None for block in made.blocks):
+        counts = _("{blocks} blocks, {shared} of which share the parameters of an earlier one (counted once)").format(
+            blocks=len(made.blocks), shared=shared
+        )
     return " · ".join([opened.runner.info.family, size, ", ".join(sorted(dtypes)), counts, *kinds[:2], tied])
 
 
@@ -135,10 +143,15 @@ def row_of(opened: PageContext, made: Architecture, stage: Stage) -> Row:
     n = stage.n_parameters
     size = f"{count_words(n)} · {number(n / made.n_parameters, 'share')}" if n else ""
     if stage.role == "block" and stage.block is not None:
-        name = f"{stage.block.stack} L{stage.block.layer}".strip()
-        kind = _kind_of(stage.block)
+        block = stage.block
+        name = f"{block.stack} L{block.layer}".strip()
+        kind = _kind_of(block)
+        if block.shares is not None:
+            size = _("shared with L{layer}").format(layer=block.shares)
+        origins = [one.origin for one in made.blocks if one.origin is not None]
+        module = " · ".join([*(short_words(block.origin, origins, _) if block.origin else []), block.name])
         return Row(
-            "block", name, stage.block.name, kind, size, n / made.n_parameters, length, block=stage.index,
+            "block", name, module, kind, size, n / made.n_parameters, length, block=stage.index,
             open=stage.open,
         )  # fmt: skip
     within = "" if stage.block is None else f"{stage.block.name}."
@@ -168,12 +181,12 @@ def title_of(stage: Stage) -> str:
         heads = f"{block.n_heads}" if block.n_heads == block.n_kv_heads else f"{block.n_heads} → {block.n_kv_heads}"
         return _("attention: {kind} {heads}").format(kind=kind, heads=heads)
     if stage.role == "ffn" and block is not None:
-        return _ffn_title(block)
+        return _ffn_title(block, stage.part)
     return _(ROLES.get(stage.role, stage.role))
 
 
-def _ffn_title(block: Block) -> str:
-    if block.n_experts:
+def _ffn_title(block: Block, part: Part | None) -> str:
+    if block.n_experts and (part is None or not block.experts or f"{block.experts}.".startswith(f"{part.name}.")):
         return _("FFN: {used} of {count} experts").format(used=block.n_used, count=block.n_experts)
     if not block.activation:
         return "FFN"

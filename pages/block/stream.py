@@ -28,6 +28,7 @@ PARTS = {
     "attention": N_("attention"), "cross": N_("cross-attention"), "mixer": N_("mixer"),
     "ffn": N_("FFN"), "norm": N_("what norms change"),
     "scale": N_("what a factor changes"), "layer": N_("the whole layer"), "embedding": N_("embedding"),
+    "between": N_("between two runs of layers"),
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 from analysis.head_grid import HeadGrid
 from analysis.head_lines import HeadLines, head_lines
 from analysis.joined import first_query
+from analysis.layer_names import layer_sentences
 from analysis.mask_effect import looks_ahead
 from analysis.number_text import figure_number
 from analysis.read_head import WEIGHTS
@@ -59,10 +60,18 @@ def caption(drawn: DrawnHead) -> str:
         how = _("Each row is a token looking {where}; red cells score high, blue ones low, before the softmax.")
     if drawn.read.reading.what == "value":
         how = _("Each row is a token looking {where}; the stronger the colour, the more of its value arrives.")
+    if drawn.read.reading.what == "difference":
+        how = _(
+            "Each row is a token looking {where} with both maps of the pair: red cells add the value of their column, "
+            "blue cells subtract it."
+        )
     if drawn.read.other is not None:
         how = _("Each row is a token looking {where}; the colour is the difference of the two heads.")
     how = how.format(where=_where(drawn.opened.capture))
-    return f"<p class='atlas-caption'>{joined(escape(how), _pinned_sentence(drawn))}</p>"
+    opened = drawn.opened
+    pinned = "" if drawn.read.reading.what == "difference" else _pinned_sentence(drawn)  # of the head's own weights
+    origin = [escape(words) for words in layer_sentences(opened.capture, opened.layer, opened.head, _)]
+    return f"<p class='atlas-caption'>{joined(escape(how), pinned, *origin)}</p>"
 
 
 def _where(capture: Capture) -> str:

@@ -38,16 +38,20 @@ def show_open_head(alone: bool) -> DrawnHead:
     with above:
         reading = reading_of(here, held, second)
     drawn = draw_open(here, reading, second, held.color == "log")
-    unscaled = held.what == "scores"
+    unscaled = held.what in ("scores", "difference")
     with above, st.container(key="map_heading", horizontal=True, vertical_alignment="center", gap="small"):
         show_heading(*open_head.heading(here, grid, metric_of(here, held)), width="stretch")
         switch(HeadsState, "hide_first", held.hide_first, _("hide first token"), disabled=unscaled)
     with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}
-        choose(HeadsState, "what", held.what, kinds)
+        if here.capture.record(here.layer).difference is not None:
+            kinds["difference"] = _("difference")
+        choose(HeadsState, "what", held.what if held.what in kinds else "weights", kinds)
         signed = drawn.scale.scale == "diverging"  # around 0, where there is no logarithm
         choose(HeadsState, "color", held.color, {"linear": _("linear"), "log": "log"}, disabled=signed)
-        choose(HeadsState, "unit", held.unit, {"tokens": _("tokens"), "words": _("words")}, disabled=unscaled)
+        choose(
+            HeadsState, "unit", held.unit, {"tokens": _("tokens"), "words": _("words")}, disabled=held.what == "scores"
+        )
     with below:
         show_map(drawn, "head_map")
         st.html(open_head.caption(drawn))

@@ -26,6 +26,9 @@ def explain(opened: PageContext) -> None:
     attempt = _("Pick the induction example, choose the metric “induction”, rank the heads and open the first one.")
     formula = f"weights = softmax({score_formula(record, 'kᵀ')} + mask)"
     source = ("Bahdanau et al. 2015, arXiv:1409.0473; " if across else "") + SOURCE
+    if record.difference is not None:
+        formula = f"output = norm((weights₁ − λ · weights₂) · v),  {formula}"
+        source = f"Ye et al. 2024, arXiv:2410.05258; {source}"
     if (stands := record.substitute(opened.head)) is not None:
         grey = full = _(
             "{variant} stands in the place of this head’s softmax: the stronger the colour, the more the value of that "

@@ -71,6 +71,11 @@ def names_of_heads(opened: PageContext) -> dict[str, str]:
 
 def reading_of(opened: PageContext, held: HeadsState, other: Other) -> Reading:
     """How the open head is read; by its map, which is said, where it or the other one has no softmax scores."""
+    layers = [opened.layer, *([] if other is None else [other[0]])]
+    subtracts = all(opened.capture.record(layer).difference is not None for layer in layers)
+    if held.what == "difference" and not subtracts:
+        st.info(plain(_("This model does not subtract heads from each other. Showing the weights.")))
+        held = replace(held, what="weights")
     if held.what == "scores" or held.hide_first:
         try:
             for place in ((opened.layer, opened.head), *([] if other is None else [other])):

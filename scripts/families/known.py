@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from model_runner.local.anatomy import MORE_KEYS
 from model_runner.local.changed_words import CHANGES
 from model_runner.local.class_of_family import NO_TEXT
-from scripts.families.own_sizes import FORMS, ONLY_WHERE, OTHERWISE
+from scripts.families.own_sizes import FORMS, OTHERWISE
 from scripts.families.trying import OUTCOMES, Tried, tried_with
 
 UNSURE = {"encoder-decoder", "dots3_note"}  # of which the parts decide: any two models, a text model in another
@@ -34,10 +35,8 @@ def known(found: Sequence[Tried], forms: Sequence[Tried], always: Sequence[tuple
     """The table as JSON; ``always`` are those of :func:`to_be_asked` that stay refused."""
     said = {one.family: one for one in forms}
     free = {form.family for form in FORMS if form.name in said and said[form.name].outcome in OUTCOMES[:2]}
-    refused = {
-        family: {"reason": reason, "where": ONLY_WHERE.get(family, {})}
-        for _, family, reason in always
-        if family not in free or family in ONLY_WHERE
+    refused: dict[str, dict[str, Any]] = {
+        family: {"reason": reason, "where": {}} for _, family, reason in always if family not in free
     }
     for form in FORMS:
         if form.where and form.name in said and said[form.name].outcome == "refused":

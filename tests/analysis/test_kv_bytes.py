@@ -13,7 +13,8 @@ from tests.model_runner.families import FAMILIES, WINDOW, often
 from tests.model_runner.tiny import D_HEAD, N_HEADS, N_LAYERS, byte_tokenizer, tiny
 
 N = len(byte_tokenizer()(TEXT).input_ids)
-CAUSAL = [family.name for family in FAMILIES if family.name not in ("bert", "roberta", "distilbert", "modernbert")]
+ENCODERS = ("bert", "roberta", "distilbert", "modernbert", "albert")
+CAUSAL = [family.name for family in FAMILIES if family.name not in ENCODERS]
 
 
 def both(name: str, text: str = TEXT):

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from transformers import AutoModelForMaskedLM, PreTrainedModel
 
-from tests.model_runner.tiny import D_HEAD, D_MODEL, N_HEADS, tiny
+from tests.model_runner.tiny import D_HEAD, D_MODEL, N_HEADS, N_LAYERS, tiny
 
 WITH_WEIGHTS = ("full", "sliding", "chunked")
 FULL = ("full", "full", "full")
@@ -44,6 +44,15 @@ class Added:
 
 
 @dataclass(frozen=True)
+class Run:
+    """Where a layer is: the module that reads its stream, which of that module's runs it is, and its own module."""
+
+    reads: str
+    number: int
+    module: str
+
+
+@dataclass(frozen=True)
 class Family:
     """One line of the table; the numbers are written down here, not read from the code under test."""
 
@@ -64,6 +73,7 @@ class Family:
     own_code: bool = False  # its attention does not ask transformers' interface: it is seen, and cannot be edited
     several_streams: bool = False  # side by side, mixed by each layer: attention and FFN are not just added to them
     hands_on: bool = False  # layers give the next one more than the stream, so that they cannot be run by themselves
+    runs: tuple[Run, ...] = ()  # of each layer, where a module is several layers
     note: str = ""
 
     @property
@@ -164,6 +174,13 @@ INKLING = {
     "moe_intermediate_size": 16,
     "logits_mup_width_multiplier": 1.0,
 }
+SCALED = (D_MODEL / 16) ** 0.5, (D_MODEL / 12) ** 0.5  # LongCat's latents, of 16 and 12 numbers
+MLA_TWICE = Projection(
+    tuple(f"{{module}}.self_attn.{{part}}.{name}" for name in ("q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj")),
+    lambda q_b, kv_a, kv_b: _heads(q_b, 12) * SCALED[0],
+    _mla_k,
+)
+IN_CYCLES = _pair("{module}.self_attn.q_proj", "{module}.self_attn.k_proj")
 GPTJ = _pair("transformer.h.{layer}.attn.q_proj", "transformer.h.{layer}.attn.k_proj")
 FALCON = _fused(
     "transformer.h.{layer}.self_attention.query_key_value",
@@ -243,6 +260,26 @@ GRANITE_SWA = {
 }
 GRANITE_KINDS = ("sliding", "full", "full")
 GEMMA = {"head_dim": 16, "query_pre_attn_scalar": 9, **ALTERNATING, **GQA}
+LONGCAT = {
+    **DEEPSEEK,
+    "num_hidden_layers": 4,
+    "head_dim": 4,
+    "ffn_hidden_size": 48,
+    "expert_ffn_hidden_size": 16,
+    "zero_expert_num": 1,
+}
+HRM = {"num_hidden_layers": 1, "H_cycles": 2, "L_cycles": 2, "head_dim": D_HEAD}
+GROUP = "albert.encoder.albert_layer_groups.0.albert_layers.0"
+ONE_MODULE = tuple(Run(GROUP, number, GROUP) for number in range(N_LAYERS))
+TWO_A_BLOCK = tuple(
+    Run(f"model.layers.{block}{norm}", 0, f"model.layers.{block}")
+    for block in range(2)
+    for norm in ("", ".input_layernorm.1")
+)
+LOW, HIGH = "model.L_module.layers.0", "model.H_module.layers.0"
+CYCLES = tuple(
+    Run(module, number, module) for module, number in ((LOW, 0), (LOW, 1), (HIGH, 0), (LOW, 2), (LOW, 3), (HIGH, 1))
+)
 JAMBA = {"attn_layer_period": 2, "attn_layer_offset": 1, "num_experts": 2, "num_experts_per_tok": 1, "mamba_d_state": 4}
 PICTURES = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1}
 ENDS = ("sliding", "full", "sliding")
@@ -321,6 +358,11 @@ FAMILIES: tuple[Family, ...] = (
            note="each query adds a profile over distances"),
     Family("inkling2", tiny("inkling2_text", **INKLING), None, ENDS, bias=CLIPPED,
            sinks_by_query=SELF_ATTENTION + "sink_proj", mixes_dtypes=True, note="and each query has a sink"),
+    Family("albert", tiny("albert", MASKED, embedding_size=16), None, runs=ONE_MODULE, note="all layers are one"),
+    Family("diffllama", tiny("diffllama", **GQA), SEPARATE, note="a head less another one"),
+    Family("longcat-flash", tiny("longcat_flash", **LONGCAT), MLA_TWICE, ("full",) * 4, scale=12**-0.5,
+           runs=TWO_A_BLOCK, note="a block attends twice"),
+    Family("hrm-text", tiny("hrm_text", **HRM), IN_CYCLES, ("full",) * 6, runs=CYCLES, note="two stacks run in cycles"),
     Family("jamba", tiny("jamba", use_mamba_kernels=False, **JAMBA, **GQA), None, MIDDLE, note="1 layer of 2"),
 )
 # fmt: on
@@ -330,7 +372,7 @@ ONE_STREAM = tuple(family for family in FAMILIES if not family.several_streams)
 EDITABLE = tuple(family for family in FAMILIES if not family.own_code)
 OFTEN = {
     "llama", "mistral", "gemma2", "gpt2", "gpt-oss", "gpt-bigcode", "deepseek-v3", "qwen3-next", "jamba", "mixtral",
-    "bert", "glm4", "gpt-neox", "gptj",
+    "bert", "glm4", "gpt-neox", "gptj", "albert", "diffllama", "longcat-flash", "hrm-text",
 }  # fmt: skip  # of every kind of attention, norm and block one
 
 
@@ -361,7 +403,5 @@ REFUSED: tuple[Refused, ...] = (
     Refused("deberta-talking", tiny("deberta", MASKED, talking_head=True), "weights that heads mix", NOT_HEARD),
     Refused("nystromformer", tiny("nystromformer", MASKED), "a convolution of values is added in place",
             "its own code changes what its attention returned"),
-    Refused("albert", tiny("albert", MASKED, embedding_size=D_MODEL), "all layers are one", AGAIN),
-    Refused("diffllama", tiny("diffllama", **GQA), "two softmaxes a layer", AGAIN),
 )
 # fmt: on

@@ -31,48 +31,64 @@ class Reference:
 def run_reference(family: Family, model: PreTrainedModel, ids: list[int]) -> Reference:
     """Two forwards of a model that no capture has touched; leaves it on eager attention."""
     batch = torch.tensor([ids], device=model.device)
-    watched = {"leaving": _last_layer(model, len(family.kinds))}
-    paths = (family.projection.modules if family.projection is not None else ()) + (
-        family.bias.modules if family.bias is not None else ()
+    last = model.get_submodule(family.runs[-1].module) if family.runs else _last_layer(model, len(family.kinds))
+    watched = {"leaving": last}
+    for run in family.runs:
+        watched[run.reads] = model.get_submodule(run.reads)
+    others = (family.bias.modules if family.bias is not None else ()) + (
+        (family.sinks_by_query,) if family.sinks_by_query else ()
     )
     for layer in family.attention_layers:
-        for path in (*paths, *((family.sinks_by_query,) if family.sinks_by_query else ())):
-            watched[path.format(layer=layer)] = model.get_submodule(path.format(layer=layer))
+        for path in (*_paths(family, layer), *(one.format(layer=layer) for one in others)):
+            watched[path] = model.get_submodule(path)
     with torch.no_grad(), _Watch(watched) as seen:
         plain = model(batch, output_hidden_states=True)
-        outputs = dict(seen)
+        outputs = {name: list(every) for name, every in seen.items()}
         if model._can_set_attn_implementation():  # others attend in one way alone, or are made to
             model.set_attn_implementation("eager")
         eager = model(batch, output_attentions=True)
     streams = plain.hidden_states[: len(family.kinds)]  # transformers' own last entry comes after the final norm
+    if family.runs:
+        streams = [outputs[run.reads][run.number][0] for run in family.runs]
     # A model with some layers without attention reports only the others.
     per_layer = zip(family.attention_layers, eager.attentions, strict=True)
     return Reference(
         logits=plain.logits[0],
-        residuals=tuple(one.flatten(1) for one in (*(stream[0] for stream in streams), outputs["leaving"][0])),
+        residuals=tuple(one.flatten(1) for one in (*(stream[0] for stream in streams), outputs["leaving"][-1][1][0])),
         unrotated=_unrotated(family, outputs),
         weights={layer: weights[0] for layer, weights in per_layer},
         biases=_biases(family, model, outputs),
         sinks={
-            layer: outputs[family.sinks_by_query.format(layer=layer)][0].T
+            layer: outputs[family.sinks_by_query.format(layer=layer)][-1][1][0].T
             for layer in family.attention_layers
             if family.sinks_by_query
         },
     )
 
 
-def _unrotated(family: Family, outputs: dict[str, Tensor]) -> dict[int, tuple[Tensor, Tensor]]:
+def _paths(family: Family, layer: int) -> list[str]:
+    """Of the modules whose outputs are q and k before the rotation."""
+    if family.projection is None:
+        return []
+    module = family.runs[layer].module if family.runs else ""
+    return [path.format(layer=layer, module=module, part=layer % 2) for path in family.projection.modules]
+
+
+def _unrotated(family: Family, outputs: dict[str, list[tuple[Tensor, Tensor]]]) -> dict[int, tuple[Tensor, Tensor]]:
     projection = family.projection
     if projection is None:
         return {}
     found = {}
     for layer in family.attention_layers:
-        parts = [outputs[path.format(layer=layer)][0] for path in projection.modules]
+        number = family.runs[layer].number if family.runs else 0
+        parts = [outputs[path][number][1][0] for path in _paths(family, layer)]
         found[layer] = (projection.q(*parts), projection.k(*parts))
     return found
 
 
-def _biases(family: Family, model: PreTrainedModel, outputs: dict[str, Tensor]) -> dict[int, Tensor]:
+def _biases(
+    family: Family, model: PreTrainedModel, outputs: dict[str, list[tuple[Tensor, Tensor]]]
+) -> dict[int, Tensor]:
     if family.bias is None:
         return {}
     found = {}
@@ -80,7 +96,7 @@ def _biases(family: Family, model: PreTrainedModel, outputs: dict[str, Tensor]) 
         paths = [path.format(layer=layer) for path in family.bias.modules]
         attention = model.get_submodule(paths[0].rpartition(".")[0])
         with torch.no_grad():
-            found[layer] = family.bias.made(attention, *(outputs[path][0] for path in paths))
+            found[layer] = family.bias.made(attention, *(outputs[path][-1][1][0] for path in paths))
     return found
 
 
@@ -114,20 +130,21 @@ def lse_by_loops(scores: np.ndarray, sinks: Tensor | None) -> np.ndarray:
 
 
 class _Watch:
-    """Keeps the last output of each named module while it is entered."""
+    """Keeps what each named module is given and makes in every run, while it is entered."""
 
     def __init__(self, modules: dict[str, nn.Module]) -> None:
         self._modules = modules
         self._handles: list[Any] = []
 
-    def __enter__(self) -> dict[str, Tensor]:
-        outputs: dict[str, Tensor] = {}
+    def __enter__(self) -> dict[str, list[tuple[Tensor, Tensor]]]:
+        outputs: dict[str, list[tuple[Tensor, Tensor]]] = {}
         for name, module in self._modules.items():
 
-            def keep(_module: nn.Module, _inputs: Any, output: Any, name: str = name) -> None:
-                outputs[name] = output[0] if isinstance(output, tuple) else output
+            def keep(_: nn.Module, args: Any, options: Any, output: Any, name: str = name) -> None:
+                given = args[0] if args else next(iter(options.values()))
+                outputs.setdefault(name, []).append((given, output[0] if isinstance(output, tuple) else output))
 
-            self._handles.append(module.register_forward_hook(keep))
+            self._handles.append(module.register_forward_hook(keep, with_kwargs=True))
         return outputs
 
     def __exit__(self, *_exception: object) -> None:

@@ -15,7 +15,7 @@ from tests.model_runner.tiny import EOS, byte_tokenizer
 
 TEXT = "the dog chased the dog"  # longer than every window of FAMILIES
 TOKENS = 8
-ENCODERS = ("bert", "roberta", "distilbert", "modernbert")
+ENCODERS = ("bert", "roberta", "distilbert", "modernbert", "albert")
 FAMILY = {family.name: family for family in FAMILIES if family.name not in ENCODERS}
 
 

@@ -55,8 +55,8 @@ def test_a_family_that_is_never_captured_is_refused_by_its_name(family: str, rea
     [
         ({"model_type": "llama"}, True),
         ({"model_type": "mamba"}, False),
-        ({"model_type": "albert"}, False),  # its layers share one module, if nothing else is said
-        ({"model_type": "albert", "num_hidden_groups": 12}, None),
+        ({"model_type": "albert"}, True),  # whose layers share one module
+        ({"model_type": "fnet"}, False),
         ({"model_type": "deberta-v2", "relative_attention": True}, True),
         ({"model_type": "deberta-v2"}, True),
         ({"model_type": "deepseek_v4"}, None),  # refused where its numbers change

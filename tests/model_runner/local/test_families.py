@@ -197,7 +197,8 @@ def test_verify_sees_a_hundredth(name: str, dtype: torch.dtype) -> None:
     capture = shared_runner(name, dtype).capture(CaptureRequest(TEXT * 6))
     for layer in family.attention_layers:
         assert capture.verify(layer).ok, f"layer {layer}: {capture.verify(layer)}"
-    for layer in {(kind, layer in family.not_rotated): layer for layer, kind in enumerate(family.kinds)}.values():
+    kinds = {(kind, layer in family.not_rotated): layer for layer, kind in enumerate(family.kinds)}
+    for layer in (0,) if family.runs else kinds.values():  # one module again and again makes all tokens alike
         if layer not in family.attention_layers:
             continue
         record = capture.record(layer)

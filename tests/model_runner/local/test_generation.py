@@ -31,7 +31,7 @@ from tests.model_runner.tiny import byte_tokenizer, tiny
 
 NEW = 12
 LONG, SHORT = TEXT, "ab"  # longer than every window, and so short that the text grows through it
-ENCODERS = ("bert", "roberta", "distilbert", "modernbert")
+ENCODERS = ("bert", "roberta", "distilbert", "modernbert", "albert")
 CAUSAL = tuple(family.name for family in FAMILIES if family.name not in ENCODERS)
 CLOSE = 1e-5  # float32, see tests/model_runner/cases.py
 

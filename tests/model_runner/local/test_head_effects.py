@@ -21,7 +21,8 @@ from tests.model_runner.tiny import byte_tokenizer
 
 OTHER = TEXT.replace("dog", "cat")
 CLOSE = 1e-4  # nats, float32: logits of size 10 within 1e-5, and a log-sum-exp of them
-CAUSAL = [family.name for family in EDITABLE if family.name not in ("bert", "roberta", "distilbert", "modernbert")]
+ENCODERS = ("bert", "roberta", "distilbert", "modernbert", "albert")
+CAUSAL = [family.name for family in EDITABLE if family.name not in ENCODERS]
 
 
 def rerun_of(runner: LocalRunner, capture: Capture) -> Rerun:
