@@ -105,10 +105,13 @@ class _Handler(BaseHTTPRequestHandler):
             return self._refuse(404, "RevisionNotFound")
         sha, folder = found
         if what == "tree":
-            return self._json([_entry(file) for file in sorted(folder.iterdir())])
+            return self._json([_entry(folder, file) for file in sorted(folder.rglob("*")) if file.is_file()])
         if what == "file":
             return self._file(folder / "/".join(parts[4:]), sha, body=body)
-        return self._json({"id": name, "sha": sha, "siblings": [{"rfilename": file.name} for file in folder.iterdir()]})
+        return self._json({"id": name, "sha": sha, "siblings": self._siblings(folder)})
+
+    def _siblings(self, folder: Path) -> list[dict[str, str]]:
+        return [{"rfilename": str(file.relative_to(folder))} for file in folder.rglob("*") if file.is_file()]
 
     def _refuse(self, status: int, code: str) -> None:
         self.send_response(status)
@@ -156,6 +159,11 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
-def _entry(file: Path) -> dict[str, object]:
+def _entry(folder: Path, file: Path) -> dict[str, object]:
     data = file.read_bytes()
-    return {"type": "file", "path": file.name, "size": len(data), "oid": hashlib.sha256(data).hexdigest()[:40]}
+    return {
+        "type": "file",
+        "path": str(file.relative_to(folder)),
+        "size": len(data),
+        "oid": hashlib.sha256(data).hexdigest()[:40],
+    }

@@ -40,19 +40,31 @@ from model_runner.local.previewing import Weights
 
 Progress = Callable[[str, int, int], None]  # stage, done, total (bytes; 0 where unknown)
 Look = Callable[[Mapping[str, Any], Weights], None]  # at config.json, before any of the weights is downloaded
+NAMES = 2  # of what stands between slashes: owner and name; what follows are folders in it
 WANTED = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja", "*.tiktoken")
 
 
 def fetch(name: str, revision: str | None, progress: Progress, look: Look, *, ask_hub: bool = True) -> Path:
     """The folder of a hub model, downloaded if it is not cached yet; HubNotAsked where that may not be asked for.
 
+    Of owner/name/folder it is that folder of the model, and no other file is downloaded.
+
     Raises ModelNotFound, ModelRevisionMissing, ModelGated, HubUnreachable, ModelPickled, and before any of the weights
     is downloaded DiskFull and what ``look`` raises; DownloadBroken after that, for the hub's library
     tries again a few times by itself.
     """
-    wanted: dict[str, Any] = {"revision": revision, "allow_patterns": list(WANTED)}
+    owner_and_name, inside = "/".join(name.split("/")[:NAMES]), "".join(f"{part}/" for part in name.split("/")[NAMES:])
+    wanted: dict[str, Any] = {"revision": revision, "allow_patterns": [inside + pattern for pattern in WANTED]}
     if not ask_hub:
-        return _on_this_machine(name, wanted)
+        if folder := _held(owner_and_name, inside, wanted):
+            return folder
+        raise HubNotAsked(name=name)
+    return _fetched(owner_and_name, inside, wanted, progress, look)
+
+
+def _fetched(name: str, inside: str, wanted: dict[str, Any], progress: Progress, look: Look) -> Path:
+    """``inside``: a folder of the model and a slash, or nothing for the whole."""
+    revision: str | None = wanted["revision"]
     progress("asking", 0, 0)
     missing: int | None = None  # bytes to download, once that is known
     try:
@@ -63,19 +75,21 @@ def fetch(name: str, revision: str | None, progress: Progress, look: Look, *, as
             refuse_names(name, _names_of_files(name, revision))
             raise ModelPickled(name=name, file="no .safetensors")
         missing = sum(file.file_size or 0 for file in files if file.will_download)
-        if missing and any(file.filename == CONFIG for file in files):  # without one it is incomplete, as is said later
-            config: dict[str, Any] = {"revision": revision, "allow_patterns": [CONFIG]}
-            folder = Path(snapshot_download(name, tqdm_class=_reporting(lambda *_: None), **config))
+        if missing and any(
+            file.filename == inside + CONFIG for file in files
+        ):  # without one it is incomplete, as is said later
+            config: dict[str, Any] = {"revision": revision, "allow_patterns": [inside + CONFIG]}
+            folder = Path(snapshot_download(name, tqdm_class=_reporting(lambda *_: None), **config)) / inside
             look(read_config(folder), Weights(weights, _parameters(name, revision, sizes), missing))
         if missing > _free_on_disk():
             raise _disk_full(name, missing)
-        return Path(snapshot_download(name, tqdm_class=_reporting(progress), **wanted))
+        return Path(snapshot_download(name, tqdm_class=_reporting(progress), **wanted)) / inside
     except HFValidationError as error:
         raise ModelNotFound(name=name) from error
     except (OSError, HTTPError, XetDownloadError) as error:  # every failure of the hub's library, its offline mode too
         if missing is not None and _is_full(error):
             raise _disk_full(name, missing) from error
-        return _cached(name, wanted, error, begun=missing is not None)
+        return _cached(name, inside, wanted, error, begun=missing is not None)
 
 
 def _parameters(name: str, revision: str | None, sizes: dict[str, int]) -> int | None:
@@ -99,23 +113,17 @@ def _names_of_files(name: str, revision: str | None) -> list[str]:
     return []
 
 
-def _on_this_machine(name: str, wanted: dict[str, Any]) -> Path:
-    if folder := _held(name, wanted):
-        return folder
-    raise HubNotAsked(name=name)
-
-
-def _held(name: str, wanted: dict[str, Any]) -> Path | None:
+def _held(name: str, inside: str, wanted: dict[str, Any]) -> Path | None:
     """The model's folder on this machine, if there is more than the configuration that a preview needs."""
     with suppress(OSError, HFValidationError):
-        folder = Path(snapshot_download(name, local_files_only=True, **wanted))
+        folder = Path(snapshot_download(name, local_files_only=True, **wanted)) / inside
         return folder if any(folder.glob("*.safetensors")) else None
     return None
 
 
-def _cached(name: str, wanted: dict[str, Any], error: Exception, *, begun: bool) -> Path:
+def _cached(name: str, inside: str, wanted: dict[str, Any], error: Exception, *, begun: bool) -> Path:
     """What is on this machine; without it, what the hub said, or that a download which had ``begun`` broke off."""
-    if folder := _held(name, wanted):
+    if folder := _held(name, inside, wanted):
         return folder
     cause = error.__cause__ if isinstance(error, DryRunError) else error
     if isinstance(cause, GatedRepoError):

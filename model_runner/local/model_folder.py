@@ -15,7 +15,7 @@ from model_runner.local.other_formats import refuse_models, refuse_names
 DEFAULT = "default"
 DEFAULT_FOLDER = Path(__file__).parents[1] / "default_model"
 EMBEDDED = {DEFAULT: DEFAULT_FOLDER, **{name: DEFAULT_FOLDER.with_name(name) for name in ("encoder", "translator")}}
-HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?")
+HUB_ID = re.compile(r"[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)?(/(?!\.+(/|$))[A-Za-z0-9_.-]+)*")  # owner/name, folders in it
 VERSION = re.compile(r"(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_./-]*")  # a branch, a tag or a commit
 
 

@@ -19,10 +19,11 @@ import pytest
 import torch
 from huggingface_hub import constants, file_download
 from safetensors import safe_open
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM
 
 from model_runner import CaptureRequest, load_runner, memory
+from model_runner.adapter import BaseNotAsked
 from model_runner.errors import Cancelled, ModelNameInvalid, ModelTooLarge, NotCapturable, RunnerError
 from model_runner.hub_errors import (
     DiskFull,
@@ -282,3 +283,52 @@ def test_what_is_known_of_a_family_is_told_before_the_download(hub: LocalHub, tm
     load_runner(NAME, device="cpu", preview=heard.append)
     assert heard[0].missing > 0
     assert (heard[0].capturable, heard[0].refused) == (True, None)
+
+
+# -- folders of a model, and adapters ----------------------------------------------------------------------------------
+
+
+def test_a_folder_inside_a_model_is_a_model(hub: LocalHub, folders: dict[str, Path], tmp_path: Path) -> None:
+    """owner/name/folder: of the rest of it nothing is downloaded."""
+    whole = tmp_path / "checkpoints"
+    for version, step in (("main", "step-1"), ("v1.0", "more/step-2")):
+        shutil.copytree(folders[f"{NAME}@{version}"], whole / step)
+    hub.models["someone/steps@main"] = whole
+    for name, step in (("step-1", "step-1"), ("more/step-2", "more/step-2")):
+        runner = load_runner(f"someone/steps/{name}")
+        held = load_file(whole / step / WEIGHTS)["model.layers.0.self_attn.q_proj.weight"]
+        assert torch.equal(runner.engine.model.get_submodule("model.layers.0.self_attn.q_proj").weight, held)
+        assert not [path for _, path, _ in hub.asked if f"/{step}/" not in path and path.endswith(WEIGHTS)]
+        hub.asked.clear()
+    load_runner("someone/steps/step-1", ask_hub=False)
+    with pytest.raises(HubNotAsked, match="The model someone/steps/none is not on this machine"):
+        load_runner("someone/steps/none", ask_hub=False)
+
+
+@pytest.mark.parametrize("name", ["someone/steps/../other", "someone/steps/.", "someone/steps//x", "someone/steps/..."])
+def test_no_folder_leads_out_of_a_model(name: str, hub: LocalHub) -> None:
+    with pytest.raises(ModelNameInvalid):
+        load_runner(name)
+    assert not hub.asked
+
+
+def test_an_adapter_of_the_hub_asks_for_its_base(hub: LocalHub, tmp_path: Path) -> None:
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    at = "base_model.model.model.layers.{}.self_attn.q_proj.lora_{}.weight"
+    shapes = {"A": (2, 32), "B": (32, 2)}
+    tensors = {at.format(layer, part): torch.ones(shape) for layer in range(3) for part, shape in shapes.items()}
+    save_file(tensors, adapter / "adapter_model.safetensors")
+    settings = {"peft_type": "LORA", "r": 2, "lora_alpha": 2, "target_modules": ["q_proj"]}
+    settings |= {"base_model_name_or_path": NAME, "revision": "main"}
+    (adapter / "adapter_config.json").write_text(json.dumps(settings))
+    hub.models["someone/lora@main"] = adapter
+    with pytest.raises(BaseNotAsked, match=f"The adapter in someone/lora changes the model {NAME}"):
+        load_runner("someone/lora", guarded=True, agreed=())
+    assert not hub.fetched(WEIGHTS)
+    runner = load_runner("someone/lora", guarded=True, agreed=(NAME,))
+    assert runner.info.adapter is not None
+    assert runner.base is not None
+    text = CaptureRequest("some text")
+    assert torch.equal(runner.base.capture(text).logits(-1), load_runner(NAME).capture(text).logits(-1))
+    load_runner("someone/lora", guarded=True, ask_hub=False, agreed=())  # which is on this machine by now
