@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from attention.masks import BlockSparse
+from dataclasses import dataclass
+
+from attention.masks import BlockSparse, SortedChunks
 from model_runner.errors import Reason
 from model_runner.record import LayerRecord
 
@@ -19,11 +21,70 @@ FIRST_DRAWN = N_(
 OTHERS_DRAWN = N_("Random blocks added to each block: {count}. A key that comes n times counts n times.")
 
 
+HASHED = N_(
+    "Hashing attention (Reformer): queries and keys are one projection, and keys are scaled to length 1, so a score is "
+    "q · k, with scale 1. Each of {rounds} hash rounds sorts the tokens by bucket and cuts the order into chunks of "
+    "{size}: a token attends to its own chunk, {before} before it and {after} after it."
+)
+NOT_HASHED = N_(
+    "Hashing attention (Reformer): queries and keys are one projection, and keys are scaled to length 1, so a score is "
+    "q · k, with scale 1. The text fits in one chunk, so it is not hashed."
+)
+NOT_ITSELF = N_("A token attends to itself only if it can attend to nothing else.")
+EACH_ROUND = N_("A key that is met n times, in several rounds or chunks, counts n times.")
+IN_CHUNKS = N_(
+    "Chunked attention: the text is cut into chunks of {size} tokens; a token attends to its own chunk, {before} "
+    "before it and {after} after it, and the first chunk follows the last one."
+)
+
+
+CONVOLVED = N_(
+    "Beside its attention, each head adds a convolution of neighbouring values to its output: that is not in this map."
+)
+
+
 def keys_seen(record: LayerRecord) -> tuple[Reason, ...]:
     """Sentences to be translated; none where the picture of the mask says it all."""
     rule = record.mask.own
-    if not isinstance(rule, BlockSparse):
+    if isinstance(rule, BlockSparse):
+        more = OTHERS_DRAWN if any(map(any, rule.drawn)) else FIRST_DRAWN
+        values = {"count": len(rule.drawn[0]), "times": 1 + len(rule.drawn[0])}
+        return Reason(IN_BLOCKS, {"size": rule.size}), Reason(more, values)
+    return _in_chunks(rule, same_vectors=record.scale == 1) if isinstance(rule, SortedChunks) else ()
+
+
+def _in_chunks(rule: SortedChunks, *, same_vectors: bool) -> tuple[Reason, ...]:
+    """``same_vectors``: queries and keys are one projection."""
+    values = {"rounds": rule.places.shape[1], "size": rule.size, "before": rule.before, "after": rule.after}
+    if not same_vectors:
+        return (Reason(IN_CHUNKS, values),)
+    own = Reason(NOT_ITSELF, {})
+    if rule.buckets is None:
+        return Reason(NOT_HASHED, {}), own
+    return (Reason(HASHED, values), own, *((Reason(EACH_ROUND, {}),) if rule.most > 1 else ()))
+
+
+def beside_attention(family: str) -> tuple[Reason, ...]:
+    """What is added to the output of every head beside its attention, by the model's transformers type."""
+    return (Reason(CONVOLVED, {}),) if family == "nystromformer" else ()
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket of one round of hashing that is not empty, and the positions of the tokens in it."""
+
+    round: int
+    bucket: int
+    tokens: tuple[int, ...]
+
+
+def buckets_of(record: LayerRecord, head: int) -> tuple[Bucket, ...]:
+    """What hashing put where in this head, in the order of the rounds; nothing of a layer that does not hash."""
+    rule = record.mask.own
+    if not isinstance(rule, SortedChunks) or rule.buckets is None:
         return ()
-    blocks, count = Reason(IN_BLOCKS, {"size": rule.size}), len(rule.drawn[0])
-    drawn = FIRST_DRAWN if not any(map(any, rule.drawn)) else OTHERS_DRAWN
-    return blocks, Reason(drawn, {"count": count, "times": 1 + count})
+    found: list[Bucket] = []
+    for place, buckets in enumerate(rule.buckets[head].tolist()):
+        for bucket in sorted(set(buckets)):
+            found.append(Bucket(place, bucket, tuple(i for i, one in enumerate(buckets) if one == bucket)))
+    return tuple(found)

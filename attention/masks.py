@@ -125,17 +125,20 @@ class SortedChunks:
 
     ``places[h, r, t]`` is where token t stands in the order of round r of head h, the rounds one after another. The
     order is cut into ``n_chunks`` chunks of ``size`` and is a ring: before the first chunk comes the last. A query sees
-    its own chunk, ``before`` chunks before it and ``after`` after it, and itself only where it sees nothing else, which
-    ``alone[h, t]`` says; with ``causal`` no later tokens. (Kitaev et al. 2020, arXiv:2001.04451, section 2)
+    its own chunk, ``before`` chunks before it and ``after`` after it, with ``causal`` no later tokens, and itself where
+    ``itself[h, t]`` says so. ``buckets[h, r, t]`` is the one that round r put token t into; None of chunks of the text
+    as it stands.
+    (Kitaev et al. 2020, arXiv:2001.04451, section 2)
     """
 
     places: Int[Tensor, "heads rounds tokens"]
-    alone: Bool[Tensor, "heads tokens"]
+    itself: Bool[Tensor, "heads tokens"]
     size: int
     n_chunks: int
     before: int
     after: int
     causal: bool
+    buckets: Int[Tensor, "heads rounds tokens"] | None = None
 
     def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
         return self.counts(batch, head, q_idx, k_idx) > 0
@@ -145,7 +148,7 @@ class SortedChunks:
         found = self.near((self.places[head.cpu()] // self.size).to(q_idx.device), q_idx, k_idx)
         if self.causal:
             found = found * (k_idx <= q_idx)
-        return found * ((q_idx != k_idx) | self.alone[head.cpu()].to(q_idx.device)[q_idx])
+        return found * ((q_idx != k_idx) | self.itself[head.cpu()].to(q_idx.device)[q_idx])
 
     def near(self, chunks: Int[Tensor, "rounds tokens"], q_idx: Tensor, k_idx: Tensor) -> Tensor:
         """How often two tokens stand near each other in the order, a token beside itself included."""

@@ -9,7 +9,7 @@ from typing import Any
 from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.head_names import head_name
-from analysis.keys_seen import keys_seen
+from analysis.keys_seen import beside_attention, keys_seen
 from analysis.layer_names import layer_name
 from analysis.own_mask import LEFT_OUT, keys_read
 from analysis.read_head import WEIGHTS, ReadHead, read_head
@@ -135,7 +135,8 @@ def _note(opened: PageContext, read: ReadHead) -> str:
     if other is not None:
         parts.append(_("L{a}H{b} minus L{c}H{d}: blue where the other looks more, red where this one does.").format(
             a=opened.layer, b=opened.head, c=other[0], d=other[1]))  # fmt: skip
-    parts += [_(words.text).format(**words.values) for words in keys_seen(opened.capture.record(opened.layer))]
+    words = (*keys_seen(opened.capture.record(opened.layer)), *beside_attention(opened.runner.info.family))
+    parts += [_(one.text).format(**one.values) for one in words]
     parts += [sink_note(opened) if read.reading.what != "scores" else "", own_mask_note(opened)]
     parts += map(_, read.notes())
     return joined(*parts)

@@ -18,6 +18,7 @@ from model_runner.layer_origin import LayerOrigin
 from model_runner.local.cancelling import pause
 from model_runner.local.changed_words import CHANGES
 from model_runner.local.forward_edit import ForwardEdit
+from model_runner.local.hashed import settle_hashes
 from model_runner.local.head_pairs import head_pairs
 from model_runner.local.layer_order import attention_calls, layers_in_order
 from model_runner.local.numbers import name_of_numbers
@@ -122,6 +123,7 @@ def _examine(model: Any) -> Anatomy:
     length = min([SHORT_TEXT, *declared_lengths(own)])
     ids = torch.arange(length, device=model.device)[None] % own.vocab_size
     asks, before = model._can_set_attn_implementation(), model.config._attn_implementation
+    settle_hashes(model)
     try:
         plain = plain_forward(model, ids)
         if asks:

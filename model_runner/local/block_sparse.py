@@ -49,10 +49,11 @@ def as_a_whole(model: nn.Module) -> None:
             module.set_attention_type(FULL_FORM)
 
 
-def block_length(layers: Iterable[nn.Module]) -> int:
-    """To a multiple of how many rows these layers, as they attend now, pad a text."""
+def rows_in_blocks(layers: Iterable[nn.Module], n_tokens: int) -> int:
+    """How many rows these layers, as they attend now, have of so many tokens: whole blocks, where they have any."""
     modules = (module for layer in layers for module in layer.modules())
-    return max((int(one.block_size) for one in modules if type(one).__name__ in BIG_BIRD), default=1)  # type: ignore[arg-type]  # torch types attributes as Tensor | Module
+    size = max((int(one.block_size) for one in modules if type(one).__name__ in BIG_BIRD), default=1)  # type: ignore[arg-type]  # torch types attributes as Tensor | Module
+    return -(-n_tokens // size) * size
 
 
 def _of_two_forms(model: nn.Module) -> list[Any]:

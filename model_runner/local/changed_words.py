@@ -16,7 +16,7 @@ CHANGED_OUTPUT = N_("its own code changes what its attention returned, and that 
 def why_unexplained(forward: Callable[[], Any]) -> str:
     """The reason, for a model whose products do not give what was recorded as the output of its attention.
 
-    Nyströmformer adds a convolution of its values to it, in place: torch counts such changes of a tensor.
+    Some code adds something to it in place: torch counts such changes of a tensor.
     """
     products = Products()
     with products:

@@ -90,11 +90,13 @@ class _Softened:
 class Products(TorchFunctionMode):
     """While it is entered, ``heard`` grows by every attention; nothing that is computed is changed.
 
-    ``at`` is asked where in the model a call is made.
+    ``at`` is asked where in the model a call is made. ``apart``: outputs are kept as the product made them, where the
+    code adds something else to them in place.
     """
 
-    def __init__(self, at: Callable[[], Any] = lambda: None) -> None:
+    def __init__(self, at: Callable[[], Any] = lambda: None, *, apart: bool = False) -> None:
         super().__init__()
+        self._apart = apart
         self.heard: list[Heard] = []
         self.unread = False  # whether something was multiplied in a way that is not told apart
         self.projected: list[tuple[Any, Tensor]] = []  # where, and what einsums made of tokens and a matrix
@@ -196,6 +198,7 @@ class Products(TorchFunctionMode):
         whole = len(q) == len(weights) and all(len(q) % len(one) == 0 for one in (k, v))
         if whole:
             places, output = (*last.places, product.place), product.by_head(2, product.made)
+            output = output.clone() if self._apart else output
             self.heard.append(Heard(q, k, v, _by_head(last.scores), output, places, last.terms, last.origins))
         return whole
 

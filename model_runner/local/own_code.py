@@ -19,8 +19,9 @@ from transformers.pytorch_utils import Conv1D
 
 from attention.masks import window_of
 from model_runner.errors import N_
-from model_runner.local.block_sparse import as_a_whole, block_length, watch_blocks
-from model_runner.local.changed_words import why_unexplained
+from model_runner.local.block_sparse import as_a_whole, rows_in_blocks, watch_blocks
+from model_runner.local.changed_words import CHANGED_OUTPUT, why_unexplained
+from model_runner.local.hashed import hashed_rows, watch_hashed
 from model_runner.local.heard_products import Heard, Products
 from model_runner.local.heard_terms import Explained, Told, explained, told
 from model_runner.local.mask_reading import is_of, rule_of_cells
@@ -54,6 +55,7 @@ ROWS = 64  # of what is verified at a time
 HIDDEN = 1000.0  # below the largest of its row: a weight that is 0 in every dtype
 EVEN = 64.0  # of q·k before it is scaled: far more than the roundings of a bias
 CLOSE = 8.0  # units of the dtype, of what is multiplied: no rounding of one score is more
+CONVOLVED = ("NystromformerSelfAttention",)  # beside their softmax they add a convolution of their values, in place
 MADE_OF = (nn.Linear, Conv1D, nn.Conv1d)
 
 
@@ -76,7 +78,7 @@ def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
     as_a_whole(model)
     seen, unread = _listened(model, forward, {})
     forms = _forms(model, forward, seen)
-    known = watch_windows(model) | watch_blocks(model)
+    known = watch_windows(model) | watch_blocks(model) | watch_hashed(model)
     if not known and not forms:
         raise CannotRecord(BY_EINSUM if unread else NO_PRODUCTS)
     hear_rotations(model)
@@ -193,7 +195,7 @@ def prove(
     streams: list[Tensor] = []
     with tried(NO_STREAM), watched(layers, lambda _, stream: streams.append(stream)):
         forward()
-    n_rows = max(rows_of(layers, n_tokens), -(-n_tokens // (block := block_length(layers))) * block)
+    n_rows = max(rows(layers, n_tokens) for rows in (rows_of, rows_in_blocks, hashed_rows))
     if any(not torch.is_tensor(stream) or len(stream) != n_rows for stream in streams):
         raise CannotRecord(NO_STREAM)
 
@@ -208,7 +210,7 @@ def _watch(module: nn.Module, form: Form) -> None:
 
     def enter(module: nn.Module, *_: Any) -> None:
         if to_be_recorded(module):
-            open_.append(Products())
+            open_.append(Products(apart=type(module).__name__ in CONVOLVED))
             open_[-1].__enter__()
 
     def leave(module: nn.Module, _: Any, output: Any) -> None:
@@ -218,6 +220,8 @@ def _watch(module: nn.Module, form: Form) -> None:
         products.__exit__(None, None, None)
         recording = recorded_now()
         if recording is not None and output is not None:  # None: it ended by an error, which goes on by itself
+            if type(module).__name__ in CONVOLVED and products.heard:
+                _check_convolved(module, products.heard[0], output[0])
             _record(recording, recording.names[id(module)], products.heard, form, projected)
         projected.clear()
 
@@ -226,6 +230,15 @@ def _watch(module: nn.Module, form: Form) -> None:
             part.register_forward_hook(project)
     module.register_forward_pre_hook(enter)
     module.register_forward_hook(leave, always_call=True)
+
+
+def _check_convolved(module: Any, heard: Heard, output: Tensor) -> None:
+    """Raises CannotRecord where what the module returned is not what its softmax made and its convolution of values."""
+    beside = module.conv(heard.v[None])[0]
+    whole = (heard.output + beside).transpose(0, 1).flatten(1)
+    near = CLOSE * torch.finfo(output.dtype).eps * float(heard.output.abs().max() + beside.abs().max())
+    if not bool(((whole - output[0]).abs() <= near).all()):
+        raise CannotRecord(CHANGED_OUTPUT)
 
 
 def _record(recording: Recording, name: str, every: Sequence[Heard], form: Form, projected: Sequence[Tensor]) -> None:

@@ -128,6 +128,11 @@ def outputs_of(module: nn.Module) -> Generator[list[Any]]:
 def _giving(forward: Forward, passing: _Passing, places: Sequence[int], ends: Mapping[int, int]) -> Forward:
     def giving(*args: Any, **kwargs: Any) -> Any:
         place = passing.place_of(places)
+        if "prev_attn_output" in kwargs:  # Reformer's layers hand on two streams, which stand side by side here
+            passing.enter(place, _rows(torch.cat([kwargs["prev_attn_output"], kwargs["hidden_states"]], dim=-1)))
+            output = forward(*args, **kwargs)
+            passing.leave(ends[place], _rows(torch.cat([output.attn_output, output.hidden_states], dim=-1)))
+            return output
         passing.enter(place, _rows(args[0] if args else kwargs["hidden_states"]))
         output = forward(*args, **kwargs)
         passing.leave(ends[place], _rows(output if torch.is_tensor(output) else output[0]))

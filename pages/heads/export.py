@@ -10,6 +10,7 @@ import pandas as pd
 from analysis.class_scores import class_scores
 from analysis.head_grid import HeadGrid
 from attention.metrics import METRICS, Metric
+from pages.heads.buckets import bucket_table
 from ui.class_scores import class_table
 from ui.head_export import head_view
 from ui.head_views import DrawnHead
@@ -30,7 +31,7 @@ def heads_view(drawn: DrawnHead, grid: HeadGrid, metric: Metric) -> View:
     words = caption(drawn.opened, "means over the queries; thumbnails hold the largest weight", head="all heads")
     return replace(
         view,
-        tables=lambda: {**view.tables(), _(metric.label): table, **scores},
+        tables=lambda: {**view.tables(), _(metric.label): table, **scores, **bucket_table(drawn.opened)},
         arrays=lambda: {**arrays_of(view), "metric": values},
         code=f"{view.code}\n{_code(metric)}{more}",
         files={

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from pages.heads import open_head
+from pages.heads.buckets import show_buckets
 from pages.heads.export import heads_view
 from pages.heads.grid import show_grid
 from pages.heads.next_token import show_next
@@ -55,6 +56,7 @@ def show_open_head(alone: bool) -> DrawnHead:
     with below:
         show_map(drawn, "head_map")
         st.html(open_head.caption(drawn))
+        show_buckets(here)
     return drawn
 
 

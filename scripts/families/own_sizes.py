@@ -109,6 +109,12 @@ class Form:
 
 RELATIVE: dict[str, Any] = {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}
 PUBLISHED = {"relative_attention": True}
+HASHED_TEXT: dict[str, Any] = {
+    "lsh_attn_chunk_length": 4,
+    "local_attn_chunk_length": 4,
+    "num_buckets": 8,
+    "hash_seed": 0,
+}
 GLOBAL = {"encoder_attention_type": "transient-global"}
 FORMS = (
     Form("deberta with relative attention, as it is published", "deberta", RELATIVE, where=PUBLISHED),
@@ -117,6 +123,7 @@ FORMS = (
         Form(f"{family}, a text long enough for its blocks", family, {"block_size": 4, "num_random_blocks": 1}, LONG)
         for family in ("big_bird", "bigbird_pegasus")
     ),
+    Form("reformer, a text long enough to be hashed", "reformer", HASHED_TEXT, LONG),
     Form("longt5, a text longer than what its tokens see", "longt5", {"local_radius": 5}, LONG),
     Form("longt5 with transient global tokens", "longt5", GLOBAL, where=GLOBAL),
     Form("whisper, its decoder alone", "whisper", {}, mapping="causal"),
@@ -129,9 +136,7 @@ OTHERWISE: dict[str, dict[str, Any]] = {  # settings by which a family that is r
     "doge": {"keep_window_size": 4},
     "funnel": {"block_sizes": [LAYERS]},
     "mra": {"block_per_row": 2},
-    "nystromformer": {"segment_means_seq_len": 64, "num_landmarks": 64},
     "prophetnet": {"ngram": 1},
-    "reformer": {"attn_layers": ["local"] * LAYERS},
     "xlnet": {"attn_type": "uni"},
     "yoso": {"use_expectation": True},
 }

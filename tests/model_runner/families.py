@@ -401,7 +401,5 @@ AGAIN = "one of its modules attends several times in a forward"
 REFUSED: tuple[Refused, ...] = (
     Refused("mamba", tiny("mamba"), "no attention at all", NOT_ASKED),
     Refused("deberta-talking", tiny("deberta", MASKED, talking_head=True), "weights that heads mix", NOT_HEARD),
-    Refused("nystromformer", tiny("nystromformer", MASKED), "a convolution of values is added in place",
-            "its own code changes what its attention returned"),
 )
 # fmt: on

@@ -226,12 +226,43 @@ def test_only_a_softmax_of_a_product_that_meets_values_is_attention() -> None:
 
 
 def test_what_is_added_to_what_attention_returned_is_the_cause_of_a_refusal() -> None:
-    """Nyströmformer without its convolution of values is captured, as long as each token is a landmark of its own."""
+    """Nyströmformer's convolution of values is known; of a module that is not known nothing of the kind is believed."""
     model: Any = tiny("nystromformer", AutoModelForMaskedLM)()
-    with pytest.raises(NotCapturable, match="its own code changes what its attention returned"):
-        LocalRunner(model, byte_tokenizer(), name="with it")
-    model = tiny("nystromformer", AutoModelForMaskedLM)()
     for module in model.modules():
         if hasattr(module, "conv_kernel_size"):
-            module.conv_kernel_size = None
-    assert LocalRunner(model, byte_tokenizer(), name="without").capture(CaptureRequest(TEXT)).verify(0).ok
+            module.__class__ = type("UnknownAttention", (type(module),), {})
+    with pytest.raises(NotCapturable, match="its own code changes what its attention returned"):
+        LocalRunner(model, byte_tokenizer(), name="with it")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
+def test_nystromformers_map_is_its_softmax_and_its_convolution_of_values_stands_beside_it(
+    dtype: torch.dtype,
+) -> None:
+    """As it is published: each token is a landmark of its own, so that nothing is approximated."""
+    build = tiny("nystromformer", AutoModelForMaskedLM, conv_kernel_size=3)
+    held = LocalRunner(place(build(), "cpu", dtype), byte_tokenizer(), name="nystromformer")
+    capture, model = held.capture(CaptureRequest(TEXT)), place(build(), "cpu", dtype)
+    n_tokens, seen = len(capture.tokens), list[Tensor]()
+    for layer in model.get_submodule("nystromformer.encoder.layer").children():
+        layer.get_submodule("attention.self").register_forward_hook(
+            lambda _module, _args, output: seen.append(output[0][0])
+        )
+    with torch.no_grad():
+        own = model(torch.tensor([[token.id for token in capture.tokens]]), output_attentions=True)
+    close = 1e-5 if dtype == torch.float32 else 2e-2
+    torch.testing.assert_close(capture.logits(-1), own.logits[0, -1].float(), atol=close * 10, rtol=close)
+    for layer in range(capture.n_layers):
+        assert capture.verify(layer).ok, capture.verify(layer)
+        weights = capture.layer_weights(layer, slice(0, n_tokens))
+        torch.testing.assert_close(weights, own.attentions[layer][0].float(), atol=close, rtol=0)
+        conv: Any = model.get_submodule(f"nystromformer.encoder.layer.{layer}.attention.self.conv")
+        v = capture.v(layer).float()
+        made = weights @ v
+        for head in range(len(v)):
+            taps = conv.weight[head, 0, :, 0].float()
+            for token in range(n_tokens):
+                for tap, factor in enumerate(taps.tolist()):
+                    if 0 <= (other := token + tap - len(taps) // 2) < n_tokens:
+                        made[head, token] += factor * v[head, other]
+        torch.testing.assert_close(made.transpose(0, 1).flatten(1), seen[layer].float(), atol=close * 3, rtol=close)
