@@ -46,3 +46,24 @@ class HeadProjections(Question[Projections]):
     layer: int
     head: int
     positions: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class HeadMatrices:
+    """The matrices of every head of a layer, float32; None where they are no columns of one matrix (latents).
+
+    ``q`` multiplies what the attention reads, ``o`` what the head passes on; ``k`` and ``v`` are of key/value heads.
+    """
+
+    q: Float[Tensor, "heads d_model d_head"] | None
+    k: Float[Tensor, "kv_heads d_model d_head"] | None
+    v: Float[Tensor, "kv_heads d_model d_value"] | None
+    o: Float[Tensor, "heads d_value d_model"] | None
+
+
+@dataclass(frozen=True)
+class LayerMatrices(Question[HeadMatrices]):
+    """The matrices of a layer's heads, found by what they make of the request's text. Raises NoWeights."""
+
+    request: CaptureRequest
+    layer: int

@@ -73,7 +73,7 @@ CLASSES: tuple[type[Any], ...] = (
     block_questions.FeedForwardUnits, block_questions.Units,
     expert_questions.ExpertRouting, expert_questions.RandomRouting, expert_questions.Routing, expert_questions.Routed,
     expert_questions.Beside, projection_questions.HeadProjections, projection_questions.Projections,
-    projection_questions.Projected,
+    projection_questions.Projected, projection_questions.LayerMatrices, projection_questions.HeadMatrices,
     matrix_edit.SingularValues, matrix_edit.Singulars,
     errors.Reason,
 )  # fmt: skip  # by room

@@ -25,7 +25,7 @@ from model_runner.local.kv_trials import cached_layers, line_up, next_logits
 from model_runner.local.learning import training_step
 from model_runner.local.logit_lens import logit_lens
 from model_runner.local.position_table import position_table
-from model_runner.local.projections import projections
+from model_runner.local.projections import layer_matrices, projections
 from model_runner.local.reading import explained, resolve
 from model_runner.local.rerun import Rerun, rerun_of
 from model_runner.local.stream_parts import stream_additions
@@ -33,7 +33,7 @@ from model_runner.local.translation import Translation
 from model_runner.local.two_caches import line_up_two, two_cached_layers
 from model_runner.local.two_rerun import two_rerun_of
 from model_runner.matrix_edit import CHANGED, ScaledSingulars, SingularValues
-from model_runner.projection_questions import HeadProjections
+from model_runner.projection_questions import HeadProjections, LayerMatrices
 from model_runner.question import DirectLogits, HeadWrites, Logits, Question
 from model_runner.questions import (
     Beams,
@@ -135,6 +135,8 @@ class Answers:
         match question:
             case HeadProjections():
                 return projections(engine, question)
+            case LayerMatrices():
+                return layer_matrices(engine, question)
             case SingularValues():
                 return singulars(question, engine.anatomy.layers, engine.decomposed)
             case ExpertRouting(request):
@@ -174,7 +176,7 @@ class Answers:
 
 def _check_matrices(question: Any) -> None:
     """Raises NotSeparable where a question reads matrices that its request changes."""
-    reads = isinstance(question, (WhichHeads, HeadProjections, FeedForwardUnits))
+    reads = isinstance(question, (WhichHeads, HeadProjections, LayerMatrices, FeedForwardUnits))
     if reads and any(isinstance(edit, ScaledSingulars) for edit in question.request.edits):
         raise NotSeparable(reason=CHANGED)
 

@@ -22,35 +22,74 @@ from model_runner.local.layer_stack import stack_of
 from model_runner.local.norm_kind import LAYER, norm_kind
 from model_runner.local.numbers import matrix_of
 from model_runner.local.recording import module_of_call
-from model_runner.projection_questions import HeadProjections, Projected, Projections
+from model_runner.projection_questions import (
+    HeadMatrices,
+    HeadProjections,
+    LayerMatrices,
+    Projected,
+    Projections,
+)
+from model_runner.request import CaptureRequest
 
 NEAR = 1e-4  # of the largest number: what is turned back differs by rounding alone
+FEW = 16  # tokens, by which the columns of a whole layer's heads are told apart
 ROUNDINGS = 16  # units of the dtype
 
 
 def projections(engine: Engine, asked: HeadProjections) -> Projections:
     """Over one forward of the request. Raises RunnerError."""
+    heard = _Heard(engine, asked.request, asked.layer, list(asked.positions))
+    kv_head = asked.head // heard.group
+    return Projections(heard.of("q", asked.head), heard.of("k", kv_head), heard.of("v", kv_head))
+
+
+def layer_matrices(engine: Engine, asked: LayerMatrices) -> HeadMatrices:
+    """Of all heads, over one forward of the request's first tokens. Raises RunnerError."""
     capture = engine.capture(asked.request)
-    record, places = capture.record(asked.layer), list(asked.positions)
-    made: list[tuple[str, nn.Module, Tensor, Tensor]] = []
-    norms: list[Normed] = []
-    module = engine.model.get_submodule(module_of_call(engine.anatomy.attention[asked.layer]))
-    with contextlib.ExitStack() as stack:
-        for name, inside in module.named_modules():
-            if isinstance(inside, (nn.Linear, Conv1D)):
-                handle = inside.register_forward_hook(_listen(made, name, places))
-                stack.callback(handle.remove)
-            elif inside is not module and not list(inside.children()):
-                stack.callback(inside.register_forward_hook(_listen_to_norm(norms, name, places)).remove)
-        stack_of(engine, asked.request).forward()
-    width, kv_head = capture.residual(asked.layer).shape[-1], asked.head // record.group
-    wide = [one for one in made if one[2].shape[-1] == width]
-    try:
-        q, k = capture.q_unrotated(asked.layer), capture.k_unrotated(asked.layer)
-    except NotRecoverable as error:
-        q, k = (None, None) if record.rotation is not None or type(error) is NotRecoverable else (record.q, record.k)
-    wanted = (q, asked.head), (k, kv_head), (record.v, kv_head)
-    return Projections(*(None if x is None else _either(wide, norms, x[head, places].float()) for x, head in wanted))
+    heard = _Heard(engine, asked.request, asked.layer, list(range(min(len(capture.tokens), FEW))))
+    found: dict[str, Tensor | None] = {}
+    for name in ("q", "k", "v"):
+        count = len(capture.q(asked.layer) if name == "q" else capture.k(asked.layer))
+        each = [heard.of(name, head) for head in range(count)]
+        held = [one.matrix for one in each if one is not None]
+        found[name] = torch.stack(held) if len(held) == count else None
+    path = engine.direct_path().layers[asked.layer]
+    if not isinstance(path, str) and path.projection is not None:
+        rows = matrix_of(path.projection).T.float().cpu()
+        found["o"] = rows.reshape(capture.n_heads, -1, rows.shape[-1]).contiguous()
+    return HeadMatrices(found["q"], found["k"], found["v"], found.get("o"))
+
+
+class _Heard:
+    """What every matrix inside a layer's attention has made of a request's tokens at some places, in one forward."""
+
+    def __init__(self, engine: Engine, request: CaptureRequest, layer: int, places: list[int]) -> None:
+        capture = engine.capture(request)
+        record, self._places = capture.record(layer), places
+        made: list[tuple[str, nn.Module, Tensor, Tensor]] = []
+        self._norms: list[Normed] = []
+        module = engine.model.get_submodule(module_of_call(engine.anatomy.attention[layer]))
+        with contextlib.ExitStack() as stack:
+            for name, inside in module.named_modules():
+                if isinstance(inside, (nn.Linear, Conv1D)):
+                    handle = inside.register_forward_hook(_listen(made, name, places))
+                    stack.callback(handle.remove)
+                elif inside is not module and not list(inside.children()):
+                    stack.callback(inside.register_forward_hook(_listen_to_norm(self._norms, name, places)).remove)
+            stack_of(engine, request).forward()
+        width, self.group = capture.residual(layer).shape[-1], record.group
+        self._wide = [one for one in made if one[2].shape[-1] == width]
+        try:
+            q, k = capture.q_unrotated(layer), capture.k_unrotated(layer)
+        except NotRecoverable as error:
+            kept = record.rotation is not None or type(error) is NotRecoverable
+            q, k = (None, None) if kept else (record.q, record.k)
+        self._vectors = {"q": q, "k": k, "v": record.v}
+
+    def of(self, name: str, head: int) -> Projected | None:
+        """The columns that make one head's vectors."""
+        x = self._vectors[name]
+        return None if x is None else _either(self._wide, self._norms, x[head, self._places].float())
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,12 @@ import pandas as pd
 from analysis.aligned_heads import AlignedHeads
 from analysis.alignment import Piece
 from analysis.joined import Joined
+from analysis.matrix_change import MatrixChange
 from analysis.tables import side_by_side
 from jobs.take_away import joining
 from model_runner.python_lines import request_line, runner_line
 from pages.compare.maps import Maps
+from pages.compare.matrices import bars, matrix_table
 from pages.compare.names import names_of
 from pages.compare.numbers import SHOWN, MetricPair, Predictions, metrics_html, metrics_title, next_html
 from pages.compare.state import state
@@ -23,6 +25,7 @@ from viz.aligned_tokens import aligned_svg
 from viz.chart import Bars
 from viz.chart_svg import charts_svg
 from viz.components.head_map import head_map as map_component
+from viz.curves import standalone
 from viz.drawn_maps_svg import drawn_maps_svg
 from viz.plain_page import plain_page
 
@@ -117,6 +120,29 @@ def next_view(opened: PageContext, other: PageContext, found: Predictions) -> Vi
         page=lambda title, words, lang: plain_page(body, title=title, caption=words, lang=lang),
         picture=lambda title, words: charts_svg([chart], title=title, caption=words),
         arrays={} if pair.kl is None else {"kl": np.array(pair.kl)},
+        code=_other_lines(opened, other) + "\n".join(code),
+    )
+
+
+def matrices_view(opened: PageContext, other: PageContext, found: tuple[MatrixChange, ...]) -> View:
+    """The norms of every head's matrices."""
+    table, charts = matrix_table(found), [bars(one, found) for one in found]
+    code = [
+        "from analysis.matrix_change import matrix_changes",
+        "from model_runner.projection_questions import LayerMatrices",
+        "",
+        f"a = runner.submit(LayerMatrices(capture.request, {opened.layer})).result()",
+        f"b = other_runner.submit(LayerMatrices(other.request, {other.layer})).result()",
+        "values = {one.name: one.share for one in matrix_changes(a, b)}",
+    ]
+    return View(
+        name="compare-matrices",
+        title=f"‖ΔW‖ · {_title(opened, other)}",
+        what=f"norms of A's matrices minus B's, and of B's; {_sides(opened, other, heads=False)}",
+        tables=lambda: {"‖ΔW‖": table},
+        page=lambda title, words, lang: standalone(charts, title=title, caption=words, lang=lang),
+        picture=lambda title, words: charts_svg(charts, title=title, caption=words),
+        arrays={one.name: one.share for one in found},
         code=_other_lines(opened, other) + "\n".join(code),
     )
 

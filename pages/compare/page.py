@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.compare.export import maps_view, metrics_view, next_view, tokens_view
+from pages.compare.export import maps_view, matrices_view, metrics_view, next_view, tokens_view
 from pages.compare.maps import show_maps
+from pages.compare.matrices import show_matrices
 from pages.compare.names import check_over_one_text
 from pages.compare.numbers import show_metrics, show_next
 from pages.compare.other import show_other
@@ -24,7 +25,13 @@ with st.container(key="compare_view", horizontal=True, vertical_alignment="cente
         CompareState,
         "view",
         view,
-        {"maps": _("maps"), "metrics": _("metrics"), "next": _("next token"), "tokens": _("tokens")},
+        {
+            "maps": _("maps"),
+            "metrics": _("metrics"),
+            "next": _("next token"),
+            "matrices": _("matrices"),
+            "tokens": _("tokens"),
+        },
     )
     if view in ("maps", "metrics"):
         switch(CompareState, "layers", layers, _("whole layers"))
@@ -46,6 +53,8 @@ def shown(other: PageContext) -> View | None:
         return metrics_view(opened, other, show_metrics(opened, other))
     if view == "next":
         return next_view(opened, other, show_next(opened, other))
+    if view == "matrices":
+        return matrices_view(opened, other, show_matrices(opened, other))
     if view == "tokens":
         cuts = show_tokens(opened, other)
         return None if cuts is None else tokens_view(opened, other, cuts)

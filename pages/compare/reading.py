@@ -11,7 +11,7 @@ VASWANI = "Vaswani et al. 2017, arXiv:1706.03762"
 
 def explain(view: View) -> None:
     """The explanation of the view that is open."""
-    {"maps": _maps, "metrics": _metrics, "next": _next, "tokens": _tokens}[view]()
+    {"maps": _maps, "metrics": _metrics, "next": _next, "matrices": _matrices, "tokens": _tokens}[view]()
 
 
 def _whole() -> str:
@@ -65,6 +65,19 @@ def _next() -> None:
         formula="KL(A ‖ B) = Σ p_A · (log₂ p_A − log₂ p_B)",
         source="Kullback & Leibler 1951, doi:10.1214/aoms/1177729694",
         attempt=_("Exchange the word on which the prediction rests: “The capital of Italy is” against France."),
+    )
+
+
+def _matrices() -> None:
+    show_reading(
+        [
+            _("Each bar is one head: how far its matrix in A is from the one in B, as a share of B’s."),
+            _("An adapter such as LoRA changes some matrices and leaves the others: their bars are 0 %."),
+            _("A small change of a matrix can move a head’s weights far, and a large one may not: see the maps."),
+        ],
+        formula="‖W_A − W_B‖_F / ‖W_B‖_F",
+        source="Hu et al. 2021, arXiv:2106.09685",
+        attempt=_("Open a model with an adapter and choose “without the adapter” for B: which heads changed most?"),
     )
 
 

@@ -14,7 +14,7 @@ MOST_OF_A_NAME = 300  # characters of a model's name, which may be a folder's pa
 
 SWITCHED = ":switched"  # as the model of B: A's, with its adapter where A is without, and without where A is with
 
-View = Literal["maps", "metrics", "next", "tokens"]
+View = Literal["maps", "metrics", "next", "matrices", "tokens"]
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from model_runner.expert_questions import ExpertRouting, RandomRouting
 from model_runner.local.runner import LocalRunner
 from model_runner.matrix_edit import SingularValues
 from model_runner.positions import layout_of
-from model_runner.projection_questions import HeadProjections
+from model_runner.projection_questions import HeadProjections, LayerMatrices
 from model_runner.question import DirectLogits, HeadWrites, Logits, Question
 from model_runner.questions import (
     Beams,
@@ -157,7 +157,7 @@ def questions() -> list[Question[Any]]:
         EndRun("a run"), EndRun("another"), LogitLens(text, 3),
         StreamAdditions(text, 2), WhatItIsMadeOf(),
         FeedForwardUnits(text, 1, 2), TrainingStep(text, (0.1,)), ExpertRouting(text), RandomRouting((1, 2), 8),
-        HeadProjections(text, 1, 2, (0, 3)),
+        HeadProjections(text, 1, 2, (0, 3)), LayerMatrices(text, 1),
         SingularValues(1, "mlp.down_proj"),
     ]  # fmt: skip
 

@@ -19,6 +19,7 @@ from tests.ui.driving import html, open_app, payload, payloads, sentences
 from ui.address import DEFAULT_TEXT
 
 COMPARE = "pages/compare/page.py"
+SWITCHED = {"compare.model": ":switched"}
 
 
 def write_adapter(folder: Path, base: str) -> Path:
@@ -131,3 +132,23 @@ def test_a_base_elsewhere_is_opened_once_its_reader_agrees(tmp_path):
     app.button(key="fetch_model").click().run()
     assert not sentences(app)
     assert "(LoRA r=8 on q_proj, v_proj)" in html(app)
+
+
+def test_compare_says_how_far_each_head_s_matrices_are_apart(adapter, adapted):
+    app = open_app(
+        page=COMPARE, **{"model": adapter, "layer": "3", "head": "7", **SWITCHED, "compare.view": "matrices"}
+    )
+    assert not sentences(app)
+    assert adapted.base is not None
+    weights_of = [
+        one.engine.model.get_submodule("model.layers.3.self_attn.q_proj").weight for one in (adapted, adapted.base)
+    ]
+    d_head = adapted.engine.model.config.head_dim
+    first, second = (one.detach().double().reshape(-1, d_head * one.shape[1]) for one in weights_of)
+    expected = ((first - second).norm(dim=1) / second.norm(dim=1)).tolist()
+    charts = {one.proto.id.split("matrices_")[-1]: json.loads(one.proto.spec) for one in app.get("plotly_chart")}
+    shown = {name.split("-")[0]: chart["data"][0]["x"] for name, chart in charts.items()}
+    assert len(shown) == 4
+    assert expected == pytest.approx(list(shown["W_Q"]), rel=1e-4)
+    assert max(shown["W_K"]) == max(shown["W_O"]) == 0
+    assert min(shown["W_V"]) > 0

@@ -1,0 +1,58 @@
+"""A view of the page Compare: how far the weight matrices of either side's heads are apart, head by head."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from analysis.matrix_change import MatrixChange, matrix_changes
+from model_runner.projection_questions import LayerMatrices
+from pages.compare.names import names_of
+from ui.i18n import _
+from ui.page import PageContext, asked
+from ui.wording import number
+from viz.chart import Bars
+from viz.curves import CONFIG, figure
+
+ROW = 22  # pixels of a bar
+
+
+def show_matrices(opened: PageContext, other: PageContext) -> tuple[MatrixChange, ...]:
+    """A chart a matrix, a bar a head. Raises NotSeparable, OneStackOnly."""
+    found = matrix_changes(*(asked(side, LayerMatrices(side.capture.request, side.layer)) for side in (opened, other)))
+    for change, column in zip(found, st.columns(len(found), gap="small"), strict=True):
+        with column:
+            words = matrix_title(change, opened, other)
+            st.plotly_chart(figure(bars(change, found)), key=f"matrices_{change.name}", config=CONFIG, alt=words)
+    words = _(
+        "The length of A’s matrix minus B’s (Frobenius norm), as a share of the length of B’s. W_Q and W_O are of each "
+        "head, W_K and W_V of each key/value head. 0 %: the matrix is the same."
+    )
+    st.html(f"<p class='atlas-caption'>{words}</p>")
+    return found
+
+
+def matrix_title(change: MatrixChange, opened: PageContext, other: PageContext) -> str:
+    """What a chart is of."""
+    a, b = names_of(opened, other, heads=False)
+    return f"‖Δ{change.name}‖ / ‖{change.name}‖ · A L{opened.layer} {a} · B L{other.layer} {b}"
+
+
+def bars(change: MatrixChange, every: tuple[MatrixChange, ...]) -> Bars:
+    """All charts stand on one scale."""
+    shares = change.share.tolist()
+    return Bars(
+        labels=[f"H{head}" if change.name in ("W_Q", "W_O") else f"kv {head}" for head in range(len(shares))],
+        values=shares,
+        words=[number(share, "share") for share in shares],
+        height=60 + ROW * max(len(one.share) for one in every),
+        heading=f"‖Δ{change.name}‖ / ‖{change.name}‖",
+        longest=max(float(one.share.max()) for one in every),
+    )
+
+
+def matrix_table(found: tuple[MatrixChange, ...]) -> pd.DataFrame:
+    """Both numbers of every head."""
+    columns = {f"‖Δ{one.name}‖": pd.Series(one.difference) for one in found}
+    columns |= {f"‖{one.name}‖ B": pd.Series(one.size) for one in found}
+    return pd.DataFrame(columns)
