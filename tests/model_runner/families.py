@@ -395,7 +395,6 @@ NOT_HEARD = (
     "it does not go through transformers' attention interface, and none was recognised in what its own code multiplies"
 )
 NOT_ASKED = "none of its layers asks transformers' attention interface for softmax attention"
-AGAIN = "one of its modules attends several times in a forward"
 
 # fmt: off
 REFUSED: tuple[Refused, ...] = (
