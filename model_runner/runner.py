@@ -34,10 +34,12 @@ class ModelInfo:
     n_vocab: int
     max_tokens: int
     attentions: tuple[str, ...] = ()  # of an encoder–decoder, as a capture has them
+    unbounded: bool = False  # of itself it reads any length; max_tokens is what its tokenizer was made for
     max_written: int | None = None  # of an encoder–decoder, what it may write
     classes: tuple[str, ...] = ()  # that a classifier scores in place of tokens, by their ids
     class_scale: Scale = "softmax"  # what those scores are to be read as
     adapter: AdapterInfo | None = None  # that it was opened with
+    filled: tuple[str, ...] = ()  # tensors that are in no file of weights, which its own code fills with fixed numbers
     hears: float = 0.0  # seconds of sound that its encoder reads, all of them each time; 0: it reads texts
 
     @property

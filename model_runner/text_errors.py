@@ -12,6 +12,13 @@ FITS = N_("Only {number} tokens fit after the text: this model was built for {li
 FITS_WRITTEN = N_("Only {number} tokens fit after what is written: this model has {limit} positions for it.")
 
 
+class TokenizerStops(SequenceTooLong):
+    message = N_(
+        "The text is {tokens} tokens long, but {limit} fit: this model has no longest text of its own, and its "
+        "tokenizer was made for that many tokens."
+    )
+
+
 class NeedleTooLong(SequenceTooLong):
     message = N_("The text with the needle is {tokens} tokens long, but {limit} fit: this model has no more positions.")
     hint = N_("Choose less hay where its length can be chosen, or a model with a longer context.")

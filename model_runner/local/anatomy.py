@@ -36,6 +36,7 @@ from model_runner.local.recording import (
     install,
     module_of_call,
 )
+from model_runner.local.rope_switch import dynamic_reach
 from model_runner.local.sink import Sink
 from model_runner.local.stream import Take, watched
 from model_runner.mask_rule import MaskRule
@@ -43,6 +44,7 @@ from model_runner.runner import ModelInfo
 
 PROBE_TOKENS = 4
 INT32 = 4  # bytes
+UNBOUNDED = 10**30  # tokens, as transformers has it of a tokenizer that names no length
 SHORT_TEXT = 16  # tokens that go through the model twice at load: as transformers has it, and recorded
 READS_ELSE = N_("its output layer reads something else than the last hidden state")
 MORE_KEYS = N_("beside the keys of its tokens, its queries read keys that each stand for several tokens")
@@ -120,8 +122,8 @@ def examine(model: Any, name: str) -> Anatomy:
 
 def _examine(model: Any) -> Anatomy:
     own = text_config(model)
-    length = min([SHORT_TEXT, *declared_lengths(own)])
-    ids = torch.arange(length, device=model.device)[None] % own.vocab_size
+    ids = short_text(model)
+    length = ids.shape[1]
     asks, before = model._can_set_attn_implementation(), model.config._attn_implementation
     settle_hashes(model)
     try:
@@ -193,6 +195,13 @@ def _chosen_bytes(recording: Recording) -> float:
     return math.fsum(choice.nbytes / len(choice.q) + INT32 * choice.top_k for choice in choices.values())
 
 
+def short_text(model: Any) -> Tensor:
+    """The tokens that a model is tried with when it is loaded, ``[1, tokens]``."""
+    own = text_config(model)
+    length = min([SHORT_TEXT, *declared_lengths(own)])
+    return torch.arange(length, device=model.device)[None] % own.vocab_size
+
+
 def _watch_instead(model: Any, ids: Tensor, before: str) -> None:
     """Have its own code watched, ``before`` being the attention that it came with. Raises CannotRecord."""
     model.set_attn_implementation(before)
@@ -234,8 +243,9 @@ def describe(
     ``learned`` are the numbers of positions that it has vectors for: fewer, it may be, than its configuration says.
     """
     config = text_config(model)
-    limits = [*declared_lengths(config), tokenizer.model_max_length, *learned]
-    longest = int(min(limit for limit in limits if isinstance(limit, int | float) and limit >= 1))
+    reach = dynamic_reach(config)
+    own = [*(declared_lengths(config) if reach is None else [reach]), *learned]
+    longest = int(min(own or [_tokenizers_length(tokenizer)]))
     return ModelInfo(
         name=name,
         revision=revision,
@@ -248,7 +258,14 @@ def describe(
         n_parameters=model.num_parameters(),
         n_vocab=config.vocab_size,
         max_tokens=longest,
+        unbounded=not own,
     )
+
+
+def _tokenizers_length(tokenizer: Any) -> int | float:
+    """What is said beside its files: of a model that any length fits."""
+    length = tokenizer.model_max_length
+    return length if isinstance(length, int | float) and length >= 1 else UNBOUNDED
 
 
 def _trunk(model: Any, ids: Tensor) -> tuple[Trunk, int, Tensor]:

@@ -19,7 +19,7 @@ from model_runner.capture import Capture
 from model_runner.edits import check_growing
 from model_runner.errors import N_, CannotContinue, ContextFull, NoAttribution, NoLogits, ScoresClasses
 from model_runner.kept import Kept
-from model_runner.local.anatomy import describe, examine
+from model_runner.local.anatomy import declared_lengths, describe, examine
 from model_runner.local.arena import ALIGNMENT, Arena
 from model_runner.local.attribution import DirectPath, prove
 from model_runner.local.beam import search_beams
@@ -35,6 +35,7 @@ from model_runner.local.generation import Generation, end_tokens, prove_continua
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.indexer import change_of
 from model_runner.local.output_layer import output_logits
+from model_runner.local.plain_forward import text_config
 from model_runner.local.position_table import learned_lengths
 from model_runner.local.probe_rotation import probe_rotation
 from model_runner.local.reading import check_memory, explained, numbers_alone, write
@@ -119,7 +120,8 @@ class Engine:
         if isinstance(request, GenerateRequest):
             check_growing(request.edits)
         if self._thetas is None and any(isinstance(edit, RotationEdit) for edit in request.edits):
-            self._thetas = probe_rotation(anatomy, self.info.max_tokens)
+            limits = [self.info.max_tokens, *declared_lengths(text_config(self.model))]  # dynamic ones reach beyond
+            self._thetas = probe_rotation(anatomy, min(limits))
         shape = Shape(anatomy.attention, anatomy.kinds, anatomy.n_heads, anatomy.n_kv_heads)
         found = forward_edit(request.edits, shape, self._thetas or ())
         matrices = changed_matrices(request.edits, anatomy.layers, self.decomposed, anatomy.origins)

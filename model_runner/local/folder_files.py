@@ -17,6 +17,7 @@ NO_HEADER = N_("{file} has no readable header")
 MOST_JSON = 16 << 20  # bytes of a JSON file or a header; those of the largest published models have 9 million
 COUNTS = re.compile(r"(.*_)?(layers?|blocks|depths?|experts|labels)")  # of what is made one after the other
 MOST_COUNTED = 4096
+MOST_EXPERTS = 1 << 16  # Doge's are rows of a table, 16,384 of them
 MOST_DEEP = 64  # lists and objects in one another
 MOST_AXES = 8
 FAR = 2**63
@@ -48,9 +49,10 @@ def read_object(folder: Path, name: str) -> dict[str, Any]:
 def check_counts(folder: Path, config: dict[str, Any]) -> None:
     """Raises ModelIncomplete for a configuration of more layers than any model has: making them would not end."""
     for name, number in numbers(config):
-        if number > MOST_COUNTED and COUNTS.fullmatch(name):
+        most = MOST_EXPERTS if name.endswith("experts") else MOST_COUNTED
+        if number > most and COUNTS.fullmatch(name):
             text = N_("config.json declares {number} as {name}, and no model has more than {most}")
-            raise _refused(folder, text, number=f"{number:,}", name=name, most=MOST_COUNTED)
+            raise _refused(folder, text, number=f"{number:,}", name=name, most=most)
 
 
 def numbers(value: Any, name: str = "") -> Iterator[tuple[str, int | float]]:

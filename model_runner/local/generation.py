@@ -58,7 +58,7 @@ class Generation:
     ends: frozenset[int] = field(init=False)
     series: Series = field(init=False)
     recording: Recording = field(init=False)
-    switches: tuple[int, ...] = field(init=False)
+    switches: Sequence[int] = field(init=False)
     logits: Float[Tensor, "vocab"] = field(init=False)  # after all that has gone through the model
     index: int = 0
     prefill_seconds: float = 0.0

@@ -30,7 +30,7 @@ class Lane:
     model: Any
     writer: Writer
     cache: Any  # transformers' own, of one text or of two; None where every step reads all anew
-    switches: tuple[int, ...] = ()  # see rope_switch.py: the cache is of no use beyond one
+    switches: Sequence[int] = ()  # see rope_switch.py: the cache is of no use beyond one
     held: int = 0
 
     def step(self, name: str) -> tuple[Token, float]:

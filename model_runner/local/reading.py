@@ -30,7 +30,7 @@ from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import stretch
 from model_runner.runner import ModelInfo
 from model_runner.sound_errors import ReadsTextOnly
-from model_runner.text_errors import BrokenNumbers, ForwardFails
+from model_runner.text_errors import BrokenNumbers, ForwardFails, TokenizerStops
 
 Request = TypeVar("Request", CaptureRequest, GenerateRequest)
 READING = N_("reading {tokens} tokens")
@@ -61,7 +61,8 @@ def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info:
         alone = encode(tokenizer, request.text)
         room = max(0, limit - (count - len(alone.ids)))
         characters = longest_start(tokenizer, request.text, alone, room) if room else 0
-        raise SequenceTooLong(tokens=count, limit=limit, characters=characters)
+        too_long = TokenizerStops if info.unbounded else SequenceTooLong
+        raise too_long(tokens=count, limit=limit, characters=characters)
     if max(encoded.ids) >= info.n_vocab:
         raise TokenizerDiffers(token=max(encoded.ids), count=info.n_vocab)
     writer = Writer(tokenizer, encoded)

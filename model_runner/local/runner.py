@@ -20,6 +20,7 @@ from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.places import put, together
+from model_runner.local.rope_switch import forget_lengths
 from model_runner.local.tokenizing import display
 from model_runner.local.worker import Job, Worker
 from model_runner.question import Question
@@ -43,24 +44,28 @@ class LocalRunner:
         revision: str | None = None,
         device: str | None = None,
         has_head: bool = True,
+        filled: tuple[str, ...] = (),
         ears: WhisperFeatureExtractor | None = None,
         kept: Kept | None = None,
         adapter: AdapterInfo | None = None,
         base: LocalRunner | None = None,
     ) -> None:
         """``ears`` make sounds ready for a model that listens. ``kept`` holds its captures, beside what else it holds;
-        None: a gigabyte of its own. ``base`` is the runner of the same model without its adapter's changes.
+        None: a gigabyte of its own. ``has_head`` and ``filled``: what did not come with its weights, see
+        :mod:`model_runner.local.missing_weights`. ``base`` is the runner of the same model without its adapter's
+        changes.
 
         Raises NotCapturable, with the reason, for a model whose attention cannot be recorded exactly.
         """
         of_it: Any = {"name": name, "revision": revision, "kept": kept or Kept(CACHE_BYTES)}
         model = put(model, device)
+        forget_lengths(model)
         self.engine: Engine | EncoderDecoder
         if getattr(model.config, "is_encoder_decoder", False):
             self.engine = EncoderDecoder(model, tokenizer, self, ears=ears, **of_it)
         else:
             self.engine = Engine(model, tokenizer, self, has_head=has_head, **of_it)
-        self.engine.info = replace(self.engine.info, adapter=adapter)
+        self.engine.info = replace(self.engine.info, adapter=adapter, filled=filled)
         self.info = self.engine.info
         self.base = base
         self._adapted: ref[LocalRunner] | None = None

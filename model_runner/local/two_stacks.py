@@ -103,15 +103,9 @@ def examine_two(model: Any, name: str, heard: Read | None = None) -> TwoStacks:
 def _examine(model: Any, heard: Read | None) -> TwoStacks:
     asks, in_blocks = model._can_set_attn_implementation(), False  # transformers' interface
     start = start_token(model)
+    given, written = short_texts(model, heard)
+    source, target = SOURCE if heard is None else len(heard), written.shape[1]
     whole, model = model, model.base_model if is_classifier(model) else model  # a class head wants two equal texts
-    n_vocab, pad = text_config(model).vocab_size, text_config(model).pad_token_id
-    some = [token for token in range(SOURCE + 1) if token != pad]  # what looks like padding may be hidden
-    given = (
-        {"input_ids": torch.tensor([some[:SOURCE]], device=model.device) % n_vocab} if heard is None else heard.given
-    )
-    source = SOURCE if heard is None else len(heard)
-    target = TARGET if source != TARGET else TARGET - 1
-    written = torch.tensor([[start, *some[: target - 1]]], device=model.device) % n_vocab
 
     def forward() -> Any:
         return run_two(model, given, written)
@@ -151,6 +145,20 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
     )
 
 
+def short_texts(model: Any, heard: Read | None) -> tuple[Mapping[str, Tensor], Tensor]:
+    """What is read and what is written when a model is tried, of different lengths. Raises CannotRecord."""
+    start = start_token(model)
+    n_vocab, pad = text_config(model).vocab_size, text_config(model).pad_token_id
+    some = [token for token in range(SOURCE + 1) if token != pad]  # what looks like padding may be hidden
+    given = (
+        {"input_ids": torch.tensor([some[:SOURCE]], device=model.device) % n_vocab} if heard is None else heard.given
+    )
+    source = SOURCE if heard is None else len(heard)
+    target = TARGET if source != TARGET else TARGET - 1
+    written = torch.tensor([[start, *some[: target - 1]]], device=model.device) % n_vocab
+    return given, written
+
+
 def _stored(records: Mapping[str, LayerRecord], source: int, state: int, stacks: tuple[Stack, Stack]) -> float:
     """Bytes at most of a token that is read or of one that is written; ``state`` are those of one in the stream."""
     read, written = (float(state * (len(stack.layers) + 2)) for stack in stacks)
@@ -182,10 +190,14 @@ def two_lengths(info: ModelInfo, model: Any, heard: Read | None) -> ModelInfo:
     given = {"input_ids": read} if heard is None else heard.given
     found = looked_up_at_load(model, lambda: run_two(model, given, written))
     reads, writes = (
-        min([info.max_tokens, *(count for table, count in found if any(table is one for one in stack.parameters()))])
+        [count for table, count in found if any(table is one for one in stack.parameters())]
         for stack in (model.get_encoder(), model.get_decoder())
     )
-    return replace(info, max_tokens=reads, max_written=writes)
+    known = [] if info.unbounded else [info.max_tokens]  # the tokenizer's goes for what no table bounds
+    lengths = (min([*known, *counts] or [info.max_tokens]) for counts in (reads, writes))
+    max_tokens, max_written = lengths
+    unbounded = info.unbounded and not reads
+    return replace(info, max_tokens=max_tokens, max_written=max_written, unbounded=unbounded)
 
 
 def run_two(model: Any, given: Mapping[str, Any], written: Tensor) -> Any:
