@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import TypeVar
@@ -46,6 +46,7 @@ from viz.components.token_strip import token_strip
 from viz.markdown import plain
 
 A = TypeVar("A")
+FEW_NAMES = 2  # of tensors that a line has room for
 PLAIN, CHANGED = "plain", "changed"  # slots: whether the page begins with the model as it is; what it changed last
 
 
@@ -152,8 +153,16 @@ def announced(name: str, say: Callable[[str, int, int], None], side: str = "") -
     """What it is going to be stands there until it is, and where it cannot be. Raises RunnerError."""
     slot, caption = session.slots()["preview"], "<p class='atlas-caption'>{}</p>".format
     runner = session.runner(name, say, lambda known: slot.html(caption(escape(side + will_be(known, _)))))
-    slot.empty()
+    if runner.info.filled:
+        words = _("Not in the files of weights, so its own code fills it with fixed numbers: {names}.")
+        slot.html(caption(escape(side + words.format(names=_few(runner.info.filled)))))
+    else:
+        slot.empty()
     return runner
+
+
+def _few(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= FEW_NAMES else f"{names[0]}, … ({len(names)})"
 
 
 def _loaded() -> None:

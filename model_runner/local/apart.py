@@ -100,6 +100,8 @@ def shapes_of(folder: str) -> Callable[[dict[str, Any]], Any]:
             config = transformers.AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         except Exception as error:  # noqa: BLE001  # what it is, is told
             return {"error": f"config.json: {_first_line(error)}"}
+        if question["auto"] == "AutoModelForTextEncoding":  # as class_of_family.py has it
+            config.is_encoder_decoder = False
         config._attn_implementation = None  # pyright: ignore[reportPrivateUsage]  # no other way to unset it
         with torch.device("meta"), initialization.meta_device_safe_creation_ops(), initialization.no_init_weights():
             model = getattr(transformers, question["auto"]).from_config(config)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from transformers import (
@@ -12,6 +12,7 @@ from transformers import (
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
     AutoModelForSpeechSeq2Seq,
+    AutoModelForTextEncoding,
 )
 from transformers.models.auto.modeling_auto import (
     MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
@@ -19,6 +20,7 @@ from transformers.models.auto.modeling_auto import (
     MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
     MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES,
     MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES,
+    MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES,
 )
 
 from model_runner.errors import N_, NotCapturable
@@ -38,8 +40,11 @@ NO_TEXT = {  # what these families read or write is no text, whatever their size
 }
 
 
-def class_of(name: str, config: Mapping[str, Any]) -> Any:
-    """The class for models of this configuration; ``name`` is for the sentence. Raises NotCapturable."""
+def class_of(name: str, config: Mapping[str, Any], held: Collection[str] = ()) -> Any:
+    """The class for models of this configuration; ``name`` is for the sentence. Raises NotCapturable.
+
+    ``held`` are the names of the weights, where they are known.
+    """
     family, listed = str(config.get("model_type")), config.get("architectures")
     if family not in CONFIG_MAPPING:
         raise NotCapturable(name=name, family=family, reason=UNKNOWN)
@@ -51,6 +56,8 @@ def class_of(name: str, config: Mapping[str, Any]) -> Any:
     if scores and family in MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES:
         return AutoModelForSequenceClassification
     causal = any("ForCausalLM" in item or "LMHead" in item for item in architectures)
+    if usual and _encodes_only(family, config, architectures, held):
+        return AutoModelForTextEncoding
     # The class for causal models of an encoder–decoder would read the decoder alone.
     if config.get("is_encoder_decoder", usual) and not causal:
         if family in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:  # SeamlessM4T reads either
@@ -66,3 +73,24 @@ def class_of(name: str, config: Mapping[str, Any]) -> Any:
     if family in MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:  # Voxtral: a decoder that reads a text, or sound too
         return AutoModelForSeq2SeqLM
     raise NotCapturable(name=name, family=family, reason=UNKNOWN)
+
+
+def _encodes_only(
+    family: str, config: Mapping[str, Any], architectures: Collection[str], held: Collection[str]
+) -> bool:
+    """Whether it is the encoder of an encoder–decoder by itself: by its settings, or because no decoder came with it.
+
+    Text encoders of models that draw are published with the settings of the whole model.
+    """
+    if family not in MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES:
+        return False
+    without = bool(held) and not any("decoder" in name.split(".") for name in held)
+    named = MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES[family] in architectures
+    return named or not config.get("is_encoder_decoder", True) or without
+
+
+def as_read(config: Any, auto: Any) -> Any:
+    """The configuration for this class: of an encoder by itself it speaks of no decoder."""
+    if auto is AutoModelForTextEncoding:
+        config.is_encoder_decoder = False
+    return config

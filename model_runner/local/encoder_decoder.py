@@ -35,7 +35,7 @@ from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.generation import end_tokens
 from model_runner.local.guarded_tokenizer import Tokenizer
-from model_runner.local.hearing import Ears
+from model_runner.local.hearing import ears_of
 from model_runner.local.output_layer import output_logits
 from model_runner.local.reading import append_all, check_memory, explained, numbers_alone, write
 from model_runner.local.recording import Recording, active
@@ -70,9 +70,7 @@ class EncoderDecoder:
         """``ears`` make sounds ready where it listens. Raises NotCapturable where attention cannot be recorded."""
         self.model = model.eval().requires_grad_(False)
         self.tokenizer = tokenizer
-        self.ears: Ears | None = None
-        if ears is not None:
-            self.ears = Ears(ears, model.config.max_source_positions, model.device, model.dtype)
+        self.ears = None if ears is None else ears_of(model, ears)
         self.anatomy = examine_two(self.model, name, heard := self.ears and self.ears.to_try())
         info = two_lengths(describe(self.model, self.tokenizer, self.anatomy, name, revision), self.model, heard)
         self.info = replace(info, attentions=ATTENTIONS, hears=0.0 if self.ears is None else self.ears.seconds)

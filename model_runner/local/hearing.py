@@ -62,6 +62,11 @@ class Ears:
         return Read(tuple(tokens), text, {"input_features": features.to(self._device, self._dtype)})
 
 
+def ears_of(model: Any, extractor: WhisperFeatureExtractor) -> Ears:
+    """Those of a model that is loaded."""
+    return Ears(extractor, model.config.max_source_positions, model.device, model.dtype)
+
+
 def extractor_of(name: str, folder: Path, config: Any) -> WhisperFeatureExtractor | None:
     """The one that the folder's files describe, made here; None of a model that reads texts.
 

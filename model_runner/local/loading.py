@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
-from transformers import AutoConfig, PreTrainedConfig, PreTrainedTokenizerBase
+from transformers import AutoConfig, PreTrainedConfig, PreTrainedTokenizerBase, WhisperFeatureExtractor
 
 from model_runner.adapter import AdapterNotQuantized, AdapterRefused, BaseNotAsked
 from model_runner.errors import (
@@ -26,22 +26,27 @@ from model_runner.hub_errors import HubNotAsked
 from model_runner.kept import Kept
 from model_runner.local.adapted import adapted, memory_of_changes
 from model_runner.local.adapter_files import AdapterFiles, base_inside, base_named, inspect_adapter, is_adapter
+from model_runner.local.anatomy import short_text
 from model_runner.local.cancelling import checked
 from model_runner.local.checkpoint import Checkpoint, inspect_folder, named_as_usual
-from model_runner.local.class_of_family import class_of
+from model_runner.local.class_of_family import as_read, class_of
+from model_runner.local.classifier import is_classifier
 from model_runner.local.declared import OTHER_SHAPES, Declared, declared, declared_here
 from model_runner.local.guarded_tokenizer import GuardedTokenizer, TemplateApart, apart
 from model_runner.local.harmless import harmless_config, harmless_tokenizer
-from model_runner.local.hearing import extractor_of
+from model_runner.local.hearing import ears_of, extractor_of
 from model_runner.local.hub import Look, Progress
 from model_runner.local.known_families import tell
 from model_runner.local.loading_tokenizer import check_tokenizer, load_tokenizer
+from model_runner.local.missing_weights import check_missing, tied_against
 from model_runner.local.model_folder import DEFAULT, EMBEDDED, folder_of, versioned
-from model_runner.local.numbers import Dtype, Numbers
-from model_runner.local.places import Device, Placed, best_device, placed
+from model_runner.local.numbers import Dtype, Numbers, known_dtype
+from model_runner.local.places import Device, Placed, best_device, placed, put
+from model_runner.local.plain_forward import run
 from model_runner.local.previewing import Weights, check_room, preview_of, stored_dtype, unquantized
 from model_runner.local.quantized_weights import QuantizedFails, check_quantized, method_of
 from model_runner.local.runner import LocalRunner
+from model_runner.local.two_stacks import run_two, short_texts
 from model_runner.preview import ModelPreview
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
@@ -64,7 +69,7 @@ def load_runner(
     *,
     revision: str | None = None,
     device: Device = "auto",
-    dtype: Dtype = "auto",
+    dtype: Dtype | str = "auto",
     progress: Progress = lambda *_: None,
     preview: Callable[[ModelPreview], None] = lambda _: None,
     make_room: Callable[[], None] = lambda: None,
@@ -95,10 +100,11 @@ def load_runner(
     """
     name, revision = versioned(name.strip(), revision)
     best_device(device)
+    numbers_asked = known_dtype(dtype)
     files: AdapterFiles | None = None
 
     def look(config: Mapping[str, Any], weights: Weights) -> None:
-        numbers = _numbers(config, dtype, device)
+        numbers = _numbers(config, numbers_asked, device)
         found = preview_of(name, config, weights, numbers=numbers, device=device)
         tell(found, config, preview)  # what cannot be captured is not downloaded
         if files is None:
@@ -122,7 +128,7 @@ def load_runner(
                 folder = _base_folder(files, report, look, agreed)
             checkpoint = inspect_folder(folder)
             look(checkpoint.config, Weights(checkpoint.n_bytes, checkpoint.n_parameters))
-            numbers = _numbers(checkpoint.config, dtype, device)
+            numbers = _numbers(checkpoint.config, numbers_asked, device)
             loading = _Loading(name, checkpoint, guarded and name not in EMBEDDED, report, check, files)
             runner = loading.runner(revision, device, numbers, make_room, kept)
             return runner if adapter or runner.base is None else runner.base
@@ -174,7 +180,7 @@ class _Loading:
     ) -> None:
         self.name, self.checkpoint, self.guarded, self.progress, self.check = name, checkpoint, guarded, progress, check
         self.files = files
-        self.auto = class_of(name, checkpoint.config)
+        self.auto = class_of(name, checkpoint.config, checkpoint.shapes)
         own = files is not None and any((files.folder / one).exists() for one in TOKENIZER_FILES)
         self.with_tokenizer = replace(checkpoint, folder=files.folder) if own and files is not None else checkpoint
 
@@ -188,17 +194,20 @@ class _Loading:
     ) -> LocalRunner:
         """In stages, each of which may find what ends it. Raises RunnerError."""
         guarded, found = self._guarded() if self.guarded else (None, None)
-        config = _config(self.name, self.checkpoint.folder)
+        config = as_read(_config(self.name, self.checkpoint.folder), self.auto)
         ears = extractor_of(self.name, self.checkpoint.folder, config)
         make_room()
         more = 0 if self.files is None else memory_of_changes(self.files, self.checkpoint.shapes)
         place = placed(self.name, device, _needed(self.checkpoint, found, numbers) + more * numbers.computed.itemsize)
         self.progress("loading", 0, 0)
         tokenizer = self._tokenizer() if guarded is None else guarded
-        model, has_head = _model(self.name, self.checkpoint, self.auto, config, numbers, place)
+        model, reported = _model(self.name, self.checkpoint, self.auto, config, numbers, place)
         self.progress("preparing", 0, 0)
+        model = put(model, str(place.device))
+        missing = check_missing(self.name, model, reported, lambda: _short_forward(model, ears))
         of_both: Any = {
-            "name": self.name, "revision": revision, "device": str(place.device), "has_head": has_head, "ears": ears,
+            "name": self.name, "revision": revision, "device": str(place.device), "ears": ears,
+            "has_head": missing.has_head, "filled": missing.filled,
         }  # fmt: skip
         if self.files is None:
             made = LocalRunner(model, tokenizer, **of_both, kept=kept)
@@ -229,7 +238,8 @@ class _Loading:
     def _declared(self) -> Declared:
         folder = self.checkpoint.folder
         if harmless_config(self.checkpoint):
-            return declared_here(self.name, self.checkpoint, _config(self.name, folder), self.auto)
+            config = as_read(_config(self.name, folder), self.auto)
+            return declared_here(self.name, self.checkpoint, config, self.auto)
         process = apart("shapes", folder)
         try:
             return declared(self.name, self.checkpoint, process, self.auto, self.check)
@@ -276,8 +286,8 @@ def _config(name: str, folder: Path) -> PreTrainedConfig:
 
 def _model(
     name: str, checkpoint: Checkpoint, auto: Any, config: PreTrainedConfig, numbers: Numbers, place: Placed
-) -> tuple[Any, bool]:
-    """The model, and whether its output layer came with the weights (never a random one)."""
+) -> tuple[Any, set[str]]:
+    """The model, and the names of what is in no file."""
     try:
         with named_as_usual(checkpoint) as folder:
             loaded: Any = auto.from_pretrained(
@@ -302,10 +312,11 @@ def _model(
     if mismatched:
         values = {"count": len(mismatched), "first": mismatched[0]}
         raise ModelIncomplete(name=name, reason=Reason(OTHER_SHAPES, values))
-    prefix = f"{model.base_model_prefix}."
-    missing = {str(key) for key in report["missing_keys"]}
-    missing_base = sorted(key for key in missing if key.startswith(prefix) and "pooler" not in key)
-    if missing_base:
-        values = {"count": len(missing_base), "first": missing_base[0]}
-        raise ModelIncomplete(name=name, reason=Reason(N_("{count} weights are missing, {first} first"), values))
-    return model, not missing
+    return model, {*map(str, report["missing_keys"])} | tied_against(model, checkpoint.config)
+
+
+def _short_forward(model: Any, extractor: WhisperFeatureExtractor | None) -> Any:
+    """What the model says of the few tokens that it is tried with; a classifier of two stacks reads one text."""
+    if not getattr(model.config, "is_encoder_decoder", False) or is_classifier(model):
+        return run(model, short_text(model))
+    return run_two(model, *short_texts(model, None if extractor is None else ears_of(model, extractor).to_try()))

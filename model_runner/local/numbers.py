@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor, nn
@@ -32,6 +32,19 @@ class PackageMissing(RunnerError):
 class AlreadyQuantized(RunnerError):
     message = N_("The weights of {name} are quantized already, so they cannot be loaded as “{dtype}”.")
     hint = N_("Choose “auto” as the number format.")
+
+
+class DtypeUnknown(RunnerError):
+    message = N_("There is no number format “{dtype}”; there are: {known}.")
+    hint = N_("Choose one of them.")
+
+
+def known_dtype(asked: str) -> Dtype:
+    """The same, if it is one. Raises DtypeUnknown."""
+    for known in get_args(Dtype):
+        if asked == known:
+            return known
+    raise DtypeUnknown(dtype=asked, known=", ".join(get_args(Dtype)))
 
 
 @dataclass(frozen=True)

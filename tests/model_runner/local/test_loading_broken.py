@@ -134,7 +134,7 @@ def _edit_tokenizer(**parts: Any) -> Callable[[Path], object]:
 ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
 
 INCOMPLETE: dict[str, tuple[Callable[[Path], object], str]] = {
-    "a layer lost": (_lose("model.layers.1."), "9 weights are missing, model.layers.1.input_layernorm.weight first"),
+    "a layer lost": (_lose("model.layers.1."), "9 weights are missing, model.layers.1.self_attn.q_proj.weight first"),
     "embedding lost": (_lose("model.embed_tokens"), "1 weights are missing, model.embed_tokens.weight first"),
     "more layers than weights": (lambda folder: change_config(folder, num_hidden_layers=4), "9 weights are missing"),
     "weights of another model": (

@@ -19,11 +19,19 @@ from model_runner import load_runner
 from model_runner.block_questions import TrainingStep
 from model_runner.errors import NotSeparable, RunnerError
 from model_runner.local.model_folder import DEFAULT_FOLDER
-from model_runner.local.numbers import PACKAGES, AlreadyQuantized, Dtype, Numbers, PackageMissing, matrix_of
+from model_runner.local.numbers import (
+    PACKAGES,
+    AlreadyQuantized,
+    Dtype,
+    DtypeUnknown,
+    Numbers,
+    PackageMissing,
+    matrix_of,
+)
 from model_runner.preview import ModelPreview
 from model_runner.questions import WhichHeads
 from model_runner.request import CaptureRequest, GenerateRequest
-from tests.model_runner.folders import change_config, refused, touch_nothing
+from tests.model_runner.folders import change_config, refused, save, touch_nothing
 from ui.place import Beside
 
 TEXT = "The dog chased the squirrel because it"
@@ -140,3 +148,11 @@ def test_llm_int8_is_not_offered_because_an_earlier_token_would_see_later_ones()
     with torch.no_grad():
         whole, first = model(ids).logits[:, :20].float(), model(ids[:, :20]).logits.float()
     assert float((whole - first).abs().max()) > 0.1  # once this fails it can be offered
+
+
+@pytest.mark.parametrize("dtype", ["float99", "load", "", "float64"])
+def test_a_number_format_that_there_is_not_is_told_with_those_that_there_are(dtype: Any, folder: Path) -> None:
+    with pytest.raises(DtypeUnknown) as raised:
+        load_runner(str(save(folder)), dtype=dtype)
+    known = "auto, float32, bfloat16, float16, int8, nf4"
+    assert f"There is no number format “{dtype}”; there are: {known}." in str(raised.value)
