@@ -9,6 +9,7 @@ from model_runner import Check
 
 N_ = str  # marks a text for Babel without translating it here
 
+ROUNDED = ("bfloat16", "float16")  # dtypes coarser than the weights here, which are float32
 OK, WRONG = N_("verified · max diff {error} · {dtype}"), N_("not verified · difference {error} · {dtype}")
 ALL = N_(
     "Weights × values, recomputed here for every query of layer {layer}, against what the model's own attention "
@@ -18,6 +19,10 @@ SOME = N_(
     "Weights × values, recomputed here for {rows} of the {of} queries of layer {layer}, spread evenly, against "
     "what the model's own attention returned in the same forward. Tolerance {tolerance}: rounding alone can "
     "reach it. All of them would take longer than the forward itself."
+)
+COARSE = N_(
+    "In {dtype} the model's own output_attentions (eager) rounds scores and weights, so one of its weights can lie "
+    "0.02 from the one here, which is within 2e-7 of a float64 softmax of the recorded q and k."
 )
 SUBSTITUTED = N_("Of {heads} heads, what a variant’s map makes of the values, against what stands in for it.")
 
@@ -35,6 +40,8 @@ def verdict(check: Check, layer: int, dtype: str, say: Callable[[str], str]) -> 
     if check.rows < check.of:
         text += " · " + say(N_("{rows} of {of} rows")).format(**count)
         meaning = say(SOME)
+    if dtype in ROUNDED:
+        meaning += " " + say(COARSE)
     if check.substituted:
         meaning += " " + say(SUBSTITUTED)
-    return text, meaning.format(**errors(check), **count)
+    return text, meaning.format(**errors(check), **count, dtype=dtype)

@@ -165,9 +165,11 @@ def _explain() -> None:
     show_reading(
         [
             _("Ablated: the model runs once without each head, and what the token's log-probability loses is what "
-              "the head was worth, with all that later layers made of it."),
+              "the head was worth, with all that later layers made of it. Here what it passes on becomes zero; under "
+              "“edit” it can be set to its mean over this text instead."),
             _("Direct attribution follows only the straight way, from the head's output through the final norm to the "
-              "logits; what later heads read from it is left out."),
+              "logits; what later heads read from it is left out. The norm's gain is in it and the mean over the "
+              "vocabulary is taken off, so it differs from plain direct logit attribution, W_U W_O Σⱼ wⱼ vⱼ."),
             _("Attention × values only says how much a head writes, not whether it helps. Attention alone is not an "
               "explanation: other weights can give the same answer (Jain & Wallace 2019), and whether weights explain "
               "depends on what is asked (Wiegreffe & Pinter 2019). So ablate."),
