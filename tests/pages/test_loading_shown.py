@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,6 +11,8 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import StopException
 
 from model_runner.preview import ModelPreview
+from tests.model_runner.folders import change_weights, save
+from tests.model_runner.local.test_encoder_decoders import FAMILIES
 from tests.pages.test_compare import PAGE as COMPARE
 from tests.ui.driving import App, button, components, html, open_app, sentences
 from ui import session
@@ -51,6 +54,15 @@ def bar(app: App) -> tuple[int, str]:
 def test_what_is_downloaded_is_said_in_bytes_and_drawn_as_their_share(held):
     held("someone/large", ("asking", 0, 0), ("downloading", 3 * MB, 12 * MB))
     assert bar(open_app(model="someone/large")) == (25, "Downloading the model … 3 MB / 12 MB")
+
+
+def test_what_a_class_fills_by_itself_is_said_beside_the_model(tmp_path):
+    folder = save(tmp_path / "model", FAMILIES["bart"]())
+    assert "fixed numbers" not in html(open_app(model=str(folder), text="a cat"))
+    less = shutil.copytree(folder, tmp_path / "less")
+    change_weights(less, lambda tensors: {name: one for name, one in tensors.items() if name != "final_logits_bias"})
+    app = open_app(model=str(less), text="a cat")
+    assert "so its own code fills it with fixed numbers: final_logits_bias." in html(app)
 
 
 def test_a_stage_without_bytes_says_none(held):
