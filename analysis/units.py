@@ -11,8 +11,12 @@ from model_runner.tokens import Token, visible
 
 CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # written without spaces: one character, one word
 MARKS = "".join(mark for mark in map(chr, range(0x300, 0x10000)) if unicodedata.category(mark).startswith("M"))
-LETTERS = rf"(?![{CJK}])\w(?:(?![{CJK}])[\w{MARKS}])*"  # \w alone leaves out vowel signs and combining accents
-WORD = re.compile(rf"[{CJK}][{MARKS}]*|{LETTERS}(?:['’]{LETTERS})*|[^\w\s][{MARKS}]*")
+JOINERS = "\u200c\u200d"  # inside a word of Hindi or Persian, and between the emoji of a family
+# \w alone leaves out vowel signs and combining accents
+LETTERS = rf"(?![{CJK}])\w(?:(?![{CJK}])[\w{MARKS}{JOINERS}])*"
+SIGN = rf"[^\w\s][{MARKS}\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"  # with its accents, skin tone or region
+EMOJI = rf"[\U0001f1e6-\U0001f1ff]{{2}}|{SIGN}(?:\u200d{SIGN})*"  # a flag is two letters
+WORD = re.compile(rf"[{CJK}][{MARKS}]*|{LETTERS}(?:['’]{LETTERS})*|{EMOJI}")
 
 
 @dataclass(frozen=True)

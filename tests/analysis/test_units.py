@@ -67,6 +67,12 @@ def test_a_token_unit_is_the_token() -> None:
         ("cafe\u0301 x", ["cafe\u0301", "·x"]),  # so is a combining accent
         ("I ❤\ufe0f you", ["I", "·❤\ufe0f", "·you"]),
         ("🙂🙂", ["🙂", "🙂"]),
+        ("a 👨\u200d👩\u200d👧 b", ["a", "·👨\u200d👩\u200d👧", "·b"]),  # a family is one picture
+        ("👍🏽!", ["👍🏽", "!"]),  # with its colour
+        ("🏃\u200d♂\ufe0f🏳\ufe0f\u200d🌈", ["🏃\u200d♂\ufe0f", "🏳\ufe0f\u200d🌈"]),
+        ("🇫🇷🇩🇪", ["🇫🇷", "🇩🇪"]),
+        ("क्\u200dष", ["क्\u200dष"]),  # joined letters
+        ("می\u200cخواهم", ["می⟨200C⟩خواهم"]),  # letters kept apart in one word
         ("ein Straßenname", ["ein", "·Straßenname"]),
         ("<b>bold</b>", ["<", "b", ">", "bold", "<", "/", "b", ">"]),
     ],
