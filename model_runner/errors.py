@@ -80,6 +80,16 @@ class TokenizerDiffers(RunnerError):
     hint = N_("Its folder holds the tokenizer of another model: copy or download it again.")
 
 
+class NoSuchLanguage(RunnerError):
+    message = N_("The tokenizer of {name} has no language “{code}”, but: {codes}.")
+    hint = N_("Choose one of these.")
+
+
+class NoLanguages(RunnerError):
+    message = N_("The tokenizer of {name} has no tokens for languages, so “{code}” cannot be chosen.")
+    hint = N_("Leave the language out, or choose a translator of several languages, such as M2M100 or NLLB.")
+
+
 class SequenceTooLong(RunnerError):
     message = N_("The text is {tokens} tokens long, but {limit} fit: this model was built for that many positions.")
     hint = N_("Shorten the text to about its first {characters} characters, or choose a model with a longer context.")

@@ -25,6 +25,8 @@ def request_line(request: CaptureRequest) -> str:
     given += [f"continuation={request.continuation!r}"] if request.continuation else []
     given += [f"target={request.target!r}"] if request.target is not None else []
     given += [f"attention={request.attention!r}"] if request.attention is not None else []
+    for name in ("source_language", "target_language"):
+        given += [f"{name}={getattr(request, name)!r}"] if getattr(request, name) is not None else []
     given += [f"edits={request.edits!r}"] if request.edits else []
     return f"CaptureRequest({', '.join(given)})"
 

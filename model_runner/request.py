@@ -26,6 +26,9 @@ class CaptureRequest:
     ``continuation``. ``attention`` is the one asked for, "encoder", "decoder" or "cross" (None: "decoder"), see
     :meth:`Capture.attention`. Of other models both are None.
 
+    ``source_language`` and ``target_language`` are those of the text and of what is written, as the tokenizer of a
+    translator has them (``Runner.info.tokenizer.languages``); None: those that the model's folder names.
+
     A model that listens (Whisper) reads ``sound`` and no text: ``text`` is "". What it has written begins with the
     tokens that tell it its task; they are put there, unless a ``continuation`` begins with them.
 
@@ -45,6 +48,8 @@ class CaptureRequest:
     target: str | None = None
     attention: str | None = None
     sound: Sound | None = None
+    source_language: str | None = None
+    target_language: str | None = None
 
     def going_on(self, **other: Any) -> GenerateRequest:
         """The same, read by the same model, and how it goes on; ``other`` fields are in the place of its own."""
@@ -72,6 +77,8 @@ class GenerateRequest:
     target: str | None = None
     attention: str | None = None
     sound: Sound | None = None
+    source_language: str | None = None
+    target_language: str | None = None
 
     def so_far(self, continuation: tuple[int, ...], **other: Any) -> CaptureRequest:
         """What was read when the text had come so far; ``other`` fields are in the place of its own."""

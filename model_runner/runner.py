@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, overload
 
 from model_runner.adapter import AdapterInfo
@@ -14,6 +14,7 @@ from model_runner.kv import RaceStep
 from model_runner.question import Question
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.step import Step
+from model_runner.tokens import TokenizerInfo
 
 A = TypeVar("A")
 
@@ -41,6 +42,7 @@ class ModelInfo:
     adapter: AdapterInfo | None = None  # that it was opened with
     filled: tuple[str, ...] = ()  # tensors that are in no file of weights, which its own code fills with fixed numbers
     hears: float = 0.0  # seconds of sound that its encoder reads, all of them each time; 0: it reads texts
+    tokenizer: TokenizerInfo = field(default_factory=lambda: TokenizerInfo(""))
 
     @property
     def room(self) -> int:

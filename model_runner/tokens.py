@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 VISIBLE = {" ": "·", "\n": "⏎", "\t": "⇥", "\r": "␍"}
 JOINER = "\u200d"
+CIRCLE = "◌"  # what Unicode draws a mark on that has no letter before it
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,24 @@ class Token:
     silent: bool = False
 
 
+@dataclass(frozen=True)
+class TokenizerInfo:
+    """What cuts a text into tokens: the class ``name`` of transformers, and the ``file`` that it read, if that is told.
+
+    ``overruled``: the class would cut otherwise than the file, so the file is read as it is. ``count`` is how many
+    tokens it knows. ``languages`` are the codes of those that it has tokens for, such as fr or fra_Latn; it takes a
+    text for the ``source`` language unless a request names another, and ``target`` is the one to write.
+    """
+
+    name: str
+    file: str = ""
+    overruled: bool = False
+    count: int = 0
+    languages: tuple[str, ...] = ()
+    source: str | None = None
+    target: str | None = None
+
+
 def second_starts(tokens: Sequence[Token]) -> int | None:
     """The position of the first token of the second sentence, after a separator as the text ends with; None without."""
     ids = [token.id for token in tokens]
@@ -42,7 +61,8 @@ def visible(text: str) -> str:
     """Spaces, line breaks, control and direction characters made visible, so that nothing hides or reorders a label."""
     if text and all(map(_of_an_emoji, text)):  # in one they make it what it is; alone they would be nothing
         return "".join(f"⟨{ord(character):04X}⟩" for character in text)
-    return "".join(map(_visible_character, text)) or "⟨⟩"
+    alone = unicodedata.category(text[:1] or " ").startswith("M") and not _of_an_emoji(text[0])
+    return CIRCLE * alone + "".join(map(_visible_character, text)) or "⟨⟩"
 
 
 def _of_an_emoji(character: str) -> bool:

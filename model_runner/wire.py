@@ -46,7 +46,7 @@ from model_runner.runner import ModelInfo
 from model_runner.sound import Sound
 from model_runner.step import Step
 from model_runner.token_bias import KeyBias, ProfileBias
-from model_runner.tokens import Token
+from model_runner.tokens import Token, TokenizerInfo
 from model_runner.transforms import Sampling
 from model_runner.verification import Check
 
@@ -56,7 +56,7 @@ BROKEN = (SafetensorError, ArithmeticError, AttributeError, LookupError, Recursi
 CLASSES: tuple[type[Any], ...] = (
     AdapterInfo,
     Capture, Check, ContentBias, DistanceTerm, HeadDifference, KeyChoice, LayerEdit, LayerOrigin, LayerRecord, MaskRule,
-    ModelInfo, RelativeBias, RepeatedKeys, Rotation, Sampling, Sound, Step, Token,
+    ModelInfo, RelativeBias, RepeatedKeys, Rotation, Sampling, Sound, Step, Token, TokenizerInfo,
     request.CaptureRequest, request.GenerateRequest,
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,

@@ -32,7 +32,8 @@ APP = "attention model_runner analysis viz inline hosting jobs classroom lessons
 ROOMS = {
     "attention": room(libraries="torch jaxtyping"),
     "model_runner": room(
-        "attention", "torch torchao transformers safetensors tokenizers huggingface_hub tqdm psutil jaxtyping"
+        "attention",
+        "torch torchao transformers safetensors tokenizers sentencepiece huggingface_hub tqdm psutil jaxtyping",
     ),
     "analysis": room("attention model_runner", "torch pandas jaxtyping"),
     "viz": room(libraries="plotly PIL"),

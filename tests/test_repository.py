@@ -150,7 +150,7 @@ def test_what_runs_the_app_asks_for_nothing_that_only_tests_need():
     running = (ROOT / name for name in ("requirements.txt", "requirements-package.txt"))
     wanted = {line.split("==")[0] for path in running for line in path.read_text().splitlines() if "==" in line}
     needed = libraries(*(room for room in ROOMS if room not in ("benchmarks", "scripts", "tests")))
-    theirs = {"authlib", "tokenizers"}  # of Streamlit's sign-in, and of transformers
+    theirs = {"authlib", "protobuf"}  # of Streamlit's sign-in, and of transformers
     assert {name.lower() for name in wanted} - {name.lower() for name in needed} == theirs
 
 

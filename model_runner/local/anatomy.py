@@ -17,6 +17,7 @@ from model_runner.errors import N_, NotCapturable, first_line
 from model_runner.layer_origin import LayerOrigin
 from model_runner.local.cancelling import pause
 from model_runner.local.changed_words import CHANGES
+from model_runner.local.folder_tokenizer import info_of
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.hashed import settle_hashes
 from model_runner.local.head_pairs import head_pairs
@@ -259,6 +260,7 @@ def describe(
         n_vocab=config.vocab_size,
         max_tokens=longest,
         unbounded=not own,
+        tokenizer=info_of(tokenizer),
     )
 
 

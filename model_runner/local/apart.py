@@ -1,7 +1,7 @@
 """What the server has done in a process of its own, with limits: reading what strangers wrote.
 
-This file is that process's program. It is started by its path, imports nothing of ours, and answers questions on its
-standard output, each side's messages being a length of eight bytes and JSON. The other side is
+This file is that process's program. It is started by its path, imports of ours only what knows no torch, and answers
+questions on its standard output, each side's messages being a length of eight bytes and JSON. The other side is
 :mod:`model_runner.local.limited_process`. ``python apart.py DUTY MEMORY FOLDER``, DUTY one of those below.
 """
 
@@ -13,6 +13,8 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 from typing import Any, BinaryIO
 
 LONGEST_PIECE = 4096  # characters of a token; the longest of published tokenizers have some hundreds
@@ -43,14 +45,15 @@ def main() -> None:
 def tokenizer_of(folder: str) -> Callable[[dict[str, Any]], Any]:
     """Texts to tokens, by the tokenizer of the folder; the first question loads it."""
     sys.modules["torch"] = None  # type: ignore[assignment]  # it would take two seconds and 200 MB, and no part here
-    from transformers import AutoTokenizer
+    _leave_out_our_package()
+    from model_runner.local import folder_tokenizer as ours
 
     held: dict[str, Any] = {}
 
     def tell(question: dict[str, Any]) -> Any:
         if question["ask"] == "load":
-            held["tokenizer"] = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-            return _facts(held["tokenizer"])
+            held["tokenizer"] = ours.open_tokenizer(Path(folder))
+            return _facts(held["tokenizer"], ours)
         tokenizer = held["tokenizer"]
         if question["ask"] == "encode":
             found = tokenizer(
@@ -58,6 +61,7 @@ def tokenizer_of(folder: str) -> Callable[[dict[str, Any]], Any]:
                 return_offsets_mapping=True,
                 verbose=False,
                 add_special_tokens=question["add_special_tokens"],
+                **({"target": True} if question["target"] else {}),
             )
             return {name: found[name] for name in ("input_ids", "offset_mapping", "token_type_ids") if name in found}
         if question["ask"] == "template":
@@ -68,7 +72,14 @@ def tokenizer_of(folder: str) -> Callable[[dict[str, Any]], Any]:
     return tell
 
 
-def _facts(tokenizer: Any) -> dict[str, Any]:
+def _leave_out_our_package() -> None:
+    """A module that stands beside this file is imported without what its package imports, torch first of all."""
+    package = ModuleType("model_runner")
+    package.__path__ = [str(Path(__file__).parents[1])]
+    sys.modules["model_runner"] = package
+
+
+def _facts(tokenizer: Any, ours: Any) -> dict[str, Any]:
     """What is asked of it often, told once."""
     backend = getattr(tokenizer, "backend_tokenizer", None)
     pieces = {int(token_id): str(piece) for piece, token_id in tokenizer.get_vocab().items()}
@@ -81,7 +92,12 @@ def _facts(tokenizer: Any) -> dict[str, Any]:
         "is_fast": bool(tokenizer.is_fast),
         "pieces": list(pieces.items()),
         "length": len(tokenizer),
-        "special": [int(one) for one in tokenizer.all_special_ids],
+        "kinds": list(getattr(tokenizer, ours.KINDS)),
+        "special": [int(one) for one in ours.special_ids(tokenizer)],
+        "added": {str(token): int(one) for token, one in tokenizer.get_added_vocab().items()},
+        "target": getattr(tokenizer, "tgt_lang", None),
+        "two_sided": getattr(tokenizer, "two_sided", False),
+        "unknown": tokenizer.unk_token_id,
         "mask": tokenizer.mask_token_id,
         "decoder": "" if backend is None else str(backend.decoder),
         "chat": bool(tokenizer.chat_template),

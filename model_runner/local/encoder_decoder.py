@@ -25,6 +25,7 @@ from model_runner.kept import Kept
 from model_runner.local.anatomy import describe
 from model_runner.local.attribution import DirectPath
 from model_runner.local.beam import ALONE, search_beams
+from model_runner.local.beginning import Beginning
 from model_runner.local.block_path import BlockPath, block_paths
 from model_runner.local.block_probe import LayerRun, probe
 from model_runner.local.cache import CaptureCache
@@ -36,8 +37,9 @@ from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.generation import end_tokens
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.hearing import ears_of
+from model_runner.local.languages import languages_of
 from model_runner.local.output_layer import output_logits
-from model_runner.local.reading import append_all, check_memory, explained, numbers_alone, write
+from model_runner.local.reading import append_all, check_ids, check_memory, explained, numbers_alone, write
 from model_runner.local.recording import Recording, active
 from model_runner.local.stream import outputs_of, watched
 from model_runner.local.task_tokens import task_tokens
@@ -73,7 +75,10 @@ class EncoderDecoder:
         self.ears = None if ears is None else ears_of(model, ears)
         self.anatomy = examine_two(self.model, name, heard := self.ears and self.ears.to_try())
         info = two_lengths(describe(self.model, self.tokenizer, self.anatomy, name, revision), self.model, heard)
-        self.info = replace(info, attentions=ATTENTIONS, hears=0.0 if self.ears is None else self.ears.seconds)
+        self.beginning = Beginning(self.model, self.anatomy.start, languages_of(self.tokenizer))
+        known = replace(info.tokenizer, target=self.beginning.language or info.tokenizer.target)
+        hears = 0.0 if self.ears is None else self.ears.seconds
+        self.info = replace(info, tokenizer=known, attentions=ATTENTIONS, hears=hears)
         if is_classifier(self.model):
             own = self.model.config
             self.info = replace(self.info, classes=class_names(own), class_scale=scale_of(own))
@@ -124,10 +129,9 @@ class EncoderDecoder:
             written = Writer(self.tokenizer, Encoded((first,), ((0, 0),), ""))
             append_all(written, rest, self.info)
             return source, written
-        start = Encoded((self.anatomy.start,), ((0, 0),), "")
-        written = Writer(self.tokenizer, start)
-        task = self._task(request, source)
-        given = self._given(request.target) if request.target else ()
+        first, *task = self._task(request, source)
+        written, task = Writer(self.tokenizer, Encoded((first,), ((0, 0),), "")), tuple(task)
+        given = self._given(request.target, task) if request.target else ()
         if given or request.continuation[: len(task)] != task:
             append_all(written, task, self.info)
         append_all(written, (*given, *request.continuation), self.info)
@@ -137,22 +141,24 @@ class EncoderDecoder:
         return source, written
 
     def _task(self, request: CaptureRequest | GenerateRequest, source: Read) -> tuple[int, ...]:
-        """What stands before the text that is written of a sound; of a text nothing."""
+        """What stands before all that is written: where it begins, and the language or, of a sound, the task."""
         if request.sound is None:
-            return ()
+            return self.beginning.of(request.target_language)
         if request.sound.digest not in self._tasks:  # for a language is found by a forward
             self._tasks = {request.sound.digest: task_tokens(self.model, source.given)}
-        return self._tasks[request.sound.digest]
+        return (self.anatomy.start, *self._tasks[request.sound.digest])
 
-    def _given(self, target: str) -> tuple[int, ...]:
-        """The ids of a target, without the end that a decoder writes itself.
+    def _given(self, target: str, task: tuple[int, ...]) -> tuple[int, ...]:
+        """The ids of a target, without the ``task`` before it and the end that a decoder writes itself.
 
         Of a sound, after a space and nothing else, as Whisper was taught (github.com/openai/whisper, decoding.py).
         """
         if self.ears is not None:
             return encode(self.tokenizer, f" {target.strip()}", special=False).ids
-        ids = encode(self.tokenizer, target).ids
-        return ids[:-1] if ids[-1] in end_tokens(self.model) else ids
+        ids = encode(self.tokenizer, target, special=not self.beginning.languages, written=True).ids
+        check_ids(ids, self.info)
+        ids = ids[:-1] if ids and ids[-1] in end_tokens(self.model) else ids
+        return ids[len(task) :] if ids[: len(task)] == task else ids
 
     def _free_run(self, source: Read, written: Writer, edit: ForwardEdit | None) -> tuple[int, ...]:
         """What the model writes by itself, greedily: transformers' own generation, up to its end.
@@ -163,8 +169,9 @@ class EncoderDecoder:
         given, recording = masked(source.given), Recording(self.anatomy.names, edit=edit, keeps=False)
         before = torch.tensor([[token.id for token in written.tokens]], device=self.model.device)
         generate = self.model.generate
+        if before[0].tolist() != [self.anatomy.start]:  # which it begins with by itself
+            given |= {"decoder_input_ids": before, "decoder_start_token_id": int(before[0, 0])}
         if self.ears is not None:
-            given["decoder_input_ids"] = before
             generate = functools.partial(ALONE.generate, self.model)
         with torch.no_grad(), active(recording), _each_anew(self.model, recording):
             made = generate(

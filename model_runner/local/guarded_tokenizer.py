@@ -12,10 +12,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import torch
-from transformers import PreTrainedTokenizerBase
 
 from model_runner import memory
 from model_runner.errors import N_, ChatTemplateFails, Reason, TokenizerFails, TokenizerMissing
+from model_runner.local.folder_tokenizer import KINDS, Opened
 from model_runner.local.limited_process import LimitedProcess, RanOut
 
 MEMORY = 3 << 29  # bytes that a process apart may use, and no more than half of what is free
@@ -44,8 +44,12 @@ class GuardedTokenizer:
         self._process = apart("tokenizer", folder, first=({"ask": "load"}, LOADING))
         self._pieces: dict[int, str] = {}
         self._length = 0
+        self._added: dict[str, int] = {}
         self.all_special_ids: list[int] = []
         self.mask_token_id: int | None = None
+        self.unk_token_id: int | None = None
+        self.tgt_lang: str | None = None
+        self.two_sided = False  # whether what is written is cut by a file of its own
         self.model_max_length: int | None = None
         self.chat_template = False  # whether there is one
         self.backend_tokenizer = SimpleNamespace(decoder="")
@@ -61,14 +65,16 @@ class GuardedTokenizer:
         self.is_fast, self.chat_template = facts["is_fast"], facts["chat"]
         self._pieces, self._length, self.all_special_ids = dict(facts["pieces"]), facts["length"], facts["special"]
         self.model_max_length, self.backend_tokenizer.decoder = facts["longest"], facts["decoder"]
-        self.mask_token_id = facts["mask"]
+        self.mask_token_id, self.unk_token_id = facts["mask"], facts["unknown"]
+        self._added, self.tgt_lang, self.two_sided = facts["added"], facts["target"], facts["two_sided"]
+        setattr(self, KINDS, tuple(facts["kinds"]))
 
     def __call__(
-        self, text: str, second: str | None = None, *, add_special_tokens: bool = True, **_: Any
+        self, text: str, second: str | None = None, *, add_special_tokens: bool = True, target: bool = False, **_: Any
     ) -> dict[str, list[Any]]:
         """Ids and spans, and types where it gives any; of two texts too. Raises TokenizerFails."""
-        texts = [text] if second is None else [text, second]
-        return self._ask(TEXT, TokenizerFails, ask="encode", texts=texts, add_special_tokens=add_special_tokens)
+        asked: Any = {"texts": [text] if second is None else [text, second], "target": target}
+        return self._ask(TEXT, TokenizerFails, ask="encode", add_special_tokens=add_special_tokens, **asked)
 
     def apply_chat_template(self, turns: Sequence[dict[str, str]], **_: Any) -> str:
         """The turns as the model expects them, up to where its answer begins. Raises ChatTemplateFails."""
@@ -81,6 +87,10 @@ class GuardedTokenizer:
     def convert_ids_to_tokens(self, token_id: int) -> str | None:
         """A token as it stands in the vocabulary; None beyond it."""
         return self._pieces.get(token_id)
+
+    def get_added_vocab(self) -> dict[str, int]:
+        """Its added tokens, by what they are written as."""
+        return self._added
 
     def __len__(self) -> int:
         """Tokens that it knows, special ones included."""
@@ -116,4 +126,4 @@ class TemplateApart:
         return self._tokenizer.apply_chat_template(turns)
 
 
-Tokenizer = PreTrainedTokenizerBase | GuardedTokenizer
+Tokenizer = Opened | GuardedTokenizer

@@ -41,7 +41,7 @@ from model_runner.local.previewing import Weights
 Progress = Callable[[str, int, int], None]  # stage, done, total (bytes; 0 where unknown)
 Look = Callable[[Mapping[str, Any], Weights], None]  # at config.json, before any of the weights is downloaded
 NAMES = 2  # of what stands between slashes: owner and name; what follows are folders in it
-WANTED = ("*.safetensors", "*.json", "*.model", "*.txt", "*.jinja", "*.tiktoken")
+WANTED = ("*.safetensors", "*.json", "*.model", "*.spm", "*.txt", "*.jinja", "*.tiktoken")
 
 
 def fetch(name: str, revision: str | None, progress: Progress, look: Look, *, ask_hub: bool = True) -> Path:

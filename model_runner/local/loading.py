@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
-from transformers import AutoConfig, PreTrainedConfig, PreTrainedTokenizerBase, WhisperFeatureExtractor
+from transformers import AutoConfig, PreTrainedConfig, WhisperFeatureExtractor
 
 from model_runner.adapter import AdapterNotQuantized, AdapterRefused, BaseNotAsked
 from model_runner.errors import (
@@ -32,6 +32,7 @@ from model_runner.local.checkpoint import Checkpoint, inspect_folder, named_as_u
 from model_runner.local.class_of_family import as_read, class_of
 from model_runner.local.classifier import is_classifier
 from model_runner.local.declared import OTHER_SHAPES, Declared, declared, declared_here
+from model_runner.local.folder_tokenizer import Opened
 from model_runner.local.guarded_tokenizer import GuardedTokenizer, TemplateApart, apart
 from model_runner.local.harmless import harmless_config, harmless_tokenizer
 from model_runner.local.hearing import ears_of, extractor_of
@@ -246,7 +247,7 @@ class _Loading:
         finally:
             process.close()
 
-    def _tokenizer(self) -> PreTrainedTokenizerBase:
+    def _tokenizer(self) -> Opened:
         folder = self.with_tokenizer.folder
         tokenizer: Any = load_tokenizer(self.name, folder)
         if self.guarded:  # a short template may say anything

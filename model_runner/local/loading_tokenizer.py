@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
-
 from model_runner.errors import N_, TokenizerMissing, first_line
+from model_runner.local.folder_tokenizer import Opened, open_tokenizer, special_ids
 from model_runner.local.guarded_tokenizer import Tokenizer
 
 
-def load_tokenizer(name: str, folder: Path) -> PreTrainedTokenizerBase:
+def load_tokenizer(name: str, folder: Path) -> Opened:
     """In this process. Raises TokenizerMissing."""
     try:
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        tokenizer = open_tokenizer(folder)
     except Exception as error:  # the tokenizers library raises no class of its own
         raise TokenizerMissing(name=name, reason=first_line(error)) from error
     check_tokenizer(name, tokenizer)
@@ -27,5 +26,5 @@ def check_tokenizer(name: str, tokenizer: Tokenizer) -> None:
     """Raises TokenizerMissing for one that is of no use here."""
     if not tokenizer.is_fast:
         raise TokenizerMissing(name=name, reason=N_("it does not tell which characters a token covers"))
-    if len(tokenizer) <= len(set(tokenizer.all_special_ids)):  # what transformers makes of no files at all
+    if len(tokenizer) <= len(special_ids(tokenizer)):  # what transformers makes of no files at all
         raise TokenizerMissing(name=name, reason=N_("it knows no token but special ones"))

@@ -13,6 +13,8 @@ from torch import Tensor
 from model_runner import memory
 from model_runner.errors import (
     N_,
+    NoLanguages,
+    NoSuchLanguage,
     NoSuchPlace,
     NotCapturable,
     OutOfMemory,
@@ -24,8 +26,9 @@ from model_runner.errors import (
     first_line,
 )
 from model_runner.local.guarded_tokenizer import Tokenizer
+from model_runner.local.languages import languages_of
 from model_runner.local.recording import CannotRecord
-from model_runner.local.tokenizing import Writer, encode, longest_start
+from model_runner.local.tokenizing import Encoded, Writer, encode, longest_start
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import stretch
 from model_runner.runner import ModelInfo
@@ -33,17 +36,38 @@ from model_runner.sound_errors import ReadsTextOnly
 from model_runner.text_errors import BrokenNumbers, ForwardFails, TokenizerStops
 
 Request = TypeVar("Request", CaptureRequest, GenerateRequest)
+SHOWN = 12  # languages that a sentence names
 READING = N_("reading {tokens} tokens")
 
 
 def resolve(request: Request, info: ModelInfo) -> Request:
-    """The request with the model, revision, dtype and adapter of the runner. Raises WrongModel if it names others."""
+    """The request with the model, revision, dtype and adapter of the runner, and its usual languages.
+
+    Raises WrongModel if it names others, NoSuchLanguage and NoLanguages for a language that the tokenizer has not.
+    """
     own: dict[str, Any] = {"model": info.name, "revision": info.revision, "dtype": info.dtype}
     own["adapter"] = None if info.adapter is None else info.adapter.on
     for name, value in own.items():
         if getattr(request, name) not in (None, value):
             raise WrongModel(wanted=getattr(request, name), held=value)
-    return replace(request, **own)
+    return replace(request, **own, **_languages(request, info))
+
+
+def _languages(request: CaptureRequest | GenerateRequest, info: ModelInfo) -> dict[str, str | None]:
+    known, usual = info.tokenizer.languages, {"source_language": info.tokenizer.source}
+    usual["target_language"] = info.tokenizer.target
+    for name in usual:
+        code = getattr(request, name)
+        if code is not None and not known:
+            raise NoLanguages(name=info.name, code=code)
+        if code is not None and code not in known:
+            raise NoSuchLanguage(name=info.name, code=code, codes=_some(known))
+        usual[name] = code or usual[name]
+    return usual
+
+
+def _some(codes: tuple[str, ...]) -> str:
+    return ", ".join(codes[:SHOWN]) + ("…" if len(codes) > SHOWN else "")
 
 
 def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info: ModelInfo) -> Writer:
@@ -55,7 +79,7 @@ def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info:
     """
     if request.sound is not None:
         raise ReadsTextOnly(name=info.name)
-    encoded = encode(tokenizer, request.text, chat=request.chat)
+    encoded = _in_language(tokenizer, encode(tokenizer, request.text, chat=request.chat), request, info)
     count, limit = len(encoded.ids) + len(request.continuation), int(info.max_tokens * stretch(request.edits))
     if count > limit:
         alone = encode(tokenizer, request.text)
@@ -63,11 +87,30 @@ def write(tokenizer: Tokenizer, request: CaptureRequest | GenerateRequest, info:
         characters = longest_start(tokenizer, request.text, alone, room) if room else 0
         too_long = TokenizerStops if info.unbounded else SequenceTooLong
         raise too_long(tokens=count, limit=limit, characters=characters)
-    if max(encoded.ids) >= info.n_vocab:
-        raise TokenizerDiffers(token=max(encoded.ids), count=info.n_vocab)
+    check_ids(encoded.ids, info)
     writer = Writer(tokenizer, encoded)
     append_all(writer, request.continuation, info)
     return writer
+
+
+def check_ids(ids: Iterable[int], info: ModelInfo) -> None:
+    """Raises TokenizerDiffers where a text made a token that the model does not have."""
+    for token_id in ids:
+        if not 0 <= token_id < info.n_vocab:
+            raise TokenizerDiffers(token=token_id, count=info.n_vocab)
+
+
+def _in_language(
+    tokenizer: Tokenizer, encoded: Encoded, request: CaptureRequest | GenerateRequest, info: ModelInfo
+) -> Encoded:
+    """The same with the token of the request's language in the place of the usual one, before or after the text."""
+    if request.source_language in (None, info.tokenizer.source) or info.tokenizer.source is None:
+        return encoded
+    known = languages_of(tokenizer)
+    usual, own = known[info.tokenizer.source], known[request.source_language]
+    around = zip(encoded.ids, encoded.spans, strict=True)
+    ids = tuple(own if token_id == usual and start == end else token_id for token_id, (start, end) in around)
+    return replace(encoded, ids=ids)
 
 
 def append_all(writer: Writer, ids: Iterable[int], info: ModelInfo) -> None:

@@ -17,6 +17,7 @@ from jaxtyping import Int
 from torch import Tensor, nn
 
 from model_runner.errors import TokenizerFails, Told, first_line
+from model_runner.local.folder_tokenizer import special_ids
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.plain_forward import text_config
 from model_runner.tokens import Token, second_starts
@@ -68,7 +69,7 @@ def marks_second(tokenizer: Tokenizer) -> bool:
     except BaseException as error:  # a pattern that gives up is a panic of the tokenizers library, no Exception
         raise TokenizerFails(reason=first_line(error)) from error
     ids, given = list(pair["input_ids"]), pair.get(TYPES)
-    special = set(tokenizer.all_special_ids)
+    special = set(special_ids(tokenizer))
     start = second_starts([Token(one, "", 0, 0, one in special) for one in ids])
     return given is not None and start is not None and list(given) == _types(len(ids), start)[0].tolist()
 

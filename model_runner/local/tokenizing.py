@@ -11,6 +11,7 @@ from typing import Any
 from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 from model_runner.errors import ChatTemplateFails, EmptyText, NoChatTemplate, NotText, TokenizerFails, Told
+from model_runner.local.folder_tokenizer import special_ids
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.tokens import Token, visible
 
@@ -29,30 +30,34 @@ class Encoded:
     text: str
 
 
-def encode(tokenizer: Tokenizer, text: str, *, chat: bool = False, special: bool = True) -> Encoded:
+def encode(
+    tokenizer: Tokenizer, text: str, *, chat: bool = False, special: bool = True, written: bool = False
+) -> Encoded:
     """The model's own token ids of the text, special tokens included unless they are not wanted (``special``).
 
     With ``chat`` they are those of the model's chat template around the text, up to where its answer begins.
+    ``written``: it is what a decoder has written, which some tokenizers cut by a file of its own, and may be blank.
     Raises EmptyText for a text that is blank or leaves no token, NotText where a lone surrogate makes it unencodable,
     NoChatTemplate, ChatTemplateFails, and TokenizerFails.
     """
-    if not text.strip():
+    if not (written or text.strip()):
         raise EmptyText()
     for position, character in enumerate(text):
         if "\ud800" <= character <= "\udfff":
             raise NotText(position=position, code=f"{ord(character):04X}")
-    written = _in_template(tokenizer, text) if chat else text
+    whole = _in_template(tokenizer, text) if chat else text
+    more: Any = {"target": True} if written and getattr(tokenizer, "two_sided", False) else {}
     try:
         encoded: Any = tokenizer(
-            written, return_offsets_mapping=True, verbose=False, add_special_tokens=special and not chat
+            whole, return_offsets_mapping=True, verbose=False, add_special_tokens=special and not chat, **more
         )
     except (Told, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a pattern that gives up is a panic of the tokenizers library, no Exception
         raise TokenizerFails(reason=_said(error)) from error
-    if not encoded["input_ids"]:
+    if not (written or encoded["input_ids"]):
         raise EmptyText()
-    return Encoded(tuple(encoded["input_ids"]), tuple(map(tuple, encoded["offset_mapping"])), written)
+    return Encoded(tuple(encoded["input_ids"]), tuple(map(tuple, encoded["offset_mapping"])), whole)
 
 
 def _in_template(tokenizer: Tokenizer, text: str) -> str:
@@ -85,11 +90,16 @@ def longest_start(tokenizer: Tokenizer, text: str, encoded: Encoded, limit: int)
 def tokens_of(tokenizer: Tokenizer, encoded: Encoded) -> tuple[Token, ...]:
     """The tokens with their texts for display."""
     # Asked once what the tokenizer makes anew each time it is asked: a long text has thousands of ids.
-    special, mask, decoder = set(tokenizer.all_special_ids), tokenizer.mask_token_id, _decoder(tokenizer)
+    special, mask, decoder = set(special_ids(tokenizer)), tokenizer.mask_token_id, _decoder(tokenizer)
     texts = {token_id: _shown(tokenizer, token_id, token_id in special, decoder) for token_id in set(encoded.ids)}
+    unknown = special & {_unknown(tokenizer)}  # of characters it is a token of the text like others
+
+    def stands_for_none(token_id: int, start: int, end: int) -> bool:
+        return token_id in special and not (token_id in unknown and start < end)
+
     return tuple(
-        Token(token_id, texts[token_id], start, end, token_id in special, hidden=token_id == mask)
-        for token_id, (start, end) in zip(encoded.ids, encoded.spans, strict=True)
+        Token(token_id, texts[token_id], *span, stands_for_none(token_id, *span), hidden=token_id == mask)
+        for token_id, span in zip(encoded.ids, encoded.spans, strict=True)
     )
 
 
@@ -102,7 +112,7 @@ class Writer:
 
     def __init__(self, tokenizer: Tokenizer, encoded: Encoded) -> None:
         self._tokenizer = tokenizer
-        self._special = set(tokenizer.all_special_ids)  # which transformers makes anew each time it is asked
+        self._special = set(special_ids(tokenizer))  # which are found anew each time they are asked for
         self._decoder = _decoder(tokenizer)
         self._bytes = codecs.getincrementaldecoder("utf-8")("replace")
         self._complete = encoded.text  # without the bytes of a character that is still incomplete
@@ -155,7 +165,12 @@ class Writer:
 
 def display(tokenizer: Tokenizer, token_id: int) -> str:
     """A token as it is drawn: never empty, spaces and control characters visible, lone bytes as ``⟨F0⟩``."""
-    return _shown(tokenizer, token_id, token_id in tokenizer.all_special_ids, _decoder(tokenizer))
+    return _shown(tokenizer, token_id, token_id in special_ids(tokenizer), _decoder(tokenizer))
+
+
+def _unknown(tokenizer: Tokenizer) -> int | None:
+    found: Any = tokenizer.unk_token_id
+    return found
 
 
 def _shown(tokenizer: Tokenizer, token_id: int, special: bool, decoder: str) -> str:

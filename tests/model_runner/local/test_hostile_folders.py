@@ -23,6 +23,7 @@ from model_runner.local.model_cache import ModelCache
 from model_runner.local.runner import LocalRunner
 from model_runner.request import CaptureRequest
 from tests.model_runner.folders import CONFIG, INDEX, WEIGHTS, change_config, change_weights, save, write_weights
+from tests.model_runner.piece_folders import piece_folder, pieces
 from tests.model_runner.tiny import byte_tokenizer, tiny
 
 pytestmark = pytest.mark.table
@@ -91,6 +92,18 @@ def not_a_file(folder: Path) -> None:
     os.mkfifo(folder / CONFIG)
 
 
+def only_pieces(held: bytes, size: int | None = None) -> Callable[[Path], object]:
+    """A SentencePiece file in the place of tokenizer.json, as long as it says."""
+
+    def apply(folder: Path) -> None:
+        (folder / TOKENIZER).unlink()
+        (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "LlamaTokenizer"}')
+        (folder / "tokenizer.model").write_bytes(held)
+        os.truncate(folder / "tokenizer.model", len(held) if size is None else size)
+
+    return apply
+
+
 REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a hidden size of 100,000": (config(hidden_size=100_000), "weights have other shapes"),
     "a vocabulary of twenty million": (config(vocab_size=20_000_000), "weights have other shapes"),
@@ -136,6 +149,14 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
             (folder / INDEX).write_text('{"weight_map": {"a": "../../x.safetensors"}}'),
         ),
         "names what is no file of weights in this folder",
+    ),
+    "a SentencePiece file of 500 MB": (only_pieces(pieces(), 500 * MB), "tokenizer.model has more than 67108864 bytes"),
+    "a SentencePiece file of nonsense": (only_pieces(b"\xff" * 5000), "tokenizer.model is not a SentencePiece model"),
+    "a SentencePiece file with too much in it": (
+        only_pieces(pieces() + b"\x0a\xff\xff\xff\x7f" + b"x" * 99), "tokenizer.model is not a SentencePiece model",
+    ),
+    "a SentencePiece file that is cut off": (
+        only_pieces(pieces()[: len(pieces()) // 2 + 1]), "tokenizer.model is not a SentencePiece model",
     ),
     "a vocabulary that fills memory": (a_large_vocabulary, "needs more than"),
     "a token of ten million characters": (a_long_token, "more than 4096 characters"),
@@ -251,6 +272,19 @@ def test_tokens_that_the_model_does_not_have_are_told(folder: Path) -> None:
     runner = load_runner(str(folder), device="cpu", guarded=True)
     with pytest.raises(TokenizerDiffers, match="token 9000 of this text, but the model has 264"):
         runner.capture(CaptureRequest(text="hello"))
+
+
+def test_files_of_a_tokenizer_that_disagree_are_read_and_told_where_it_matters(tmp_path: Path) -> None:
+    folder = piece_folder("m2m", tmp_path)
+    edit("vocab.json", lambda known: known.update({"z": 10**6, "x": -5}))(folder)
+    runner = load_runner(str(folder), device="cpu", guarded=True)
+    try:
+        assert runner.capture(CaptureRequest(text="a dog", target="a")).verify(0).ok
+        for text in ("zz", "xx"):
+            with pytest.raises(TokenizerDiffers, match=r"makes token (1000000|-5) of this text"):
+                runner.capture(CaptureRequest(text=text))
+    finally:
+        runner.engine.tokenizer.close()
 
 
 def test_a_family_that_is_not_known_to_be_harmless_is_made_apart(

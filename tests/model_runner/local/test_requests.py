@@ -69,6 +69,8 @@ def test_what_goes_on_reads_the_same_and_what_was_read_so_far_is_the_request_aga
         "dtype": "float32",
         "chat": True,
         "continuation": (1,),
+        "source_language": "fr",
+        "target_language": "de",
     }
     request = CaptureRequest(**every, edits=(KeepLast(3),), target="t", attention="cross", sound=rising_tone())
     assert all(getattr(request, field.name) for field in dataclasses.fields(request))  # a new field is set here too

@@ -119,6 +119,10 @@ def test_a_leading_space_is_a_dot(embedded: PreTrainedTokenizerBase) -> None:
         ("שלום", "שלום"),
         ("👨\u200d👩", "👨\u200d👩"),  # joined emoji stay one
         ("e\u0301", "e\u0301"),
+        ("\u0301", "◌\u0301"),  # a mark alone has no letter to stand on
+        ("\u0301a", "◌\u0301a"),
+        ("\u093f", "◌\u093f"),  # a vowel sign of Hindi
+        ("\u20e3", "◌\u20e3"),  # the frame of a key
         ("\u200d", "⟨200D⟩"),
         ("❤\ufe0f", "❤\ufe0f"),  # drawn in colour
         ("\ufe0f", "⟨FE0F⟩"),
@@ -147,6 +151,25 @@ def test_special_tokens_are_in_brackets_of_their_own(
 ) -> None:
     assert display(bytewise, BOS) == "⟨bos⟩"
     assert [display(embedded, token_id) for token_id in range(3)] == ["⟨bos⟩", "⟨eos⟩", "⟨pad⟩"]
+
+
+def test_special_tokens_of_the_file_are_special_though_no_setting_names_them() -> None:
+    tokenizer = byte_tokenizer()
+    tokenizer.add_tokens([AddedToken("<|eot_id|>", special=True)])
+    assert "<|eot_id|>" not in tokenizer.special_tokens_map.values()
+    tokens = _tokens(tokenizer, "a<|eot_id|>")
+    assert [(token.text, token.special) for token in tokens] == [("a", False), ("⟨eot_id⟩", True)]
+    assert display(tokenizer, tokens[1].id) == "⟨eot_id⟩"
+
+
+def test_characters_that_are_not_known_are_text() -> None:
+    tokenizer = _fast(models.WordLevel({"a": 0, "<unk>": 1}, "<unk>"), pre_tokenizer=pre_tokenizers.Whitespace())
+    tokenizer.unk_token = "<unk>"
+    tokens = _tokens(tokenizer, "a dog")
+    assert [(token.text, token.special, token.start, token.end) for token in tokens] == [
+        ("a", False, 0, 1),
+        ("⟨unk⟩", False, 2, 5),
+    ]
 
 
 def test_text_that_looks_like_a_special_token_is_not_one(embedded: PreTrainedTokenizerBase) -> None:
