@@ -30,6 +30,8 @@ from ui.i18n import _, language, languages, settle_language
 from ui.inputs import choose_one, echo, give, holding, pick_one, telling
 from ui.place import Beside
 from ui.state import change
+from ui.tokenizer_card import choose_languages, show_card
+from ui.tokenizer_known import languages as languages_of
 from ui.wording import sentence
 from viz.components.glossary import glossary
 from viz.components.theme_switch import theme_switch
@@ -106,6 +108,8 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
         _sidebar(entries, guest)
     else:
         _draw_links(entries)
+    with slots["tokenizer"].container():
+        show_card()
     slots["sidebar"] = shows
     echo()
 
@@ -117,7 +121,8 @@ def _sidebar_shows(page: Page) -> tuple[object, ...]:
 
 def _met() -> tuple[object, ...]:
     """What the sidebar shows of the open model that nobody knows before it is loaded."""
-    return listens(session.model()), session.adapter(session.model())
+    model = session.model()
+    return listens(model), session.adapter(model), languages_of(model)
 
 
 def _draw_head(entry: Entry) -> None:
@@ -142,6 +147,8 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
         _model_box()
         _adapter_card()
         hears = listens(session.model())
+        if languages_of(session.model()) and not hears:
+            choose_languages()
         guest.sound() if hears else _text_box()
         if session.continuation() or session.chat():
             _beside_the_text()
@@ -164,6 +171,7 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
             mount(glossary.SOURCE, data, key="glossary", on={}, followed=False)
             if not listed_models():
                 _loaded_as()
+            session.slots()["tokenizer"] = st.empty()  # filled once the model is loaded
 
 
 def _draw_links(entries: Sequence[Entry]) -> None:

@@ -10,6 +10,7 @@ from ui.state import setting
 N_ = str  # marks a text for Babel without translating it here
 
 MOST_WRITTEN = 2000  # characters
+MOST_CODE = 20  # characters of a language's code
 FAR = 10**7  # no layer, position or token id is beyond it
 
 
@@ -46,6 +47,8 @@ class Beside:
     everywhere: bool = setting(False, N_("edits on every page"))
     attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder–decoder
     target: str = setting("", N_("what is written"), longest=MOST_WRITTEN)  # by it; nothing: what it writes itself
+    source_language: str = setting("", N_("language of the text"), longest=MOST_CODE)  # nothing: as its folder says
+    target_language: str = setting("", N_("language to write"), longest=MOST_CODE)
     device: Literal["auto", "cpu", "cuda", "mps"] = setting("auto", N_("device"))
     adapter: bool = setting(True, N_("adapter"))  # of a model that has one: with its changes, or as its base is
     dtype: Literal["auto", "float32", "bfloat16", "float16", "int8", "nf4"] = setting("auto", N_("number format"))

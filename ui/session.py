@@ -24,7 +24,7 @@ from jobs.address_value import write
 from jobs.model_name import model_named
 from jobs.session_jobs import SessionJobs
 from jobs.waiting import waited
-from ui import address, hearing
+from ui import address, hearing, tokenizer_known
 from ui.address import DEFAULT_MODEL, DEFAULT_TEXT, MODEL, TEXT, model, text
 from ui.i18n import KEY, _, language
 from ui.place import Beside, Place
@@ -149,6 +149,7 @@ def set_model(value: str) -> None:
     if value != model():
         st.session_state[TEXT] = suited(text(), model(), value, language())
         st.session_state[MODEL], st.session_state[_PICKED] = value, False
+        change(Beside, source_language="", target_language="")  # another tokenizer has others
         for kind in (Place, Beside):
             change(kind, **asdict(kind()))
 
@@ -241,7 +242,8 @@ def runner(name: str, say: Callable[[str, int, int], None], show: Callable[[Mode
     on: Any = {"device": beside().device, "dtype": beside().dtype, "ask_hub": name in chosen, "agreed": chosen}
     loaded = model_cache().runner(name, say, show, **on)
     st.session_state.setdefault(_ADAPTERS, {})[name] = loaded.info.adapter
-    return hearing.noted(name, loaded if beside().adapter or loaded.base is None else loaded.base)
+    wanted = loaded if beside().adapter or loaded.base is None else loaded.base
+    return tokenizer_known.noted(name, hearing.noted(name, wanted))
 
 
 def adapter(name: str) -> AdapterInfo | None:
@@ -257,6 +259,9 @@ def capture(
 
     target = None if runner.info.classes else beside().target or None  # a classifier writes nothing
     two: Any = {"attention": beside().attention, "target": target} if runner.info.attentions else {}
+    if two and runner.info.tokenizer.languages:
+        held = beside()
+        two |= {"source_language": held.source_language or None, "target_language": held.target_language or None}
     read: Any = {"sound": hearing.sound()} if runner.info.hears else {"text": text(), "chat": chat()}
     request = CaptureRequest(**read, continuation=continuation() * continued, edits=edits, **two)
     return asked(runner, request, say)

@@ -63,6 +63,7 @@ def _settled(opened: PageContext) -> Film:
     beside = session.beside()
     about = session.text(), session.model(), own_sound()
     asked = *about, beside.adapter, beside.chat, session.carried(), beside.attention, beside.target
+    asked = *asked, beside.source_language, beside.target_language
     film = session.jobs().get("film", asked, make)
     longer = film.limit != held.length
     film.keep_to(held.length)
