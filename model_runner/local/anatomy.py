@@ -48,7 +48,10 @@ INT32 = 4  # bytes
 UNBOUNDED = 10**30  # tokens, as transformers has it of a tokenizer that names no length
 SHORT_TEXT = 16  # tokens that go through the model twice at load: as transformers has it, and recorded
 READS_ELSE = N_("its output layer reads something else than the last hidden state")
-MORE_KEYS = N_("beside the keys of its tokens, its queries read keys that each stand for several tokens")
+MORE_KEYS = N_(
+    "beside the keys of its tokens, its queries read keys that each mix several tokens, and a map of tokens has no "
+    "columns for them"
+)
 NOT_ASKED = N_("none of its layers asks transformers' attention interface for softmax attention")
 LENGTHS = ("max_position_embeddings", "max_target_positions", "max_seq_len")  # the last of MPT
 NUMBERED = re.compile(r"^(.*?)\.(\d+)(\.|$)")  # "model.layers.3.self_attn" -> "model.layers", 3

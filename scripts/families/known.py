@@ -12,7 +12,7 @@ from model_runner.local.class_of_family import NO_TEXT
 from scripts.families.own_sizes import FORMS, OTHERWISE
 from scripts.families.trying import OUTCOMES, Tried, tried_with
 
-UNSURE = {"encoder-decoder", "dots3_note"}  # of which the parts decide: any two models, a text model in another
+UNSURE = {"encoder-decoder"}  # of which the parts decide: any two models
 OF_SIZES = (CHANGES, MORE_KEYS)  # reasons that other sizes or kinds of layers may take away
 
 

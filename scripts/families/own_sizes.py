@@ -130,9 +130,7 @@ FORMS = (
     Form("albert without shared layers", "albert", {"num_hidden_groups": LAYERS}),
     Form("dots3_note_text without its choice of keys", "dots3_note_text", {"use_dsa": False}),
 )
-FULL = {"layer_types": ["full_attention"] * LAYERS}
 OTHERWISE: dict[str, dict[str, Any]] = {  # settings by which a family that is refused might not be
-    **dict.fromkeys(("axk2", "hy_v4", "deepseek_v32", "glm_moe_dsa"), FULL),
     "doge": {"keep_window_size": 4},
     "funnel": {"block_sizes": [LAYERS]},
     "mra": {"block_per_row": 2},

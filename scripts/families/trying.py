@@ -34,6 +34,7 @@ NOT_DRAWN = ", The block does not draw it: "
 SINK = ", a learned sink in the softmax"
 COUNTED = ", keys that its softmax counts several times drawn with their whole weight"
 SCALED = ", a learned sink scales the weights after the softmax: drawn are the scaled ones"
+CHOSEN = ", an indexer chooses keys"
 OUTCOMES = ("captured", "captured, without a reference", "wrong", "refused", "not tried")
 
 
@@ -108,6 +109,8 @@ def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT
         mechanism += SCALED if apart else SINK
     if any(isinstance(record.bias, RepeatedKeys) for record in records):
         mechanism += COUNTED
+    if any(one.has_indexer(layer) for one in every for layer in range(one.n_layers)):
+        mechanism += CHOSEN
     mechanism += _not_drawn(runner, every)
     if error is None:
         return Tried(mapping, family, "captured, without a reference", mechanism)
