@@ -7,7 +7,7 @@ says how many and whether it shows their largest or their mean.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from analysis.chosen_keys import leaves_out
 from analysis.first_hidden import weights_without_first
 from analysis.joined import first_query
 from analysis.pooling import How, fixed_bins, pool
@@ -84,6 +85,7 @@ class HeadMap:
     units: tuple[Unit, ...]
     pool: tuple[int, int]
     how: Literal["exact", "max", "mean"]
+    left_out: Bool[np.ndarray, "rows columns"] | None = None  # masked since an indexer did not choose the keys
 
     @property
     def total(self) -> tuple[int, int]:
@@ -178,7 +180,29 @@ def head_map(
     def cells(looking: tuple[Unit, ...], looked_at: tuple[Unit, ...]) -> tuple[Tensor, Tensor]:
         return _unit_cells(capture, layer, head, reading, looking, looked_at)
 
-    return cells_map(capture, units_of(capture, reading), window, cells, how=how, pixels=pixels)
+    units = units_of(capture, reading)
+    found = cells_map(capture, units, window, cells, how=how, pixels=pixels)
+    if not leaves_out(capture, layer):
+        return found
+
+    def left_out(looking: tuple[Unit, ...], looked_at: tuple[Unit, ...]) -> tuple[Tensor, Tensor]:
+        return _left_out(capture, layer, head, looking, looked_at)
+
+    others = cells_map(capture, units, found.window, left_out, how="max", pixels=pixels)
+    return replace(found, left_out=np.isnan(found.values) & (others.values > 0))
+
+
+def _left_out(
+    capture: Capture, layer: int, head: int, looking: tuple[Unit, ...], looked_at: tuple[Unit, ...]
+) -> tuple[Float[Tensor, "rows columns"], Bool[Tensor, "rows columns"]]:
+    """1 for each pair of units with a cell that the mask leaves and an indexer did not choose, 0 for the others."""
+    queries, keys = slice(looking[0].start, looking[-1].stop), slice(looked_at[0].start, looked_at[-1].stop)
+    record = capture.record(layer)
+    before = record.mask.before_choice.tile(queries, keys, record.q.device, head=head)
+    cells = (before & ~record.mask.tile(queries, keys, record.q.device, head=head)).to(torch.uint8)
+    for axis, span, units in ((1, keys, looked_at), (0, queries, looking)):
+        cells = pool(cells, axis, [slice(unit.start - span.start, unit.stop - span.start) for unit in units], "max")
+    return cells.float(), torch.ones_like(cells, dtype=torch.bool)
 
 
 def cells_map(

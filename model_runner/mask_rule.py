@@ -27,7 +27,8 @@ class MaskRule:
     @property
     def before_choice(self) -> MaskRule:
         """The rule without the choice of keys that an indexer made; itself where none did."""
-        return replace(self, own=masks.before_choice(self.own))
+        before = masks.before_choice(self.own)
+        return self if before is self.own else replace(self, own=before)
 
     def tile(
         self, queries: slice, keys: slice, device: torch.device, *, head: int | None = None

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from analysis.chosen_keys import leaves_out
 from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.head_names import head_name
@@ -74,6 +75,7 @@ def draw_head(
         max_height=max_height,
         press=press,
         of=(opened.layer, opened.head) if quick else None,
+        left_out=view.left_out,
     )
     return DrawnHead(opened, read, scale, payload)
 
@@ -129,6 +131,21 @@ def own_mask_note(opened: PageContext) -> str:
     return "" if found is None else _(LEFT_OUT).format(kept=found[0], visible=found[1])
 
 
+def chosen_note(opened: PageContext) -> str:
+    """Which keys the queries of an indexed layer read, in a sentence; nothing where they read all that they may see."""
+    capture, layer = opened.capture, opened.layer
+    if not leaves_out(capture, layer):
+        return ""
+    choice = capture.record(layer).choice
+    if choice is None:
+        return _("Each query reads the keys that an indexer chose; striped are others that it could see.")
+    words = _(
+        "Each query reads the {count} keys that the indexer of L{layer} scored highest; striped are others it could "
+        "see."
+    )
+    return words.format(count=choice.top_k, layer=capture.choosing_layer(layer))
+
+
 def _note(opened: PageContext, read: ReadHead) -> str:
     """What was done to the numbers; part of the figure, so that a copy of it says so too."""
     parts, other = [], read.other
@@ -137,6 +154,7 @@ def _note(opened: PageContext, read: ReadHead) -> str:
             a=opened.layer, b=opened.head, c=other[0], d=other[1]))  # fmt: skip
     words = (*keys_seen(opened.capture.record(opened.layer)), *beside_attention(opened.runner.info.family))
     parts += [_(one.text).format(**one.values) for one in words]
+    parts.append(chosen_note(opened))
     parts += [sink_note(opened) if read.reading.what != "scores" else "", own_mask_note(opened)]
     parts += map(_, read.notes())
     return joined(*parts)

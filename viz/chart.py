@@ -19,7 +19,10 @@ _NARROWEST = 120  # px: bars on a phone, beside their words
 
 @dataclass(frozen=True)
 class Line:
-    """One series; ``dash`` as Plotly names it. ``points`` marks every value; ``quiet`` is the colour of no series."""
+    """One series; ``dash`` as Plotly names it. ``points`` marks every value; ``quiet`` is the colour of no series.
+
+    Not ``joined``, it is its points alone.
+    """
 
     name: str
     x: Sequence[float]
@@ -27,6 +30,7 @@ class Line:
     dash: str = "solid"
     points: bool = False
     quiet: bool = False
+    joined: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -183,7 +183,7 @@ def _path(chart: Lines, place: int, plot: Plot, x_axis: Axis, y_axis: Axis) -> s
         dots += f"M{plot.point(*at)}h0"
         begun = True
     look = _stroke(line, color_of(chart, place), fluid=plot.fluid)
-    drawn = element("path", d=path, **look) if path else ""
+    drawn = element("path", d=path, **look) if path and line.joined else ""
     if not (dots and line.points):
         return drawn
     round_ones = {"class_": f"dots s{color_of(chart, place)}", "stroke_width": 5.5, "stroke_dasharray": ""}

@@ -78,8 +78,9 @@ def _lines(chart: Lines) -> go.Figure:
     drawn = go.Figure()
     for line in chart.series:
         color = {"color": QUIET} if line.quiet else {}
+        marked = "lines+markers" if line.points else "lines"
         drawn.add_scatter(
-            x=list(line.x), y=list(line.y), name=line.name, mode="lines+markers" if line.points else "lines",
+            x=list(line.x), y=list(line.y), name=line.name, mode=marked if line.joined else "markers",
             line={"dash": line.dash, "width": 2.2, **color}, marker={"size": 5}, hovertemplate="%{y:.4~g}",
         )  # fmt: skip
     log_x, log_y = chart.log_x, chart.log_y

@@ -36,8 +36,10 @@ def drawn_maps_svg(maps: bytes | Mapping[str, bytes], *, title: str, caption: st
 def _drawn(payload: bytes, headed: str, side: int, nth: int = 0) -> Drawn:
     meta, arrays = unpack(payload)
     words = {"row_axis": "axis_query", "column_axis": "axis_key", "masked": "masked_label", "percent": "percent"}
+    words |= {"left_out": "left_out_label"} if "left_out_label" in meta["texts"] else {}
     return drawn_map(
         arrays["values"], row_labels=meta["row_labels"], col_labels=meta["col_labels"], scale=meta["scale"],
         low=meta["low"], high=meta["high"], log=meta["log"], number=meta["number"], headed=headed, side=side,
-        nth=nth, texts={name: meta["texts"][here] for name, here in words.items()},
-    )  # fmt: skip  # the map's many settings in three lines
+        nth=nth, left_out=arrays["left_out"] > 0 if "left_out" in arrays else None,
+        texts={name: meta["texts"][here] for name, here in words.items()},
+    )  # fmt: skip  # the map's many settings in four lines

@@ -26,6 +26,7 @@ TEXTS: dict[str, str] = {
     "row_axis": N_("looking (query)"),
     "column_axis": N_("looked at (key)"),
     "masked": N_("masked"),
+    "left_out": N_("not chosen"),
     "percent": N_("{number} %"),
 }
 
@@ -109,13 +110,14 @@ def drawn_map(
     headed: str = "",
     side: int = _SIDE,
     nth: int = 0,
+    left_out: NDArray[np.bool_] | None = None,
 ) -> Drawn:
     """One map; `values` [rows, columns] are drawn from `low` to `high`, clipped, NaN as masked.
 
     With `log` the colour is linear in log(value), so `low` must be positive; a diverging scale runs from -m to m, m the
     larger of |low| and |high|, and has no logarithm. Labels may be empty lists (a pooled picture); every string is
     escaped here. Above it is room for the line `headed`. The longer side of the cells is about `side` long; of several
-    maps in one file this is the `nth`.
+    maps in one file this is the `nth`. Cells of `left_out` are masked in another way, and striped.
     """
     rows, columns = values.shape
     for name, labels, count in (("row", row_labels, rows), ("column", col_labels, columns)):
@@ -128,6 +130,8 @@ def drawn_map(
     frame = _frame(rows, columns, row_labels, col_labels, headed, side)
     paint = diverging if scale == "diverging" else sequential
     pixels = paint(_placed(values, scale, low, high, log), dark=dark)[..., :3]
+    if left_out is not None:
+        pixels = np.where(left_out[..., None], np.array(_left_out_color(dark), np.uint8), pixels)
     body = [
         _cells(pixels, frame, (DARK if dark else LIGHT).background),
         _row_labels(row_labels, frame),
@@ -135,8 +139,10 @@ def drawn_map(
         _axis_words(words, frame, labelled=bool(row_labels), dark=dark),
         _color_bar(frame, _ticks(scale, low, high, log, template), scale, nth, dark=dark),
     ]
-    if np.isnan(values).any():
-        body.append(_masked_swatch(words["masked"], frame, dark=dark))
+    swatches = [(words["masked"], False)] if (np.isnan(values) & ~_none(left_out)).any() else []
+    swatches += [(words["left_out"], True)] if _none(left_out).any() else []
+    body += [_swatch(words, frame, i, striped, dark=dark) for i, (words, striped) in enumerate(swatches)]
+    body += [] if left_out is None else [_stripes(left_out, frame, dark=dark)]
     return Drawn(tuple(body), frame.width, frame.below)
 
 
@@ -261,11 +267,31 @@ def _color_bar(frame: _Frame, ticks: list[tuple[float, str]], scale: str, nth: i
     return element("defs", gradient) + bar + element("g", *marks, class_="quiet")
 
 
-def _masked_swatch(word: str, frame: _Frame, *, dark: bool) -> str:
-    x, y = frame.right + 24, frame.top + _BAR[1] + 18
-    color = rgb(palette()["masked"][_side(dark)])
+def _swatch(word: str, frame: _Frame, nth: int, striped: bool, *, dark: bool) -> str:
+    x, y = frame.right + 24, frame.top + _BAR[1] + 18 + 20 * nth
+    color = rgb(_left_out_color(dark) if striped else palette()["masked"][_side(dark)])
     swatch = element("rect", x=x, y=y, width=14, height=14, rx=1, fill=color, class_="thin")
-    return swatch + text(word, "quiet", x=x + 21, y=y + 11)
+    stripe = element("path", d=f"M{x:g} {y + 14:g}L{x + 14:g} {y:g}", class_="thin") if striped else ""
+    return swatch + stripe + text(word, "quiet", x=x + 21, y=y + 11)
+
+
+def _left_out_color(dark: bool) -> list[int]:
+    """Of keys that an indexer did not choose: as in paint.js, a stronger grey than that of masked cells."""
+    masked, ink = palette()["masked"][_side(dark)], bytes.fromhex((DARK if dark else LIGHT).text[1:])
+    return [round(a + (b - a) * 0.2) for a, b in zip(masked, ink, strict=True)]
+
+
+def _stripes(left_out: NDArray[np.bool_], frame: _Frame, *, dark: bool) -> str:
+    """A line across each of these cells, where it is large enough for one."""
+    if frame.cell < 4:
+        return ""
+    corners = [(frame.left + frame.cell * x, frame.top + frame.cell * y) for y, x in np.argwhere(left_out).tolist()]
+    lines = "".join(f"M{x:g} {y + frame.cell:g}L{x + frame.cell:g} {y:g}" for x, y in corners)
+    return element("path", d=lines, fill="none", stroke=(DARK if dark else LIGHT).quiet, stroke_width=0.75)
+
+
+def _none(left_out: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    return np.zeros((), np.bool_) if left_out is None else left_out
 
 
 def _side(dark: bool) -> str:

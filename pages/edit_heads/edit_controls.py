@@ -13,6 +13,7 @@ from analysis.head_names import head_name
 from model_runner.edit_list import Cell, same_thing, with_edit
 from model_runner.edits import (
     Blocked,
+    ChosenKeys,
     Edit,
     MeanHead,
     OfAttention,
@@ -27,7 +28,7 @@ from model_runner.errors import EditNotPossible, NoSuchPlace, Reason, Told
 from pages.edit_heads.of_attention import counted, named
 from pages.edit_heads.state import MOST_TYPED, Change, EditHeadsState, Where, state
 from ui import edit_list, session
-from ui.controls import choose, pick
+from ui.controls import choose, number, pick
 from ui.i18n import _
 from ui.inputs import holding, telling
 from ui.page import PageContext
@@ -44,6 +45,7 @@ MEANINGS: dict[Change, str] = {
     "sharpen": N_("Its scores are divided by it: below 1 sharper, above 1 flatter."),
     "block": N_("Click cells of the left map, or type them; a second click gives a cell back."),
     "swap": N_("Two heads of the layer change places in what they pass on."),
+    "choose": N_("In all layers each query reads so many of the keys its indexer scores highest; 0: every key."),
 }
 PAIRS_EXPECTED = N_("“{text}” is not a list of pairs of query and key, such as 7, 2; 7, 3")
 LIST_FULL = N_("the list holds {count} changes already")
@@ -54,7 +56,6 @@ NEVER_SEEN = N_("token {query} does not see token {key} anyway")
 def ask(opened: PageContext, edits: tuple[Edit, ...]) -> None:
     """The controls in a row; the button adds to the list before the page runs again. What cannot be is said below."""
     with st.container(key="edit_controls", horizontal=True, vertical_alignment="center", gap="small"):
-        kind = state().change
         kinds: dict[Change, str] = {
             "zero": _("ablate"),
             "mean": _("set to its mean"),
@@ -63,10 +64,14 @@ def ask(opened: PageContext, edits: tuple[Edit, ...]) -> None:
             "block": _("hide cells"),
             "swap": _("swap"),
         }
+        if any(opened.capture.has_indexer(layer) for layer in range(opened.capture.n_layers)):
+            kinds["choose"] = _("chosen keys")
+        kind = state().change if state().change in kinds else "zero"
         choose(EditHeadsState, "change", kind, kinds)
         make = _amount(opened, edits, kind)
         name = f"L{opened.layer}H{opened.head}"
-        label = _("change {head}").format(head=name) if kind != "block" else _("hide")
+        labels = {"block": _("hide"), "choose": _("change what queries read")}
+        label = labels.get(kind) or _("change {head}").format(head=name)
         if make is not None:
             st.button(label, key="edit_add", type="primary", on_click=_add, args=(lambda: named(opened, make()),))
         st.html(f"<p class='atlas-caption'>{_(MEANINGS[kind])}</p>", width="stretch")
@@ -104,6 +109,11 @@ def _amount(opened: PageContext, edits: tuple[Edit, ...], kind: Change) -> Calla
         return lambda: ScaledHead(layer, head, 0.0)
     if kind == "mean":
         return lambda: MeanHead(layer, head)
+    if kind == "choose":
+        most = len(opened.capture.tokens)
+        top_k = min(state().top_k, most)
+        number(EditHeadsState, "top_k", top_k, (0, most), _("chosen keys"), width=150)
+        return lambda: ChosenKeys(top_k or None)
     if kind == "swap":
         other = _ask_other(opened)
         if other is None:

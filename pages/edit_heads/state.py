@@ -16,7 +16,7 @@ MOST_TYPED = 500  # of cells to hide, as pairs
 SUGGESTED = "\0"  # the second text is the page's own choice, which an emptied box is not
 
 View = Literal["edit", "effects", "patching"]
-Change = Literal["zero", "mean", "scale", "sharpen", "block", "swap"]
+Change = Literal["zero", "mean", "scale", "sharpen", "block", "swap", "choose"]
 Where = Literal["head", "layer", "all"]
 Way = Literal["into", "from"]
 
@@ -35,6 +35,7 @@ class EditHeadsState:
     factor: float = setting(2.0, N_("factor"), least=-1.0, most=3.0)
     temperature: float = setting(0.5, N_("temperature"), least=0.1, most=4.0)
     other: int | None = setting(None, N_("head"), least=0, most=MOST_PLACES)
+    top_k: int = setting(0, N_("chosen keys"), least=0, most=MOST_PLACES)  # 0: every key
     where: Where = setting("head", N_("where"))
     cells: str = setting("", N_("Cells"), longest=MOST_TYPED)
     token: str = setting("", N_("token"))

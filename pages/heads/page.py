@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.heads import open_head
 from pages.heads.buckets import show_buckets
+from pages.heads.chosen_keys import show_index_scores, with_index_scores
 from pages.heads.export import heads_view
 from pages.heads.grid import show_grid
 from pages.heads.next_token import show_next
@@ -63,6 +64,9 @@ def show_open_head(alone: bool) -> DrawnHead:
 with middle:
     drawn = draw_first("open_head", show_open_head)
 
+with middle:
+    index_scores = show_index_scores(drawn.opened)
+
 with right:
     named = held.other if other is not None else ""
     pick(HeadsState, "other", named, {"": _("compare with a head")} | names)
@@ -84,4 +88,4 @@ with left:
 
 offer_quickly(opened, held, other)
 explain(opened)
-offer(opened, heads_view(drawn, grid, by))
+offer(opened, with_index_scores(heads_view(drawn, grid, by), drawn.opened, index_scores))

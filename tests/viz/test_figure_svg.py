@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from viz.color import diverging, sequential
-from viz.figure_svg import map_svg
+from viz.figure_svg import drawn_map, map_svg
 from viz.token_text import printable
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -142,3 +142,23 @@ def test_what_cannot_be_drawn_is_refused(changes, message):
 def test_an_end_of_the_scale_is_written_without_a_power_of_ten(most, words):
     drawn = figure(scale="diverging", low=-most, high=most, number="plain")
     assert {words, f"−{words}"} <= set(texts(drawn))
+
+
+def test_cells_that_were_left_out_are_striped_and_named_beside_the_masked_ones():
+    values = np.array([[0.5, np.nan], [np.nan, 0.2]])
+    left_out = np.array([[False, False], [True, False]])
+    settings: dict[str, Any] = {
+        "row_labels": [],
+        "col_labels": [],
+        "scale": "sequential",
+        "low": 0,
+        "high": 1,
+        "log": False,
+    }
+    plain, marked = ("".join(drawn_map(values, left_out=one, **settings).body) for one in (None, left_out))
+    assert "not chosen" not in plain
+    assert marked.count(">masked<") == marked.count(">not chosen<") == 1
+    stripes = re.findall(r'd="((?:M[^M"]+L[^M"]+)+)"', marked)
+    assert sum(path.count("M") for path in stripes) == 2  # one cell, and the one beside its name
+    everywhere = "".join(drawn_map(values, left_out=np.isnan(values), **settings).body)
+    assert ">masked<" not in everywhere

@@ -69,7 +69,7 @@ function take(state, { figure, of, bytes }) {
  */
 function show(state, { meta, arrays }) {
   const sameText = String(state.meta?.total) === String(meta.total)
-  Object.assign(state, { meta, overview: null, ...arrays })
+  Object.assign(state, { meta, overview: null, left_out: null, ...arrays })
   state.selected = reconcile(state, "selected", meta.selected)
   if (!sameText || mayAdopt(state, meta.window)) settle(state)
   state.zoomable = Math.max(...meta.total) > 24
@@ -212,13 +212,15 @@ function describe(state, [query, key]) {
   if (key === null || query < window[0] || query >= window[1] || key < window[2] || key >= window[3]) return ""
   const row = Math.floor((query - window[0]) / pool[0])
   const column = Math.floor((key - window[2]) / pool[1])
-  const value = values[row * values.shape[1] + column]
+  const at = row * values.shape[1] + column
+  const value = values[at]
   const name = (labels, unit, first) => labels[unit - first] ?? String(unit)
   const facts = {
     query: isolate(name(meta.row_labels, query, window[0])), query_index: query,
     key: isolate(name(meta.col_labels, key, window[2])), key_index: key,
     value: formatNumber(value, meta.number, texts),
   }
+  if (state.left_out?.[at]) return fill(texts.left_out ?? texts.left_out_label, facts)
   if (Number.isNaN(value)) return fill(texts.masked ?? texts.masked_label, facts)
   const [rows, columns] = [pixelOf(meta, 0, query), pixelOf(meta, 1, key)].map(([from, to]) => to - from)
   return fill(pool[0] * pool[1] > 1 ? texts.pooled : texts.cell, { ...facts, n: rows * columns })

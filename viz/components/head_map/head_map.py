@@ -21,6 +21,8 @@ TEXTS: dict[str, str] = {
     "masked": N_("{query} cannot see {key}"),
     "unpinned": N_("No cell is pinned."),
     "masked_label": N_("masked"),
+    "left_out": N_("{query} could see {key}, but the indexer did not choose it"),
+    "left_out_label": N_("not chosen"),
     "pooled": N_("largest of {n} cells: {value}"),
     "pooled_note": N_("Each pixel stands for several cells and shows the largest. Zoom in for single cells."),
     "axis_query": N_("looking (query)"),
@@ -70,6 +72,7 @@ def payload(
     max_height: int = 560,
     press: bool = False,
     of: tuple[int, int] | None = None,
+    left_out: NDArray[np.bool_] | None = None,
 ) -> bytes:
     """The packed map. The component sends `cell` and `window`.
 
@@ -81,11 +84,13 @@ def payload(
     `cell` is [query, key] (units of the whole text; of a pooled pixel its centre), [query, null] after a click on a
     row's label, or null; `window` is [q0, q1, k0, k1], the part the reader now looks at. With `press` a click, Enter or
     Escape sends `press` in the place of `cell`, so that arrow keys only look around. `of` is the head, where quick_head
-    may give another one before the page has run.
+    may give another one before the page has run. `left_out` are masked cells that are so since an indexer did not
+    choose their keys; they are striped.
 
-    Texts: `summary`, `cell` ("{query} looks {value} at {key}"; also {query_index} and {key_index}), `masked` (with the
-    same names), `masked_label`, `pooled` ("largest of {n} cells: {value}"), `pooled_note`, `note` (shown under the
-    figure), `axis_query`, `axis_key`, `zoom_in`, `zoom_out`, `zoom_reset`, `undefined`, `percent` ("{number} %").
+    Texts: `summary`, `cell` ("{query} looks {value} at {key}"; also {query_index} and {key_index}), `masked` and
+    `left_out` (with the same names), `masked_label`, `left_out_label`, `pooled` ("largest of {n} cells: {value}"),
+    `pooled_note`, `note` (shown under the figure), `axis_query`, `axis_key`, `zoom_in`, `zoom_out`, `zoom_reset`,
+    `undefined`, `percent` ("{number} %").
     """
     _check(values, window, total, row_labels, col_labels, pool)
     low, high = _ends(scale, low, high, log=log)
@@ -101,7 +106,8 @@ def payload(
         "high": float(high),
         "log": log,
         "clipped": _clipped(values, low, high),
-        "has_masked": bool(np.isnan(values).any()),
+        "has_masked": bool((np.isnan(values) & ~_none(left_out)).any()),
+        "has_left_out": bool(_none(left_out).any()),
         "selected": None if selected is None else [None if i is None else int(i) for i in selected],
         "pool": [int(n) for n in pool],
         "number": number,
@@ -110,7 +116,12 @@ def payload(
         "texts": dict(texts),
         "palette": palette(),
     }
-    return pack(meta, {name: array.astype(np.float32, copy=False) for name, array in arrays.items()})
+    floats = {name: array.astype(np.float32, copy=False) for name, array in arrays.items()}
+    return pack(meta, floats if left_out is None else {**floats, "left_out": left_out.astype(np.uint8)})
+
+
+def _none(left_out: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+    return np.zeros((), np.bool_) if left_out is None else left_out
 
 
 def _ends(scale: str, low: float, high: float, *, log: bool) -> tuple[float, float]:

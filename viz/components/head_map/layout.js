@@ -31,9 +31,16 @@ export function measureFigure(state) {
     columns: widest(meta.col_labels.length ? meta.col_labels : numbers(meta.total[1]), meta.col_labels.length ? LABEL_FONT : SMALL_FONT),
     lastColumns: meta.col_labels.slice(-5).map((label) => widest([label], LABEL_FONT)),
     ticks: widest(barTicks(meta).map((tick) => tick.text), SMALL_FONT),
-    masked: meta.has_masked ? 18 + widest([meta.texts.masked_label ?? ""], SMALL_FONT) : 0,
+    masked: Math.max(0, ...swatches(meta).map(([name]) => 18 + widest([meta.texts[name] ?? ""], SMALL_FONT))),
   }
 }
+
+// What colours beside the bar's there are: the name of each one's words, and whether it is striped.
+/** @type {(meta: any) => [name: string, striped: boolean][]} */
+export const swatches = (meta) => [
+  ...(meta.has_masked ? [/** @type {[string, boolean]} */ (["masked_label", false])] : []),
+  ...(meta.has_left_out ? [/** @type {[string, boolean]} */ (["left_out_label", true])] : []),
+]
 
 // How far the last keys' leaning labels reach beyond the plot.
 /** @param {State} state */
@@ -89,7 +96,7 @@ function barBox(plot, narrow, width, ticks) {
 // What stands in the column at the right, so that a low plot leaves it room.
 /** @param {State} state */
 function sideHeight(state) {
-  return 60 + (state.meta.has_masked ? 28 : 0) + (state.zoomable ? 40 : 0)
+  return 60 + (swatches(state.meta).length ? 11 + 17 * swatches(state.meta).length : 0) + (state.zoomable ? 40 : 0)
 }
 
 // What a line may not be broken in: a word, a Chinese character, each with the brackets and marks that cling to it.

@@ -5,9 +5,9 @@ import { clamp } from "../shared/numbers.js"
 import { paintPixels, wordOf } from "../shared/pixels.js"
 import { sharpness } from "../shared/room.js"
 import { markPainted } from "../shared/shell.js"
-import { css, ramp } from "../shared/theme.js"
+import { css, mix, ramp } from "../shared/theme.js"
 import { paintAxisWords, paintLabels } from "./labels.js"
-import { barTicks, pixelOf, placeOnBar, SMALL_FONT, xOf, yOf } from "./layout.js"
+import { barTicks, pixelOf, placeOnBar, SMALL_FONT, swatches, xOf, yOf } from "./layout.js"
 import { isWhole } from "../shared/view.js"
 /** @import { State } from "./payload" */
 
@@ -16,17 +16,43 @@ import { isWhole } from "../shared/view.js"
 export function paintTile(state) {
   const { meta, theme } = state
   const colors = ramp(theme[meta.scale])
-  const masked = wordOf(theme.masked)
-  const draw = (canvas, values) => {
+  const [masked, leftOut] = [wordOf(theme.masked), wordOf(leftOutColor(theme))]
+  const draw = (canvas, values, left) => {
     const [rows, columns] = values.shape
     paintPixels(canvas, columns, rows, (i) => {
       const value = values[i]
+      if (left?.[i]) return leftOut
       return value !== value ? masked : colors[(placeOnBar(meta, value) * 255 + 0.5) | 0] // NaN is not itself
     })
     if (canvas.enlarged) canvas.enlarged.times = 0
   }
-  draw(state.tile, state.values)
-  if (state.overview) draw(state.small, state.overview)
+  draw(state.tile, state.values, state.left_out)
+  if (state.overview) draw(state.small, state.overview, null)
+}
+
+// Of cells that are masked since an indexer did not choose their keys: beside the grey of the masked ones a stronger one.
+const leftOutColor = (theme) => mix(theme.masked, theme.text, 0.2)
+
+// A line across each of them, from its lower left corner to the upper right one.
+/** @param {State} state */
+function paintStripes(context, state) {
+  const { layout, left_out: left, meta, theme, view } = state
+  const { window, pool } = meta
+  const [wide, high] = [layout.cellWidth * pool[1], layout.cellHeight * pool[0]]
+  if (!left || Math.min(wide, high) < 4) return // there the colour alone tells them
+  const columns = left.shape[1]
+  context.strokeStyle = css(theme.quiet, 0.75)
+  context.lineWidth = 1
+  context.beginPath()
+  for (let i = 0; i < left.length; i++) {
+    if (!left[i]) continue
+    const [query, key] = [window[0] + Math.floor(i / columns) * pool[0], window[2] + (i % columns) * pool[1]]
+    if (query + pool[0] <= view.q0 || query >= view.q1 || key + pool[1] <= view.k0 || key >= view.k1) continue
+    const [x, y] = [xOf(state, key), yOf(state, query)]
+    context.moveTo(x, y + high)
+    context.lineTo(x + wide, y)
+  }
+  context.stroke()
 }
 
 export function paintFigure(state) {
@@ -62,6 +88,7 @@ function paintCells(context, state) {
   if (state.overview && !covered) drawUnits(context, state, state.small, [0, meta.total[0], 0, meta.total[1]])
   // the last pooled row and column may stand for fewer cells than the others, but each pixel is drawn as wide
   drawUnits(context, state, tile, [q0, q0 + tile.height * meta.pool[0], k0, k0 + tile.width * meta.pool[1]])
+  paintStripes(context, state)
   paintSeparators(context, state)
   context.restore()
   context.lineWidth = 1
@@ -178,19 +205,28 @@ function paintBar(context, state) {
       context.fillText(tick.text, bar.x + bar.width + 6, bar.y + clamp((1 - tick.t) * bar.height, 4, bar.height - 3))
     }
   })
-  if (meta.has_masked) paintMaskedSwatch(context, state)
+  swatches(meta).forEach((swatch, nth) => paintSwatch(context, state, swatch, nth))
 }
 
-function paintMaskedSwatch(context, state) {
+function paintSwatch(context, state, [name, striped], nth) {
   const { layout, theme, meta } = state
   const { bar, narrow } = layout
-  const [x, y] = narrow ? [bar.x + bar.width + 18, bar.y - 1] : [bar.x, bar.y + bar.height + 16]
-  context.fillStyle = css(theme.masked)
+  const x = narrow ? bar.x + bar.width + 18 : bar.x
+  const y = (narrow ? bar.y - 1 : bar.y + bar.height + 16) + 17 * nth
+  context.fillStyle = css(striped ? leftOutColor(theme) : theme.masked)
   context.fillRect(x, y, 11, 11)
+  if (striped) {
+    context.strokeStyle = css(theme.quiet, 0.75)
+    context.lineWidth = 1
+    context.beginPath()
+    context.moveTo(x, y + 11)
+    context.lineTo(x + 11, y)
+    context.stroke()
+  }
   context.fillStyle = css(theme.quiet)
   context.textAlign = "left"
   context.textBaseline = "middle"
-  context.fillText(meta.texts.masked_label ?? "", x + 17, y + 6)
+  context.fillText(meta.texts[name] ?? "", x + 17, y + 6)
 }
 
 // Where the view lies in the whole map: a small map of it, framed.
@@ -222,7 +258,7 @@ function insetBox({ layout, meta, measured, zoom }) {
   const longest = Math.max(queries, keys)
   const x = narrow ? layout.width - zoom.offsetWidth - side - 14 : bar.x
   if (narrow && x < bar.x + bar.width + 22 + measured.masked) return null
-  const y = narrow ? bar.y - 6 : bar.y + bar.height + (meta.has_masked ? 46 : 18)
+  const y = narrow ? bar.y - 6 : bar.y + bar.height + 18 + (swatches(meta).length ? 11 + 17 * swatches(meta).length : 0)
   return { x, y, width: Math.max(6, (side * keys) / longest), height: Math.max(6, (side * queries) / longest) }
 }
 

@@ -1,6 +1,6 @@
 // What head_map.py packs.
 
-import type { Floats, Life, Palette, Texts } from "../shared/types"
+import type { Bytes, Floats, Life, Palette, Texts } from "../shared/types"
 
 export interface Meta {
   /** Layer and head, where another one may come before the page has run. */
@@ -16,6 +16,7 @@ export interface Meta {
   log: boolean
   clipped: [below: boolean, above: boolean]
   has_masked: boolean
+  has_left_out: boolean
   /** A cell, a row alone, or nothing. */
   selected: [query: number, key: number | null] | null
   /** Units in one pixel. */
@@ -31,6 +32,8 @@ export interface Meta {
 export interface Arrays {
   values: Floats
   overview?: Floats
+  /** 1 where an indexer did not choose the key of a masked cell. */
+  left_out?: Bytes
 }
 
 export interface State extends Life {
@@ -40,6 +43,7 @@ export interface State extends Life {
   zoom: any
   values: Floats
   overview: Floats | null
+  left_out: Bytes | null
   selected: Meta["selected"]
   hovered: [query: number, key: number] | null
 }
