@@ -155,9 +155,10 @@ def _examine(model: Any) -> Anatomy:
             recording = Recording(names, calls=None)
             with active(recording):
                 trunk, width, recorded = _trunk(model, ids)
+    if asks and any(record.k.shape[1] > length for record in recording.records.values()):
+        raise CannotRecord(MORE_KEYS)
     if not same(recorded, plain):
-        more = any(record.k.shape[1] > length for record in recording.records.values())
-        raise CannotRecord(MORE_KEYS if more else CHANGES)
+        raise CannotRecord(CHANGES)
     calls = attention_calls(recording)
     if calls.parts:
         recording = Recording(names, calls=calls)
