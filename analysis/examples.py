@@ -16,19 +16,22 @@ class Example:
 
 
 EXAMPLES = (
-    Example("pronoun", "The dog chased the squirrel because it"),
-    Example("fact", "The capital of France is"),
+    Example("two answers", "The dog chased the squirrel because it"),
+    Example("pronoun", "The pig is behind the dog. It"),
+    Example("fact", "The capital of Italy is Rome. The capital of France is"),
     Example("memory", "The Shawshank"),
-    Example("induction", "lamp river seven cloud lamp river seven cloud lamp river seven"),
-    Example("names", "When Mary and John went to the store, John gave a drink to"),
+    Example("induction", "king bell ball lion king bell ball"),
+    Example("names", "John gave the book to Anna. Anna gave the book back to"),
+    Example("first name", "When Mary and John went to the store, John gave a drink to"),
     Example("sum", "3 + 5 = "),
     Example("code", "def add(a, b): return a +"),
-    Example("代词", "狗看见了猫，它"),
-    Example("常识", "法国的首都是"),
+    Example("代词", "猫看见了狗，它"),
+    Example("常识", "意大利的首都是罗马。法国的首都是"),
     Example("背诵", "床前明月光，"),
-    Example("归纳", "春天老师花园医生春天老师花园"),
-    Example("人名", "小明和小红去了商店，小明把一本书送给了"),
-    Example("加法", "3加5等于8。4加2等于"),
+    Example("归纳", "火车，春天，学校，医生，火车，春天，学校，"),
+    Example("人名", "小丽把花给了小芳，小芳又把它还给了"),
+    Example("第一个名字", "小明和小红去了商店，小红把一本书送给了"),
+    Example("加法", "8加9等于17。2加4等于"),
 )
 # Of models that read a text otherwise than to go on with it.
 OF_MODEL = {
@@ -38,7 +41,7 @@ OF_MODEL = {
         Example("counting", "One, two, [MASK], four, five."),
         Example("常识", "法国的首都是[MASK]。"),
         Example("人名", "小明把书给了小红，[MASK]说谢谢。"),
-        Example("古诗", "白日依山尽，[MASK]入海流。"),
+        Example("代词", "狗看见了猫，它[MASK]叫。"),
     ),
     "translator": (
         Example("time and place", "The dog chased the cat in the garden yesterday."),

@@ -1,9 +1,17 @@
-"""Texts with something to see in them: what one token looks at and the head that looks there, or what comes next."""
+"""Texts with something to see in them: what one token looks at and the head that looks there, or what comes next.
+
+A sentence says *why* only of an embedded model in which that was measured (``scripts/check/story_rule.py``): it reads
+``examples.json`` beside the model. In every other model it says *where* a head looks, and no more.
+"""
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
 
 import torch
 
@@ -16,16 +24,25 @@ from model_runner.errors import NoLogits
 N_ = str  # marks a text for Babel without translating it here
 
 CLEAR = 0.5  # of the attention; below it, this model does not tell the story
+FOLDERS = {"default": "default_model", "encoder": "encoder", "translator": "translator"}  # of the embedded models
+FILE = "examples.json"
+Place = tuple[int, int]  # layer, head
 
 
 @dataclass(frozen=True)
 class Story:
-    """``looked_at`` is a word of the text, of several the one numbered ``which``; ``sentence`` says what to see."""
+    """``looked_at`` is a word of the text, of several the one numbered ``which``; ``sentence`` says where a head looks.
+
+    ``goes_on`` is the whole word that comes next, where a token is only its beginning. ``beside`` is another word, at
+    which another head looks: the text is then shown because a look is no reason.
+    """
 
     text: str
     looked_at: str
     sentence: str
     which: int = 0
+    goes_on: str = ""
+    beside: str = ""
 
     @property
     def span(self) -> tuple[int, int]:
@@ -37,8 +54,33 @@ class Story:
 
 
 @dataclass(frozen=True)
+class Evidence:
+    """What was measured of a story in an embedded model, with the heads it names and as many others of their layers.
+
+    ``probability`` is that of ``next``, the likeliest token; ``without`` what is left of it without the heads, where
+    ``instead`` comes first; ``without_control`` the same without the others. ``other`` is a head of the same layer that
+    looks at ``other_key``: two answers.
+    """
+
+    told: Literal["why", "where", "two"]
+    heads: tuple[Place, ...]
+    control: tuple[Place, ...] = ()
+    next: str = ""
+    probability: float = 0.0
+    without: float = 0.0
+    instead: str = ""
+    without_control: float = 0.0
+    other: Place | None = None
+    other_key: int = 0
+    other_weight: float = 0.0
+
+
+@dataclass(frozen=True)
 class Seen:
-    """A story as a model tells it: the head, and the share of the attention that it puts on ``key``."""
+    """A story as a model tells it: the head, and the share of the attention that it puts on ``key``.
+
+    ``evidence`` is there in an embedded model that nothing was changed in.
+    """
 
     story: Story
     layer: int
@@ -46,6 +88,7 @@ class Seen:
     query: int
     key: int
     weight: float
+    evidence: Evidence | None = None
 
 
 @dataclass(frozen=True)
@@ -65,33 +108,57 @@ class Said:
     whole: str
 
 
-PRONOUN = N_("What to see: {query} looks {value} at {key}, the animal it stands for.")
+FIRST_ANIMAL = N_("What to see: {query} looks {value} at {key}, the animal that is named first.")
 COUNTRY = N_("What to see: {query} looks {value} at {key}, whose capital has to come next.")
 AGAIN = N_("What to see: {query} looks {value} at {key}, which came after the same word before and comes next again.")
-RECEIVER = N_("What to see: {query} looks {value} at {key}, the one who did not give and so receives.")
-ADDEND = N_("What to see: {query} looks {value} at {key}, one of the two numbers to add.")
+GAVE_FIRST = N_("What to see: {query} looks {value} at {key}, who gave it first.")
+FIRST_NAME = N_(
+    "What to see: {query} looks {value} at {key}, the name that stands first, whoever gives. Let the other one give: "
+    "the head looks there all the same, though another name comes next."
+)
+ADDEND = N_("What to see: {query} looks {value} at {key}, the first of the two numbers to add.")
+# Told of an embedded model in which it was measured, after the sentence of the story.
+WHY = N_(
+    "That is why “{next}” comes next: {before}. Without {heads} it has {after}; without {control} of the same layer "
+    "instead, {beside}."
+)
+WHY_ANOTHER = N_(
+    "That is why “{next}” comes next: {before}. Without {heads} it has {after}, and “{instead}” comes first; without "
+    "{control} of the same layer instead, {beside}."
+)
+TWO_ANSWERS = N_(
+    "Two heads, two answers: {other}, of the same layer, looks {other_value} at {other_key}. Neither look is a reason: "
+    "without {head} “{next}” has {after} instead of {before}."
+)
 STORIES = (
-    Story("The dog chased the squirrel because it", "dog", PRONOUN),
-    Story("The capital of France is", "France", COUNTRY),
-    Story("lamp river seven cloud lamp river seven cloud lamp river seven", "cloud", AGAIN),
-    Story("When Mary and John went to the store, John gave a drink to", "Mary", RECEIVER),
+    Story("The pig is behind the dog. It", "pig", FIRST_ANIMAL, goes_on="oinks"),
+    Story(
+        "The dog chased the squirrel because it",
+        "dog",
+        N_("What to see: {query} looks {value} at {key}."),
+        beside="squirrel",
+    ),
+    Story("The capital of Italy is Rome. The capital of France is", "France", COUNTRY),
+    Story("king bell ball lion king bell ball", "lion", AGAIN),
+    Story("John gave the book to Anna. Anna gave the book back to", "John", GAVE_FIRST),
+    Story("When Mary and John went to the store, John gave a drink to", "Mary", FIRST_NAME),
     Story(
         "3 + 5 = ",
         "3",
-        N_("What to see: {query}, the space after “=”, looks {value} at {key}, one of the two numbers to add."),
+        N_("What to see: {query}, the space after “=”, looks {value} at {key}, the first of the two numbers to add."),
     ),
-    Story(
-        "def add(a, b): return a +",
-        "b",
-        N_("What to see: {query} looks {value} at {key}, the parameter that has to come next."),
-    ),
-    Story("狗看见了猫，它", "狗", PRONOUN),
-    Story("法国的首都是", "法国", COUNTRY),
-    Story("春天老师花园医生春天老师花园", "医生", AGAIN),
-    Story("小明和小红去了商店，小明把一本书送给了", "小红", RECEIVER),
-    Story("3加5等于8。4加2等于", "4", ADDEND),
+    Story("猫看见了狗，它", "猫", FIRST_ANIMAL, goes_on="喵喵叫"),
+    Story("意大利的首都是罗马。法国的首都是", "法国", COUNTRY),
+    Story("火车，春天，学校，医生，火车，春天，学校，", "医生", AGAIN),
+    Story("小丽把花给了小芳，小芳又把它还给了", "小丽", GAVE_FIRST),
+    Story("小明和小红去了商店，小红把一本书送给了", "小明", FIRST_NAME),
+    Story("8加9等于17。2加4等于", "2", ADDEND),
 )
-KNOWN = (Known("The Shawshank", " Redemption"), Known("床前明月光，", "疑是地上霜"))
+KNOWN = (
+    Known("The Shawshank", " Redemption"),
+    Known("def add(a, b): return a +", " b"),
+    Known("床前明月光，", "疑是地上霜"),
+)
 BY_HEART = N_(
     "What to see: after {query} the model gives {next} {value}, the beginning of “{whole}”: it has read this often."
 )
@@ -109,7 +176,7 @@ OF_HIDDEN_WORDS = (
         "小红",
         N_("What to see: {query} looks {value} at {key}, who was given the book and says thank you."),
     ),
-    Story("白日依山尽，[MASK]入海流。", "海", AFTER),
+    Story("狗看见了猫，它[MASK]叫。", "狗", FIRST_ANIMAL),
 )
 NEXT = N_("What to see: {query} looks {value} at {key}, whose translation is written next.")
 # Of the embedded translator, where what it has written looks at what it reads.
@@ -138,16 +205,40 @@ def seen_in(capture: Capture) -> Seen | None:
     ]
     if len(keys) != 1:  # of tokens that are parts of words nothing is said of the words
         return None
-    if isinstance(capture, Joined):
-        (layer, head), query = opening_head(capture), opening_query(capture)
+    evidence = None if request.edits or request.revision else evidence_of(request.model or "", story.text)
+    if isinstance(capture, Joined) or evidence is not None:
+        layer, head = opening_head(capture) if evidence is None else evidence.heads[0]
+        query = opening_query(capture)
         weight = float(capture.weights(layer, head, queries=slice(query, query + 1), shares=True)[0, keys[0]])
-        return Seen(story, layer, head, query, keys[0], weight) if weight >= CLEAR else None
+        return Seen(story, layer, head, query, keys[0], weight, evidence) if weight >= CLEAR else None
     best: Seen | None = None
     for layer, rows in opening_rows(capture):
         weight, head = torch.max(rows[:, keys[0]], 0)
         if float(weight) >= CLEAR and (best is None or float(weight) > best.weight):
             best = Seen(story, layer, int(head), opening_query(capture), keys[0], float(weight))
     return best
+
+
+@functools.cache
+def evidence_of(model: str, text: str) -> Evidence | None:
+    """What was measured of the story of this text in an embedded model, by its name; None of any other."""
+    if model not in FOLDERS:
+        return None
+    written: list[dict[str, Any]] = json.loads(example_file(model).read_text(encoding="utf-8"))
+    row = next((one for one in written if one["text"] == text and "told" in one), None)
+    if row is None:
+        return None
+    shown: dict[str, Any] = {field.name: row[field.name] for field in fields(Evidence) if field.name in row}
+    for name in ("heads", "control"):
+        shown[name] = tuple((layer, head) for layer, head in row.get(name, ()))
+    if "other" in row:
+        shown["other"] = (row["other"][0], row["other"][1])
+    return Evidence(**shown)
+
+
+def example_file(model: str) -> Path:
+    """Where it is written what the examples of an embedded model show."""
+    return Path(__file__).parents[1] / "model_runner" / FOLDERS[model] / FILE
 
 
 def said_in(capture: Capture, token_text: Callable[[int], str]) -> Said | None:

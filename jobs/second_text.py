@@ -14,8 +14,12 @@ from model_runner.errors import RunnerError
 
 TRIES = 8  # suggestions to read before there is none
 PAIRS = {
+    "The pig is behind the dog. It": "The cat is behind the dog. It",
     "The dog chased the squirrel because it": "The dog chased the book because it",
     "The capital of France is": "The capital of Italy is",
+    "The capital of Italy is Rome. The capital of France is": "The capital of Italy is Rome. The capital of Japan is",
+    "king bell ball lion king bell ball": "king bell ball apple king bell ball",
+    "John gave the book to Anna. Anna gave the book back to": "Mary gave the book to Anna. Anna gave the book back to",
     "lamp river seven cloud lamp river seven cloud lamp river seven": (
         "lamp river seven dog lamp river seven dog lamp river seven"
     ),
@@ -24,13 +28,14 @@ PAIRS = {
     ),
     "3 + 5 = ": "3 + 4 = ",
     "def add(a, b): return a +": "def add(a, n): return a +",
-    "狗看见了猫，它": "牛看见了猫，它",
-    "法国的首都是": "英国的首都是",
-    "春天老师花园医生春天老师花园": "春天老师花园苹果春天老师花园",
+    "猫看见了狗，它": "牛看见了狗，它",
+    "意大利的首都是罗马。法国的首都是": "意大利的首都是罗马。英国的首都是",
+    "火车，春天，学校，医生，火车，春天，学校，": "火车，春天，学校，苹果，火车，春天，学校，",
+    "小丽把花给了小芳，小芳又把它还给了": "小明把花给了小芳，小芳又把它还给了",
     "The dog chased the cat in the garden yesterday.": "The dog chased the boy in the garden yesterday.",
     "The boy writes the expensive letter every week.": "The girl writes the expensive letter every week.",
-    "小明和小红去了商店，小明把一本书送给了": "小明和小丽去了商店，小明把一本书送给了",
-    "3加5等于8。4加2等于": "3加5等于8。4加3等于",
+    "小明和小红去了商店，小红把一本书送给了": "小丽和小红去了商店，小红把一本书送给了",
+    "8加9等于17。2加4等于": "8加9等于17。3加4等于",
 }  # good seconds to examples: one word is another, and so is the next token
 
 Say = Callable[[], None]

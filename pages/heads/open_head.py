@@ -14,7 +14,7 @@ from analysis.mask_effect import looks_ahead
 from analysis.number_text import figure_number
 from analysis.read_head import WEIGHTS
 from analysis.sentences import joined
-from analysis.stories import BY_HEART, said_in, seen_in
+from analysis.stories import BY_HEART, TWO_ANSWERS, WHY, WHY_ANOTHER, Seen, said_in, seen_in
 from attention.metrics import Metric
 from model_runner import Capture
 from pages.heads.state import BY_NAME, Other
@@ -91,12 +91,52 @@ def _pinned_sentence(drawn: DrawnHead) -> str:
     query, key, weight = found
     tokens = drawn.opened.capture.tokens
     named = f"<span class='atlas-q'><bdi>{escape(tokens[query].text)}</bdi> ({query})</span>"
-    looks = _(_story(drawn, query, key) or N_("{query} looks {value} at {key}.")).format(
+    seen = _story(drawn, query, key)
+    looks = _(seen.story.sentence if seen is not None else N_("{query} looks {value} at {key}.")).format(
         query=named,
         value=f"<b>{escape(number(weight, 'share'))}</b>",
-        key=f"<span class='atlas-k'><bdi>{escape(tokens[key].text)}</bdi> ({key})</span>",
+        key=_looked_at(drawn.opened, key),
     )
-    return joined(looks, _by_heart(drawn.opened, query, named))
+    return joined(looks, _evidence(drawn.opened, seen), _by_heart(drawn.opened, query, named))
+
+
+def _looked_at(opened: PageContext, key: int) -> str:
+    return f"<span class='atlas-k'><bdi>{escape(opened.capture.tokens[key].text)}</bdi> ({key})</span>"
+
+
+def _evidence(opened: PageContext, seen: Seen | None) -> str:
+    """What was measured of a story: that the answer hangs on the heads it names, or that their look is no reason."""
+    evidence = None if seen is None else seen.evidence
+    if seen is None or evidence is None or evidence.told == "where":
+        return ""
+    values = {
+        "next": f"<b><bdi>{escape(seen.story.goes_on or evidence.next)}</bdi></b>",
+        "before": _share(evidence.probability),
+        "after": _share(evidence.without),
+    }
+    if evidence.told == "two" and evidence.other is not None:
+        return _(TWO_ANSWERS).format(
+            head=_heads((evidence.heads[0],)),
+            other=_heads((evidence.other,)),
+            other_value=f"<b>{escape(number(evidence.other_weight, 'share'))}</b>",
+            other_key=_looked_at(opened, evidence.other_key),
+            **values,
+        )
+    return _(WHY_ANOTHER if evidence.instead else WHY).format(
+        heads=_heads(evidence.heads),
+        control=_heads(evidence.control),
+        beside=_share(evidence.without_control),
+        instead=f"<bdi>{escape(evidence.instead)}</bdi>",
+        **values,
+    )
+
+
+def _heads(places: tuple[tuple[int, int], ...]) -> str:
+    return " + ".join(f"L{layer}H{head}" for layer, head in places)
+
+
+def _share(probability: float) -> str:
+    return f"<b>{escape(percent(probability, _('{number} %')))}</b>"
 
 
 def _by_heart(opened: PageContext, query: int, named: str) -> str:
@@ -110,14 +150,14 @@ def _by_heart(opened: PageContext, query: int, named: str) -> str:
     return _(BY_HEART).format(query=named, **found)
 
 
-def _story(drawn: DrawnHead, query: int, key: int) -> str:
+def _story(drawn: DrawnHead, query: int, key: int) -> Seen | None:
     """What the text was chosen to show, where this head's look shows it."""
     capture = drawn.opened.capture
     seen = cached.made(("story", repr(capture.request)), lambda: seen_in(capture))
     place = (drawn.opened.layer, drawn.opened.head, query, key)
     if seen is None or (seen.layer, seen.head, seen.query, seen.key) != place:
-        return ""
-    return seen.story.sentence if (drawn.read.reading, drawn.read.other) == (WEIGHTS, None) else ""
+        return None
+    return seen if (drawn.read.reading, drawn.read.other) == (WEIGHTS, None) else None
 
 
 def show_lines(drawn: DrawnHead, other: Other) -> None:

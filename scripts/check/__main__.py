@@ -3,7 +3,7 @@
 python -m scripts.check                                  the embedded model
 python -m scripts.check --model build/default_model      one that was just trained
 python -m scripts.check --corpus build/corpus            what it pays for the documents held out, too
-python -m scripts.check --examples                       only where the application's examples have their story
+python -m scripts.check --examples                       only the examples' stories, and what of them holds
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from pathlib import Path
 
 from transformers import LlamaForCausalLM, PreTrainedTokenizerFast
 
+from analysis.stories import FILE
 from scripts.check.completions import PROMPTS, complete
-from scripts.check.examples import FILE, write_examples
+from scripts.check.examples import summary, write_examples
 from scripts.check.heads import head_scores, strongest
 from scripts.check.held_out import ENGLISH, bits_per_byte, held_out
 from scripts.check.loading import load
@@ -37,8 +38,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--examples", action="store_true", help=f"write {FILE} beside the model, and nothing else")
     args = parser.parse_args(arguments)
     if args.examples:
-        for one in write_examples(args.model):
-            print(one)
+        for line in summary(write_examples(args.model)):
+            print(line)
         return
     model, tokenizer = load(args.model)
     if args.corpus:

@@ -9,28 +9,43 @@ import torch
 
 from analysis.examples import EXAMPLES
 from analysis.opening import opening_head
-from analysis.stories import KNOWN, STORIES, Known, Story, first_head, said_in, seen_in
+from analysis.stories import KNOWN, STORIES, Known, Story, evidence_of, first_head, said_in, seen_in
 from model_runner import CaptureRequest, load_runner
+from model_runner.edits import ScaledHead
 from tests.analysis.made import causal_noise, embedded, made_capture
 from tests.model_runner.folders import save
 from tests.model_runner.tiny import tiny
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.looked_at)
-def test_the_embedded_model_tells_every_story(story: Story) -> None:
+@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.text)
+def test_the_embedded_model_tells_every_story_in_the_head_that_was_measured(story: Story) -> None:
     capture = embedded().capture(CaptureRequest(story.text))
-    seen = seen_in(capture)
+    seen, evidence = seen_in(capture), evidence_of("default", story.text)
     assert seen is not None
+    assert evidence is not None
+    assert seen.evidence == evidence
+    assert (seen.layer, seen.head) == evidence.heads[0] == first_head(capture)
     assert seen.weight >= 0.7
     assert capture.tokens[seen.key].text.strip("·") == story.looked_at
     assert seen.query == len(capture.tokens) - 1
-    weights = [[capture.weights(layer, head)[-1] for head in range(8)] for layer in range(capture.n_layers)]
-    assert float(weights[seen.layer][seen.head][seen.key]) == pytest.approx(seen.weight, abs=1e-6)
+    assert float(capture.weights(seen.layer, seen.head)[-1, seen.key]) == pytest.approx(seen.weight, abs=1e-6)
     words = [i for i, token in enumerate(capture.tokens) if token.text == capture.tokens[seen.key].text]
-    here = words[story.which]  # of words that stand there twice, the one that is meant
-    assert here == seen.key
-    assert seen.weight == pytest.approx(max(float(row[here]) for layer in weights for row in layer), abs=1e-6)
-    assert first_head(capture) == (seen.layer, seen.head)
+    assert words[story.which] == seen.key  # of words that stand there twice, the one that is meant
+    if evidence.told == "why" and story.goes_on:
+        assert story.goes_on.startswith(evidence.next.strip("·"))
+    if evidence.other is not None:
+        assert capture.tokens[evidence.other_key].text.strip("·") == story.beside
+
+
+@pytest.mark.parametrize("story", [STORIES[0], STORIES[3]], ids=lambda story: story.text)
+def test_a_model_in_which_nothing_was_measured_says_where_and_no_more(story: Story) -> None:
+    """Weights that were changed, too: another head may look harder then, and the answer hang on others."""
+    capture = embedded().capture(CaptureRequest(story.text, edits=(ScaledHead(0, 1, 0.9),)))
+    seen = seen_in(capture)
+    assert seen is not None
+    assert seen.evidence is None
+    rows = [capture.weights(layer, head)[-1] for layer in range(capture.n_layers) for head in range(8)]
+    assert seen.weight == pytest.approx(max(float(row[seen.key]) for row in rows), abs=1e-6)
 
 
 def test_every_example_has_a_story_or_is_known_by_heart() -> None:
@@ -55,10 +70,14 @@ def test_a_model_that_goes_on_otherwise_knows_nothing_by_heart(tmp_path: Path) -
     assert all(said_in(runner.capture(CaptureRequest(one.text)), runner.token_text) is None for one in KNOWN)
 
 
-def test_the_first_picture_of_all_looks_at_the_dog() -> None:
-    seen = seen_in(embedded().capture(CaptureRequest(EXAMPLES[0].text)))
+def test_the_pronoun_looks_at_the_pig_and_says_why_it_counts() -> None:
+    seen = seen_in(embedded().capture(CaptureRequest(STORIES[0].text)))
     assert seen is not None
-    assert (seen.layer, seen.head) == (6, 4)
+    assert (seen.layer, seen.head) == (5, 5)
+    assert seen.evidence is not None
+    assert seen.evidence.told == "why"
+    assert seen.evidence.without < 0.5 < 0.9 < seen.evidence.probability
+    assert abs(seen.evidence.without_control - seen.evidence.probability) < 0.03
 
 
 @pytest.mark.parametrize(

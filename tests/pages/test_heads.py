@@ -11,12 +11,15 @@ import torch
 
 from analysis.number_text import figure_number
 from model_runner import CaptureRequest, load_runner
+from model_runner.edits import ScaledHead
 from tests.pages.expected import ROUNDING, capture, masked, runner, weights
 from tests.ui.driving import html, open_app, payload, sentences, type_text
 from viz.share_text import share_digits
 
 HERE = {"layer": "3", "head": "7"}
 LAST = 7  # of the default text's eight tokens
+PIG = "The pig is behind the dog. It"
+WITHOUT = (ScaledHead(5, 5, 0.0), ScaledHead(5, 4, 0.0))
 
 
 def choose(app, key: str, value: object):
@@ -42,13 +45,35 @@ def test_the_map_is_the_weights_of_the_open_head(layer, head):
 
 
 def test_an_example_opens_on_the_head_of_its_story_and_says_what_to_see():
-    app = open_app()
-    share = 100 * weights(6, 4)[LAST, 2]
-    assert "<b>L6H4</b>" in html(app)
-    assert re.search(rf"What to see: .*it.* looks <b>{share:.0f} %</b> at .*dog.*, the animal it stands for", html(app))
+    app, first = open_app(text=PIG), load_runner("default").capture(CaptureRequest(PIG))
+    share = 100 * float(first.weights(5, 5)[-1, 2])
+    assert "<b>L5H5</b>" in html(app)
+    assert re.search(rf"What to see: .*It.* looks <b>{share:.0f} %</b> at .*pig.*, the animal that is named", html(app))
+    logits = [
+        first.logits(-1),
+        load_runner("default").capture(CaptureRequest(PIG, edits=WITHOUT)).logits(-1),
+    ]
+    before, after = (100 * float(row.softmax(-1).max()) for row in logits)
+    assert re.search(rf"That is why .*oinks.* comes next: <b>{before:.1f} %</b>", html(app))
+    assert re.search(rf"Without L5H5 \+ L5H4 it has <b>{after:.1f} %</b>; without L5H1 \+ L5H3 of the same", html(app))
     assert "What to see" not in html(choose(app, "hide_first", True))
     assert "What to see" not in html(open_app(**HERE))
     assert "What to see" not in html(open_app(layer="6", head="4", query="3"))
+
+
+def test_an_example_shows_that_a_look_is_no_reason():
+    text = "The dog chased the squirrel because it"
+    said = html(open_app(text=text))
+    assert "<b>L6H4</b>" in said
+    assert re.search(r"What to see: .*it.* looks <b>77 %</b> at .*dog", said)
+    assert re.search(r"Two heads, two answers: L6H3, of the same layer, looks <b>97 %</b> at .*squirrel", said)
+    assert re.search(r"without L6H4 “.*was.*” has <b>59\.\d %</b> instead of <b>59\.\d %</b>", said)
+
+
+def test_of_a_changed_model_nothing_is_said_that_was_measured_of_another():
+    app = open_app(text=PIG, edits="ScaledHead(0,1,0.0)", everywhere="1", layer="5", head="5")
+    assert "That is why" not in html(app)
+    assert "That is why" in html(open_app(text=PIG, layer="5", head="5"))
 
 
 def test_the_model_is_read_in_the_dtype_of_the_address():
