@@ -51,11 +51,20 @@ BY_EINSUM = N_("its own code multiplies by einsum, in which queries, keys and wh
 MORE_IN_SCORES = N_("its scores hold more than q·k and a bias that depends on the distance alone")
 CHANGED_QUERIES = N_("its own code changes queries after their projection, and that is not read")
 NO_STREAM = N_("its layers do not hand on one stream of tokens")
+LOOKS_AHEAD = N_(
+    "beside each token it has written, its decoder carries further rows that look ahead; the next token is read off one"
+    " of these, and a capture has one row a token"
+)
+MERGES = N_(
+    "from one block of layers to the next it merges neighbouring tokens,"
+    " and a capture has one row a token in every layer"
+)
 ROWS = 64  # of what is verified at a time
 HIDDEN = 1000.0  # below the largest of its row: a weight that is 0 in every dtype
 EVEN = 64.0  # of q·k before it is scaled: far more than the roundings of a bias
 CLOSE = 8.0  # units of the dtype, of what is multiplied: no rounding of one score is more
 CONVOLVED = ("NystromformerSelfAttention",)  # beside their softmax they add a convolution of their values, in place
+PROPHET, FUNNEL = "ProphetNetNgramSelfAttention", "FunnelEncoder"
 MADE_OF = (nn.Linear, Conv1D, nn.Conv1d)
 
 
@@ -75,6 +84,7 @@ def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
 
     ``forward`` runs the model on a few tokens.
     """
+    _check_rows(model)
     as_a_whole(model)
     seen, unread = _listened(model, forward, {})
     forms = _forms(model, forward, seen)
@@ -84,6 +94,20 @@ def watch_own_code(model: Any, forward: Callable[[], Any]) -> None:
     hear_rotations(model)
     for module, form in forms.items():
         _watch(module, form)
+
+
+def _check_rows(model: nn.Module) -> None:
+    """Raises CannotRecord where it is known that layers have other rows than one a token.
+
+    ProphetNet (Qi et al. 2020, arXiv:2001.04063) has as many streams beside that of the tokens as it looks tokens
+    ahead. A row of these has the keys of the tokens and one of its own. Funnel-Transformer (Dai et al. 2020,
+    arXiv:2006.03236) pools each two rows where a block of layers begins.
+    """
+    for module in model.modules():
+        if type(module).__name__ == PROPHET:
+            raise CannotRecord(LOOKS_AHEAD)
+        if type(module).__name__ == FUNNEL and len(module.blocks) > 1:  # type: ignore[arg-type]  # torch types attributes as Tensor | Module
+            raise CannotRecord(MERGES)
 
 
 @dataclass(frozen=True, eq=False)

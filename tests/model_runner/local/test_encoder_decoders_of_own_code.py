@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
+import torch
 
 from model_runner import CaptureRequest, GenerateRequest
 from model_runner.edits import OfAttention, ScaledHead
@@ -28,6 +29,10 @@ REFUSED = {
         partial(small_model, "sequence-to-sequence", "t5gemma2"),
         "one softmax of its decoder weighs what it has written and what it reads together",
     ),
+    "prophetnet": (
+        partial(small_model, "sequence-to-sequence", "prophetnet"),
+        "beside each token it has written, its decoder carries further rows that look ahead",
+    ),
 }
 
 
@@ -47,3 +52,17 @@ def test_a_family_that_cannot_be_captured_is_refused_with_its_reason(name):
     build, reason = REFUSED[name]
     with pytest.raises(NotCapturable, match=reason):
         LocalRunner(build(), byte_tokenizer(), name=name)
+
+
+@torch.no_grad()
+def test_prophetnet_reads_the_next_token_off_a_row_that_is_of_no_token():
+    """What it is refused for is so; the rows of the tokens, which are drawn of other models, say something else."""
+    model = small_model("sequence-to-sequence", "prophetnet")
+    ids = torch.arange(5)[None]
+    streams: list[torch.Tensor] = []
+    model.prophetnet.decoder.layers[-1].register_forward_hook(lambda _module, _args, made: streams.append(made[0]))
+    logits = model(torch.arange(7)[None], decoder_input_ids=ids, use_cache=False).logits
+    assert streams[0].shape[1] == 5 * (1 + model.config.ngram)
+    of_tokens, ahead, *_ = model.lm_head(streams[0]).split(5, dim=1)
+    torch.testing.assert_close(ahead, logits)
+    assert not torch.allclose(of_tokens, logits, atol=0.1)

@@ -19,6 +19,7 @@ from model_runner.local.runner import LocalRunner
 from model_runner.positions import layout_of
 from model_runner.relative_bias import RelativeBias
 from model_runner.request import CaptureRequest, GenerateRequest
+from scripts.families.small import small_model
 from tests.model_runner.tiny import byte_tokenizer, place, tiny
 
 TEXT = "the dog chased a squirrel, for it ran"
@@ -233,6 +234,18 @@ def test_what_is_added_to_what_attention_returned_is_the_cause_of_a_refusal() ->
             module.__class__ = type("UnknownAttention", (type(module),), {})
     with pytest.raises(NotCapturable, match="its own code changes what its attention returned"):
         LocalRunner(model, byte_tokenizer(), name="with it")
+
+
+@pytest.mark.parametrize("blocks", [[2, 2], [2]], ids=["merging", "one-block"])
+def test_funnel_is_refused_for_merging_tokens_only_where_it_does(blocks: list[int]) -> None:
+    model = small_model("masked", "funnel", {"block_sizes": blocks})
+    with torch.no_grad():
+        states = model.funnel.encoder(torch.randn(1, 9, model.config.d_model), torch.ones(1, 9)).last_hidden_state
+    merges = states.shape[1] < 9
+    assert merges == (len(blocks) > 1)
+    said = "it merges neighbouring tokens" if merges else "its scores hold more than q·k"
+    with pytest.raises(NotCapturable, match=said):
+        LocalRunner(model, byte_tokenizer(), name="funnel")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=["float32", "bfloat16"])
