@@ -318,7 +318,8 @@ class EncoderDecoder:
     def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
         """What the model's output layer makes of these states of the decoder. Raises ScoresClasses."""
         self.check_head()
-        unread = AlreadyRead(last_hidden_state=hidden)  # type: ignore[arg-type]  # torch's class says FloatTensor
+        of_encoder: Any = hidden.new_zeros(*hidden.shape[:2], self.anatomy.read_width)
+        unread = AlreadyRead(last_hidden_state=of_encoder)
         return output_logits(self.model, self.anatomy.trunk, hidden, encoder_outputs=unread)
 
 

@@ -12,11 +12,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from transformers import PreTrainedConfig
 from transformers.modeling_outputs import BaseModelOutput
 
 from model_runner.edits import ATTENTIONS
-from model_runner.errors import N_, NotCapturable, first_line
-from model_runner.local.anatomy import NOT_ASKED, NUMBERED, READS_ELSE, Trunk, last_states
+from model_runner.errors import N_, NotCapturable, Reason, first_line
+from model_runner.local.anatomy import NOT_ASKED, NUMBERED, READS_ELSE, Trunk, declared_lengths, last_states
 from model_runner.local.block_sparse import as_a_whole, watch_blocks
 from model_runner.local.changed_words import CHANGES
 from model_runner.local.classifier import is_classifier
@@ -40,6 +41,11 @@ from model_runner.runner import ModelInfo
 SOURCE, TARGET = 7, 5  # tokens of the two texts that go through the model at load
 DOES_NOT_RUN = N_("it does not run on two texts alone ({error})")
 OTHER_ENCODER = N_("its encoder attends by code of its own, and only what its decoder does was recognised")
+OTHER_DECODER = N_("its decoder attends by code of its own, and only what its encoder does was recognised")
+NO_CROSS = N_("no layer of its decoder was seen to look at what its encoder reads")
+TWO_VOCABULARIES = N_(
+    "its encoder reads {reads} different tokens and its decoder writes {writes}, and one tokenizer cannot name both"
+)
 MERGED = N_("one softmax of its decoder weighs what it has written and what it reads together, not one after the other")
 OTHER_PLACES = N_("its attention is not that of one encoder and one decoder, a stack of layers each")
 
@@ -68,6 +74,7 @@ class TwoStacks:
     trunk: Trunk  # its last hidden state is the decoder's
     own_code: bool  # its attention does not ask transformers' interface
     own_encoder: bool  # that of its encoder does not
+    read_width: int  # of what the encoder makes of a token
 
     @property
     def layers(self) -> tuple[nn.Module, ...]:
@@ -102,6 +109,8 @@ def examine_two(model: Any, name: str, heard: Read | None = None) -> TwoStacks:
 
 def _examine(model: Any, heard: Read | None) -> TwoStacks:
     asks, in_blocks = model._can_set_attn_implementation(), False  # transformers' interface
+    if heard is None:
+        _check_vocabularies(model)
     start = start_token(model)
     given, written = short_texts(model, heard)
     source, target = SOURCE if heard is None else len(heard), written.shape[1]
@@ -110,8 +119,10 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
     def forward() -> Any:
         return run_two(model, given, written)
 
-    with tried(DOES_NOT_RUN):
-        plain = of_numbers(said(forward()))
+    across = getattr(text_config(model), "add_cross_attention", None)  # of a pair: some decoders raise without it
+    with tried(NO_CROSS if across is False else DOES_NOT_RUN):
+        answer = forward()
+        plain, width = of_numbers(said(answer)), answer.encoder_last_hidden_state.shape[-1]
         try:
             if asks:
                 install(model)
@@ -138,11 +149,28 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
         every = [recording.records[name] for name in (*stack.own, *stack.cross)]
         if not asks or (in_blocks and stack is encoder):
             prove(every, stack.layers, count, forward)
-    state = plain.new_empty(text_config(model).hidden_size).nbytes
-    stored = _stored(recording.records, source, state, (encoder, decoder))
+    states = (width * plain.itemsize, text_config(model).hidden_size * plain.itemsize)
+    stored = _stored(recording.records, source, states, (encoder, decoder))
     return TwoStacks(
-        encoder, decoder, names, start, *decoder.heads[0], stored, trunk, own_code=not asks, own_encoder=in_blocks
+        encoder,
+        decoder,
+        names,
+        start,
+        *decoder.heads[0],
+        stored,
+        trunk,
+        own_code=not asks,
+        own_encoder=in_blocks,
+        read_width=width,
     )
+
+
+def _check_vocabularies(model: Any) -> None:
+    """Raises CannotRecord where the two texts are of different tokens: one tokenizer comes with a model."""
+    table, writes = model.get_input_embeddings(), text_config(model).vocab_size
+    reads = table.num_embeddings if isinstance(table, nn.Embedding) else writes
+    if reads != writes:
+        raise CannotRecord(Reason(TWO_VOCABULARIES, {"reads": reads, "writes": writes}))
 
 
 def short_texts(model: Any, heard: Read | None) -> tuple[Mapping[str, Tensor], Tensor]:
@@ -159,9 +187,11 @@ def short_texts(model: Any, heard: Read | None) -> tuple[Mapping[str, Tensor], T
     return given, written
 
 
-def _stored(records: Mapping[str, LayerRecord], source: int, state: int, stacks: tuple[Stack, Stack]) -> float:
-    """Bytes at most of a token that is read or of one that is written; ``state`` are those of one in the stream."""
-    read, written = (float(state * (len(stack.layers) + 2)) for stack in stacks)
+def _stored(
+    records: Mapping[str, LayerRecord], source: int, states: tuple[int, int], stacks: tuple[Stack, Stack]
+) -> float:
+    """Bytes at most of a token that is read or of one that is written; ``states`` are those of one in each stream."""
+    read, written = (float(state * (len(stack.layers) + 2)) for state, stack in zip(states, stacks, strict=True))
     for record in records.values():
         for one, more in ((record.q, record.output), (record.k, record.v)):
             stored = (one.nbytes + more.nbytes) / one.shape[1]
@@ -194,9 +224,12 @@ def two_lengths(info: ModelInfo, model: Any, heard: Read | None) -> ModelInfo:
         for stack in (model.get_encoder(), model.get_decoder())
     )
     known = [] if info.unbounded else [info.max_tokens]  # the tokenizer's goes for what no table bounds
-    lengths = (min([*known, *counts] or [info.max_tokens]) for counts in (reads, writes))
-    max_tokens, max_written = lengths
-    unbounded = info.unbounded and not reads
+    own = getattr(model.config, "encoder", None)  # of a pair
+    read_by = declared_lengths(own) if isinstance(own, PreTrainedConfig) else known
+    max_tokens, max_written = (
+        min([*one, *counts] or [info.max_tokens]) for one, counts in ((read_by, reads), (known, writes))
+    )
+    unbounded = not reads and not read_by
     return replace(info, max_tokens=max_tokens, max_written=max_written, unbounded=unbounded)
 
 
@@ -235,6 +268,10 @@ def _stacks(model: Any, records: dict[str, LayerRecord], source: int, target: in
         raise CannotRecord(OTHER_ENCODER)
     if any(queries == target and keys == source + target for queries, keys in found):  # as in T5Gemma 2
         raise CannotRecord(MERGED)
+    if len(found) == 1 and kinds[0]:
+        raise CannotRecord(OTHER_DECODER)
+    if kinds[1] and not kinds[2]:  # a decoder of a pair that was made without add_cross_attention
+        raise CannotRecord(NO_CROSS)
     if len(found) != 3 or any(len(stacks) != 1 for stacks in kinds):
         raise CannotRecord(OTHER_PLACES)
     (encoder, reads), (decoder, writes), (crosses, looks) = (next(iter(stacks.items())) for stacks in kinds)

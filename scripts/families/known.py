@@ -41,6 +41,6 @@ def known(found: Sequence[Tried], forms: Sequence[Tried], always: Sequence[tuple
     for form in FORMS:
         if form.where and form.name in said and said[form.name].outcome == "refused":
             refused[form.family] = {"reason": said[form.name].said, "where": form.where}
-    captured = sorted(one.family for one in found if one.outcome in OUTCOMES[:2])
+    captured = sorted(one.family for one in found if one.outcome in OUTCOMES[:2] and one.family not in UNSURE)
     text = json.dumps({"captured": captured, "refused": dict(sorted(refused.items()))}, indent=1, ensure_ascii=False)
     return text + "\n"

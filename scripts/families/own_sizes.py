@@ -49,6 +49,7 @@ NOTED = {
     "swa_qk_nope_head_dim": 4,
     "swa_v_head_dim": 8,
 }
+LOOKS_ACROSS = {"is_decoder": True, "add_cross_attention": True}
 OWN: dict[str, dict[str, Any]] = {
     **{family: {"head_dim": WIDTH // HEADS} for family in ("hunyuan_v1_dense", "hunyuan_v1_moe", "ministral")},
     "granitemoehybrid": {**MAMBA, **HYBRID},
@@ -92,6 +93,7 @@ OWN: dict[str, dict[str, Any]] = {
     "zamba2": {"layers_block_type": ["mamba", "hybrid"] * (LAYERS // 2), "mamba_ngroups": 1},
     "reformer": {"axial_pos_embds_dim": [16, 16], "axial_pos_shape": [16, 32]},
     "xmod": {"default_language": "en_XX"},
+    "encoder-decoder": {"decoder": LOOKS_ACROSS},
 }
 
 
@@ -127,6 +129,11 @@ FORMS = (
     Form("longt5, a text longer than what its tokens see", "longt5", {"local_radius": 5}, LONG),
     Form("longt5 with transient global tokens", "longt5", GLOBAL, where=GLOBAL),
     Form("whisper, its decoder alone", "whisper", {}, mapping="causal"),
+    Form(
+        "encoder-decoder of BERT and a wider GPT-2",
+        "encoder-decoder",
+        {"decoder": {**LOOKS_ACROSS, "model_type": "gpt2", "n_embd": 48, "n_head": 6, "n_layer": 2}},
+    ),
     Form("albert without shared layers", "albert", {"num_hidden_groups": LAYERS}),
     Form("dots3_note_text without its choice of keys", "dots3_note_text", {"use_dsa": False}),
 )

@@ -31,7 +31,19 @@ from model_runner.relative_bias import RelativeBias
 from model_runner.request import GREEDY
 from model_runner.transforms import Sampling
 from model_runner.verification import verify
-from tests.model_runner.tiny import BOS, D_HEAD, D_MODEL, EOS, N_HEADS, N_LAYERS, PAD, byte_tokenizer, place, tiny
+from tests.model_runner.tiny import (
+    BOS,
+    D_HEAD,
+    D_MODEL,
+    EOS,
+    N_HEADS,
+    N_LAYERS,
+    PAD,
+    VOCAB,
+    byte_tokenizer,
+    place,
+    tiny,
+)
 
 pytestmark = pytest.mark.table
 
@@ -52,6 +64,18 @@ GEMMA: dict[str, Any] = {
     "num_attention_heads": N_HEADS, "num_key_value_heads": 2, "head_dim": D_HEAD, "sliding_window": 8,
     "layer_types": ["full_attention", "full_attention"], "bos_token_id": BOS, "eos_token_id": EOS, "pad_token_id": PAD,
 }  # fmt: skip  # a size a line would be most of this table
+
+
+BERT: dict[str, Any] = {
+    "model_type": "bert", "vocab_size": VOCAB, "hidden_size": D_MODEL, "intermediate_size": 48,
+    "num_hidden_layers": N_LAYERS, "num_attention_heads": N_HEADS, "max_position_embeddings": 96,
+    "bos_token_id": BOS, "eos_token_id": EOS, "pad_token_id": PAD,
+}  # fmt: skip
+ACROSS = {"is_decoder": True, "add_cross_attention": True}
+GPT2: dict[str, Any] = {
+    "model_type": "gpt2", "vocab_size": VOCAB, "n_embd": 48, "n_head": 6, "n_layer": 2, "n_positions": 128,
+    "bos_token_id": BOS, "eos_token_id": EOS, "pad_token_id": PAD,
+}  # fmt: skip
 
 
 def built(name: str, **config: Any) -> Callable[[], PreTrainedModel]:
@@ -75,6 +99,10 @@ FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
     "nllb-moe": built("nllb-moe", **BART, num_experts=2, encoder_sparse_step=1, decoder_sparse_step=1),  # reads masks
     "deep decoder": built("t5", **T5, num_decoder_layers=N_LAYERS + 2),  # than its encoder
     "t5gemma": built("t5gemma", encoder=GEMMA, decoder=GEMMA, decoder_start_token_id=BOS),
+    "bert and bert": built("encoder-decoder", encoder=BERT, decoder={**BERT, **ACROSS}, decoder_start_token_id=BOS),
+    "bert and a wider gpt2": built(
+        "encoder-decoder", encoder=BERT, decoder={**GPT2, **ACROSS}, decoder_start_token_id=BOS
+    ),
 }
 
 

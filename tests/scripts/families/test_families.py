@@ -15,6 +15,7 @@ from model_runner.local.changed_words import CHANGES, UNEXPLAINED
 from model_runner.local.known_families import NEEDS, TABLE, can_be_captured
 from scripts.families import trying
 from scripts.families.__main__ import main
+from scripts.families.known import UNSURE
 from scripts.families.own_sizes import FORMS
 from scripts.families.small import families
 from scripts.families.trying import OUTCOMES, SCALED, SINK, tried
@@ -97,7 +98,8 @@ def test_what_the_app_knows_before_it_loads_is_what_the_document_says():
     text = DOC.read_text("utf-8")
     told, table = rows(text), json.loads(TABLE.read_text("utf-8"))
     captured = {family for family, (_, outcome, _) in told.items() if outcome.startswith("captured")}
-    assert set(table["captured"]) == captured
+    assert set(table["captured"]) == captured - UNSURE  # of these the parts of a model decide
+    assert "encoder-decoder" in captured & UNSURE
     forms = {form.family: rows(text, 2)[form.name] for form in FORMS if form.where}
     for family, one in table["refused"].items():
         assert (forms[family] if family in forms else told[family])[1:] == ("refused", one["reason"])
