@@ -46,6 +46,7 @@ NO_CROSS = N_("no layer of its decoder was seen to look at what its encoder read
 TWO_VOCABULARIES = N_(
     "its encoder reads {reads} different tokens and its decoder writes {writes}, and one tokenizer cannot name both"
 )
+HANDS_ON_SCORES = N_("its decoder hands on the scores of tokens, not the last hidden state that they are made of")
 MERGED = N_("one softmax of its decoder weighs what it has written and what it reads together, not one after the other")
 OTHER_PLACES = N_("its attention is not that of one encoder and one decoder, a stack of layers each")
 
@@ -249,7 +250,7 @@ def _trunk(model: Any, given: Mapping[str, Any], written: Tensor, recording: Rec
         raise CannotRecord(READS_ELSE)
     module, output = of_decoder[-1]
     if output.last_hidden_state.shape[-1] != text_config(model).hidden_size:  # FSMT's decoder ends in the output layer
-        raise CannotRecord(READS_ELSE)
+        raise CannotRecord(HANDS_ON_SCORES)
     return Trunk(module, type(output), has_head=True), answer
 
 

@@ -22,7 +22,7 @@ REFUSED = {
     "longt5": (built("longt5", **T5, encoder_attention_type="transient-global"), BY_ITSELF),
     "fsmt": (
         built("fsmt", **BART, src_vocab_size=264, tgt_vocab_size=264, langs=["en", "de"], decoder_start_token_id=BOS),
-        "its output layer reads something else than the last hidden state",
+        "its decoder hands on the scores of tokens, not the last hidden state that they are made of",
     ),
     "pegasus_x": (built("pegasus_x", **BART), BY_ITSELF),
     "t5gemma2": (
