@@ -7,9 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Float
+from torch import Tensor
 
 from attention.flash_blocks import Blocks, Order, plain, tiled
 from attention.zoo.head import Head
+from model_runner.errors import NotSeparable
+
+N_ = str  # marks a text for Babel without translating it here
+
+SINK_A_QUERY = N_("every query of its heads has a sink of its own, and this film draws one for the whole head")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +53,9 @@ class Longer:
 
 
 def flash_film(head: Head, blocks: Blocks, order: Order, *, size: int) -> FlashFilm:
-    """The head as the film draws it."""
+    """The head as the film draws it. Raises NotSeparable for one with a sink of its own for every query."""
+    if isinstance(head.sink, Tensor):
+        raise NotSeparable(reason=SINK_A_QUERY)
     return FlashFilm(head.scores.numpy(), head.v.numpy(), head.sink, head.q.shape[1], size, blocks, order)
 
 

@@ -284,7 +284,8 @@ def test_files_of_a_tokenizer_that_disagree_are_read_and_told_where_it_matters(t
             with pytest.raises(TokenizerDiffers, match=r"makes token (1000000|-5) of this text"):
                 runner.capture(CaptureRequest(text=text))
     finally:
-        runner.engine.tokenizer.close()
+        tokenizer: Any = runner.engine.tokenizer
+        tokenizer.close()
 
 
 def test_a_family_that_is_not_known_to_be_harmless_is_made_apart(

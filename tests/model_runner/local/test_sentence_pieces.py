@@ -198,7 +198,8 @@ def test_chosen_languages_are_read_and_the_first_token_is_forced(name: str, fold
 
 def test_a_language_that_the_folder_forces_is_the_usual_one(tmp_path: Path) -> None:
     folder = piece_folder("m2m", tmp_path)
-    forced = load_tokenizer("it", folder).get_vocab()["__de__"]
+    tokenizer: Any = load_tokenizer("it", folder)
+    forced = tokenizer.get_vocab()["__de__"]
     (folder / "generation_config.json").write_text(
         json.dumps({"forced_bos_token_id": forced, "decoder_start_token_id": 2, "eos_token_id": 2, "pad_token_id": 1})
     )

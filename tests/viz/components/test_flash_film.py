@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from analysis.flash_film import flash_film, row_sums
 from analysis.zoo import captured_head
 from attention.flash_blocks import Blocks, tiled
 from attention.zoo.head import Head
 from model_runner import CaptureRequest, load_runner
+from model_runner.errors import NotSeparable
 from tests.node import run_module
 from viz.components.flash_film.flash_film import TEXTS, payload
 
@@ -144,3 +147,11 @@ def film(n_tokens: int = 10, **changes: Any) -> bytes:
         "frame": 0, "texts": TEXTS,
     }  # fmt: skip
     return payload(**{**given, **changes})
+
+
+def test_a_sink_of_every_query_is_refused_in_a_sentence():
+    """Inkling 2's: the film has one number for the whole head."""
+    one = head()
+    many = dataclasses.replace(one, sink=torch.zeros(len(one.scores)))
+    with pytest.raises(NotSeparable, match="every query of its heads has a sink of its own"):
+        flash_film(many, Blocks(3, 2), "keys", size=4)
