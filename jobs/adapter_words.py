@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from jobs.models_offered import labelled
-from model_runner.adapter import AdapterInfo
+
+if TYPE_CHECKING:  # torch is imported only after the frame is painted
+    from model_runner.adapter import AdapterInfo
 
 N_ = str  # marks a text for Babel without translating it here
 

@@ -88,4 +88,5 @@ def test_the_lines_of_the_readme_and_of_a_page_give_the_same_numbers_outside_the
 def test_what_the_packages_require_is_what_they_import(installed):
     (info,) = importlib.metadata.distributions(path=[str(installed)])
     required = {requirement.partition("==")[0] for requirement in info.requires or ()}
-    assert libraries(*PACKAGES) - {"torchao"} == required  # which only int8 imports, where it is asked for
+    # torchao: int8 alone imports it, where it is asked for; protobuf: transformers does, for SentencePiece's files
+    assert libraries(*PACKAGES) - {"torchao"} == required - {"protobuf"}

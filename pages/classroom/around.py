@@ -17,11 +17,10 @@ from classroom.room import Room
 from jobs.models_offered import labelled
 from pages.classroom.links import address_of_page, way_back
 from pages.classroom.sidebar import ASKED, CODE, PROBLEM, WAITS, go_on
-from ui import address, edit_list, session
+from ui import address, session
 from ui.components import NAMED
 from ui.frame import Entry
 from ui.i18n import _
-from ui.page import CHANGED, PLAIN
 from viz.markdown import plain
 
 # of the session's slots: the view of the page, whether it is of the text, the words of a lesson's step
@@ -48,6 +47,7 @@ def around(entry: Entry, run: Callable[[], None]) -> None:
     from model_runner.errors import Cancelled  # the engine is imported only after the frame is painted
     from pages.classroom.panel import show_code, show_first, show_poll
     from pages.classroom.questions import ask, askable
+    from ui.page import PLAIN
 
     if session.slots().get(RAN) != entry.address:  # what the page before it began with is not this one's
         session.slots()[PLAIN] = entry.plain
@@ -91,6 +91,8 @@ def _run(entry: Entry, run: Callable[[], None]) -> None:
 
 def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[], None]) -> None:
     """A page that ends with a sentence has come to its end for the class as well."""
+    from ui.page import CHANGED  # the engine is imported only after the frame is painted
+
     for name in (OF_TEXT, LESSON, NAMED, CHANGED):
         session.slots().pop(name, None)
     room.board.turn(shown)
@@ -112,6 +114,8 @@ def _followed(room: Room, shown: dict[str, str], entry: Entry, run: Callable[[],
 def _changes() -> str:
     """By what the model is another than its own, on this page or on every page."""
     from pages.classroom.changes import in_words  # the engine is imported only after the frame is painted
+    from ui import edit_list
+    from ui.page import CHANGED, PLAIN
 
     carried = edit_list.held() if session.carried() and not session.slots().get(PLAIN) else ()
     return in_words(session.slots().get(CHANGED, carried))

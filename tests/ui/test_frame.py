@@ -48,9 +48,10 @@ def test_entries_of_a_section_stand_together():
     assert len(changes) == len(set(sections))
 
 
-def test_the_frame_is_drawn_without_the_engine():
+@pytest.mark.parametrize("modules", ["ui.frame", "pages.guests, visitors.entrance, visitors.sign_in", "app"])
+def test_the_frame_is_drawn_without_the_engine(modules: str):
     # A new process, for this one has long imported torch. What the frame imports, the first paint waits for.
-    code = "import sys, ui.frame; sys.exit(bool({'torch', 'transformers'} & set(sys.modules)))"
+    code = f"import sys, {modules}; sys.exit(bool({{'torch', 'transformers'}} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT).returncode == 0
 
 

@@ -96,7 +96,7 @@ def test_a_table_that_is_one_of_several_says_which_it_is():
 
 
 def test_a_revision_is_part_of_what_a_file_says():
-    info = SimpleNamespace(name="owner/name", revision="abc123", family="llama", dtype="bfloat16")
+    info = SimpleNamespace(name="owner/name", revision="abc123", family="llama", dtype="bfloat16", adapter=None)
     capture = SimpleNamespace(request=CaptureRequest(text="a"))
     opened = SimpleNamespace(runner=SimpleNamespace(info=info), capture=capture, layer=1, head=2)
     assert (
@@ -105,7 +105,7 @@ def test_a_revision_is_part_of_what_a_file_says():
 
 
 def test_edits_are_part_of_what_a_file_says():
-    info = SimpleNamespace(name="default", revision=None, family="llama", dtype="float32")
+    info = SimpleNamespace(name="default", revision=None, family="llama", dtype="float32", adapter=None)
     request = CaptureRequest(text="The dog", model="default", edits=(KeepLast(2, sinks=1),))
     capture = SimpleNamespace(request=request)
     opened = SimpleNamespace(runner=SimpleNamespace(info=info), capture=capture, layer=1, head=2)
