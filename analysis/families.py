@@ -61,6 +61,7 @@ def family_mask(capture: Capture) -> FamilyMask:
         n_read, n_written = (min(len(parts[name].tokens), MOST // 2) for name in ("encoder", "decoder"))
         read, written = _kept(parts["encoder"], n_read), _kept(parts["decoder"], n_written)
         across = _kept(parts["cross"], n_written, n_read)
+        across[:, len(parts["cross"].keys) :] = False  # an encoder's tokens of its own
         tokens = (*parts["encoder"].tokens[:n_read], *parts["decoder"].tokens[:n_written])
         whole = sum(len(parts[name].tokens) for name in ("encoder", "decoder"))
         return FamilyMask(_labels(tokens), _two_texts(read, written, across), n_read, whole - len(tokens))

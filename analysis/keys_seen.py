@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from attention.masks import BlockSparse, SortedChunks
+from attention.masks import BlocksAndGlobals, BlockSparse, SortedChunks
 from model_runner.errors import Reason
 from model_runner.record import LayerRecord
 
@@ -14,6 +14,11 @@ IN_BLOCKS = N_(
     "Block-sparse attention: a token attends to its own block of {size} tokens, the two next to it, and the first and "
     "the last block; tokens in the first and the last block attend to everything."
 )
+WITH_GLOBALS = N_(
+    "Local and global attention (PEGASUS-X): a token of the text attends to its own block of {size} tokens and to the "
+    "{count} global tokens, which are the model's own and stand after the text; a global token attends to everything."
+)
+SHIFTED = N_("The blocks of this layer begin half a block earlier, so that the text is cut in other places.")
 FIRST_DRAWN = N_(
     "Outside training, transformers takes the first block in place of random ones: each of its keys counts {times} "
     "times."
@@ -50,6 +55,9 @@ def keys_seen(record: LayerRecord) -> tuple[Reason, ...]:
         more = OTHERS_DRAWN if any(map(any, rule.drawn)) else FIRST_DRAWN
         values = {"count": len(rule.drawn[0]), "times": 1 + len(rule.drawn[0])}
         return Reason(IN_BLOCKS, {"size": rule.size}), Reason(more, values)
+    if isinstance(rule, BlocksAndGlobals):
+        values = {"size": rule.size, "count": record.k.shape[1] - rule.first_global}
+        return (Reason(WITH_GLOBALS, values), *((Reason(SHIFTED, {}),) if rule.missing else ()))
     return _in_chunks(rule, same_vectors=record.scale == 1) if isinstance(rule, SortedChunks) else ()
 
 

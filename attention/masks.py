@@ -119,6 +119,23 @@ class BlockSparse:
         return 1 + max(map(len, self.drawn))
 
 
+@dataclass(frozen=True)
+class BlocksAndGlobals:
+    """A query of the text sees its own block of ``size`` positions, and the global tokens, which come after the text.
+
+    The text begins at 0 with a block that lacks its first ``missing`` positions; ``first_global`` is the position of
+    the first global token. Global tokens see every key. (Phang et al. 2022, arXiv:2208.04347, section 3)
+    """
+
+    size: int
+    missing: int
+    first_global: int
+
+    def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        same = (q_idx + self.missing) // self.size == (k_idx + self.missing) // self.size
+        return same | (q_idx >= self.first_global) | (k_idx >= self.first_global)
+
+
 @dataclass(frozen=True, eq=False)
 class SortedChunks:
     """In each round of hashing a head sorts the tokens by their buckets; a query sees the keys of the chunks near it.

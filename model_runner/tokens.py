@@ -16,7 +16,8 @@ class Token:
     """One token: ``text`` is for display (a leading space is ``·``), ``start`` and ``end`` count characters.
 
     The bytes of one character that was split cover that same character and show as ``⟨F0⟩``. A token that stands for
-    no characters of the text (``⟨bos⟩``) is ``special`` and has ``start == end``. ``hidden``: it stands for a word that
+    no characters of the text (``⟨bos⟩``) is ``special`` and has ``start == end``; one that an encoder has beside every
+    text (``⟨global 1⟩``) is in no vocabulary, and its ``id`` is negative. ``hidden``: it stands for a word that
     an encoder is to guess (``⟨MASK⟩``). Of a sound a token is a frame, ``text`` its time, ``id`` its place; ``silent``:
     it is none of the sound, but of the silence that it is filled up with.
     """

@@ -28,6 +28,7 @@ from model_runner.repeated_keys import RepeatedKeys
 DIFFERENT_HEADS = N_("its heads are masked each in another way")
 FULL_FORM, BLOCK_FORM = "original_full", "block_sparse"
 BIG_BIRD = ("BigBirdBlockSparseAttention", "BigBirdPegasusBlockSparseAttention")
+PEGASUS_X = "PegasusXGlobalLocalAttention"
 READ_AS_A_WHOLE = "BigBirdPegasusSelfAttention"  # BigBird's own products are heard, as of other models
 LONG_T5 = "LongT5LocalAttention"
 PROJECTIONS = ("query", "key", "value")
@@ -52,7 +53,7 @@ def as_a_whole(model: nn.Module) -> None:
 def rows_in_blocks(layers: Iterable[nn.Module], n_tokens: int) -> int:
     """How many rows these layers, as they attend now, have of so many tokens: whole blocks, where they have any."""
     modules = (module for layer in layers for module in layer.modules())
-    size = max((int(one.block_size) for one in modules if type(one).__name__ in BIG_BIRD), default=1)  # type: ignore[arg-type]  # torch types attributes as Tensor | Module
+    size = max((int(one.block_size) for one in modules if type(one).__name__ in (*BIG_BIRD, PEGASUS_X)), default=1)  # type: ignore[arg-type]  # torch types attributes as Tensor | Module
     return -(-n_tokens // size) * size
 
 
@@ -140,9 +141,8 @@ def _watch_long_t5(module: Any, every: list[Any]) -> None:
     def record(call: Call) -> LayerRecord:
         n_heads, reach = int(module.n_heads), int(module.block_len) - 1
         q, k, v = (by_head(call.only(name), n_heads) for name in ("q", "k", "v"))
-        if call.before_last is None:
-            raise CannotRecord(UNKNOWN_MASK)
-        output = call.before_last[0].unflatten(-1, (n_heads, -1))
+        (given,) = call.before
+        output = given[0].unflatten(-1, (n_heads, -1))
         return _record(q, k, v, output, 1.0, MaskRule(Near(reach)), _distances(told, q.shape[1]), reach + 1)
 
     watch_projections(module, ("q", "k", "v"), record, last="o")

@@ -35,6 +35,7 @@ from model_runner.local.encoder_input import Read, growing_caches, masked, text_
 from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.generation import end_tokens
+from model_runner.local.global_tokens import global_tokens, without_padding
 from model_runner.local.guarded_tokenizer import Tokenizer
 from model_runner.local.hearing import ears_of
 from model_runner.local.languages import languages_of
@@ -189,9 +190,10 @@ class EncoderDecoder:
         """One forward over both texts, with every layer recorded: the decoder's attention, and the others with it."""
         recording = Recording(self.anatomy.names, edit=edit)
         streams: dict[str, list[Tensor]] = {"encoder": [], "decoder": []}
-        encoder, decoder = self.anatomy.encoder, self.anatomy.decoder
+        encoder, decoder, n_globals = self.anatomy.encoder, self.anatomy.decoder, self.anatomy.n_globals
+        read = (*source.tokens, *global_tokens(n_globals, len(source.text)))
         with (
-            watched(encoder.layers, lambda _, x: streams["encoder"].append(x[: len(source.tokens)].clone())),
+            watched(encoder.layers, lambda _, x: streams["encoder"].append(without_padding(x, len(read), n_globals))),
             watched(decoder.layers, lambda _, x: streams["decoder"].append(x.clone())),
             outputs_of(self.anatomy.trunk.module) as last,
             active(recording),
@@ -199,7 +201,9 @@ class EncoderDecoder:
             run = self.anatomy.trunk.module if self.info.classes else self.model
             output = run_two(run, source.given, self.ids(written))
             classes = self.class_logits(output, source.given)[0] if self.info.classes else None
-        read, wrote = source.tokens, tuple(written.tokens)
+        wrote = tuple(written.tokens)
+        made = numbers_alone(output.encoder_last_hidden_state[0])
+        beside = streams["encoder"][-1][len(source.tokens) :]  # which the model norms no more: nobody reads it
 
         def records(names: tuple[str, ...]) -> tuple[LayerRecord, ...]:
             return tuple(recording.records[name] for name in names)
@@ -210,7 +214,7 @@ class EncoderDecoder:
             kinds=("full",) * len(encoder.layers),
             records=records(encoder.own),
             residuals=tuple(streams["encoder"]),
-            hidden=numbers_alone(output.encoder_last_hidden_state[0]).clone(),
+            hidden=torch.cat([made, beside]),
             class_logits=classes,
             written=source.text,
         )
@@ -226,7 +230,11 @@ class EncoderDecoder:
             written=written.text_of(len(wrote)),
         )
         across = replace(
-            writing, request=replace(request, attention="cross"), records=records(decoder.cross), source=read, _lse={}
+            writing,
+            request=replace(request, attention="cross"),
+            records=records(decoder.cross),
+            source=source.tokens,
+            _lse={},
         )
         return replace(writing, others=(reading, across))
 

@@ -49,6 +49,7 @@ class LayerStack:
     origins: tuple[LayerOrigin, ...] = ()  # as a capture has them
     begins: Mapping[int, nn.Module] = field(default_factory=dict[int, nn.Module])  # layers inside another one's run
     breaks: frozenset[int] = frozenset()  # layers that are entered by something else than what left the one before
+    n_globals: int = 0  # of the tokens, the last ones, which are the model's own
 
     def in_run(self, layer: int, hook: Hook) -> Hook:
         """The hook, for a module of this layer: it hears the layer's own run alone, of all in a forward."""
@@ -103,7 +104,8 @@ def _of_two(engine: EncoderDecoder, request: CaptureRequest) -> LayerStack:
             return model.get_encoder()(**engine.source(request).given).last_hidden_state[0]
 
     def decode() -> Tensor:
-        already = AlreadyRead(last_hidden_state=read.hidden[None])  # type: ignore[arg-type]  # as torch has it
+        made = read.hidden[: len(read.tokens) - anatomy.n_globals]
+        already = AlreadyRead(last_hidden_state=made[None])  # type: ignore[arg-type]  # as torch has it
         with explained(engine.info, len(written.tokens)), outputs_of(anatomy.trunk.module) as last, changed():
             run_two(model, {"encoder_outputs": already}, _ids(written.tokens, model.device))
         return last[-1].last_hidden_state[0]
@@ -118,6 +120,7 @@ def _of_two(engine: EncoderDecoder, request: CaptureRequest) -> LayerStack:
         forward=encode if name == "encoder" else decode,
         paths=lambda: engine.block_paths(name),
         feed_forwards=lambda: engine.feed_forwards(name),
+        n_globals=anatomy.n_globals if name == "encoder" else 0,
     )
 
 

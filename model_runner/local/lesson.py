@@ -57,7 +57,7 @@ def of_two_texts(engine: EncoderDecoder, request: CaptureRequest) -> Lesson:
     """
     attention = request.attention or "decoder"
     capture = engine.capture(replace(request, attention="decoder"))
-    read, written = capture.attention("encoder").tokens, [token.id for token in capture.tokens]
+    read, written = capture.attention("cross").keys, [token.id for token in capture.tokens]
     device, end = engine.model.device, [read[-1].id] if read[-1].special else []
     given = {
         **engine.source(request).given,

@@ -211,16 +211,23 @@ def _evened(heard: Heard) -> float:
 
 
 def prove(
-    records: Iterable[LayerRecord], layers: Sequence[nn.Module], n_tokens: int, forward: Callable[[], Any]
+    records: Iterable[LayerRecord],
+    layers: Sequence[nn.Module],
+    n_tokens: int,
+    forward: Callable[[], Any],
+    n_globals: int = 0,
 ) -> None:
-    """Raises CannotRecord where what was heard does not give what the model went on with, or its layers no stream."""
+    """Raises CannotRecord where what was heard does not give what the model went on with, or its layers no stream.
+
+    ``n_globals`` are tokens of the encoder's own, beside those of the text.
+    """
     if not all(verify(record, None, ROWS).ok for record in records):
         raise CannotRecord(why_unexplained(forward))
     streams: list[Tensor] = []
     with tried(NO_STREAM), watched(layers, lambda _, stream: streams.append(stream)):
         forward()
     n_rows = max(rows(layers, n_tokens) for rows in (rows_of, rows_in_blocks, hashed_rows))
-    if any(not torch.is_tensor(stream) or len(stream) != n_rows for stream in streams):
+    if any(not torch.is_tensor(stream) or len(stream) != n_rows + n_globals for stream in streams):
         raise CannotRecord(NO_STREAM)
 
 

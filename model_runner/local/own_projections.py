@@ -22,15 +22,15 @@ from model_runner.record import LayerRecord
 class Call:
     """One call of an attention module, of one text.
 
-    ``made`` is what its parts made by name, of one that was called several times each in turn; ``before_last`` is what
-    the projection of its output, which is one of them, was given the last time.
+    ``made`` is what its parts made by name, of one that was called several times each in turn; ``before`` is what the
+    projection of its output, which is one of them, was given, in turn too.
     """
 
     made: dict[str, list[Tensor]]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     output: Any
-    before_last: Tensor | None
+    before: tuple[Tensor, ...]
 
     def only(self, name: str) -> Tensor:
         """What a part made that was called once."""
@@ -64,7 +64,7 @@ def watch_projections(
             if is_open:
                 made.setdefault(name, []).append(output.clone())  # code divides queries in place, for one
                 if name == last:
-                    before[:] = [given[0]]
+                    before.append(given[0])
 
         return kept
 
@@ -75,7 +75,7 @@ def watch_projections(
                 name, _ = recording.enter(recording.names[id(named or module)])
                 if recording.sink is not None:
                     raise CannotRecord(UNKNOWN_MASK)
-                call = Call(dict(made), args, kwargs, output, before[-1] if before else None)
+                call = Call(dict(made), args, kwargs, output, tuple(before))
                 recording.take(name, record(call))
         finally:
             is_open.clear()

@@ -27,7 +27,7 @@ from model_runner.local.classifier import positions_read
 from model_runner.local.engine import Engine
 from model_runner.local.forward_edit import ForwardEdit
 from model_runner.local.recording import Recording, active
-from model_runner.local.stream import Forward, standing_in
+from model_runner.local.stream import OF_TEXT_AND_GLOBALS, Forward, standing_in
 from model_runner.request import CaptureRequest
 
 SEVERAL_READ = N_("its class scores are read from several tokens at once")
@@ -262,6 +262,10 @@ def entered(layer: nn.Module, stream: Tensor) -> Generator[None]:
     """The stream enters this layer, whatever came before it."""
 
     def replace(_: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if type(layer).__name__ == OF_TEXT_AND_GLOBALS:
+            text, beside, *rest = args
+            n_tokens = stream.shape[1] - beside.shape[1]
+            return (torch.cat([stream[:, :n_tokens], text[:, n_tokens:]], dim=1), stream[:, n_tokens:], *rest), kwargs
         return ((stream, *args[1:]), kwargs) if args else (args, {**kwargs, "hidden_states": stream})
 
     hook = layer.register_forward_pre_hook(replace, with_kwargs=True)

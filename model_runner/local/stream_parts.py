@@ -17,6 +17,7 @@ from model_runner.local.block_path import BlockPath
 from model_runner.local.block_probe import first_tensor
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
+from model_runner.local.global_tokens import without_padding
 from model_runner.local.layer_stack import LayerStack, stack_of
 from model_runner.local.stream import watched
 from model_runner.request import CaptureRequest
@@ -114,6 +115,8 @@ class _Taking:
                 now = after
 
     def _add(self, step: StepName, added: Rows, stream: Rows) -> None:
+        n_tokens, n_globals = len(self.stack.tokens), self.stack.n_globals
+        added, stream = (without_padding(one, n_tokens, n_globals) for one in (added, stream))
         self.steps.append(step)
         self.vectors.append(added[self.position])
         self.lengths.append(added.norm(dim=-1))

@@ -40,7 +40,7 @@ class BothStacks(Rerun):
             edits[anatomy.attends(attention)[layer]] = Variants(by_row=(change,))
         rows = len(stream)
         written = torch.tensor([[token.id for token in writing.tokens]], device=model.device).expand(rows, -1)
-        made: Any = reading.hidden.expand(rows, -1, -1)
+        made: Any = reading.hidden[: len(self.capture.attention("cross").keys)].expand(rows, -1, -1)
         given: dict[str, Any] = {"encoder_outputs": AlreadyRead(last_hidden_state=made)}
         if attention == "encoder":
             given = dict(self.engine.source(self.capture.request).of(rows))

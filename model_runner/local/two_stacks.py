@@ -23,6 +23,7 @@ from model_runner.local.changed_words import CHANGES
 from model_runner.local.classifier import is_classifier
 from model_runner.local.encoder_input import Read
 from model_runner.local.forward_edit import Shape
+from model_runner.local.global_tokens import count_globals, watch_globals
 from model_runner.local.own_code import prove, watch_own_code
 from model_runner.local.plain_forward import of_numbers, said, same, text_config, tried
 from model_runner.local.position_table import PROBED, looked_up_at_load
@@ -76,6 +77,7 @@ class TwoStacks:
     own_code: bool  # its attention does not ask transformers' interface
     own_encoder: bool  # that of its encoder does not
     read_width: int  # of what the encoder makes of a token
+    n_globals: int  # tokens of the encoder's own, which come after those of the text that it reads
 
     @property
     def layers(self) -> tuple[nn.Module, ...]:
@@ -115,6 +117,7 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
     start = start_token(model)
     given, written = short_texts(model, heard)
     source, target = SOURCE if heard is None else len(heard), written.shape[1]
+    n_globals = count_globals(model)
     whole, model = model, model.base_model if is_classifier(model) else model  # a class head wants two equal texts
 
     def forward() -> Any:
@@ -128,7 +131,7 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
             if asks:
                 install(model)
                 as_a_whole(model)
-                in_blocks = watch_blocks(model)  # the decoder alone asks then
+                in_blocks = watch_blocks(model) | watch_globals(model)  # the decoder alone asks then
             else:
                 watch_own_code(model, forward)
         except (NotImplementedError, ImportError) as error:
@@ -143,15 +146,15 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
             trunk, output = _trunk(model, given, written, recording)
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
-    encoder, decoder = _stacks(whole, recording.records, source, target)
+    encoder, decoder = _stacks(whole, recording.records, source, target, n_globals)
     if not same(output, plain):
         raise CannotRecord(CHANGES)
     for stack, count in ((encoder, source), (decoder, target)):
         every = [recording.records[name] for name in (*stack.own, *stack.cross)]
         if not asks or (in_blocks and stack is encoder):
-            prove(every, stack.layers, count, forward)
+            prove(every, stack.layers, count, forward, n_globals if stack is encoder else 0)
     states = (width * plain.itemsize, text_config(model).hidden_size * plain.itemsize)
-    stored = _stored(recording.records, source, states, (encoder, decoder))
+    stored = _stored(recording.records, (source, source + n_globals), states, (encoder, decoder))
     return TwoStacks(
         encoder,
         decoder,
@@ -163,6 +166,7 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
         own_code=not asks,
         own_encoder=in_blocks,
         read_width=width,
+        n_globals=n_globals,
     )
 
 
@@ -189,14 +193,20 @@ def short_texts(model: Any, heard: Read | None) -> tuple[Mapping[str, Tensor], T
 
 
 def _stored(
-    records: Mapping[str, LayerRecord], source: int, states: tuple[int, int], stacks: tuple[Stack, Stack]
+    records: Mapping[str, LayerRecord],
+    lengths: tuple[int, ...],
+    states: tuple[int, int],
+    stacks: tuple[Stack, Stack],
 ) -> float:
-    """Bytes at most of a token that is read or of one that is written; ``states`` are those of one in each stream."""
+    """Bytes at most of a token that is read or of one that is written; ``states`` are those of one in each stream.
+
+    ``lengths`` are those of what is read, without and with the encoder's own tokens.
+    """
     read, written = (float(state * (len(stack.layers) + 2)) for state, stack in zip(states, stacks, strict=True))
     for record in records.values():
         for one, more in ((record.q, record.output), (record.k, record.v)):
             stored = (one.nbytes + more.nbytes) / one.shape[1]
-            read, written = (read + stored, written) if one.shape[1] == source else (read, written + stored)
+            read, written = (read + stored, written) if one.shape[1] in lengths else (read, written + stored)
     return max(read, written)
 
 
@@ -254,7 +264,9 @@ def _trunk(model: Any, given: Mapping[str, Any], written: Tensor, recording: Rec
     return Trunk(module, type(output), has_head=True), answer
 
 
-def _stacks(model: Any, records: dict[str, LayerRecord], source: int, target: int) -> tuple[Stack, Stack]:
+def _stacks(
+    model: Any, records: dict[str, LayerRecord], source: int, target: int, n_globals: int
+) -> tuple[Stack, Stack]:
     """Raises CannotRecord where some layer lacks what the others have."""
     found: dict[tuple[int, int], dict[str, dict[int, str]]] = {}
     for qualified, record in records.items():
@@ -264,7 +276,8 @@ def _stacks(model: Any, records: dict[str, LayerRecord], source: int, target: in
         layers = found.setdefault((record.q.shape[1], record.k.shape[1]), {}).setdefault(place[1], {})
         if layers.setdefault(int(place[2]), qualified) != qualified:
             raise CannotRecord(ATTENDS_AGAIN)
-    kinds = [found.get(shape, {}) for shape in ((source, source), (target, target), (target, source))]
+    read = source + n_globals
+    kinds = [found.get(shape, {}) for shape in ((read, read), (target, target), (target, source))]
     if kinds[1] and not kinds[0]:
         raise CannotRecord(OTHER_ENCODER)
     if any(queries == target and keys == source + target for queries, keys in found):  # as in T5Gemma 2
@@ -280,7 +293,7 @@ def _stacks(model: Any, records: dict[str, LayerRecord], source: int, target: in
     whole = [list(range(len(stack))) for stack in modules]
     if decoder != crosses or [sorted(layers) for layers in (reads, writes, looks)] != [*whole, whole[1]]:
         raise CannotRecord(OTHER_PLACES)
-    read, written = modules
+    of_encoder, of_decoder = modules
     named = [tuple(layers[layer] for layer in sorted(layers)) for layers in (reads, writes, looks)]
     heads = [(len(records[names[0]].q), len(records[names[0]].k)) for names in named]
-    return Stack(read, named[0], (), (heads[0],)), Stack(written, named[1], named[2], (heads[1], heads[2]))
+    return Stack(of_encoder, named[0], (), (heads[0],)), Stack(of_decoder, named[1], named[2], (heads[1], heads[2]))

@@ -125,6 +125,7 @@ FORMS = (
         Form(f"{family}, a text long enough for its blocks", family, {"block_size": 4, "num_random_blocks": 1}, LONG)
         for family in ("big_bird", "bigbird_pegasus")
     ),
+    Form("pegasus_x, a text of several blocks", "pegasus_x", {"block_size": 8, "num_global_tokens": 3}, LONG),
     Form("reformer, a text long enough to be hashed", "reformer", HASHED_TEXT, LONG),
     Form("longt5, a text longer than what its tokens see", "longt5", {"local_radius": 5}, LONG),
     Form("longt5 with transient global tokens", "longt5", GLOBAL, where=GLOBAL),
