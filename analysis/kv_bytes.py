@@ -41,6 +41,8 @@ def cache_bytes(capture: Capture, layers: Sequence[CachedLayer]) -> CacheBytes:
             continue
         rows = n_tokens if layer.window is None else min(n_tokens, layer.window - 1)
         kv_heads, d_head, d_value, size = (*_heads(record), record.v.shape[2], record.k.element_size())
+        if record.difference is not None:  # both heads of a pair read the values of both, side by side
+            d_value //= 2
         latent = _latent(record, layer)
         formula += (kv_heads * (d_head + d_value) if latent is None else latent) * rows * size
         latents.add(latent)

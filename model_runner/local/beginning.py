@@ -28,7 +28,7 @@ class Beginning:
 
 
 def _forced(model: Any) -> int | None:
-    for settings in (model.generation_config, model.config):
+    for settings in (getattr(model, "generation_config", model.config), model.config):
         if isinstance(found := getattr(settings, "forced_bos_token_id", None), int):
             return found
     return None

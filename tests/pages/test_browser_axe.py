@@ -48,6 +48,7 @@ VIEWS: dict[str, dict[str, str]] = {
         "compare.view=metrics": ".atlas-paired",
         "compare.view=next&compare.model=encoder": ".atlas-paired",
         "compare.view=tokens&compare.model=encoder": ".atlas-aligned",
+        "compare.view=matrices": CHART,
     },
     "long_texts": {
         "layer=5&head=5": ".long-map",

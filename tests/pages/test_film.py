@@ -18,6 +18,7 @@ from tests.ui.driving import beside_head, go, html, open_app, payload, send, sen
 from tests.ui.taken import ran
 from ui import i18n
 from ui.address import DEFAULT_TEXT
+from ui.place import Beside
 
 PAGE = "pages/film/page.py"
 PROMPT = 8  # tokens of the default text
@@ -56,9 +57,11 @@ def force(app: AppTest, frame: int, token: int) -> AppTest:
     return send(app, "film", "force", {"film": film(app)["film"], "frame": frame, "token": token})
 
 
-def key_of(app: AppTest) -> tuple[str, str, None, bool, str, str, str]:
+def key_of(app: AppTest) -> tuple[Any, ...]:
     """What the session keeps its film by: text, model, no sound of the reader's own, and what is beside them."""
-    return (app.session_state["text"], "default", None, False, "", "cross", "")
+    beside = Beside()
+    asked = (app.session_state["text"], "default", None, beside.adapter, beside.chat, "", "cross", "")
+    return *asked, beside.source_language, beside.target_language
 
 
 def opened(film: Any) -> Any:

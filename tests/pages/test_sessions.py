@@ -57,7 +57,7 @@ def test_what_is_wrong_with_one_sessions_address_is_told_to_that_session_alone()
 @pytest.mark.parametrize(
     "address, text",
     [
-        ({}, "狗看见了猫，它"),
+        ({}, "猫看见了狗，它"),
         ({"lang": "en"}, DEFAULT_TEXT),
         ({"layer": "3", "head": "5"}, DEFAULT_TEXT),
         ({"text": "Hello there"}, "Hello there"),
