@@ -14,8 +14,10 @@ from scripts.check.story_reader import Reader
 from scripts.check.story_rule import Claim, measure, trials
 from scripts.check.story_templates import CHINESE_NOISES, animals, repeated
 
-EVERY = [(name, text, claim) for name, claims in CLAIMS.items() for text, claim in claims.items()]
-EVERY += [("default", text, claim) for text, claim in BESIDE.items()]
+EVERY = [
+    *((name, text, claim) for name, claims in CLAIMS.items() for text, claim in claims.items()),
+    *(("default", text, claim) for text, claim in BESIDE.items()),
+]
 
 
 @functools.cache
