@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
+from analysis.joined import apart
 from model_runner.capture import Capture
 
 
@@ -42,7 +43,7 @@ def teacher_forced(capture: Capture, end: int | None) -> tuple[Forced, ...]:
 
 def end_of(capture: Capture) -> int | None:
     """The id that ends a text, as the text that is read ends with it; None where it ends with an ordinary token."""
-    read = capture.attention("cross").keys
+    read = apart(capture.attention("cross")).keys
     return read[-1].id if read and read[-1].special else None
 
 
