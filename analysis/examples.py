@@ -16,8 +16,8 @@ class Example:
 
 
 EXAMPLES = (
-    Example("two answers", "The dog chased the squirrel because it"),
     Example("pronoun", "The pig is behind the dog. It"),
+    Example("two answers", "The dog chased the squirrel because it"),
     Example("fact", "The capital of Italy is Rome. The capital of France is"),
     Example("memory", "The Shawshank"),
     Example("induction", "king bell ball lion king bell ball"),

@@ -20,6 +20,7 @@ from streamlit.util import calc_hash
 
 from pages.entries import ENTRIES
 from tests.viz.components.test_packing import unpacked
+from ui.address import DEFAULT_TEXT
 
 KINDS = (
     "button_group", "selectbox", "toggle", "text_area", "text_input", "number_input", "slider", "select_slider",
@@ -45,11 +46,16 @@ class App(AppTest):
         return self
 
 
-def open_app(*, locale: str = "en-US", page: str | None = None, checked: bool = True, **address: str) -> App:
+def open_app(
+    *, locale: str = "en-US", page: str | None = None, checked: bool = True, first_visit: bool = False, **address: str
+) -> App:
     """The app as a new session finds it at this address; ``page`` is an entry's file, by default the first one's.
 
-    ``checked``: no run of it may fail, see `no_failure`.
+    ``checked``: no run of it may fail, see `no_failure`. An address that says nothing reads `DEFAULT_TEXT` in English,
+    the text of a link without one; ``first_visit``: whatever text the app opens with itself.
     """
+    if not address and not first_visit and locale.startswith("en"):
+        address = {"text": DEFAULT_TEXT}
     app = App(ROOT / "ui" / "entry" / "atlas.py", default_timeout=PATIENCE)
     app.checked = checked
     app.context["locale"] = locale

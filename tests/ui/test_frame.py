@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
-from analysis.examples import EXAMPLES, OF_MODEL
+from analysis.examples import EXAMPLES, OF_MODEL, examples_of
+from analysis.stories import evidence_of
 from jobs.models_offered import WELL_KNOWN
 from model_runner import Capture, Check
 from pages.entries import ENTRIES
@@ -88,6 +89,19 @@ def test_the_usual_text_is_read_when_it_is_typed_over_one_that_no_address_holds(
     box = app.text_area(key="text_box").set_value(Random(0).randbytes(5000).hex()).run().text_area(key="text_box")
     box.set_value(DEFAULT_TEXT).run()
     assert app.session_state["text"] == DEFAULT_TEXT
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_first_visit_opens_on_a_story_that_says_why(lang):
+    text = examples_of("default", lang)[0].text
+    evidence = evidence_of("default", text)
+    assert evidence is not None
+    assert evidence.told == "why"
+    app = open_app(first_visit=True, **({} if lang == "en" else {"lang": lang}))
+    assert app.text_area(key="text_box").value == text
+    assert dict(app.query_params)["text"] in (text, [text])  # a copied link shows the same
+    layer, head = evidence.heads[0]
+    assert f"L{layer}H{head}" in html(app)
 
 
 @pytest.mark.parametrize("lang, topic", [("en", "translation"), ("zh", "翻译")])
