@@ -28,7 +28,8 @@ def test_the_embedded_model_tells_every_story_in_the_head_that_was_measured(stor
     assert seen.weight >= 0.7
     assert capture.tokens[seen.key].text.strip("·") == story.looked_at
     assert seen.query == len(capture.tokens) - 1
-    assert float(capture.weights(seen.layer, seen.head)[-1, seen.key]) == pytest.approx(seen.weight, abs=1e-5)  # by tile
+    by_tile = float(capture.weights(seen.layer, seen.head)[-1, seen.key])
+    assert by_tile == pytest.approx(seen.weight, abs=1e-5)
     words = [i for i, token in enumerate(capture.tokens) if token.text == capture.tokens[seen.key].text]
     assert words[story.which] == seen.key  # of words that stand there twice, the one that is meant
     if evidence.told == "why" and story.goes_on:

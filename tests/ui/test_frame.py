@@ -58,10 +58,10 @@ def test_the_frame_is_drawn_without_the_engine(modules: str):
 
 def test_an_example_goes_into_the_box_and_is_read():
     app = open_app()
-    app.button(key="example_1").click()
+    app.button(key="example_2").click()
     app.run()
-    assert app.text_area(key="text_box").value == EXAMPLES[1].text
-    assert beside_head(app) == {"text": EXAMPLES[1].text}
+    assert app.text_area(key="text_box").value == EXAMPLES[2].text
+    assert beside_head(app) == {"text": EXAMPLES[2].text}
 
 
 def test_an_example_wins_over_what_was_typed_and_is_told_in_the_same_run():
@@ -138,7 +138,7 @@ def test_a_model_of_the_address_can_be_chosen_again():
     assert app.selectbox(key="model_box").options[3:] == ["/no/such/folder", *WELL_KNOWN]
     app.selectbox(key="model_box").set_value("default")
     app.run()
-    assert beside_head(app) == {}
+    assert beside_head(app) == {"text": EXAMPLES[0].text}  # no text was named
     assert "atlas-badge ok" in html(app)
 
 

@@ -10,6 +10,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from streamlit.runtime.state import QueryParamsProxy
 from streamlit.testing.v1 import AppTest
 
+from ui.address import DEFAULT_TEXT
 from ui.inputs import ECHO, telling
 
 
@@ -81,7 +82,7 @@ LISTS = ("shape", "sort", "scale", "layers")  # what a browser sends of these is
 
 def opened(**address: str) -> AppTest:
     app = AppTest.from_function(script, default_timeout=60)
-    app.query_params.update(address)
+    app.query_params.update({"text": DEFAULT_TEXT} | address)
     app.run()
     assert not app.exception
     return app

@@ -13,6 +13,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from analysis import text_in_address
+from analysis.examples import EXAMPLES
 from analysis.long_text import chapter
 from ui.place import Place, Window
 from ui.session import DEFAULT_TEXT, UNREADABLE_TEXT
@@ -44,7 +45,6 @@ PACKED = base64.urlsafe_b64encode(zlib.compress(LONG.encode(), 9)).decode().rstr
 TOO_LONG = Random(0).randbytes(5000).hex()  # 8 bits in two characters: nothing packs them into fewer than 6,667
 WHOLE = chapter().whole
 ADDRESSES = [
-    {},
     {"text": "The capital of France is"},
     {"text": ""},
     {"text": "a&b=c#d?e +%20 \n 北京 \u05e9 😀 <b>"},
@@ -72,6 +72,12 @@ ADDRESSES = [
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_a_session_writes_the_address_it_was_opened_at(address):
     assert run(open_and_mirror, address).query_params == address
+
+
+def test_a_first_visit_has_its_text_in_the_address():
+    app = run(open_and_mirror, {})
+    assert app.query_params == {"text": EXAMPLES[0].text}
+    assert run(open_and_mirror, dict(app.query_params)).session_state["text"] == EXAMPLES[0].text
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
