@@ -182,7 +182,12 @@ def in_bytes(size: str, name: str = "size") -> int:
 
 
 def _check_together(found: Settings) -> None:
-    server, sign_in = found.server, found.sign_in
+    _check_server(found.server)
+    _check_models(found.models)
+    _check_sign_in(found.sign_in, found.server)
+
+
+def _check_server(server: Server) -> None:
     if bool(server.certificate) != bool(server.key):
         raise WrongSetting("server.certificate and server.key go together: one of them is missing.")
     address = urlsplit(server.url)
@@ -190,13 +195,19 @@ def _check_together(found: Settings) -> None:
         raise WrongSetting(f"server.url is “{server.url}”; it must be like https://atlas.school.org/atlas.")
     if server.url and server.certificate and address.scheme == "http":
         raise WrongSetting("server.url begins with http://, but there is a certificate: visitors come by https://.")
-    if not found.models.listed:
-        raise WrongSetting("models.listed is empty: name one model at least, such as “default”.")
-    for name in found.models.listed:
-        if name.startswith(("/", "~", ".")) or "\\" in name or name.count("/") > 1:
-            raise WrongSetting(f"models.listed has “{name}”, a folder; name embedded models and ids of the hub.")
     for name in ("certificate", "key"):
         _check_file(f"server.{name}", getattr(server, name))
+
+
+def _check_models(models: Models) -> None:
+    if not models.listed:
+        raise WrongSetting("models.listed is empty: name one model at least, such as “default”.")
+    for name in models.listed:
+        if name.startswith(("/", "~", ".")) or "\\" in name or name.count("/") > 1:
+            raise WrongSetting(f"models.listed has “{name}”, a folder; name embedded models and ids of the hub.")
+
+
+def _check_sign_in(sign_in: SignIn, server: Server) -> None:
     for name in ("client_secret_file", "cookie_secret_file"):
         _check_file(f"sign_in.{name}", getattr(sign_in, name))
     if not sign_in.metadata:

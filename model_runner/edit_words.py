@@ -41,7 +41,7 @@ CELLS = 12  # of one edit that a file names; all are in its Python lines
 OF_THREE = {"encoder": N_("encoder"), "decoder": N_("decoder"), "cross": N_("cross")}
 
 
-def name_of(edit: Edit, _: Translate) -> str:
+def name_of(edit: Edit, _: Translate) -> str:  # noqa: C901  a table: one case a kind of edit
     """What the edit does and where: "L3H1 ablated"; ``_`` gives a message in the reader's language."""
     match edit:
         case OfAttention("cross", Blocked(((query, key),), layers, heads)):

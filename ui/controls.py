@@ -37,7 +37,7 @@ def switch(kind: type[State], name: str, value: bool, words: str, *, disabled: b
     st.toggle(words, value, key=key, on_change=telling(key, _remember(kind, name)), disabled=disabled)
 
 
-def slider(
+def slider(  # noqa: PLR0913  what st.slider takes, by keyword
     kind: type[State],
     name: str,
     value: float,

@@ -33,7 +33,7 @@ def choose_one(
     )
 
 
-def pick_one(
+def pick_one(  # noqa: PLR0913  what st.selectbox takes, by keyword
     label: str,
     key: str,
     options: Mapping[V, str],

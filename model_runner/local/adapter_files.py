@@ -135,68 +135,86 @@ def inspect_adapter(name: str, folder: Path) -> AdapterFiles:
     return AdapterFiles(name, folder, settings, shapes, base.strip(), revision if isinstance(revision, str) else None)
 
 
-def _settings(name: str, config: Mapping[str, Any]) -> Settings:
-    """Raises AdapterRefused for a kind or a setting that is not understood."""
+class _Fields:
+    """The fields of an adapter's configuration, each checked as it is read: every method raises AdapterRefused."""
 
-    def refuse(setting: str, text: str = UNKNOWN) -> AdapterRefused:
-        shown = f"{setting}: {config.get(setting)!r}"
-        return AdapterRefused(name=name, reason=Reason(text, {"setting": shown[:100]}))
+    def __init__(self, name: str, config: Mapping[str, Any]) -> None:
+        self.name, self.config = name, config
 
-    kind = config.get("peft_type")
-    if kind not in KINDS:
-        raise AdapterRefused(name=name, reason=Reason(OTHER_KIND, {"kind": str(kind)[:40]}))
-    for setting, value in config.items():
-        if setting not in OF_TRAINING and setting not in READ and value not in (None, False, "", [], {}, 0):
-            raise refuse(setting)
-    begun = config.get("init_lora_weights", True)
-    if not any(begun is one or (isinstance(one, str) and begun == one) for one in BASE_STAYS):
-        raise refuse("init_lora_weights", OTHER_BASE)
-    if config.get("bias") not in (None, "none", "all", "lora_only"):
-        raise refuse("bias")
+    def refuse(self, setting: str, text: str = UNKNOWN) -> AdapterRefused:
+        shown = f"{setting}: {self.config.get(setting)!r}"
+        return AdapterRefused(name=self.name, reason=Reason(text, {"setting": shown[:100]}))
 
-    def names(setting: str) -> tuple[str, ...]:
-        value = config.get(setting) or []
+    def kind(self) -> Literal["LORA", "IA3"]:
+        kind = self.config.get("peft_type")
+        if kind not in KINDS:
+            raise AdapterRefused(name=self.name, reason=Reason(OTHER_KIND, {"kind": str(kind)[:40]}))
+        return kind
+
+    def check_known(self) -> None:
+        """Whatever is set is read here, or of training alone, and the base stays as it is."""
+        for setting, value in self.config.items():
+            if setting not in OF_TRAINING and setting not in READ and value not in (None, False, "", [], {}, 0):
+                raise self.refuse(setting)
+        begun = self.config.get("init_lora_weights", True)
+        if not any(begun is one or (isinstance(one, str) and begun == one) for one in BASE_STAYS):
+            raise self.refuse("init_lora_weights", OTHER_BASE)
+        if self.config.get("bias") not in (None, "none", "all", "lora_only"):
+            raise self.refuse("bias")
+
+    def names(self, setting: str) -> tuple[str, ...]:
+        value = self.config.get(setting) or []
         value = [value] if isinstance(value, str) else value
         if not isinstance(value, list) or len(value) > MOST_NAMES:
-            raise refuse(setting)
+            raise self.refuse(setting)
         if not all(isinstance(one, str) and 0 < len(one) <= LONGEST_NAME for one in value):
-            raise refuse(setting)
+            raise self.refuse(setting)
         return tuple(value)
 
-    def number(setting: str, value: Any, least: int | float, most: int | float, *, whole: bool = False) -> Any:
+    def names_or_pattern(self, setting: str) -> tuple[str, ...] | str:
+        """A string is a pattern, a list are names."""
+        listed = self.names(setting)
+        return listed[0] if isinstance(self.config.get(setting), str) and listed else listed
+
+    def layers(self) -> tuple[int, ...] | None:
+        layers = self.config.get("layers_to_transform")
+        layers = [layers] if isinstance(layers, int) else layers
+        if layers is not None and not (isinstance(layers, list) and all(type(one) is int for one in layers)):
+            raise self.refuse("layers_to_transform")
+        return tuple(layers) if layers else None
+
+    def number(self, setting: str, value: Any, least: float, most: float, *, whole: bool = False) -> Any:
         right = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
         if not (right and math.isfinite(value) and least <= value <= most):
-            raise refuse(setting)
+            raise self.refuse(setting)
         return value
 
-    def by_name(setting: str, least: int | float, most: int | float, *, whole: bool = False) -> dict[str, Any]:
-        value = config.get(setting) or {}
+    def number_by_name(self, setting: str, least: float, most: float, *, whole: bool = False) -> dict[str, Any]:
+        value = self.config.get(setting) or {}
         if not isinstance(value, dict) or len(value) > MOST_NAMES or max(map(len, value), default=0) > LONGEST_NAME:
-            raise refuse(setting)
-        return {key: number(setting, one, least, most, whole=whole) for key, one in value.items()}
+            raise self.refuse(setting)
+        return {key: self.number(setting, one, least, most, whole=whole) for key, one in value.items()}
 
-    def one_or_many(setting: str) -> tuple[str, ...] | str:
-        listed = names(setting)
-        return listed[0] if isinstance(config.get(setting), str) and listed else listed
 
-    layers = config.get("layers_to_transform")
-    layers = [layers] if isinstance(layers, int) else layers
-    if layers is not None and not (isinstance(layers, list) and all(type(one) is int for one in layers)):
-        raise refuse("layers_to_transform")
+def _settings(name: str, config: Mapping[str, Any]) -> Settings:
+    """Raises AdapterRefused for a kind or a setting that is not understood."""
+    fields = _Fields(name, config)
+    kind = fields.kind()
+    fields.check_known()
     lora = kind == "LORA"
     return Settings(
         kind=kind,
-        targets=one_or_many("target_modules"),
-        excluded=one_or_many("exclude_modules"),
-        saved=names("modules_to_save"),
-        rank=number("r", config.get("r", 8), 1, MOST_RANK, whole=True) if lora else 0,
-        alpha=number("lora_alpha", config.get("lora_alpha", 8), -1e9, 1e9) if lora else 0.0,
-        ranks=by_name("rank_pattern", 1, MOST_RANK, whole=True),
-        alphas=by_name("alpha_pattern", -1e9, 1e9),
+        targets=fields.names_or_pattern("target_modules"),
+        excluded=fields.names_or_pattern("exclude_modules"),
+        saved=fields.names("modules_to_save"),
+        rank=fields.number("r", config.get("r", 8), 1, MOST_RANK, whole=True) if lora else 0,
+        alpha=fields.number("lora_alpha", config.get("lora_alpha", 8), -1e9, 1e9) if lora else 0.0,
+        ranks=fields.number_by_name("rank_pattern", 1, MOST_RANK, whole=True),
+        alphas=fields.number_by_name("alpha_pattern", -1e9, 1e9),
         rslora=bool(config.get("use_rslora")),
         dora=bool(config.get("use_dora")),
-        layers=tuple(layers) if layers else None,
-        layers_pattern=names("layers_pattern"),
+        layers=fields.layers(),
+        layers_pattern=fields.names("layers_pattern"),
     )
 
 

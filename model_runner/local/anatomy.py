@@ -125,9 +125,40 @@ def examine(model: Any, name: str) -> Anatomy:
 
 
 def _examine(model: Any) -> Anatomy:
-    own = text_config(model)
-    ids = short_text(model)
-    length = ids.shape[1]
+    own, ids = text_config(model), short_text(model)
+    names = {id(module): qualified for qualified, module in model.named_modules()}
+    recording, trunk, width, asks = _proved(model, ids, names)
+    calls, recording = _calls(model, ids, recording)
+    records = recording.records
+    begins, origins, breaks = dict[int, nn.Module](), (), frozenset[int]()
+    if (found := _stack(model, records)) is not None:
+        layers, attention = found
+    else:
+        again = Recording(names, calls=calls)
+        again.records |= records
+        ordered = layers_in_order(model, again, lambda: run(model, ids), ids.shape[1])
+        layers, attention, begins = ordered.modules, ordered.attention, ordered.begins
+        origins, breaks = ordered.origins, ordered.breaks
+    if not asks:
+        prove(records.values(), layers, ids.shape[1], lambda: run(model, ids))
+    for layer, module in enumerate(layers):
+        if layer not in attention:  # where attention is, it asks by itself
+            module.register_forward_pre_hook(lambda *_: pause())
+    stream = width * (len(layers) + 2)
+    stored = sum(record.nbytes for record in records.values()) / ids.shape[1] + stream + _chosen_bytes(recording)
+    windows = {layer: records[qualified].window for layer, qualified in attention.items()}
+    first = records[attention[min(attention)]]
+    if not any(windows.values()) and any(getattr(one, "sliding_window", None) for one in _by_layer(own)):
+        windows = _masked_windows(model, ids, attention, Recording(names, calls, whole_masks=True))
+    kinds = _kinds(own, len(layers), windows)
+    heads = len(first.q), len(first.k)
+    return Anatomy(layers, attention, kinds, names, *heads, stored, trunk, not asks, calls, begins, origins, breaks)
+
+
+def _proved(model: Any, ids: Tensor, names: dict[int, str]) -> tuple[Recording, Trunk, int, bool]:
+    """A recording that changes nothing of what the model computes, its trunk and width, and whether its modules ask
+    for our attention or their own code is watched. Raises CannotRecord.
+    """
     asks, before = model._can_set_attn_implementation(), model.config._attn_implementation
     settle_hashes(model)
     try:
@@ -138,60 +169,44 @@ def _examine(model: Any) -> Anatomy:
             watch_own_code(model, lambda: run(model, ids))
     except (ValueError, NotImplementedError, ImportError) as error:
         raise CannotRecord(first_line(error)) from error
-    names = {id(module): qualified for qualified, module in model.named_modules()}
-    recording = Recording(names, calls=None)
-    with active(recording):
-        trunk, width, recorded = _trunk(model, ids)
+
+    def record() -> tuple[Recording, Trunk, int, Tensor]:
+        recording = Recording(names, calls=None)
+        with active(recording):
+            return recording, *_trunk(model, ids)
+
+    recording, trunk, width, recorded = record()
     if asks and not recording.records:  # transformers 5.23 tells by the file: in GIT's, its encoder of pictures asks
         asks = False
         _watch_instead(model, ids, before)
-        with active(recording):
-            trunk, width, recorded = _trunk(model, ids)
+        recording, trunk, width, recorded = record()
     if not recording.records:
         raise CannotRecord(NOT_ASKED)
     for masks in (WHOLE_MASKS, EAGER_MASKS):
         if asks and not same(recorded, plain):
             model.set_attn_implementation(masks)
-            recording = Recording(names, calls=None)
-            with active(recording):
-                trunk, width, recorded = _trunk(model, ids)
-    if asks and any(record.k.shape[1] > length for record in recording.records.values()):
+            recording, trunk, width, recorded = record()
+    if asks and any(one.k.shape[1] > ids.shape[1] for one in recording.records.values()):
         raise CannotRecord(MORE_KEYS)
     if not same(recorded, plain):
         raise CannotRecord(CHANGES)
+    return recording, trunk, width, asks
+
+
+def _calls(model: Any, ids: Tensor, recording: Recording) -> tuple[AttentionCalls, Recording]:
+    """How often each module attends, and the recording by its calls."""
     calls = attention_calls(recording)
-    if calls.parts:
-        recording = Recording(names, calls=calls)
-        with active(recording):
-            pairs = head_pairs(model, recording.records, calls.parts, lambda: run(model, ids))
-        calls = replace(calls, pairs=pairs)
-        hear_joined(pairs)
-        recording = Recording(names, calls=calls)
-        with active(recording):
-            run(model, ids)
-    begins, origins, breaks = dict[int, nn.Module](), (), frozenset[int]()
-    if (found := _stack(model, recording.records)) is not None:
-        layers, attention = found
-    else:
-        again = Recording(names, calls=calls)
-        again.records |= recording.records
-        ordered = layers_in_order(model, again, lambda: run(model, ids), length)
-        layers, attention, begins = ordered.modules, ordered.attention, ordered.begins
-        origins, breaks = ordered.origins, ordered.breaks
-    if not asks:
-        prove(recording.records.values(), layers, length, lambda: run(model, ids))
-    for layer, module in enumerate(layers):
-        if layer not in attention:  # where attention is, it asks by itself
-            module.register_forward_pre_hook(lambda *_: pause())
-    stream = width * (len(layers) + 2)
-    stored = sum(record.nbytes for record in recording.records.values()) / length + stream + _chosen_bytes(recording)
-    windows = {layer: recording.records[qualified].window for layer, qualified in attention.items()}
-    first = recording.records[attention[min(attention)]]
-    if not any(windows.values()) and any(getattr(one, "sliding_window", None) for one in _by_layer(own)):
-        windows = _masked_windows(model, ids, attention, Recording(names, calls, whole_masks=True))
-    kinds = _kinds(own, len(layers), windows)
-    heads = len(first.q), len(first.k)
-    return Anatomy(layers, attention, kinds, names, *heads, stored, trunk, not asks, calls, begins, origins, breaks)
+    if not calls.parts:
+        return calls, recording
+    by_call = Recording(recording.names, calls=calls)
+    with active(by_call):
+        pairs = head_pairs(model, by_call.records, calls.parts, lambda: run(model, ids))
+    calls = replace(calls, pairs=pairs)
+    hear_joined(pairs)
+    by_call = Recording(recording.names, calls=calls)
+    with active(by_call):
+        run(model, ids)
+    return calls, by_call
 
 
 def _chosen_bytes(recording: Recording) -> float:

@@ -70,7 +70,7 @@ class Answers:
         self._engine = engine
         self._runs: dict[str, tuple[str | None, Generation | Race | Translation]] = {}
 
-    def answer(self, question: Any, session: str | None) -> Any:
+    def answer(self, question: Any, session: str | None) -> Any:  # noqa: C901  a table: one case a kind of question
         """On the model's thread, the question's requests filled in. Raises RunnerError."""
         engine = self._engine
         pause()

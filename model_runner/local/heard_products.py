@@ -203,7 +203,7 @@ class Products(TorchFunctionMode):
         return whole
 
 
-def _whole(
+def _whole(  # noqa: PLR0913  the signature of torch's scaled_dot_product_attention
     made: Tensor,
     place: Any,
     query: Tensor,

@@ -65,7 +65,7 @@ BROKEN = (  # what transformers 5.23 raises for a folder whose parts are there b
 )
 
 
-def load_runner(
+def load_runner(  # noqa: PLR0913  the one way in: each is a choice of its own, by keyword, with a default
     name: str = DEFAULT,
     *,
     revision: str | None = None,

@@ -349,7 +349,7 @@ def recordable_eager_mask(*args: Any, dtype: torch.dtype = torch.float32, **opti
     return added
 
 
-def recordable_attention(
+def recordable_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record, in the order of the computation
     module: nn.Module,
     query: Tensor,
     key: Tensor,

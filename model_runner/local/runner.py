@@ -35,7 +35,7 @@ CACHE_BYTES = 1 << 30
 class LocalRunner:
     """Answers for an unmodified Hugging Face model and its tokenizer."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what stands beside a model, by keyword
         self,
         model: Any,
         tokenizer: Tokenizer,

@@ -53,7 +53,7 @@ def class_of(opened: PageContext, name: str, usual: int, count: int) -> int:
     return usual
 
 
-def show_tokens(
+def show_tokens(  # noqa: PLR0913  the parts of one widget, as st.selectbox has them
     opened: PageContext,
     name: str,
     label: str,
