@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,7 +22,8 @@ from jobs.models_offered import LOADED_AS, good_for, labelled, offered
 from ui import address, session, told
 from ui.components import mount, show_page
 from ui.controls import choose, switch
-from ui.engine import import_engine
+from ui.engine import engine_is_up, import_engine
+from ui.first_picture import show_first_picture
 from ui.hearing import listens, own_sound
 from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
@@ -90,7 +90,11 @@ def run_framed(page: Page, entries: Sequence[Entry], guest: Guest) -> None:
     stands = slots.pop("sidebar", None) == shows
     if not stands:
         _sidebar(entries, guest)
-    import_engine()
+    stored = show_first_picture(entry.address)
+    import_engine(session.text)  # a look at the session: a newer run takes over
+    if stored:
+        session.warm_up()
+        st.rerun()
     from model_runner.errors import Cancelled  # torch is imported only after the frame is painted
 
     try:
@@ -135,7 +139,7 @@ def _draw_head(entry: Entry) -> None:
     slots["status"] = st.empty()
     slots["stop"], slots["stoppable"], slots["preview"] = st.empty(), True, st.empty()
     told.begin(st.empty())
-    if "torch" not in sys.modules:
+    if not engine_is_up():
         slots["status"].progress(0.0, text=_("Starting the engine …"))
 
 

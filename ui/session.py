@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -265,6 +266,18 @@ def capture(
     read: Any = {"sound": hearing.sound()} if runner.info.hears else {"text": text(), "chat": chat()}
     request = CaptureRequest(**read, continuation=continuation() * continued, edits=edits, **two)
     return asked(runner, request, say)
+
+
+def warm_up() -> None:
+    """Load the model and read the text, so that the next run of the page finds both; what goes wrong the page says."""
+    from model_runner import RunnerError  # torch is imported only after the frame is painted
+
+    with suppress(RunnerError):
+        capture(runner(model(), _unsaid, lambda _: None), _unsaid)
+
+
+def _unsaid(_stage: str, _done: int, _total: int) -> None:
+    text()  # a look at the session: a newer run takes over
 
 
 def asked(runner: Runner, request: CaptureRequest, say: Callable[[str, int, int], None]) -> Capture:
