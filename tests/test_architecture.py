@@ -46,7 +46,7 @@ ROOMS = {
     "pages": room("attention model_runner analysis viz hosting jobs classroom lessons ui", "streamlit pandas"),
     "app": room("pages ui visitors hosting jobs classroom app", "streamlit starlette"),
     "benchmarks": room(f"{APP} tests benchmarks", None),
-    "scripts": room("attention model_runner analysis scripts", None),
+    "scripts": room("attention model_runner analysis ui scripts", None),
     "tests": room(f"{APP} benchmarks scripts tests", None),
 }
 MADE = ("build", "node_modules")  # folders that are not ours

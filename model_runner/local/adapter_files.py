@@ -183,13 +183,13 @@ class _Fields:
             raise self.refuse("layers_to_transform")
         return tuple(layers) if layers else None
 
-    def number(self, setting: str, value: Any, least: float, most: float, *, whole: bool = False) -> Any:
+    def number(self, setting: str, value: Any, least: int | float, most: int | float, *, whole: bool = False) -> Any:
         right = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
         if not (right and math.isfinite(value) and least <= value <= most):
             raise self.refuse(setting)
         return value
 
-    def number_by_name(self, setting: str, least: float, most: float, *, whole: bool = False) -> dict[str, Any]:
+    def number_by_name(self, setting: str, least: int | float, most: int | float, *, whole: bool = False) -> dict[str, Any]:
         value = self.config.get(setting) or {}
         if not isinstance(value, dict) or len(value) > MOST_NAMES or max(map(len, value), default=0) > LONGEST_NAME:
             raise self.refuse(setting)
