@@ -189,7 +189,9 @@ class _Fields:
             raise self.refuse(setting)
         return value
 
-    def number_by_name(self, setting: str, least: int | float, most: int | float, *, whole: bool = False) -> dict[str, Any]:
+    def number_by_name(
+        self, setting: str, least: int | float, most: int | float, *, whole: bool = False
+    ) -> dict[str, Any]:
         value = self.config.get(setting) or {}
         if not isinstance(value, dict) or len(value) > MOST_NAMES or max(map(len, value), default=0) > LONGEST_NAME:
             raise self.refuse(setting)
