@@ -32,6 +32,7 @@ class HeadGrid:
     keep: UInt8[np.ndarray, "layers side side"]  # 1 where any cell under the pixel is visible
     metrics: dict[str, Float[np.ndarray, "layers heads"]]
     has_weights: tuple[bool, ...]
+    left_out: UInt8[np.ndarray, "layers side side"] | None = None  # 1 where none is, since an indexer chose others
 
     def ranking(self, metric: str) -> list[int]:
         """Heads (layer × n_heads + head) by falling metric, the undefined ones last."""
@@ -46,21 +47,28 @@ def head_grid(capture: Capture) -> HeadGrid:
     side = min(largest, LARGEST_THUMBNAIL, max(8, int((THUMBNAIL_BYTES / (shape[0] * shape[1])) ** 0.5)))
     thumbnails = np.zeros((*shape, side, side), np.uint8)
     keep = np.zeros((shape[0], side, side), np.uint8)
+    left_out = np.zeros_like(keep)
     metrics = {metric.name: np.full(shape, np.nan, np.float32) for metric in METRICS}
     for layer in range(capture.n_layers):
         if not capture.has_weights(layer):
             continue
-        pooled, visible, means = _layer(capture, layer, side)
+        pooled, visible, left, means = _layer(capture, layer, side)
         heads = len(pooled)
-        thumbnails[layer, :heads], keep[layer] = pooled, visible
+        thumbnails[layer, :heads], keep[layer], left_out[layer] = pooled, visible, left
         for name, values in means.items():
             metrics[name][layer, :heads] = values
-    return HeadGrid(thumbnails, keep, metrics, tuple(capture.has_weights(i) for i in range(shape[0])))
+    has_weights = tuple(capture.has_weights(layer) for layer in range(shape[0]))
+    return HeadGrid(thumbnails, keep, metrics, has_weights, left_out if left_out.any() else None)
 
 
 def _layer(
     capture: Capture, layer: int, side: int
-) -> tuple[UInt8[np.ndarray, "heads side side"], UInt8[np.ndarray, "side side"], dict[str, np.ndarray]]:
+) -> tuple[
+    UInt8[np.ndarray, "heads side side"],
+    UInt8[np.ndarray, "side side"],
+    UInt8[np.ndarray, "side side"],
+    dict[str, np.ndarray],
+]:
     record, n_tokens = capture.record(layer), len(capture.tokens)
     device, n_heads = record.q.device, record.q.shape[0]
     token_ids = torch.tensor([token.id for token in capture.tokens], device=device)
@@ -69,6 +77,8 @@ def _layer(
     columns = even_bins(last_key, side)
     bands: list[Tensor] = []
     seen: list[Tensor] = []
+    choosable: list[Tensor] = []
+    before = record.mask.before_choice
     sums = {metric.name: torch.zeros(n_heads, device=device) for metric in METRICS}
     counts = {metric.name: torch.zeros(n_heads, device=device) for metric in METRICS}
     for block in _blocks(pixels):
@@ -78,6 +88,9 @@ def _layer(
         bands.append(pool(pool(weights, 1, inside, "max"), 2, columns, "max"))
         visible = record.mask.tile(rows, slice(0, n_tokens), device).to(torch.uint8)
         seen.append(pool(pool(visible, 0, inside, "max"), 1, columns, "max"))
+        if before is not record.mask:
+            could = before.tile(rows, slice(0, n_tokens), device).to(torch.uint8)
+            choosable.append(pool(pool(could, 0, inside, "max"), 1, columns, "max"))
         q_idx = torch.arange(rows.start, rows.stop, device=device)
         for metric in (metric for metric in METRICS if metric.across or not first):
             values = metric.of(Rows(weights, q_idx, token_ids))
@@ -85,7 +98,9 @@ def _layer(
             counts[metric.name] += (~values.isnan()).sum(-1)
     thumbnails = _stretched((torch.cat(bands, 1) * 255).round().to(torch.uint8), side)
     means = {name: (sums[name] / counts[name]).cpu().numpy() for name in sums}
-    return thumbnails.cpu().numpy(), _stretched(torch.cat(seen), side).cpu().numpy(), means
+    keep = _stretched(torch.cat(seen), side).cpu().numpy()
+    could = _stretched(torch.cat(choosable), side).cpu().numpy() if choosable else keep
+    return thumbnails.cpu().numpy(), keep, could & ~keep & 1, means
 
 
 def _stretched(picture: UInt8[Tensor, "*heads rows columns"], side: int) -> UInt8[Tensor, "*heads side side"]:

@@ -125,6 +125,7 @@ def _grid(capture: Capture, layer: int, head: int, metric: str) -> bytes:
     return grid_component.payload(
         thumbnails=grid.thumbnails,
         keep=grid.keep,
+        left_out=grid.left_out,
         metric=grid.metrics[metric],
         mode="maps",
         order=None,

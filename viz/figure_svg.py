@@ -131,7 +131,7 @@ def drawn_map(
     paint = diverging if scale == "diverging" else sequential
     pixels = paint(_placed(values, scale, low, high, log), dark=dark)[..., :3]
     if left_out is not None:
-        pixels = np.where(left_out[..., None], np.array(_left_out_color(dark), np.uint8), pixels)
+        pixels = np.where(left_out[..., None], np.array(left_out_color(dark=dark), np.uint8), pixels)
     body = [
         _cells(pixels, frame, (DARK if dark else LIGHT).background),
         _row_labels(row_labels, frame),
@@ -269,13 +269,13 @@ def _color_bar(frame: _Frame, ticks: list[tuple[float, str]], scale: str, nth: i
 
 def _swatch(word: str, frame: _Frame, nth: int, striped: bool, *, dark: bool) -> str:
     x, y = frame.right + 24, frame.top + _BAR[1] + 18 + 20 * nth
-    color = rgb(_left_out_color(dark) if striped else palette()["masked"][_side(dark)])
+    color = rgb(left_out_color(dark=dark) if striped else palette()["masked"][_side(dark)])
     swatch = element("rect", x=x, y=y, width=14, height=14, rx=1, fill=color, class_="thin")
     stripe = element("path", d=f"M{x:g} {y + 14:g}L{x + 14:g} {y:g}", class_="thin") if striped else ""
     return swatch + stripe + text(word, "quiet", x=x + 21, y=y + 11)
 
 
-def _left_out_color(dark: bool) -> list[int]:
+def left_out_color(*, dark: bool) -> list[int]:
     """Of keys that an indexer did not choose: as in paint.js, a stronger grey than that of masked cells."""
     masked, ink = palette()["masked"][_side(dark)], bytes.fromhex((DARK if dark else LIGHT).text[1:])
     return [round(a + (b - a) * 0.2) for a, b in zip(masked, ink, strict=True)]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from viz.color import sequential
+from viz.figure_svg import left_out_color
 from viz.svg import FONT, MARGIN, document, element, text
 
 LARGEST, SMALLEST = 72, 16  # pixels of a thumbnail's side
@@ -27,13 +28,23 @@ def grid_svg(
     *,
     title: str,
     caption: str,
+    left_out: NDArray[np.uint8] | None = None,
 ) -> str:
-    """The grid as SVG; darkest is 255 in `thumbnails` [layers, heads, n, n], masked is 0 in `keep` [layers, n, n]."""
+    """The grid as SVG; darkest is 255 in `thumbnails` [layers, heads, n, n], masked is 0 in `keep` [layers, n, n].
+
+    Of masked cells those that are 1 in `left_out` [layers, n, n] are so since an indexer did not choose their keys.
+    """
     layers, heads = thumbnails.shape[:2]
     size = min(LARGEST, max(SMALLEST, SIDE // max(layers, heads, 1)))
     pitch, left, top = size + GAP, MARGIN + 34, MARGIN + 46
     body = [
-        _thumbnail(np.where(keep[layer] > 0, thumbnails[layer, head] / 255, np.nan), left + head * pitch, y, size)
+        _thumbnail(
+            np.where(keep[layer] > 0, thumbnails[layer, head] / 255, np.nan),
+            None if left_out is None else left_out[layer] > 0,
+            left + head * pitch,
+            y,
+            size,
+        )
         for layer in range(layers)
         for y in [top + layer * pitch]
         for head in range(heads)
@@ -51,10 +62,13 @@ def grid_svg(
     return document([*body, *names], width=width, below=top + layers * pitch + 18, title=title, caption=caption)
 
 
-def _thumbnail(values: np.ndarray, x: float, y: float, size: float) -> str:
+def _thumbnail(values: np.ndarray, left_out: NDArray[np.bool_] | None, x: float, y: float, size: float) -> str:
     """One picture; enlarged here, for not every reader of SVG knows image-rendering."""
     factor = max(1, math.ceil(2 * size / len(values)))
-    picture = Image.fromarray(np.ascontiguousarray(sequential(values)[..., :3]))
+    pixels = sequential(values)[..., :3]
+    if left_out is not None:
+        pixels = np.where(left_out[..., None], np.array(left_out_color(dark=False), np.uint8), pixels)
+    picture = Image.fromarray(np.ascontiguousarray(pixels))
     data = io.BytesIO()
     picture.resize((picture.width * factor, picture.height * factor), Image.Resampling.NEAREST).save(
         data, format="PNG", optimize=True

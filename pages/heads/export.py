@@ -29,6 +29,7 @@ def heads_view(drawn: DrawnHead, grid: HeadGrid, metric: Metric) -> View:
     scores = {} if classes is None else {_("Class"): class_table(classes)}
     more = "" if classes is None else "\nscores = dict(zip(runner.info.classes, capture.class_logits.tolist()))"
     words = caption(drawn.opened, "means over the queries; thumbnails hold the largest weight", head="all heads")
+    left_out = {} if grid.left_out is None else {"left_out": grid.left_out}
     return replace(
         view,
         tables=lambda: {**view.tables(), _(metric.label): table, **scores, **bucket_table(drawn.opened)},
@@ -38,14 +39,15 @@ def heads_view(drawn: DrawnHead, grid: HeadGrid, metric: Metric) -> View:
             "all-heads.svg": lambda: _picture(grid, words),
             "all-heads.csv": lambda: _csv(grid, words),
             "all-heads.npz": lambda: npz_bytes(
-                {"thumbnails": grid.thumbnails, "keep": grid.keep, **grid.metrics}, words
+                {"thumbnails": grid.thumbnails, "keep": grid.keep, **left_out, **grid.metrics}, words
             ),
         },
     )
 
 
 def _picture(grid: HeadGrid, words: str) -> bytes:
-    return grid_svg(grid.thumbnails, grid.keep, title=_("Every head"), caption=words).encode()
+    title = _("Every head")
+    return grid_svg(grid.thumbnails, grid.keep, left_out=grid.left_out, title=title, caption=words).encode()
 
 
 def _csv(grid: HeadGrid, words: str) -> bytes:

@@ -25,6 +25,7 @@ def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, metric: Met
     payload = grid_component.payload(
         thumbnails=grid.thumbnails,
         keep=grid.keep,
+        left_out=grid.left_out,
         metric=grid.metrics[metric.name],
         mode=held.grid,
         order=np.array(grid.ranking(metric.name), np.int32) if held.order == "rank" else None,

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from analysis.chosen_keys import index_row, leaves_out
+from analysis.head_grid import head_grid
 from analysis.head_map import Reading, Window, head_map
 from model_runner.edits import Blocked
 from model_runner.errors import NoIndexer
@@ -81,3 +82,17 @@ def test_a_row_has_the_scores_of_the_keys_that_the_query_may_see() -> None:
     assert row.chosen.sum() == 5
     assert row.scores[row.chosen].min() >= row.scores[~row.chosen].max()
     assert row.missed == pytest.approx(float(capture.missed_share(1, 3)[query]), abs=1e-6)
+
+
+@pytest.mark.parametrize("name, layer", [("glm-moe-dsa", 1), ("dots3-note", 2)])
+def test_a_thumbnail_tells_keys_that_were_not_chosen_from_those_after_the_query(name: str, layer: int) -> None:
+    capture = case_of(name).capture
+    grid = head_grid(capture)
+    side, n_tokens = grid.keep.shape[-1], len(capture.tokens)
+    assert side == n_tokens  # a pixel a cell
+    assert grid.left_out is not None
+    assert np.array_equal(grid.left_out[layer] > 0, left_out(capture.chosen_keys(layer)))
+    assert not (grid.left_out & grid.keep).any()
+    if name == "dots3-note":
+        assert not grid.left_out[1].any()  # a layer that reads a window, by no indexer
+    assert head_grid(case_of("llama").capture).left_out is None

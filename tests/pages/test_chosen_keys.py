@@ -36,6 +36,9 @@ def test_heads_stripes_what_was_not_chosen_and_says_what_was_missed(folder: Path
     assert np.array_equal(arrays["left_out"] > 0, expected)
     assert (meta["has_masked"], meta["has_left_out"]) == (True, True)
     assert "the 5 keys that the indexer of L0 scored highest" in meta["texts"]["note"]
+    grid, pictures = payload(app, "head_grid")
+    assert np.array_equal(pictures["left_out"][1] > 0, expected)
+    assert grid["texts"]["left_out_label"] == "not chosen"
     said = " ".join(caption.value for caption in app.caption)
     share = 100 * float(capture.missed_share(1, 2)[30])
     assert "it chose 5 of 31 keys" in said
@@ -43,9 +46,11 @@ def test_heads_stripes_what_was_not_chosen_and_says_what_was_missed(folder: Path
 
 
 def test_without_an_indexer_nothing_is_striped() -> None:
-    meta, arrays = payload(open_app(layer="3", head="7"), "head_map")
+    app = open_app(layer="3", head="7")
+    meta, arrays = payload(app, "head_map")
     assert "left_out" not in arrays
     assert not meta["has_left_out"]
+    assert "left_out" not in payload(app, "head_grid")[1]
 
 
 def test_the_number_of_chosen_keys_is_changed_on_edit_heads(folder: Path) -> None:

@@ -12,6 +12,7 @@ from PIL import Image
 
 from viz.color import palette, sequential
 from viz.grid_svg import grid_svg
+from viz.svg import LIGHT
 
 SIDE = 5
 
@@ -38,5 +39,15 @@ def test_every_head_is_a_picture_of_its_own_thumbnail(layers, heads):
                 shade = sequential(thumbnails[layer, head, row, column] / 255)[:3].tolist()
                 wanted = shade if keep[layer, row, column] else masked
                 assert picture[row * step, column * step].tolist() == wanted
+    left_out = (1 - keep).astype(np.uint8)
+    left_out[:, 0] = 0
+    marked = ElementTree.fromstring(grid_svg(thumbnails, keep, title="", caption="", left_out=left_out))
+    address = next(node for node in marked.iter() if node.tag.endswith("image")).get("href", "")
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(address.removeprefix("data:image/png;base64,")))))
+    darker = [round(a + (b - a) * 0.2) for a, b in zip(masked, bytes.fromhex(LIGHT.text[1:]), strict=True)]
+    at = np.argwhere(left_out[0])[0] * (len(pixels) // SIDE)
+    assert pixels[*at].tolist() == darker
+    at = np.argwhere(keep[0, :1] == 0)[0] * (len(pixels) // SIDE)
+    assert pixels[*at].tolist() == masked
     words = ["".join(node.itertext()) for node in drawn.iter() if node.tag.endswith("text")]
     assert {"L0", f"L{layers - 1}", "H0"} <= set(words)

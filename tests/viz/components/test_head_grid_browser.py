@@ -37,6 +37,27 @@ def test_thumbnails_show_weights_in_indigo_and_the_future_in_grey(mount, theme, 
     assert shim.color_at(page, x + 2 * cell, y - 2 * cell)[:3] == palette()["masked"][side]
 
 
+def test_keys_that_were_not_chosen_are_striped_and_named_as_on_the_large_map(mount):
+    left = np.zeros((LAYERS, N, N), np.uint8)
+    left[0, 5, 1] = 1
+    keep = np.broadcast_to(np.tril(np.ones((N, N), np.uint8)), (LAYERS, N, N)) & ~left & 1
+    page = mount(SOURCE, grid(left_out=left, keep=keep, texts=TEXTS | {"left_out_label": "<b>not chosen"}))
+    x, y = point(page, 0, 0)
+    cell = json.loads(facts(page)["geometry"])["pitch"] / N
+    corner, key, query = (x - 4 * cell, y - 4 * cell), 1, 5
+    shade = shim.color_at(page, corner[0] + (key + 0.2) * cell, corner[1] + (query + 0.2) * cell)[:3]
+    stripe = shim.color_at(page, corner[0] + (key + 0.5) * cell, corner[1] + (query + 0.5) * cell)[:3]
+    masked = palette()["masked"]["light"]
+    assert sum(stripe) < sum(shade) < sum(masked)
+    assert page.locator(".left-out").inner_text() == "<b>not chosen"
+    x, y = point(page, 1, 0)  # a layer that chooses nothing
+    assert shim.color_at(page, x + 2 * cell, y - 2 * cell)[:3] == masked
+
+
+def test_without_a_choice_the_legend_names_none(mount):
+    assert not mount(SOURCE, grid()).locator(".left-out").is_visible()
+
+
 def test_a_thumbnail_smaller_than_its_picture_keeps_thin_lines(mount):
     big = np.zeros((32, 32, 64, 64), dtype=np.uint8)
     big[..., 33, :20] = 255  # one row of 64, where a cell has about 11 pixels

@@ -5,7 +5,7 @@ import { wordOf } from "../shared/pixels.js"
 import { inRoom } from "../shared/room.js"
 import { fitSheet, followCells, listenToCells, makeSheet, showChosen } from "../shared/sheet.js"
 import { announcer, mounted } from "../shared/shell.js"
-import { css, ramp, readTheme } from "../shared/theme.js"
+import { css, leftOutColor, ramp, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, wholeNumber } from "../shared/words.js"
 import { headAt, headsBelow, hit, layOut, matesOf, slotOf, squareOf } from "./layout.js"
 import { FRAMED, frameColor, paint } from "./paint.js"
@@ -23,8 +23,9 @@ function createGrid(root) {
   const live = element("div", { className: "spoken", "aria-live": "polite" })
   const more = element("div", { className: "more" })
   const legend = element("div", { className: "legend" })
-  root.replaceChildren(parts.scroller, more, caption, legend, live)
-  const state = /** @type {any} */ ({ ...parts, root, more, caption, legend, still: document.createElement("canvas"), hovered: null, version: 0 })
+  const left = element("div", { className: "left-out" })
+  root.replaceChildren(parts.scroller, more, caption, legend, left, live)
+  const state = /** @type {any} */ ({ ...parts, root, more, caption, legend, left, still: document.createElement("canvas"), hovered: null, version: 0 })
   state.announce = announcer(live)
   listenToCells(state, CELLS)
   return state
@@ -36,7 +37,7 @@ function createGrid(root) {
  */
 function receive(state, { meta, arrays }) {
   const [layers, heads, n] = arrays.thumbnails.shape
-  Object.assign(state, { meta, layers, heads, n, order: null, ...arrays })
+  Object.assign(state, { meta, layers, heads, n, order: null, left_out: null, ...arrays })
   state.selected = reconcile(state, "selected", meta.selected)
   state.compared = meta.compare
   state.hovered = null
@@ -53,16 +54,24 @@ function draw(state) {
   state.layout = fitSheet(state, (width) => layOut(state, width, inRoom(meta.max_height), measure))
   state.colors = ramp(theme.sequential)
   state.masked = wordOf(theme.masked)
+  state.leftOut = wordOf(leftOutColor(theme))
   state.version++
   showChosen(state, CELLS)
   drawLegend(state)
   refresh(state)
 }
 
-// What the frames of the small maps say; the smallest maps have none, and a cell of numbers says its own.
+// What the frames of the small maps say, and their striped cells; the smallest maps have no frames, and a cell of numbers
+// says its own.
 /** @param {State} state */
-function drawLegend({ legend, layout, theme, meta }) {
+function drawLegend({ legend, left, layout, theme, meta, left_out }) {
   const { texts, low, high, mode } = meta
+  left.hidden = mode !== "maps" || !left_out
+  const swatch = element("i")
+  swatch.style.backgroundColor = css(leftOutColor(theme))
+  swatch.style.borderColor = css(theme.rule)
+  swatch.style.setProperty("--stripe", css(theme.quiet))
+  left.replaceChildren(swatch, element("span", { textContent: texts.left_out_label ?? "" }))
   legend.hidden = mode !== "maps" || layout.pitch < FRAMED || !texts.frame
   const [from, to] = [low, high].map((value) => withUnit(meta, value))
   const frames = [0, 0.5, 1].map((strength) => {

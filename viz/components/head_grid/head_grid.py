@@ -23,6 +23,7 @@ TEXTS: dict[str, str] = {
     "percent": N_("{number} %"),
     "shared": N_("{heads} share k and v"),
     "more": N_("↓ {count} more heads"),
+    "left_out_label": N_("not chosen"),
     "frame": N_("Thin frame: {metric}, faint at {low}, strong at {high}. Thick: the open head."),
 }
 
@@ -45,10 +46,12 @@ def payload(
     number: Literal["percent", "plain"] = "plain",
     max_height: int = 520,
     shows: str = "",
+    left_out: NDArray[np.uint8] | None = None,
 ) -> bytes:
     """The packed grid. The component sends `head`: [layer, head].
 
-    `thumbnails` [layers, heads, n, n] run from 0 to 255 = darkest; `keep` [layers, n, n] is 0 where all is masked.
+    `thumbnails` [layers, heads, n, n] run from 0 to 255 = darkest; `keep` [layers, n, n] is 0 where all is masked;
+    `left_out` [layers, n, n] is 1 where that is so since an indexer did not choose the keys.
     `metric` [layers, heads] sets the strength of a frame (maps) or of the cell (metric) between the two ends of
     `metric_range`, by default 0 (or the smallest, if negative) and the largest; NaN is not defined. `order` lists flat
     indices layer * heads + head, best first, and may leave heads out; None keeps the rows by layer. `groups` is the
@@ -58,7 +61,7 @@ def payload(
     Texts: `summary`, `head` ("{head} · {metric} {value}"), `metric`, `undefined`, `no_weights`, and `percent`
     ("{number} %") where numbers are percentages, else `unit` ("{number} bits"); `shared` ("{heads} share …") is said
     of the selected head's group, `more` ("{count} …") of the heads below those in view, `frame`
-    ("{metric} … {low} … {high}") of the frames of maps.
+    ("{metric} … {low} … {high}") of the frames of maps, `left_out_label` of the cells of `left_out`.
     """
     layers, heads, n, _ = thumbnails.shape
     if keep.shape != (layers, n, n) or metric.shape != (layers, heads) or len(layer_has_weights) != layers:
@@ -72,6 +75,8 @@ def payload(
         "keep": keep.astype(np.uint8, copy=False),
         "metric": metric.astype(np.float32, copy=False),
     }
+    if left_out is not None:
+        arrays["left_out"] = left_out.astype(np.uint8, copy=False)
     if order is not None:
         arrays["order"] = np.asarray(order, dtype=np.int32)
     meta = {

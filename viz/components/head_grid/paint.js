@@ -13,6 +13,7 @@ import { headAt, matesOf, slotOf, squareOf } from "./layout.js"
 /** @import { Head, State } from "./payload" */
 
 export const FRAMED = 18 // a smaller cell has no frame
+const STRIPED = 4 // nor has a smaller pixel of a thumbnail a stripe: there the colour alone tells it
 
 // The frame of a small map, for a metric of this strength between 0 and 1.
 export const frameColor = (theme, strength) => mix(theme.rule, theme.primary, strength)
@@ -62,6 +63,7 @@ function paintStill(state, width, height, dx, dy) {
   const last = Math.min(layout.rows - 1, Math.floor((dy + height - layout.top) / layout.rowHeight))
   if (state.meta.mode === "maps") paintThumbnails(context, state, first, last, dx, dy)
   context.translate(-dx, -dy)
+  if (state.meta.mode === "maps" && state.left_out) paintStripes(context, state, first, last)
   for (let row = first; row <= last; row++) {
     if (!state.order && !state.meta.layer_has_weights[row]) {
       paintNoWeights(context, state, row)
@@ -109,22 +111,49 @@ function spansOf(n, size) {
 
 // One thumbnail; where several source cells share a pixel the largest is shown, so that thin lines survive.
 function stamp(pixels, width, height, x, y, size, spans, state, [layer, head]) {
-  const { n, thumbnails, keep, colors, masked } = state
+  const { n, thumbnails, keep, left_out: left, colors, masked, leftOut } = state
   const picture = (layer * state.heads + head) * n * n
   const mask = layer * n * n
   for (let i = Math.max(0, -y); i < size && y + i < height; i++) {
     const [top, bottom] = spans[i]
     for (let j = Math.max(0, -x); j < size && x + j < width; j++) {
       const [from, to] = spans[j]
-      let value = -1
+      let [value, out] = [-1, false]
       for (let row = top; row < bottom; row++) {
         for (let at = row * n + from; at < row * n + to; at++) {
           if (keep[mask + at] && thumbnails[picture + at] > value) value = thumbnails[picture + at]
+          if (left?.[mask + at]) out = true
         }
       }
-      pixels[(y + i) * width + x + j] = value < 0 ? masked : colors[value]
+      pixels[(y + i) * width + x + j] = value >= 0 ? colors[value] : out ? leftOut : masked
     }
   }
+}
+
+// As on the large map, a line across each cell whose key was not chosen, where it is large enough for one.
+/** @param {State} state */
+function paintStripes(context, state, first, last) {
+  const { n, left_out: left, layout, theme, meta } = state
+  const cell = (layout.pitch - 2 * layout.pad) / n
+  if (cell < STRIPED) return
+  context.strokeStyle = css(theme.quiet, 0.75)
+  context.lineWidth = 1
+  context.beginPath()
+  for (let row = first; row <= last; row++) {
+    for (let column = 0; column < layout.columns; column++) {
+      const found = headAt(state, row, column)
+      if (!found || !meta.layer_has_weights[found[0]]) continue
+      const square = squareOf(state, row, column)
+      const mask = found[0] * n * n
+      for (let at = 0; at < n * n; at++) {
+        if (!left?.[mask + at]) continue
+        const [x, y] = [square.x + layout.pad + (at % n) * cell, square.y + layout.pad + Math.floor(at / n) * cell]
+        context.moveTo(x, y + cell)
+        context.lineTo(x + cell, y)
+      }
+    }
+  }
+  context.stroke()
 }
 
 // What is drawn around or instead of a thumbnail: the metric as frame or as a filled cell, and in a ranking the name.

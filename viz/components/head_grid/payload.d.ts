@@ -26,6 +26,8 @@ export interface Arrays {
   thumbnails: Bytes
   /** [layers, n, n] */
   keep: Bytes
+  /** [layers, n, n]: not seen since an indexer did not choose the keys. */
+  left_out?: Bytes
   /** [layers, heads] */
   metric: Floats
   /** Heads as layer × heads + head, best first. */
@@ -36,6 +38,7 @@ export interface State extends Life {
   meta: Meta
   thumbnails: Bytes
   keep: Bytes
+  left_out: Bytes | null
   metric: Floats
   order: Ints | null
   selected: Head

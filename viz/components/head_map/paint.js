@@ -5,7 +5,7 @@ import { clamp } from "../shared/numbers.js"
 import { paintPixels, wordOf } from "../shared/pixels.js"
 import { sharpness } from "../shared/room.js"
 import { markPainted } from "../shared/shell.js"
-import { css, mix, ramp } from "../shared/theme.js"
+import { css, leftOutColor, ramp } from "../shared/theme.js"
 import { paintAxisWords, paintLabels } from "./labels.js"
 import { barTicks, pixelOf, placeOnBar, SMALL_FONT, swatches, xOf, yOf } from "./layout.js"
 import { isWhole } from "../shared/view.js"
@@ -29,9 +29,6 @@ export function paintTile(state) {
   draw(state.tile, state.values, state.left_out)
   if (state.overview) draw(state.small, state.overview, null)
 }
-
-// Of cells that are masked since an indexer did not choose their keys: beside the grey of the masked ones a stronger one.
-const leftOutColor = (theme) => mix(theme.masked, theme.text, 0.2)
 
 // A line across each of them, from its lower left corner to the upper right one.
 /** @param {State} state */

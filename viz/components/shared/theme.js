@@ -28,6 +28,10 @@ function rgba(text) {
 /** @type {(a: RGB, b: RGB, t: number) => RGB} */
 export const mix = (a, b, t) => /** @type {RGB} */ ([0, 1, 2].map((i) => Math.round(a[i] + (b[i] - a[i]) * t)))
 
+// Of cells that are masked since an indexer did not choose their keys: beside the grey of the masked ones a stronger one.
+/** @type {(theme: Theme) => RGB} */
+export const leftOutColor = (theme) => mix(theme.masked, theme.text, 0.2)
+
 // WCAG relative luminance, 0..1.
 /** @type {(color: RGB) => number} */
 export function luminance([r, g, b]) {
