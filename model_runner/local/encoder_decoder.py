@@ -198,8 +198,7 @@ class EncoderDecoder:
             outputs_of(self.anatomy.trunk.module) as last,
             active(recording),
         ):
-            run = self.anatomy.trunk.module if self.info.classes else self.model
-            output = run_two(run, source.given, self.ids(written))
+            output = run_two(self.reader, source.given, self.ids(written))
             classes = self.class_logits(output, source.given)[0] if self.info.classes else None
         wrote = tuple(written.tokens)
         made = numbers_alone(output.encoder_last_hidden_state[0])
@@ -266,6 +265,11 @@ class EncoderDecoder:
 
     # -- its layers ---------------------------------------------------------------------------------------------------
 
+    @property
+    def reader(self) -> Any:
+        """What is run to read and write: of a classifier its backbone, since its head wants a text that ends (BART, T5)."""
+        return self.anatomy.trunk.module if self.info.classes else self.model
+
     def layer_runs(self, stack: str) -> list[LayerRun]:
         """What every module inside the layers of "encoder" or "decoder" is given and makes, of a few tokens."""
         layers, read = getattr(self.anatomy, stack).layers, None if self.ears is None else self.ears.to_try()
@@ -273,7 +277,7 @@ class EncoderDecoder:
 
     def try_on(self, ids: Tensor) -> Any:
         """One forward over a few tokens, which the encoder reads too, unless it listens."""
-        return run_two(self.model, {"input_ids": ids} if self.ears is None else self.ears.to_try().given, ids)
+        return run_two(self.reader, {"input_ids": ids} if self.ears is None else self.ears.to_try().given, ids)
 
     def block_paths(self, stack: str) -> tuple[BlockPath | None, ...]:
         """How each layer adds to the stream; tried at the first call."""

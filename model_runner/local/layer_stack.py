@@ -107,7 +107,7 @@ def _of_two(engine: EncoderDecoder, request: CaptureRequest) -> LayerStack:
         made = read.hidden[: len(read.tokens) - anatomy.n_globals]
         already = AlreadyRead(last_hidden_state=made[None])  # type: ignore[arg-type]  # as torch has it
         with explained(engine.info, len(written.tokens)), outputs_of(anatomy.trunk.module) as last, changed():
-            run_two(model, {"encoder_outputs": already}, _ids(written.tokens, model.device))
+            run_two(engine.reader, {"encoder_outputs": already}, _ids(written.tokens, model.device))
         return last[-1].last_hidden_state[0]
 
     layers = getattr(anatomy, name).layers

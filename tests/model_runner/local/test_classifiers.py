@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from model_runner import CaptureRequest, GenerateRequest
-from model_runner.block_questions import LogitLens, TrainingStep
+from model_runner.block_questions import LogitLens, StreamAdditions, TrainingStep, WhatItIsMadeOf
 from model_runner.errors import NoSuchPlace, RunnerError, ScoresClasses
 from model_runner.local.loading import load_runner
 from model_runner.local.runner import LocalRunner
@@ -192,6 +192,16 @@ def test_questions_for_tokens_are_answered_that_it_scores_classes(family):
             ask()
         if not isinstance(raised.value, ScoresClasses):  # what else it lacks may be said first
             assert family != "gpt2", raised.value
+
+
+@pytest.mark.parametrize("family", TWO_STACKS)
+def test_what_a_classifier_of_two_stacks_is_made_of_is_found_by_a_text_that_ends(family):
+    runner = runner_of(family)
+    made = runner.submit(WhatItIsMadeOf()).result()
+    assert sum(block.n_parameters for block in made.blocks) > 0
+    added = runner.submit(StreamAdditions(CaptureRequest(text=TEXT, attention="decoder"), 2)).result()
+    last = runner.capture(CaptureRequest(text=TEXT)).attention("decoder").residuals[-1]
+    assert torch.allclose(added.streams[-1], last.norm(dim=-1), atol=1e-4)
 
 
 def test_a_class_that_does_not_exist_is_one_sentence():
