@@ -15,6 +15,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from analysis.alignment import Piece, Side, aligned
+from analysis.chosen_keys import leaves_out, left_out_cells
 from analysis.pooling import pool
 from model_runner.capture import Capture
 from model_runner.tokens import Token, visible
@@ -22,11 +23,15 @@ from model_runner.tokens import Token, visible
 
 @dataclass(frozen=True, eq=False)
 class PieceMap:
-    """``values`` is NaN where masked; row and column i is the piece numbered ``places[i]`` of all pieces, in order."""
+    """``values`` is NaN where masked; row and column i is the piece numbered ``places[i]`` of all pieces, in order.
+
+    ``left_out`` are those of the masked cells whose keys an indexer did not choose; None where none is.
+    """
 
     values: Float[np.ndarray, "pieces pieces"]
     labels: tuple[str, ...]
     places: tuple[int, ...]
+    left_out: Bool[np.ndarray, "pieces pieces"] | None = None
 
     def at(self, place: int | None) -> int | None:
         """The row of a piece; None where this map has none."""
@@ -100,7 +105,22 @@ def aligned_heads(
     own = [np.nansum(np.delete(side.values[at], at, axis=1), axis=1) for side, at in zip((one, two), (rows, others))]
     moved = (np.abs(common[0] - common[1]).sum(axis=1) + own[0] + own[1]) / 2
     elsewhere = float(moved.mean()) if shared else float("nan")
-    return AlignedHeads(pieces, one, two, replace(one, values=values), elsewhere)
+    return AlignedHeads(
+        pieces, one, two, replace(one, values=values, left_out=_neither(one, two, rows, others)), elsewhere
+    )
+
+
+def _neither(
+    one: PieceMap, two: PieceMap, rows: list[int], others: list[int]
+) -> Bool[np.ndarray, "pieces pieces"] | None:
+    """Cells of the difference that are none since an indexer left the key out: on one side, or on both."""
+    if one.left_out is None and two.left_out is None:
+        return None
+    found = np.zeros(one.values.shape, np.bool_)
+    for side, at in ((one, rows), (two, others)):
+        if side.left_out is not None:
+            found[np.ix_(rows, rows)] |= side.left_out[np.ix_(at, at)]
+    return found
 
 
 def on_pieces(weights: Float[Tensor, "queries keys"], runs: Sequence[range]) -> Float[Tensor, "pieces pieces"]:
@@ -125,7 +145,17 @@ def _piece_map(capture: Capture, head: Head, pieces: tuple[Piece, ...], side: in
     seen = pool(pool(keep.to(torch.uint8), 1, bins, "max"), 0, bins, "max").bool()
     values = on_pieces(weights, runs).float().masked_fill(~seen, torch.nan)
     labels = tuple(label_of(capture.tokens, capture.text, run) for run in runs)
-    return PieceMap(values.numpy(), labels, tuple(i for i, _ in own))
+    return PieceMap(values.numpy(), labels, tuple(i for i, _ in own), _left_out(capture, head, bins, ~seen))
+
+
+def _left_out(
+    capture: Capture, head: Head, bins: list[slice], masked: Bool[Tensor, "pieces pieces"]
+) -> Bool[np.ndarray, "pieces pieces"] | None:
+    if not leaves_out(capture, head[0]):
+        return None
+    every = slice(0, len(capture.tokens))
+    cells = left_out_cells(capture, head[0], head[1], every, every).cpu().to(torch.uint8)
+    return (masked & pool(pool(cells, 1, bins, "max"), 0, bins, "max").bool()).numpy()
 
 
 def _one(capture: Capture, layer: int, head: int) -> tuple[Float[Tensor, "queries keys"], Bool[Tensor, "queries keys"]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float
+from torch import Tensor
 
 from model_runner.capture import Capture
 
@@ -42,6 +43,15 @@ def index_row(capture: Capture, layer: int, head: int, query: int) -> IndexRow:
         chosen=capture.chosen_keys(layer, queries=row)[0].cpu().numpy()[seen],
         missed=float(capture.missed_share(layer, head, queries=row)[0]),
     )
+
+
+def left_out_cells(
+    capture: Capture, layer: int, head: int | None, queries: slice, keys: slice
+) -> Bool[Tensor, "queries keys"]:
+    """The cells that a query may see and does not read, since an indexer chose other keys. O(tile) memory."""
+    record = capture.record(layer)
+    before = record.mask.before_choice.tile(queries, keys, record.q.device, head=head)
+    return before & ~record.mask.tile(queries, keys, record.q.device, head=head)
 
 
 def leaves_out(capture: Capture, layer: int) -> bool:

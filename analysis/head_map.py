@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from analysis.chosen_keys import leaves_out
+from analysis.chosen_keys import leaves_out, left_out_cells
 from analysis.first_hidden import weights_without_first
 from analysis.joined import first_query
 from analysis.pooling import How, fixed_bins, pool
@@ -197,9 +197,7 @@ def _left_out(
 ) -> tuple[Float[Tensor, "rows columns"], Bool[Tensor, "rows columns"]]:
     """1 for each pair of units with a cell that the mask leaves and an indexer did not choose, 0 for the others."""
     queries, keys = slice(looking[0].start, looking[-1].stop), slice(looked_at[0].start, looked_at[-1].stop)
-    record = capture.record(layer)
-    before = record.mask.before_choice.tile(queries, keys, record.q.device, head=head)
-    cells = (before & ~record.mask.tile(queries, keys, record.q.device, head=head)).to(torch.uint8)
+    cells = left_out_cells(capture, layer, head, queries, keys).to(torch.uint8)
     for axis, span, units in ((1, keys, looked_at), (0, queries, looking)):
         cells = pool(cells, axis, [slice(unit.start - span.start, unit.stop - span.start) for unit in units], "max")
     return cells.float(), torch.ones_like(cells, dtype=torch.bool)

@@ -98,6 +98,7 @@ def _map(
         **asdict(scale_of(view, reading, shares=read.shares)),
         selected=view.units_at(query, key),
         pool=view.pool,
+        left_out=view.left_out,
         texts=texts | {"summary": summary, "note": " ".join(read.notes())},
         max_height=HEIGHT,
     )

@@ -267,7 +267,7 @@ class EncoderDecoder:
 
     @property
     def reader(self) -> Any:
-        """What is run to read and write: of a classifier its backbone, since its head wants a text that ends (BART, T5)."""
+        """What is run to read and write: of a classifier its backbone, since its head wants an end token (BART, T5)."""
         return self.anatomy.trunk.module if self.info.classes else self.model
 
     def layer_runs(self, stack: str) -> list[LayerRun]:

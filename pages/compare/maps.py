@@ -91,6 +91,7 @@ def _show_map(opened: PageContext, other: PageContext, view: AlignedHeads, side:
         words |= {"masked_label": _("masked, or on one side only"), "masked": _("{query} → {key}: no difference")}
     payload = map_component.payload(
         values=one.values[q0:q1, k0:k1],
+        left_out=None if one.left_out is None else one.left_out[q0:q1, k0:k1],
         window=window,
         total=(count, count),
         row_labels=one.labels[q0:q1],

@@ -140,6 +140,7 @@ def _drawn(here: PageContext, kind: Kind) -> DrawnHead:
         **asdict(scale),
         selected=view.units_at(here.query, here.key),
         pool=view.pool,
+        left_out=view.left_out,
         texts=texts | {"summary": _says(here, kind), "note": sink_note(here)},
         max_height=HEIGHT,
     )

@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 import streamlit as st
 
+from analysis.chosen_keys import leaves_out, left_out_cells
 from analysis.color_scale import Scale
 from analysis.head_map import HeadMap, Window, clip_window
 from analysis.joined import first_query, n_looked_at
@@ -175,6 +176,7 @@ def _show_map(
         **asdict(scale),
         selected=_selected(opened, view),
         pool=view.pool,
+        left_out=view.left_out,
         overview=_small(head_view(opened, values, None, start).values) if drawn else None,
         texts=translated(texts) | {"summary": _summary(opened, view, label, shares=scale.scale == "sequential")},
         max_height=HEIGHT,
@@ -193,7 +195,15 @@ def head_view(opened: PageContext, values: np.ndarray, wanted: Window | None, st
     units = token_units(opened.capture)[:stop]
     rows, columns = slice(window.q0 - start, window.q1 - start), slice(window.k0 - start, window.k1 - start)
     shown = values[rows, columns].astype(np.float32)
-    return HeadMap(shown, window, whole, units, (1, 1), "exact")
+    return HeadMap(shown, window, whole, units, (1, 1), "exact", _left_out(opened, window, np.isnan(shown)))
+
+
+def _left_out(opened: PageContext, window: Window, masked: np.ndarray) -> np.ndarray | None:
+    """Masked cells whose keys an indexer did not choose; None of a head that reads every key."""
+    if not leaves_out(opened.capture, opened.layer):
+        return None
+    queries, keys = slice(window.q0, window.q1), slice(window.k0, window.k1)
+    return left_out_cells(opened.capture, opened.layer, opened.head, queries, keys).cpu().numpy() & masked
 
 
 def _summary(opened: PageContext, view: HeadMap, label: str, *, shares: bool) -> str:

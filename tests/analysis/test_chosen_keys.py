@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 
+from analysis.aligned_heads import aligned_heads
 from analysis.chosen_keys import index_row, leaves_out
 from analysis.head_grid import head_grid
 from analysis.head_map import Reading, Window, head_map
-from model_runner.edits import Blocked
+from model_runner.edits import Blocked, ChosenKeys
 from model_runner.errors import NoIndexer
 from model_runner.request import CaptureRequest
 from tests.model_runner.cases import TEXT, case_of, shared_runner
@@ -96,3 +97,16 @@ def test_a_thumbnail_tells_keys_that_were_not_chosen_from_those_after_the_query(
     if name == "dots3-note":
         assert not grid.left_out[1].any()  # a layer that reads a window, by no indexer
     assert head_grid(case_of("llama").capture).left_out is None
+
+
+def test_two_heads_beside_each_other_keep_the_difference() -> None:
+    capture = case_of("glm-moe-dsa").capture
+    more = shared_runner("glm-moe-dsa").capture(CaptureRequest(capture.text, edits=(ChosenKeys(9),)))
+    found = aligned_heads(capture, (0, 0), more, (0, 0))
+    own, others = (left_out(one.chosen_keys(0)) for one in (capture, more))
+    for side, expected in zip(found.maps, (own, others, own | others), strict=True):
+        assert side.left_out is not None
+        assert np.array_equal(side.left_out, expected)
+    assert (own != others).any()
+    llama = case_of("llama").capture
+    assert aligned_heads(llama, (0, 0), llama, (1, 0)).difference.left_out is None

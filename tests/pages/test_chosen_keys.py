@@ -12,7 +12,7 @@ from model_runner.edits import ChosenKeys
 from tests.model_runner.families import INDEXED, SHARED_CHOICE
 from tests.model_runner.folders import save
 from tests.model_runner.tiny import tiny
-from tests.ui.driving import html, open_app, payload
+from tests.ui.driving import html, open_app, payload, payloads
 
 PAGE = "pages/edit_heads/page.py"
 TEXT = "The dog chased the cat because it ran"
@@ -69,3 +69,12 @@ def test_a_model_without_an_indexer_is_not_offered_it() -> None:
     app = open_app(page=PAGE, layer="3", head="7", **{"edit_heads.change": "choose"})
     assert "chosen keys" not in html(app)
     assert not [one for one in app.number_input if one.key == "edit_heads.top_k"]
+
+
+@pytest.mark.parametrize("page", ["compare", "zoo"])
+def test_other_maps_of_the_head_stripe_the_same_cells(folder: Path, capture: Capture, page: str) -> None:
+    app = open_app(page=f"pages/{page}/page.py", model=str(folder), text=TEXT, layer="1", head="2")
+    chosen = capture.chosen_keys(1).numpy()
+    drawn = [arrays["left_out"] > 0 for _, arrays in payloads(app, "head_map")]
+    assert len(drawn) == 3
+    assert np.array_equal(drawn[0], np.tril(np.ones_like(chosen)) & ~chosen)
