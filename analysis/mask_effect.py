@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from attention import masks
 from attention.patterns import Pattern
 from model_runner.capture import ROWS, Capture
 from model_runner.edits import Masked
@@ -51,12 +50,7 @@ def perplexity(capture: Capture, first: int = 1) -> float:
 def looks_ahead(capture: Capture) -> bool:
     """Whether some query sees a later key, as in an encoder, edited or not: it then knows the token to predict."""
     n_tokens = len(capture.tokens)
-    return n_tokens > 1 and any(
-        masks.sees_ahead(record.mask.own)
-        or bool(record.mask.tile(slice(0, 1), slice(1, n_tokens), record.q.device).any())
-        for record in capture.records
-        if record is not None
-    )
+    return n_tokens > 1 and any(record.mask.sees_ahead(n_tokens) for record in capture.records if record is not None)
 
 
 def left_with_nothing(

@@ -326,9 +326,22 @@ def before_choice(rule: Rule) -> Rule:
 
 
 def sees_ahead(rule: Rule) -> bool:
-    """Whether the rule shows keys after the query, as an encoder's does; asked of the first query and the next key."""
-    if isinstance(rule, SortedChunks):  # hashing may part these two
+    """Whether the rule lets a query see keys after it, as an encoder's does.
+
+    By what the rule is, whatever single cells it hides; of one that is none of this module, by the first query's next
+    key.
+    """
+    if isinstance(rule, And):
+        return sees_ahead(rule.first) and sees_ahead(rule.second)
+    if isinstance(rule, Or):
+        return sees_ahead(rule.first) or sees_ahead(rule.second)
+    if isinstance(rule, SortedChunks):  # hashing may part any two tokens
         return not rule.causal
+    if isinstance(rule, Written):
+        n_queries, n_keys = rule.bits.shape[0], rule.bits.shape[1] * 8
+        return bool(tile(rule, slice(0, n_queries), slice(0, n_keys), device=rule.bits.device).triu(1).any())
+    if isinstance(rule, Without | LargestKeys | Chosen | SameDocument):  # which say nothing of the order
+        return True
     return bool(tile(rule, slice(0, 1), slice(1, 2)).item())
 
 

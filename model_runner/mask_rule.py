@@ -54,6 +54,18 @@ class MaskRule:
             return self.tile(queries, keys, device)
         return torch.stack([self.tile(queries, keys, device, head=head) for head in range(heads.start, heads.stop)])
 
+    def sees_ahead(self, n_tokens: int, *, head: int | None = None) -> bool:
+        """Whether a query of ``n_tokens`` may see a later key, by the rule or by an edit that widens it; a rule that
+        may counts whatever edits hide of it. Without a head: of at least one.
+        """
+        if masks.sees_ahead(self.own):
+            return True
+        return any(
+            bool(masks.tile(rule_of(edit), slice(0, 1), slice(1, n_tokens)).any())
+            for edit in self.edits
+            if self._widens(edit) and (head is None or head in (_heads(edit) or (head,)))
+        )
+
     @property
     def _by_head(self) -> bool:
         return masks.n_heads(self.own) is not None or any(_heads(edit) for edit in self.edits)

@@ -182,7 +182,7 @@ def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
     rules = {name: record.mask.before_choice for name, record in recording.records.items()}
     if any(isinstance(rule.own, Written) for rule in rules.values()):
         raise CannotRecord(UNKNOWN_MASK)
-    if any(rule.tile(slice(0, 1), slice(1, 2), whole.device).any() for rule in rules.values()):
+    if any(rule.sees_ahead(LONG_PROBE) for rule in rules.values()):
         raise CannotRecord(N_("its attention looks ahead at later tokens"))
     with tried(NO_CACHE):
         cache = row_cache(model, Arena(torch.empty(0, dtype=torch.uint8, device=whole.device)), PROBE_TOKENS)

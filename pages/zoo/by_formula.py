@@ -71,7 +71,7 @@ def shape_of(opened: PageContext) -> Shape:
 
 def looks_back(record: LayerRecord, head: int) -> bool:
     """Whether a head sees nothing that follows."""
-    return not bool(record.mask.tile(slice(0, 1), slice(1, 2), record.q.device, head=head).any())
+    return not record.mask.sees_ahead(record.k.shape[1], head=head)
 
 
 def costs_of(shape: Shape, variants: tuple[Numbered, ...]) -> Costs:

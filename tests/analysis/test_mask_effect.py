@@ -13,7 +13,7 @@ from analysis.mask_effect import cut_mass, left_with_nothing, looks_ahead, perpl
 from attention import masks
 from attention.patterns import BY_NAME
 from model_runner import CaptureRequest
-from model_runner.edits import Masked
+from model_runner.edits import Blocked, Masked
 from model_runner.errors import CapturesDiffer
 from model_runner.mask_rule import CAUSAL, FULL, MaskRule
 from tests.analysis.made import causal_noise, embedded, made_capture
@@ -84,6 +84,11 @@ def test_an_encoder_looks_ahead_and_a_causal_model_does_not():
     narrow = replace(FULL, edits=(Masked("window", (("window", 1),)),))
     assert looks_ahead(made_capture(weights, mask=narrow))  # it still reads the token that it names
     assert not looks_ahead(made_capture(causal_noise(1), mask=FULL))  # there is nothing ahead
+    hidden = replace(FULL, edits=(Blocked(((0, 1),)),))
+    assert looks_ahead(made_capture(weights, mask=hidden))
+    prefix = (Masked("prefix", (("length", 3),)),)
+    assert looks_ahead(made_capture(weights, mask=replace(CAUSAL, edits=prefix)))
+    assert not looks_ahead(made_capture(weights, mask=replace(CAUSAL, edits=(Masked("prefix", (("length", 1),)),))))
 
 
 def test_a_query_is_left_with_nothing_once_every_cell_that_the_pattern_leaves_it_is_hidden():

@@ -106,3 +106,20 @@ def test_documents_do_not_see_each_other(starts: tuple[int, ...]) -> None:
     for query in range(N):
         for key in range(N):
             assert bool(kept[query, key]) == (document[query] == document[key])
+
+
+FIRST_TWO_APART = masks.Without(((0, 1),))
+AHEAD: dict[str, tuple[Rule, bool]] = {
+    "an encoder that hides the one cell": (masks.And(masks.Full(), FIRST_TWO_APART), True),
+    "written out": (masks.Written.of(masks.tile(FIRST_TWO_APART, WHOLE, WHOLE)), True),
+    "causal, written out": (masks.Written.of(torch.ones(N, N, dtype=torch.bool).tril()), False),
+    "chosen keys of a causal model": (masks.And(masks.Causal(), masks.Chosen.of(torch.tensor([[0, 1]]))), False),
+    "a prefix": (masks.Or(masks.Causal(), masks.SameChunk(3)), True),
+    "a window": (masks.sliding_window(3), False),
+    "of one token": (masks.Full(), True),
+}
+
+
+@pytest.mark.parametrize("rule, ahead", AHEAD.values(), ids=AHEAD)
+def test_whether_a_rule_looks_ahead_does_not_hang_on_one_cell(rule: Rule, ahead: bool) -> None:
+    assert masks.sees_ahead(rule) == ahead
