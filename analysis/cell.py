@@ -207,10 +207,10 @@ def _drawn(weights: Float[np.ndarray, "keys"], keep: Bool[np.ndarray, "keys"], k
 
 def _push(capture: Capture, layer: int, head: int, position: int) -> Push | RunnerError:
     try:
+        logits = capture.logits(position)  # of a classifier there are none, though its heads push on its classes
         push = capture.direct_logits(layer, head, position)
     except RunnerError as error:
         return error
-    logits = capture.logits(position)
     predicted = int(logits.argmax())
     return Push(
         promoted=_named(push, largest=True),
