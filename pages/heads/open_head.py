@@ -188,7 +188,11 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
 
     on = {"query": lambda q: session.move(query=q, key=None), "cell": pin}
     mount(token_lines.SOURCE, payload, key="token_lines", on=on)
-    if words := joined(_listed(opened.capture, view), escape(sink_note(opened))):
+    alone = ""
+    if drawn.read.reading.what == "difference":
+        alone = _("Lines: the attention of {head} alone, not the difference that the map shows.")
+        alone = escape(alone.format(head=f"L{opened.layer}H{opened.head}"))
+    if words := joined(alone, _listed(opened.capture, view), escape(sink_note(opened))):
         st.html(f"<p class='atlas-caption'>{words}</p>")
 
 
