@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -175,4 +175,10 @@ def _choose(label: str, name: str, value: int, names: dict[int, str], first: str
         if first:
             answer_first(first)
 
-    pick_one(label, f"place_{name}", names, value, look, width=84 if max(map(len, names.values())) < 6 else 116)
+    pick_one(label, f"place_{name}", names, value, look, width=width_of(names.values()))
+
+
+def width_of(names: Iterable[str]) -> int:
+    """Pixels of a list that shows the longest of these names of layers or heads whole: H5, H5 · kv 2, H0 − λ·H2."""
+    longest = max(map(len, names))
+    return 84 if longest < 6 else 116 if longest < 10 else 60 + 8 * longest

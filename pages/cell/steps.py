@@ -18,6 +18,7 @@ from model_runner.token_bias import KeyBias, ProfileBias
 from pages.cell.state import CellState
 from ui import cached, session
 from ui.components import mount
+from ui.head_views import width_of
 from ui.i18n import _
 from ui.inputs import holding, pick_one, telling
 from ui.page import PageContext, translated
@@ -66,7 +67,7 @@ def _coordinate(label: str, name: str, value: int, options: list[int] | dict[int
         )
     else:
         names = options if isinstance(options, dict) else {option: str(option) for option in options}
-        width = 90 if max(map(len, names.values())) < 6 else 116
+        width = max(90, width_of(names.values()))
         pick_one(label, f"place_{name}", names, value, move, width=width, hidden=False)
 
 
