@@ -26,6 +26,7 @@ from model_runner.hub_errors import HubNotAsked
 from pages.compare.state import MOST_CHARACTERS, SWITCHED, CompareState, state
 from ui import cached, session
 from ui.controls import pick
+from ui.head_views import width_of
 from ui.i18n import _
 from ui.inputs import holding, pick_one, telling
 from ui.page import PageContext, announced, offer_to_fetch
@@ -123,7 +124,8 @@ def request_of(opened: PageContext, runner: Runner, text: str, *, predicts: bool
     """What B is asked for: all that A reads, or ``text``; always of the model as it is, without edits.
 
     Of another model beside what an encoder–decoder writes, that; of an encoder–decoder beside another model, its
-    encoder, which reads the text, or, where it ``predicts``, its decoder.
+    encoder, which reads the text, or, where it ``predicts``, its decoder. A translator reads and writes the languages
+    chosen for A, as far as it has them.
     """
     own = opened.capture.request
     if runner is not opened.runner and runner is switched(opened.runner):  # which reads the same tokens
@@ -134,7 +136,10 @@ def request_of(opened: PageContext, runner: Runner, text: str, *, predicts: bool
     read = opened.capture.text if own.attention == "decoder" or (own.continuation and not own.chat) else own.text
     usual = "decoder" if predicts else "encoder"
     wanted = None if not runner.info.attentions else own.attention or usual
-    return CaptureRequest(text or read, chat=own.chat and runner.has_chat_template, attention=wanted)
+    request = CaptureRequest(text or read, chat=own.chat and runner.has_chat_template, attention=wanted)
+    known = runner.info.tokenizer.languages  # one that B does not have is as its folder says
+    spoken = {"source_language": own.source_language, "target_language": own.target_language}
+    return replace(request, **{name: code for name, code in spoken.items() if code in known})
 
 
 def _capture(opened: PageContext, runner: Runner) -> Capture:
@@ -184,7 +189,7 @@ def _head(opened: PageContext, runner: Runner, capture: Capture, place: DeltaGen
         names = {name: f"L{layer}{head_name(capture, layer, head)}" for name, (layer, head) in heads.items()}
         if state().layers:  # a layer goes by one of its heads
             names = {f"L{layer}H{chosen[1] if layer == chosen[0] else 0}": f"L{layer}" for layer in layers}
-        pick(CompareState, "head", f"L{chosen[0]}H{chosen[1]}", names, width=130)
+        pick(CompareState, "head", f"L{chosen[0]}H{chosen[1]}", names, width=max(130, width_of(names.values())))
     return chosen
 
 
