@@ -32,12 +32,12 @@ def choose_languages() -> None:
     found, held = known(session.model()), session.beside()
     if found is None:
         return
-    with st.container(key="languages", horizontal=True, gap="small"):
+    with st.container(key="languages", gap="small"):
         for name, usual in (("source_language", found.source), ("target_language", found.target)):
             value = getattr(held, name)
-            first = _("as its folder says: {language}").format(language=named(usual) if usual else _("none"))
+            first = _("{language}, by its folder").format(language=named(usual) if usual else _("none"))
             names = {"": first, **by_name(found.languages)}
-            pick(Beside, name, value, names if value in names else {**names, value: value})
+            pick(Beside, name, value, names if value in names else {**names, value: value}, hidden=False)
 
 
 def show_card() -> None:

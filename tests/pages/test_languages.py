@@ -20,8 +20,9 @@ def test_languages_are_chosen_in_boxes_and_read_and_written(translator):
     app = open_app(model=translator, text=TEXT, target="a dog")
     source, target = app.selectbox(key="source_language"), app.selectbox(key="target_language")
     assert (source.value, target.value) == ("", "")
-    assert source.options[0] == "as its folder says: English (en)"
-    assert target.options[0] == "as its folder says: none"
+    assert source.options[0] == "English (en), by its folder"
+    assert target.options[0] == "none, by its folder"
+    assert [box.proto.label_visibility.value for box in (source, target)] == [0, 0]  # which of the two is which
     assert len(source.options) == 101
     target.set_value("de").run()
     app.selectbox(key="source_language").set_value("fr").run()
@@ -54,7 +55,7 @@ def test_a_language_of_the_address_that_there_is_not_is_one_sentence(translator)
 def test_names_of_languages_are_those_of_the_interface(translator):
     app = open_app(model=translator, text=TEXT, lang="zh")
     options = app.selectbox(key="target_language").options
-    assert options[0] == "按模型文件夹：未指定"
+    assert options[0] == "未指定（按模型文件夹）"
     assert "法语 (fr)" in options
     assert "德语 (de)" in options
 
