@@ -238,6 +238,16 @@ class ScoresClasses(NoLogits):
     hint = N_("Its class scores are on the pages Heads and Edit heads.")
 
 
+class ScoresTokens(NoLogits):
+    message = N_("The model {name} gives each token one of {count} classes: it predicts no token.")
+    hint = N_("Its class scores are not shown here; its attention is.")
+
+
+class MarksAnswers(NoLogits):
+    message = N_("The model {name} marks where in a text an answer begins and ends: it predicts no token.")
+    hint = N_("These marks are not shown here; its attention is.")
+
+
 class AwayFromModel(RunnerError):
     message = N_("This capture is away from its model, so it tells no logits but those that came with it.")
     hint = N_("Open it with the runner of its model.")

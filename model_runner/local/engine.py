@@ -17,7 +17,16 @@ from torch import Tensor, nn
 from model_runner.beams import BeamSearch
 from model_runner.capture import Capture
 from model_runner.edits import check_growing
-from model_runner.errors import N_, CannotContinue, ContextFull, NoAttribution, NoLogits, ScoresClasses
+from model_runner.errors import (
+    N_,
+    CannotContinue,
+    ContextFull,
+    MarksAnswers,
+    NoAttribution,
+    NoLogits,
+    ScoresClasses,
+    ScoresTokens,
+)
 from model_runner.kept import Kept
 from model_runner.local.anatomy import declared_lengths, describe, examine
 from model_runner.local.arena import ALIGNMENT, Arena
@@ -221,7 +230,14 @@ class Engine:
         if self.info.classes:
             raise ScoresClasses(name=self.info.name, count=len(self.info.classes))
         if not self.has_head:
-            raise NoLogits(name=self.info.name)
+            raise self._without_head()
+
+    def _without_head(self) -> NoLogits:
+        """What the model was trained for in place of predicting tokens, by the class that its folder names."""
+        architectures = " ".join(self.model.config.architectures or ())
+        if "ForTokenClassification" in architectures:
+            return ScoresTokens(name=self.info.name, count=self.model.config.num_labels)
+        return (MarksAnswers if "ForQuestionAnswering" in architectures else NoLogits)(name=self.info.name)
 
     def logits(self, hidden: Float[Tensor, "batch tokens d_model"]) -> Float[Tensor, "batch tokens vocab"]:
         """What the model's output layer makes of these states; its own code, soft-caps and scales included."""

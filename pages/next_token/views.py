@@ -98,14 +98,13 @@ def read_bench(opened: PageContext) -> Bench:
     capture, runner = opened.capture, opened.runner
     if runner.info.classes:
         raise ScoresClasses(name=runner.info.name, count=len(runner.info.classes))
-    record = capture.record(opened.layer)
     if capture.request.attention == "encoder":
         raise EncoderSaysNothing()
-    if bool(record.mask.tile(slice(0, 1), slice(0, 2), record.q.device)[0, -1]):
+    query = len(capture.tokens) - 1 if opened.query is None else opened.query
+    logits = capture.logits(query)  # what the model predicts in place of tokens, if it does not, is said first
+    if capture.record(opened.layer).mask.sees_ahead(len(capture.tokens)):
         check_growing(capture.request.edits)  # then it is not the model that looks both ways
         raise CannotContinue(name=runner.info.name, family=runner.info.family, reason=BOTH_WAYS)
-    query = len(capture.tokens) - 1 if opened.query is None else opened.query
-    logits = capture.logits(query)
     stages(logits, DEFAULT, ())  # raises BrokenLogits before anything is drawn
     request = capture.request
     labels = cached.made(

@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from transformers import AutoModelForQuestionAnswering, AutoModelForTokenClassification
 
 from model_runner import CaptureRequest, load_runner
 from model_runner.questions import WhichHeads
 from model_runner.runner import Runner
 from tests.model_runner.classifiers import classifier, ending_tokenizer
 from tests.model_runner.folders import change_config
-from tests.ui.driving import button, components, html, open_app, payloads, sentences, until
+from tests.model_runner.tiny import byte_tokenizer, tiny
+from tests.ui.driving import button, components, html, open_app, payload, payloads, sentences, until
 
 pytestmark = pytest.mark.table  # its tests take a second each
 
@@ -126,6 +128,28 @@ def test_a_model_of_one_number_shows_it_and_no_percentage(folder):
         lambda app: not button(app, "effect_stop"),
     )
     assert "what the score loses" in html(effects)
+
+
+def test_inside_a_cell_every_step_but_the_push_on_a_token_is_shown(folder):
+    app = open_app(page="pages/cell/page.py", model=folder("llama"), text=TEXT)
+    assert sentences(app) == []
+    assert "is a classifier: it scores 3 classes" in payload(app, "cell_steps")[0]["push"]
+
+
+@pytest.mark.parametrize(
+    "auto, labels, words",
+    [
+        (AutoModelForTokenClassification, 5, "gives each token one of 5 classes: it predicts no token"),
+        (AutoModelForQuestionAnswering, 2, "marks where in a text an answer begins and ends: it predicts no token"),
+    ],
+)
+def test_a_head_that_scores_tokens_is_named_and_attention_is_drawn(tmp_path, auto, labels, words):
+    tiny("bert", auto, num_labels=labels)().save_pretrained(tmp_path)
+    byte_tokenizer().save_pretrained(tmp_path)
+    app = open_app(page=HEADS, model=str(tmp_path), text=TEXT)
+    assert words in " ".join(sentences(app))
+    assert "head_map" in components(app)
+    assert words in sentences(open_app(page=NEXT, model=str(tmp_path), text=TEXT))[0]
 
 
 def test_a_film_of_a_classifier_is_one_sentence(folder):
