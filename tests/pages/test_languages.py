@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from model_runner import CaptureRequest, load_runner
+from pages.compare.other import request_of
 from tests.model_runner.piece_folders import piece_folder
 from tests.ui.driving import beside_head, html, open_app, payload, sentences
+from ui.page import PageContext
 
 TEXT = "The dog"
 
@@ -66,3 +68,14 @@ def test_the_card_says_what_cuts_the_text(translator):
     assert "It has tokens for 100 languages." in html(app)
     assert "tokenizer.json as it is." in html(open_app(text=TEXT))
     assert "直接按 tokenizer.json 切分。" in html(open_app(text=TEXT, lang="zh"))
+
+
+def test_b_of_compare_translates_between_the_languages_of_a_as_far_as_it_has_them(translator, tmp_path):
+    runner, again = (load_runner(translator, device="cpu") for _ in range(2))
+    asked = CaptureRequest(TEXT, target="a dog", source_language="fr", target_language="de")
+    opened = PageContext(runner, runner.capture(asked), 0, 0, None, None)
+    found = request_of(opened, again, "")
+    assert (found.source_language, found.target_language) == ("fr", "de")
+    assert again.capture(found).attention("encoder").tokens[0].text == "⟨__fr__⟩"
+    other = request_of(opened, load_runner(str(piece_folder("mbart", tmp_path)), device="cpu"), "")
+    assert (other.source_language, other.target_language) == (None, None)
