@@ -8,6 +8,7 @@ import streamlit as st
 from analysis.matrix_change import MatrixChange, matrix_changes
 from model_runner.projection_questions import LayerMatrices
 from pages.compare.names import names_of
+from ui.components import show_heading
 from ui.i18n import _
 from ui.page import PageContext, asked
 from ui.wording import number
@@ -22,6 +23,8 @@ def show_matrices(opened: PageContext, other: PageContext) -> tuple[MatrixChange
     found = matrix_changes(*(asked(side, LayerMatrices(side.capture.request, side.layer)) for side in (opened, other)))
     for change, column in zip(found, st.columns(len(found), gap="small"), strict=True):
         with column:
+            layers = f"L{opened.layer}" if opened.layer == other.layer else f"A L{opened.layer} · B L{other.layer}"
+            show_heading(change.name, layers)
             words = matrix_title(change, opened, other)
             st.plotly_chart(figure(bars(change, found)), key=f"matrices_{change.name}", config=CONFIG, alt=words)
     words = _(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +150,8 @@ def test_compare_says_how_far_each_head_s_matrices_are_apart(adapter, adapted):
     charts = {one.proto.id.split("matrices_")[-1]: json.loads(one.proto.spec) for one in app.get("plotly_chart")}
     shown = {name.split("-")[0]: chart["data"][0]["x"] for name, chart in charts.items()}
     assert len(shown) == 4
+    written = re.sub(r"<[^>]*>", "", html(app))
+    assert all(f"{name} L3" in re.sub(r"\s+", " ", written) for name in shown)
     assert expected == pytest.approx(list(shown["W_Q"]), rel=1e-4)
     assert max(shown["W_K"]) == max(shown["W_O"]) == 0
     assert min(shown["W_V"]) > 0
