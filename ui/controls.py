@@ -24,12 +24,12 @@ def pick(
     words: Mapping[Any, str],
     *,
     width: int | None = None,
-    hidden: bool = True,
+    label: str = "",
     disabled: bool = False,
 ) -> None:
-    """One of many values (value → words), as a list that opens. ``hidden``: its label is."""
-    then, label, key = _remember(kind, name), _label(kind, name), address_of(kind, name)
-    pick_one(label, key, words, value, then, width=width, hidden=hidden, disabled=disabled)
+    """One of many values (value → words), as a list that opens; ``label`` stands above it, if it is to be seen."""
+    then, key, hidden = _remember(kind, name), address_of(kind, name), not label
+    pick_one(label or _label(kind, name), key, words, value, then, width=width, hidden=hidden, disabled=disabled)
 
 
 def switch(kind: type[State], name: str, value: bool, words: str, *, disabled: bool = False) -> None:

@@ -33,11 +33,15 @@ def choose_languages() -> None:
     if found is None:
         return
     with st.container(key="languages", gap="small"):
-        for name, usual in (("source_language", found.source), ("target_language", found.target)):
+        boxes = (
+            ("source_language", found.source, _("Source language")),
+            ("target_language", found.target, _("Target language")),
+        )
+        for name, usual, label in boxes:
             value = getattr(held, name)
             first = _("{language}, by its folder").format(language=named(usual) if usual else _("none"))
             names = {"": first, **by_name(found.languages)}
-            pick(Beside, name, value, names if value in names else {**names, value: value}, hidden=False)
+            pick(Beside, name, value, names if value in names else {**names, value: value}, label=label)
 
 
 def show_card() -> None:

@@ -25,6 +25,7 @@ def test_languages_are_chosen_in_boxes_and_read_and_written(translator):
     assert source.options[0] == "English (en), by its folder"
     assert target.options[0] == "none, by its folder"
     assert [box.proto.label_visibility.value for box in (source, target)] == [0, 0]  # which of the two is which
+    assert (source.label, target.label) == ("Source language", "Target language")
     assert len(source.options) == 101
     target.set_value("de").run()
     app.selectbox(key="source_language").set_value("fr").run()
