@@ -35,9 +35,9 @@ def largest(values: Float[np.ndarray, "tokens"]) -> float:
 
 
 def of_units(
-    capture: Capture, layer: int, head: int, metric: Metric | None, units: Sequence[Unit]
+    capture: Capture, layer: int, head: int, metric: Metric, units: Sequence[Unit]
 ) -> tuple[list[float], float]:
-    """The largest value of each unit, NaN without a metric or value, and the one that is coloured in full."""
-    values = np.full(len(capture.tokens), np.nan) if metric is None else token_metric(capture, layer, head, metric)
+    """The largest value of each unit, NaN where it has none, and the one that is coloured in full."""
+    values = token_metric(capture, layer, head, metric)
     found = [largest(values[unit.tokens]) for unit in units]
-    return found, 1.0 if metric is not None and metric.unit == "share" else max(largest(values), 1e-9)
+    return found, 1.0 if metric.unit == "share" else max(largest(values), 1e-9)

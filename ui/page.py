@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import TypeVar
 
-import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import StopException
@@ -17,8 +16,6 @@ from analysis.joined import as_drawn, check_side, first_query, same_tokens, side
 from analysis.opening import opening_query
 from analysis.sentences import joined
 from analysis.stories import first_head
-from analysis.token_metric import of_units
-from attention.metrics import Metric
 from jobs.check_words import errors, verdict
 from jobs.model_preview import in_words as will_be
 from jobs.silence_words import silence_words
@@ -40,6 +37,7 @@ from ui.address import write as write_address
 from ui.components import mount
 from ui.i18n import _
 from ui.inputs import in_fragment
+from ui.strip_shade import Shade, no_shade
 from ui.two_texts import choose_attention, write
 from ui.wording import number, sentence
 from viz.components.token_strip import token_strip
@@ -212,26 +210,23 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     return PageContext(runner, capture, layer, head, positions["query"], positions["key"])
 
 
-def show_strip(opened: PageContext, metric: Metric | None = None, then: Callable[[], object] = lambda: None) -> None:
-    """The text as chips, coloured by the open head's metric; a click sets the query, ``then`` more is done."""
+def show_strip(opened: PageContext, shade: Shade | None = None, then: Callable[[], object] = lambda: None) -> None:
+    """The text as chips, tinted by ``shade``; a click sets the query, ``then`` more is done."""
     units = cached.chips(opened.capture)
-    of_unit, full = of_units(opened.capture, opened.layer, opened.head, metric, units)
-    texts, place = translated(token_strip.TEXTS), {"layer": opened.layer, "head": opened.head}
-    shade = {"shade": "" if metric is None else texts["metric"].format(metric=_(metric.label), **place)}
+    shade = no_shade(opened.capture) if shade is None else shade
     payload = token_strip.payload(
         labels=[unit.label for unit in units],
         positions=[unit.start for unit in units],
         counts=[unit.stop - unit.start for unit in units],
         parts=[unit.parts for unit in units],
         special=[unit.special for unit in units],
-        metric=(np.array(of_unit) / full).astype(np.float32),
-        values=[
-            "" if metric is None or np.isnan(v) else f"{_(metric.label)} {number(v, metric.unit)}" for v in of_unit
-        ],
+        metric=shade.tints,
+        values=shade.values,
         selected=opened.query,
         looked_at=opened.key,
-        texts=texts | shade,
+        texts=translated(token_strip.TEXTS) | {"shade": shade.said, **({"row": shade.row} if shade.row else {})},
         written=first_query(opened.capture),
+        rows=shade.rows,
     )
 
     def choose(token: int | None) -> None:

@@ -13,7 +13,7 @@ from analysis.number_text import figure_number
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
 from tests.pages.expected import ROUNDING, capture, masked, runner, weights
-from tests.ui.driving import html, open_app, payload, sentences, type_text
+from tests.ui.driving import html, open_app, payload, send, sentences, type_text
 from viz.share_text import share_digits
 
 HERE = {"layer": "3", "head": "7"}
@@ -24,7 +24,9 @@ WITHOUT = (ScaledHead(5, 5, 0.0), ScaledHead(5, 4, 0.0))
 
 def choose(app, key: str, value: object):
     """Set a control by what it looks like, and run the page again."""
-    kind = {"metric": app.selectbox, "other": app.selectbox, "hide_first": app.toggle}.get(key, app.button_group)
+    kind = {"metric": app.selectbox, "other": app.selectbox, "hide_first": app.toggle, "shade": app.toggle}.get(
+        key, app.button_group
+    )
     kind(key=f"heads.{key}").set_value(value)
     app.run()
     return app
@@ -167,8 +169,24 @@ def test_the_heading_says_the_metric_of_the_open_head():
     assert f"previous token {share:.0f} %" in html(open_app(**HERE))
 
 
-def test_the_strip_is_coloured_by_the_metric_of_the_open_head():
-    meta, arrays = payload(open_app(**HERE), "token_strip")
+def test_the_strip_is_shaded_by_the_row_of_the_pinned_token():
+    meta, arrays = payload(app := open_app(**HERE), "token_strip")
+    np.testing.assert_allclose(arrays["metric"], weights()[LAST], atol=ROUNDING)
+    assert meta["values"][2] == f"{share_digits(float(weights()[LAST, 2]))} %"
+    assert meta["texts"]["shade"] == "Shade: how much each token gets of the attention of “·it” in L3H7"
+    np.testing.assert_allclose(arrays["rows"], masked(weights()), atol=ROUNDING)
+    meta, arrays = payload(send(app, "token_strip", "token", 3), "token_strip")
+    np.testing.assert_allclose(arrays["metric"], masked(weights())[3], atol=ROUNDING)
+    assert meta["values"][4] == "masked"
+    assert "“·chased”" in meta["texts"]["shade"]
+    meta, arrays = payload(send(app, "token_strip", "token", None), "token_strip")
+    assert np.isnan(arrays["metric"]).all()
+    assert meta["texts"]["shade"] == ""
+
+
+def test_the_strip_is_shaded_by_the_metric_of_the_open_head_where_its_reader_wants_it():
+    meta, arrays = payload(choose(open_app(**HERE), "shade", True), "token_strip")
+    assert "rows" not in arrays
     assert re.fullmatch(r"Shade: “.+” of L\d+H\d+, token by token", meta["texts"]["shade"])
     np.testing.assert_allclose(arrays["metric"][1:], np.diag(weights(), -1), atol=ROUNDING)
     assert np.isnan(arrays["metric"][0])  # the first token has none before it
@@ -264,6 +282,7 @@ def test_without_the_first_token_each_row_adds_up_again():
     np.testing.assert_allclose(arrays["values"], expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(np.nansum(arrays["values"][1:], -1), 1, atol=1e-5)
     assert "renormalised" in meta["texts"]["note"]
+    np.testing.assert_allclose(payload(app, "token_strip")[1]["rows"], expected, rtol=1e-4, atol=1e-5)
     lines = payload(app, "token_lines")[1]["weights"][0]
     np.testing.assert_allclose(np.where(np.tri(len(lines), dtype=bool), lines, np.nan), expected, rtol=1e-4, atol=1e-5)
     key = int(np.nanargmax(expected[LAST]))
@@ -287,7 +306,7 @@ def test_numbers_instead_of_maps():
 
 
 def test_the_metric_changes_grid_strip_and_heading():
-    app = choose(open_app(**HERE), "metric", "entropy")
+    app = choose(open_app(**{"heads.shade": "1"}, **HERE), "metric", "entropy")
     meta, arrays = payload(app, "head_grid")
     assert (meta["texts"]["metric"], meta["number"]) == ("entropy", "plain")
     bits = metric_of("entropy", weights().astype(np.float64))

@@ -40,6 +40,7 @@ from viz.components.source import Source
 from viz.components.step_by_step import step_by_step
 from viz.components.token_lines import token_lines
 from viz.components.token_strip import token_strip
+from viz.components.token_strip.token_strip import TEXTS as STRIP_TEXTS
 from viz.components.token_tree import token_tree
 
 pytestmark = pytest.mark.browser
@@ -89,6 +90,16 @@ def still() -> bytes:
 
 def of_two() -> bytes:
     return groups(head=3, own=2, pooled=1, possible=(2, 1))
+
+
+def with_rows() -> bytes:
+    return strip(rows=np.tril(np.full((8, 8), 0.5)), texts=STRIP_TEXTS | {"row": "Row of {token}"})
+
+
+def in_map(room: Room) -> None:
+    room.teacher.locator(".chip").first.evaluate(
+        "() => dispatchEvent(new CustomEvent('atlas-row', { detail: { token: 3, row: null } }))"
+    )
 
 
 def long_strip() -> bytes:
@@ -163,6 +174,7 @@ GESTURES = [
     Gesture("a stage by keys", model_stages.SOURCE, stages, on("button", "focus"), lambda: stages(2)),
     Gesture("a token", token_strip.SOURCE, strip, on("[data-chip='3']"), lambda: strip(["a", "b"])),
     Gesture("a chosen token", token_strip.SOURCE, strip, on("[data-chip='5']", "click"), lambda: strip(["a", "b"])),
+    Gesture("a row of the map", token_strip.SOURCE, with_rows, in_map, lambda: strip(["a", "b"])),
     Gesture("a later part", token_strip.SOURCE, long_strip, on("[data-side=later]", "click"), strip),
     Gesture("a dial", *DIALS, dial, other_token),
     Gesture("a turned dial", *DIALS, on(".slider", "fill", "33"), other_token),

@@ -98,7 +98,9 @@ def test_the_first_arrow_pins_the_last_query_and_the_key_it_looks_at_most(mount)
 
 def test_hover_tells_the_exact_number_and_both_tokens(mount):
     page = mount(SOURCE, head_map())
+    page.evaluate("addEventListener('atlas-row', ({ detail }) => { window.row = detail })")
     page.mouse.move(*cell(page, 7, 3))
+    assert page.evaluate("row") == {"row": 7, "of": 9}
     assert page.locator(".tip").text_content() == "\u2068t7\u2069 (7) looks 2.0 % at \u2068t3\u2069 (3)"
     page.wait_for_function(
         "document.querySelector('section').shadowRoot.querySelector('[aria-live]').textContent.includes('t7')"
@@ -106,6 +108,7 @@ def test_hover_tells_the_exact_number_and_both_tokens(mount):
     page.mouse.move(*cell(page, 3, 7))
     assert page.locator(".tip").text_content() == "\u2068t3\u2069 cannot see \u2068t7\u2069"
     page.mouse.move(1300, 850)
+    assert page.evaluate("row") == {"row": None, "of": 9}
     assert page.locator(".tip").is_hidden()
 
 

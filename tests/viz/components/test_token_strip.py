@@ -216,6 +216,41 @@ def test_below_the_chips_stands_what_their_shade_and_their_frames_mean(mount):
 
 
 @pytest.mark.browser
+def test_with_rows_the_tint_is_that_of_the_chosen_token_at_once_and_of_one_pointed_at_elsewhere(mount):
+    rows = np.tril(np.linspace(0, 1, 64, dtype=np.float32).reshape(8, 8))
+    rows[np.triu_indices(8, 1)] = np.nan
+    texts = TEXTS | {"shade": "Row of ⏎", "row": "Row of {token}"}
+    page = mount(SOURCE, strip(metric=rows[7], values=["as the page says"] * 8, selected=9, texts=texts, rows=rows))
+
+    def shown():
+        note = page.locator(".token-strip .note").inner_text().split(" · ")[0]
+        return note, [chip(page, i).get_attribute("title").split(" · ")[-1] for i in (1, 2)]
+
+    assert shown() == ("Row of ⏎", ["as the page says"] * 2)
+    point = "detail => dispatchEvent(new CustomEvent('atlas-row', { detail }))"
+    page.evaluate(point, {"row": 2, "of": 10})  # of ten tokens, which are eight chips
+    assert shown() == ("Row of \u2068·dog\u2069", ["27 %", "29 %"])
+    assert page.locator(".chip.pointed .place").all_inner_texts() == ["2"]
+    page.evaluate(point, {"row": 1, "of": 5})  # of another picture's rows
+    assert shown()[0] == "Row of ⏎"
+    page.evaluate(point, {"token": 1, "row": None})
+    assert shown() == ("Row of \u2068The\u2069", ["14 %", "masked"])
+    page.evaluate(point, {"row": None})
+    assert shown()[0] == "Row of ⏎"
+    chip(page, 3).click()
+    assert shown() == ("Row of \u2068·and\u2069", ["40 %", "41 %"])
+    chip(page, 3).press("ArrowLeft")
+    assert shown()[0] == "Row of \u2068·dog\u2069"
+    chip(page, 2).press("Escape")
+    assert shown()[0] == ""
+
+
+def test_rows_of_another_size_are_refused():
+    with pytest.raises(ValueError, match=r"rows of shape \(3, 8\)"):
+        strip(rows=np.zeros((3, 8), np.float32))
+
+
+@pytest.mark.browser
 def test_chips_without_colours_have_no_line_below_them(mount):
     assert not mount(SOURCE, strip(texts=TEXTS | {"shade": "Shade: how much"})).locator(".note").is_visible()
 

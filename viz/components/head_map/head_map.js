@@ -3,6 +3,7 @@ import { element } from "../shared/dom.js"
 import { mayChoose, pointed } from "../shared/follow.js"
 import { GIVEN } from "../shared/given.js"
 import { unpack } from "../shared/packing.js"
+import { rowPointed } from "../shared/row.js"
 import { announcer, mounted, tell } from "../shared/shell.js"
 import { readTheme } from "../shared/theme.js"
 import { fill, formatNumber, isolate } from "../shared/words.js"
@@ -153,6 +154,7 @@ function actions(state) {
     hover(cell) {
       if (String(cell) === String(state.hovered)) return
       state.hovered = cell
+      rowPointed({ row: cell && cell[0], of: state.meta.total[0] })
       showTip(state)
       later()
     },

@@ -3,6 +3,7 @@ import { closest, element, svg } from "../shared/dom.js"
 import { mayChoose, pointed } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
 import { inRoom } from "../shared/room.js"
+import { rowPointed } from "../shared/row.js"
 import { announcer, markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, readTheme } from "../shared/theme.js"
 import { fill, formatNumber, formatShort, isolate } from "../shared/words.js"
@@ -174,6 +175,7 @@ function reveal({ scroller, at }, top) {
 function setHover(state, row) {
   if (row?.side === state.hover?.side && row?.row === state.hover?.row) return
   state.hover = row
+  rowPointed({ token: row?.side === "query" ? row.row + state.meta.query_offset : undefined, row: null })
   paintActive(state)
 }
 

@@ -22,6 +22,8 @@ export interface Arrays {
   counts: Ints
   special: Bytes
   metric: Floats
+  /** What the last token of each chip gives to each chip; NaN where masked. */
+  rows?: Floats
 }
 
 export interface State extends Life {
@@ -31,6 +33,8 @@ export interface State extends Life {
   note: HTMLElement
   /** The chip under the pointer, which is no token position. */
   hovered: number | null
+  /** The chip whose row is pointed at in another figure. */
+  row: number | null
   arrays: Arrays
   selected: number | null
   lookedAt: number | null

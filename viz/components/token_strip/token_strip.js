@@ -2,9 +2,10 @@ import { chosen, forget, reconcile } from "../shared/choice.js"
 import { closest, element, focusedBeside } from "../shared/dom.js"
 import { mayChoose, pointed, scrolledByKeys } from "../shared/follow.js"
 import { clamp } from "../shared/numbers.js"
+import { ROW } from "../shared/row.js"
 import { markPainted, mounted, plainKey, tell } from "../shared/shell.js"
 import { css, inkOn, rampColor, readTheme } from "../shared/theme.js"
-import { fill, isolate } from "../shared/words.js"
+import { fill, formatNumber, isolate } from "../shared/words.js"
 import { chipNodes, step } from "./moves.js"
 /** @import { Host } from "../shared/types" */
 /** @import { Arrays, Meta, State } from "./payload" */
@@ -26,6 +27,7 @@ export default function (host) {
 function receive(state, { meta, arrays }) {
   if (state.meta && !sameText(meta, state.meta)) for (const name of ["selected", "looked_at"]) forget(state, name)
   if (state.hovered !== null && state.hovered >= meta.labels.length) state.hovered = null
+  if (meta.selected !== state.meta?.selected || (state.row ?? 0) >= (arrays.rows?.shape[0] ?? 0)) state.row = null
   Object.assign(state, { meta, arrays })
   const before = state.selected
   state.selected = reconcile(state, "selected", meta.selected)
@@ -33,7 +35,11 @@ function receive(state, { meta, arrays }) {
   state.lookedAt = reconcile(state, "looked_at", meta.looked_at)
 }
 
-function create(root) {
+/**
+ * @param {HTMLElement} root
+ * @param {AbortSignal} signal
+ */
+function create(root, signal) {
   const box = element("div", { className: "chips", role: "listbox", "aria-orientation": "horizontal" })
   const note = element("p", { className: "note" })
   root.append(box, note)
@@ -45,6 +51,7 @@ function create(root) {
     lookedAt: null,
     focused: null, // the chip that the keyboard is on
     hovered: null, // the chip under the pointer
+    row: null, // the chip whose row is pointed at in another figure
     start: 0, // the first chip of the drawn window
     inSight: true, // keep the selected chip inside the window; off once the reader turned the window
     reveal: true, // scroll to the selected chip at the next drawing
@@ -53,6 +60,7 @@ function create(root) {
   box.addEventListener("click", (event) => onClick(state, event))
   for (const name of ["pointerover", "pointerleave"]) box.addEventListener(name, (event) => setHover(state, event))
   box.addEventListener("keydown", (event) => onKey(state, event))
+  addEventListener(ROW, (event) => showRow(state, /** @type {any} */ (event).detail), { signal })
   return state
 }
 
@@ -93,6 +101,7 @@ function draw(state) {
     if (refocus) focusChip(state, inWindow(state, pinned) ? pinned : state.start)
   }
   const looked = chipAt(state, state.lookedAt)
+  state.shown = rowShown(state, pinned)
   const current = state.focused ?? (inWindow(state, pinned) ? pinned : state.start)
   for (const [chip, node] of chipNodes(state)) style(state, theme, node, chip, { pinned, looked, current })
   box.setAttribute("aria-label", meta.texts.label ?? "")
@@ -109,8 +118,9 @@ function draw(state) {
 
 // What the colours of the chips say, in a line; nothing where there are none.
 /** @type {(state: State, pinned: number, looked: number) => string} */
-function meaning({ meta: { texts }, arrays }, pinned, looked) {
-  const shade = arrays.metric.some(Number.isFinite) ? texts.shade : ""
+function meaning({ meta: { texts, labels }, arrays, shown }, pinned, looked) {
+  const told = arrays.metric.some(Number.isFinite) ? texts.shade : ""
+  const shade = shown === PAGES ? told : shown === null ? "" : fill(texts.row, { token: isolate(labels[shown]) })
   return [shade, pinned >= 0 ? texts.looks : "", looked >= 0 ? texts.looked : ""].filter(Boolean).join(" · ")
 }
 
@@ -118,8 +128,38 @@ function meaning({ meta: { texts }, arrays }, pinned, looked) {
 function showHovered(state) {
   const { box, meta, selected, hovered, inSight, start } = state
   box.querySelector(".pointed")?.classList.remove("pointed")
-  box.querySelector(`[data-chip="${hovered}"]`)?.classList.add("pointed")
-  pointed(state, { chips: meta.labels.length, selected, hovered, start: inSight ? null : start })
+  box.querySelector(`[data-chip="${hovered ?? state.row}"]`)?.classList.add("pointed")
+  pointed(state, { chips: meta.labels.length, selected, hovered, row: state.row, start: inSight ? null : start })
+}
+
+// Which chip's row tints the others: one pointed at in another figure, or that of the selected token. null: none does;
+// PAGES: what the page said of them, of the token that it knows as the selected one.
+const PAGES = -1
+
+/** @type {(state: State, pinned: number) => number | null} */
+function rowShown(state, pinned) {
+  const { arrays, meta, row, selected } = state
+  if (!arrays.rows || (row === null && selected === meta.selected)) return PAGES
+  return row ?? (pinned >= 0 ? pinned : null)
+}
+
+/** @type {(state: State, chip: number) => number} */
+function tintOf({ arrays, shown }, chip) {
+  if (shown === PAGES || !arrays.rows) return arrays.metric[chip]
+  return shown === null ? NaN : arrays.rows[shown * arrays.rows.shape[1] + chip]
+}
+
+// A row of the open head is pointed at elsewhere: that of a token, or one of as many as there are that look.
+/** @type {(state: State, at: import("../shared/row.js").PointedRow) => void} */
+function showRow(state, { token, row, of }) {
+  const { meta, arrays } = state
+  if (!arrays?.rows || state.follows) return
+  const looking = arrays.positions.length ? lastToken(state, arrays.positions.length - 1) + 1 - meta.written : 0
+  const position = token ?? (row !== null && of === looking ? meta.written + row : null)
+  const chip = position === null ? null : chipAt(state, position)
+  if (chip === state.row || chip === -1) return
+  state.row = chip
+  draw(state)
 }
 
 const inWindow = (state, chip) => chip >= state.start && chip < state.start + DRAWN_CHIPS
@@ -164,7 +204,7 @@ function chipNode(state, chip) {
 }
 
 function style(state, theme, node, chip, { pinned, looked, current }) {
-  const value = state.arrays.metric[chip]
+  const value = tintOf(state, chip)
   const tinted = Number.isFinite(value)
   const color = rampColor(theme.sequential, DEEPEST_TINT * clamp(value, 0, 1))
   node.style.setProperty("--tint", tinted ? css(color) : "")
@@ -180,7 +220,8 @@ function style(state, theme, node, chip, { pinned, looked, current }) {
 }
 
 /** @param {State} state */
-function describe({ meta, arrays }, chip) {
+function describe(state, chip) {
+  const { meta, arrays, shown } = state
   const { texts } = meta
   const lines = [fill(texts.chip, { label: isolate(meta.labels[chip]), position: arrays.positions[chip] })]
   if (arrays.counts[chip] > 1) {
@@ -188,7 +229,10 @@ function describe({ meta, arrays }, chip) {
     lines.push(fill(texts.parts, { count: arrays.counts[chip], parts }))
   }
   const words = lines.join("\n")
-  return meta.values[chip] ? fill(texts.value, { label: words, value: meta.values[chip] }) : words
+  const share = tintOf(state, chip)
+  const inRow = shown === null ? "" : Number.isFinite(share) ? formatNumber(share, "percent", texts) : texts.masked
+  const value = shown === PAGES ? meta.values[chip] : inRow
+  return value ? fill(texts.value, { label: words, value }) : words
 }
 
 // Bring a chip's line to the middle if it is not seen whole. scrollIntoView would move the whole page.
@@ -212,6 +256,7 @@ function setsKey({ written, sets }, position) {
 
 function choose(state, position, { delay = 0 } = {}) {
   if (!mayChoose(state)) return
+  state.row = null
   if (setsKey(state.meta, position)) {
     state.lookedAt = position
     chosen(state, "looked_at", position)
@@ -224,10 +269,10 @@ function choose(state, position, { delay = 0 } = {}) {
 }
 
 // The token that somebody else chose in the same text, the chip under his pointer, and the window that he turned to.
-/** @type {(state: State, told: { chips: number, selected: number | null, hovered: number | null, start: number | null }) => void} */
-function follow(state, { chips, selected, hovered, start }) {
+/** @type {(state: State, told: { chips: number, selected: number | null, hovered: number | null, row: number | null, start: number | null }) => void} */
+function follow(state, { chips, selected, hovered, row, start }) {
   if (chips !== state.meta.labels.length) return
-  const shows = { selected, hovered, inSight: start === null, start: start ?? state.start, reveal: selected !== state.selected }
+  const shows = { selected, hovered, row, inSight: start === null, start: start ?? state.start, reveal: selected !== state.selected }
   Object.assign(state, shows)
   chosen(state, "selected", selected)
   draw(state)

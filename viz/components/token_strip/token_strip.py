@@ -31,6 +31,8 @@ TEXTS: dict[str, str] = {
     "row": N_("Shade: how much each token gets of the attention of “{token}” in L{layer}H{head}"),
     "looks": N_("blue frame: looks"),
     "looked": N_("red: is looked at"),
+    "masked": N_("masked"),
+    "percent": N_("{number} %"),
 }
 
 SOURCE = read_source(Path(__file__).parent, "token_strip", '<div class="token-strip"></div>\n')
@@ -50,6 +52,7 @@ def payload(
     texts: Mapping[str, str],
     written: int = 0,
     sets: Literal["query", "key"] = "query",
+    rows: NDArray[np.floating] | None = None,
 ) -> bytes:
     """The chips in reading order: chip i stands for the tokens `positions[i]` to `positions[i] + counts[i] - 1`.
 
@@ -58,6 +61,9 @@ def payload(
     token positions, not chip indices. `written`: of two texts, where the second begins, on a line of its own. A click
     sets what `sets` says; of two texts the key in the first and the query in the second.
     `texts` has beside `TEXTS` what the tint means of all of them, "shade": one of "metric" and "row", filled in.
+    `rows[i]` is what the last token of chip i gives to each chip, a share or NaN where masked: with them the chips are
+    tinted by the row of the selected token, before the page answers, and by one that is pointed at in another figure.
+    "row" of `texts` is then filled in but for {token}.
     """
     n_chips = len(labels)
     lists = {"positions": positions, "counts": counts, "parts": parts, "special": special, "values": values}
@@ -66,6 +72,8 @@ def payload(
             raise ValueError(f"{n_chips} labels but {len(given)} {name}")
     if metric.shape != (n_chips,):
         raise ValueError(f"{n_chips} labels but a metric of shape {metric.shape}")
+    if rows is not None and rows.shape != (n_chips, n_chips):
+        raise ValueError(f"{n_chips} labels but rows of shape {rows.shape}")
     meta = {
         "labels": list(labels),
         "parts": [list(pieces) for pieces in parts],
@@ -83,4 +91,4 @@ def payload(
         "special": np.asarray(special, dtype=np.uint8),
         "metric": np.asarray(metric, dtype=np.float32),
     }
-    return pack(meta, arrays)
+    return pack(meta, arrays if rows is None else {**arrays, "rows": np.asarray(rows, dtype=np.float32)})

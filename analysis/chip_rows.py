@@ -1,0 +1,39 @@
+"""What the open head's queries give to the chips of the token strip: the row that shades the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from analysis.first_hidden import weights_without_first
+from analysis.pooling import pool
+from analysis.units import Unit
+from model_runner.capture import Capture
+
+MOST = 128  # chips; the rows of a longer text are not all sent to the browser
+
+
+def chip_rows(
+    capture: Capture, layer: int, head: int, queries: Sequence[int], units: Sequence[Unit], *, hide_first: bool = False
+) -> Float[np.ndarray, "queries chips"]:
+    """The share of its attention that each query gives to each chip, a sum over the chip's tokens; NaN where masked.
+
+    ``hide_first`` as in a map's Reading. Raises NoWeights, NoSuchPlace. O(queries from first to last × tokens).
+    """
+    if not queries:
+        return np.zeros((0, len(units)), np.float32)
+    rows, keys = slice(min(queries), max(queries) + 1), slice(0, len(capture.tokens))
+    read = weights_without_first if hide_first else partial(Capture.weights, shares=True)
+    weights = read(capture, layer, head, queries=rows, keys=keys)
+    visible = capture.record(layer).mask.tile(rows, keys, weights.device, head=head)
+    if hide_first:
+        visible = visible.clone()
+        visible[:, 0] = False
+    bins = [unit.tokens for unit in units]
+    shown = pool(visible.to(torch.uint8), 1, bins, "max").bool()
+    shares = pool(weights, 1, bins, "sum").float().masked_fill(~shown, torch.nan)
+    return shares[[query - rows.start for query in queries]].cpu().numpy()
