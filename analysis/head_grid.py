@@ -81,6 +81,8 @@ def _layer(
     before = record.mask.before_choice
     sums = {metric.name: torch.zeros(n_heads, device=device) for metric in METRICS}
     counts = {metric.name: torch.zeros(n_heads, device=device) for metric in METRICS}
+    candidates: dict[str, Tensor] = {}
+    metrics = [metric for metric in METRICS if metric.across or not first]
     for block in _blocks(pixels):
         rows = slice(block[0].start, block[-1].stop)
         weights = capture.layer_weights(layer, rows, shares=True)
@@ -92,10 +94,15 @@ def _layer(
             could = before.tile(rows, slice(0, n_tokens), device).to(torch.uint8)
             choosable.append(pool(pool(could, 0, inside, "max"), 1, columns, "max"))
         q_idx = torch.arange(rows.start, rows.stop, device=device)
-        for metric in (metric for metric in METRICS if metric.across or not first):
-            values = metric.of(Rows(weights, q_idx, token_ids))
+        block_rows = Rows(weights, q_idx, token_ids, chosen=q_idx.new_zeros(n_heads))
+        for metric in metrics:
+            values = metric.of(block_rows)
+            if metric.candidates is not None:
+                candidates[metric.name] = candidates.get(metric.name, 0) + metric.candidates(block_rows)
             sums[metric.name] += values.nansum(-1)
             counts[metric.name] += (~values.isnan()).sum(-1)
+    for name, totals in candidates.items():  # no block knows which of them is chosen
+        sums[name] = totals.amax(-1)
     thumbnails = _stretched((torch.cat(bands, 1) * 255).round().to(torch.uint8), side)
     means = {name: (sums[name] / counts[name]).cpu().numpy() for name in sums}
     keep = _stretched(torch.cat(seen), side).cpu().numpy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -11,6 +12,8 @@ from torch import Tensor
 from analysis.joined import Joined
 from analysis.mask_effect import looks_ahead
 from model_runner.capture import ROWS, Capture
+
+Rule = Literal["far", "any", "in_turn"]  # the strongest look: at a token of its own, at any, or all along a text
 
 
 def opening_query(capture: Capture) -> int:
@@ -49,6 +52,19 @@ def opening_rows(capture: Capture) -> Iterator[tuple[int, Float[Tensor, "heads k
             yield layer, record.weights(heads, row, every_key, ROWS, shares=True)[:, 0]
 
 
+def _dull(capture: Capture) -> list[bool]:
+    """Of each token whether a look at it says nothing of a head: those where most heads look anyway."""
+    query = opening_query(capture)
+    return [token.special or token.silent or abs(i - query) <= 1 for i, token in enumerate(capture.tokens)]
+
+
+def opening_rule(capture: Capture) -> Rule:
+    """By which rule ``opening_head`` chooses in this text."""
+    if isinstance(capture, Joined):
+        return "in_turn"
+    return "any" if all(_dull(capture)) else "far"
+
+
 def opening_head(capture: Capture) -> tuple[int, int]:
     """The head whose opening query puts the most weight on one key that is neither special, beside it nor itself.
 
@@ -59,8 +75,7 @@ def opening_head(capture: Capture) -> tuple[int, int]:
     """
     if isinstance(capture, Joined):
         return divmod(int(_looks(capture).amax(dim=1).mean(dim=1).argmax()), capture.n_heads)
-    query = opening_query(capture)
-    dull = [token.special or token.silent or abs(i - query) <= 1 for i, token in enumerate(capture.tokens)]
+    dull = _dull(capture)
     if all(dull):
         dull = [False] * len(dull)
     best, place = -1.0, (0, 0)

@@ -17,7 +17,7 @@ import torch
 
 from analysis.joined import Joined
 from analysis.next_token import next_tokens
-from analysis.opening import opening_head, opening_query, opening_rows
+from analysis.opening import Rule, opening_head, opening_query, opening_rows, opening_rule
 from model_runner.capture import Capture
 from model_runner.errors import NoLogits
 
@@ -258,5 +258,12 @@ def said_in(capture: Capture, token_text: Callable[[int], str]) -> Said | None:
 
 def first_head(capture: Capture) -> tuple[int, int]:
     """The head that a page opens on when nobody chose one: that of the text's story, or else the most telling one."""
+    return why_first(capture)[0]
+
+
+def why_first(capture: Capture) -> tuple[tuple[int, int], Rule | Literal["story"]]:
+    """That head, and why it is the one."""
     seen = seen_in(capture)
-    return opening_head(capture) if seen is None else (seen.layer, seen.head)
+    if seen is not None:
+        return (seen.layer, seen.head), "story"
+    return opening_head(capture), opening_rule(capture)

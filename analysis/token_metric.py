@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -15,16 +16,25 @@ from model_runner.capture import ROWS, Capture
 
 
 def token_metric(capture: Capture, layer: int, head: int, metric: Metric) -> Float[np.ndarray, "tokens"]:
-    """One value per query, NaN where the metric is not defined or no query is; O(ROWS × tokens) memory."""
+    """One value per query, NaN where the metric is not defined or no query is; O(ROWS × tokens) memory.
+
+    Where the metric has candidates, of the one that the head has most of: the weights are then read twice.
+    """
     first = first_query(capture)
     device, n_tokens = capture.q(layer).device, len(capture.tokens)
     token_ids = torch.tensor([token.id for token in capture.tokens], device=device)
-    blocks = [torch.full((first,), torch.nan, device=device)]
-    for start in range(first, n_tokens, ROWS):
-        rows = slice(start, min(start + ROWS, n_tokens))
-        weights = capture.weights(layer, head, queries=rows, shares=True)[None]
-        blocks.append(metric.of(Rows(weights, torch.arange(rows.start, rows.stop, device=device), token_ids))[0])
-    return torch.cat(blocks).cpu().numpy()
+
+    def read() -> Iterator[Rows]:
+        for start in range(first, n_tokens, ROWS):
+            rows = slice(start, min(start + ROWS, n_tokens))
+            weights = capture.weights(layer, head, queries=rows, shares=True)[None]
+            yield Rows(weights, torch.arange(rows.start, rows.stop, device=device), token_ids)
+
+    chosen = None
+    if metric.candidates is not None:
+        chosen = torch.stack([metric.candidates(rows) for rows in read()]).sum(0).argmax(-1)
+    values = [metric.of(replace(rows, chosen=chosen))[0] for rows in read()]
+    return torch.cat([torch.full((first,), torch.nan, device=device), *values]).cpu().numpy()
 
 
 def largest(values: Float[np.ndarray, "tokens"]) -> float:

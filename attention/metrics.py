@@ -2,7 +2,9 @@
 
 A metric sees a block of query rows of every head of a layer and gives one value per head and query, NaN where it is
 not defined (the first token has no previous token). A head's value is the mean over its defined queries, so blocks
-can be taken one after the other and no queries × keys matrix is held.
+can be taken one after the other and no queries × keys matrix is held. A metric that has to choose for each head, such
+as the offset that it uses most, says how much of each candidate a block has (``candidates``); who has added up all
+blocks gives the chosen ones back (``Rows.chosen``).
 """
 
 from __future__ import annotations
@@ -21,11 +23,15 @@ N_ = str  # marks a text for Babel without translating it here
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """A block of query rows: their weights over every key, their indices, and the ids of all tokens."""
+    """A block of query rows, one after the other: their weights over every key, their indices, the ids of all tokens.
+
+    ``chosen`` is the candidate of each head, for a metric that has candidates; without it a block is all rows.
+    """
 
     weights: Float[Tensor, "heads queries keys"]
     q_idx: Int[Tensor, "queries"]
     token_ids: Int[Tensor, "keys"]
+    chosen: Int[Tensor, "heads"] | None = None
 
     @property
     def k_idx(self) -> Int[Tensor, "keys"]:
@@ -96,6 +102,36 @@ def induction(rows: Rows) -> Float[Tensor, "heads queries"]:
     return rows.on(followed & (rows.k_idx[None, :] >= 1) & (rows.k_idx[None, :] <= rows.q_idx[:, None]))
 
 
+def offset_totals(rows: Rows) -> Float[Tensor, "heads offsets"]:
+    """The weight of the block on each offset: place ``i`` is that of keys ``i − (n − 1)`` places after their query.
+
+    The first token is left out: in a causal model it sees nothing but itself. O(cells).
+    """
+    weights = rows.weights.masked_fill((rows.q_idx == 0)[:, None], 0.0)
+    heads, n_queries, n_keys = weights.shape
+    totals = weights.new_zeros(heads, 2 * n_keys - 1)
+    if not n_queries:
+        return totals
+    # Rows from the last to the first, each one place further right than the one above it: columns are offsets.
+    width = n_keys + n_queries - 1
+    padded = torch.nn.functional.pad(weights.flip(1), (0, n_queries)).flatten(1)
+    first = n_keys - 1 - int(rows.q_idx[-1])  # of the first key, seen from the block's last query
+    totals[:, first : first + width] = padded[:, : n_queries * width].reshape(heads, n_queries, width).sum(1)
+    return totals
+
+
+def own_offset(rows: Rows) -> Float[Tensor, "heads queries"]:
+    """Weight at the offset that has most of the head's weight, 0 without such a key; not defined for the first token.
+
+    An offset that 90 % of a head's rows look at most makes it a positional head (Voita et al. 2019, arXiv:1905.09418).
+    """
+    chosen = offset_totals(rows).argmax(-1) if rows.chosen is None else rows.chosen
+    keys = rows.q_idx[None, :] + chosen[:, None] - (len(rows.token_ids) - 1)
+    inside = (keys >= 0) & (keys < len(rows.token_ids))
+    picked = rows.weights.gather(2, keys.clamp(0, len(rows.token_ids) - 1)[..., None])[..., 0]
+    return picked.masked_fill(~inside, 0.0).masked_fill(rows.q_idx == 0, torch.nan)
+
+
 @dataclass(frozen=True)
 class Metric:
     """One line of the table; ``unit`` says how the number is written: a share 0..1, bits, or tokens."""
@@ -107,6 +143,7 @@ class Metric:
     unit: str
     source: str
     across: bool = False  # means something too where one text looks at another
+    candidates: Callable[[Rows], Tensor] | None = None  # (heads, candidates) sums, of which a head has its largest
 
 
 METRICS = (
@@ -119,6 +156,11 @@ METRICS = (
         "first", first_token, N_("first token (sink)"),
         N_("share of attention parked on the first token"),
         "share", "Xiao et al. 2023, arXiv:2309.17453", across=True,
+    ),
+    Metric(
+        "offset", own_offset, N_("most used offset"),
+        N_("share of attention on the one distance that the head uses most"),
+        "share", "Voita et al. 2019, arXiv:1905.09418", candidates=offset_totals,
     ),
     Metric(
         "current", current_token, N_("current token"),

@@ -34,7 +34,7 @@ def heads_view(drawn: DrawnHead, grid: HeadGrid, metric: Metric) -> View:
         view,
         tables=lambda: {**view.tables(), _(metric.label): table, **scores, **bucket_table(drawn.opened)},
         arrays=lambda: {**arrays_of(view), "metric": values},
-        code=f"{view.code}\n{_code(metric)}{more}",
+        code=f"{view.code}\n{_code(metric)}{_habit_code(drawn)}{more}",
         files={
             "all-heads.svg": lambda: _picture(grid, words),
             "all-heads.csv": lambda: _csv(grid, words),
@@ -56,6 +56,12 @@ def _csv(grid: HeadGrid, words: str) -> bytes:
     values = np.stack([grid.metrics[metric.name].ravel() for metric in METRICS], axis=1)
     heads = next(iter(grid.metrics.values())).shape[1]
     return csv_bytes(values, [f"L{i // heads}H{i % heads}" for i in range(len(values))], columns, words)
+
+
+def _habit_code(drawn: DrawnHead) -> str:
+    """The lines that give what the head does on this text."""
+    place = f"{drawn.opened.layer}, {drawn.opened.head}"
+    return f"\n\nfrom analysis.head_habit import head_habits\n\nhabits = head_habits(capture, {place})"
 
 
 def _code(metric: Metric) -> str:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages.heads import open_head
+from pages.heads import habit, open_head
 from pages.heads.buckets import show_buckets
 from pages.heads.chosen_keys import show_index_scores, with_index_scores
 from pages.heads.export import heads_view
@@ -45,6 +45,8 @@ def show_open_head(alone: bool) -> DrawnHead:
     with above, st.container(key="map_heading", horizontal=True, vertical_alignment="center", gap="small"):
         show_heading(*open_head.heading(here, grid, metric_of(here, held)), width="stretch")
         switch(HeadsState, "hide_first", held.hide_first, _("hide first token"), disabled=unscaled)
+    with above:
+        st.html(habit.show_of(here) or "<span></span>")
     with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}
         if here.capture.record(here.layer).difference is not None:

@@ -47,6 +47,10 @@ def explain(opened: PageContext) -> None:
             squares,
             full if across or ahead else grey,
             _("The open head is the same square made large; blue is the pinned query, red the pinned key."),
+            _(
+                "Its habit is the one rule by which most of its rows look at what they look at most: a distance, one "
+                "token, punctuation. Another text may show another habit."
+            ),
         ],
         formula=formula,
         source=source,

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import torch
 
-from analysis.opening import opening_head, opening_query
+from analysis.opening import opening_head, opening_query, opening_rule
 from model_runner import CaptureRequest
 from model_runner.mask_rule import FULL
 from tests.analysis.made import causal_noise, embedded, made_capture
@@ -65,7 +65,10 @@ def test_a_hidden_word_decides_and_what_stands_beside_it_does_not_count() -> Non
 
 
 def test_where_every_token_is_special_previous_or_itself_all_count() -> None:
-    assert _opening(_peaks({(0, 1): (2, 0.9), (1, 0): (0, 0.95)}, n=3), special={0}) == (1, 0)
+    few = _peaks({(0, 1): (2, 0.9), (1, 0): (0, 0.95)}, n=3)
+    assert _opening(few, special={0}) == (1, 0)
+    rules = [opening_rule(made_capture(few, special=special)) for special in ((), {0})]
+    assert rules == ["far", "any"]  # the page says by which of them its head is the one
     assert _opening(torch.ones(2, 2, 1, 1, dtype=torch.float64)) == (0, 0)
 
 

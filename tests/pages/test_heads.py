@@ -63,10 +63,31 @@ def test_an_example_opens_on_the_head_of_its_story_and_says_what_to_see():
     assert "What to see" not in html(open_app(layer="6", head="4", query="3"))
 
 
+def test_of_an_own_text_the_page_says_why_this_head_and_what_its_rows_have_in_common():
+    text = "My grandmother baked a cake because she"
+    said, sharpest = html(app := open_app(text=text)), np.zeros((8, 8))
+    own = capture(text)
+    for layer in range(8):
+        sharpest[layer] = own.layer_weights(layer, slice(LAST, LAST + 1))[:, 0, 1:-2].amax(-1).numpy()
+    layer, head = divmod(int(sharpest.argmax()), 8)
+    assert f"<b>L{layer}H{head}</b>" in said
+    assert re.search(r"Why this head: of all heads, .*she.* \(7\).* gives one token the most attention here", said)
+    assert app.query_params["head"] == str(head)
+    said = html(open_app(text="我奶奶做了一个蛋糕，因为她", lang="zh", layer="3", head="6"))
+    exact = weights(3, 6, "我奶奶做了一个蛋糕，因为她")
+    rows = len(exact) - 1
+    hits = sum(int(exact[query].argmax()) == query - 2 for query in range(1, rows + 1))
+    assert f"在这段文本上的习惯：<b>往回第二个词元</b>，{rows} 行中有 {hits} 行" in said
+    assert hits / rows > 0.8
+    assert "Why this head" not in html(open_app(text=text, layer="3", head="6"))
+
+
 def test_an_example_shows_that_a_look_is_no_reason():
     text = "The dog chased the squirrel because it"
     said = html(open_app(text=text))
     assert "<b>L6H4</b>" in said
+    assert "Why this head: the example is about it." in said
+    assert "Habit on this text: <b>the token <bdi>·dog</bdi> (2)</b>, in 86 % of the rows (6 of 7)." in said
     assert re.search(r"What to see: .*it.* looks <b>77 %</b> at .*dog", said)
     assert re.search(r"Two heads, two answers: L6H3, of the same layer, looks <b>97 %</b> at .*squirrel", said)
     assert re.search(r"without L6H4 “.*was.*” has <b>59\.\d %</b> instead of <b>59\.\d %</b>", said)
