@@ -210,8 +210,13 @@ def _resolve(runner: Runner, capture: Capture) -> PageContext:
     return PageContext(runner, capture, layer, head, positions["query"], positions["key"])
 
 
-def show_strip(opened: PageContext, shade: Shade | None = None, then: Callable[[], object] = lambda: None) -> None:
-    """The text as chips, tinted by ``shade``; a click sets the query, ``then`` more is done."""
+def show_strip(
+    opened: PageContext, shade: Shade | None = None, then: Callable[[], object] = lambda: None, *, both: bool = False
+) -> None:
+    """The text as chips, tinted by ``shade``; a click sets the query, ``then`` more is done.
+
+    ``both``: with Shift a click sets the key.
+    """
     units = cached.chips(opened.capture)
     shade = no_shade(opened.capture) if shade is None else shade
     payload = token_strip.payload(
@@ -227,13 +232,15 @@ def show_strip(opened: PageContext, shade: Shade | None = None, then: Callable[[
         texts=translated(token_strip.TEXTS) | {"shade": shade.said, **({"row": shade.row} if shade.row else {})},
         written=first_query(opened.capture),
         rows=shade.rows,
+        both=both and not first_query(opened.capture),
     )
 
     def choose(token: int | None) -> None:
         session.move(**side_of(opened.capture, token))
         then()
 
-    mount(token_strip.SOURCE, payload, key="token_strip", on={"token": choose})
+    on = {"token": choose, "key": lambda token: session.move(key=token)}
+    mount(token_strip.SOURCE, payload, key="token_strip", on=on)
 
 
 def show_badge(opened: PageContext) -> DeltaGenerator:

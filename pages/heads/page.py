@@ -4,6 +4,7 @@ import streamlit as st
 
 from pages.heads import habit, open_head
 from pages.heads.buckets import show_buckets
+from pages.heads.by_cell import show_by_cell, with_ranking
 from pages.heads.chosen_keys import show_index_scores, with_index_scores
 from pages.heads.export import heads_view
 from pages.heads.grid import show_grid
@@ -74,11 +75,12 @@ with right:
     named = held.other if other is not None else ""
     pick(HeadsState, "other", named, {"": _("compare with a head")} | names)
     open_head.show_lines(drawn, other)
+    ranking = show_by_cell(drawn)
 
 with strip:
     where = opened.capture, opened.layer, opened.head
     by_row = shade_by_row(*where, opened.query, hide_first=drawn.read.reading.hides_first)
-    show_strip(opened, shade_by_metric(*where, by) if held.shade else by_row)
+    show_strip(opened, shade_by_metric(*where, by) if held.shade else by_row, both=True)
 
 with left:
     with st.container(key="grid_controls", horizontal=True, vertical_alignment="center", gap="small"):
@@ -94,4 +96,5 @@ with left:
 
 offer_quickly(opened, held, other)
 explain(opened)
-offer(opened, with_index_scores(heads_view(drawn, grid, by), drawn.opened, index_scores))
+view = with_index_scores(heads_view(drawn, grid, by), drawn.opened, index_scores)
+offer(opened, with_ranking(view, drawn.opened, ranking))

@@ -48,6 +48,10 @@ def explain(opened: PageContext) -> None:
             full if across or ahead else grey,
             _("The open head is the same square made large; blue is the pinned query, red the pinned key."),
             _(
+                "Any two tokens can be pinned, on the map, the text or the two lists: below the lists all heads are "
+                "ranked by how much the one looks at the other."
+            ),
+            _(
                 "Its habit is the one rule by which most of its rows look at what they look at most: a distance, one "
                 "token, punctuation. Another text may show another habit."
             ),

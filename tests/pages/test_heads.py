@@ -82,6 +82,34 @@ def test_of_an_own_text_the_page_says_why_this_head_and_what_its_rows_have_in_co
     assert "Why this head" not in html(open_app(text=text, layer="3", head="6"))
 
 
+def test_all_heads_are_ranked_by_the_cell_of_two_tokens():
+    app = open_app(query="7", key="5", **HERE)
+    meta, arrays = payload(app, "head_bars")
+    every = {(layer, head): float(weights(layer, head)[7, 5]) for layer in range(8) for head in range(8)}
+    order = sorted(every, key=lambda place: -every[place])
+    assert [tuple(head) for head in meta["heads"]] == order[:8]
+    np.testing.assert_allclose(arrays["values"], [every[place] for place in order[:8]], atol=ROUNDING)
+    assert (meta["total"], meta["place"]) == (64, order.index((3, 7)) + 1)
+    assert meta["most_left"] == pytest.approx(every[order[8]], abs=ROUNDING)
+    assert meta["texts"]["summary"] == "Heads by how much ·it (7) looks at ·squirrel (5)"
+    app = send(app, "head_bars", "head", list(order[0]))
+    assert f"<b>L{order[0][0]}H{order[0][1]}</b>" in html(app)
+    assert payload(app, "head_bars")[0]["selected"] == list(order[0])
+    app.selectbox(key="by_cell_key").set_value(2).run()
+    app.selectbox(key="by_cell_query").set_value(6).run()
+    assert (app.query_params["query"], app.query_params["key"]) == ("6", "2")
+    assert payload(app, "head_bars")[0]["heads"][0] == list(max(every, key=lambda place: float(weights(*place)[6, 2])))
+    app = send(app, "token_strip", "key", 4)
+    assert (app.query_params["query"], app.query_params["key"]) == ("6", "4")
+    assert "cannot see" in html(send(app, "token_strip", "key", 7))
+    assert "Choose two tokens" in html(send(app, "token_strip", "token", None))
+
+
+def test_without_a_pinned_key_the_ranking_is_of_the_one_that_the_open_head_looks_at_most():
+    meta = payload(open_app(**HERE), "head_bars")[0]
+    assert f"at {capture().tokens[int(weights()[LAST].argmax())].text} (" in meta["texts"]["summary"]
+
+
 def test_an_example_shows_that_a_look_is_no_reason():
     text = "The dog chased the squirrel because it"
     said = html(open_app(text=text))

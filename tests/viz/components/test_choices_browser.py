@@ -16,6 +16,7 @@ from tests.viz.components import test_layer_head_map_browser as cells_page
 from tests.viz.components.clock import settle, wait
 from tests.viz.components.test_cell_steps import cell
 from tests.viz.components.test_family_masks import kinds
+from tests.viz.components.test_head_bars import RANKED, bars
 from tests.viz.components.test_head_grid import grid
 from tests.viz.components.test_head_groups import groups
 from tests.viz.components.test_head_map import head_map
@@ -28,6 +29,7 @@ from tests.viz.components.test_token_strip import strip
 from tests.viz.components.test_token_tree_browser import small
 from viz.components.cell_steps import cell_steps
 from viz.components.family_masks import family_masks
+from viz.components.head_bars import head_bars
 from viz.components.head_grid import head_grid
 from viz.components.head_groups import head_groups
 from viz.components.head_map import head_map as head_map_component
@@ -116,6 +118,11 @@ CHOICES = [
     Choice(
         layer_head_map.SOURCE, lambda head: cells(open=head, notes={2: "no attention"}), at(cells_page.point),
         "head", "open", ((1, 2), (3, 4), (0, 0)), ("ArrowDown", "ArrowRight"), (3, 3),
+    ),
+    Choice(
+        head_bars.SOURCE, lambda head: bars(selected=head),
+        lambda page, head: page.locator(".head-bars button").nth(RANKED.index(head)).click(),
+        "head", "selected", ((6, 3), (0, 1), (2, 2)), ("ArrowDown", "ArrowDown"), (2, 2), "button.selected", ".list",
     ),
     Choice(
         mask_gallery.SOURCE, lambda name: gallery(selected=name),

@@ -11,6 +11,7 @@ from tests.viz.components.test_cell_steps import cell
 from tests.viz.components.test_family_masks import kinds
 from tests.viz.components.test_film import film
 from tests.viz.components.test_flash_film import film as flash
+from tests.viz.components.test_head_bars import bars
 from tests.viz.components.test_head_grid import grid
 from tests.viz.components.test_head_groups import groups
 from tests.viz.components.test_head_map import head_map
@@ -29,6 +30,7 @@ from viz.components.chart import chart
 from viz.components.family_masks import family_masks
 from viz.components.film import film as film_component
 from viz.components.flash_film import flash_film
+from viz.components.head_bars import head_bars
 from viz.components.head_grid import head_grid as grid_component
 from viz.components.head_groups import head_groups
 from viz.components.head_map import head_map as map_component
@@ -53,6 +55,7 @@ COMPONENTS = [
     (film_component.SOURCE, film),
     (flash_film.SOURCE, flash),
     (grid_component.SOURCE, grid),
+    (head_bars.SOURCE, bars),
     (head_groups.SOURCE, groups),
     (map_component.SOURCE, head_map),
     (layer_head_map.SOURCE, cells),

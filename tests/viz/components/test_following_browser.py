@@ -17,6 +17,7 @@ from tests.viz.components.test_cell_steps import cell as one_cell
 from tests.viz.components.test_family_masks import CAUSAL, kind, kinds
 from tests.viz.components.test_family_masks import TEXTS as MASK_TEXTS
 from tests.viz.components.test_flash_film import film
+from tests.viz.components.test_head_bars import bars
 from tests.viz.components.test_head_groups import groups
 from tests.viz.components.test_mask_gallery import gallery
 from tests.viz.components.test_model_stages import stages
@@ -32,6 +33,7 @@ from viz.components.cell_steps import cell_steps
 from viz.components.chart import chart
 from viz.components.family_masks import family_masks
 from viz.components.flash_film import flash_film
+from viz.components.head_bars import head_bars
 from viz.components.head_groups import head_groups
 from viz.components.mask_gallery import mask_gallery
 from viz.components.model_stages import model_stages
@@ -94,6 +96,10 @@ def of_two() -> bytes:
 
 def with_rows() -> bytes:
     return strip(rows=np.tril(np.full((8, 8), 0.5)), texts=STRIP_TEXTS | {"row": "Row of {token}"})
+
+
+def other_bars() -> bytes:
+    return bars(heads=[(5, 5)], values=np.array([0.5]), selected=(5, 5), place=1)
 
 
 def in_map(room: Room) -> None:
@@ -174,6 +180,7 @@ GESTURES = [
     Gesture("a stage by keys", model_stages.SOURCE, stages, on("button", "focus"), lambda: stages(2)),
     Gesture("a token", token_strip.SOURCE, strip, on("[data-chip='3']"), lambda: strip(["a", "b"])),
     Gesture("a chosen token", token_strip.SOURCE, strip, on("[data-chip='5']", "click"), lambda: strip(["a", "b"])),
+    Gesture("a head of a list", head_bars.SOURCE, bars, on("[data-row='2']", "click"), other_bars),
     Gesture("a row of the map", token_strip.SOURCE, with_rows, in_map, lambda: strip(["a", "b"])),
     Gesture("a later part", token_strip.SOURCE, long_strip, on("[data-side=later]", "click"), strip),
     Gesture("a dial", *DIALS, dial, other_token),

@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, expect
 from tests.viz.components.following import PHONE, Room
 from tests.viz.components.test_family_masks import kinds
 from tests.viz.components.test_film import film
+from tests.viz.components.test_head_bars import bars
 from tests.viz.components.test_head_grid import grid
 from tests.viz.components.test_head_groups import groups
 from tests.viz.components.test_head_map import head_map as one_map
@@ -21,6 +22,7 @@ from tests.viz.components.test_token_strip import strip
 from tests.viz.components.test_token_tree_browser import small
 from viz.components.family_masks import family_masks
 from viz.components.film import film as films
+from viz.components.head_bars import head_bars
 from viz.components.head_grid import head_grid
 from viz.components.head_groups import head_groups
 from viz.components.head_map import head_map
@@ -45,6 +47,7 @@ def of_two() -> bytes:
         (mask_gallery.SOURCE, gallery, ".patterns button"),
         (family_masks.SOURCE, kinds, ".kinds button"),
         (token_strip.SOURCE, strip, ".chip"),
+        (head_bars.SOURCE, bars, ".head-bars button"),
         (films.SOURCE, film, ".candidate:visible"),
         (model_stages.SOURCE, stages, "button.row"),
     ],

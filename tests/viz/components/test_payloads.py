@@ -57,7 +57,12 @@ def words(module: Path) -> set[str]:
 
 
 # What a page adds to the words of a component's module.
-ADDED = {"head_map": {"summary", "note"}, "head_grid": {"metric", "unit"}, "token_strip": {"shade"}}
+ADDED = {
+    "head_map": {"summary", "note"},
+    "head_grid": {"metric", "unit"},
+    "token_strip": {"shade"},
+    "head_bars": {"summary"},
+}
 # five components share the scripts of rotation/, each with words of its own
 SPEAKING = [module for module in MODULES if words(module) and module.parent.name != "rotation"]
 

@@ -245,6 +245,21 @@ def test_with_rows_the_tint_is_that_of_the_chosen_token_at_once_and_of_one_point
     assert shown()[0] == ""
 
 
+@pytest.mark.browser
+def test_with_shift_the_key_is_chosen_where_both_can_be(mount):
+    page = mount(SOURCE, strip(selected=8, both=True))
+    assert "Shift + click" in page.locator(".token-strip .note").inner_text()
+    chip(page, 2).click(modifiers=["Shift"])
+    assert framed(page) == [["8"], ["2"]]
+    chip(page, 3).focus()
+    page.keyboard.press("Shift+Enter")
+    assert framed(page) == [["8"], ["3"]]
+    assert (calls(page, "key"), calls(page, "token")) == ([2, 3], [])
+    answer(page, strip(selected=8, looked_at=3))
+    chip(page, 4).click(modifiers=["Shift"])
+    assert calls(page, "token") == [4]
+
+
 def test_rows_of_another_size_are_refused():
     with pytest.raises(ValueError, match=r"rows of shape \(3, 8\)"):
         strip(rows=np.zeros((3, 8), np.float32))

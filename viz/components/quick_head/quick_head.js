@@ -28,12 +28,12 @@ function receive(state, { meta }) {
   state.meta = meta
 }
 
-// A head is chosen in the grid, or only pointed at.
+// A head is chosen in the grid or in a list of heads, or only pointed at.
 /** @type {(state: State, event: any) => void} */
 function hear(state, event) {
   const [figure] = event.composedPath()
   const { chosen, hovered } = event.detail
-  if (!figure.classList.contains("head-grid") || !chosen) return
+  if (!figure.matches(".head-grid, .head-bars") || !chosen) return
   const same = String(chosen) === state.of
   state.of = String(chosen)
   if (!same && !hovered) event.first = give(state, chosen)

@@ -13,6 +13,8 @@ export interface Meta {
   written: number
   /** What a click on a single text sets. */
   sets: "query" | "key"
+  /** With Shift a click sets the key, where it would set the query. */
+  both: boolean
   texts: Texts
   palette: Palette
 }

@@ -118,10 +118,12 @@ function draw(state) {
 
 // What the colours of the chips say, in a line; nothing where there are none.
 /** @type {(state: State, pinned: number, looked: number) => string} */
-function meaning({ meta: { texts, labels }, arrays, shown }, pinned, looked) {
+function meaning({ meta: { texts, labels, both }, arrays, shown }, pinned, looked) {
   const told = arrays.metric.some(Number.isFinite) ? texts.shade : ""
   const shade = shown === PAGES ? told : shown === null ? "" : fill(texts.row, { token: isolate(labels[shown]) })
-  return [shade, pinned >= 0 ? texts.looks : "", looked >= 0 ? texts.looked : ""].filter(Boolean).join(" · ")
+  const frames = [pinned >= 0 ? texts.looks : "", looked >= 0 ? texts.looked : ""]
+  const shift = both && pinned >= 0 && looked < 0 && matchMedia("(hover: hover)").matches ? texts.shift : ""
+  return [shade, ...frames, shift].filter(Boolean).join(" · ")
 }
 
 /** @param {State} state */
@@ -254,8 +256,14 @@ function setsKey({ written, sets }, position) {
   return written ? position < written : sets === "key"
 }
 
-function choose(state, position, { delay = 0 } = {}) {
+function choose(state, position, { delay = 0, shift = false } = {}) {
   if (!mayChoose(state)) return
+  if (shift && state.meta.both && position !== null && state.selected !== null && !setsKey(state.meta, position)) {
+    state.lookedAt = position
+    chosen(state, "looked_at", position)
+    draw(state)
+    return tell(state, "key", position)
+  }
   state.row = null
   if (setsKey(state.meta, position)) {
     state.lookedAt = position
@@ -299,7 +307,7 @@ function onClick(state, event) {
     state.box.scrollTop = state.box.scrollHeight / 2 // the reader goes on where the last window ended
   } else {
     const chip = Number(node.dataset.chip)
-    choose(state, lastToken(state, chip))
+    choose(state, lastToken(state, chip), { shift: event.shiftKey })
     focusChip(state, chip)
   }
 }
@@ -323,6 +331,6 @@ function onKey(state, event) {
   if (target === null) return
   event.preventDefault() // Enter and Space too: the button's own click would send the position a second time
   const keys = event.key === "Enter" || event.key === " "
-  choose(state, lastToken(state, target), { delay: keys ? 0 : SEND_AFTER })
+  choose(state, lastToken(state, target), { delay: keys ? 0 : SEND_AFTER, shift: keys && event.shiftKey })
   focusChip(state, target)
 }

@@ -1,6 +1,6 @@
 """The text as a row of chips, one a token or a split character, on which the current token is chosen.
 
-Sends the state "token": the chosen position, or None after Escape.
+Sends the state "token": the chosen position, or None after Escape; and "key", where both can be chosen.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ TEXTS: dict[str, str] = {
     "row": N_("Shade: how much each token gets of the attention of “{token}” in L{layer}H{head}"),
     "looks": N_("blue frame: looks"),
     "looked": N_("red: is looked at"),
+    "shift": N_("Shift + click: the one looked at"),
     "masked": N_("masked"),
     "percent": N_("{number} %"),
 }
@@ -53,6 +54,7 @@ def payload(
     written: int = 0,
     sets: Literal["query", "key"] = "query",
     rows: NDArray[np.floating] | None = None,
+    both: bool = False,
 ) -> bytes:
     """The chips in reading order: chip i stands for the tokens `positions[i]` to `positions[i] + counts[i] - 1`.
 
@@ -63,7 +65,7 @@ def payload(
     `texts` has beside `TEXTS` what the tint means of all of them, "shade": one of "metric" and "row", filled in.
     `rows[i]` is what the last token of chip i gives to each chip, a share or NaN where masked: with them the chips are
     tinted by the row of the selected token, before the page answers, and by one that is pointed at in another figure.
-    "row" of `texts` is then filled in but for {token}.
+    "row" of `texts` is then filled in but for {token}. `both`: with Shift a click or Enter sets the key, told as "key".
     """
     n_chips = len(labels)
     lists = {"positions": positions, "counts": counts, "parts": parts, "special": special, "values": values}
@@ -82,6 +84,7 @@ def payload(
         "looked_at": looked_at,
         "written": written,
         "sets": sets,
+        "both": both,
         "texts": dict(texts),
         "palette": palette(),
     }

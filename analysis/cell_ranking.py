@@ -1,0 +1,46 @@
+"""All heads ranked by one cell: how much a query looks at a key, in each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from model_runner.capture import Capture
+
+
+@dataclass(frozen=True, eq=False)
+class CellRanking:
+    """``weights`` are NaN in layers without attention, and where the head's mask hides the key from the query."""
+
+    query: int
+    key: int
+    weights: Float[np.ndarray, "layers heads"]
+
+    @property
+    def order(self) -> list[tuple[int, int]]:
+        """(layer, head) by falling weight, of equal ones the earlier first; the masked ones left out."""
+        flat = self.weights.ravel()
+        ranked = np.argsort(np.where(np.isnan(flat), np.inf, -flat), kind="stable")
+        heads = self.weights.shape[1]
+        return [divmod(int(at), heads) for at in ranked if not np.isnan(flat[at])]
+
+    def weight(self, place: tuple[int, int]) -> float:
+        """Of one head."""
+        return float(self.weights[place])
+
+
+def cell_ranking(capture: Capture, query: int, key: int) -> CellRanking:
+    """The share of ``query``'s attention at ``key`` in every head; O(layers × heads × keys)."""
+    weights = np.full((capture.n_layers, capture.n_heads), np.nan, np.float32)
+    rows, cell = slice(query, query + 1), slice(key, key + 1)
+    for layer in range(capture.n_layers):
+        if not capture.has_weights(layer):
+            continue
+        record = capture.record(layer)
+        heads = slice(0, record.q.shape[0])
+        found = capture.layer_weights(layer, rows, shares=True)[:, 0, key].float()
+        visible = record.mask.tiles(heads, rows, cell, found.device)[..., 0, 0]
+        weights[layer, heads] = found.masked_fill(~visible, float("nan")).cpu().numpy()
+    return CellRanking(query, key, weights)

@@ -1,0 +1,129 @@
+"""Two tokens, and all heads ranked by how much the one looks at the other: the list beside the open head."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from analysis.cell_ranking import CellRanking, cell_ranking
+from analysis.joined import first_query, n_looked_at
+from ui import cached, session
+from ui.components import mount, show_heading
+from ui.first import answer_first
+from ui.head_views import DrawnHead, strongest
+from ui.i18n import _
+from ui.inputs import holding, pick_one, telling
+from ui.page import PageContext, translated
+from ui.view import View, arrays_of, caption
+from viz.components.head_bars import head_bars
+from viz.export import csv_bytes
+
+SHOWN = 8  # heads; the others are counted
+MOST_LISTED = 300  # tokens of a list; of more, their positions are stepped through
+
+
+def ranking_of(drawn: DrawnHead) -> CellRanking | None:
+    """Of the pinned query and key; without a key of the one that is looked at most in the map. None without a query."""
+    opened = drawn.opened
+    query, key = opened.query, opened.key
+    if query is not None and key is None:
+        most = strongest(opened, drawn.read.reading)
+        key = None if most is None else most[1]
+    if query is None or key is None:
+        return None
+    at = ("by_cell", repr(opened.capture.request), query, key)
+    return cached.made(at, lambda: cell_ranking(opened.capture, query, key))
+
+
+def show_by_cell(drawn: DrawnHead) -> CellRanking | None:
+    """The two tokens, which may be chosen here too, and the heads that look hardest from the one to the other."""
+    opened, found = drawn.opened, ranking_of(drawn)
+    show_heading(escape(_("Which heads look there?")))
+    with st.container(key="by_cell", horizontal=True, vertical_alignment="center", gap="small"):
+        first, last = first_query(opened.capture), len(opened.capture.tokens)
+        _choose(
+            opened, "query", _("looking (query)"), opened.query if found is None else found.query, range(first, last)
+        )
+        _choose(
+            opened,
+            "key",
+            _("looked at (key)"),
+            None if found is None else found.key,
+            range(n_looked_at(opened.capture)),
+        )
+    if found is None:
+        words = _("Choose two tokens, or click a cell of the map.")
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+        return None
+    query, key = (opened.capture.tokens[at].text for at in (found.query, found.key))
+    if not (order := found.order):
+        words = _("{query} cannot see {key} in any head.").format(query=query, key=key)
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+        return found
+    place = (opened.layer, opened.head)
+    summary = _("Heads by how much {query} ({query_index}) looks at {key} ({key_index})")
+    payload = head_bars.payload(
+        heads=order[:SHOWN],
+        values=np.array([found.weight(one) for one in order[:SHOWN]], np.float32),
+        total=len(order),
+        most_left=found.weight(order[SHOWN]) if len(order) > SHOWN else 0.0,
+        selected=place,
+        place=order.index(place) + 1 if place in order else None,
+        value=found.weight(place) if place in order else 0.0,
+        texts=translated(head_bars.TEXTS)
+        | {"summary": summary.format(query=query, query_index=found.query, key=key, key_index=found.key)},
+        shows="map_heading",
+    )
+    mount(head_bars.SOURCE, payload, key="head_bars", on={"head": _open_head})
+    return found
+
+
+def _choose(opened: PageContext, name: str, label: str, value: int | None, tokens: range) -> None:
+    """One of the two tokens: from a list, or, of a long text, by its position."""
+
+    def look(token: int | None) -> None:
+        if token is not None:
+            session.move(**{name: token})
+
+    if len(tokens) > MOST_LISTED:
+        key = holding(f"by_cell_{name}", value)
+        st.number_input(label, tokens[0], tokens[-1], value, key=key, on_change=telling(key, look), width=118)
+        return
+    names: dict[int | None, str] = {None: label} if value is None else {}
+    names |= {token: f"{token} {opened.capture.tokens[token].text}" for token in tokens}
+    pick_one(label, f"by_cell_{name}", names, value, look, width=118)
+
+
+def _open_head(place: list[int]) -> None:
+    session.move(layer=int(place[0]), head=int(place[1]))
+    answer_first("open_head")
+
+
+def with_ranking(view: View, opened: PageContext, found: CellRanking | None) -> View:
+    """The view with the ranking as a table, a file and arrays, and the lines that give it."""
+    if found is None or not found.order:
+        return view
+    tokens = opened.capture.tokens
+    cell = f"{found.query} {tokens[found.query].text} → {found.key} {tokens[found.key].text}"
+    title = _("Heads by this cell: {cell}").format(cell=cell)
+    ranked = pd.DataFrame(
+        {_("weight"): [found.weight(place) for place in found.order]},
+        [f"L{layer}H{head}" for layer, head in found.order],
+    )
+    what = f"share of the attention of token {found.query} that goes to token {found.key}, in every head, best first"
+    words = caption(opened, what, head="all heads")
+    return replace(
+        view,
+        tables=lambda: {**view.tables(), title: ranked},
+        arrays=lambda: {**arrays_of(view), "by_cell": found.weights},
+        code=f"{view.code}\n\nfrom analysis.cell_ranking import cell_ranking\n\n"
+        f"by_cell = cell_ranking(capture, {found.query}, {found.key})",
+        files={
+            **view.files,
+            "heads-by-cell.csv": lambda: csv_bytes(ranked.to_numpy(), list(ranked.index), ["weight (share)"], words),
+        },
+    )
