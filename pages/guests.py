@@ -17,7 +17,7 @@ from pages.lessons.sidebar import show_lessons
 from pages.lessons.way import translated
 from pages.listening.box import show_sound
 from ui import session
-from ui.frame import Entry, Guest
+from ui.frame import Entry, Guest, show_glossary
 
 if TYPE_CHECKING:
     from classroom.poll import Question
@@ -35,9 +35,10 @@ def guest_of(page: str, may_teach: Callable[[], bool]) -> Guest:
 
 
 def _show_guests(here: Entry, may_teach: bool) -> None:
-    """In the sidebar of the page: the lessons, and a room for who may teach."""
+    """In the sidebar of the page: the lessons, the words, and a room for who may teach."""
     with st.container(key="guests", horizontal=True, gap="small"):
         show_lessons(ENTRIES, here)
+        show_glossary()
         if may_teach:
             show_room()
         if session.room() is not None:

@@ -170,12 +170,16 @@ def _sidebar(entries: Sequence[Entry], guest: Guest) -> None:
             base = f"/{st.get_option('server.baseUrlPath').strip('/')}/".replace("//", "/")
             data = theme_switch.payload(paths=[base + entry.address for entry in entries], texts=words, lang=language())
             mount(theme_switch.SOURCE, data, key="theme", on={}, followed=False)
-            words = {name: _(text) for name, text in glossary.TEXTS.items()}
-            data = glossary.payload(terms=glossary.terms_in(_), texts=words)
-            mount(glossary.SOURCE, data, key="glossary", on={}, followed=False)
             if not listed_models():
                 _loaded_as()
             session.slots()["tokenizer"] = st.empty()  # filled once the model is loaded
+
+
+def show_glossary() -> None:
+    """What opens the list of words, and explains them where they stand."""
+    words = {name: _(text) for name, text in glossary.TEXTS.items()}
+    data = glossary.payload(terms=glossary.terms_in(_), texts=words)
+    mount(glossary.SOURCE, data, key="glossary", on={}, narrow=True, followed=False)
 
 
 def _draw_links(entries: Sequence[Entry]) -> None:

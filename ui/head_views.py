@@ -26,6 +26,7 @@ from ui.inputs import pick_one
 from ui.page import PageContext, translated
 from ui.wording import number
 from viz.components.head_map import head_map as map_component
+from viz.token_text import lone_spaces
 
 OVERVIEW = 48  # pixels on a side of the whole map beside a zoomed one
 
@@ -65,8 +66,8 @@ def draw_head(
         values=view.values,
         window=view.inside,
         total=view.total,
-        row_labels=view.row_labels,
-        col_labels=view.column_labels,
+        row_labels=list(map(lone_spaces, view.row_labels)),
+        col_labels=list(map(lone_spaces, view.column_labels)),
         **asdict(scale),
         selected=view.units_at(opened.query, opened.key),
         pool=view.pool,

@@ -42,6 +42,7 @@ from ui.two_texts import choose_attention, write
 from ui.wording import number, sentence
 from viz.components.token_strip import token_strip
 from viz.markdown import plain
+from viz.token_text import lone_spaces
 
 A = TypeVar("A")
 FEW_NAMES = 2  # of tensors that a line has room for
@@ -220,7 +221,7 @@ def show_strip(
     units = cached.chips(opened.capture)
     shade = no_shade(opened.capture) if shade is None else shade
     payload = token_strip.payload(
-        labels=[unit.label for unit in units],
+        labels=[lone_spaces(unit.label) for unit in units],
         positions=[unit.start for unit in units],
         counts=[unit.stop - unit.start for unit in units],
         parts=[unit.parts for unit in units],

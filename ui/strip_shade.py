@@ -16,6 +16,7 @@ from ui import cached
 from ui.i18n import _
 from ui.wording import number
 from viz.components.token_strip import token_strip
+from viz.token_text import lone_spaces
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,4 +61,4 @@ def shade_by_row(capture: Capture, layer: int, head: int, query: int | None, *, 
         return Shade(none.tints, none.values, "", every, template)
     (shares,) = rows([query])
     words = [_("masked") if np.isnan(share) else number(float(share), "share") for share in shares]
-    return Shade(shares, words, template.replace("{token}", capture.tokens[query].text), every, template)
+    return Shade(shares, words, template.replace("{token}", lone_spaces(capture.tokens[query].text)), every, template)

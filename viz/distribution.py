@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from viz.share_text import WHOLE
-from viz.token_text import escaped
+from viz.token_text import escaped, lone_spaces
 
 N_ = str
 
@@ -18,6 +18,7 @@ TEXTS: dict[str, str] = {
     "probability": N_("probability"),
     "rest": N_("all other tokens"),
     "percent": N_("{number} %"),
+    "space": N_("a space"),
     "before": N_("before"),
     "after": N_("after"),
     "follows": N_("after “… {text}”"),
@@ -74,7 +75,7 @@ def next_token_changes(
         raise ValueError(f"{len(labels)} labels for {len(before)} and {len(after)} probabilities")
     words = TEXTS | (texts or {})
     rows = [
-        f'<tr><th scope="row" title="{escaped(label)}"><bdi>{escaped(label)}</bdi></th>'
+        f'<tr><th scope="row" title="{escaped(label)}">{_name(label, words)}</th>'
         f'<td class="before">{_bar(old, words)}</td><td class="after">{_bar(new, words)}</td></tr>'
         for label, old, new in zip(labels, before, after, strict=True)
     ]
@@ -97,7 +98,7 @@ def number_rows(labels: list[str], values: list[list[float]], *, heading: str, c
         raise ValueError(f"{len(labels)} labels for {len(values)} rows")
     head = "".join(f'<th scope="col">{escaped(column)}</th>' for column in columns or [])
     rows = "".join(
-        f'<tr><th scope="row" title="{escaped(label)}"><bdi>{escaped(label)}</bdi></th>'
+        f'<tr><th scope="row" title="{escaped(label)}"><bdi>{escaped(lone_spaces(label))}</bdi></th>'
         + "".join(f'<td class="plain">{escaped(f"{value:+.4f}".replace("-", "−"))}</td>' for value in row)
         + "</tr>"
         for label, row in zip(labels, values, strict=True)
@@ -127,9 +128,16 @@ def _beside(follows: tuple[str, bool], beside: str, words: dict[str, str]) -> st
 
 def _row(label: str, probability: float, words: dict[str, str], kind: str = "token") -> str:
     return (
-        f'<tr class="{kind}"><th scope="row" title="{escaped(label)}"><bdi>{escaped(label)}</bdi></th>'
+        f'<tr class="{kind}"><th scope="row" title="{escaped(label)}">{_name(label, words)}</th>'
         f"<td>{_bar(probability, words)}</td></tr>"
     )
+
+
+def _name(label: str, words: dict[str, str]) -> str:
+    """The token; one that is nothing but spaces with a word for it."""
+    shown = lone_spaces(label)
+    aside = f" <small>{escaped(words['space'])}</small>" if shown != label else ""
+    return f"<bdi>{escaped(shown)}</bdi>{aside}"
 
 
 def _bar(probability: float, words: dict[str, str]) -> str:

@@ -24,6 +24,11 @@ def escaped(text: str) -> str:
     return html.escape(printable(text))
 
 
+def lone_spaces(label: str) -> str:
+    """A token's label; that of a token which is nothing but spaces shows each as ␣, for a dot alone reads as a dot."""
+    return label.replace("·", "␣") if label and not label.strip("·") else label
+
+
 def words_of(markup: str) -> str:
     """What is written in this HTML, which the app made, without its elements."""
     return html.unescape(_ELEMENT.sub("", markup)).strip()

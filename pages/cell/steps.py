@@ -26,6 +26,7 @@ from ui.state import change
 from ui.wording import number, sentence
 from viz.components.cell_steps import cell_steps
 from viz.components.token_strip import token_strip
+from viz.token_text import lone_spaces
 
 
 def show_coordinates(opened: PageContext, query: int, key: int) -> None:
@@ -82,7 +83,7 @@ def show_row_strip(opened: PageContext, found: Cell, *, sets: Literal["query", "
     token = opened.capture.tokens[found.query].text
     shade = {"shade": texts["row"].format(token=token, layer=opened.layer, head=opened.head)}
     payload = token_strip.payload(
-        labels=[unit.label for unit in units],
+        labels=[lone_spaces(unit.label) for unit in units],
         positions=[unit.start for unit in units],
         counts=[unit.stop - unit.start for unit in units],
         parts=[unit.parts for unit in units],

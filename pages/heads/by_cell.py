@@ -21,6 +21,7 @@ from ui.page import PageContext, translated
 from ui.view import View, arrays_of, caption
 from viz.components.head_bars import head_bars
 from viz.export import csv_bytes
+from viz.token_text import lone_spaces
 
 SHOWN = 8  # heads; the others are counted
 MOST_LISTED = 300  # tokens of a list; of more, their positions are stepped through
@@ -94,7 +95,7 @@ def _choose(opened: PageContext, name: str, label: str, value: int | None, token
         st.number_input(label, tokens[0], tokens[-1], value, key=key, on_change=telling(key, look), width=118)
         return
     names: dict[int | None, str] = {None: label} if value is None else {}
-    names |= {token: f"{token} {opened.capture.tokens[token].text}" for token in tokens}
+    names |= {token: f"{token} {lone_spaces(opened.capture.tokens[token].text)}" for token in tokens}
     pick_one(label, f"by_cell_{name}", names, value, look, width=118)
 
 

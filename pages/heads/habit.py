@@ -12,6 +12,7 @@ from ui import cached
 from ui.i18n import _
 from ui.page import PageContext
 from ui.wording import number
+from viz.token_text import lone_spaces
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -85,7 +86,7 @@ def _rule(opened: PageContext, habit: Habit) -> str:
 
 
 def _token(opened: PageContext, position: int) -> str:
-    return f"<bdi>{escape(opened.capture.tokens[position].text)}</bdi> ({position})"
+    return f"<bdi>{escape(lone_spaces(opened.capture.tokens[position].text))}</bdi> ({position})"
 
 
 def _why(opened: PageContext) -> str:

@@ -26,6 +26,7 @@ from ui.page import PageContext, translated
 from ui.wording import number, with_unit
 from viz.components.token_lines import token_lines
 from viz.distribution import percent
+from viz.token_text import lone_spaces
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -90,7 +91,7 @@ def _pinned_sentence(drawn: DrawnHead) -> str:
         return ""
     query, key, weight = found
     tokens = drawn.opened.capture.tokens
-    named = f"<span class='atlas-q'><bdi>{escape(tokens[query].text)}</bdi> ({query})</span>"
+    named = f"<span class='atlas-q'><bdi>{escape(lone_spaces(tokens[query].text))}</bdi> ({query})</span>"
     seen = _story(drawn, query, key)
     looks = _(seen.story.sentence if seen is not None else N_("{query} looks {value} at {key}.")).format(
         query=named,
@@ -101,7 +102,7 @@ def _pinned_sentence(drawn: DrawnHead) -> str:
 
 
 def _looked_at(opened: PageContext, key: int) -> str:
-    return f"<span class='atlas-k'><bdi>{escape(opened.capture.tokens[key].text)}</bdi> ({key})</span>"
+    return f"<span class='atlas-k'><bdi>{escape(lone_spaces(opened.capture.tokens[key].text))}</bdi> ({key})</span>"
 
 
 def _evidence(opened: PageContext, seen: Seen | None) -> str:
@@ -166,8 +167,8 @@ def show_lines(drawn: DrawnHead, other: Other) -> None:
     heads = [(opened.layer, opened.head), *([other] if other is not None else [])]
     view = head_lines(opened.capture, heads, opened.query, hide_first=drawn.read.reading.hides_first)
     payload = token_lines.payload(
-        queries=view.labels,
-        keys=view.key_labels,
+        queries=list(map(lone_spaces, view.labels)),
+        keys=list(map(lone_spaces, view.key_labels)),
         query_offset=view.start,
         key_offset=view.key_start,
         weights=view.weights,

@@ -42,8 +42,10 @@ def explain(opened: PageContext) -> None:
         )
     elif ahead:
         attempt = _("Pick an example with a hidden word, and find the heads that look at what comes after it.")
+    names = _("L{layer}H{head} is head {head} of layer {layer}, both counted from 0; “·” stands for a space.")
     show_reading(
         [
+            names.format(layer=opened.layer, head=opened.head),
             squares,
             full if across or ahead else grey,
             _("The open head is the same square made large; blue is the pinned query, red the pinned key."),

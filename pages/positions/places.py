@@ -13,6 +13,7 @@ from ui.components import mount
 from ui.page import PageContext, translated
 from ui.wording import number
 from viz.components.token_strip import token_strip
+from viz.token_text import lone_spaces
 
 
 def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: Literal["query", "key"]) -> None:
@@ -28,7 +29,7 @@ def show_row_strip(opened: PageContext, query: int, key: int | None, *, sets: Li
     token = opened.capture.tokens[query].text
     shade = {"shade": texts["row"].format(token=token, layer=opened.layer, head=opened.head)}
     payload = token_strip.payload(
-        labels=[unit.label for unit in units],
+        labels=[lone_spaces(unit.label) for unit in units],
         positions=[unit.start for unit in units],
         counts=[unit.stop - unit.start for unit in units],
         parts=[unit.parts for unit in units],

@@ -96,6 +96,12 @@ def test_a_token_that_looks_like_html_is_shown_as_text():
     assert not {"script", "img"} & set(found.tags)
 
 
+def test_a_token_that_is_a_space_is_shown_as_one_and_named():
+    html = next_token_bars(["·", "·it"], [0.9, 0.1], rest=0.0, heading="Next")
+    assert "<bdi>␣</bdi> <small>a space</small>" in html
+    assert "<bdi>·it</bdi></th>" in html
+
+
 def test_the_words_can_be_translated():
     rows = table(texts={"token": "词元", "probability": "概率", "rest": "其他"}).rows
     assert rows[0] == ["词元", "概率"]

@@ -6,7 +6,7 @@ import xml.dom.minidom
 
 import pytest
 
-from viz.token_text import ems, escaped, printable, shortened, wrapped
+from viz.token_text import ems, escaped, lone_spaces, printable, shortened, wrapped
 
 
 @pytest.mark.parametrize("text", ["·dog", "注意力", "שלום", "👩‍👩‍👧", "⏎", "a\tb\nc", ""])
@@ -58,6 +58,13 @@ def test_wrapped_lines_fit_and_lose_nothing_but_the_spaces_they_break_at():
 
 def test_words_are_not_cut_when_they_fit_on_a_line():
     assert wrapped("weights after softmax", 8) == ["weights after", "softmax"]
+
+
+@pytest.mark.parametrize(
+    "label, shown", [("·", "␣"), ("··", "␣␣"), ("·it", "·it"), ("it", "it"), ("", ""), ("a·b", "a·b")]
+)
+def test_a_token_of_nothing_but_spaces_is_no_dot(label, shown):
+    assert lone_spaces(label) == shown
 
 
 def test_an_empty_text_has_no_lines():

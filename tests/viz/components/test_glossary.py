@@ -54,11 +54,11 @@ def test_no_two_terms_have_one_name_in_english():
 
 # what newcomers met on a page without a word of what it is
 BARE = (
-    "token", "layer", "head", "query", "key", "value", "⟨bos⟩", "logit", "entropy", "bits", "residual", "KL", "kv",
-    "lse", "u", "rank", "rotation", "context", "greedy", "prompt", "vector", "dimension", "vocabulary", "embedding",
-    "norm", "soft-cap", "sliding window", "drift", "direct attribution", "expert", "router", "logit lens", "NTK",
-    "ALiBi", "SRAM", "multiply-adds", "cross-entropy", "perplexity", "sink", "induction", "ablated", "patching", "seed",
-    "beams",
+    "token", "layer", "head", "L6H4", "query", "key", "value", "⟨bos⟩", "logit", "entropy", "bits", "residual", "KL",
+    "kv", "lse", "u", "rank", "rotation", "context", "greedy", "prompt", "vector", "dimension", "vocabulary",
+    "embedding", "norm", "soft-cap", "sliding window", "drift", "direct attribution", "expert", "router",
+    "logit lens", "NTK", "ALiBi", "SRAM", "multiply-adds", "cross-entropy", "perplexity", "sink", "induction",
+    "ablated", "patching", "seed", "beams",
 )  # fmt: skip  # one idea a line
 
 
@@ -193,6 +193,61 @@ def test_the_note_of_a_controls_word_lets_what_is_below_be_clicked(glossary, kin
     glossary.mouse.up()
     expect(glossary.locator("#second")).to_have_text("clicked")
     expect(note).to_be_hidden()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("ends", ["Escape", "a click elsewhere"])
+def test_the_note_of_a_clicked_word_stays_until_it_is_sent_away(glossary, ends):
+    note = glossary.locator(".glossary .note")
+    rest_on(glossary, "entropy")
+    glossary.mouse.down()
+    glossary.mouse.up()
+    expect(note.locator("p")).to_have_text(MEANINGS["entropy"])
+    glossary.mouse.move(700, 700)
+    wait(glossary, 600)
+    rest_on(glossary, "logit", "host")
+    wait(glossary, 600)
+    expect(note.locator("p")).to_have_text(MEANINGS["entropy"])
+    expect(note).to_be_visible()
+    if ends == "Escape":
+        glossary.keyboard.press("Escape")
+    else:
+        glossary.mouse.click(700, 700)
+    expect(note).to_be_hidden()
+    rest_on(glossary, "head")
+    expect(note.locator("p")).to_have_text(MEANINGS["head"])
+
+
+@pytest.mark.browser
+def test_text_that_is_marked_with_the_mouse_is_not_asked_about(glossary):
+    rest_on(glossary, "head")
+    glossary.mouse.down()
+    rest_on(glossary, "entropy")
+    glossary.mouse.up()
+    glossary.mouse.move(700, 700)
+    wait(glossary, 600)
+    expect(glossary.locator(".glossary .note")).to_be_hidden()
+
+
+@pytest.mark.browser
+def test_a_heads_name_and_the_chip_of_a_special_token_are_explained_where_they_stand(glossary):
+    chips = """<p id="named">L12H3 is open, not XL12H3.</p><div><button class="chip special" id="bos">
+        <span class="label">⟨bos⟩</span></button>
+        <button class="chip" id="plain"><span class="label">head</span></button></div>"""
+    glossary.evaluate("html => document.body.insertAdjacentHTML('afterbegin', html)", chips)
+    note = glossary.locator(".glossary .note")
+    rest_on(glossary, "L12H3", "#named")
+    expect(note.locator("p")).to_have_text(MEANINGS["L6H4"])
+    glossary.mouse.move(700, 700)
+    expect(note).to_be_hidden()
+    glossary.locator("#plain").hover()
+    wait(glossary, 600)
+    expect(note).to_be_hidden()
+    glossary.locator("#bos").click()
+    expect(note.locator("p")).to_have_text(MEANINGS["⟨bos⟩"])
+    glossary.mouse.move(700, 700)
+    wait(glossary, 600)
+    expect(note).to_be_visible()
 
 
 @pytest.mark.browser

@@ -210,9 +210,12 @@ def test_below_the_chips_stands_what_their_shade_and_their_frames_mean(mount):
     tinted, texts = np.full(8, 0.5, dtype=np.float32), TEXTS | {"shade": "Shade: how much"}
     page = mount(SOURCE, strip(metric=tinted, selected=8, looked_at=4, texts=texts))
     note = page.locator(".token-strip .note")
-    assert note.inner_text() == "Shade: how much · blue frame: looks · red: is looked at"
+    assert note.inner_text() == "Shade: how much · blue frame: looks · red: is looked at · “·”: a space"
+    answer(page, strip(["␣", "x"], metric=np.zeros(2, np.float32), selected=1, texts=texts))
+    assert note.inner_text() == "Shade: how much · blue frame: looks · “␣”: a space that is a token"
+    answer(page, strip(metric=tinted, selected=8, looked_at=4, texts=texts))
     chip(page, 6).press("Escape")
-    assert note.inner_text() == "Shade: how much · red: is looked at"
+    assert note.inner_text() == "Shade: how much · red: is looked at · “·”: a space"
 
 
 @pytest.mark.browser

@@ -9,6 +9,8 @@ import { termsByName, wordsOf } from "./words.js"
 const REST = 350 // ms that the pointer rests on a word before it is explained
 const SETTLE = 600 // ms without a change of the page before its words are marked
 const HIGHLIGHT = "atlas-terms"
+const SLOP = 5 // pixels a press may wander and still be a click
+const SPECIAL = ".chip.special" // of the strip of tokens
 const INTERACTIVE = "button, a, label, summary, [role=button], [role=radio], [role=tab], [role=switch], [role=slider]"
 
 /** @param {Host} host */
@@ -24,7 +26,7 @@ function create(root, signal) {
   const open = element("button", { type: "button", className: "open" })
   const list = element("dialog", { className: "list" })
   const note = element("div", { className: "note", role: "tooltip", popover: "manual" })
-  const state = /** @type {any} */ ({ open, list, note, resting: 0, marking: 0, pressed: null })
+  const state = /** @type {any} */ ({ open, list, note, resting: 0, marking: 0, pressed: null, kept: "", down: null })
   open.addEventListener("click", () => list.showModal())
   list.addEventListener("click", (event) => event.target === list && list.close())
   // on the way down: a tab of Streamlit's (1.67) lets no pointerdown come up to the document
@@ -32,7 +34,7 @@ function create(root, signal) {
   document.addEventListener("pointerdown", (event) => press(state, event), { signal, capture: true })
   document.addEventListener("pointerup", (event) => tap(state, event), { signal, capture: true })
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide(state), { signal, capture: true })
-  document.addEventListener("scroll", () => hide(state), { signal, capture: true, passive: true })
+  document.addEventListener("scroll", () => state.kept === "mouse" || hide(state), { signal, capture: true, passive: true })
   const observer = new MutationObserver(() => markSoon(state))
   observer.observe(document.body, { subtree: true, childList: true, characterData: true })
   signal.addEventListener("abort", () => observer.disconnect())
@@ -85,13 +87,14 @@ function entry({ names, meaning, picture }) {
  */
 function rest(state, event) {
   clearTimeout(state.resting)
-  if (event.pointerType === "touch" || event.buttons || state.list.open || inside(state.pressed, event)) return
+  if (state.kept || event.pointerType === "touch" || event.buttons || state.list.open || inside(state.pressed, event)) return
   state.pressed = null
   const path = event.composedPath() // later the event has none
   state.resting = setTimeout(() => explain(state, path, event), state.note.matches(":popover-open") ? 60 : REST)
 }
 
-// What is pressed is used and not asked about: its note goes, and comes again once the pointer has left it.
+// What is pressed is used and not asked about: its note goes, and comes again once the pointer has left it. Where a press
+// does nothing else it asks: see tap.
 /**
  * @param {State} state
  * @param {PointerEvent} event
@@ -100,23 +103,36 @@ function press(state, event) {
   const path = event.composedPath()
   if (path.includes(state.note)) return
   hide(state)
-  const control = path.find((one) => one instanceof Element && one.matches(INTERACTIVE))
-  state.pressed = control ? /** @type {Element} */ (control).getBoundingClientRect() : null
+  const control = controlIn(path)
+  state.pressed = control ? control.getBoundingClientRect() : null
+  state.down = { x: event.clientX, y: event.clientY }
 }
+
+// What a press uses. The chip of a special token is used and explained.
+/** @type {(path: EventTarget[]) => Element | undefined} */
+const controlIn = (path) =>
+  specialIn(path) ? undefined : /** @type {Element | undefined} */ (path.find((one) => one instanceof Element && one.matches(INTERACTIVE)))
+
+/** @type {(path: EventTarget[]) => Element | undefined} */
+const specialIn = (path) => /** @type {Element | undefined} */ (path.find((one) => one instanceof Element && one.matches(SPECIAL)))
 
 /** @type {(box: DOMRect | null, event: PointerEvent) => boolean} */
 const inside = (box, { clientX: x, clientY: y }) => box !== null && x >= box.left && x <= box.right && y >= box.top && y <= box.bottom
 
-// A finger cannot rest on a word: it taps, and what a tap does already it goes on doing.
+// A word that is clicked or tapped is explained until something else is pressed, or Escape. What a press does already it
+// goes on doing, and text that is marked with the mouse is no click.
 /**
  * @param {State} state
  * @param {PointerEvent} event
  */
 function tap(state, event) {
-  if (event.pointerType !== "touch") return
+  const { down } = state
+  state.down = null
+  if (event.button || !down || Math.hypot(event.clientX - down.x, event.clientY - down.y) > SLOP) return
   const path = event.composedPath()
-  if (path.some((one) => one instanceof Element && one.matches(INTERACTIVE))) return
+  if (state.list.open || path.includes(state.note) || controlIn(path)) return
   explain(state, path, event)
+  if (state.note.matches(":popover-open")) state.kept = event.pointerType
 }
 
 /**
@@ -126,12 +142,15 @@ function tap(state, event) {
  */
 function explain(state, path, { clientX, clientY }) {
   if (path.includes(state.note)) return
-  const found = wordAt(path[0], state.words, clientX, clientY)
+  const special = specialIn(path)
+  const found = special ? { name: nameIn(special), range: special } : wordAt(path[0], state.words, clientX, clientY)
   const term = found && state.byName.get(found.name)
   if (!term) return hide(state)
-  const control = path.find((one) => one instanceof Element && one.matches(INTERACTIVE))
-  show(state, term, found.range.getBoundingClientRect(), /** @type {Element | undefined} */ (control))
+  show(state, term, found.range.getBoundingClientRect(), controlIn(path))
 }
+
+/** @type {(chip: Element) => string} */
+const nameIn = (chip) => (chip.querySelector(".label")?.textContent ?? "").toLowerCase()
 
 // The note of a control's word takes no clicks, for what it covers is what is clicked next; a link's stands beside it.
 /**
@@ -157,8 +176,10 @@ function show({ note, root }, term, box, control) {
 }
 
 /** @param {State} state */
-function hide({ note, resting }) {
+function hide(state) {
+  const { note, resting } = state
   clearTimeout(resting)
+  state.kept = ""
   if (note.matches(":popover-open")) note.hidePopover()
 }
 

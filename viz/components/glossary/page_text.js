@@ -1,5 +1,7 @@
 // The text of the whole page around the glossary, in the document and in the shadow roots of other components.
 
+import { nameOf } from "./words.js"
+
 // The reader's own text, code, numbers of tables and what is typed or chosen is not the page's own words.
 const NOT_OURS = "textarea, input, select, code, pre, bdi, script, style, table, .chip, .label, [role=option], [role=listbox], [role=treeitem], [contenteditable], [data-testid=stTextArea], [data-testid=stDataFrame], .glossary"
 const LONGEST = 600 // characters of a text that is looked through
@@ -34,7 +36,7 @@ export function* wordsIn(text, words) {
     const range = document.createRange()
     range.setStart(text, found.index)
     range.setEnd(text, found.index + found[0].length)
-    if (found[0].length > 1 || found[0] === found[0].toLowerCase()) yield { name: found[0].toLowerCase(), range } // U is no u
+    if (found[0].length > 1 || found[0] === found[0].toLowerCase()) yield { name: nameOf(found[0]), range } // U is no u
   }
 }
 

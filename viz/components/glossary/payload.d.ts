@@ -23,4 +23,8 @@ export interface State extends Life {
   resting: number
   marking: number
   pressed: DOMRect | null
+  /** By which kind of pointer the note that is open was asked for; "": it goes with the pointer. */
+  kept: string
+  /** Where the pointer was pressed. */
+  down: { x: number; y: number } | null
 }

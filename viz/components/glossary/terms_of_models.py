@@ -20,6 +20,10 @@ OF_MODELS = (
         N_("What cuts a text into tokens before the model reads it; each family of models has its own."),
     ),
     Term(
+        ("L6H4",),
+        N_("The name of a head: L6H4 is head 4 of layer 6. Layers and heads are counted from 0."),
+    ),
+    Term(
         ("⟨bos⟩",),
         N_(
             "“Beginning of sequence”: a special token before the text. Heads that find nothing to look at often "

@@ -4,6 +4,8 @@
 
 const LETTER = "[\\p{L}\\p{N}_]"
 const HAN = "\\p{Script=Han}"
+const OF_HEADS = `(?<!${LETTER})L\\d+H\\d+(?!${LETTER})` // as L6H4
+export const A_HEAD = "l6h4" // the name under which all of these are explained
 const CJK = /^[\p{Script=Han}]/u
 
 // Words between others that are not part of longer ones. Chinese has no blanks between words, but hardly a sign that
@@ -15,8 +17,12 @@ export function wordsOf(names) {
     const sign = CJK.test(name) && name.length === 1 ? HAN : LETTER
     return sign === LETTER && (CJK.test(name) || !/^[\p{L}]/u.test(name)) ? literal : `(?<!${sign})${literal}(?!${sign})`
   })
-  return new RegExp(escaped.join("|") || "(?!)", "giu")
+  return new RegExp([...escaped, OF_HEADS].join("|"), "giu")
 }
+
+// What a word that was found is called in the list of terms.
+/** @type {(word: string) => string} */
+export const nameOf = (word) => (/^l\d+h\d+$/i.test(word) ? A_HEAD : word.toLowerCase())
 
 // Of two terms with one name, the first in the list has it.
 /** @type {(terms: Term[]) => Map<string, Term>} */

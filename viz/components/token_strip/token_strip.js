@@ -123,7 +123,9 @@ function meaning({ meta: { texts, labels, both }, arrays, shown }, pinned, looke
   const shade = shown === PAGES ? told : shown === null ? "" : fill(texts.row, { token: isolate(labels[shown]) })
   const frames = [pinned >= 0 ? texts.looks : "", looked >= 0 ? texts.looked : ""]
   const shift = both && pinned >= 0 && looked < 0 && matchMedia("(hover: hover)").matches ? texts.shift : ""
-  return [shade, ...frames, shift].filter(Boolean).join(" · ")
+  const said = [shade, ...frames, shift].filter(Boolean)
+  const signs = [labels.some((label) => label.startsWith("·")) ? texts.space : "", labels.some((label) => label.includes("␣")) ? texts.lone : ""]
+  return (said.length ? [...said, ...signs].filter(Boolean) : []).join(" · ")
 }
 
 /** @param {State} state */

@@ -31,6 +31,8 @@ TEXTS: dict[str, str] = {
     "row": N_("Shade: how much each token gets of the attention of “{token}” in L{layer}H{head}"),
     "looks": N_("blue frame: looks"),
     "looked": N_("red: is looked at"),
+    "space": N_("“·”: a space"),
+    "lone": N_("“␣”: a space that is a token"),
     "shift": N_("Shift + click: the one looked at"),
     "masked": N_("masked"),
     "percent": N_("{number} %"),
