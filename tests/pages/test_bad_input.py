@@ -265,7 +265,7 @@ def test_a_hub_id_without_a_network(screen):
     )
 
 
-@pytest.mark.parametrize("name", ["two words", "a/b/c", "**bold** <b>x</b> $y$ :red[z] &amp; `c`", "\x00"])
+@pytest.mark.parametrize("name", ["two words", "a/b/../c", "**bold** <b>x</b> $y$ :red[z] &amp; `c`", "\x00"])
 def test_a_name_that_is_neither_folder_nor_id(name):
     assert the_sentence(open_app(model=name)).startswith(f"“{name}” is neither a folder nor a model id.")
 
