@@ -15,6 +15,7 @@ from model_runner.errors import NotSeparable
 
 N_ = str  # marks a text for Babel without translating it here
 
+TWO_TEXTS = N_("its softmax weighs the keys of two texts, and this film draws those of one")
 SINK_A_QUERY = N_("every query of its heads has a sink of its own, and this film draws one for the whole head")
 
 

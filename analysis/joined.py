@@ -169,6 +169,12 @@ def _square(record: LayerRecord, n_read: int) -> LayerRecord:
         k=torch.cat([record.k, record.k.new_zeros(len(record.k), n_written, record.k.shape[2])], dim=1),
         v=torch.cat([record.v, record.v.new_zeros(len(record.v), n_written, record.v.shape[2])], dim=1),
         output=torch.cat([record.output.new_zeros(n_read, *record.output.shape[1:]), record.output]),
+        sinks=_lower_sinks(record.sinks, n_read),
         mask=MaskRule(Across(n_read), tuple(_lower(edit, n_read) for edit in record.mask.edits)),
         edit=record.edit and Lower(heads=record.edit.heads, n_read=n_read),
     )
+
+
+def _lower_sinks(sinks: Tensor | None, n_read: int) -> Tensor | None:
+    """Those of every query, with a column for each that sees nothing; one a head as they are."""
+    return sinks if sinks is None or sinks.dim() == 1 else torch.nn.functional.pad(sinks, (n_read, 0))

@@ -1,7 +1,8 @@
-"""What a learned sink makes of the rows that a picture shows, in a sentence."""
+"""Why the rows that a picture shows do not sum to 1, in a sentence: a learned sink, or keys of another text."""
 
 from __future__ import annotations
 
+from analysis.joined import first_query
 from model_runner.capture import Capture
 
 N_ = str  # marks a text for Babel without translating it here
@@ -9,6 +10,10 @@ N_ = str  # marks a text for Babel without translating it here
 SCALED_AFTER = ("granite_swa", "granitemoe_swa")  # transformers' types that scale the output once the softmax is taken
 IN_SOFTMAX = N_("A learned sink takes part of every row; what is drawn is the rest, which goes to tokens.")
 AFTER = N_("A learned sink scales every row after the softmax; drawn are the scaled weights, not the softmax’s own.")
+REST_IN = {
+    "decoder": N_("One softmax weighs both texts: the rest of each row is in the decoder’s own map."),
+    "cross": N_("One softmax weighs both texts: the rest of each row is in the map of cross-attention."),
+}
 
 
 def sink_words(capture: Capture, layer: int, head: int, family: str) -> str:
@@ -20,4 +25,16 @@ def sink_words(capture: Capture, layer: int, head: int, family: str) -> str:
     record = capture.record(layer)
     if record.sinks is None or head in record.substituted:
         return ""
+    if record.rest_in is not None:
+        return REST_IN[record.rest_in]
     return AFTER if family in SCALED_AFTER else IN_SOFTMAX
+
+
+def n_elsewhere(capture: Capture, layer: int, query: int) -> int:
+    """How many keys of another text the softmax of this row weighs too; 0 where it weighs one text."""
+    rest_in = capture.record(layer).rest_in
+    if rest_in is None:
+        return 0
+    row = query - first_query(capture)
+    other = capture.attention(rest_in).record(layer)
+    return int(other.mask.tile(slice(row, row + 1), slice(0, other.k.shape[1]), other.q.device).sum())

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from analysis.joined import Joined, first_query, n_looked_at
 from analysis.score_formula import root_of
+from analysis.sinks import n_elsewhere
 from analysis.step_window import Window, largest, rotation_of, units_of, window
 from model_runner.capture import Capture
 from model_runner.errors import RunnerError
@@ -192,8 +193,10 @@ class _Chain:
         self.shares = powers / np.where(total > 0, total, 1.0)[:, None]
         others = np.delete(np.arange(self.n_keys), self.keys)
         rest = powers[:, others].sum(1) + extra
-        more = tuple(int(n) for n in np.isfinite(self.masked[:, others]).sum(1) + (sink is not None))
-        self.more_keys = more
+        seen = np.isfinite(self.masked[:, others]).sum(1)
+        self.more_keys = tuple(int(n) for n in seen)
+        beside = [n_elsewhere(self.capture, self.layer, row) or int(sink is not None) for row in self.rows]
+        more = tuple(int(n) for n in seen + beside)
         numbers: dict[str, object] = {"top": top.tolist(), "of": "keys"}
         weights = self._cells("A", self.shares[:, self.keys], share=True)
         self.add(ChainStep("softmax", "softmax", "A", "M", rest=rest[:, None], more=more, numbers=numbers), weights)

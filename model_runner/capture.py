@@ -172,8 +172,9 @@ class Capture:
         """Attention weights after the softmax, of any tile: what the values are multiplied by.
 
         Rows sum to 1; to less where a learned sink takes its share, which Granite's own ``output_attentions`` leave out
-        of account; of a head whose softmax is substituted, to whatever its map has, and with ``shares`` its sizes,
-        which sum to 1 in a row. O(tile + ROWS × keys) memory.
+        of account, and where one softmax weighs two texts, of which this map shows one (``LayerRecord.rest_in``); of a
+        head whose softmax is substituted, to whatever its map has, and with ``shares`` its sizes, which sum to 1 in a
+        row. O(tile + ROWS × keys) memory.
         """
         record, queries, head = self.record(layer), self._span(queries), self._head(layer, head)
         heads, known = slice(head, head + 1), self._lse.get(self._layer(layer))

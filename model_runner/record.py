@@ -55,6 +55,7 @@ class LayerRecord:
     bias: RelativeBias | ContentBias | RepeatedKeys | TokenBias | None = None  # added to the scores, see :meth:`biases`
     choice: KeyChoice | None = None  # how an indexer chose keys; the same one where layers share a choice
     difference: HeadDifference | None = None  # where the model subtracts heads from each other
+    rest_in: str | None = None  # the attention whose map has the rest of each row; ``sinks`` are then its log-sum-exp
 
     @property
     def group(self) -> int:

@@ -11,7 +11,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.zoo.head import Head
+from attention.zoo.head import Head, sink_column
 
 AT_ONCE = 2**16  # scores of tiles that are computed together; a larger tile is computed alone
 
@@ -33,7 +33,9 @@ def tiled(head: Head, rows: int, columns: int) -> tuple[Tensor, Tensor]:
             mixed = mixed * shrink + exps @ head.v[..., first : first + columns, :]
             most = larger
         if head.sink is not None:
-            total = total + (head.sink - torch.where(torch.isneginf(most), 0.0, most)).exp()
+            sink = sink_column(head.sink)
+            sink = (sink[here] if sink.dim() else sink).to(most)
+            total = total + (sink - torch.where(torch.isneginf(most), 0.0, most)).exp()
         outputs.append(mixed / torch.where(total == 0, 1.0, total))
         sums.append((torch.where(torch.isneginf(most), 0.0, most) + total.log())[..., 0])
     return torch.cat(outputs, dim=-2), torch.cat(sums, dim=-1)

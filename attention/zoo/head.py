@@ -108,8 +108,14 @@ def softmax_rows(
     """Rows that sum to 1, or to less by what a sink takes; 0 where a row sees nothing."""
     lse = torch.logsumexp(scores, dim=-1, keepdim=True)
     if sink is not None:
-        lse = torch.logaddexp(lse, torch.as_tensor(sink).to(lse).expand_as(lse))
+        lse = torch.logaddexp(lse, sink_column(sink).to(lse).expand_as(lse))
     return torch.exp(scores - torch.where(torch.isneginf(lse), 0.0, lse))
+
+
+def sink_column(sink: float | Float[Tensor, "queries"]) -> Float[Tensor, "*queries_and_one"]:
+    """A sink that all queries share as a number, one of every query as a column."""
+    sink = torch.as_tensor(sink)
+    return sink[:, None] if sink.dim() else sink
 
 
 def normalised(rows: Float[Tensor, "queries keys"]) -> Float[Tensor, "queries keys"]:

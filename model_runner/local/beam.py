@@ -66,7 +66,7 @@ def search_beams(
     given = {"input_ids": ids} if read is None else dict(read)
     written: dict[str, Any] = {} if read is None else {"decoder_input_ids": ids}
     if read is not None and settings.use_cache:
-        written["past_key_values"] = growing_caches()
+        written["past_key_values"] = growing_caches(model)
     with _without_own_settings(model):
         output = ALONE.generate(
             model,

@@ -41,7 +41,7 @@ from model_runner.local.hearing import ears_of
 from model_runner.local.languages import languages_of
 from model_runner.local.output_layer import output_logits
 from model_runner.local.reading import append_all, check_ids, check_memory, explained, numbers_alone, write
-from model_runner.local.recording import Recording, active
+from model_runner.local.recording import Recording, active, module_of_call
 from model_runner.local.stream import outputs_of, watched
 from model_runner.local.task_tokens import task_tokens
 from model_runner.local.tokenizing import Encoded, Writer, encode
@@ -181,7 +181,7 @@ class EncoderDecoder:
                 num_beams=1,
                 do_sample=False,
                 use_cache=edit is None,
-                past_key_values=growing_caches() if edit is None else None,
+                past_key_values=growing_caches(self.model) if edit is None else None,
             )
         new = made[0, before.shape[1] :].tolist()
         return tuple(new[:-1] if new and new[-1] in end_tokens(self.model) else new)
@@ -292,7 +292,9 @@ class EncoderDecoder:
         found = getattr(self.anatomy, stack)
         layers = [f"{self.anatomy.names[id(layer)]}." for layer in found.layers]
         names = zip(layers, *(one for one in (found.own, found.cross) if one), strict=True)
-        return tuple(tuple(name.removeprefix(layer) for name in own) for layer, *own in names)
+        return tuple(
+            tuple(dict.fromkeys(module_of_call(key).removeprefix(layer) for key in own)) for layer, *own in names
+        )
 
     def _of(self, stack: str) -> tuple[tuple[BlockPath | None, ...], tuple[FeedForward | None, ...]]:
         if stack not in self._ways:

@@ -46,6 +46,11 @@ def masked(given: dict[str, Tensor]) -> dict[str, Any]:
     return dict(given) if ids is None else {**given, "attention_mask": torch.ones_like(ids)}
 
 
-def growing_caches() -> EncoderDecoderCache:
-    """Of as many layers as ask for one: transformers (5.23) counts those of T5's encoder, which may be fewer."""
-    return EncoderDecoderCache(DynamicCache(), DynamicCache())
+def growing_caches(model: Any) -> EncoderDecoderCache:
+    """Of as many layers as ask for one: transformers (5.23) counts those of T5's encoder, which may be fewer.
+
+    Layers that slide keep their window, as in transformers' own generation.
+    """
+    config = model.config.get_text_config(decoder=True)
+    slides = "sliding_attention" in (getattr(config, "layer_types", None) or ())
+    return EncoderDecoderCache(DynamicCache(config=config) if slides else DynamicCache(), DynamicCache())

@@ -15,6 +15,7 @@ from transformers.pytorch_utils import Conv1D
 from model_runner.errors import NoAttribution
 from model_runner.local.encoder_decoder import EncoderDecoder
 from model_runner.local.engine import Engine
+from model_runner.local.recording import module_of_call
 from model_runner.local.two_stacks import run_two
 from model_runner.request import CaptureRequest
 
@@ -67,7 +68,7 @@ def of_two_texts(engine: EncoderDecoder, request: CaptureRequest) -> Lesson:
     outputs = [None if record is None else record.output.flatten(1) for record in records]
     stack, names = engine.anatomy.stack(attention), engine.anatomy.attends(attention)
     found = [
-        [] if output is None else _linear(engine.model.get_submodule(name))
+        [] if output is None else _linear(engine.model.get_submodule(module_of_call(name)))
         for name, output in zip(names, outputs, strict=True)
     ]
     with _heard([one for own in found for one in own]) as heard:

@@ -55,6 +55,7 @@ from model_runner.local.made_bias import (
     watch_made_biases,
 )
 from model_runner.local.mask_reading import rule_of, rule_of_cells
+from model_runner.local.merged_attention import MERGED, MergedCall, Part, watch_merged
 from model_runner.local.sink import Sink
 from model_runner.local.token_rows import NONE, TokenRows, rows_of
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_rotation, watch_rotations
@@ -65,6 +66,7 @@ from model_runner.relative_bias import RelativeBias, relative
 V = TypeVar("V")
 NAME = "attention_atlas"  # must not contain sdpa, flex_attention or flash, nor look like owner/name
 WHOLE_MASKS = "attention_atlas_whole_masks"  # for models that are causal by the mask they are given alone
+IN_SCORES = ("softcap", "s_aux", "sinks", "position_bias", "indices")  # options that make scores more than products
 BY_QUERY = ("position_bias", "sinks")  # options of attention that may have a row a query
 EAGER_MASKS = "attention_atlas_eager_masks"  # for models that read masks by themselves, as what is added to scores
 GROWING_BIAS = N_("it adds a bias to its scores, which is not known of a text that grows")
@@ -123,6 +125,9 @@ class Recording:
     rules: list[tuple[Tensor, MaskRule]] = field(default_factory=list)
     biases: list[tuple[Tensor, RelativeBias]] = field(default_factory=list)
     made: dict[int, tuple[Tensor, ...]] = field(default_factory=dict)  # id of a module -> what it made for its scores
+    read_keys: dict[int, int] = field(
+        default_factory=dict[int, int]
+    )  # id of a module -> keys of what is read, the last
     choices: list[Choice] = field(default_factory=list)  # what indexers have said in this forward
     kept_choices: dict[str, KeyChoice] = field(default_factory=dict)  # by indexer
     rotary_calls: list[RotaryCall] = field(default_factory=list)
@@ -253,6 +258,7 @@ def active(recording: Recording) -> Generator[Recording]:
         recording.rules.clear()  # the mask tensors of the forward end here: only their rules are kept
         recording.biases.clear()
         recording.made.clear()
+        recording.read_keys.clear()
         recording.rotary_calls.clear()
         recording.rotations.clear()
         recording.called.clear()
@@ -289,6 +295,7 @@ def install(model: nn.Module) -> None:
     hear_rotations(model)
     hear_indexers(model, _take_choice, lambda: (recording := _ACTIVE.get()) is not None and recording.keeps)
     watch_made_biases(model, _take_made)
+    watch_merged(model, _take_read)
     model.set_attn_implementation(NAME)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
 
 
@@ -309,6 +316,12 @@ def _take_made(module: nn.Module, made: tuple[Tensor, ...]) -> None:
     recording = _ACTIVE.get()
     if recording is not None:
         recording.made[id(module)] = made
+
+
+def _take_read(module: nn.Module, n_read: int) -> None:
+    recording = _ACTIVE.get()
+    if recording is not None:
+        recording.read_keys[id(module)] = n_read
 
 
 def _edit_rotation(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
@@ -363,6 +376,8 @@ def recordable_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record
     """The model's own attention: from (batch, heads, queries, d_head) to (batch, queries, heads, d_value)."""
     pause()
     recording = _ACTIVE.get()
+    if recording is not None and id(module) in recording.read_keys:
+        return _merged(recording, module, (query, key, value), attention_mask, scaling, options), None
     rule, edit, chosen, own_bias, name, part, n_parts = None, None, None, None, "", 0, 1
     indices = options.pop("indices", None)  # which keys each query reads, where an indexer chose them
     bias, softcap = options.get("position_bias"), options.get("softcap")
@@ -443,6 +458,49 @@ def recordable_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record
                 recording.held.clear()
                 record(torch.cat(values, dim=-1), torch.cat(outputs, dim=-1))
     return output if edit is None else edit.part_passed_on(output, part, n_parts), None
+
+
+def _merged(
+    recording: Recording,
+    module: nn.Module,
+    given: tuple[Tensor, Tensor, Tensor],
+    mask: Tensor | None,
+    scaling: float | None,
+    options: dict[str, Any],
+) -> Tensor:
+    """The output of a module whose one softmax weighs two texts; ``given`` are queries, and keys and values of both."""
+    query, key, value = given
+    n_read, name = recording.read_keys.pop(id(module)), recording.enter(recording.names[id(module)])[0]
+
+    def attend(key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        return sdpa_attention_forward(module, query, key, value, mask, scaling=scaling, is_causal=False)[0]
+
+    if not recording.keeps and recording.edit is None:
+        return attend(key, value, mask)
+    if mask is None or recording.sink is not None or any(options.get(one) is not None for one in IN_SCORES):
+        raise CannotRecord(MERGED)
+    window, written = getattr(module, "sliding_window", None), key.shape[2] - n_read
+    cells, across = mask[:1, ..., :written], cells_of(mask[:1, ..., written:], query.shape[2])
+    if across is None or not bool((mask == mask[:1]).all()):  # texts side by side are masked alike
+        raise CannotRecord(OTHER_MASK)
+    rules = _rule_of(recording, cells, False, window, query.shape[2]), rule_of_cells(across[None], across=True)
+    edits = [LayerEdit() if recording.edit is None else recording.edit.layers[one] for one in both_of(name)]
+    of_written, of_read = (
+        Part(key[:, :, here], value[:, :, here], mask[..., here], rule, edit).edited(query)
+        for here, rule, edit in zip((slice(0, written), slice(written, None)), rules, edits, strict=True)
+    )
+    call = MergedCall(query, of_written, of_read, attend)
+    if recording.keeps:
+        _refuse_unexpressible(options, query)
+        scale = float(scaling) if scaling is not None else query.shape[-1] ** -0.5
+        for one, record in zip(both_of(name), call.records(scale, window), strict=True):
+            recording.take(one, record)
+    return call.output()
+
+
+def both_of(name: str) -> tuple[str, str]:
+    """The keys of what a module that merges two texts is kept under: of what is written, and of what is read."""
+    return name, key_of_call(name, 1)
 
 
 def _made_bias(

@@ -84,5 +84,5 @@ def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[
 
 
 def _lane(engine: EncoderDecoder, source: Read, writer: Writer, *, cached: bool) -> TwoLane:
-    cache: Any = growing_caches() if cached else None
+    cache: Any = growing_caches(engine.model) if cached else None
     return TwoLane(engine.model, writer, cache, read=source.given)

@@ -24,6 +24,7 @@ from model_runner.local.classifier import is_classifier
 from model_runner.local.encoder_input import Read
 from model_runner.local.forward_edit import Shape
 from model_runner.local.global_tokens import count_globals, watch_globals
+from model_runner.local.merged_attention import MERGED
 from model_runner.local.own_code import prove, watch_own_code
 from model_runner.local.plain_forward import of_numbers, said, same, text_config, tried
 from model_runner.local.position_table import PROBED, looked_up_at_load
@@ -48,7 +49,6 @@ TWO_VOCABULARIES = N_(
     "its encoder reads {reads} different tokens and its decoder writes {writes}, and one tokenizer cannot name both"
 )
 HANDS_ON_SCORES = N_("its decoder hands on the scores of tokens, not the last hidden state that they are made of")
-MERGED = N_("one softmax of its decoder weighs what it has written and what it reads together, not one after the other")
 OTHER_PLACES = N_("its attention is not that of one encoder and one decoder, a stack of layers each")
 
 
@@ -153,6 +153,8 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
         every = [recording.records[name] for name in (*stack.own, *stack.cross)]
         if not asks or (in_blocks and stack is encoder):
             prove(every, stack.layers, count, forward, n_globals if stack is encoder else 0)
+    if any(recording.records[name].rest_in for name in decoder.cross):
+        _prove_read(model, given, written, recording, decoder)
     states = (width * plain.itemsize, text_config(model).hidden_size * plain.itemsize)
     stored = _stored(recording.records, (source, source + n_globals), states, (encoder, decoder))
     return TwoStacks(
@@ -168,6 +170,16 @@ def _examine(model: Any, heard: Read | None) -> TwoStacks:
         read_width=width,
         n_globals=n_globals,
     )
+
+
+def _prove_read(model: Any, given: Mapping[str, Tensor], written: Tensor, recording: Recording, decoder: Stack) -> None:
+    """Raises CannotRecord where keys that count as read, of one softmax over two texts, depend on what is written."""
+    with active(again := Recording(recording.names)), tried(DOES_NOT_RUN):
+        run_two(model, given, written.flip(1))
+    for own, cross in zip(decoder.own, decoder.cross, strict=True):
+        before, after = ([one.records[name] for name in (own, cross)] for one in (recording, again))
+        if not same(after[1].k, before[1].k) or not same(after[1].v, before[1].v) or same(after[0].v, before[0].v):
+            raise CannotRecord(MERGED)
 
 
 def _check_vocabularies(model: Any) -> None:

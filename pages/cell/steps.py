@@ -155,6 +155,14 @@ def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
             texts["f_bias"] = texts["f_bias_of_query"]
         case _:
             pass
+    if (rest_in := opened.capture.record(found.layer).rest_in) is not None:
+        texts |= {
+            "sink": texts["rest_elsewhere"],
+            "sink_long": texts["rest_elsewhere_long"],
+            "f_sink": texts["f_elsewhere"],
+        }
+        if rest_in == "decoder":  # this map is of the keys that are read
+            texts["f_rotated"] = texts["f_query_rotated"]
     if looks_ahead(opened.capture):
         texts["push"] = texts["push_here"]
     return texts

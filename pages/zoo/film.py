@@ -9,13 +9,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.flash_film import FlashFilm, Longer, flash_film, longer, row_sums
+from analysis.flash_film import TWO_TEXTS, FlashFilm, Longer, flash_film, longer, row_sums
 from analysis.joined import first_query
 from analysis.sentences import joined
 from analysis.units import token_units
 from analysis.zoo import captured_head
 from attention.flash_blocks import Blocks, blocks_of, held
 from attention.zoo.head import Head
+from model_runner.errors import NotSeparable
 from model_runner.memory import readable
 from pages.zoo.cut import show_cut
 from pages.zoo.numbers import show_rule, show_work
@@ -49,6 +50,8 @@ class Shown:
 def show_film(opened: PageContext) -> Shown:
     """The film, and its blocks beside it."""
     start = first_drawn(len(opened.capture.tokens))
+    if opened.capture.record(opened.layer).rest_in is not None:
+        raise NotSeparable(reason=TWO_TEXTS)
     head = captured_head(opened.capture, opened.layer, opened.head, start)
     size = opened.capture.record(opened.layer).k.element_size()
     left, right = st.columns([0.71, 0.29], gap="medium")

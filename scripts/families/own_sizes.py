@@ -94,6 +94,7 @@ OWN: dict[str, dict[str, Any]] = {
     "reformer": {"axial_pos_embds_dim": [16, 16], "axial_pos_shape": [16, 32]},
     "xmod": {"default_language": "en_XX"},
     "encoder-decoder": {"decoder": LOOKS_ACROSS},
+    "t5gemma2": {"encoder": {"text_config": SLIDING}, "decoder": SLIDING},
 }
 
 

@@ -32,6 +32,7 @@ WRITTEN = "jumps over"
 CLOSE = 1e-4  # of a weight: eager attention in float32 against ours
 NOT_DRAWN = ", The block does not draw it: "
 SINK = ", a learned sink in the softmax"
+MERGED = ", one softmax over what is written and what is read drawn as two maps"
 COUNTED = ", keys that its softmax counts several times drawn with their whole weight"
 SCALED = ", a learned sink scales the weights after the softmax: drawn are the scaled ones"
 CHOSEN = ", an indexer chooses keys"
@@ -105,7 +106,9 @@ def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT
         mechanism = "attention interface, and products of the encoder's own code"
     error, apart = _against_eager(mapping, family, own, every)
     records = [record for one in every for record in one.records if record]
-    if any(record.sinks is not None for record in records):
+    if any(record.rest_in for record in records):
+        mechanism += MERGED
+    elif any(record.sinks is not None for record in records):
         mechanism += SCALED if apart else SINK
     if any(isinstance(record.bias, RepeatedKeys) for record in records):
         mechanism += COUNTED

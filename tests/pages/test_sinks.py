@@ -7,15 +7,17 @@ import math
 import pytest
 import torch
 
-from analysis.sinks import AFTER, IN_SOFTMAX, SCALED_AFTER, sink_words
+from analysis.sinks import AFTER, IN_SOFTMAX, REST_IN, SCALED_AFTER, sink_words
 from analysis.stand_in import NO_SHARES
 from model_runner import CaptureRequest
 from model_runner.edit_text import written
 from model_runner.local.loading import load_runner
 from model_runner.substitution import Substituted
 from tests.model_runner.families import FAMILIES
+from tests.model_runner.folders import save
+from tests.model_runner.local import test_encoder_decoders as of_two_texts
 from tests.pages.test_class_questions import open_room
-from tests.ui.driving import html, open_app, payload, payloads
+from tests.ui.driving import html, open_app, payload, payloads, sentences
 
 pytestmark = pytest.mark.table  # each loads models
 
@@ -99,6 +101,20 @@ def test_a_head_whose_softmax_is_replaced_has_no_sink_any_more(folder_of):
     app = opened(folder_of("gpt-oss"), "heads", edits=edits, everywhere="1")
     assert payload(app, "head_map")[0]["texts"]["note"] == NO_SHARES
     assert "learned sink" not in html(app)
+
+
+def test_of_one_softmax_over_two_texts_pages_say_where_the_rest_of_a_row_is_and_nothing_of_a_sink(tmp_path):
+    folder = save(tmp_path / "merged", of_two_texts.FAMILIES["t5gemma2"]())
+    for shown, other in (("decoder", "cross"), ("cross", "decoder")):
+        app = opened(folder, "heads", target="Der Hund", attention=shown)
+        assert payload(app, "head_map")[0]["texts"]["note"] == REST_IN[other]
+        assert told(REST_IN[other]) in html(app)
+    app = opened(folder, "cell", target="Der Hund", attention="cross")
+    texts = payload(app, "cell_steps")[0]["texts"]
+    assert texts["sink_long"].endswith("to the keys of the other text, in a map of their own")
+    assert all("keys of the other text" in texts[name] for name in ("f_sink", "f_rotated"))
+    app = opened(folder, "zoo", target="Der Hund", attention="cross", **{"zoo.view": "flash"})
+    assert "the keys of two texts, and this film draws those of one" in html(app) + " ".join(sentences(app))
 
 
 @pytest.mark.long

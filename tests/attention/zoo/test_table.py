@@ -79,6 +79,20 @@ def test_heads_that_are_asked_for_together_are_what_each_is_alone(variant, sink)
             torch.testing.assert_close(output, variant.mixed(one, values), rtol=1e-12, atol=1e-13)
 
 
+@pytest.mark.parametrize(
+    "variant",  # whose rows are each made alone
+    [one for one in VARIANTS if one.mask != "none" and one.name not in ("refined", "refined_added")],
+    ids=lambda one: one.name,
+)
+def test_a_sink_of_each_query_counts_in_its_row_as_one_of_all_queries_does(variant):
+    head = made(11, 4)
+    sinks = torch.linspace(-2, 3, head.n_tokens, dtype=torch.float64)
+    own = variant.mixed(replace(head, sink=sinks), values := next(iter(settings(variant, 11))))
+    for query in (0, 5, 10):
+        alike = variant.mixed(replace(head, sink=float(sinks[query])), values)
+        torch.testing.assert_close(own[query], alike[query], rtol=1e-12, atol=1e-13)
+
+
 @pytest.mark.parametrize("variant, head", PLACES)
 def test_what_the_mask_hides_weighs_nothing_unless_the_variant_says_otherwise(variant, head):
     weights, _output = variant.on(head, {})

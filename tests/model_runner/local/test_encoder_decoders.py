@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -31,6 +32,7 @@ from model_runner.relative_bias import RelativeBias
 from model_runner.request import GREEDY
 from model_runner.transforms import Sampling
 from model_runner.verification import verify
+from scripts.families.small import small_model
 from tests.model_runner.tiny import (
     BOS,
     D_HEAD,
@@ -99,6 +101,7 @@ FAMILIES: dict[str, Callable[[], PreTrainedModel]] = {
     "nllb-moe": built("nllb-moe", **BART, num_experts=2, encoder_sparse_step=1, decoder_sparse_step=1),  # reads masks
     "deep decoder": built("t5", **T5, num_decoder_layers=N_LAYERS + 2),  # than its encoder
     "t5gemma": built("t5gemma", encoder=GEMMA, decoder=GEMMA, decoder_start_token_id=BOS),
+    "t5gemma2": partial(small_model, "sequence-to-sequence", "t5gemma2"),  # one softmax over both texts
     "bert and bert": built("encoder-decoder", encoder=BERT, decoder={**BERT, **ACROSS}, decoder_start_token_id=BOS),
     "bert and a wider gpt2": built(
         "encoder-decoder", encoder=BERT, decoder={**GPT2, **ACROSS}, decoder_start_token_id=BOS
@@ -159,7 +162,13 @@ def test_weights_logits_and_streams_are_those_of_eager_attention(name):
 
 @pytest.mark.parametrize(
     "name, dtype",
-    [("t5", torch.float32), ("t5", torch.bfloat16), ("bart", torch.bfloat16), ("t5gemma", torch.float32)],
+    [
+        ("t5", torch.float32),
+        ("t5", torch.bfloat16),
+        ("bart", torch.bfloat16),
+        ("t5gemma", torch.float32),
+        ("t5gemma2", torch.float32),
+    ],
 )
 def test_the_badge_sees_one_per_cent_in_each_of_the_three(name, dtype):
     capture = runner(name, dtype).capture(CaptureRequest(SOURCE * 4, target=TARGET * 8))

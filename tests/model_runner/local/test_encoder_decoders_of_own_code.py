@@ -24,10 +24,6 @@ REFUSED = {
         built("fsmt", **BART, src_vocab_size=264, tgt_vocab_size=264, langs=["en", "de"], decoder_start_token_id=BOS),
         "its decoder hands on the scores of tokens, not the last hidden state that they are made of",
     ),
-    "t5gemma2": (
-        partial(small_model, "sequence-to-sequence", "t5gemma2"),
-        "one softmax of its decoder weighs what it has written and what it reads together",
-    ),
     "prophetnet": (
         partial(small_model, "sequence-to-sequence", "prophetnet"),
         "beside each token it has written, its decoder carries further rows that look ahead",

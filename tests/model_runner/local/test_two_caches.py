@@ -15,7 +15,7 @@ from tests.model_runner import listening
 from tests.model_runner.local.test_encoder_decoders import FAMILIES, SOURCE, TARGET, ids_of, runner
 from tests.model_runner.tiny import D_HEAD, N_HEADS
 
-NAMES = ("t5", "bart", "marian", "t5gemma")
+NAMES = ("t5", "bart", "marian", "t5gemma", "t5gemma2")
 
 
 @pytest.mark.parametrize("attention", ["decoder", "cross"])
@@ -34,8 +34,11 @@ def test_the_caches_hold_what_transformers_own_hold_and_the_formula_says(name: s
     theirs = getattr(output.past_key_values, f"{'cross' if attention == 'cross' else 'self'}_attention_cache").layers
     assert [layer.k_shape for layer in layers] == [tuple(one.keys.shape[1:]) for one in theirs]
     n_tokens = len(ids_of(SOURCE)) if attention == "cross" else 1 + len(ids_of(TARGET))
+    if (attention, name) == ("decoder", "t5gemma2"):  # some of its layers slide
+        assert [layer.k_shape and layer.k_shape[1] for layer in layers] == [7, n_tokens, 7, n_tokens]
+        return
     found = cache_bytes(made.capture(request), layers)
-    kv_heads = 2 if name == "t5gemma" else N_HEADS
+    kv_heads = 2 if name.startswith("t5gemma") else N_HEADS
     assert found.formula == found.measured == 2 * len(theirs) * kv_heads * D_HEAD * n_tokens * 4
     assert found.shape == (len(theirs), kv_heads, D_HEAD, n_tokens, 4)
 
