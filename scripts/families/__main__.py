@@ -3,34 +3,40 @@
 python -m scripts.families                          print the table
 python -m scripts.families --write docs/families.md write it, and model_runner/local/known_families.json
 python -m scripts.families --only llama,t5          of these alone; what is written keeps the rows of the others
+python -m scripts.families --jobs 4                 so many at a time
 
 Of each it is asked whether it is captured, and whether the weights are those that the model's own eager attention
-returns. Each runs in a process of its own, with limits of time and memory. A random model proves the way through
+returns. Each runs in a process of its own, with limits of CPU time and memory. A random model proves the way through
 transformers' code, not the weights of anybody.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import resource
+import select
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import transformers
 
-from model_runner.local.known_families import TABLE
+from model_runner.local.known_families import NEEDS, TABLE
 from scripts.families.earlier import earlier, in_order, still_refused
 from scripts.families.known import known, refused_otherwise, to_be_asked
 from scripts.families.own_sizes import FORMS
 from scripts.families.small import families
 from scripts.families.trying import Tried, table, tried, tried_form
 
-SECONDS, MEMORY = 90, 12 << 30
+SECONDS, MEMORY = 90, 12 << 30  # of CPU time, and of bytes
+WAITING = 10  # times as long, for one that sleeps or shares the machine with many
+Work = tuple[str, str, Callable[[], Tried]]  # mapping and name of what is tried
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -40,48 +46,77 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--write", type=Path)
     parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=1)
     args = parser.parse_args(arguments)
     only = {name for name in args.only.split(",") if name}
-    found: list[Tried] = []
-    for mapping, family in families():
-        if not only or family in only:
-            began = time.monotonic()
-            found.append(_apart(mapping, family, lambda mapping=mapping, family=family: tried(mapping, family)))
-            print(f"{time.monotonic() - began:5.1f} s  {found[-1]}", file=sys.stderr, flush=True)
-    asked = [form for form in FORMS if not only or form.family in only]
-    forms = [_apart("", form.name, lambda form=form: tried_form(form)) for form in asked]
+    asked = [(mapping, family) for mapping, family in families() if not only or family in only]
+    found = _each([(*one, partial(tried, *one)) for one in asked], args.jobs)
+    forms_asked = [form for form in FORMS if not only or form.family in only]
+    forms = _each([("", form.name, partial(tried_form, form)) for form in forms_asked], args.jobs)
     if not args.write:
         sys.stdout.write("\n".join(table(found, forms, transformers.__version__)) + "\n")
         return
-    kept, kept_forms = earlier(args.write, only) if only else ([], [])
+    lacking = {one.family for one in found if one.outcome == "not tried" and one.family in NEEDS}
+    tried_here = {family for _, family in asked} - lacking  # of others stays what was found where their library was
+    kept, kept_forms = earlier(args.write, tried_here) if only or lacking else ([], [])
+    found = [one for one in found if one.family not in {other.family for other in kept}]
     always = [one for one in to_be_asked(found) if refused_otherwise(*one[:2])] + still_refused(TABLE, kept)
     found, forms = [*found, *kept], in_order([*forms, *kept_forms])
     args.write.write_text("\n".join(table(found, forms, transformers.__version__)) + "\n", "utf-8")
     TABLE.write_text(known(found, forms, always), "utf-8")
 
 
-def _apart(mapping: str, family: str, work: Callable[[], Tried]) -> Tried:
-    """In a fork: what it may hang, end or fill is its own."""
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(read)
-        signal.alarm(SECONDS)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        with open(os.devnull, "w") as nowhere:
-            os.dup2(nowhere.fileno(), 2)
-            os.dup2(nowhere.fileno(), 1)
-            try:
-                os.write(write, json.dumps(work().__dict__).encode())
-            finally:
-                os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        said = pipe.read()
-    os.waitpid(child, 0)
+def _each(every: Sequence[Work], jobs: int) -> list[Tried]:
+    """All of them in their order, ``jobs`` at a time."""
+    found: dict[int, Tried] = {}
+    waiting, running = iter(enumerate(every)), dict[int, tuple[int, int, float, bytearray]]()
+
+    def start(count: int) -> None:
+        for place, (_, _, work) in itertools.islice(waiting, count):
+            child, pipe = _apart(work)
+            running[pipe] = place, child, time.monotonic(), bytearray()
+
+    start(jobs)
+    while running:
+        for pipe in select.select(list(running), [], [])[0]:
+            place, child, began, said = running[pipe]
+            if more := os.read(pipe, 1 << 16):
+                said.extend(more)
+                continue
+            del running[pipe]
+            os.close(pipe)
+            os.waitpid(child, 0)
+            found[place] = _read(every[place], bytes(said))
+            print(f"{time.monotonic() - began:5.1f} s  {found[place]}", file=sys.stderr, flush=True)
+            start(1)
+    return [found[place] for place in range(len(every))]
+
+
+def _read(one: Work, said: bytes) -> Tried:
+    mapping, family, _ = one
     if not said:
         return Tried(mapping, family, "not tried", f"it took more than {SECONDS} seconds or {MEMORY >> 30} GiB")
     return Tried(**json.loads(said))
+
+
+def _apart(work: Callable[[], Tried]) -> tuple[int, int]:
+    """A fork, and the pipe in which it says what it found: what it may hang, end or fill is its own."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child:
+        os.close(write)
+        return child, read
+    os.close(read)
+    signal.alarm(WAITING * SECONDS)
+    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+        os.dup2(nowhere.fileno(), 1)
+        try:
+            os.write(write, json.dumps(work().__dict__).encode())
+        finally:
+            os._exit(0)
 
 
 if __name__ == "__main__":

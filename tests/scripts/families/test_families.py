@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,12 +14,13 @@ from analysis.sinks import SCALED_AFTER
 from model_runner.errors import NotCapturable
 from model_runner.local.changed_words import CHANGES, UNEXPLAINED
 from model_runner.local.known_families import NEEDS, TABLE, can_be_captured
+from scripts.families import __main__ as sweep
 from scripts.families import trying
 from scripts.families.__main__ import main
 from scripts.families.known import UNSURE
 from scripts.families.own_sizes import FORMS
 from scripts.families.small import families
-from scripts.families.trying import OUTCOMES, SCALED, SINK, tried
+from scripts.families.trying import OUTCOMES, SCALED, SINK, Tried, tried
 
 DOC = Path(__file__).parents[3] / "docs" / "families.md"
 ROW = re.compile(r"\| ([^|]+) \| (\S+) \| ([^|]+) \| (.+) \|")
@@ -118,6 +120,24 @@ def test_one_of_each_kind_measures_as_the_document_says(capfd):
     for family, mapping in ONE_OF_EACH.items():
         assert found[family][0] == mapping
         assert measured(found[family]) == measured(told[family])
+
+
+def test_what_needs_a_library_that_is_not_here_keeps_what_was_found_with_it(tmp_path, monkeypatch):
+    """And jobs that run at once are told in their order, each in a process of its own."""
+    monkeypatch.setattr(sweep, "families", lambda: [("causal", "llama"), ("causal", "gemma3n"), ("masked", "bert")])
+    monkeypatch.setattr(sweep, "FORMS", ())
+    monkeypatch.setattr(sweep, "TABLE", tmp_path / "known.json")
+    sweep.TABLE.write_text(TABLE.read_text("utf-8"), "utf-8")
+    (written := tmp_path / "families.md").write_text(DOC.read_text("utf-8"), "utf-8")
+    said = {"gemma3n": "not tried", "llama": "captured", "bert": "refused"}
+    monkeypatch.setattr(
+        sweep, "tried", lambda mapping, family: Tried(mapping, family, said[family], f"in {os.getpid()}")
+    )
+    main(["--jobs", "2", "--write", str(written)])
+    found = rows(written.read_text("utf-8"))
+    assert found["gemma3n"] == rows(DOC.read_text("utf-8"))["gemma3n"]
+    assert [found[family][1] for family in ("llama", "bert")] == ["captured", "refused"]
+    assert len({found[family][2] for family in ("llama", "bert")} | {f"in {os.getpid()}"}) == 3
 
 
 WITH_SINKS = {"flint", "gpt_oss", "hy_v4", "inkling2_text", "mimo_v2_flash"}
