@@ -21,6 +21,7 @@ MOST_EXPERTS = 1 << 16  # Doge's are rows of a table, 16,384 of them
 MOST_DEEP = 64  # lists and objects in one another
 MOST_AXES = 8
 FAR = 2**63
+NESTED = (dict, list)  # as json makes them
 # Bits a number; what is of another type is refused by the library that reads it.
 BITS = {
     "BOOL": 8, "U8": 8, "I8": 8, "F8_E4M3": 8, "F8_E5M2": 8, "F8_E8M0": 8, "F4": 4, "I16": 16, "U16": 16, "F16": 16,
@@ -36,7 +37,7 @@ def read_object(folder: Path, name: str) -> dict[str, Any]:
     if path.stat().st_size > MOST_JSON:
         raise _refused(folder, N_("{file} has more than {most} bytes"), file=name, most=MOST_JSON)
     try:
-        value = json.loads(path.read_text("utf-8"))
+        value = json.loads(path.read_bytes().decode("utf-8"))  # as text a file of megabytes takes as long again
     except (ValueError, RecursionError) as error:
         raise _refused(folder, N_("{file} is not readable JSON"), file=name) from error
     if not isinstance(value, dict):
@@ -103,10 +104,11 @@ def _tensor(entry: dict[str, Any]) -> tuple[tuple[int, ...], int]:
 
 def _depth(value: Any) -> int:
     """How many lists and objects lie in one another."""
-    deep, layer = 0, [value]
-    while layer := [one for one in layer if isinstance(one, dict | list)]:
+    deep, layer = 0, [value] if type(value) in NESTED else []
+    while layer:
         deep += 1
-        layer = [inner for one in layer for inner in (one.values() if isinstance(one, dict) else one)]
+        insides = (one.values() if type(one) is dict else one for one in layer)
+        layer = [inner for inside in insides for inner in inside if type(inner) in NESTED]
     return deep
 
 

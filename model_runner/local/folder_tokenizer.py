@@ -17,6 +17,7 @@ from typing import Any
 from tokenizers import Tokenizer as Backend
 from transformers import AutoTokenizer, PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
+from model_runner.local.file_beside_class import RULES, Given, file_with_model_of, heard
 from model_runner.local.languages import languages_in, languages_of, source_of
 from model_runner.local.sentence_pieces import PieceTokenizer, piece_tokenizer, pieces_file
 from model_runner.tokens import TokenizerInfo
@@ -28,7 +29,6 @@ PROBES = (
     " dog",  # a space before the first word is a matter by itself
 )
 MOST_PROBED = 64  # added tokens that are tried in a text
-RULES = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")  # how an added token is matched
 NAMED = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 # attributes of a tokenizer that was opened here: its class, its file and whether that overrules it; its special tokens
 KINDS, SPECIAL = "read_as", "every_special_id"
@@ -41,14 +41,15 @@ def open_tokenizer(folder: Path) -> Opened:
     by_file = (folder / FILE).is_file()
     if not by_file and (file := pieces_file(folder)) is not None and (found := piece_tokenizer(folder, file)):
         return _noted(found, found.name, file.name)
-    try:
-        made: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-    except Exception:
-        if by_file:  # of a class that asks for files of its own tokenizer.json is enough
-            with suppress(Exception):
-                return _by_file(folder, None)
-        raise
-    return _by_file(folder, made) if by_file else _noted(made, type(made).__name__)
+    with heard() as given:
+        try:
+            made: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+        except Exception:
+            if by_file:  # of a class that asks for files of its own tokenizer.json is enough
+                with suppress(Exception):
+                    return _by_file(folder, None, given)
+            raise
+    return _by_file(folder, made, given) if by_file else _noted(made, type(made).__name__)
 
 
 def info_of(tokenizer: Any, target: int | None = None) -> TokenizerInfo:
@@ -75,8 +76,13 @@ def special_ids(tokenizer: Any) -> list[int]:
     return sorted({*tokenizer.all_special_ids, *(one for one, token in added.items() if token.special)})
 
 
-def _by_file(folder: Path, made: Any) -> PreTrainedTokenizerBase:
+def _by_file(folder: Path, made: Any, given: Given) -> PreTrainedTokenizerBase:
     """The class where it cuts as tokenizer.json says, else the file, under the settings that stand beside it."""
+    if made is not None and made.is_fast:
+        with suppress(Exception):  # whatever this does not expect, the file is read for
+            quick = file_with_model_of(made, folder / FILE, given)
+            if quick is not None and _cuts_as(quick, made, _probes(quick, made)):
+                return _noted(made, type(made).__name__, FILE)
     if type(made) is PreTrainedTokenizerFast and _holds_as_they_are(made, folder / FILE):
         return _noted(made, type(made).__name__, FILE)  # which reads the file and adds to it
     backend: Any = Backend.from_file(str(folder / FILE))
@@ -84,10 +90,9 @@ def _by_file(folder: Path, made: Any) -> PreTrainedTokenizerBase:
     backend.no_padding()
     probes, name = _probes(backend, made), type(made).__name__
     by_class = made is not None and made.is_fast
-    of_languages = by_class and _tells_language(backend)  # whose place is for the class to say
-    own = _ids(lambda text, special: backend.encode(text, add_special_tokens=special).ids, probes, not of_languages)
-    if by_class and _cuts(made, probes, not of_languages) == own:
+    if by_class and _cuts_as(backend, made, probes):
         return _noted(made, name, FILE)
+    of_languages = by_class and _tells_language(backend)  # whose place is for the class to say
     read: Any = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     _swap_backend(read, backend, made if of_languages else None)
     if by_class and _cuts(made, probes) == _cuts(read, probes):  # settings of the folder say more than the file
@@ -102,9 +107,16 @@ def _by_file(folder: Path, made: Any) -> PreTrainedTokenizerBase:
     return _noted(read, name, FILE, by_class and name != type(read).__name__)
 
 
+def _cuts_as(backend: Any, made: Any, probes: Sequence[str]) -> bool:
+    """Whether the class gives the ids of the file's own tokenizer; where a language stands is for the class to say."""
+    around = not _tells_language(backend)
+    own = _ids(lambda text, special: backend.encode(text, add_special_tokens=special).ids, probes, around)
+    return _cuts(made, probes, around) == own
+
+
 def _holds_as_they_are(made: Any, file: Path) -> bool:
     """Whether the added tokens of the file are matched as it says; settings can make others of them."""
-    text = file.read_text("utf-8")
+    text = file.read_bytes().decode("utf-8")
     with suppress(ValueError, LookupError, TypeError, AttributeError):
         tokens, _ = json.JSONDecoder().raw_decode(text, text.index("[", text.index('"added_tokens"')))
         held = made.added_tokens_decoder

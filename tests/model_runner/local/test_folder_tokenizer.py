@@ -11,6 +11,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_token
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
 
 from model_runner.errors import TokenizerMissing
+from model_runner.local import folder_tokenizer
 from model_runner.local.folder_tokenizer import FILE, info_of
 from model_runner.local.guarded_tokenizer import GuardedTokenizer
 from model_runner.local.known_families import TABLE
@@ -160,6 +161,36 @@ def test_a_class_that_cuts_as_the_file_is_used_and_one_that_does_not_is_named(tm
     same = info_of(load_tokenizer("it", _folder(tmp_path, backend, "gpt2", tokenizer_class="GPT2Tokenizer")))
     assert (same.name, same.file, same.overruled) == ("GPT2Tokenizer", FILE, False)
     assert same.count == backend.get_vocab_size()
+
+
+def test_a_file_whose_entries_the_class_was_given_is_not_read_for_them_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = _backend("bytes")
+    backend.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    folder = _folder(tmp_path, backend, "gpt2", tokenizer_class="GPT2Tokenizer")
+    read: list[str] = []
+    whole = folder_tokenizer.Backend.from_file
+
+    class Counted:
+        """The library's, which notes each file that it reads."""
+
+        @staticmethod
+        def from_file(path: str) -> Tokenizer:
+            read.append(path)
+            return whole(path)
+
+    monkeypatch.setattr(folder_tokenizer, "Backend", Counted)
+    tokenizer = load_tokenizer("it", folder)
+    assert read == []
+    assert [list(encode(tokenizer, text).ids) for text in TEXTS] == [backend.encode(text).ids for text in TEXTS]
+    other = _backend("bytes")  # what the class reads says that it is the file for its version of the library
+    other.add_tokens(["squirrels"])
+    other.save(str(folder / "tokenizer.4.0.0.json"))
+    settings = {"tokenizer_class": "GPT2Tokenizer", "fast_tokenizer_files": ["tokenizer.4.0.0.json"]}
+    tokenizer = load_tokenizer("it", _folder(folder, backend, "gpt2", **settings))
+    assert read == [str(folder / FILE)]
+    assert [list(encode(tokenizer, text).ids) for text in TEXTS] == [backend.encode(text).ids for text in TEXTS]
 
 
 def test_settings_stay_where_the_file_overrules_the_class(tmp_path: Path) -> None:

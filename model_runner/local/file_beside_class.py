@@ -1,0 +1,97 @@
+"""What tokenizer.json says beside its vocabulary and merges, with the model of entries that a class made of the same.
+
+transformers (5.23) gives a class with an initialiser of its own the file's vocabulary and merges. Where the class keeps
+them as they are, both cut with one model, and making it a second time, a fifth of a load, would tell nothing. Knows no
+torch.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import json
+import re
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tokenizers import AddedToken
+from tokenizers import Tokenizer as Backend
+from transformers import TokenizersBackend
+
+RULES = ("content", "single_word", "lstrip", "rstrip", "normalized", "special")  # how an added token is matched
+PARTS = ("added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder")  # which stand before the model
+OPTIONS = (  # of a model beside its entries, by its kind
+    "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges",
+    "dropout", "max_input_chars_per_word",
+)  # fmt: skip
+END, ENDING = re.compile(r"[\]}]\s*\}\s*\}\s*$"), 64  # of the merges or the vocabulary, the model, and all
+
+
+@dataclass(eq=False)
+class Given:
+    """What a class was given of a file; ``file`` is None until one is."""
+
+    file: str | None = None
+    vocab: Any = None
+    merges: Any = None
+
+
+_GIVEN: contextvars.ContextVar[Given | None] = contextvars.ContextVar("attention_atlas_given", default=None)
+
+
+@contextlib.contextmanager
+def heard() -> Generator[Given]:
+    """What classes are given of tokenizer.json in this context."""
+    token = _GIVEN.set(given := Given())
+    try:
+        yield given
+    finally:
+        _GIVEN.reset(token)
+
+
+def file_with_model_of(made: Any, file: Path, given: Given) -> Any | None:
+    """The file's tokenizer on the model that ``made`` cuts with; None where that is not told to be the file's own."""
+    vocab, merges = getattr(made, "_vocab", None), getattr(made, "_merges", None) or []
+    if given.file != str(file) or not isinstance(vocab, dict) or vocab != given.vocab or merges != (given.merges or []):
+        return None
+    own, parts = made.backend_tokenizer, _without_entries(file.read_bytes().decode("utf-8"))
+    if parts is None or own.get_vocab_size(with_added_tokens=False) != len(vocab):
+        return None
+    found: Any = Backend.from_str(json.dumps({**parts, "added_tokens": []}))
+    options = [[getattr(one.model, name, None) or None for name in OPTIONS] for one in (found, own)]  # "" is none
+    if type(found.model) is not type(own.model) or options[0] != options[1]:
+        return None
+    found.model = own.model
+    tokens = sorted(parts["added_tokens"], key=lambda one: one["id"])
+    found.add_tokens([AddedToken(**{name: one[name] for name in RULES}) for one in tokens])
+    return found if all(found.token_to_id(one["content"]) == one["id"] for one in tokens) else None
+
+
+def _without_entries(text: str) -> dict[str, Any] | None:
+    """The file with a model of no entries; None where it is not in transformers' own order, entries last."""
+    start = text.find('"vocab"', max(text.find('"model"'), 0))
+    if start < 0 or END.search(text[-ENDING:]) is None:
+        return None
+    with contextlib.suppress(ValueError):
+        parts = json.loads(text[:start].rstrip().removesuffix(",") + "}}")
+        if isinstance(parts.get("model"), dict) and "merges" not in parts["model"] and parts.keys() >= set(PARTS):
+            more = {"merges": []} if parts["model"].get("type") == "BPE" else {}
+            return {**parts, "truncation": None, "padding": None, "model": {**parts["model"], "vocab": {}, **more}}
+    return None
+
+
+def _tell(cls: Any, *args: Any, **settings: Any) -> dict[str, Any]:
+    found: dict[str, Any] = _convert(cls, *args, **settings)
+    if (given := _GIVEN.get()) is not None:
+        given.file, given.vocab, given.merges = (
+            settings.get("tokenizer_file"),
+            found.get("vocab"),
+            found.get("merges"),
+        )
+    return found
+
+
+_convert: Any = TokenizersBackend.convert_to_native_format.__func__  # type: ignore[attr-defined]  # of a class method
+TokenizersBackend.convert_to_native_format = classmethod(_tell)  # type: ignore[method-assign,assignment]
