@@ -15,17 +15,22 @@ _WIDTH = 1000
 _CELL, _ROW = 46, 22
 _NAMES = 44  # room for the names of rows
 _STRONG = 0.45  # of the colours: the numbers stand on them
+_LEAST = 0.05  # at the end of a matrix's own colours: what is written ≈0 stays pale (matrix.js has the same)
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A matrix with the names of its rows and columns; −∞ is masked, ``share`` weights between 0 and 1."""
+    """A matrix with the names of its rows and columns; −∞ is masked, ``share`` weights between 0 and 1.
+
+    ``most`` ends the colours of other numbers, above 0 and below, in every picture; without it the largest one does.
+    """
 
     name: str
     rows: Sequence[str]
     columns: Sequence[str]
     values: NDArray[np.floating]
     share: bool = field(default=False, kw_only=True)
+    most: float | None = field(default=None, kw_only=True)
 
     @property
     def width(self) -> float:
@@ -50,6 +55,7 @@ def matrices_svg(tables: Sequence[Table], *, title: str, caption: str) -> str:
 
 def _table(table: Table, x: float, y: float) -> list[str]:
     shape = f"{table.name}   {table.values.shape[0]} × {table.values.shape[1]}"
+    shape += "" if table.most is None else f"   ±{written(table.most)}"
     parts = [text(shape, "bold", x=x + _NAMES, y=y + 12)]
     left, top = x + _NAMES, y + 36
     parts += [
@@ -80,4 +86,5 @@ def _colors(table: Table) -> NDArray[np.uint8]:
     values = np.where(np.isfinite(table.values), table.values, np.nan)
     if table.share:
         return sequential(_STRONG * values)[..., :3]
-    return diverging(_STRONG * values / max(1e-9, float(np.nanmax(np.abs(values), initial=0.0))))[..., :3]
+    most = float(np.nanmax(np.abs(values), initial=_LEAST)) if table.most is None else table.most
+    return diverging(_STRONG * np.clip(values / most, -1, 1))[..., :3]

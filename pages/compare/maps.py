@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.aligned_heads import AlignedHeads, PieceMap, aligned_heads
-from analysis.color_scale import Scale
+from analysis.color_scale import Scale, change_scale
 from analysis.number_text import error_size
 from analysis.sentences import joined
 from pages.compare.names import names_of, note_of
@@ -48,9 +48,8 @@ def show_maps(opened: PageContext, other: PageContext) -> Maps | None:
         st.info(words.format(most=MOST_TOKENS, count=f"{longest:,}"))
         return None
     view = aligned_view(opened, other)
-    top = max(float(np.nanmax(np.abs(view.difference.values), initial=0.0)), 1e-9)
     weights = Scale("sequential", 0.0, 1.0, False, "percent")
-    scales = (weights, weights, Scale("diverging", -top, top, False, "percent"))
+    scales = (weights, weights, change_scale(view.difference.values))
     payloads: list[bytes | None] = []
     headings = [
         *names_of(opened, other, layers=state().layers),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
+from analysis.color_scale import change_extent
 from model_runner.python_lines import python_start
 from pages.edit_heads.effects import ANSWERS, Effects, agreement, meaning_of, payload_of, target_name
 from ui.i18n import _
@@ -20,7 +20,7 @@ def effects_view(opened: PageContext, found: Effects) -> View:
     token = target_name(opened, found.target)
     rows, columns = _labels(found)
     lost = found.found.lost
-    high = float(np.nanmax(np.abs(lost), initial=0.0)) or 1.0
+    high = change_extent(lost)
     axes = {"row_axis": _("layers"), "column_axis": _("heads"), "masked": _("not computed")}
     return View(
         name=f"head-effects-{found.target}",

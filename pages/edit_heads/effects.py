@@ -9,6 +9,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.class_scores import class_scores
+from analysis.color_scale import change_extent
 from analysis.head_effects import HeadEffects, LayerEffects, head_effects, rank_correlation, ranking
 from analysis.head_names import group_size
 from analysis.joined import speaking
@@ -206,7 +207,7 @@ def _show(opened: PageContext, effects: Effects, layers: Pull[LayerEffects]) -> 
 
 def payload_of(opened: PageContext, answer: Answer, values: np.ndarray) -> bytes:
     """The map of one answer for its component."""
-    high = float(np.nanmax(np.abs(values), initial=0.0)) or 1.0
+    high = change_extent(values)
     no_weights = _("no softmax attention in this layer")
     cell = answer.score_cell if opened.runner.info.class_scale == "number" and answer.score_cell else answer.cell
     own = {"cell": _(cell), "undefined": _("not computed")}

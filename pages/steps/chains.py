@@ -40,6 +40,7 @@ def json_matrix(table: Table, *, side: str = "", vector: str = "", usual: np.nda
     return {
         "name": table.name, "values": json_rows(table.values), "shape": list(table.values.shape), "side": side,
         "rows": list(table.rows), "columns": list(table.columns), "unit": "share" if table.share else "",
+        "most": table.most,
         "vector": vector, "usual": None if usual is None else json_rows(usual),
     }  # fmt: skip  # a pair a name
 

@@ -33,6 +33,8 @@ from viz.chart import Line, Lines
 from viz.components.step_by_step import step_by_step
 from viz.matrices_svg import Table, matrices_svg
 
+STEEPEST = 0.25  # y (1 − y) at y = ½: no number of the gradient is larger, and pictures of it compare
+
 
 @dataclass(frozen=True, eq=False)
 class Scaled:
@@ -81,7 +83,7 @@ def tables_of(row: RandomRow) -> dict[str, Table]:
     values = {"P": ("q · k", row.products), "C": ("s", row.scores), "A": ("y = softmax(s)", row.weights)}
     tables = {id: Table(name, names, keys, one.numpy()[None], share=id == "A") for id, (name, one) in values.items()}
     ys, ss = [f"y{i}" for i in range(KEYS)], [f"s{i}" for i in range(KEYS)]
-    return tables | {"G": Table("diag(y) − y yᵀ", ys, ss, row.gradient.numpy())}
+    return tables | {"G": Table("diag(y) − y yᵀ", ys, ss, row.gradient.numpy(), most=STEEPEST)}
 
 
 def _show_row(

@@ -99,7 +99,7 @@ def _show(
         "S": Table("Q Kᵀ", *names, q @ k.T), "C": Table("Q Kᵀ ÷ √d", *names, q @ k.T / math.sqrt(d)),
         "NQ": Table("‖q‖", names[0], ["‖q‖"], lengths[0][:, None]),
         "NK": Table("‖k‖", names[1], ["‖k‖"], lengths[1][:, None]),
-        "COS": Table("cos", *names, found.cosines.numpy()),
+        "COS": Table("cos", *names, found.cosines.numpy(), most=1.0),
     }  # fmt: skip  # a pair a name
     if network is not None:
         tables |= _network(q, k, names, network)

@@ -9,7 +9,7 @@ import numpy as np
 import streamlit as st
 
 from analysis.chosen_keys import leaves_out, left_out_cells
-from analysis.color_scale import Scale
+from analysis.color_scale import Scale, change_scale
 from analysis.head_map import HeadMap, Window, clip_window
 from analysis.joined import first_query, n_looked_at
 from analysis.strongest_key import look_words
@@ -105,12 +105,6 @@ def scale_of(found: Compared, variant: Variant) -> Scale:
     return Scale("diverging", -high, high, False, "plain")
 
 
-def difference_scale(found: Compared) -> Scale:
-    """Around 0, to the largest."""
-    high = float(np.nanmax(np.abs(found.difference), initial=1e-9))
-    return Scale("diverging", -high, high, False, "percent")
-
-
 def _rival(head: Head, variant: Variant) -> Rival:
     values = values_of(variant, head.n_tokens)
     return Rival(variant, values, None if variant.refusal(head) else substituted(head, variant, values))
@@ -127,7 +121,7 @@ def _show_right(opened: PageContext, head: Head, first: Rival, second: Rival | N
             _view, drawn[label] = _show_map(opened, second.found.weights, scale, "zoo_second", label, signed=signed)
         _show_below(opened, head, second, key="second", sliders=second.variant is not first.variant)
     elif first.found is not None:
-        scale, label = difference_scale(first.found), f"{_(first.variant.label)} · {_(DIFFERENT)}"
+        scale, label = change_scale(first.found.difference), f"{_(first.variant.label)} · {_(DIFFERENT)}"
         name_figure(escape(_(DIFFERENT)))
         _view, drawn[label] = _show_map(opened, first.found.difference, scale, "zoo_difference", _(DIFFERENT))
         show_looks(opened, first.variant, first.found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from analysis.color_scale import Scale, scale_of
+from analysis.color_scale import Scale, change_scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
 from analysis.units import Unit
 
@@ -48,3 +48,11 @@ def test_a_map_of_zeros_or_of_nothing_visible_still_has_a_scale(what, log):
     for values in ((0.0, 0.0), (np.nan, np.nan)):
         found = scale_of(view(*values), Reading(what), log=log)
         assert found.low < found.high
+
+
+@pytest.mark.parametrize("largest, end", [(0.0001, 0.01), (0.3, 0.3)])
+def test_a_change_of_a_hundredth_of_a_percent_is_not_drawn_in_full_colour(largest, end):
+    changes = np.array([[largest, -largest / 2, np.nan]])
+    assert change_scale(changes) == Scale("diverging", -end, end, False, "percent")
+    found = scale_of(view(-largest / 2, largest), Reading("weights"), compared=True)
+    assert found.high == pytest.approx(end)

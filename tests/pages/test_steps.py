@@ -97,6 +97,7 @@ def test_the_gradient_shown_is_autograds(scaled, temperature):
     scores = torch.tensor(matrices["P"]["values"][0], dtype=torch.float64) * factor
     expected = torch.autograd.functional.jacobian(lambda s: torch.softmax(s, 0), scores)
     np.testing.assert_allclose(matrices["G"]["values"], expected.numpy(), atol=1e-12)
+    assert matrices["G"]["most"] == 0.25  # the largest that any gradient has: pale where nothing moves
 
 
 def test_the_naive_softmax_overflows_on_the_page_and_the_safe_one_does_not():

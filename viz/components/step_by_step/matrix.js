@@ -4,7 +4,7 @@ import { element } from "../shared/dom.js"
 import { css, inkOn, rampColor } from "../shared/theme.js"
 import { fill } from "../shared/words.js"
 import { columnsOf } from "./arithmetic.js"
-import { inCell } from "./written.js"
+import { inCell, written } from "./written.js"
 /** @import { Theme, Texts } from "../shared/types" */
 /** @import { Matrix } from "./payload" */
 
@@ -51,7 +51,8 @@ export function paintMatrix(view, matrix, { theme, texts, lit, covered, at }) {
   const most = largestOf(matrix)
   const part = shown.values.length < shown.shape[0] || (shown.values[0] ?? []).length < shown.shape[1]
   const counts = { rows: shown.shape[0], columns: shown.shape[1], shown: shown.values.length, across: (shown.values[0] ?? []).length }
-  const size = part ? fill(texts.shape_part, counts) : shown.shape.join(" × ")
+  const shape = part ? fill(texts.shape_part, counts) : shown.shape.join(" × ")
+  const size = matrix.most ? `${shape} · ${fill(texts.colors_to, { most: written(matrix.most) })}` : shape
   if (view.size.textContent !== size) view.size.textContent = size
   view.cells.forEach((row, i) => row.forEach((cell, j) => {
     const value = shown.values[i][j]
@@ -75,9 +76,11 @@ export function paintMatrix(view, matrix, { theme, texts, lit, covered, at }) {
   }))
 }
 
+// The number at the end of the colours, above 0 and below: the same in every picture where it is given; else the
+// largest, but never so small a one that what is written ≈0 looks like much (matrices_svg.py has the same).
 /** @type {(matrix: Matrix) => number} */
 export const largestOf = (matrix) =>
-  Math.max(1e-9, ...matrix.values.flat().filter(Number.isFinite).map(Math.abs))
+  matrix.most ?? Math.max(0.05, ...matrix.values.flat().filter(Number.isFinite).map(Math.abs))
 
 /** @type {(value: number, matrix: Matrix, most: number, theme: Theme) => import("../shared/types").RGB} */
 export function colorOf(value, matrix, most, theme) {

@@ -24,6 +24,8 @@ export interface Matrix {
   side: string
   /** share: a weight, 0..1 */
   unit: string
+  /** At the end of its colours, above 0 and below; without it its largest number is. */
+  most?: number | null
   /** What a row is called where it is named by a token: q, k. */
   vector?: string
   /** Of the whole matrix, of which a part may be shown. */

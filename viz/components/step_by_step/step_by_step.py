@@ -35,6 +35,7 @@ TEXTS: dict[str, str] = {
     "not_number": N_("“{value}” cannot stand here: it takes a number from −{most} to {most}. The one before stays."),
     "cell_name": N_("{matrix}, row {row}, column {column}"),
     "shape_part": N_("{rows} × {columns}, {shown} × {across} shown"),
+    "colors_to": N_("colours to ±{most}"),
     "given_cell": N_("Number {column} of {row}. Type another, or use the arrow keys: all that follows changes."),
     "model_cell": N_("As the model has it."),
     "more_dimensions": N_("{count} more dimensions"),
