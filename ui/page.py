@@ -37,6 +37,7 @@ from ui.address import write as write_address
 from ui.components import mount
 from ui.i18n import _
 from ui.inputs import in_fragment
+from ui.outside_vocabulary import TRANSLATOR, offer_known_text
 from ui.strip_shade import Shade, no_shade
 from ui.two_texts import choose_attention, write
 from ui.wording import number, sentence
@@ -80,7 +81,9 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
             if capture.attentions:
                 if not two_texts:
                     raise OneStackOnly(name=runner.info.name)
-                capture = choose_attention(capture)
+                read, capture = capture, choose_attention(capture)
+                if session.model() == TRANSLATOR:
+                    offer_known_text(read, "text")
             opened = _resolve(runner, capture)
         except RunnerError as error:
             _loaded()

@@ -29,6 +29,7 @@ from ui.controls import pick
 from ui.head_views import width_of
 from ui.i18n import _
 from ui.inputs import holding, pick_one, telling
+from ui.outside_vocabulary import TRANSLATOR, offer_known_text
 from ui.page import PageContext, announced, offer_to_fetch
 from ui.state import address_of, change, refuse
 from ui.wording import sentence
@@ -151,6 +152,8 @@ def _capture(opened: PageContext, runner: Runner) -> Capture:
     found = kept.find(_say_reading)
     if found is None:
         raise Cancelled()
+    if state().model == TRANSLATOR != session.model():  # else the head of the page says it of the text of A
+        offer_known_text(found, "compare", lambda text: change(CompareState, text=text))
     return as_drawn(found)
 
 

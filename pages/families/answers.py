@@ -13,7 +13,7 @@ from analysis.next_token import end_of_text
 from analysis.sentences import joined
 from analysis.teacher_forcing import loss
 from analysis.units import character_units
-from jobs.families import Guess, ReadBy
+from jobs.families import MODEL_OF, Guess, ReadBy
 from pages.families.readings import PREFIX, hidden_word, prefix_length
 from pages.families.state import FamiliesState
 from ui import place, session
@@ -21,6 +21,7 @@ from ui.components import show_html
 from ui.controls import pick, slider
 from ui.i18n import _
 from ui.inputs import choose_one, holding, telling
+from ui.outside_vocabulary import offer_known_text
 from ui.page import translated
 from ui.state import change
 from ui.what_if import output_name
@@ -84,6 +85,8 @@ def _look_at(attention: str) -> None:
 def show_answer(kind: Kind, read: ReadBy) -> None:
     """What the model says of the text."""
     if kind == "two":
+        if session.model() != MODEL_OF[kind]:  # else the head of the page says it
+            offer_known_text(read.capture, "family")
         _offer_target(read)
         _show_forced(read)
     elif read.guess is not None:

@@ -13,7 +13,7 @@ from model_runner import CaptureRequest, load_runner
 from model_runner.text_errors import NotOverOneText
 from tests.pages.expected import capture
 from tests.pages.test_compare import PAGE, maps, same
-from tests.ui.driving import html, open_app, sentences
+from tests.ui.driving import beside_head, html, open_app, sentences
 from tests.ui.taken import offers, ran
 from viz.distribution import percent
 
@@ -89,3 +89,11 @@ def test_another_model_reads_what_a_decoder_wrote():
     wanted = aligned_heads(written, (0, 1), capture(written.text), (3, 7))
     for (_meta, values), one in zip(maps(app), wanted.maps, strict=True):
         np.testing.assert_allclose(values, one.values, atol=1e-6)
+
+
+def test_as_b_it_takes_a_sentence_of_its_own_where_it_never_read_the_words():
+    app = open_app(page=PAGE, text="The Shawshank", **{"compare.model": "translator"})
+    assert "never read “Shawshank”" in html(app)
+    app.button(key="compare_known").click().run()
+    assert (beside_head(app)["text"], beside_head(app)["compare.text"]) == ("The Shawshank", TEXT)
+    assert "never read" not in html(app)

@@ -240,3 +240,11 @@ def test_the_biases_of_t5_are_its_decoders_and_the_page_says_so():
         "Not this layer’s: the 32 buckets of the embedded translator’s decoder, learned on short sentences and "
         "drawn to distance 31; the matrix is head 0."
     )
+
+
+def test_a_text_that_it_cannot_read_is_said_on_its_own_page_with_one_that_it_can():
+    app = open_app(model="translator", text="猫看见了狗，它。", target="The dog.", lang="zh")
+    assert "它" in html(app).split("text_unread")[-1]
+    app.button(key="text_known").click().run()
+    assert beside_head(app)["text"] == examples_of("translator", "zh")[0].text
+    assert not [one for one in app.button if one.key == "text_known"]
