@@ -61,6 +61,13 @@ BETWEEN = {
     "forced": (".-", "-."),
 }  # of a list's parts, then and now
 STARTS = {"mask_": "masks.values."}  # what is left begins so: the numbers of patterns
+# variants of the zoo, as attention.zoo.table.FORMER has them: no torch is imported here
+VARIANTS = {
+    "refined": "rollout", "refined_added": "rollout_mixed", "refined_values": "value_norms",
+    "refined_drawn": "drawn_keys",
+}  # fmt: skip  # pairs
+NAMED = ("zoo.variant", "zoo.beside")  # parts whose value is the name of one
+NUMBERS = ("zoo.values.", "zoo.long.")  # parts that begin so go on with one
 
 
 def renamed(parts: Mapping[str, str]) -> dict[str, str]:
@@ -70,7 +77,8 @@ def renamed(parts: Mapping[str, str]) -> dict[str, str]:
         for name, value in parts.items()
         for now in _now(name).split()
     }
-    return old | {name: value for name, value in parts.items() if _now(name) == name}
+    found = old | {name: value for name, value in parts.items() if _now(name) == name}
+    return found | {name: VARIANTS.get(found[name], found[name]) for name in NAMED if name in found}
 
 
 def _now(name: str) -> str:
@@ -79,4 +87,8 @@ def _now(name: str) -> str:
     for start, now in STARTS.items():
         if name.startswith(start):
             return now + name.removeprefix(start)
+    for start in NUMBERS:
+        variant, dot, number = name.removeprefix(start).partition(".")
+        if name.startswith(start) and variant in VARIANTS:
+            return f"{start}{VARIANTS[variant]}{dot}{number}"
     return name

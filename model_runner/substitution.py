@@ -13,7 +13,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention.zoo.head import Head
-from attention.zoo.table import BY_NAME
+from attention.zoo.table import BY_NAME, FORMER
 from attention.zoo.variant import NotHere, Variant
 from model_runner.errors import N_, EditInvalid, EditNotPossible, Reason, RunnerError
 
@@ -53,6 +53,7 @@ class Substituted:
     heads: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "variant", FORMER.get(self.variant, self.variant))
         if self.variant not in BY_NAME:
             raise EditNotPossible(reason=N_("there is no variant of that name"))
         given = dict(self.values)

@@ -31,9 +31,11 @@ HEAD_ROW = (
     "mask",
     "its numbers (least to most)",
     "identity",
+    "as published?",
     "source",
 )
 MASKS = {"any": "any", "causal": "causal only", "none": "none: sees all"}
+PARTS = {10: "tenths", 100: "hundredths"}
 CELL = 6  # units on a side of a picture's cell
 POSITIVE, NEGATIVE, HIDDEN = "#262165", "#b3261e", "#ecebe4"
 
@@ -84,14 +86,18 @@ def _row(variant: Variant) -> tuple[str, ...]:
     return (
         f"![{variant.name}](zoo/{variant.name}.svg)", f"{variant.label} (`{variant.name}`)", variant.replaces,
         variant.does, f"`{variant.work}`", f"`{variant.memory.written}`", *kept, MASKS[variant.mask],
-        numbers, variant.identity, variant.source,
+        numbers, variant.identity, variant.published, variant.source,
     )  # fmt: skip  # one row
 
 
 def _number(parameter: Parameter) -> str:
-    most = "tokens" if parameter.most is None else str(parameter.most)
+    if parameter.choices:
+        words = ", ".join(f"{parameter.least + i} {one}" for i, one in enumerate(parameter.choices))
+        return f"`{parameter.name}`: {parameter.counts} ({words})"
+    most = "tokens" if parameter.most is None else parameter.written(parameter.most)
+    per = f", in Python an integer of {PARTS[parameter.per]}" if parameter.per > 1 else ""
     letter = f", the *{parameter.letter}* of its formulas" if parameter.letter else ""
-    return f"`{parameter.name}`: {parameter.counts} ({parameter.least} to {most}){letter}"
+    return f"`{parameter.name}`: {parameter.counts} ({parameter.written(parameter.least)} to {most}){per}{letter}"
 
 
 if __name__ == "__main__":

@@ -12,9 +12,22 @@ from ui.inputs import choose_one, hear, holding, pick_one, telling
 from ui.state import State, address_of, change, setting_of
 
 
-def choose(kind: type[State], name: str, value: str, words: Mapping[Any, str], *, disabled: bool = False) -> None:
-    """One of these values (value → words) as a row of segments."""
-    choose_one(_label(kind, name), address_of(kind, name), words, value, _remember(kind, name), disabled=disabled)
+def choose(
+    kind: type[State],
+    name: str,
+    value: Any,
+    words: Mapping[Any, str],
+    *,
+    label: str = "",
+    item: str | None = None,
+    disabled: bool = False,
+) -> None:
+    """One of these values (value → words) as a row of segments; ``item`` is one of a field that holds several by name.
+
+    ``label`` is what it is called where the field's own name does not say it.
+    """
+    then = _remember(kind, name, item)
+    choose_one(label or _label(kind, name), _key(kind, name, item), words, value, then, disabled=disabled)
 
 
 def pick(
@@ -47,14 +60,24 @@ def slider(  # noqa: PLR0913  what st.slider takes, by keyword
     *,
     step: float | None = None,
     item: str | None = None,
+    per: int = 1,
     width: int | None = None,
     disabled: bool = False,
 ) -> None:
-    """A number between two others; ``item`` is one of a field that holds several by name."""
-    key = holding(address_of(kind, name) + (f".{item}" if item else ""), value)
+    """A number between two others; ``item`` is one of a field that holds several by name.
 
-    then = telling(key, lambda chosen: change(kind, **{name: {item: chosen} if item else chosen}))
-    st.slider(words, *span, value, step=step, key=key, on_change=then, width=width or "stretch", disabled=disabled)
+    ``per``: the field counts in hundredths (100) or tenths (10), and the reader sees decimals.
+    """
+    least, most, shown, form = *span, value, None
+    if per > 1:
+        least, most, shown = (one / per for one in (*span, value))
+        step, form = (step or 1) / per, f"%.{len(str(per)) - 1}f"
+    key, remember = holding(_key(kind, name, item), shown), _remember(kind, name, item)
+    then = telling(key, lambda chosen: remember(round(chosen * per) if per > 1 else chosen))
+    st.slider(
+        words, least, most, shown, step=step, format=form, key=key, on_change=then, width=width or "stretch",
+        disabled=disabled,
+    )  # fmt: skip  # its many settings in two lines
 
 
 def steps(kind: type[State], name: str, value: Any, words: Mapping[Any, str]) -> None:
@@ -91,5 +114,9 @@ def _label(kind: type[State], name: str) -> str:
     return _(setting_of(kind, name).label)
 
 
-def _remember(kind: type[State], name: str) -> Callable[[Any], None]:
-    return lambda value: change(kind, **{name: value})
+def _key(kind: type[State], name: str, item: str | None) -> str:
+    return address_of(kind, name) + (f".{item}" if item else "")
+
+
+def _remember(kind: type[State], name: str, item: str | None = None) -> Callable[[Any], None]:
+    return lambda value: change(kind, **{name: {item: value} if item else value})

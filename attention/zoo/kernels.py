@@ -32,6 +32,7 @@ KERNELS = (
                 "mend its blur."),
         source="Katharopoulos et al. 2020, arXiv:2006.16236",
         identity="the masked product, tiles and a token at a time give the same",
+        published="as published",
     ),
     Variant(
         "relu", "ReLU (SANA)", "kernel", "any", (), relu.weights, relu.output, relu.multiply_adds,
@@ -44,6 +45,8 @@ KERNELS = (
                 "comparison with 0 is to be computed."),
         source="Xie et al. 2024, arXiv:2410.10629",
         identity="the masked product, tiles and a token at a time give the same",
+        published="as published for attention itself; SANA’s convolution in the feed-forward part is no "
+                  "attention and is left out",
     ),
     Variant(
         "no_positions", N_("no positions (NoPE)"), "kernel", "any", (), no_positions.weights, None, flash.multiply_adds,
@@ -55,6 +58,7 @@ KERNELS = (
                 "fourth layer)."),
         source="Kazemnejad et al. 2023, arXiv:2305.19466",
         identity="in every head it is the model without its rotation; in a layer that turns nothing, softmax",
+        published="as published, but in a model that was trained with positions",
         needs_layer=True,
     ),
     Variant(
@@ -71,6 +75,8 @@ KERNELS = (
         buys=N_("Softmax itself in the limit, at a cost that grows with the text and not with its square."),
         source="Choromanski et al. 2021, arXiv:2009.14794",
         identity="the mean square error of m features is the one of Lemma 2, 1/m of one feature's",
+        published="as published (positive orthogonal features); the features are drawn once by the seed "
+                  "and never redrawn, so that a picture can be repeated",
     ),
     Variant(
         "cosformer", "cosFormer", "kernel", "any", (), cosformer.weights, cosformer.output, cosformer.multiply_adds,
@@ -82,6 +88,7 @@ KERNELS = (
         buys=N_("Near keys count more, which the linear kernel cannot say, and it still is one state."),
         source="Qin et al. 2022, arXiv:2202.08791",
         identity="features of cosine and sine multiply to the cosine of the distance",
+        published="as published, with M the length of the text",
         whole=True,
     ),
     Variant(
@@ -97,15 +104,18 @@ KERNELS = (
                 "them makes gradients of any size; a norm does not."),
         source="Qin et al. 2022, arXiv:2210.10340",
         identity="the norm of φ(Q) (φ(K)ᵀ V) is the norm of (φ(Q) φ(K)ᵀ) V",
+        published="the rule as published, with φ = elu + 1 and no epsilon in the norm, so that the length "
+                  "of a row does not matter; the learned gain of the norm is left out, since nothing is "
+                  "trained",
         signed=True,
     ),
     Variant(
         "polaformer", "PolaFormer", "kernel", "any",
         (
-            Parameter("power", N_("power"), N_("hundredths; higher is sharper, and learned in the paper"), 300,
+            Parameter("power", N_("power"), N_("higher is sharper, and learned in the paper"), 300,
                       least=50, most=1000, per=100),
-            Parameter("opposite", N_("map drawn"), N_("0: entries of the same sign, 1: of opposite signs"), 0, least=0,
-                      most=1),
+            Parameter("opposite", N_("map drawn"), N_("of which pairs of entries"), 0, least=0, most=1,
+                      choices=(N_("of the same sign"), N_("of opposite signs"))),
         ),
         polaformer.weights, polaformer.output, polaformer.multiply_adds,
         work="4 n d (d + 2)",
@@ -119,6 +129,8 @@ KERNELS = (
                 "entries stand out, so that looks get sharp again."),
         source="Meng et al. 2025, arXiv:2501.15061",
         identity="at power 1, same signs less opposite signs is q·k",
+        published="simplified: one power for all, where the paper learns one for each dimension; the "
+                  "learned gate and convolution after it are left out, since nothing is trained",
         halves="opposite",
     ),
 )  # fmt: skip  # one variant a paragraph

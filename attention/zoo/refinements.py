@@ -1,73 +1,154 @@
-"""The rows of the table for what refines softmax's own map: rules of ours, see ``refined.py``."""
+"""The rows of the table for what is made of softmax's own map: AWRSR's rules, and others of ours."""
 
 from __future__ import annotations
 
-from attention.zoo import memory, refined
+from attention.zoo import awrsr, memory, reweighted
+from attention.zoo.kernels import SEED
 from attention.zoo.variant import Parameter, Variant
 
 N_ = str  # marks a text for translation where it is shown
 
+_TURNED = (
+    Parameter("turned", "W′", N_("learned in the paper"), 0, least=0, most=1, letter="p",
+              choices=(N_("the identity"), N_("random, orthogonal"))),
+    SEED,
+)  # fmt: skip  # one number a paragraph
+_AWRSR = "Liu et al. 2024, arXiv:2410.21048, section 3"
+
 REFINEMENTS = (
     Variant(
-        "refined", N_("refined: passed on"), "weights", "any",
+        "awrsr", N_("AWRSR: simple"), "weights", "any", _TURNED, awrsr.simple, None, awrsr.adds_simple,
+        work="2 n² d + n³ (1 + 2 p)",
+        memory=memory.TWO_MAPS,
+        does=N_("takes the rows of the map for queries and keys once more: tokens that look alike look at each other"),
+        gives_up=N_("What a token looked at: only who looks alike counts. And n³ work. The paper learns W′; here it is "
+                    "the identity or random, so this is the rule and not what training makes of it."),
+        buys=N_("In the paper, recommendations that follow from patterns of attention and not from items alone."),
+        source=_AWRSR,
+        identity="softmax(mask((A W_Q′)(A W_K′)ᵀ / √n)); rows that are alike share evenly",
+        published="the rule as published; W′ is learned there, and the identity or a random orthogonal "
+                  "matrix here",
+        one_text=True,
+        on_scores=True,
+        whole=True,
+    ),
+    Variant(
+        "awrsr_values", N_("AWRSR: value-weighted"), "weights", "any", _TURNED,
+        awrsr.by_values, None, awrsr.adds_by_values,
+        work="2 n² d + n³ (2 + 2 p)",
+        memory=memory.TWO_MAPS,
+        does=N_("compares the rows of the map, and lets each token take over the weights of those that look alike"),
+        gives_up=N_("A look of one’s own: rows that are alike grow more alike. W_V′ is the identity here: a learned or "
+                    "random one would give weight to tokens that the mask hides."),
+        buys=N_("Weights that are an average over tokens in the same role, less noisy than those of one token."),
+        source=_AWRSR,
+        identity="softmax(B) A; where all rows are alike it is A",
+        published="the rule as published; W′ as in the simple rule, W_V′ the identity, since any other "
+                  "would give weight to hidden tokens; under a window, what is hidden is shared out over "
+                  "the row",
+        one_text=True,
+        on_scores=True,
+        whole=True,
+    ),
+    Variant(
+        "awrsr_added", N_("AWRSR: additive"), "weights", "any", _TURNED, awrsr.added, None, awrsr.adds_simple,
+        work="2 n² d + n³ (1 + 2 p)",
+        memory=memory.TWO_MAPS,
+        does=N_("adds the weights of the simple rule to softmax’s own, and divides each row by its sum"),
+        gives_up=N_("Half of each row’s own look. W′ is the identity or random here, and learned in the paper."),
+        buys=N_("What softmax saw stays in, beside who looks alike."),
+        source=_AWRSR,
+        identity="without a sink the mean of softmax and the simple rule",
+        published="the rule as published; W′ as in the simple rule",
+        one_text=True,
+        on_scores=True,
+        whole=True,
+    ),
+    Variant(
+        "awrsr_stochastic", N_("AWRSR: stochastic"), "weights", "any", _TURNED,
+        awrsr.stochastic, None, awrsr.adds_stochastic,
+        work="2 n² d + n³ (2 + 4 p)",
+        memory=memory.TWO_MAPS,
+        does=N_("takes each row for a normal distribution (mean and variance) and compares two by their Wasserstein "
+                "distance"),
+        gives_up=N_("As the simple rule. Made for a model whose tokens are distributions (STOSA): this one’s are "
+                    "vectors, so mean and variance are both made of the same row, by a W′ that is the identity or "
+                    "random."),
+        buys=N_("In its papers, how sure a weight is counts beside how large it is."),
+        source=_AWRSR + "; Fan et al. 2022, arXiv:2201.06035",
+        identity="softmax(mask(−W₂² / √n)), the distance written out in loops",
+        published="simplified: made for models whose tokens are distributions; here a row of weights gives "
+                  "both mean and variance, by STOSA’s formulas",
+        one_text=True,
+        on_scores=True,
+        whole=True,
+    ),
+    Variant(
+        "rollout", N_("rollout in one head"), "weights", "any",
         (Parameter("rounds", N_("rounds"), N_("0 is softmax"), 1, least=0, most=16, letter="s"),),
-        refined.passed_on, None, refined.adds_passed_on,
+        reweighted.passed_on, None, reweighted.adds_passed_on,
         work="2 n² d + s n³",
         memory=memory.TWO_MAPS,
-        does=N_("goes on a step: a token sees what the tokens see that it looks at (simple refinement)"),
+        does=N_("goes on a step: a token sees what the tokens see that it looks at"),
         gives_up=N_("Where a token itself looked; after many rounds all rows grow alike. And n³ work."),
         buys=N_("Two steps in one: if “it” looks at “dog” and “dog” at “the”, “it” sees “the”. Induction heads need "
                 "two layers for that."),
-        source=N_("the name: arXiv:2410.21048, the rule: ours; Abnar & Zuidema 2020, arXiv:2005.00928"),
+        source=N_("ours, after Abnar & Zuidema 2020, arXiv:2005.00928"),
         identity="no round is softmax; s rounds are the product of s + 1 maps, brought to the rows' sums",
+        published="ours: published over the layers of a model, and here inside one head",
         one_text=True,
         on_scores=True,
     ),
     Variant(
-        "refined_added", N_("refined: added"), "weights", "any",
-        (Parameter("share", N_("share"), N_("hundredths from the looks of those looked at; 0 is softmax"), 50, least=0,
-                   most=100, per=100),),
-        refined.added, None, refined.adds_added,
+        "rollout_mixed", N_("rollout, mixed in"), "weights", "any",
+        (Parameter("share", N_("share"), N_("the part taken from the looks of those looked at; 0 is softmax"), 50,
+                   least=0, most=100, per=100),),
+        reweighted.added, None, reweighted.adds_added,
         work="2 n² d + n³",
         memory=memory.TWO_MAPS,
-        does=N_("keeps a part of its own look and adds what those that it looks at see (additive refinement)"),
+        does=N_("keeps a part of its own look and adds what those that it looks at see"),
         gives_up=N_("A part of each row’s own look: those of others stand in its place."),
         buys=N_("The second step without losing the first, and a knob between them."),
-        source=N_("the name: arXiv:2410.21048, the rule: ours; Abnar & Zuidema 2020, arXiv:2005.00928"),
+        source=N_("ours, after Abnar & Zuidema 2020, arXiv:2005.00928"),
         identity="its share goes in a straight line from softmax to one round of passing on",
+        published="ours",
         one_text=True,
         on_scores=True,
     ),
     Variant(
-        "refined_values", N_("refined: value-weighted"), "weights", "any",
-        (Parameter("power", N_("power"), N_("hundredths, of the norm of a value; 0 is softmax"), 100, least=0,
+        "value_norms", N_("weights × value norms"), "weights", "any",
+        (Parameter("power", N_("power"), N_("of the norm of a value; 0 is softmax"), 100, least=0,
                    most=400, per=100),),
-        refined.by_values, None, refined.adds_by_values,
+        reweighted.by_values, None, reweighted.adds_by_values,
         work="2 n² d",
         memory=memory.MAP,
-        does=N_("weighs a key by the norm of its value too (value-weighted refinement)"),
+        does=N_("weighs a key by the norm of its value too"),
         gives_up=N_("Looks at keys with hardly a value, such as a sink: their share goes to others."),
         buys=N_("Weights that say how much of a token really arrives: a sink, looked at much but with hardly a "
                 "value, counts as little as it does."),
-        source=N_("the name: arXiv:2410.21048, the rule: ours; Kobayashi et al. 2020, arXiv:2004.10102"),
+        source=N_("ours, after Kobayashi et al. 2020, arXiv:2004.10102"),
         identity="values of one length leave softmax; else each weight times its value’s length, as shares",
+        published="ours: published as a measure of a map, and here in the place of the map; the output "
+                  "matrix is left out",
         on_scores=True,
     ),
     Variant(
-        "refined_drawn", N_("refined: drawn"), "weights", "any",
+        "drawn_keys", N_("keys drawn at random"), "weights", "any",
         (
             Parameter("draws", N_("draws"), N_("keys drawn of each row; more of them come nearer to softmax"), 16,
                       most=1024, letter="s"),
             Parameter("seed", N_("seed"), N_("any whole number"), 0, least=0, most=99),
         ),
-        refined.drawn, None, refined.adds_drawn,
+        reweighted.drawn, None, reweighted.adds_drawn,
         work="n² d + n s d",
         memory=memory.MAP,
-        does=N_("draws keys by their weights and takes the mean of their values (stochastic refinement)"),
+        does=N_("draws keys by their weights and takes the mean of their values"),
         gives_up=N_("The same answer each time: another seed draws other keys."),
         buys=N_("Softmax on average, of the values of the keys drawn alone; all scores are still computed."),
-        source=N_("the name: arXiv:2410.21048, the rule: ours; Xu et al. 2015, arXiv:1502.03044"),
+        source=N_("ours, after Xu et al. 2015, arXiv:1502.03044"),
         identity="the mean over seeds is softmax, and a weight’s variance is w (1 − w) / draws",
+        published="ours: published with training by reinforcement, and here drawn of trained softmax "
+                  "weights",
         on_scores=True,
     ),
 )  # fmt: skip  # one variant a paragraph

@@ -8,11 +8,11 @@ from attention.zoo.variant import Flow, Parameter, Variant
 N_ = str  # marks a text for translation where it is shown
 
 _MEMORY = (
-    Parameter("step", N_("step"), N_("hundredths; how far a surprise changes the memory"), 50, least=0, most=100,
+    Parameter("step", N_("step"), N_("how far a surprise changes the memory"), 50, least=0, most=100,
               per=100),
-    Parameter("momentum", N_("momentum"), N_("hundredths of the last change that is carried on"), 30, least=0,
+    Parameter("momentum", N_("momentum"), N_("the part of the last change that is carried on"), 30, least=0,
               most=99, per=100),
-    Parameter("forgotten", N_("forgotten"), N_("hundredths of the memory, at each token"), 1, least=0, most=100,
+    Parameter("forgotten", N_("forgotten"), N_("a part of the memory, at each token"), 1, least=0, most=100,
               per=100),
 )  # fmt: skip  # one number a paragraph
 _WINDOW = Parameter(
@@ -43,15 +43,17 @@ STATES = (
                 "softmax."),
         source="Qin et al. 2024, arXiv:2401.04658",
         identity="tiles of any size give the product masked by the decay",
+        published="the rule as published; activations and norm around it are left out, and the decay is "
+                  "one number for the head that is open",
         signed=True,
         loops=True,
     ),
     Variant(
         "delta", "DeltaNet", "memory", "causal",
         (
-            Parameter("strength", N_("strength β"), N_("hundredths; how far the state is mended"), 100, least=0,
+            Parameter("strength", N_("strength β"), N_("how far the state is mended"), 100, least=0,
                       most=200, per=100),
-            Parameter("kept", N_("kept α"), N_("hundredths of the state for each token; below 100 it is gated"), 100,
+            Parameter("kept", N_("kept α"), N_("the part of the state for each token; below 1 it is gated"), 100,
                       least=0, most=100, per=100),
         ),
         delta.weights, delta.output, delta.multiply_adds,
@@ -67,12 +69,13 @@ STATES = (
                 "add it to the old one."),
         source="Yang et al. 2024, arXiv:2406.06484; gated: arXiv:2412.06464",
         identity="the map written out gives what the state gives, a token at a time",
+        published="simplified: β and α are one number each, where the papers learn them of each token",
         signed=True,
         loops=True,
     ),
     Variant(
         "ssd", N_("state-space dual (Mamba-2)"), "memory", "causal",
-        (Parameter("rate", N_("rate"), N_("hundredths; at a key of norm √d the past is multiplied by e^(−rate ÷ 100)"),
+        (Parameter("rate", N_("rate"), N_("at a key of norm √d the past is multiplied by e^(−rate)"),
                    10, least=0, most=500, per=100),),
         ssd.weights, ssd.output, ssd.multiply_adds,
         work="2 n d²",
@@ -89,6 +92,8 @@ STATES = (
                 "much is forgotten, not the distance alone."),
         source="Dao & Gu 2024, arXiv:2405.21060",
         identity="the masked product gives what the recurrence gives",
+        published="simplified: the step Δ is the key’s norm over √d, where the paper learns it of each "
+                  "token; the convolution before it is left out",
         signed=True,
         loops=True,
     ),
@@ -108,6 +113,8 @@ STATES = (
                 "counting for the tokens after it."),
         source="Behrouz et al. 2024, arXiv:2501.00663, eq. 8 to 13, one matrix",
         identity="without momentum and forgetting, DeltaNet of twice the step",
+        published="simplified: the memory is one matrix (the paper’s linear case), and step, momentum and "
+                  "forgetting are one number each, where the paper learns them of each token",
         signed=True,
         loops=True,
         by_token=titans.surprise,
@@ -137,6 +144,8 @@ STATES = (
                 "picks from what the memory tells."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.1",
         identity="one segment as long as the text is softmax; else softmax over loops’ reads and the segment",
+        published="simplified: as Titans; all parts share the head’s q, k and v, the memory learns the "
+                  "segment itself, and the learned persistent tokens are left out",
         signed=True,
         loops=True,
         by_token=titans_ways.surprise,
@@ -148,7 +157,7 @@ STATES = (
         "titans_mag", N_("Titans MAG (memory as gate)"), "memory", "causal",
         (
             _WINDOW,
-            Parameter("gate", N_("gate"), N_("hundredths of the output that are attention’s"), 50, least=0, most=100,
+            Parameter("gate", N_("gate"), N_("the part of the output that is attention’s"), 50, least=0, most=100,
                       per=100),
             *_MEMORY,
         ),
@@ -166,6 +175,8 @@ STATES = (
                 "each."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.2",
         identity="its gate goes in a straight line from the memory to softmax over the window",
+        published="simplified: as Titans; the gate is one number, and the learned persistent tokens are "
+                  "left out",
         signed=True,
         loops=True,
         by_token=titans_ways.surprise,
@@ -190,6 +201,7 @@ STATES = (
                 "on what it made."),
         source="Behrouz et al. 2024, arXiv:2501.00663, section 4.3",
         identity="a window of one token is the memory alone; else the product of both maps",
+        published="simplified: as Titans; the learned persistent tokens are left out",
         signed=True,
         loops=True,
         by_token=titans_ways.surprise,

@@ -44,6 +44,7 @@ VARIANTS = (
         buys=N_("Exact softmax near by, with work that grows with the text and not with its square."),
         source="Qin et al. 2022, arXiv:2210.10340",
         identity="one block as long as the text is softmax; else softmax of each block by itself",
+        published="as published",
         one_text=True,
         on_scores=True,
     ),
@@ -62,12 +63,14 @@ VARIANTS = (
         does=N_("sorts tokens into buckets by a random hash, a number that near vectors mostly share, and looks only "
                 "at its own "
                 "bucket; queries stand for keys"),
-        gives_up=N_("Keys of their own; a token looks at itself only where it finds no other; and near tokens that "
-                    "the hash puts "
-                    "into two buckets do not see each other."),
+        gives_up=N_("Keys of their own (scores are q·k ÷ (‖k‖ √d) here); a token looks at itself only where it finds "
+                    "no other; and near tokens that the hash puts into two buckets do not see each other."),
         buys=N_("Softmax over the few keys that matter most, found without comparing all."),
         source="Kitaev et al. 2020, arXiv:2001.04451",
         identity="one bucket is all of shared-QK attention; more hashes come nearer to it",
+        published="simplified: keys of several hash rounds are seen by one softmax, where the paper merges "
+                  "the rounds’ own softmaxes; scores are q·k ÷ (‖k‖ √d), those of transformers are √d "
+                  "larger (q·k ÷ ‖k‖), so looks are softer here",
         whole=True,
     ),
     Variant(
@@ -82,6 +85,8 @@ VARIANTS = (
                 "length alone."),
         source="Wang et al. 2020, arXiv:2006.04768",
         identity="as many segments as tokens is softmax",
+        published="simplified: E and F are means of even segments (one of the paper’s choices), which need "
+                  "no training",
         whole=True,
     ),
     Variant(
@@ -102,6 +107,7 @@ VARIANTS = (
                 "rank m comes from the text’s own queries and keys."),
         source="Xiong et al. 2021, arXiv:2102.03902",
         identity="as many landmarks as tokens is softmax, as far as the inverse has converged",
+        published="as published, without the convolution beside it, which is learned",
         signed=True,
         whole=True,
     ),
@@ -120,6 +126,8 @@ VARIANTS = (
         buys=N_("No map is ever stored: memory grows with the text and not with its square."),
         source="Dao et al. 2022, arXiv:2205.14135",
         identity="tiles of any size give what torch’s scaled_dot_product_attention gives",
+        published="as published, in float64 on a CPU: it is exact, and what it saves is shown and not "
+                  "measured",
         on_scores=True,
         loops=True,
     ),
@@ -138,6 +146,9 @@ VARIANTS = (
                 "memory is what it saves, not work."),
         source="DeepSeek-AI 2024, arXiv:2405.04434, section 2.1",
         identity="a latent as long as the text’s rank is softmax; a shorter one leaves out just its singular values",
+        published="simplified: the latent is the best one for this text (SVD) instead of learned, and all "
+                  "of the rebuilt keys are turned instead of a few beside it (decoupled RoPE), which takes "
+                  "training",
         values=mla.values,
         needs_layer=True,
         fitted=True,
@@ -158,6 +169,8 @@ VARIANTS = (
         buys=N_("Texts of many times the trained length, without training, and with exact softmax near by."),
         source="An et al. 2024, arXiv:2402.17463",
         identity="a text within one chunk is softmax; else softmax of scores at the distances of its index map",
+        published="as published, with the head’s own rotation; the chunk is small, so that a short text "
+                  "shows it",
         needs_turns=True,
         parts=dual_chunk.parts,
         part_names=(N_("within the chunk (intra)"), N_("the chunk before (successive)"), N_("farther back (inter)")),
@@ -175,6 +188,7 @@ VARIANTS = (
         buys=N_("No sum over the row to wait for, and no need of a sink."),
         source="Ramapuram et al. 2024, arXiv:2409.04431",
         identity="each weight is e^s / (n + e^s), cell by cell",
+        published="as published",
         signed=True,
         on_scores=True,
     ),
@@ -191,11 +205,12 @@ VARIANTS = (
         buys=N_("Long rows blur more slowly: a key that is far enough above the others keeps its share."),
         source="Chiang & Cholak 2022, arXiv:2202.12172",
         identity="a row of so many keys is softmax; others are shares to the power ln n / ln m",
+        published="as published",
         on_scores=True,
     ),
     Variant(
         "off_by_one", N_("softmax with a sink"), "weights", "any",
-        (Parameter("sink", N_("sink"), N_("tenths of a score; 0 is softmax off by one"), 0, least=-100, most=100,
+        (Parameter("sink", N_("sink"), N_("its score; 0 is softmax off by one"), 0, least=-100, most=100,
                    per=10),),
         off_by_one.weights, None, flash.multiply_adds,
         work=_QUADRATIC,
@@ -206,11 +221,13 @@ VARIANTS = (
         buys=N_("A head may look at nothing, and need not park on the first token."),
         source="Miller 2023; Agarwal et al. 2025, arXiv:2508.10925 (gpt-oss)",
         identity="softmax over one more key, whose value is 0",
+        published="as published; the sink is one number set by hand, where gpt-oss learns one for each "
+                  "head",
         on_scores=True,
     ),
     Variant(
         "differential", N_("differential"), "weights", "any",
-        (Parameter("share", N_("share λ"), N_("hundredths of the other map that are taken away"), 80, least=0, most=100,
+        (Parameter("share", N_("share λ"), N_("the part of the other map that is taken away"), 80, least=0, most=100,
                    per=100),),
         differential.weights, None, lambda n_tokens, d_head, share: 3 * n_tokens**2 * d_head,
         work="3 n² d",
@@ -221,6 +238,9 @@ VARIANTS = (
         buys=N_("What both heads see alike, such as a sink, cancels."),
         source="Ye et al. 2024, arXiv:2410.05258",
         identity="at λ = 0 it is softmax; the map is linear in λ",
+        published="simplified: the second map is of the head beside this one, where the paper’s is of the "
+                  "other half of the head’s own q and k; the norm after it is left out, since nothing is "
+                  "trained so",
         signed=True,
         on_scores=True,
         needs_beside=True,
@@ -228,3 +248,8 @@ VARIANTS = (
     *REFINEMENTS,
 )  # fmt: skip  # one variant a paragraph
 BY_NAME = {variant.name: variant for variant in VARIANTS}
+# What they were called while they had AWRSR's names: old addresses and edits keep working.
+FORMER = {
+    "refined": "rollout", "refined_added": "rollout_mixed", "refined_values": "value_norms",
+    "refined_drawn": "drawn_keys",
+}  # fmt: skip  # pairs

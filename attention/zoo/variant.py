@@ -45,8 +45,9 @@ class NotHere(ValueError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A whole number of a variant; ``counts`` says what. The variant is given it divided by ``per``.
+    """A whole number of a variant; ``counts`` says what. The variant is given it divided by ``per``, as readers see it.
 
+    ``choices`` are the words for each of the numbers from ``least`` on, where these are no amounts.
     ``default`` or ``most`` None: as many as the text has tokens. It is a multiple of ``step``. ``letter`` stands for it
     in the work of its variant.
     """
@@ -60,6 +61,11 @@ class Parameter:
     per: int = 1
     step: int = 1
     letter: str = ""
+    choices: tuple[str, ...] = ()
+
+    def written(self, value: int) -> str:
+        """As a reader sees it: with its decimals, 2.5 of 250 hundredths."""
+        return f"{value / self.per:g}"
 
     def most_of(self, n_tokens: int) -> int:
         """The largest number in a text of so many tokens."""
@@ -87,7 +93,8 @@ class Variant:
     ``output`` is computed in the order that the paper proposes; None: it is the weights times the values.
     ``multiply_adds`` takes tokens, d_head and the parameters: of its matrix products for one head, forward, not halved
     by a causal mask. ``memory`` is what the head holds at once beyond q, k and v; ``whole_map``: here it makes a map of
-    tokens × tokens, without which its paper does. ``mask`` is what it can obey: any rule, the causal one alone, or
+    tokens × tokens, without which its paper does. ``published`` says whether the rule is its paper's, or what is
+    simplified and why, for docs/zoo.md. ``mask`` is what it can obey: any rule, the causal one alone, or
     none. ``signed``: weights may be negative, or of any size. ``on_scores``: it begins with the model's own scores and
     all that is added to them, not with queries and keys. ``by_token`` is a number of each token that it tells besides,
     and ``by_token_as`` says which. ``whole``: a row hangs on how long the text is, or on what follows it. ``halves`` is
@@ -114,6 +121,7 @@ class Variant:
     buys: str
     source: str
     identity: str
+    published: str
     signed: bool = False
     on_scores: bool = False
     needs_beside: bool = False
@@ -140,10 +148,11 @@ class Variant:
             value = values.get(one.name, one.usual(n_tokens))
             if value < one.least:
                 message = N_("The {what} is {value}; it must be at least {least}.")
-                raise NotHere(message, what=one.label, value=value, least=one.least)
+                raise NotHere(message, what=one.label, value=one.written(value), least=one.written(one.least))
             if value > one.most_of(n_tokens):
                 message = N_("The {what} is {value}; it may be at most {most}.")
-                raise NotHere(message, what=one.label, value=value, most=one.most_of(n_tokens))
+                most = one.written(one.most_of(n_tokens))
+                raise NotHere(message, what=one.label, value=one.written(value), most=most)
             if value % one.step:
                 message = N_("The {what} is {value}; it must be a multiple of {step}.")
                 raise NotHere(message, what=one.label, value=value, step=one.step)

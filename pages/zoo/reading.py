@@ -84,7 +84,7 @@ def _weights() -> None:
     show_reading(
         [
             _("Every matrix is a sum of simple ones, each with a direction that it reads, one that it writes, and how "
-              "strongly: its singular value. A slider multiplies one of the strongest by z; 100 hundredths leave it."),
+              "strongly: its singular value. A slider multiplies one of the strongest by z; at 1 it stays."),
             _("At the left the open head before and after, at the right what the model then says. Other layers’ heads "
               "move too: “use on every page” shows them."),
             _("Transformer² learns one z for each singular value of every matrix and kind of task, and mixes these "

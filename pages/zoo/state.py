@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import ClassVar, Literal
+
+import streamlit as st
 
 from analysis.zoo import LARGEST
 from attention.flash_blocks import Order
 from attention.zoo.table import BY_NAME, VARIANTS
 from attention.zoo.variant import NotHere, Parameter, Variant
-from ui.controls import slider
+from ui.controls import choose, slider
 from ui.i18n import _
 from ui.state import current, refuse, setting
 from viz.markdown import plain
@@ -107,9 +110,13 @@ def values_of(variant: Variant, n_tokens: int, field: Field = "values") -> dict[
 def show_sliders(
     variant: Variant, shown: Sequence[Parameter], values: dict[str, int], n_tokens: int, field: Field = "values"
 ) -> None:
-    """A slider for each of these parameters that has a choice."""
+    """A slider for each of these parameters that has a choice; where numbers stand for words, the words."""
     for one in shown:
-        span = one.least, one.most_of(n_tokens)
-        if span[0] < span[1]:
-            words = plain(f"{_(one.label)} · {_(one.counts)}")
-            slider(ZooState, field, values[one.name], span, words, step=one.step, item=f"{variant.name}.{one.name}")
+        span, item = (one.least, one.most_of(n_tokens)), f"{variant.name}.{one.name}"
+        words = plain(f"{_(one.label)} · {_(one.counts)}")
+        if one.choices:
+            named = {one.least + i: _(choice) for i, choice in enumerate(one.choices)}
+            st.html(f"<p class='atlas-caption'>{escape(f'{_(one.label)} · {_(one.counts)}')}</p>")
+            choose(ZooState, field, values[one.name], named, label=words, item=item)
+        elif span[0] < span[1]:
+            slider(ZooState, field, values[one.name], span, words, step=one.step, item=item, per=one.per)

@@ -49,7 +49,7 @@ def show_weights(opened: PageContext) -> Weights:
     found = _singulars(opened)
     with st.container(key="zoo_weights_controls", horizontal=True, vertical_alignment="center", gap="small"):
         pick(ZooState, "matrix", found.name, {name: name for name in found.names}, width=240)
-        words = _("W = U Σ Vᵀ of L{layer}: each of the {count} largest σ times z, in hundredths; the others stay.")
+        words = _("W = U Σ Vᵀ of L{layer}: each of the {count} largest σ times z; the others stay.")
         shown = min(SLIDERS, len(found.sizes))
         words = words.format(layer=opened.layer, count=shown)
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>", width="stretch")
@@ -97,7 +97,7 @@ def _show_sliders(found: Singulars, count: int) -> np.ndarray:
         for place, column in zip(range(first, count), st.columns(ACROSS), strict=False):
             words = f"z{place + 1} · σ = {three_digits(float(found.sizes[place]))}"
             with column:
-                slider(ZooState, "factors", values[place], (0, MOST), plain(words), item=str(place + 1))
+                slider(ZooState, "factors", values[place], (0, MOST), plain(words), item=str(place + 1), per=ONE)
     return np.array(values) / ONE
 
 

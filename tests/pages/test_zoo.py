@@ -16,7 +16,7 @@ from attention.zoo.table import BY_NAME
 from model_runner import CaptureRequest, load_runner
 from tests.pages.test_masks import values_in
 from tests.pages.zoo_driving import PAGE, close, head, maps, offering, opened
-from tests.ui.driving import html, open_app, payloads, send, sentences
+from tests.ui.driving import beside_head, html, open_app, payloads, send, sentences
 from ui.address import DEFAULT_TEXT
 from viz.share_text import share_digits
 
@@ -52,6 +52,19 @@ def test_two_variants_stand_beside_each_other_and_a_signed_one_has_two_colours()
     assert [one[0]["scale"] for one in (usual, first, second)] == ["sequential", "sequential", "diverging"]
     assert second[0]["high"] == pytest.approx(np.nanmax(np.abs(lightning.weights)))
     assert "Qin et al. 2024, arXiv:2401.04658" in html(app)
+
+
+def test_a_number_of_hundredths_is_a_decimal_and_a_code_is_a_word():
+    app = opened(variant="polaformer", **{"values.polaformer.power": "250", "values.polaformer.opposite": "1"})
+    (power,) = app.slider
+    assert (power.value, power.min, power.max, power.proto.format) == (2.5, 0.5, 10.0, "%.2f")
+    (drawn,) = (one for one in app.segmented_control if one.key.endswith("polaformer.opposite"))
+    assert (drawn.value, drawn.options) == (1, ["of the same sign", "of opposite signs"])
+    app.slider[0].set_value(0.75).run()
+    app.segmented_control(key=drawn.key).set_value(0).run()
+    assert beside_head(app)["zoo.values.polaformer.power"] == "75"  # as in addresses since before
+    assert beside_head(app).get("zoo.values.polaformer.opposite", "0") == "0"
+    close(maps(app)[1], substituted(head(), BY_NAME["polaformer"], {"power": 75, "opposite": 0}).weights)
 
 
 def test_a_click_in_a_map_pins_the_cell_in_all_of_them():

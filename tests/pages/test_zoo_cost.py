@@ -110,7 +110,8 @@ def test_only_what_the_work_depends_on_has_a_slider_in_the_view_of_cost():
         "performer": ["features"], "blocks": ["size"], "reformer": ["buckets", "hashes"], "linformer": ["rank"],
         "nystrom": ["landmarks", "steps"], "lightning": ["tile"], "mla": ["rank"], "titans_mac": ["segment"],
         "flash": ["rows", "columns"],
-        "titans_mag": ["window"], "titans_mal": ["window"], "refined": ["rounds"], "refined_drawn": ["draws"],
+        "titans_mag": ["window"], "titans_mal": ["window"], "rollout": ["rounds"], "drawn_keys": ["draws"],
+        "awrsr": ["turned"], "awrsr_values": ["turned"], "awrsr_added": ["turned"], "awrsr_stochastic": ["turned"],
     }  # fmt: skip
     app = opened(view="cost", variant="reformer", beside="delta")
     labels = [slider.label.split(" · ")[0] for slider in app.slider]

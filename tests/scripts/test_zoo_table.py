@@ -18,10 +18,12 @@ def test_every_variant_has_one_row_with_its_paper_and_all_of_its_numbers():
     rows = table().splitlines()[2:]
     for variant, row in zip(VARIANTS, rows, strict=True):
         cells = [cell.strip() for cell in row.strip("|").split(" | ")]
-        assert len(cells) == 12
+        assert len(cells) == 13
         assert f"`{variant.name}`" in cells[1]
-        assert cells[11] == variant.source
-        assert all(f"`{one.name}`: {one.counts} ({one.least} to" in cells[9] for one in variant.parameters)
+        assert cells[11:] == [variant.published, variant.source]
+        for one in variant.parameters:
+            start = f"{one.least} {one.choices[0]}, " if one.choices else f"{one.written(one.least)} to"
+            assert f"`{one.name}`: {one.counts} ({start}" in cells[9]
 
 
 def cells_of(svg: str) -> dict[tuple[int, int], float]:

@@ -8,7 +8,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 import pytest
 
-from analysis.aliases import PARTS, STARTS, renamed
+from analysis.aliases import PARTS, STARTS, VARIANTS, renamed
+from attention.zoo.table import FORMER
 from jobs.address_reading import Unreadable, read
 from jobs.address_value import EMPTY, NONE, write
 from ui import edit_list, i18n, sampling_settings, session, state
@@ -127,6 +128,12 @@ def test_an_old_address_is_read_under_its_new_names_and_a_new_name_wins():
         "masks.values.stride": "3",
         "text": "a",
     }
+    assert renamed({"zoo.variant": "refined", "zoo.values.refined_added.share": "30", "zoo.beside": "delta"}) == {
+        "zoo.variant": "rollout",
+        "zoo.values.rollout_mixed.share": "30",
+        "zoo.beside": "delta",
+    }
+    assert VARIANTS == FORMER
     assert renamed({"mask": "strided", "masks.pattern": "full"}) == {"masks.pattern": "full"}
     assert renamed({"forced": "3-17.5-2", "transforms_b": "top_k-min_p"}) == {
         "film.forced": "3.17-5.2",

@@ -27,7 +27,6 @@ HEADS = {
     "wide values": made(9, 4, width=7),
     "window": windowed(made(13), 4),
 }
-PARTS = {"hundredths": 100, "tenths": 10}
 PLACES = [
     pytest.param(variant, head, id=f"{variant.name}-{name}")
     for variant in VARIANTS
@@ -44,9 +43,17 @@ def settings(variant, n_tokens):
 
 
 @pytest.mark.parametrize("variant", EVERY)
-def test_a_number_is_of_the_parts_that_its_words_name(variant):
+def test_a_number_is_read_as_it_is_meant_and_a_code_has_words(variant):
     for one in variant.parameters:
-        assert one.per == PARTS.get(re.split(r"\W", one.counts)[0], 1)
+        assert not re.search("hundredth|tenth|[0-9] ?:", one.counts)
+        assert one.written(3 * one.per) == "3"
+        assert len(one.choices) in (0, (one.most or 0) - one.least + 1)
+
+
+@pytest.mark.parametrize("variant", EVERY)
+def test_the_document_can_say_whether_it_is_the_papers_rule(variant):
+    assert re.match("(as|the rule as) published|simplified: |ours", variant.published)
+    assert ("ours" in variant.source) == variant.published.startswith("ours")
 
 
 @pytest.mark.parametrize("variant, head", PLACES)
@@ -121,7 +128,8 @@ def test_the_work_that_is_written_is_the_work_that_is_counted(variant):
 
 BY_SCORES = (
     "no_positions", "flash", "log_n", "sigmoid", "off_by_one", "blocks", "reformer", "differential", "dual_chunk",
-    "refined", "refined_added", "refined_values", "refined_drawn", "titans_mac", "titans_mag", "titans_mal",
+    "rollout", "rollout_mixed", "value_norms", "drawn_keys", "awrsr", "awrsr_values", "awrsr_added",
+    "awrsr_stochastic", "titans_mac", "titans_mag", "titans_mal",
 )  # fmt: skip
 COUNTED = [variant for variant in VARIANTS if variant.name not in BY_SCORES]
 
@@ -136,7 +144,7 @@ def test_the_multiply_adds_are_those_that_torch_counts(variant, n_tokens, d_head
     assert variant.multiply_adds(n_tokens, d_head, **numbers) == counted.get_total_flops() / 2
 
 
-@pytest.mark.parametrize("name", ["refined", "refined_added", "refined_values", "differential"])
+@pytest.mark.parametrize("name", ["rollout", "rollout_mixed", "value_norms", "differential"])
 def test_what_is_made_of_the_map_works_as_much_as_its_products_and_its_scores(name):
     variant, head, n_tokens = BY_NAME[name], made(24, 8), 24
     maps = 2 if name == "differential" else 1
@@ -162,8 +170,9 @@ def test_a_number_out_of_bounds_is_one_sentence(variant):
     for one in variant.parameters:
         with pytest.raises(NotHere, match="must be at least"):
             variant.on(head, {one.name: one.least - 1})
-        with pytest.raises(NotHere, match=f"The {re.escape(one.label)} is {one.most_of(6) + 1}; it may be at most"):
-            variant.on(head, {one.name: one.most_of(6) + 1})
+        wrong = one.most_of(6) + 1
+        with pytest.raises(NotHere, match=f"The {re.escape(one.label)} is {wrong / one.per:g}; it may be at most"):
+            variant.on(head, {one.name: wrong})
 
 
 def test_rank_0_and_more_landmarks_than_tokens_are_one_sentence():

@@ -1,4 +1,4 @@
-"""Refined attention weights against loops: passed on, added, by the length of values, drawn."""
+"""Maps made of a softmax map against loops: passed on, added, by the length of values, drawn."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from attention.zoo import refined
+from attention.zoo import reweighted
 from tests.attention.zoo.made import PLACES, dot, made, softmax_loops
 
 HEADS = [pytest.param(head, id=name) for name, head in {**PLACES, "sink": replace(made(), sink=0.5)}.items()]
@@ -44,7 +44,7 @@ def test_passing_on_is_the_rows_of_those_that_are_looked_at(head, rounds):
     rows = own(head)
     for _ in range(rounds):
         rows = once_more(rows, head)
-    close(refined.passed_on(head, rounds), rows)
+    close(reweighted.passed_on(head, rounds), rows)
 
 
 @pytest.mark.parametrize("head", HEADS)
@@ -52,7 +52,7 @@ def test_adding_goes_from_softmax_to_one_round(head):
     rows, further = own(head), once_more(own(head), head)
     for share in (0.0, 0.3, 1.0):
         close(
-            refined.added(head, share),
+            reweighted.added(head, share),
             [
                 [(1 - share) * a + share * b for a, b in zip(*pair, strict=True)]
                 for pair in zip(rows, further, strict=True)
@@ -65,13 +65,13 @@ def test_adding_goes_from_softmax_to_one_round(head):
 def test_a_weight_counts_by_the_length_of_its_value(head, power):
     lengths = [math.sqrt(dot(v, v)) for v in head.v.tolist()]
     rows = [[w * length**power for w, length in zip(row, lengths, strict=True)] for row in own(head)]
-    close(refined.by_values(head, power), shared_as(rows, [math.fsum(row) for row in own(head)]))
+    close(reweighted.by_values(head, power), shared_as(rows, [math.fsum(row) for row in own(head)]))
 
 
 def test_a_row_whose_values_are_all_nothing_stays():
     head = made(5)
     head.v[:3] = 0
-    found = refined.by_values(head, 1.0)
+    found = reweighted.by_values(head, 1.0)
     torch.testing.assert_close(found[:3], head.softmax()[:3])
     assert (found[3:, :3] == 0).all()
 
@@ -80,7 +80,7 @@ def test_a_row_whose_values_are_all_nothing_stays():
 def test_what_is_drawn_is_a_key_of_the_row_and_softmax_on_average(head):
     """The mean of many seeds is off by √(w (1 − w) / (draws · seeds)): five times that."""
     draws, seeds = 500, 200
-    every = torch.stack([refined.drawn(head, draws, seed) for seed in range(seeds)])
+    every = torch.stack([reweighted.drawn(head, draws, seed) for seed in range(seeds)])
     assert ((every * draws).round() / draws - every).abs().max() < 1e-12
     assert (every[:, ~head.keep] == 0).all()
     weights = torch.tensor(own(head), dtype=torch.float64)
@@ -95,8 +95,8 @@ def test_what_is_drawn_is_a_key_of_the_row_and_softmax_on_average(head):
 
 def test_the_same_seed_draws_the_same_keys_and_another_one_others():
     head = made(30)
-    assert torch.equal(refined.drawn(head, 5, 3), refined.drawn(head, 5, 3))
-    assert not torch.equal(refined.drawn(head, 5, 3), refined.drawn(head, 5, 4))
+    assert torch.equal(reweighted.drawn(head, 5, 3), reweighted.drawn(head, 5, 3))
+    assert not torch.equal(reweighted.drawn(head, 5, 3), reweighted.drawn(head, 5, 4))
 
 
 @pytest.mark.parametrize("rounds", [0, 2])
@@ -104,5 +104,5 @@ def test_the_work_of_passing_on_is_what_torch_counts(rounds):
     head = made(24, 8)
     with FlopCounterMode(display=False) as counted:
         _ = head.q @ head.k.T
-        _ = refined.passed_on(head, rounds) @ head.v
-    assert refined.adds_passed_on(24, 8, rounds) == counted.get_total_flops() / 2
+        _ = reweighted.passed_on(head, rounds) @ head.v
+    assert reweighted.adds_passed_on(24, 8, rounds) == counted.get_total_flops() / 2

@@ -1,10 +1,9 @@
-"""Attention weights made of attention weights: four rules that refine the map that softmax has made.
+"""Softmax's own map, weighed anew by four rules of ours; nothing in them is learned.
 
-The names are those of arXiv:2410.21048, whose formulas were not at hand; the rules here are ours, and each stands on
-work of its own: passing a look on is the rollout of Abnar & Zuidema 2020 (arXiv:2005.00928, section 3) inside one head,
-counting how long a value is comes from Kobayashi et al. 2020 (arXiv:2004.10102, section 3), and drawing keys instead of
-averaging them is the hard attention of Xu et al. 2015 (arXiv:1502.03044, section 4.1). A refined row keeps the sum of
-the row that it was made of: 1, or what a sink has left of it.
+Passing a look on is the rollout of Abnar & Zuidema 2020 (arXiv:2005.00928, section 3) inside one head, counting how
+long a value is comes from Kobayashi et al. 2020 (arXiv:2004.10102, section 3), and drawing keys instead of averaging
+them is the hard attention of Xu et al. 2015 (arXiv:1502.03044, section 4.1). A row keeps the sum of the row that it was
+made of: 1, or what a sink has left of it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from attention.zoo.head import Head
 
 
 def passed_on(head: Head, rounds: int) -> Float[Tensor, "tokens tokens"]:
-    """Simple: a token looks where those look that it looks at, so many times over; none is softmax."""
+    """A token looks where those look that it looks at, so many times over; none is softmax."""
     own = refined = head.softmax()
     for _ in range(rounds):
         refined = _as_rows_of(own, (refined @ own).masked_fill(~head.keep, 0.0))
@@ -25,18 +24,18 @@ def passed_on(head: Head, rounds: int) -> Float[Tensor, "tokens tokens"]:
 
 
 def added(head: Head, share: float) -> Float[Tensor, "tokens tokens"]:
-    """Additive: ``share`` of each row is taken from the looks of those that it looks at, the rest stays."""
+    """``share`` of each row is taken from the looks of those that it looks at, the rest stays."""
     return (1 - share) * head.softmax() + share * passed_on(head, 1)
 
 
 def by_values(head: Head, power: float) -> Float[Tensor, "tokens tokens"]:
-    """Value-weighted: each weight times the length of its value, to a power; a row without any value stays."""
+    """Each weight times the length of its value, to a power; a row without any value stays."""
     own = head.softmax()
     return _as_rows_of(own, own * head.v.norm(dim=-1) ** power)
 
 
 def drawn(head: Head, draws: int, seed: int) -> Float[Tensor, "tokens tokens"]:
-    """Stochastic: so many keys drawn of each row by its weights, with replacement; the share of draws each key got.
+    """So many keys drawn of each row by its weights, with replacement; the share of draws each key got.
 
     A draw that a sink takes is of no key. The same numbers for the same seed, on the CPU, row by row.
     """
