@@ -114,6 +114,13 @@ def test_the_kept_tokens_end_at_the_cut_and_the_others_are_counted(mount):
     assert page.locator(".bar-row.rest .label").text_content() == f"{len(labels()) - 15:,} others"
     type_value(page, "top_k", "off")
     assert page.locator(".cut.a").is_hidden()
+    rest = 1 - sum(sorted(expected(Sampling()), reverse=True)[:15])
+    torn = page.locator(".bar-row.rest .track.a").evaluate("node => node.classList.contains('cut-off')")
+    assert torn == (rest > state(page, "state.scale"))
+    type_value(page, "temperature", "2")  # and now the others have more than any token
+    assert state(page, "state.scale") < 0.5
+    assert page.locator(".bar-row.rest .track.a").get_attribute("title") == TEXTS["cut_off"]
+    assert page.locator(".bar-list .cut-off").count() == 0
 
 
 def test_temperature_zero_is_greedy_and_says_so(mount):

@@ -138,6 +138,9 @@ function paintTrack(state, track, { own, final, below, count }, scale) {
   const { texts } = state.meta
   const width = (p) => `${clamp((100 * p) / scale, 0, 100).toFixed(3)}%`
   track.node.classList.toggle("gone", below === null)
+  const cut = Math.max(own, final) > scale * 1.0001 // only all others together: the axis is made for single tokens
+  track.node.classList.toggle("cut-off", cut)
+  track.node.title = cut ? texts.cut_off : ""
   track.own.style.width = width(own)
   track.final.style.width = width(final)
   track.amount.textContent = chance(final, texts, below)
