@@ -10,7 +10,7 @@ from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import Page
-from streamlit.runtime.scriptrunner import StopException
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from analysis import text_in_address
 from analysis.examples import Example, examples_offered
@@ -28,7 +28,7 @@ from ui.hearing import listens, own_sound
 from ui.i18n import KEY as LANGUAGE_KEY
 from ui.i18n import _, language, languages, settle_language
 from ui.inputs import choose_one, echo, give, holding, pick_one, telling
-from ui.place import Beside
+from ui.place import Beside, Place
 from ui.state import change
 from ui.tokenizer_card import choose_languages, show_card
 from ui.tokenizer_known import languages as languages_of
@@ -68,7 +68,21 @@ def navigation(entries: Sequence[Entry]) -> Page:
         st.Page(entry.path, title=_(entry.name), url_path=entry.address or None, default=not entry.address)
         for entry in entries
     ]
-    return st.navigation(pages, position="hidden")
+    page = st.navigation(pages, position="hidden")
+    session.slots()["no_page"] = _missing(page)
+    return page
+
+
+def _missing(page: Page) -> str | None:
+    """What the address calls its page where there is none of that name, so that another is shown; "" not told."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        return None
+    asked = context.pages_manager  # Streamlit says it in a dialog of its own, in English and for a moment (1.67)
+    name, code = asked.intended_page_name or "", asked.intended_page_script_hash
+    if name and name != page.url_path:
+        return name
+    return "" if code and code != page._script_hash else None  # pyright: ignore[reportPrivateUsage]  # not told else
 
 
 @dataclass(frozen=True)
@@ -139,6 +153,13 @@ def _draw_head(entry: Entry) -> None:
     slots["status"] = st.empty()
     slots["stop"], slots["stoppable"], slots["preview"] = st.empty(), True, st.empty()
     told.begin(st.empty())
+    if slots["no_page"] is not None:
+        words = (
+            _("There is no page “{name}”: this is {page}.")
+            if slots["no_page"]
+            else _("There is no such page: this is {page}.")
+        )
+        told.tell(Place.SCOPE, words.format(name=slots["no_page"], page=_(entry.name)))
     if not engine_is_up():
         slots["status"].progress(0.0, text=_("Starting the engine …"))
 

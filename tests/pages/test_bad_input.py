@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.pages_manager import PagesManager
 
 from model_runner.local.model_folder import DEFAULT_FOLDER
 from pages.entries import ENTRIES
@@ -294,3 +295,12 @@ def test_a_text_that_does_not_fit_beside_the_model_is_refused(monkeypatch):
     said = the_sentence(type_text(app, f"{DEFAULT_TEXT} and so on and so on and so on"))
     assert "its vectors need" in said
     assert "Shorten the text, or choose a smaller model." in said
+
+
+def test_a_page_that_does_not_exist_is_said_and_the_first_one_shown(monkeypatch):
+    monkeypatch.setattr(PagesManager, "intended_page_name", "neurons")
+    app = open_app()
+    assert sentences(app) == ["There is no page “neurons”: this is Heads."]
+    assert "head_map" in components(app)
+    monkeypatch.setattr(PagesManager, "intended_page_name", "cell")  # which there is
+    assert sentences(open_app(page="pages/cell/page.py")) == []
