@@ -1,7 +1,8 @@
 """Dual chunk attention's index map: every earlier key is seen, but from a position that the model was trained on.
 
 Not a mask: it changes how far away a key seems. A text of any length is cut into chunks; within a chunk and just across
-its border distances are true, farther back they are capped (An et al. 2024, section 3, arXiv:2402.17463).
+its border distances are true; for keys farther back the query's position is capped, and the distance is what is left
+between it and the key's place in its own chunk (An et al. 2024, section 3, arXiv:2402.17463).
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def show_maps(opened: PageContext) -> Maps:
         payloads |= _show_right(opened, head, first, second)
     with left:
         show_cut(opened, start)
-        show_numbers(usual, [(one.variant, one.found) for one in (first, second) if one is not None])
+        show_numbers(usual, [(one.variant, one.found) for one in (first, second) if one is not None], head.q.shape[-1])
     return Maps(opened, start, usual, first, second, view, payloads)
 
 

@@ -49,8 +49,8 @@ MEANINGS = {
 }
 
 
-def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]]) -> None:
-    """One column for softmax, one for each variant."""
+def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]], d: int) -> None:
+    """One column for softmax, one for each variant; ``d``: the dimensions of the head's vectors."""
     found = {"softmax": own} | {_(variant.label): one for variant, one in rivals if one is not None}
     head = "".join(f"<th scope='col'>{escape(name)}</th>" for name in found)
     body = "".join(
@@ -63,10 +63,20 @@ def show_numbers(own: Compared, rivals: Sequence[tuple[Variant, Compared | None]
     table = f"<table class='atlas-costs'><thead><tr><td></td>{head}</tr></thead><tbody>{body}</tbody></table>"
     show_html(table, key="zoo_numbers")
     st.html(f"<p class='atlas-caption'>{escape(_(MEANINGS['error']))}</p>")
+    if len(own.weights) <= d and any(few_patterns(variant) for variant, one in rivals if one is not None):
+        words = _("A kernel’s map has no higher rank than it has features ({d} dimensions of a vector, or more): that "
+                  "shows in texts of more than {d} tokens. This one has {count}.")  # fmt: skip
+        words = words.format(d=d, count=len(own.weights))
+        st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     if any(one.error > LONGER for one in found.values()):
         words = _("An error above 2: a variant whose weights are no shares makes an output of any norm. The cosine, "
                   "which compares directions alone, says more of it.")  # fmt: skip
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
+
+
+def few_patterns(variant: Variant) -> bool:
+    """Whether its map is a product of features of queries and of keys, whose number bounds its rank."""
+    return variant.replaces == "kernel" and variant.recurrent is not None
 
 
 def words_of(name: str, found: Compared) -> str:

@@ -39,6 +39,7 @@ def test_softmax_the_variant_and_their_difference_stand_beside_each_other():
     assert f"<td>{found.direction:.2f}</td>" in page
     assert f"<td>{found.entropy:.1f} bits</td>" in page
     assert f"<td>{found.rank} of 8</td>" in page
+    assert "that shows in texts of more than 32 tokens. This one has 8." in page  # and softmax may have fewer
     assert f"<td>{share_digits(float(found.elsewhere))} %</td>" in page
     assert f"+{share_digits(float(found.looks[0].more))} %" in page
     assert sentences(app) == []
@@ -118,6 +119,7 @@ def test_of_a_long_text_the_first_tokens_are_drawn_and_that_is_said():
     app = opened(text=LONG, query="600", key="3")
     usual, *_others = payloads(app, "head_map")
     assert usual[1]["values"].shape == (256, 256)
+    assert "texts of more than 32 tokens" not in html(app)  # where the bound shows
     assert usual[0]["selected"] is None
     assert "Drawn are the first 256 of 661 tokens." in html(app)
     assert "(600) is not among them: move the first token drawn." in html(app)

@@ -49,8 +49,8 @@ TEXTS: dict[str, str] = {
     "ahead": N_("the future"),
     "painted": N_("hidden by hand"),
     "intra": N_("same chunk: true distance"),
-    "successive": N_("chunk before: true, then capped"),
-    "inter": N_("farther back: capped"),
+    "successive": N_("chunk before: true, then from a capped query position"),
+    "inter": N_("farther back: from the capped query position"),
 }
 
 SOURCE = read_source(Path(__file__).parent, "mask_gallery", '<div class="mask-gallery">\n</div>')
