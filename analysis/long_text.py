@@ -1,4 +1,6 @@
-"""A text long enough for the page of long texts: the first chapter of a book in the public domain, and half of it."""
+"""A text long enough for the page of long texts, and half of it: the first chapter of a book in the public domain, and
+in Chinese a story written for this application.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,14 @@ class Chapter:
     whole: str
 
 
+FILES = {"en": "long_text.json", "zh": "long_text_zh.json"}
+
+
 @functools.cache
-def chapter() -> Chapter:
-    """Read once."""
-    held = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+def chapter(language: str = "en") -> Chapter:
+    """The one in this language, or else the English one; read once."""
+    path = Path(__file__).with_name(FILES.get(language, FILES["en"]))
+    held = json.loads(path.read_text(encoding="utf-8"))
     paragraphs = held["paragraphs"]
     half, whole = ("\n\n".join(part) for part in (paragraphs[: held["half"]], paragraphs))
     return Chapter(held["title"], held["author"], held["source"], half, whole)

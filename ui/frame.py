@@ -69,6 +69,7 @@ def navigation(entries: Sequence[Entry]) -> Page:
         for entry in entries
     ]
     page = st.navigation(pages, position="hidden")
+    session.begin_on(page.url_path)
     session.slots()["no_page"] = _missing(page)
     return page
 

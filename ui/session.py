@@ -17,7 +17,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from analysis import text_in_address
 from analysis.aliases import renamed
-from analysis.examples import examples_of, suited
+from analysis.examples import examples_of, first_text, suited
 from hosting import settings
 from hosting.listed import listed_models, memory_setting
 from hosting.meter import METER
@@ -86,6 +86,7 @@ def go_to(parts: Mapping[str, str]) -> None:
     st.session_state[_PICKED] = False
     apart = (MODEL, *text_in_address.NAMES)
     address.hold({name: value for name, value in given.items() if name not in apart and value != usual.get(name)})
+    slots()["begun"] = first and model() == DEFAULT_MODEL
     if first:  # no place of another text is named
         stays = examples_of(DEFAULT_MODEL, language())[0].text
     try:
@@ -95,6 +96,12 @@ def go_to(parts: Mapping[str, str]) -> None:
         st.session_state[TEXT] = stays
         st.session_state[_PROBLEMS] = {TEXT: _(UNREADABLE_TEXT)}
     slots()["gone_to"] = st.session_state[TEXT]  # what the address says of a page is of this text
+
+
+def begin_on(page: str) -> None:
+    """Where the address named no text, the one that a page of this address has most to show of."""
+    if slots().pop("begun", False):
+        st.session_state[TEXT] = slots()["gone_to"] = first_text(page, language())
 
 
 def moved() -> bool:

@@ -7,11 +7,13 @@ from pages.film.export import film_view
 from pages.film.opening import open_film
 from pages.film.views import show_film
 from ui.i18n import _
+from ui.open_text import offer_open_text
 from ui.page import open_page, show_badge
 from ui.reading import show_reading
 from ui.view import offer
 
 opened = open_page(address=False, two_texts=True)  # a setting that changes makes another film: one step of Back
+offer_open_text(opened.capture)
 controls = st.empty()
 with controls.container(key="film_controls", horizontal=True, vertical_alignment="bottom", gap="small"):
     every_head = show_controls(opened)

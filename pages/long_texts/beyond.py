@@ -16,7 +16,7 @@ from model_runner.errors import RunnerError, SequenceTooLong
 from model_runner.rotation_edit import NtkTheta, YarnTheta, stretch
 from pages.long_texts.state import open_text
 from ui import address, edit_list, session
-from ui.i18n import _
+from ui.i18n import _, language
 from ui.page import announced, show_stage
 from ui.wording import sentence
 from viz.markdown import plain
@@ -24,9 +24,9 @@ from viz.markdown import plain
 
 def show_examples() -> None:
     """Two long texts to look at, one within the context of the embedded model and one beyond it."""
-    held = chapter()
+    held = chapter(language())
     with st.container(key="long_examples", horizontal=True, vertical_alignment="center", gap="small"):
-        words = _("A long text: {title}, {author}").format(title=held.title, author=held.author)
+        words = _("A long text to try: {title}, {author}").format(title=held.title, author=held.author)
         st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
         for name, words, text in (("half", _("half of it"), held.half), ("whole", _("all of it"), held.whole)):
             st.button(words, key=f"long_text_{name}", type="tertiary", on_click=open_text, args=(text,))

@@ -19,7 +19,7 @@ from pages.long_texts.needle_choice import choose_needle
 from pages.long_texts.state import state
 from ui import session
 from ui.components import mount, show_heading
-from ui.i18n import _
+from ui.i18n import _, language
 from ui.page import PageContext, translated
 from ui.progressive import progressive, show_chart, show_progress
 from ui.wording import number
@@ -77,7 +77,7 @@ def show_needle(opened: PageContext) -> NeedleView | None:
 def _hay(opened: PageContext, characters: int) -> tuple[str, bool]:
     """The text that the needle is hidden in, and whether it is the session's own."""
     own = len(opened.capture.request.text) >= characters
-    return (opened.capture.request.text if own else chapter().half), own
+    return (opened.capture.request.text if own else chapter(language()).half), own
 
 
 def _draw(opened: PageContext, run: NeedleRun, needle: Needle, depth: float, where: str) -> None:

@@ -8,26 +8,33 @@ from analysis.needle import DEPTHS, NEEDLES, Needle, Trial, hidden, own_needle
 from model_runner import Runner
 from pages.long_texts.state import OWN, LongTextsState, open_text, state
 from ui.controls import choose, pick
-from ui.i18n import _
+from ui.i18n import _, language
 from ui.inputs import holding, telling
 from ui.page import PageContext
 from ui.state import address_of, change, setting_of
 from ui.wording import number
 
+CHINESE = next(at for at, one in enumerate(NEEDLES) if one.end == "。")
 SIZES = (250, 500, 1000, 2000, 4000)  # characters
+
+
+def chosen() -> int:
+    """Which one is hidden: the reader's choice, or the first in the reader's language."""
+    held = state().needle
+    return (CHINESE if language() == "zh" else 0) if held is None else held
 
 
 def choose_needle(opened: PageContext, hay: str) -> Needle | None:
     """The controls; None, and a sentence, where the needle typed is none."""
-    held = state()
+    held, at = state(), chosen()
     row = st.container(key="needle_controls", horizontal=True, vertical_alignment="center", gap="small")
     with row:
-        names = {at: f"{one.question} …" for at, one in enumerate(NEEDLES)} | {OWN: _("a sentence of your own")}
-        pick(LongTextsState, "needle", held.needle, names, width=300)
+        names = {nth: f"{one.question} …" for nth, one in enumerate(NEEDLES)} | {OWN: _("a sentence of your own")}
+        pick(LongTextsState, "needle", at, names, width=300)
         sizes = {str(size): _("{count} characters").format(count=f"{size:,}") for size in SIZES}
         pick(LongTextsState, "characters", held.characters, sizes, width=160)
         choose(LongTextsState, "depth", held.depth, {str(int(100 * depth)): number(depth, "share") for depth in DEPTHS})
-    needle = NEEDLES[held.needle] if held.needle != OWN else _typed(opened.runner, hay)
+    needle = NEEDLES[at] if at != OWN else _typed(opened.runner, hay)
     if needle is not None:
         text = hidden(hay, Trial(needle, int(held.depth) / 100, int(held.characters)))
         with row:

@@ -27,7 +27,7 @@ class LongTextsState:
     pooling: Literal["max", "mean"] = setting("max", N_("pooling"))
     color: Literal["log", "linear"] = setting("log", N_("colour scale"))
     measure: Literal["first", "recent", "distance", "entropy"] = setting("first", N_("measure"))
-    needle: int = setting(0, N_("needle"), least=0, most=OWN)
+    needle: int | None = setting(None, N_("needle"), least=0, most=OWN)
     question: str = setting("", N_("beginning of the needle"))
     answer: str = setting("", N_("end of the needle"))
     characters: Literal["250", "500", "1000", "2000", "4000"] = setting("250", N_("length of the text"))

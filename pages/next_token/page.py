@@ -9,6 +9,7 @@ from pages.next_token.export import next_token_view
 from pages.next_token.views import read_bench, show_bench
 from ui.class_scores import show_classes
 from ui.i18n import _
+from ui.open_text import offer_open_text
 from ui.page import open_page, show_badge, show_strip
 from ui.reading import show_reading
 from ui.view import offer
@@ -18,6 +19,7 @@ from viz.markdown import plain
 opened = open_page(two_texts=True)
 show_badge(opened)
 show_strip(opened)
+offer_open_text(opened.capture)
 try:
     bench = read_bench(opened)
 except RunnerError as error:

@@ -13,7 +13,7 @@ import pytest
 from analysis.far_looks import far_looks
 from analysis.long_map import SIDE, Spot, denominators, tile, unpacked
 from analysis.long_text import chapter
-from analysis.needle import Needle, Trial, hidden, strongest_heads
+from analysis.needle import NEEDLES, Needle, Trial, hidden, strongest_heads
 from analysis.text_in_address import parts_of
 from jobs.map_desk import DESK
 from model_runner import CaptureRequest
@@ -109,6 +109,22 @@ def test_a_text_beyond_the_context_can_be_read_with_the_rotation_stretched_and_s
     rows = slice(11 * SIDE, len(wanted.tokens))
     found = unpacked(body)["max"][: rows.stop - rows.start]
     np.testing.assert_allclose(found, wanted.weights(layer, head, queries=rows, keys=slice(0, SIDE)), atol=1e-3)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_half_of_the_long_text_fits_the_model_and_all_of_it_does_not(language):
+    found = chapter(language)
+    half, whole = (len(embedded().ids_of(text)) for text in (found.half, found.whole))
+    assert half < embedded().info.max_tokens < whole
+
+
+def test_in_chinese_the_long_text_and_the_needle_are_chinese():
+    app = open_app(page=PAGE, lang="zh", **{"long_texts.view": "needle"})
+    assert chapter("zh").title in html(app)
+    assert app.selectbox(key="long_texts.needle").value == next(at for at, one in enumerate(NEEDLES) if one.end == "。")
+    assert "is" not in NEEDLES[app.selectbox(key="long_texts.needle").value].sentence
+    chosen = open_app(page=PAGE, lang="zh", **{"long_texts.view": "needle", "long_texts.needle": "0"})
+    assert chosen.selectbox(key="long_texts.needle").value == 0
 
 
 def test_the_buttons_open_the_chapter_and_its_half():

@@ -9,6 +9,7 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from analysis.examples import OPEN, first_text
 from model_runner import Capture, Sampling
 from model_runner.python_lines import python_start
 from model_runner.sampling import draw, stages, uniforms
@@ -19,10 +20,11 @@ from pages.next_token.export import svg as svg_of
 from pages.next_token.views import Bench
 from tests.pages.expected import capture, runner
 from tests.ui import driving
-from tests.ui.driving import components, go, html, open_app, payload, send, sentences
+from tests.ui.driving import beside_head, button, components, go, html, open_app, payload, send, sentences
 from tests.ui.taken import ran
 from ui import i18n, session
 from ui.address import DEFAULT_TEXT
+from viz.share_text import share_digits
 
 PAGE = "pages/next_token/page.py"
 LAST = 7  # of the default text's eight tokens
@@ -298,3 +300,23 @@ def test_the_picture_as_a_file_draws_the_likeliest_tokens(in_english):
 )
 def test_the_title_ends_the_text_before_the_token(in_english, text, query, words):
     assert next_token_view(bench(query, of=capture(text))).title == words
+
+
+def test_a_chinese_session_that_begins_here_has_a_choice():
+    assert first_text("film", "zh") == OPEN["zh"] != first_text("heads", "zh")
+    app = open_app(page=PAGE, lang="zh")
+    assert beside_head(app)["text"] == OPEN["zh"]
+    assert float(capture(OPEN["zh"]).logits(-1).softmax(-1).max()) < 0.2
+    assert app.text_area(key="text_box").value == OPEN["zh"]
+    assert not button(app, "take_open_text")
+
+
+def test_where_an_example_is_all_but_certain_one_that_is_open_is_offered():
+    assert float(capture(OPEN["en"]).logits(-1).softmax(-1).max()) < 0.2
+    text = "The capital of Italy is Rome. The capital of France is"
+    app = open_app(page=PAGE, text=text)
+    largest = float(capture(text).logits(-1).double().softmax(-1).max())
+    assert f"The model is {share_digits(largest)} % sure of the next token here" in html(app)
+    app.button(key="take_open_text").click().run()
+    assert beside_head(app)["text"] == OPEN["en"]
+    assert not button(app, "take_open_text")

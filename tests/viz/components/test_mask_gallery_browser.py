@@ -130,7 +130,10 @@ def test_an_index_map_shows_distances_and_has_neither_pencil_nor_layers(mount):
     assert not page.locator("input[type=range]").is_visible()
     page.mouse.move(*point(page, 4, 1))
     settle(page)
-    assert words(page) == "e (4) sees b (1) as if 3 positions back; they are 3 apart. farther back: from the capped query position"
+    assert (
+        words(page)
+        == "e (4) sees b (1) as if 3 positions back; they are 3 apart. farther back: from the capped query position"
+    )
     assert color(page, 4, 0) != color(page, 4, 4)
 
 
