@@ -1,8 +1,7 @@
 """A text as the address holds it: as it is, or packed (``textz``) where that would be long, or not at all.
 
-Packed is zlib in the base64 of URLs (RFC 4648, section 5), without the = at its end. Of the long texts that the app
-brings an address says how many characters it is (``chapter``), of the Chinese one after a zh: that is short, whatever
-its length.
+Packed is zlib in the base64 of URLs (RFC 4648, section 5), without the = at its end. Of the long text that the app
+brings an address says how many characters it is (``chapter``): that is short, whatever its length.
 """
 
 from __future__ import annotations
@@ -15,7 +14,6 @@ from urllib.parse import quote_plus
 from analysis.long_text import chapter
 
 NAMES = PLAIN, PACKED, CHAPTER = "text", "textz", "chapter"
-STARTS = {"en": "", "zh": "zh"}  # of the number of a chapter's characters
 LONGEST_PLAIN = 2000  # characters as an address writes them: nine for most Chinese ones
 LONGEST_PACKED = 6000  # characters; with the other parts it stays below the 8,000 that servers commonly take
 MOST_BYTES = 2**18  # of a text; an address of this length could be unpacked to a thousand times as many
@@ -29,10 +27,7 @@ def parts_of(text: str) -> dict[str, str]:
     packed = base64.urlsafe_b64encode(zlib.compress(written, 9)).decode().rstrip("=")
     if 0 < len(written) <= MOST_BYTES and len(packed) <= LONGEST_PACKED:
         return {PACKED: packed}
-    for language, start in STARTS.items():
-        if chapter(language).whole.startswith(text):
-            return {CHAPTER: f"{start}{len(text)}"}
-    return {}
+    return {CHAPTER: str(len(text))} if chapter().whole.startswith(text) else {}
 
 
 def text_of(parts: Mapping[str, str]) -> str | None:
@@ -54,8 +49,7 @@ def text_of(parts: Mapping[str, str]) -> str | None:
 
 
 def _of_chapter(characters: str) -> str:
-    language = "zh" if characters.startswith(STARTS["zh"]) else "en"
-    whole, characters = chapter(language).whole, characters.removeprefix(STARTS[language])
+    whole = chapter().whole
     if not (characters.isascii() and characters.isdigit() and len(characters) <= len(str(len(whole)))):
         raise ValueError("no number of its characters")
     return whole[: int(characters)]

@@ -16,6 +16,7 @@ from analysis.head_map import HeadMap
 from analysis.head_names import group_size
 from analysis.joined import first_query
 from analysis.sentences import joined
+from analysis.stories import seen_in
 from model_runner import Capture, RunnerError, edit_text
 from model_runner.edit_list import of_attention, toggled
 from model_runner.edit_words import name_of
@@ -59,7 +60,7 @@ def show_edit(opened: PageContext) -> EditView:
     _explain()
     edits = edit_list.held()
     edit_controls.ask(opened, edits)
-    listed = _show_list(edits)
+    listed = _show_list(opened, edits)
     left, right = st.columns([0.7, 0.3], gap="medium")
     clicked = _toggle(opened) if state().change == "block" else None
     try:
@@ -108,19 +109,32 @@ def _explain() -> None:
     )  # fmt: skip  # one sentence a line
 
 
-def _show_list(edits: tuple[Edit, ...]) -> DeltaGenerator:
+def _show_list(opened: PageContext, edits: tuple[Edit, ...]) -> DeltaGenerator:
     """A button for each edit that takes it back, and one for all; where whether every page is to have them stands."""
     listed = st.container(key="edit_list", horizontal=True, vertical_alignment="center", gap="small")
     with listed:
         if not edits:
             words = _("Nothing is changed yet, so both sides are the same.")
-            st.html(f"<p class='atlas-caption'>{words}</p>")
+            st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
+            _offer_first(opened)
         for edit in dict.fromkeys(edits):
             key, words = f"edit_drop {edit_text.written((edit,))}", plain(name_of(edit, _))
             st.button(words, key, _("Take it back"), _drop, (edit,), icon=":material/undo:", icon_position="right")
         if len(edits) > 1:
             st.button(_("clear"), key="edit_clear", type="tertiary", on_click=_keep, args=((),))
     return listed
+
+
+def _offer_first(opened: PageContext) -> None:
+    """One click to see something: the heads that the text’s story is about, or the open one, pass on nothing."""
+    seen = seen_in(opened.capture)
+    heads = ((opened.layer, opened.head),) if seen is None else ((seen.layer, seen.head),)
+    if seen is not None and seen.evidence is not None:
+        heads = seen.evidence.heads
+    names = ", ".join(f"L{layer}H{head}" for layer, head in heads)
+    words = _("Ablate {heads}") if seen is None else _("Ablate {heads}, which this text’s story is about")
+    edits = tuple(ScaledHead(layer, head, 0.0) for layer, head in heads)
+    st.button(words.format(heads=names), key="edit_story", type="primary", on_click=_keep, args=(edits,))
 
 
 def _drop(edit: Edit) -> None:

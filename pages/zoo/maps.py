@@ -134,15 +134,15 @@ def _show_below(opened: PageContext, head: Head, rival: Rival, key: str = "first
     if refusal := rival.variant.refusal(head):
         st.info(plain(_(refusal).format(variant=label)))
         return
-    show_rule(rival.variant)
-    with st.container(key=f"zoo_sliders_{key}", gap=None):
-        shown = rival.variant.parameters if sliders else ()
-        show_sliders(rival.variant, shown, rival.values, head.n_tokens)
-    if (parts := rival.variant.flow) is not None:
+    if (parts := rival.variant.flow) is not None:  # right below the map, as a screen of 900 pixels ends soon after
         lanes = [[_(one) for one in lane] for lane in parts.lanes]
         show_html(flow(_("text"), lanes, _(parts.join) if parts.join else "", _("output")), key=f"{key}_flow")
     if rival.found is not None:
         show_parts(rival.variant, rival.values, rival.found.weights, key=f"{key}_parts")
+    show_rule(rival.variant)
+    with st.container(key=f"zoo_sliders_{key}", gap=None):
+        shown = rival.variant.parameters if sliders else ()
+        show_sliders(rival.variant, shown, rival.values, head.n_tokens)
     left_out = [_(words).format(variant=label) for words in rival.variant.left_out(head)]
     show_work(rival.variant, rival.values, head.q.shape[-1], left_out)
     show_recurrent(rival.variant, head, rival.values)

@@ -11,14 +11,16 @@ import pytest
 import torch
 
 from analysis.comparison import head_drift, next_token_change
+from analysis.stories import evidence_of
 from model_runner.edit_text import read, written
 from model_runner.edits import Blocked, MeanHead, ScaledHead, SharpenedHead, SwappedHeads
 from pages.edit_heads.edit import _what_shows
 from tests.pages.edit_driving import HERE, PAGE, N, add, capture, chips, drop, expected_map, maps
 from tests.pages.expected import ROUNDING, runner
 from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
-from tests.ui.driving import components, html, open_app, payload, payloads, send, sentences
+from tests.ui.driving import button, components, html, open_app, payload, payloads, send, sentences
 from tests.ui.taken import offers, ran
+from ui.address import DEFAULT_TEXT
 
 WAYS = {
     "zero": ({}, (ScaledHead(3, 1, 0.0),), "L3H1 ablated"),
@@ -118,6 +120,14 @@ def test_nothing_changed_is_said_and_no_head_moved():
     app = open_app(page=PAGE, **HERE)
     assert "Nothing is changed yet, so both sides are the same." in html(app)
     assert "layer_head_map" not in components(app)
+    evidence = evidence_of("default", DEFAULT_TEXT)
+    assert evidence is not None
+    heads = ", ".join(f"L{layer}H{head}" for layer, head in evidence.heads)
+    (first,) = (one for one in app.button if one.key == "edit_story")
+    assert first.label == f"Ablate {heads}, which this text’s story is about"
+    first.click().run()
+    assert app.query_params["edits"] == written(tuple(ScaledHead(*place, 0.0) for place in evidence.heads))
+    assert not button(app, "edit_story")
 
 
 def test_a_click_on_a_moved_head_opens_it():

@@ -14,7 +14,7 @@ from analysis.far_looks import far_looks
 from analysis.long_map import SIDE, Spot, denominators, tile, unpacked
 from analysis.long_text import chapter
 from analysis.needle import NEEDLES, Needle, Trial, hidden, strongest_heads
-from analysis.text_in_address import parts_of
+from analysis.text_in_address import parts_of, text_of
 from jobs.map_desk import DESK
 from model_runner import CaptureRequest
 from model_runner.rotation_edit import NtkTheta, YarnTheta
@@ -116,6 +116,7 @@ def test_half_of_the_long_text_fits_the_model_and_all_of_it_does_not(language):
     found = chapter(language)
     half, whole = (len(embedded().ids_of(text)) for text in (found.half, found.whole))
     assert half < embedded().info.max_tokens < whole
+    assert text_of(parts_of(found.whole)) == found.whole  # an address holds it
 
 
 def test_in_chinese_the_long_text_and_the_needle_are_chinese():

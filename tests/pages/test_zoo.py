@@ -206,6 +206,7 @@ def test_each_way_of_titans_has_its_flow_its_masks_and_its_surprise(name, parts)
     page = html(app)
     assert "atlas-flow" in page
     assert masks_in(page) == parts
+    assert page.index(parts[0]) < page.index("Gives up:")  # below the map at once: a screen ends soon after
     told = titans.surprise(head(), 0.5, 0.3, 0.01).tolist()
     assert values_in(charts(app)[0]["data"][0]["y"]) == pytest.approx(told)
 

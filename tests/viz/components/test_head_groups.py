@@ -89,6 +89,7 @@ def test_a_way_is_chosen_by_click_and_by_arrows_and_more_heads_than_the_model_ha
     page = mount(SOURCE, groups())
     buttons = page.locator(".ways button")
     assert [buttons.nth(i).is_disabled() for i in range(4)] == [True, False, False, False]
+    assert buttons.nth(0).locator("span").text_content() == "the model has only 4 · 8 KB"  # seen, not hovered
     assert "only 4 key/value heads" in (buttons.nth(0).get_attribute("title") or "")
     buttons.nth(3).click()
     page.keyboard.press("ArrowLeft")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.viz.components.test_packing import unpacked
-from viz.components.model_stages.model_stages import TEXTS, Row, payload
+from viz.components.model_stages.model_stages import SOURCE, TEXTS, Row, payload
 
 ROWS = [Row("stage", "embedding", share=0.5), Row("block", "L0", block=0, open=True), Row("part", "FFN", depth=1)]
 COLUMNS = ["a", "b", "c", "d"]
@@ -32,3 +32,17 @@ def test_rows_and_vectors_arrive_as_they_are():
 def test_every_row_has_a_vector_or_none_at_all():
     with pytest.raises(ValueError, match="2 vectors for 3 rows"):
         payload(ROWS, np.zeros((2, 4)), columns=COLUMNS, texts=TEXTS)
+
+
+def test_no_name_is_cut_in_a_window_of_1100_pixels(mount):
+    rows = [Row("part", "L0 attention", module="model.layers.0.self_attn · LlamaAttention", shapes="+0.20")] * 2
+    columns = ["added by · module", "cosine with the residual stream", "", "what is added"]
+    page = mount(SOURCE, payload(rows, np.ones((2, 4)), columns=columns, texts=TEXTS), style="section{width:760px}")
+    cut = page.locator(".model-stages :is(b, code, .shapes)").evaluate_all(
+        "all => all.filter(one => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).display != 'inline')"
+        ".map(one => one.textContent)"
+    )
+    assert cut == []
+    head = page.locator(".model-stages .head .shapes")
+    assert head.evaluate("one => getComputedStyle(one).textOverflow") == "clip"
+    assert page.locator(".model-stages .rows .size").first.is_hidden()  # no row has one: the names have its room

@@ -59,17 +59,19 @@ function receive(state, { meta }) {
 /** @param {State} state */
 function makeWays(state) {
   const { meta, ways } = state
-  const made = JSON.stringify([mayChoose(state), meta.n_heads, meta.own, meta.ways, meta.possible, meta.texts.this_model])
+  const made = JSON.stringify([mayChoose(state), meta.n_heads, meta.own, meta.ways, meta.possible, meta.texts.this_model, meta.texts.beyond])
   if (state.made === made) return
   state.made = made
   ways.setAttribute("aria-label", meta.texts.ways)
   state.buttons = meta.ways.map((way) => {
     const own = way.kv_heads === meta.own
     const name = element("b", { textContent: `${way.name} · ${way.kv_heads}` })
-    const note = element("span", { textContent: [own ? meta.texts.this_model : "", way.note].filter(Boolean).join(" · ") })
+    const beyond = !meta.possible.includes(way.kv_heads)
+    const why = own ? meta.texts.this_model : beyond ? fill(meta.texts.beyond, { own: meta.own }) : ""
+    const note = element("span", { textContent: [why, way.note].filter(Boolean).join(" · ") })
     const button = element("button", { type: "button", role: "radio", "data-kv": way.kv_heads }, smallPicture(state, way.kv_heads), name, note)
     button.disabled = !mayChoose(state)
-    if (!meta.possible.includes(way.kv_heads)) {
+    if (beyond) {
       button.disabled = true
       button.classList.add("impossible")
       button.title = fill(meta.texts.too_many, { own: meta.own })

@@ -27,6 +27,7 @@ TEXTS: dict[str, str] = {
     "keys_values": N_("keys, values"),
     "means": N_("their means"),
     "this_model": N_("this model"),
+    "beyond": N_("the model has only {own}"),
     "too_many": N_("This model has only {own} key/value heads: more cannot be made of them by averaging."),
     "summary": N_("{title}: {counts}. {head} is open. {reads} Left and right open another head."),
 }

@@ -42,6 +42,7 @@ function receive(state, { meta, arrays }) {
   const focused = /** @type {HTMLElement | null} */ (focusedBeside(state.root))?.dataset?.block
   const head = element("div", { className: "row head", "aria-hidden": "true" }, element("i"))
   head.append(...meta.columns.map((words, i) => element("span", { className: ["name", "shapes", "size", "vector"][i], textContent: words })))
+  state.root.classList.toggle("no-sizes", meta.rows.every((row) => row.share === null && !row.size))
   const rows = meta.rows.map((row, i) => rowNode(state, row, i))
   const list = element("div", { className: "rows", role: "group", "aria-label": meta.texts.label }, ...rows)
   if (!mayChoose(state) || meta.rows.every((row) => row.block === null)) list.tabIndex = 0 // it may scroll, and nothing in it has the keyboard
