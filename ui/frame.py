@@ -68,22 +68,23 @@ def navigation(entries: Sequence[Entry]) -> Page:
         st.Page(entry.path, title=_(entry.name), url_path=entry.address or None, default=not entry.address)
         for entry in entries
     ]
+    session.slots()["no_page"] = _missing(entries)
     page = st.navigation(pages, position="hidden")
     session.begin_on(page.url_path)
-    session.slots()["no_page"] = _missing(page)
     return page
 
 
-def _missing(page: Page) -> str | None:
-    """What the address calls its page where there is none of that name, so that another is shown; "" not told."""
+def _missing(entries: Sequence[Entry]) -> str:
+    """The page that the address names and that there is not, so that the first is shown; else "".
+
+    Streamlit would say it in a dialog of its own, in English (1.67): it is asked for the first page instead.
+    """
     context = get_script_run_ctx(suppress_warning=True)
-    if context is None:
-        return None
-    asked = context.pages_manager  # Streamlit says it in a dialog of its own, in English and for a moment (1.67)
-    name, code = asked.intended_page_name or "", asked.intended_page_script_hash
-    if name and name != page.url_path:
-        return name
-    return "" if code and code != page._script_hash else None  # pyright: ignore[reportPrivateUsage]  # not told else
+    name = "" if context is None else context.pages_manager.intended_page_name or ""
+    if context is None or not name or name in {entry.address for entry in entries}:
+        return ""
+    context.pages_manager.set_script_intent("", "")
+    return name
 
 
 @dataclass(frozen=True)
@@ -154,12 +155,8 @@ def _draw_head(entry: Entry) -> None:
     slots["status"] = st.empty()
     slots["stop"], slots["stoppable"], slots["preview"] = st.empty(), True, st.empty()
     told.begin(st.empty())
-    if slots["no_page"] is not None:
-        words = (
-            _("There is no page “{name}”: this is {page}.")
-            if slots["no_page"]
-            else _("There is no such page: this is {page}.")
-        )
+    if slots["no_page"]:
+        words = _("There is no page “{name}”: this is {page}.")
         told.tell(Place.SCOPE, words.format(name=slots["no_page"], page=_(entry.name)))
     if not engine_is_up():
         slots["status"].progress(0.0, text=_("Starting the engine …"))

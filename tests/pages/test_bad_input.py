@@ -298,8 +298,11 @@ def test_a_text_that_does_not_fit_beside_the_model_is_refused(monkeypatch):
 
 
 def test_a_page_that_does_not_exist_is_said_and_the_first_one_shown(monkeypatch):
+    meant: list[tuple[str, str]] = []
     monkeypatch.setattr(PagesManager, "intended_page_name", "neurons")
+    monkeypatch.setattr(PagesManager, "set_script_intent", lambda _self, *asked: meant.append(asked))
     app = open_app()
+    assert ("", "") in meant  # else Streamlit says it over the page, in English
     assert sentences(app) == ["There is no page “neurons”: this is Heads."]
     assert "head_map" in components(app)
     monkeypatch.setattr(PagesManager, "intended_page_name", "cell")  # which there is
