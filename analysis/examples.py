@@ -33,8 +33,8 @@ EXAMPLES = (
     Example("第一个名字", "小明和小红去了商店，小红把一本书送给了"),
     Example("加法", "8加9等于17。2加4等于"),
 )
-# Of the default model, where the next word is open: what a page about sampling has to show. The Chinese examples all
-# expect one word nearly for certain, so such a page begins with this one; the first English one leaves two open.
+# Of the default model, where the next word is open: what a page about sampling has to show, and so begins with. Most
+# examples expect one word nearly for certain, the first ones too.
 OPEN = {"en": "The little girl saw a", "zh": "小女孩看见了一只"}
 SAMPLING = ("next_token", "film")  # pages about it
 SURE = 0.8  # of the likeliest token: from then on there is not much to choose
@@ -70,7 +70,7 @@ OF_ANOTHER = {
 
 def first_text(page: str, language: str) -> str:
     """What a session of the default model that begins on this page reads."""
-    return OPEN[language] if page in SAMPLING and language == "zh" else examples_of("", language)[0].text
+    return OPEN.get(language, OPEN["en"]) if page in SAMPLING else examples_of("", language)[0].text
 
 
 def open_text(text: str, largest: float, language: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from analysis.examples import examples_of
 from tests.ui.driving import beside_head, open_app, payload, send, type_text
 from ui.address import DEFAULT_TEXT
 
@@ -58,7 +59,7 @@ def test_what_is_wrong_with_one_sessions_address_is_told_to_that_session_alone()
     "address, text",
     [
         ({}, "猫看见了狗，它"),
-        ({"lang": "en"}, DEFAULT_TEXT),
+        ({"lang": "en"}, examples_of("default", "en")[0].text),
         ({"layer": "3", "head": "5"}, DEFAULT_TEXT),
         ({"text": "Hello there"}, "Hello there"),
     ],
