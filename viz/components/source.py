@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 _SHARED = Path(__file__).parent / "shared" / "shared.css"
@@ -26,8 +26,8 @@ class Source:
 
     name: str
     html: str
-    css: str
-    js: str
+    css: str = field(repr=False)
+    js: str = field(repr=False)
 
 
 def read_source(folder: Path, name: str, html: str) -> Source:

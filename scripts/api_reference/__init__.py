@@ -1,0 +1,1 @@
+"""Builds the API reference with pdoc."""
