@@ -54,6 +54,7 @@ with open("told.json", "w") as file:
 BROKEN = {
     "A metric": ("attention/metrics.py", "rows.at(1)", "rows.at(-2)", "is_the_one_of_loops"),
     "A mask": ("attention/patterns.py", "q: 1 + torch.frexp", "q: 2 + torch.frexp", "the_formula_counts"),
+    "An asymmetric mask": ("attention/patterns.py", "n_tokens // stride", "n_tokens // 1", "the_formula_counts"),
     "An edit": ("model_runner/layer_edit.py", "clamp(-most, most)", "clamp(-9, 9)", "changes_the_forward"),
     "A sampling transform": ("viz/components/sampling_bench/stages.js", "total < least", "total <= 0", "pythons"),
     "A family": ("tests/model_runner/families.py", 'note="norms without', 'scale=0.5, note="', "lse_is_the_one"),
