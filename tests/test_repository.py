@@ -267,6 +267,22 @@ def test_the_continuous_integration_script_runs_lint_and_tests_and_stops_at_a_fa
     assert re.search(r"^make --jobs=2 lint test\b", text.splitlines()[-1])
 
 
+def test_the_workflow_runs_the_same_script_on_every_python_that_is_supported():
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    assert "run: .ci/run" in workflow
+    oldest, *_ = versions = re.findall(r'"(3\.\d+)"', workflow)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["requires-python"] == f">={oldest}"
+    assert versions == [f"3.{minor}" for minor in range(11, 14)]
+
+
+def test_the_changelog_has_the_version_of_the_project_and_what_is_not_released():
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = re.findall(r"^## (\S+)", changelog, re.MULTILINE)
+    assert names[:2] == ["Unreleased", project["version"]]
+
+
 def test_streamlit_knows_every_setting():
     known = set(config.get_config_options())
     assert set(settings()) <= known
