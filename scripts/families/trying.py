@@ -233,15 +233,15 @@ def table(found: Sequence[Tried], forms: Sequence[Tried], version: str) -> Itera
     captured = count["captured"] + count["captured, without a reference"]
     yield "# Families"
     yield ""
-    yield "Written by `python -m scripts.families`: a small random model of every type of language model that"
-    yield f"transformers {version} maps goes through the capture, and its weights are compared with those that its own"
-    yield "eager attention returns. What is refused is refused in the app with the same reason."
+    yield "Written by `python -m scripts.families`: it captures a small random model of every type of language"
+    yield f"model that transformers {version} maps, and compares the weights with those that the model's own eager"
+    yield "attention returns. The app refuses unsupported types with the reason given here."
     yield ""
     yield f"{len(found)} types: {captured} captured and right ({count[OUTCOMES[0]]} against the model's own weights,"
-    yield f"{count[OUTCOMES[1]]} by the badge alone, where the model returns none), {count['wrong']} wrong,"
-    yield f"{count['refused']} refused, {count['not tried']} not tried, with the reason."
+    yield f"{count[OUTCOMES[1]]} by the badge alone, because the model returns none), {count['wrong']} wrong,"
+    yield f"{count['refused']} refused (reason listed), {count['not tried']} not tried."
     drawn = sum(one.outcome in OUTCOMES[:2] and NOT_DRAWN not in one.said for one in found)
-    yield f"Of those captured the page The block draws {drawn}, every parameter in one of their parts."
+    yield f"The page The block draws {drawn} of the captured types, with every parameter in one of its parts."
     yield from (
         f"{family} was tried with the library {library}, which it needs." for family, (library, _) in NEEDS.items()
     )
@@ -251,7 +251,7 @@ def table(found: Sequence[Tried], forms: Sequence[Tried], version: str) -> Itera
     for one in sorted(found, key=lambda one: (OUTCOMES.index(one.outcome), one.mapping, one.family)):
         yield _row(one)
     yield ""
-    yield "Some families have a form that their row says nothing of:"
+    yield "Some families have further forms:"
     yield ""
     yield "| form | read as | outcome | mechanism and largest difference of a weight, or the reason |"
     yield "| --- | --- | --- | --- |"
