@@ -7,8 +7,8 @@ from model_runner.capture import Capture
 N_ = str  # marks a text for Babel without translating it here
 
 NO_SHARES = N_(
-    "Weights of what stands in the place of softmax: its rows do not sum to 1. Percentages are shares, the size of a "
-    "weight by that of its whole row."
+    "Weights of the rule that replaces softmax: its rows do not sum to 1. Percentages are "
+    "shares, the size of a weight relative to its whole row."
 )
 CLOSE = 1e-4  # of 1: a row of shares, in float32
 

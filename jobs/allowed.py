@@ -15,7 +15,7 @@ class TextTooLongHere(RunnerError):
 
 
 class TooManyTokensHere(RunnerError):
-    message = N_("{tokens} tokens were asked for, and this server generates up to {limit}.")
+    message = N_("You asked for {tokens} tokens; this server generates up to {limit}.")
     hint = N_("Ask for fewer.")
 
 

@@ -19,7 +19,7 @@ class SoundTooLong(RunnerError):
 
 class NoSound(RunnerError):
     message = N_("The model {name} listens: without a sound there is nothing to look at.")
-    hint = N_("Give it one: a WAV file, or the tone that is made here.")
+    hint = N_("Upload a WAV file or use the built-in tone.")
 
 
 class ListensOnly(RunnerError):

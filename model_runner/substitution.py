@@ -34,7 +34,7 @@ class TextTooLongForMaps(RunnerError):
 
 
 class NoSoftmax(RunnerError):
-    message = N_("L{layer}H{head} has no softmax scores here: {variant} stands in the place of its softmax.")
+    message = N_("L{layer}H{head} has no softmax scores here: {variant} replaces its softmax.")
     hint = N_("Heads shows its map. A head that keeps its softmax has scores; where none does, undo the change.")
 
 

@@ -25,7 +25,7 @@ ENTRIES = (
     ),
     Entry(
         "pages/long_texts/page.py", "long_texts", N_("Explore"), N_("Long texts"),
-        N_("What of thousands of tokens?"), N_("sinks, recency, and how far heads look"),
+        N_("What happens in long contexts?"), N_("sinks, recency, and how far heads look"),
     ),
     Entry(
         "pages/next_token/page.py", "next_token", N_("Generate"), N_("Next token"),

@@ -276,7 +276,7 @@ def _text_box() -> None:
     if first:  # after a restart of the server the browser still shows what it had, and what was typed since
         session.set_text(shown)
     if not text_in_address.parts_of(session.text()):
-        words = _("This text is too long for the address: a copied link, or the page loaded again, shows another.")
+        words = _("This text is too long to fit in the link; sharing or reloading will lose it.")
         st.html(f"<p class='atlas-caption'>{words}</p>")
 
 

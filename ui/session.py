@@ -43,7 +43,7 @@ if TYPE_CHECKING:  # the engine is imported only after the frame is painted
 
 N_ = str  # marks a text for Babel without translating it here
 
-UNREADABLE_TEXT = N_("The text in the address cannot be read: this is the text that the app begins with.")
+UNREADABLE_TEXT = N_("The text in the link cannot be read; the default text is shown.")
 
 _PICKED, _ID, _PROBLEMS, _SLOTS, _JOBS, _SET, _WORDS, _ROOM = (
     "picked", "session_id", "problems", "slots", "jobs", "set", "words", "room",

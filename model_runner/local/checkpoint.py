@@ -127,7 +127,7 @@ def _check_series(folder: Path, files: list[Path]) -> None:
         one is None or one.group("start", "count", "end") != first.group("start", "count", "end") for one in found
     ):
         reason = Reason(
-            N_("which of its {count} .safetensors files are the model’s is not said; {file} is missing"),
+            N_("nothing names which of its {count} .safetensors files are the model’s; {file} is missing"),
             {"count": len(files), "file": INDEX},
         )
         raise ModelIncomplete(name=str(folder), reason=reason)

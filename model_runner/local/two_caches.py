@@ -59,9 +59,7 @@ def two_cached_layers(engine: EncoderDecoder, request: CaptureRequest) -> tuple[
     Raises NotSeparable for the encoder's, and RunnerError.
     """
     if request.attention == "encoder":
-        raise NotSeparable(
-            reason=N_("an encoder reads all that it is given at once, and nothing of it is asked for again")
-        )
+        raise NotSeparable(reason=N_("an encoder reads its whole input at once and needs none of it again"))
     capture = engine.capture(request)
     ids = tuple(token.id for token in capture.attention("decoder").tokens[1:])
     written = request.going_on(target="", continuation=ids, edits=(), attention=None)

@@ -50,8 +50,8 @@ def _architecture() -> None:
             _("At the right the same token at every stage: one column a dimension, red above zero, blue below, and the "
               "norm of the vector. Whether a block is pre-norm, gated or "
               "parallel was found out by running it on a few tokens, not read from its name."),
-            _("Of an encoder–decoder, a token that is read goes through the encoder, one that is written through the "
-              "decoder. At the bottom stands the likeliest next token: what the whole way was for."),
+            _("In an encoder–decoder, a source token goes through the encoder, a target token through "
+"the decoder. At the bottom is the likeliest next token: the purpose of all of it."),
         ],
         formula="pre-norm:  x ← x + part(norm(x))\npost-norm: x ← norm(x + part(x))\n"
         "parallel:  x ← x + attention(x) + FFN(x)",

@@ -36,10 +36,10 @@ with st.container(key="compare_view", horizontal=True, vertical_alignment="cente
     if view in ("maps", "metrics"):
         switch(CompareState, "layers", layers, _("whole layers"))
     words = (
-        _("A is what the other pages look at too, changed as it is there. B is not changed, and else the same but for "
-          "what you choose here.")
+        _("A is your current selection, with its edits. B starts as a copy without the edits; change "
+"it here.")
         if opened.capture.request.edits
-        else _("A is what the other pages look at too. B is the same but for what you choose here.")
+        else _("A is your current selection. B starts as a copy; change it here.")
     )  # fmt: skip  # one sentence
     st.html(f"<p class='atlas-caption'>{words}</p>", width="stretch")
 other = show_other(opened)

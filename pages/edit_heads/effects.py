@@ -171,9 +171,10 @@ def _explain() -> None:
             _("Direct attribution follows only the straight way, from the head's output through the final norm to the "
               "logits; what later heads read from it is left out. The norm's gain is in it and the mean over the "
               "vocabulary is taken off, so it differs from plain direct logit attribution, W_U W_O Σⱼ wⱼ vⱼ."),
-            _("Attention × values only says how much a head writes, not whether it helps. Attention alone is not an "
-              "explanation: other weights can give the same answer (Jain & Wallace 2019), and whether weights explain "
-              "depends on what is asked (Wiegreffe & Pinter 2019). So ablate."),
+            _("Attention × values only says how much a head writes, not whether it helps. Attention "
+"alone is not an explanation: other weights can give the same answer (Jain & Wallace "
+"2019), and whether weights explain depends on the question (Wiegreffe & Pinter 2019). So "
+"ablate."),
         ],
         formula="ablated:            log p(token) − log p(token | head := 0)\n"
         "direct attribution: logits(W_O Σⱼ wⱼ vⱼ)[token] − mean over the vocabulary\n"

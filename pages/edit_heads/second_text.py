@@ -78,7 +78,7 @@ def _any_length(capture: Capture) -> bool:
 
 def _wanted(capture: Capture) -> str:
     if _any_length(capture):
-        return _("Type a second text to be read in the place of this one; the same tokens are written of both.")
+        return _("Type a second text to be read instead of this one; both keep the same output tokens.")
     return _("Type a second text with as many tokens as the first: {tokens}.").format(tokens=len(capture.tokens))
 
 

@@ -203,7 +203,7 @@ def _listed(capture: Capture, view: HeadLines) -> str:
     listed |= {*range(view.key_start, view.key_start + len(view.key_labels))}
     if len(listed) == len(capture.tokens):
         return ""
-    words = escape(_("Listed are {count} neighbouring tokens.").format(count=len(view.labels)))
+    words = escape(_("Showing {count} neighbouring tokens.").format(count=len(view.labels)))
     if view.elsewhere < token_lines.THRESHOLD:
         return words
     query, key = (f"<bdi>{escape(capture.tokens[at].text)}</bdi> ({at})" for at in (view.centre, view.elsewhere_most))

@@ -31,8 +31,7 @@ def explain(opened: PageContext) -> None:
         source = f"Ye et al. 2024, arXiv:2410.05258; {source}"
     if (stands := record.substitute(opened.head)) is not None:
         grey = full = _(
-            "{variant} stands in the place of this head’s softmax: the stronger the colour, the more the value of that "
-            "column counts."
+            "{variant} replaces this head’s softmax: the stronger the colour, the more the value of that column counts."
         ).format(variant=_(stands.row.label))
         formula, source = "output = weights · v", stands.row.source
     if opened.runner.info.attentions:

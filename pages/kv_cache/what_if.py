@@ -137,7 +137,7 @@ def _show_answer(opened: PageContext, held: Sizes, trial: Trial) -> None:
         before=readable(full), after=readable(left), share=f"{100 * left / full:.0f}"
     )
     scale = _("With a scale of 4 bytes for each row of a head.") if rounded else ""
-    kept = _("Tokens keep their positions; StreamingLLM numbers them anew within the cache.")
+    kept = _("Tokens keep their positions; StreamingLLM renumbers them within the cache.")
     st.html(f"<p class='atlas-caption'>{words} {scale or kept}</p>")
     show_everywhere(after.request.edits)
 

@@ -30,7 +30,7 @@ def show_record(entries: Sequence[Entry], here: Entry) -> None:
 
 
 def _show_form(entries: Sequence[Entry], here: Entry) -> None:
-    words = _("A file with the address of this page and your words.")
+    words = _("A file with the link of this page and your words.")
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     above = st.container(key="record_given")  # below, it would stand under the visible end of the form
     with st.form("record_step", border=False, enter_to_submit=False):

@@ -120,7 +120,7 @@ def curves_view(opened: PageContext, found: LongHeads) -> View:
 def needle_view(opened: PageContext, found: NeedleView) -> View:
     """What every head copied, then every forward that was run."""
     charts = [chart for _name, chart in needle_charts(found.done)]
-    heading, looked = _("Needle tokens copied, by head"), _("Attention on the needle token that is said, by head")
+    heading, looked = _("Needle tokens copied, by head"), _("Attention to the predicted needle token, by head")
     return View(
         name="long-needle",
         title=_("A needle in a long text"),

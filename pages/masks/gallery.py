@@ -113,7 +113,7 @@ def _payload(
     tokens = opened.capture.tokens[:LARGEST]
     note = ""
     if len(tokens) < len(opened.capture.tokens):
-        note = _("Drawn are the first {count} of {total} tokens.").format(
+        note = _("Showing the first {count} of {total} tokens.").format(
             count=len(tokens), total=len(opened.capture.tokens)
         )
     regions = None
@@ -171,7 +171,9 @@ def _show_cost(
     if picture is None:
         words = _("Every cell is kept, so no work is saved, and it is no mask to lay over the model.")
         if not causal:
-            words = joined(words, _("It is made for causal models and drawn for one; this one looks both ways."))
+            words = joined(
+                words, _("It is designed for causal models, and shown as causal although this model is bidirectional.")
+            )
         st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
         return ()
     n_tokens = len(picture.layers)

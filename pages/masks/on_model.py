@@ -120,7 +120,7 @@ def _show_perplexity(
     """Of the whole text; of a model or pattern that sees ahead, only of what it cannot have seen."""
     first, words = 1, _("Perplexity of the text: {before} before, {after} after.")
     if looks_ahead(opened.capture):
-        words = _("No perplexity: this model sees the tokens that it would have to predict.")
+        words = _("Perplexity is undefined for bidirectional models.")
     elif n_ahead := BY_NAME[choice.name].n_ahead(values):
         first = max(1, n_ahead)
         words = _("Perplexity of the tokens after the prefix, which sees itself: {before} before, {after} after.")

@@ -176,7 +176,7 @@ def _cells(n_tokens: int) -> tuple[list[tuple[int, int]], str]:
     cells = state().hidden
     inside = sorted({cell for cell in cells if max(cell) < n_tokens})
     if len(inside) > MOST_HIDDEN:
-        return inside[:MOST_HIDDEN], _("At most {count} cells can be hidden by hand; the first of them are.").format(
+        return inside[:MOST_HIDDEN], _("Only the first {count} cells were hidden (maximum reached).").format(
             count=MOST_HIDDEN
         )
     beyond = len(set(cells)) - len(inside)

@@ -39,7 +39,7 @@ def show_sweep(opened: PageContext) -> SweepView | None:
         st.info(_("The text is one token long: there is nothing to predict."))
         return None
     if looks_ahead(capture):
-        st.info(_("No perplexity: this model sees the tokens that it would have to predict."))
+        st.info(_("Perplexity is undefined for bidirectional models."))
         return None
     if state().hidden:
         words = _("The cells hidden by hand in the gallery are not hidden here.")

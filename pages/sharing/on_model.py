@@ -90,7 +90,7 @@ def _show_next(opened: PageContext, after: Capture) -> NextTokenChange | None:
 
 def _show_perplexity(opened: PageContext, after: Capture) -> tuple[float, float] | None:
     if looks_ahead(opened.capture):
-        _say(_("No perplexity: this model sees the tokens that it would have to predict."))
+        _say(_("Perplexity is undefined for bidirectional models."))
         return None
     try:
         found = perplexity(opened.capture), perplexity(after)

@@ -77,5 +77,5 @@ def cover(ask: bool) -> bool:
 
 def covered() -> str:
     """Why the same numbers do not stand in tables now; nothing where none is covered."""
-    words = _("Numbers are covered: “show all numbers” uncovers them, and the tables with them.")
+    words = _("Numbers are hidden. Choose “show all numbers” to reveal them, and the tables.")
     return words if session.slots().get(COVERED) else ""

@@ -22,9 +22,9 @@ def show_cut(opened: PageContext, start: int) -> None:
     if total <= LARGEST:
         return
     stop = start + LARGEST
-    said = _("Drawn are tokens {first} to {last} of {total}, as if nothing stood before them.")
+    said = _("Showing tokens {first} to {last} of {total}, as if there were none before them.")
     if not start:
-        said = _("Drawn are the first {count} of {total} tokens.")
+        said = _("Showing the first {count} of {total} tokens.")
     words = said.format(first=start, last=stop - 1, count=LARGEST, total=total)
     if opened.query is not None and not start <= opened.query < stop:
         outside = _("{token} ({place}) is not among them: move the first token drawn.")

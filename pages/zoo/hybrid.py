@@ -143,9 +143,9 @@ def _draw(run: Recall, own: Recall) -> None:
     chart = recall_chart(tuple(run.points()), tuple(own.points()))
     show_chart(chart, key="zoo_recall_chart", alt=chart.heading, still=not run.running)
     words = _(
-        "“{question}{answer}” stands at two places in {count} characters of a chapter, at {depths} depths in turn, "
-        "and is "
-        "asked for at the end, with the right tokens up to each one given."
+        "“{question}{answer}” is hidden at two places in {count} characters of a chapter, at "
+        "{depths} depths in turn. At the end the model predicts each token of it, with the right "
+        "tokens before it given."
     ).format(question=CODE.question, answer=CODE.answer, count=CHARACTERS, depths=len(DEPTHS))
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 

@@ -104,7 +104,7 @@ def show_effect(opened: PageContext, after: Capture) -> tuple[NextTokenChange | 
 def _show_perplexity(before: Capture, after: Capture) -> tuple[float, float] | None:
     """Of the whole text, where no token was seen that was to be predicted."""
     if looks_ahead(before):
-        words = _("No perplexity: this model sees the tokens that it would have to predict.")
+        words = _("Perplexity is undefined for bidirectional models.")
     elif looks_ahead(after):
         words = _("No perplexity: with this variant tokens see those that they would have to predict.")
     elif any(isinstance(edit, Substituted) and edit.row.fitted for edit in after.request.edits):

@@ -15,8 +15,9 @@ def explain(view: View) -> None:
 def _maps() -> None:
     show_reading(
         [
-            _("Left, the open head as the model has it. Beside it the same queries, keys and values with another rule "
-              "in the place of softmax: the map that it draws or implies, rows looking, columns looked at."),
+            _("Left, the open head in the model. Beside it the same queries, keys and values with "
+              "another rule instead of softmax: the map that it computes or implies, rows looking, "
+              "columns looked at."),
             _("At the right, where the two differ, or a second rule. The table says how far the head’s output moves, "
               "how widely it looks, and how many patterns its map is made of (its numerical rank). A map in red and "
               "blue has weights above and below 0, on a scale of its own."),
@@ -53,8 +54,9 @@ def _flash() -> None:
 def _model() -> None:
     show_reading(
         [
-            _("The variant stands in the place of softmax in the running model, untrained: all later layers work on "
-              "what it makes. At the left the open head as it is, in the middle the map that the variant implies."),
+            _("The variant replaces softmax in the running model, untrained: all later layers work on "
+              "its output. At the left the open head as it is, in the middle the map that the variant "
+              "implies."),
             _("At the right what the model then says: the next token, how far its distribution moved (KL), how well it "
               "predicts the text (perplexity; lower is better), and how the text goes on."),
             _("“Use on every page” carries the change to all pages; a head without softmax has no scores there."),
@@ -104,8 +106,8 @@ def _cost() -> None:
               "logarithmic, so a line twice as steep grows with the square."),
             _("Softmax is cheap in short texts: a rule that is linear in the length pays off once the text has more "
               "tokens than there are features, or dimensions of a head."),
-            _("Counted are products of matrices alone, by formula: what a machine makes of them depends on much else. "
-              "Measured, one head is computed here over ever longer texts, and its seconds and bytes are drawn."),
+            _("The formulas count matrix products only; real machines depend on much else. The "
+              "measurement computes one head here over ever longer texts and plots its seconds and bytes."),
         ],
         formula="softmax: 2 n² d\nkernel:  2 n m (d + 1),  m features\nhybrid:  (7 · Lightning + softmax) / 8",
         source="Katharopoulos et al. 2020, arXiv:2006.16236; MiniMax 2025, arXiv:2501.08313",

@@ -65,8 +65,7 @@ def test_of_what_is_written_from_a_text_no_number_of_tokens_is_asked():
     address = {"model": "translator", "text": "The wolf loves Mary."}
     app = open_app(page=PAGE, heads="patching", patch_text=" ", **address)
     assert sentences(app) == [
-        "The second text is empty. "
-        "Type a second text to be read in the place of this one; the same tokens are written of both."
+        "The second text is empty. Type a second text to be read instead of this one; both keep the same output tokens."
     ]
     assert sentences(open_app(page=PAGE, heads="patching", patch_text="The wolf", **address)) == []
 

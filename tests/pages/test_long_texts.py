@@ -189,7 +189,7 @@ def test_a_needle_of_ones_own_is_hidden_and_asked_for():
 @pytest.mark.parametrize(
     "answer, said",
     [
-        ("", "Type how the sentence begins, and how it goes on: the model is asked for the second."),
+        ("", "Type how the sentence begins and how it continues: the model has to predict the continuation."),
         ("Alice", "“Alice” stands in the text already: hide something that does not."),
     ],
 )

@@ -174,7 +174,7 @@ def test_layers_that_the_model_does_not_have_are_said_wherever_the_pattern_is_la
 def test_no_more_cells_are_hidden_than_an_address_holds():
     cells = "-".join(f"{query}.{key}" for query in range(1, 40) for key in range(query))
     app = open_app(page=PAGE, mask_hidden=cells, text=" ".join(["dog"] * 45))
-    assert sentences(app) == ["At most 300 cells can be hidden by hand; the first of them are."]
+    assert sentences(app) == ["Only the first 300 cells were hidden (maximum reached)."]
     assert len(payload(app, "mask_gallery")[0]["hidden"]) == 300
 
 

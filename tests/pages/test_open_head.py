@@ -65,9 +65,9 @@ def test_of_a_long_text_the_lines_say_what_goes_to_tokens_that_are_not_listed():
     others = row[:-64]
     said = re.sub("<[^>]*>", "", html(open_app(layer="4", head="5", text=text)))
     name = capture(text).tokens[int(others.argmax())].text
-    assert "Listed are 64 neighbouring tokens." in said
+    assert "Showing 64 neighbouring tokens." in said
     assert f"looks {100 * others.sum():.0f} % at others, most of all at {name} ({int(others.argmax())})." in said
-    assert "Listed are" not in html(open_app(layer="4", head="5"))
+    assert "neighbouring tokens" not in html(open_app(layer="4", head="5"))
 
 
 def test_a_head_of_the_address_stays_with_another_text():

@@ -52,7 +52,7 @@ def test_each_view_has_an_explanation_of_its_own(page: str):
 def test_of_a_head_whose_softmax_is_substituted_no_row_is_said_to_add_up():
     edits = written((Substituted("sigmoid", (), (3,), (7,)),))
     said = "\n".join(reading("heads", edits=edits, everywhere="1", layer="3", head="7"))
-    assert "sigmoid stands in the place of this head’s softmax" in said
+    assert "sigmoid replaces this head’s softmax" in said
     assert "adds up to 100 %" not in said
     assert "adds up to 100 %" in "\n".join(reading("heads", edits=edits, everywhere="1", layer="3", head="6"))
 

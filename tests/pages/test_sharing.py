@@ -108,7 +108,7 @@ def test_an_encoder_has_no_cache_and_no_perplexity_and_is_shared_all_the_same(fo
     app = open_app(page=PAGE, model=folder_of("bert"), text="some text")
     assert sentences(app) == []
     page = html(app)
-    assert "No perplexity: this model sees the tokens that it would have to predict." in page
+    assert "Perplexity is undefined for bidirectional models." in page
     assert "No cache: this model reads a text at once and does not continue it." in page
     assert all(way["note"] == "" for way in payload(app, "head_groups")[0]["ways"])
     app = finished(open_app(page=PAGE, model=folder_of("bert"), text="some text", sharing="counts"))

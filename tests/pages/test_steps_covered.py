@@ -10,7 +10,7 @@ from ui import view
 PAGE = "pages/steps/page.py"
 
 
-@pytest.mark.parametrize("lang, words", [("en", "Numbers are covered"), ("zh", "有数字被盖住了")])
+@pytest.mark.parametrize("lang, words", [("en", "Numbers are hidden"), ("zh", "有数字被盖住了")])
 @pytest.mark.parametrize(
     "step, other",
     [

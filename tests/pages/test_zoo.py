@@ -121,7 +121,7 @@ def test_of_a_long_text_the_first_tokens_are_drawn_and_that_is_said():
     assert usual[1]["values"].shape == (256, 256)
     assert "texts of more than 32 tokens" not in html(app)  # where the bound shows
     assert usual[0]["selected"] is None
-    assert "Drawn are the first 256 of 661 tokens." in html(app)
+    assert "Showing the first 256 of 661 tokens." in html(app)
     assert "(600) is not among them: move the first token drawn." in html(app)
 
 
@@ -130,12 +130,12 @@ def test_the_tokens_drawn_of_a_long_text_are_moved_by_a_slider():
     expected = captured_head(load_runner("default").capture(CaptureRequest(text=LONG)), 3, 5, 390)
     close(maps(app)[0], own(expected).weights)
     assert payloads(app, "head_map")[0][0]["selected"] == [210, 200]
-    assert "Drawn are tokens 390 to 645 of 661, as if nothing stood before them." in html(app)
+    assert "Showing tokens 390 to 645 of 661, as if there were none before them." in html(app)
     assert "softmax over these tokens alone" in html(app)
     app = send(app, "head_map", "cell", [4, 2])
     assert (app.query_params["query"], app.query_params["key"]) == ("394", "392")
     app = opened(text=LONG, start="5000")  # as far as the text goes
-    assert "Drawn are tokens 405 to 660 of 661" in html(app)
+    assert "Showing tokens 405 to 660 of 661" in html(app)
 
 
 def test_one_token_and_the_three_attentions_of_a_translator(folder_of):

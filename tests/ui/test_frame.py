@@ -120,7 +120,7 @@ def test_the_example_of_a_translation_opens_the_model_that_translates(lang, topi
 @pytest.mark.parametrize("size, said", [(2000, False), (5000, True)])
 def test_a_text_that_the_address_cannot_hold_is_said_beside_its_box(size, said):
     app = type_text(open_app(), Random(0).randbytes(size).hex())
-    assert ("This text is too long for the address" in html(app)) is said
+    assert ("This text is too long to fit in the link" in html(app)) is said
 
 
 def test_a_pasted_address_is_its_model_and_a_long_folder_shows_its_end():

@@ -41,9 +41,9 @@ def test_a_text_and_tokens_beyond_the_limits_are_a_sentence_and_nothing_is_lost(
     type_text(app, "a b " * 26)
     assert sentences(app) == ["The text has 104 characters, and this server reads up to 100. Shorten it."]
     app = open_app(page="pages/film/page.py", **{"film.length": "31"})
-    assert sentences(app) == ["31 tokens were asked for, and this server generates up to 30. Ask for fewer."]
+    assert sentences(app) == ["You asked for 31 tokens; this server generates up to 30. Ask for fewer."]
     app = open_app(continuation=".".join(["5"] * 31))
-    assert sentences(app) == ["31 tokens were asked for, and this server generates up to 30. Ask for fewer."]
+    assert sentences(app) == ["You asked for 31 tokens; this server generates up to 30. Ask for fewer."]
     app = open_app(text="short", target="w " * 60, model="translator")
     assert sentences(app) == ["The text has 120 characters, and this server reads up to 100. Shorten it."]
 

@@ -53,7 +53,7 @@ TEXTS: dict[str, str] = {
     "beam": N_("from a beam"),
     "entropy": N_("entropy {bits} bits"),
     "own": N_("All numbers: the model’s own distribution."),
-    "after_settings": N_("All numbers: after your settings. Outlines: the model’s own distribution, {bits} bits."),
+    "after_settings": N_("Filled: after sampling settings. Outline: raw model distribution ({bits} bits)."),
     "kept": N_("The settings keep {kept} of {total} tokens, {mass} of the model’s probability."),
     "kept_all": N_("The settings keep all {total} tokens."),
     "kept_one": N_("Greedy: only the most likely token is kept."),
@@ -79,7 +79,7 @@ TEXTS: dict[str, str] = {
     ),
     "when_looks": N_("After it: “{label}” is in the text now and looks back, for the token that is to come next."),
     "when_looks_first": N_(
-        "The prompt’s last token looks back; such looks, of all heads, make what the model expects."
+        "The last prompt token attends back; all heads together produce the prediction."
     ),
     "legend_heads": N_(
         "Rows are heads, in the order of the layers, columns the tokens they look at: the stronger the colour, the "

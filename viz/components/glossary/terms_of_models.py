@@ -157,8 +157,8 @@ OF_MODELS = (
     Term(
         (N_("causal"),),
         N_(
-            "Of a model or a mask: a token looks at itself and what came before it, never at what follows. So the "
-            "model can go on with a text."
+            "A causal model or mask: a token attends to itself and what came before it, never to what "
+            "follows. So the model can continue a text."
         ),
     ),
     Term(
@@ -226,7 +226,7 @@ OF_MODELS = (
     ),
     Term(
         (N_("KV cache"),),
-        N_("Keys and values of the tokens read so far, kept so that the next token need not make them anew."),
+        N_("Keys and values of the tokens read so far, stored so that they are not computed again for the next token."),
     ),
     Term(
         (N_("prefill"),),

@@ -50,10 +50,7 @@ OF_USE = (
     ),
     Term(
         (N_("patching"), N_("patched"), N_("activation patching")),
-        N_(
-            "Put what one text left inside the model in the place of another's, to see which part "
-            "carries the difference."
-        ),
+        N_("Replace what one text left inside the model by another text's, to see which part carries the difference."),
     ),
     Term(
         ("float32", "bfloat16"),
@@ -81,9 +78,9 @@ OF_USE = (
     Term(
         ("RMSNorm", "LayerNorm", N_("norm"), N_("norms")),
         N_(
-            "As a part of a model: it brings the numbers of a token’s vector to one size before the next part reads "
-            "them; LayerNorm takes away their mean first. Of a vector, ‖x‖: its size, the root of the sum of its "
-            "squared numbers."
+            "As a part of a model: it brings the numbers of a token’s vector to one size before the "
+            "next part reads them; LayerNorm first subtracts their mean. For a vector, ‖x‖: its size, "
+            "the square root of the sum of its squared numbers."
         ),
     ),
     Term(
@@ -99,7 +96,7 @@ OF_USE = (
     ),
     Term(
         (N_("kernel"),),
-        N_("How alike a query and a key are said to be: softmax takes the exponential of their product."),
+        N_("How similarity of a query and a key is measured: softmax takes the exponential of their product."),
     ),
     Term(
         (N_("numerical rank"),),
