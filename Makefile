@@ -33,7 +33,7 @@ help:
 	@echo "make long      run those that take many seconds and stand for what seldom changes"
 	@echo "make check     lint, and the tests that need no browser and are no large table: before each commit"
 	@echo "make walk      a random walk over every control of every page, in the browser (SEED=... STEPS=... SIZE=phone ANEW=10)"
-	@echo "make lint      ruff, pyright and a check of prose; oxlint and tsc for JavaScript"
+	@echo "make lint      ruff, pyright, spelling and prose; oxlint and tsc for JavaScript"
 	@echo "make format    let ruff sort imports and format the code"
 	@echo "make bench     run every script in benchmarks/"
 	@echo "make docs      build the API reference of the library into build/docs"
@@ -88,6 +88,7 @@ endif
 lint: $(DEV) $(JS)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 	$(BIN)/python -m scripts.prose
 	$(WITH_NODE) node_modules/.bin/oxlint --deny-warnings
 	$(WITH_NODE) node_modules/.bin/tsc
