@@ -29,6 +29,7 @@ def test_a_part_of_the_reference_has_its_names_and_docstrings_and_loads_nothing(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1200)  # 80 s where nothing else runs
 def test_the_whole_reference_has_every_public_package_and_not_the_engine(tmp_path):
     write(tmp_path, *PACKAGES, ENGINE)
     found = pages(tmp_path)
