@@ -70,7 +70,7 @@ def _rows(took: Sequence[Mapping[str, float]]) -> list[list[str]]:
 def _folder(place: Path) -> Path:
     """The model and its tokenizer, of numbers and words that are random and the same at every call."""
     torch.manual_seed(0)
-    sizes = {"hidden_size": D_MODEL, "intermediate_size": 4 * D_MODEL, "num_hidden_layers": N_LAYERS}
+    sizes: dict[str, Any] = {"hidden_size": D_MODEL, "intermediate_size": 4 * D_MODEL, "num_hidden_layers": N_LAYERS}
     config = LlamaConfig(**sizes, num_attention_heads=N_HEADS, vocab_size=VOCAB, max_position_embeddings=2048)
     LlamaForCausalLM(config).to(torch.bfloat16).save_pretrained(place)  # type: ignore[arg-type]  # torch's `to`, typed by a decorator
     PreTrainedTokenizerFast(
