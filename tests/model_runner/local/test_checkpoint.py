@@ -216,9 +216,9 @@ def test_pickled_weights_beside_safe_ones_are_passed_over(folder: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Path, *_: object, **__: object) -> str:
+    def refuse(path: Path, *_: object, **__: object) -> bytes:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "read_text", refuse)  # taking the permission away does not stop root
+    monkeypatch.setattr(Path, "read_bytes", refuse)  # taking the permission away does not stop root
     with pytest.raises(ModelIncomplete, match=r"config.json cannot be read \(Permission denied\)"):
         inspect_folder(folder)

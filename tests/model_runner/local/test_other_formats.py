@@ -125,7 +125,7 @@ def test_of_two_unknown_files_none_is_guessed(folder: Path) -> None:
     (folder / WEIGHTS).unlink()
     for name in ("one", "two"):
         save_file(held, folder / f"{name}.safetensors", metadata={"format": "pt"})
-    assert "which of its 2 .safetensors files are the model’s is not said" in refused(folder, ModelIncomplete)
+    assert "which of its 2 .safetensors files are the model’s" in refused(folder, ModelIncomplete)
 
 
 def test_a_shard_that_is_lost_is_named_without_an_index_too(folder: Path) -> None:

@@ -68,5 +68,5 @@ def test_both_lanes_write_what_the_model_writes_greedily(name: str):
 
 
 def test_an_encoder_has_no_cache():
-    with pytest.raises(NotSeparable, match="reads all that it is given at once"):
+    with pytest.raises(NotSeparable, match="reads its whole input at once"):
         runner("bart").submit(CacheLayers(CaptureRequest(SOURCE, attention="encoder"))).result()
