@@ -126,10 +126,9 @@ def examine(model: Any, name: str) -> Anatomy:
 
 def _examine(model: Any) -> Anatomy:
     own, ids = text_config(model), short_text(model)
-    names = {id(module): qualified for qualified, module in model.named_modules()}
-    recording, trunk, width, asks = _proved(model, ids, names)
+    recording, trunk, width, asks = _proved(model, ids)
     calls, recording = _calls(model, ids, recording)
-    records = recording.records
+    records, names = recording.records, recording.names
     begins, origins, breaks = dict[int, nn.Module](), (), frozenset[int]()
     if (found := _stack(model, records)) is not None:
         layers, attention = found
@@ -155,7 +154,7 @@ def _examine(model: Any) -> Anatomy:
     return Anatomy(layers, attention, kinds, names, *heads, stored, trunk, not asks, calls, begins, origins, breaks)
 
 
-def _proved(model: Any, ids: Tensor, names: dict[int, str]) -> tuple[Recording, Trunk, int, bool]:
+def _proved(model: Any, ids: Tensor) -> tuple[Recording, Trunk, int, bool]:
     """A recording that changes nothing of what the model computes, its trunk and width, and whether its modules ask
     for our attention or their own code is watched. Raises CannotRecord.
     """
@@ -169,6 +168,8 @@ def _proved(model: Any, ids: Tensor, names: dict[int, str]) -> tuple[Recording, 
             watch_own_code(model, lambda: run(model, ids))
     except (ValueError, NotImplementedError, ImportError) as error:
         raise CannotRecord(first_line(error)) from error
+    # Only now: BigBird's first forward of a short text puts other modules in the place of its sparse ones.
+    names = {id(module): qualified for qualified, module in model.named_modules()}
 
     def record() -> tuple[Recording, Trunk, int, Tensor]:
         recording = Recording(names, calls=None)
