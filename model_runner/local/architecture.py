@@ -57,11 +57,13 @@ def architecture(engine: Engine | EncoderDecoder) -> Architecture:
     built = _Builder(engine, {id(module): name for name, module in model.named_modules()}, set(), width)
     head, embedding = model.get_output_embeddings(), model.get_input_embeddings()
     has_head = isinstance(engine, EncoderDecoder) or engine.has_head  # one that a file lacks is made of noise
+    # Without an output layer nothing outside of the trunk is the file's, nor does any number that is shown need it.
+    inside = None if has_head else {id(one) for one in engine.anatomy.trunk.module.modules()}
     outer: list[list[Part]] = [[] for _ in range(len(starts) + 1)]  # before each stack, and after the last
     reached = 0
     for module in _order(engine, [module for stack in stacks for module in stack.layers]):
         reached += id(module) in starts
-        if id(module) not in layers and not (module is head and not has_head):
+        if id(module) not in layers and (inside is None or id(module) in inside):
             outer[reached].append(built.outer(module))
     blocks = tuple(built.block(stack, place) for stack in stacks for place in range(len(stack.layers)))
     first, *between, last = outer
