@@ -11,6 +11,8 @@ from model_runner.transforms import Sampling
 
 GREEDY = Sampling(temperature=0.0)
 
+FREE_RUN = 128  # tokens that an encoder–decoder writes by itself, at most
+
 
 @dataclass(frozen=True)
 class CaptureRequest:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from analysis.joined import as_drawn
 from model_runner import Capture
+from model_runner.request import FREE_RUN
 from ui import session
 from ui.i18n import _
 from ui.inputs import choose_one, holding, telling
@@ -31,7 +32,17 @@ def choose_attention(capture: Capture) -> Capture:
         choose_one(_("attention"), "attention", words, session.beside().attention, _look_at)
         if capture.class_logits is None:
             write(_("it writes: {text}").format(text=capture.attention("decoder").text))
+    if _stopped(capture):
+        words = _("The model had not finished: it is stopped after {count} tokens.").format(count=FREE_RUN)
+        st.html(f"<p class='atlas-caption'>{words}</p>")
     return as_drawn(capture)  # never kept: it holds the runner, which may be given up for another
+
+
+def _stopped(capture: Capture) -> bool:
+    """Whether the model wrote by itself, and as much as it may."""
+    if session.beside().target or capture.class_logits is not None:
+        return False
+    return len(capture.attention("decoder").tokens) - len(session.continuation()) > FREE_RUN
 
 
 def write(itself: str = "") -> None:

@@ -49,11 +49,9 @@ from model_runner.local.translation import Translation
 from model_runner.local.two_stacks import AlreadyRead, examine_two, run_two, two_lengths
 from model_runner.question import Asked
 from model_runner.record import LayerRecord
-from model_runner.request import CaptureRequest, GenerateRequest
+from model_runner.request import FREE_RUN, CaptureRequest, GenerateRequest
 from model_runner.sound_errors import ListensOnly, NoSound
 from model_runner.text_errors import WrittenFull
-
-FREE_RUN = 128  # tokens that a model writes by itself, at most
 
 
 class EncoderDecoder:
