@@ -39,6 +39,11 @@ class BaseNotAsked(RunnerError):
     hint = N_("Open that model with it if you know where the adapter is from.")
 
 
+class AdapterBaseMissing(RunnerError):
+    message = N_("The adapter in {name} names {base} as its base, and no model can be read there.")
+    hint = N_("Correct base_model_name_or_path in its adapter_config.json, or merge the adapter into its base.")
+
+
 class NoAdapter(RunnerError):
     message = N_("The model {name} has no adapter that could be left out.")
     hint = N_("Choose another model for B.")

@@ -160,6 +160,13 @@ class TokenizerMissing(RunnerError):
     hint = N_("The folder needs the tokenizer's files, such as tokenizer.json.")
 
 
+class TokenizerFileTooLarge(RunnerError):
+    message = N_(
+        "The tokenizer of {name} cannot be loaded: {file} has {size}, and none that is read has more than {most}."
+    )
+    hint = N_("Copy or download it again: it may be damaged.")
+
+
 class WrongModel(RunnerError):
     message = N_("The request names {wanted}, but this runner holds {held}.")
     hint = N_("Load that model, or leave the name out of the request.")

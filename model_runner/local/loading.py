@@ -13,12 +13,15 @@ from huggingface_hub.errors import StrictDataclassError
 from safetensors import SafetensorError
 from transformers import AutoConfig, PreTrainedConfig, WhisperFeatureExtractor
 
-from model_runner.adapter import AdapterNotQuantized, AdapterRefused, BaseNotAsked
+from model_runner.adapter import AdapterBaseMissing, AdapterNotQuantized, AdapterRefused, BaseNotAsked
 from model_runner.errors import (
     N_,
+    ModelFolderMissing,
     ModelIncomplete,
+    ModelNameInvalid,
     OutOfMemory,
     Reason,
+    TokenizerFileTooLarge,
     Told,
     first_line,
 )
@@ -47,7 +50,9 @@ from model_runner.local.plain_forward import run
 from model_runner.local.previewing import Weights, check_room, preview_of, stored_dtype, unquantized
 from model_runner.local.quantized_weights import QuantizedFails, check_quantized, method_of
 from model_runner.local.runner import LocalRunner
+from model_runner.local.sentence_pieces import FILES, LARGEST, TARGET
 from model_runner.local.two_stacks import run_two, short_texts
+from model_runner.memory import readable
 from model_runner.preview import ModelPreview
 
 TOKENIZER_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt", "spiece.model")
@@ -160,6 +165,8 @@ def _base_folder(files: AdapterFiles, report: Progress, look: Look, agreed: Coll
             folder = folder_of(*versioned(named, files.revision), report, look, ask_hub=asked)
         except HubNotAsked as error:
             raise BaseNotAsked(name=files.name, base=named) from error
+        except (ModelFolderMissing, ModelNameInvalid) as error:
+            raise AdapterBaseMissing(name=files.name, base=named) from error
     if is_adapter(folder):
         raise AdapterRefused(
             name=files.name, reason=Reason(N_("its base {base} is an adapter too"), {"base": files.base})
@@ -194,6 +201,7 @@ class _Loading:
         kept: Kept | None,
     ) -> LocalRunner:
         """In stages, each of which may find what ends it. Raises RunnerError."""
+        _check_pieces(self.name, self.with_tokenizer.folder)
         guarded, found = self._guarded() if self.guarded else (None, None)
         config = as_read(_config(self.name, self.checkpoint.folder), self.auto)
         ears = extractor_of(self.name, self.checkpoint.folder, config)
@@ -253,6 +261,13 @@ class _Loading:
         if self.guarded:  # a short template may say anything
             tokenizer.apply_chat_template = TemplateApart(self.name, folder)
         return tokenizer
+
+
+def _check_pieces(name: str, folder: Path) -> None:
+    """Raises TokenizerFileTooLarge before anything reads one of the folder's SentencePiece files."""
+    for file in (folder / one for one in (*FILES, TARGET)):
+        if file.is_file() and (size := file.stat().st_size) > LARGEST:
+            raise TokenizerFileTooLarge(name=name, file=file.name, size=readable(size), most=readable(LARGEST))
 
 
 def _numbers(config: Mapping[str, Any], asked: Dtype, device: Device) -> Numbers:

@@ -25,6 +25,7 @@ from model_runner.local.folder_files import numbers
 from model_runner.local.plain_forward import BROKEN, said
 
 LACKS = N_("{count} weights are missing, {first} first")
+LACKS_ONE = N_("the weight {first} is missing")
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,9 @@ def _fill(tensors: Sequence[Tensor]) -> None:
 
 
 def _incomplete(name: str, keys: Sequence[str]) -> ModelIncomplete:
-    return ModelIncomplete(name=name, reason=Reason(LACKS, {"count": len(keys), "first": keys[0]}))
+    return ModelIncomplete(
+        name=name, reason=Reason(LACKS if len(keys) > 1 else LACKS_ONE, {"count": len(keys), "first": keys[0]})
+    )
 
 
 def _may_be_missing(model: Any, key: str) -> bool:

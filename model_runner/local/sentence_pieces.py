@@ -50,9 +50,7 @@ def pieces_file(folder: Path) -> Path | None:
 
 
 def read_pieces(file: Path) -> SentencePieceProcessor:
-    """Raises ValueError for a file that is none, or larger than any."""
-    if file.stat().st_size > LARGEST:
-        raise ValueError(f"{file.name} has more than {LARGEST} bytes")
+    """Raises ValueError for a file that is none; `check_pieces` looks at its size before."""
     try:
         return SentencePieceProcessor(model_file=str(file))
     except (RuntimeError, OSError) as error:

@@ -14,8 +14,14 @@ import torch
 from peft import LoraConfig
 from safetensors.torch import load_file, save_file
 
-from model_runner.adapter import AdapterIncomplete, AdapterNotQuantized, AdapterRefused, BaseNotAsked
-from model_runner.errors import Cancelled, EmptyText, ModelFolderMissing, ModelPickled, RunnerError
+from model_runner.adapter import (
+    AdapterBaseMissing,
+    AdapterIncomplete,
+    AdapterNotQuantized,
+    AdapterRefused,
+    BaseNotAsked,
+)
+from model_runner.errors import Cancelled, EmptyText, ModelPickled, RunnerError
 from model_runner.local.adapter_files import base_inside, inspect_adapter
 from model_runner.local.loading import load_runner
 from model_runner.local.model_cache import ModelCache
@@ -326,7 +332,7 @@ def test_a_base_that_is_not_there_says_nothing_of_the_machine(adapter: Path) -> 
             opened(adapter, guarded=True, agreed=())
         told.append(str(raised.value).replace(path, "…"))
     assert told[0] == told[1]
-    with pytest.raises(ModelFolderMissing):
+    with pytest.raises(AdapterBaseMissing, match="names /etc/none as its base"):
         opened(adapter)
 
 

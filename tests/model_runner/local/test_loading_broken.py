@@ -135,7 +135,7 @@ ENTRY = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
 
 INCOMPLETE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a layer lost": (_lose("model.layers.1."), "9 weights are missing, model.layers.1.self_attn.q_proj.weight first"),
-    "embedding lost": (_lose("model.embed_tokens"), "1 weights are missing, model.embed_tokens.weight first"),
+    "embedding lost": (_lose("model.embed_tokens"), "the weight model.embed_tokens.weight is missing"),
     "more layers than weights": (lambda folder: change_config(folder, num_hidden_layers=4), "9 weights are missing"),
     "weights of another model": (
         lambda folder: write_weights(folder / WEIGHTS, {"a": ENTRY}, b"0000"),

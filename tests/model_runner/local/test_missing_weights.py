@@ -177,7 +177,8 @@ def test_a_translator_with_a_hole_is_refused(lost: str, count: int, first: str, 
     folder = translator(tmp_path)
     with without(folder, [name for name in names_in(folder) if re.match(lost, name)]):
         said = refused(folder, ModelIncomplete)
-    assert f"is not complete: {count} weights are missing, {first} first." in said
+    lacks = f"{count} weights are missing, {first} first" if count > 1 else f"the weight {first} is missing"
+    assert f"is not complete: {lacks}." in said
 
 
 def test_a_translator_without_its_output_layer_is_refused(tmp_path: Path) -> None:
@@ -185,7 +186,7 @@ def test_a_translator_without_its_output_layer_is_refused(tmp_path: Path) -> Non
     folder = translator(tmp_path)
     loaded(folder)
     change_config(folder, tie_word_embeddings=False)
-    assert "1 weights are missing, lm_head.weight first" in refused(folder, ModelIncomplete)
+    assert "the weight lm_head.weight is missing" in refused(folder, ModelIncomplete)
 
 
 @pytest.mark.parametrize("family", ["t5", "umt5"])
@@ -259,4 +260,4 @@ def test_what_other_texts_may_use_of_a_layer_is_missed_too(tmp_path: Path) -> No
     folder = saved(tmp_path, "masked", "xmod", languages=["en_XX", "de_DE"])
     lost = "roberta.encoder.layer.1.output.adapter_modules.de_DE.dense1.weight"
     with without(folder, [lost]):
-        assert f"1 weights are missing, {lost} first" in refused(folder, ModelIncomplete)
+        assert f"the weight {lost} is missing" in refused(folder, ModelIncomplete)
