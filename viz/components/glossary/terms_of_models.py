@@ -191,7 +191,8 @@ OF_MODELS = (
         ("RoPE",),
         N_(
             "Rotary position embedding: before they are compared, queries and keys are turned by an angle that "
-            "grows with their position, so that a score depends on the distance."
+            "grows with their position. A score then depends on the two tokens and, of their positions, on the "
+            "distance."
         ),
         TURN,
     ),
