@@ -108,7 +108,7 @@ def show_shift(opened: PageContext, layout: Turned, query: int, key: int) -> Vie
     scores = by_difference[np.arange(CELLS)[:, None] - np.arange(CELLS)[None, :] + CELLS - 1]
     labels, most = [str(position) for position in range(CELLS)], float(np.abs(scores).max())
     words = translated({"row_axis": score_shift.TEXTS["axis_m"], "column_axis": score_shift.TEXTS["axis_n"]})
-    title = titled(opened, _("difference"))
+    title = titled(opened, _("position difference"))
     return View(
         name=f"positions-L{layer}H{head}-difference",
         title=title,
