@@ -48,6 +48,13 @@ def test_its_examples_come_with_it_in_the_readers_language_first(lang):
     assert not [one for one in app.segmented_control if one.key == "attention"]
 
 
+def test_a_text_that_it_had_to_stop_writing_says_so(monkeypatch):
+    words = "The model had not finished: it is stopped after {count} tokens."
+    assert words.format(count=128) not in html(open_app(**ADDRESS))
+    monkeypatch.setattr("ui.two_texts.FREE_RUN", 2)
+    assert words.format(count=2) in html(open_app(**ADDRESS))
+
+
 def test_it_opens_where_the_word_that_is_written_next_is_looked_at():
     app = open_app(**ADDRESS)
     seen = seen_in(joined(capture("cross")))

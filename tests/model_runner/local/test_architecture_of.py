@@ -105,6 +105,15 @@ def test_an_output_layer_that_the_file_lacks_is_no_part(monkeypatch: pytest.Monk
     assert not found.tied
 
 
+def test_a_head_of_several_modules_that_the_file_lacks_is_no_part_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    runner = shared_runner("bert")
+    monkeypatch.setattr(runner.engine, "has_head", False)
+    found = runner.submit(WhatItIsMadeOf()).result()
+    trunk = runner.engine.anatomy.trunk.module
+    assert found.n_parameters == sum(one.numel() for one in trunk.parameters())
+    assert found.n_parameters < sum(one.numel() for one in runner.engine.model.parameters())
+
+
 def test_norms_are_told_apart_by_what_they_do() -> None:
     width = 32
     torch.manual_seed(0)
