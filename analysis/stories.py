@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -23,6 +24,8 @@ from model_runner.errors import NoLogits
 
 N_ = str  # marks a text for Babel without translating it here
 
+CHARACTERS = 3  # of a Chinese word that is changed, at most
+_PIECES = re.compile(r"[A-Za-z0-9]+|\s+|.", re.DOTALL)  # words of letters, and characters of what has no spaces
 CLEAR = 0.5  # of the attention; below it, this model does not tell the story
 FOLDERS = {"default": "default_model", "encoder": "encoder", "translator": "translator"}  # of the embedded models
 FILE = "examples.json"
@@ -219,6 +222,46 @@ def seen_in(capture: Capture) -> Seen | None:
     return best
 
 
+@dataclass(frozen=True)
+class Varied:
+    """The story of an example whose text is this one but for a word: ``old`` there, ``new`` here."""
+
+    story: Story
+    evidence: Evidence
+    old: str
+    new: str
+
+
+def varied_in(capture: Capture) -> Varied | None:
+    """The example that this text varies by one word, of those that say why or show why not; None of any other text."""
+    request = capture.request
+    if request.edits or request.revision or request.chat or request.continuation:
+        return None
+    for story in STORIES:
+        evidence = evidence_of(request.model or "", story.text)
+        words = None if evidence is None or evidence.told == "where" else one_word_changed(story.text, request.text)
+        if evidence is not None and words is not None:
+            return Varied(story, evidence, *words)
+    return None
+
+
+def one_word_changed(before: str, after: str) -> tuple[str, str] | None:
+    """The one word (or three characters of Chinese at most) of each of two texts that differ in no more."""
+    old, new = _PIECES.findall(before), _PIECES.findall(after)
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    end = 0
+    while end < min(len(old), len(new)) - same and old[-1 - end] == new[-1 - end]:
+        end += 1
+    changed = [pieces[same : len(pieces) - end] for pieces in (old, new)]
+    for pieces in changed:
+        most = 1 if "".join(pieces).isascii() else CHARACTERS
+        if not 0 < len(pieces) <= most or not all(map(str.isalnum, pieces)):
+            return None
+    return "".join(changed[0]), "".join(changed[1])
+
+
 @functools.cache
 def evidence_of(model: str, text: str) -> Evidence | None:
     """What was measured of the story of this text in an embedded model, by its name; None of any other."""
@@ -261,9 +304,12 @@ def first_head(capture: Capture) -> tuple[int, int]:
     return why_first(capture)[0]
 
 
-def why_first(capture: Capture) -> tuple[tuple[int, int], Rule | Literal["story"]]:
-    """That head, and why it is the one."""
+def why_first(capture: Capture) -> tuple[tuple[int, int], Rule | Literal["story", "varied"]]:
+    """That head, and why it is the one. An example with one word changed opens on the example's own head."""
     seen = seen_in(capture)
     if seen is not None:
         return (seen.layer, seen.head), "story"
+    varied = varied_in(capture)
+    if varied is not None:
+        return varied.evidence.heads[0], "varied"
     return opening_head(capture), opening_rule(capture)

@@ -14,7 +14,7 @@ from analysis.mask_effect import looks_ahead
 from analysis.number_text import figure_number
 from analysis.read_head import WEIGHTS
 from analysis.sentences import joined
-from analysis.stories import BY_HEART, TWO_ANSWERS, WHY, WHY_ANOTHER, Seen, said_in, seen_in
+from analysis.stories import BY_HEART, TWO_ANSWERS, WHY, WHY_ANOTHER, Seen, said_in, seen_in, varied_in
 from attention.metrics import Metric
 from model_runner import Capture
 from pages.heads.state import BY_NAME, Other
@@ -29,6 +29,11 @@ from viz.distribution import percent
 from viz.token_text import lone_spaces
 
 N_ = str  # marks a text for Babel without translating it here
+
+VARIED = N_(
+    "This is an example with “{new}” in place of “{old}”. There this head looks at “{key}”, and {next} comes next: "
+    "{before}."
+)
 
 
 def heading(opened: PageContext, grid: HeadGrid, metric: Metric) -> tuple[str, str]:
@@ -98,7 +103,8 @@ def _pinned_sentence(drawn: DrawnHead) -> str:
         value=f"<b>{escape(number(weight, 'share'))}</b>",
         key=_looked_at(drawn.opened, key),
     )
-    return joined(looks, _evidence(drawn.opened, seen), _by_heart(drawn.opened, query, named))
+    told = _evidence(drawn.opened, seen) if seen is not None else _varied(drawn, query)
+    return joined(looks, told, _by_heart(drawn.opened, query, named))
 
 
 def _looked_at(opened: PageContext, key: int) -> str:
@@ -129,6 +135,23 @@ def _evidence(opened: PageContext, seen: Seen | None) -> str:
         beside=_share(evidence.without_control),
         instead=f"<bdi>{escape(evidence.instead)}</bdi>",
         **values,
+    )
+
+
+def _varied(drawn: DrawnHead, query: int) -> str:
+    """Beside what this head does with an example of which one word is changed, what it did before; HTML."""
+    capture = drawn.opened.capture
+    found = cached.made(("varied", repr(capture.request)), lambda: varied_in(capture))
+    if found is None or (drawn.read.reading, drawn.read.other) != (WEIGHTS, None):
+        return ""
+    if (drawn.opened.layer, drawn.opened.head) != found.evidence.heads[0] or query != len(capture.tokens) - 1:
+        return ""
+    return _(VARIED).format(
+        old=f"<bdi>{escape(found.old)}</bdi>",
+        new=f"<bdi>{escape(found.new)}</bdi>",
+        key=f"<bdi>{escape(found.story.looked_at)}</bdi>",
+        next=f"<b><bdi>{escape(found.story.goes_on or found.evidence.next)}</bdi></b>",
+        before=_share(found.evidence.probability),
     )
 
 

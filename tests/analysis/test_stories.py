@@ -9,7 +9,18 @@ import torch
 
 from analysis.examples import EXAMPLES
 from analysis.opening import opening_head
-from analysis.stories import KNOWN, STORIES, Known, Story, evidence_of, first_head, said_in, seen_in
+from analysis.stories import (
+    KNOWN,
+    STORIES,
+    Known,
+    Story,
+    evidence_of,
+    first_head,
+    one_word_changed,
+    said_in,
+    seen_in,
+    varied_in,
+)
 from model_runner import CaptureRequest, load_runner
 from model_runner.edits import ScaledHead
 from tests.analysis.made import causal_noise, embedded, made_capture
@@ -106,3 +117,30 @@ def test_no_story_is_told_of_parts_of_words(monkeypatch: pytest.MonkeyPatch, tmp
     capture = load_runner(str(save(tmp_path / "bytes", tiny("llama")())), device="cpu").capture
     whole = [story for story in STORIES if len(story.looked_at) > 1]  # a digit is a word of one byte
     assert all(seen_in(capture(CaptureRequest(story.text))) is None for story in whole)
+
+
+@pytest.mark.parametrize(
+    "before, after, words",
+    [
+        ("The pig is behind the dog. It", "The cat is behind the dog. It", ("pig", "cat")),
+        ("猫看见了狗，它", "小牛看见了狗，它", ("猫", "小牛")),
+        ("The pig is behind the dog. It", "The pig is behind the dog. It", None),
+        ("The pig is behind the dog. It", "The dog is behind the pig. It", None),
+        ("The pig is behind the dog. It", "The pig is behind the dog! It", None),
+        ("The pig is behind the dog. It", "The big pig is behind the dog. It", None),
+        ("猫看见了狗，它", "狗看见了猫，它", None),
+        ("猫看见了狗，它", "", None),
+    ],
+)
+def test_one_word_and_no_more_may_be_another(before: str, after: str, words: tuple[str, str] | None) -> None:
+    assert one_word_changed(before, after) == words
+
+
+def test_an_example_with_one_word_changed_opens_on_the_examples_head() -> None:
+    capture = embedded().capture(CaptureRequest("The cat is behind the dog. It"))
+    varied, evidence = varied_in(capture), evidence_of("default", "The pig is behind the dog. It")
+    assert varied is not None
+    assert (varied.evidence, varied.old, varied.new) == (evidence, "pig", "cat")
+    assert first_head(capture) == varied.evidence.heads[0] != opening_head(capture)
+    edited = embedded().capture(CaptureRequest("The cat is behind the dog. It", edits=(ScaledHead(0, 0, 0.0),)))
+    assert varied_in(edited) is None  # what a changed model does is no matter of the text
