@@ -37,7 +37,7 @@ def show_room() -> None:
     room = session.room()
     if room is None:
         waits = session.slots()[WAITS] = _may_have_one()
-        with st.container(key="room_closed"):
+        with st.container(key="room_closed", width="content"):
             st.button(_("Open a room"), key="open_room", type="tertiary", on_click=_open)
             _link(over=OVER in session.slots(), asks=waits)
         if problem := session.slots().pop(PROBLEM, ""):
