@@ -139,8 +139,8 @@ def test_each_cache_has_its_bytes(attention: str, words: str):
 
 def test_what_has_no_cache_or_forgets_nothing_says_so():
     for view, attention, words in [
-        ("bytes", "encoder", "an encoder reads all that it is given at once"),
-        ("what_if", "encoder", "an encoder reads all that it is given at once"),
+        ("bytes", "encoder", "an encoder reads its whole input at once"),
+        ("what_if", "encoder", "an encoder reads its whole input at once"),
         ("what_if", "cross", "the cache across is of what is read"),
     ]:
         app = open_app(page=CACHE, **HERE, attention=attention, **{"kv_cache.view": view})
