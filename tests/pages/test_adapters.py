@@ -87,6 +87,7 @@ def test_the_sidebar_says_what_is_added_to_what_and_a_switch_takes_it_off_every_
     same(drawn(app), weights(adapted))
 
 
+@pytest.mark.long
 def test_a_model_without_an_adapter_has_no_such_switch(adapter):
     app = open_app()
     assert "adapter_card" not in html(app)

@@ -77,6 +77,7 @@ def test_the_way_ends_with_the_likeliest_next_token_and_its_probability(query: s
     assert share == f"{share_digits(float(best))} %"
 
 
+@pytest.mark.long
 def test_an_encoders_way_ends_with_its_guess_for_a_hidden_word_if_there_is_one():
     row = last_row(view("architecture", model="encoder", text="We met on [MASK] morning."))
     assert row["title"] == "hidden word"

@@ -158,6 +158,7 @@ def test_a_film_of_a_classifier_is_one_sentence(folder):
     assert "film" not in components(app)
 
 
+@pytest.mark.long
 def test_a_classifier_of_two_stacks_has_no_box_for_what_is_written(folder):
     app = open_app(page=HEADS, model=folder("bart"), text=TEXT, target="lang")
     assert sentences(app) == []

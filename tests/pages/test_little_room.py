@@ -39,6 +39,7 @@ def test_a_text_with_a_needle_that_does_not_fit_is_not_the_readers_to_shorten(
     assert not button(app, start)
 
 
+@pytest.mark.long
 def test_what_goes_on_ends_where_no_token_more_can_be_read():
     text = "word " * 1019
     left = 1024 - len(runner().capture(CaptureRequest(text)).tokens)

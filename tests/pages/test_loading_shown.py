@@ -56,6 +56,7 @@ def test_what_is_downloaded_is_said_in_bytes_and_drawn_as_their_share(held):
     assert bar(open_app(model="someone/large")) == (25, "Downloading the model … 3 MB / 12 MB")
 
 
+@pytest.mark.long
 def test_what_a_class_fills_by_itself_is_said_beside_the_model(tmp_path):
     folder = save(tmp_path / "model", FAMILIES["bart"]())
     assert "fixed numbers" not in html(open_app(model=str(folder), text="a cat"))
@@ -110,6 +111,7 @@ def test_stop_loading_of_b_leads_back_to_the_same_model(held):
     assert "12 MB to download" not in html(app)
 
 
+@pytest.mark.long
 def test_what_b_is_going_to_be_stands_there_where_it_cannot_be_and_not_once_it_is(folder_of, monkeypatch):
     shown = "B · llama · its family can be captured"
     address = {"compare.model": folder_of("llama")}

@@ -386,6 +386,7 @@ def test_what_neither_changes_is_held_once(adapter: Path) -> None:
     assert apart == {f"model.layers.{layer}.self_attn.{which}_proj.weight" for layer in range(3) for which in "qv"}
 
 
+@pytest.mark.long
 def test_a_model_that_is_given_up_lets_its_base_go_too(adapter: Path) -> None:
     cache = ModelCache()
     runner = cache.open(str(adapter)).result()
@@ -396,6 +397,7 @@ def test_a_model_that_is_given_up_lets_its_base_go_too(adapter: Path) -> None:
             one.capture(CaptureRequest("something new"))
 
 
+@pytest.mark.long
 def test_limits_of_a_server_hold_for_the_base_too(adapter: Path) -> None:
     def allow(_question: object) -> None:
         raise EmptyText()

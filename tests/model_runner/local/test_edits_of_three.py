@@ -196,6 +196,7 @@ def test_what_is_refused_says_why():
         OfAttention("middle", ScaledHead(0, 0))
 
 
+@pytest.mark.long
 def test_the_changed_model_writes_by_itself_what_the_changed_generation_writes():
     made = runner("t5")
     edits = (OfAttention("cross", ScaledHead(0, 1, -2.0)), OfAttention("decoder", KeepLast(2, 1)))

@@ -276,6 +276,7 @@ def test_tokens_that_the_model_does_not_have_are_told(folder: Path) -> None:
         runner.capture(CaptureRequest(text="hello"))
 
 
+@pytest.mark.long
 def test_files_of_a_tokenizer_that_disagree_are_read_and_told_where_it_matters(tmp_path: Path) -> None:
     folder = piece_folder("m2m", tmp_path)
     edit("vocab.json", lambda known: known.update({"z": 10**6, "x": -5}))(folder)
@@ -290,6 +291,7 @@ def test_files_of_a_tokenizer_that_disagree_are_read_and_told_where_it_matters(t
         tokenizer.close()
 
 
+@pytest.mark.long
 def test_a_family_that_is_not_known_to_be_harmless_is_made_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_model_whose_numbers_are_none_is_refused(name: str, folder: Path) -> N
     assert "what it says is no number (NaN): its weights are damaged" in refused(folder, NotCapturable)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", ["t5", pytest.param("bart", marks=pytest.mark.long)])
 def test_a_translator_whose_one_table_has_four_names_is_whole(family: str, tmp_path: Path) -> None:
     sizes: dict[str, Any] = {"hidden_size": 8, "num_hidden_layers": 1, "decoder_start_token_id": 0}

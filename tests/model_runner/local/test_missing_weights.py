@@ -189,6 +189,7 @@ def test_a_translator_without_its_output_layer_is_refused(tmp_path: Path) -> Non
     assert "the weight lm_head.weight is missing" in refused(folder, ModelIncomplete)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family", ["t5", "umt5"])
 def test_a_translator_without_its_decoder_is_read_as_its_encoder(family: str, tmp_path: Path) -> None:
     """So are the text encoders of models that draw published: with the settings of the whole model."""
@@ -209,6 +210,7 @@ def _alone(capture: Capture) -> Iterator[tuple[str, Tensor]]:
     return _tensors(capture)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("family, guarded", [
     *((family, False) for family in ENCODERS),
     *(pytest.param(family, True, marks=pytest.mark.long) for family in ("t5", "t5gemma")),  # tried apart

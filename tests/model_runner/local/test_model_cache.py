@@ -252,6 +252,7 @@ def test_the_model_used_longest_ago_is_given_up_for_a_new_one(loader: Loader) ->
     assert cache.open(names[1]).result() is not runners[names[1]]  # loaded anew
 
 
+@pytest.mark.long
 def test_a_name_that_there_is_not_costs_no_model_its_place(tmp_path: Path) -> None:
     folders = [str(save(tmp_path / name)) for name in "ab"]
     wrong = (str(tmp_path / "mistyped"), "not a name at all", str(tmp_path))
