@@ -11,6 +11,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser import PATIENCE, Server
+from ui.address import DEFAULT_TEXT
 
 T = TypeVar("T")
 
@@ -19,7 +20,11 @@ CAPITAL_TOKENS = ("The", "·capital", "·of", "·France", "·is")
 
 
 def visit(page: Page, server: Server, path: str = "", **address: str) -> Page:
-    """Open the app at this address and wait until its frame is drawn, with the text in its box."""
+    """Open the app at this address and wait until its frame is drawn, with the text in its box.
+
+    An address that says nothing reads `DEFAULT_TEXT`, the text of a link without one; a first visit has another.
+    """
+    address = address or ({} if path else {"text": DEFAULT_TEXT})
     page.goto(f"{server.url}/{path}?{urlencode(address)}")
     page.locator(".atlas-title").wait_for(timeout=PATIENCE)
     if address.get("text") != "":
@@ -59,7 +64,7 @@ def type_text(page: Page, text: str) -> None:
 
 
 def expect_head(page: Page, name: str) -> None:
-    expect(page.locator(".atlas-head b")).to_have_text(name)
+    expect(page.locator(".atlas-head b").first).to_have_text(name)
 
 
 def expect_tokens(page: Page, *tokens: str) -> None:

@@ -66,7 +66,7 @@ const tellPointed = (state) => pointed(state, { of: String(state.meta.heads), ch
 function rowNode(row) {
   const bar = element("span", { className: "bar" })
   const track = element("span", { className: "track" }, bar, element("span", { className: "number" }))
-  return element("button", { type: "button", role: "option", "data-row": row }, element("span", { className: "name" }), track)
+  return element("button", { type: "button", role: "option", "data-row": row }, element("span", { className: "name" }), " ", track)
 }
 
 /** @param {State} state */
@@ -82,7 +82,7 @@ function drawRow(state, row, open) {
   say(".name", head)
   say(".number", value)
   node.querySelector(".bar").style.width = `${(100 * clamp(arrays.values[row], 0, 1)).toFixed(2)}%`
-  node.setAttribute("aria-label", fill(meta.texts.head, { head, value }))
+  node.setAttribute("aria-label", `${head} ${value}`)
   node.setAttribute("aria-selected", String(row === open))
   node.classList.toggle("selected", row === open)
   node.tabIndex = row === (state.focused ?? Math.max(0, open)) ? 0 : -1

@@ -19,7 +19,6 @@ N_ = str
 
 TEXTS: dict[str, str] = {
     "percent": N_("{number} %"),
-    "head": N_("{head} · {value}"),
     "open": N_("the open head: {head} · {value}, place {place} of {count}"),
     "rest": N_("{count} other heads, each at most {value}"),
     "rest_one": N_("one other head, {value}"),
