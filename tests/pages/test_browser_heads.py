@@ -32,7 +32,7 @@ def state(page) -> dict[str, object]:
     """What the page shows, as far as another browser must show the same."""
     picture = page.locator(".head-map")
     return {
-        "head": page.locator(".atlas-head").inner_text(),
+        "head": page.locator(".atlas-head").first.inner_text(),
         "map": [picture.get_attribute("data-selected"), picture.get_attribute("data-window")],
         "said": picture.locator("canvas").first.get_attribute("aria-label"),
         "grid": page.locator(".head-grid").get_attribute("data-selected"),
