@@ -137,7 +137,7 @@ def test_the_keyboard_opens_heads_and_moves_and_clears_the_pin(page, server):
     page.keyboard.press("ArrowUp")
     expect(page.locator(".atlas-caption .atlas-q")).to_have_text("·because (6)")
     page.keyboard.press("Escape")
-    expect(page.locator(".atlas-caption").filter(has_text="Click a cell")).to_be_visible()
+    expect(page.locator(".atlas-caption").filter(has_text="or a token to pin it")).to_be_visible()
     expect_address(page, layer="4", head="4", query="none")
 
 
