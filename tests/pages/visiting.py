@@ -24,7 +24,7 @@ def visit(page: Page, server: Server, path: str = "", **address: str) -> Page:
 
     An address that says nothing reads `DEFAULT_TEXT`, the text of a link without one; a first visit has another.
     """
-    address = address or ({} if path else {"text": DEFAULT_TEXT})
+    address = address or {"text": DEFAULT_TEXT}
     page.goto(f"{server.url}/{path}?{urlencode(address)}")
     page.locator(".atlas-title").wait_for(timeout=PATIENCE)
     if address.get("text") != "":
