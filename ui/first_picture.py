@@ -12,6 +12,7 @@ import hashlib
 import json
 import logging
 import zipfile
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,10 +80,8 @@ def show_first_picture(page: str) -> bool:
         return False
     asked = address.held()
     picture = stored(session.text(), language()) if asked.keys() <= OPENED else None
-    if picture is None or (asked.get("layer", str(picture.layer)), asked.get("head", str(picture.head))) != (
-        str(picture.layer),
-        str(picture.head),
-    ):
+    place = {} if picture is None else {"layer": str(picture.layer), "head": str(picture.head)}
+    if picture is None or any(asked.get(name, value) != value for name, value in place.items()):
         return False
     _draw(picture)
     return True
@@ -108,7 +107,7 @@ def _draw(picture: FirstPicture) -> None:
         st.html("<div class='atlas-room-for-controls'></div>")
         _mount("token_lines", picture, cell=_pin, query=lambda query: _pin([query, None]))
     with strip:
-        _mount("token_strip", picture, token=lambda token: _pin([token, None]))
+        _mount("token_strip", picture, token=lambda token: _pin([token, None]), key=lambda key: session.move(key=key))
     with left:
         st.html("<div class='atlas-room-for-grid-controls'></div>")
         _mount("head_grid", picture, head=_open)
@@ -116,12 +115,8 @@ def _draw(picture: FirstPicture) -> None:
 
 
 def _mount(name: str, picture: FirstPicture, **on: Callable[[Any], None]) -> None:
-    ignored = dict.fromkeys(("window", "cell", "query", "token", "head"), _ignore)
-    mount(PARTS[name], picture.parts[name], key=name, on=ignored | on)
-
-
-def _ignore(_value: object) -> None:
-    """What needs the engine: the page that is drawn with it is asked again."""
+    """What else it sends, such as another window of the map, waits for the page itself."""
+    mount(PARTS[name], picture.parts[name], key=name, on=defaultdict(lambda: lambda _value: None, on))
 
 
 def _pin(cell: list[int | None] | None) -> None:

@@ -9,10 +9,11 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from streamlit.runtime.scriptrunner import StopException
 
 from analysis.examples import EXAMPLES
 from scripts.first_pictures import drawn, language_of
-from tests.ui.driving import components, html, open_app, payload
+from tests.ui.driving import components, html, open_app, payload, send
 from tests.viz.components.test_packing import unpacked
 from ui import first_picture
 from ui.first_picture import INDEX, PARTS, STORE, stored
@@ -54,9 +55,9 @@ def before_the_engine(**address: str):
     """The app as it stands while the engine is imported."""
     with (
         patch("ui.first_picture.engine_is_up", return_value=False),
-        patch("ui.frame.import_engine", side_effect=ImportError),  # here the run ends
+        patch("ui.frame.import_engine", side_effect=StopException),  # here the run ends
     ):
-        return open_app(checked=False, first_visit=True, **address)
+        return open_app(first_visit=True, **address)
 
 
 @pytest.mark.parametrize("text, lang", FIRST, ids=["en", "zh"])
@@ -67,6 +68,27 @@ def test_a_first_visit_sees_it_before_the_engine_is_there(text, lang):
         assert close(list(payload(app, name)), list(unpacked(kept.parts[name])))
     assert "atlas-badge stored" in html(app)
     assert "atlas-badge ok" not in html(app)  # nothing is verified so far
+
+
+@pytest.mark.parametrize(
+    "name, event, value, parts",
+    [
+        ("head_map", "cell", [3, 2], {"query": "3", "key": "2"}),
+        ("token_strip", "token", 4, {"query": "4"}),
+        ("token_strip", "key", 1, {"key": "1"}),
+        ("token_lines", "query", 5, {"query": "5"}),
+        ("head_grid", "head", [1, 2], {"layer": "1", "head": "2"}),
+        ("head_map", "window", [0, 3, 0, 3], {}),  # what only the page can draw
+    ],
+)
+def test_a_click_before_the_engine_is_there_moves_the_session(name, event, value, parts):
+    with (
+        patch("ui.first_picture.engine_is_up", return_value=False),
+        patch("ui.frame.import_engine", side_effect=StopException),  # here each run ends
+    ):
+        app = send(open_app(text=FIRST[0][0]), name, event, value)
+    assert app.session_state["parts"] == parts
+    assert ("head_map" in components(app)) is not bool(parts)  # a picture of another place is not stored
 
 
 @pytest.mark.parametrize(
