@@ -50,7 +50,7 @@ def pieces_file(folder: Path) -> Path | None:
 
 
 def read_pieces(file: Path) -> SentencePieceProcessor:
-    """Raises ValueError for a file that is none; `check_pieces` looks at its size before."""
+    """Raises ValueError for a file that is none. Loading a model looks at its size before (`loading.py`)."""
     try:
         return SentencePieceProcessor(model_file=str(file))
     except (RuntimeError, OSError) as error:

@@ -51,7 +51,7 @@ def _architecture() -> None:
               "norm of the vector. Whether a block is pre-norm, gated or "
               "parallel was found out by running it on a few tokens, not read from its name."),
             _("In an encoder–decoder, a source token goes through the encoder, a target token through "
-"the decoder. At the bottom is the likeliest next token: the purpose of all of it."),
+              "the decoder. At the bottom is the likeliest next token: the purpose of all of it."),
         ],
         formula="pre-norm:  x ← x + part(norm(x))\npost-norm: x ← norm(x + part(x))\n"
         "parallel:  x ← x + attention(x) + FFN(x)",

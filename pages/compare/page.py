@@ -37,7 +37,7 @@ with st.container(key="compare_view", horizontal=True, vertical_alignment="cente
         switch(CompareState, "layers", layers, _("whole layers"))
     words = (
         _("A is your current selection, with its edits. B starts as a copy without the edits; change "
-"it here.")
+          "it here.")
         if opened.capture.request.edits
         else _("A is your current selection. B starts as a copy; change it here.")
     )  # fmt: skip  # one sentence

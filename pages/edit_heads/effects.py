@@ -172,9 +172,9 @@ def _explain() -> None:
               "logits; what later heads read from it is left out. The norm's gain is in it and the mean over the "
               "vocabulary is taken off, so it differs from plain direct logit attribution, W_U W_O Σⱼ wⱼ vⱼ."),
             _("Attention × values only says how much a head writes, not whether it helps. Attention "
-"alone is not an explanation: other weights can give the same answer (Jain & Wallace "
-"2019), and whether weights explain depends on the question (Wiegreffe & Pinter 2019). So "
-"ablate."),
+              "alone is not an explanation: other weights can give the same answer (Jain & Wallace "
+              "2019), and whether weights explain depends on the question (Wiegreffe & Pinter 2019). So "
+              "ablate."),
         ],
         formula="ablated:            log p(token) − log p(token | head := 0)\n"
         "direct attribution: logits(W_O Σⱼ wⱼ vⱼ)[token] − mean over the vocabulary\n"

@@ -34,7 +34,7 @@ def _known() -> None:
         [
             _("Each row is a model that others were built on, with what its paper says of its parts."),
             _("The mask makes the kind: what a token may see decides what the model can be trained to "
-"predict. A model that sees the word cannot learn to predict it, so encoders hide it."),
+              "predict. A model that sees the word cannot learn to predict it, so encoders hide it."),
             _("From left to right the parts that changed most: places as vectors, then as biases or turns; "
               "normalisation after each sublayer, then before it and without a mean."),
         ],

@@ -104,8 +104,8 @@ def _needle() -> None:
     show_reading(
         [
             _("A sentence is hidden in the text at the chosen depth, and its beginning is repeated at "
-"the end. The model predicts each token of the answer from the right ones before it; wrong "
-"predictions are crossed out."),
+              "the end. The model predicts each token of the answer from the right ones before it; wrong "
+              "predictions are crossed out."),
             _("A head has copied a token when the model said it while the head’s strongest look was on it. Heads that "
               "copy much of the needle are retrieval heads."),
             _("If these heads fetch the needle, the model fails without them, and does not without as many others."),

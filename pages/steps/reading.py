@@ -44,8 +44,8 @@ def _scale() -> None:
             _("A product of two random vectors is a sum of d products: its variance is d, measured at the right. "
               "Divided by √d it is 1 for every d."),
             _("Large scores make a softmax that gives nearly all to one key. At the left, its gradient: "
-"each cell says how one weight moves with one score. In a saturated row it is nearly 0 "
-"everywhere."),
+              "each cell says how one weight moves with one score. In a saturated row it is nearly 0 "
+              "everywhere."),
             _("On its diagonal stands yᵢ (1 − yᵢ): how much a weight grows with its own score. Beside it −yᵢ yⱼ: what "
               "it loses when another score grows, since all weights share one whole."),
             _("Temperature is the same knob: scores divided by it."),
