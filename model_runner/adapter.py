@@ -40,7 +40,7 @@ class BaseNotAsked(RunnerError):
 
 
 class AdapterBaseMissing(RunnerError):
-    message = N_("The adapter in {name} names {base} as its base, and no model can be read there.")
+    message = N_("The adapter in {name} names {base} as its base, but no model can be read there.")
     hint = N_("Correct base_model_name_or_path in its adapter_config.json, or merge the adapter into its base.")
 
 

@@ -161,9 +161,7 @@ class TokenizerMissing(RunnerError):
 
 
 class TokenizerFileTooLarge(RunnerError):
-    message = N_(
-        "The tokenizer of {name} cannot be loaded: {file} has {size}, and none that is read has more than {most}."
-    )
+    message = N_("The tokenizer of {name} cannot be loaded: {file} is {size}, and the limit is {most}.")
     hint = N_("Copy or download it again: it may be damaged.")
 
 

@@ -33,7 +33,7 @@ def choose_attention(capture: Capture) -> Capture:
         if capture.class_logits is None:
             write(_("it writes: {text}").format(text=capture.attention("decoder").text))
     if _stopped(capture):
-        words = _("The model had not finished: it is stopped after {count} tokens.").format(count=FREE_RUN)
+        words = _("The model was stopped after {count} tokens; it had not finished.").format(count=FREE_RUN)
         st.html(f"<p class='atlas-caption'>{words}</p>")
     return as_drawn(capture)  # never kept: it holds the runner, which may be given up for another
 

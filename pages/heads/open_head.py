@@ -31,8 +31,8 @@ from viz.token_text import lone_spaces
 N_ = str  # marks a text for Babel without translating it here
 
 VARIED = N_(
-    "This is an example with “{new}” in place of “{old}”. There this head looks at “{key}”, and {next} comes next: "
-    "{before}."
+    "This is an example with “{old}” changed to “{new}”. In the original, this head looks at "
+    "“{key}”, and {next} comes next ({before})."
 )
 
 

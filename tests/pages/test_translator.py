@@ -49,7 +49,7 @@ def test_its_examples_come_with_it_in_the_readers_language_first(lang):
 
 
 def test_a_text_that_it_had_to_stop_writing_says_so(monkeypatch):
-    words = "The model had not finished: it is stopped after {count} tokens."
+    words = "The model was stopped after {count} tokens; it had not finished."
     assert words.format(count=128) not in html(open_app(**ADDRESS))
     monkeypatch.setattr("ui.two_texts.FREE_RUN", 2)
     assert words.format(count=2) in html(open_app(**ADDRESS))

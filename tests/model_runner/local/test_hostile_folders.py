@@ -151,7 +151,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
         "names what is no file of weights in this folder",
     ),
     "a SentencePiece file of 500 MB": (
-        only_pieces(pieces(), 500 * MB), "tokenizer.model has 500 MB, and none that is read has more than 64 MB",
+        only_pieces(pieces(), 500 * MB), "tokenizer.model is 500 MB, and the limit is 64 MB",
     ),
     "a SentencePiece file of nonsense": (only_pieces(b"\xff" * 5000), "tokenizer.model is not a SentencePiece model"),
     "a SentencePiece file with too much in it": (
