@@ -129,6 +129,10 @@ WHY_ANOTHER = N_(
     "That is why “{next}” comes next: {before}. Without {heads} it has {after}, and “{instead}” comes first; without "
     "{control} of the same layer instead, {beside}."
 )
+VARIED = N_(
+    "This is an example with “{old}” changed to “{new}”. In the original, this head looks at "
+    "“{key}”, and {next} comes next ({before})."
+)
 TWO_ANSWERS = N_(
     "Two heads, two answers: {other}, of the same layer, looks {other_value} at {other_key}. Neither look is a reason: "
     "without {head} “{next}” has {after} instead of {before}."

@@ -43,7 +43,7 @@ WHY = {
 }
 
 
-def show_of(opened: PageContext) -> str:
+def habit_line(opened: PageContext) -> str:
     """The line, HTML; nothing of a text too short to have habits in and of a head that its reader chose."""
     words = joined(_habit(opened), _why(opened))
     return f"<p class='atlas-caption atlas-habit'>{words}</p>" if words else ""

@@ -14,7 +14,7 @@ from analysis.mask_effect import looks_ahead
 from analysis.number_text import figure_number
 from analysis.read_head import WEIGHTS
 from analysis.sentences import joined
-from analysis.stories import BY_HEART, TWO_ANSWERS, WHY, WHY_ANOTHER, Seen, said_in, seen_in, varied_in
+from analysis.stories import BY_HEART, TWO_ANSWERS, VARIED, WHY, WHY_ANOTHER, Seen, said_in, seen_in, varied_in
 from attention.metrics import Metric
 from model_runner import Capture
 from pages.heads.state import BY_NAME, Other
@@ -29,11 +29,6 @@ from viz.distribution import percent
 from viz.token_text import lone_spaces
 
 N_ = str  # marks a text for Babel without translating it here
-
-VARIED = N_(
-    "This is an example with “{old}” changed to “{new}”. In the original, this head looks at "
-    "“{key}”, and {next} comes next ({before})."
-)
 
 
 def heading(opened: PageContext, grid: HeadGrid, metric: Metric) -> tuple[str, str]:
@@ -111,10 +106,10 @@ def _looked_at(opened: PageContext, key: int) -> str:
     return f"<span class='atlas-k'><bdi>{escape(lone_spaces(opened.capture.tokens[key].text))}</bdi> ({key})</span>"
 
 
-def _evidence(opened: PageContext, seen: Seen | None) -> str:
+def _evidence(opened: PageContext, seen: Seen) -> str:
     """What was measured of a story: that the answer hangs on the heads it names, or that their look is no reason."""
-    evidence = None if seen is None else seen.evidence
-    if seen is None or evidence is None or evidence.told == "where":
+    evidence = seen.evidence
+    if evidence is None or evidence.told == "where":
         return ""
     values = {
         "next": f"<b><bdi>{escape(seen.story.goes_on or evidence.next)}</bdi></b>",

@@ -47,7 +47,7 @@ def show_open_head(alone: bool) -> DrawnHead:
         show_heading(*open_head.heading(here, grid, metric_of(here, held)), width="stretch")
         switch(HeadsState, "hide_first", held.hide_first, _("hide first token"), disabled=unscaled)
     with above:
-        st.html(habit.show_of(here) or "<span></span>")
+        st.html(habit.habit_line(here) or "<span></span>")
     with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}
         if here.capture.record(here.layer).difference is not None:
