@@ -271,6 +271,23 @@ class Chosen:
 
 
 @dataclass(frozen=True)
+class ClosedBlocks:
+    """Each key stands for a block of ``size`` tokens; a query sees it once the block's last token is there.
+
+    The first key is at ``first_key``, the first query at ``first_query``; nothing before them is seen or sees.
+    (DeepSeek-V4's compressed keys, sections 2.3.1 and 2.3.2)
+    """
+
+    size: int
+    first_key: int = 0
+    first_query: int = 0
+
+    def __call__(self, batch: Tensor, head: Tensor, q_idx: Tensor, k_idx: Tensor) -> Tensor:
+        query, key = q_idx - self.first_query, k_idx - self.first_key
+        return (key >= 0) & (query >= 0) & (key < (query + 1) // self.size)
+
+
+@dataclass(frozen=True)
 class And:
     """Keep what both rules keep."""
 
@@ -302,6 +319,21 @@ def window_of(rule: Rule) -> int | None:
     if isinstance(rule, And):
         return min((one for one in map(window_of, (rule.first, rule.second)) if one is not None), default=None)
     return rule.window if isinstance(rule, Recent) and rule.sinks == 0 else None
+
+
+def moved(rule: Rule, *, queries: int = 0, keys: int = 0) -> Rule:
+    """The rule with its queries and keys so many places further on, where others come before them. Raises TypeError
+    for a rule of one index for both.
+    """
+    if isinstance(rule, And):
+        return And(moved(rule.first, queries=queries, keys=keys), moved(rule.second, queries=queries, keys=keys))
+    if isinstance(rule, ClosedBlocks):
+        return ClosedBlocks(rule.size, rule.first_key + keys, rule.first_query + queries)
+    if isinstance(rule, Chosen):
+        return Chosen(rule.keys + keys, rule.start + queries)
+    if isinstance(rule, Written) and keys == 0:
+        return Written(torch.nn.functional.pad(rule.bits, (0, 0, queries, 0)))
+    raise TypeError(f"{type(rule).__name__} counts queries and keys alike")
 
 
 def n_heads(rule: Rule) -> int | None:

@@ -35,6 +35,14 @@ DEFINITIONS: dict[str, tuple[Rule, Callable[[int, int], bool]]] = {
         masks.Chosen.of(torch.tensor([[3], [0]])),
         lambda query, key: (query, key) in ((0, 3), (1, 0)),
     ),
+    "blocks of 4 that are closed": (
+        masks.ClosedBlocks(4),
+        lambda query, key: all(token <= query for token in range(4 * key, 4 * key + 4)),
+    ),
+    "closed blocks after two other keys and a query": (
+        masks.ClosedBlocks(2, first_key=2, first_query=1),
+        lambda query, key: key >= 2 and query >= 1 and 2 * (key - 2) + 1 <= query - 1,
+    ),
     "either": (
         masks.Or(masks.sliding_window(2), lambda batch, head, q_idx, k_idx: (k_idx == 0) & (q_idx >= 0)),
         lambda query, key: key in (query - 1, query) or key == 0,
@@ -123,3 +131,22 @@ AHEAD: dict[str, tuple[Rule, bool]] = {
 @pytest.mark.parametrize("rule, ahead", AHEAD.values(), ids=AHEAD)
 def test_whether_a_rule_looks_ahead_does_not_hang_on_one_cell(rule: Rule, ahead: bool) -> None:
     assert masks.sees_ahead(rule) == ahead
+
+
+CLOSED = masks.ClosedBlocks(2)
+CHOSEN_BLOCKS = masks.And(masks.ClosedBlocks(1), masks.Chosen.of(torch.tensor([[0], [2]]), start=3))
+BY_CELL = masks.Written.of(torch.arange(N * N).reshape(N, N) % 3 == 0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "keys"), [(CLOSED, 0), (CLOSED, 2), (CHOSEN_BLOCKS, 0), (CHOSEN_BLOCKS, 2), (BY_CELL, 0)]
+)
+def test_a_moved_rule_keeps_the_same_cells_further_on(rule: Rule, keys: int) -> None:
+    found = masks.moved(rule, queries=3, keys=keys)
+    before, after = (slice(0, 5), slice(0, 5)), (slice(3, 8), slice(keys, keys + 5))
+    assert torch.equal(masks.tile(found, *after), masks.tile(rule, *before))
+
+
+def test_a_rule_that_compares_a_query_with_a_key_is_not_moved() -> None:
+    with pytest.raises(TypeError, match="Causal"):
+        masks.moved(masks.Causal(), queries=1)
