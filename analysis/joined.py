@@ -1,11 +1,14 @@
 """What a decoder looks at across, as one row of tokens: those that are read, then those that are written.
 
+Keys that stand for several tokens of one text are drawn alike: they are looked at, and then come the tokens.
+
 A picture of one text whose tokens look at one another then shows two texts too: the written ones look, the read ones
 are looked at, and every other cell is masked.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -13,8 +16,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention.masks import Across
-from model_runner.capture import Capture, Check, index
+from attention.masks import Across, And, Chosen, Full, Rule, moved
+from model_runner.capture import COMPRESSED, Capture, Check, index
 from model_runner.edits import Blocked, Edit
 from model_runner.errors import EncoderSaysNothing, OtherText
 from model_runner.layer_edit import LayerEdit
@@ -64,12 +67,14 @@ class Joined(Capture):
 
 def joined(cross: Capture) -> Joined:
     """The square capture of a rectangular one; O((read + written) × heads × d) memory."""
-    read, n_read = cross.attention("encoder").text, len(cross.keys)
+    n_read, of_one_text = len(cross.keys), cross.request.attention == COMPRESSED
+    read = "" if of_one_text else cross.attention("encoder").text
+    keys = [_relabelled(key, n_read) for key in cross.keys] if of_one_text else cross.keys
     text = f"{read}\n{cross.text}"
     written = [_moved(token, len(read) + 1) for token in cross.tokens]
     return Joined(
         request=cross.request,
-        tokens=(*cross.keys, *written),
+        tokens=(*keys, *written),
         kinds=cross.kinds,
         records=tuple(None if record is None else _square(record, n_read) for record in cross.records),
         residuals=(),
@@ -159,6 +164,11 @@ def _moved(token: Token, by: int) -> Token:
     return replace(token, start=token.start + by, end=token.end + by)
 
 
+def _relabelled(key: Token, by: int) -> Token:
+    """A key that stands for several tokens, named by where these are in the row."""
+    return replace(key, text=re.sub(r"\d+", lambda place: str(int(place[0]) + by), key.text))
+
+
 def _square(record: LayerRecord, n_read: int) -> LayerRecord:
     """The record with queries that see nothing before its own, and keys that nobody sees after its own."""
     n_written, heads = record.q.shape[1], record.q.shape[0]
@@ -170,9 +180,20 @@ def _square(record: LayerRecord, n_read: int) -> LayerRecord:
         v=torch.cat([record.v, record.v.new_zeros(len(record.v), n_written, record.v.shape[2])], dim=1),
         output=torch.cat([record.output.new_zeros(n_read, *record.output.shape[1:]), record.output]),
         sinks=_lower_sinks(record.sinks, n_read),
-        mask=MaskRule(Across(n_read), tuple(_lower(edit, n_read) for edit in record.mask.edits)),
+        mask=MaskRule(_across(record.mask.own, n_read), tuple(_lower(edit, n_read) for edit in record.mask.edits)),
+        choice=record.choice and record.choice.moved(queries=n_read, keys=(0, n_written)),
         edit=record.edit and Lower(heads=record.edit.heads, n_read=n_read),
     )
+
+
+def _across(own: Rule, n_read: int) -> Rule:
+    """The rule of a look across, in the row of both: all that is read, or of compressed keys those that may be seen."""
+    across = Across(n_read)
+    if isinstance(own, Full):
+        return across
+    if isinstance(own, And) and isinstance(own.second, Chosen):  # the choice stays outside, where it is looked for
+        return And(And(across, moved(own.first, queries=n_read)), moved(own.second, queries=n_read))
+    return And(across, moved(own, queries=n_read))
 
 
 def _lower_sinks(sinks: Tensor | None, n_read: int) -> Tensor | None:

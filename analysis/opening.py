@@ -11,9 +11,10 @@ from torch import Tensor
 
 from analysis.joined import Joined
 from analysis.mask_effect import looks_ahead
-from model_runner.capture import ROWS, Capture
+from model_runner.capture import COMPRESSED, ROWS, Capture
 
-Rule = Literal["far", "any", "in_turn"]  # the strongest look: at a token of its own, at any, or all along a text
+# The strongest look: at a token of its own, at any, all along a text, or along its keys that stand for several tokens.
+Rule = Literal["far", "any", "in_turn", "blocks"]
 
 
 def opening_query(capture: Capture) -> int:
@@ -23,7 +24,7 @@ def opening_query(capture: Capture) -> int:
     Of what was written looking at another text, the token whose heads agree most on one word of that text.
     """
     last = max(i for i, token in enumerate(capture.tokens) if not token.silent)
-    if isinstance(capture, Joined):
+    if isinstance(capture, Joined) and capture.request.attention != COMPRESSED:
         return capture.n_read + int(_looks(capture).mean(dim=0).amax(dim=1).argmax())
     hidden = next((i for i, token in enumerate(capture.tokens) if token.hidden), last)
     return hidden if hidden != last and looks_ahead(capture) else last
@@ -32,13 +33,11 @@ def opening_query(capture: Capture) -> int:
 def _looks(capture: Joined) -> Float[Tensor, "heads queries keys"]:
     """The weights of what was written on what was read, special tokens and silence left out, of all heads in order."""
     special = torch.tensor([token.special or token.silent for token in capture.tokens[: capture.n_read]])
-    queries, keys = slice(capture.n_read, None), slice(0, capture.n_read)
-    every = [
-        capture.weights(layer, head, queries=queries, keys=keys, shares=True).cpu()
-        for layer in range(capture.n_layers)
-        for head in range(capture.n_heads)
-    ]
-    return torch.stack(every).masked_fill(special, 0.0)
+    queries, keys = slice(capture.n_read, len(capture.tokens)), slice(0, capture.n_read)
+    every = torch.zeros(capture.n_layers, capture.n_heads, queries.stop - queries.start, capture.n_read)
+    for layer in filter(capture.has_weights, range(capture.n_layers)):
+        every[layer] = capture.layer_weights(layer, queries, shares=True)[..., keys]
+    return every.flatten(0, 1).masked_fill(special & ~special.all(), 0.0)
 
 
 def opening_rows(capture: Capture) -> Iterator[tuple[int, Float[Tensor, "heads keys"]]]:
@@ -61,7 +60,7 @@ def _dull(capture: Capture) -> list[bool]:
 def opening_rule(capture: Capture) -> Rule:
     """By which rule ``opening_head`` chooses in this text."""
     if isinstance(capture, Joined):
-        return "in_turn"
+        return "blocks" if capture.request.attention == COMPRESSED else "in_turn"
     return "any" if all(_dull(capture)) else "far"
 
 

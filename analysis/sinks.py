@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from analysis.joined import first_query
-from model_runner.capture import Capture
+from analysis.joined import apart, first_query
+from model_runner.capture import COMPRESSED, TOKENS, Capture
 
 N_ = str  # marks a text for Babel without translating it here
 
@@ -12,6 +12,10 @@ IN_SOFTMAX = N_("A learned sink takes part of every row; what is drawn is the re
 AFTER = N_("A learned sink scales every row after the softmax; drawn are the scaled weights, not the softmax’s own.")
 REST_IN = {
     "decoder": N_("One softmax weighs both texts: the rest of each row is in the decoder’s own map."),
+    COMPRESSED: N_(
+        "One softmax weighs tokens and keys that stand for several tokens: these have the rest of each row."
+    ),
+    TOKENS: N_("One softmax weighs tokens and keys that stand for several tokens: tokens have the rest of each row."),
     "cross": N_("One softmax weighs both texts: the rest of each row is in the map of cross-attention."),
 }
 
@@ -32,9 +36,9 @@ def sink_words(capture: Capture, layer: int, head: int, family: str) -> str:
 
 def n_elsewhere(capture: Capture, layer: int, query: int) -> int:
     """How many keys of another text the softmax of this row weighs too; 0 where it weighs one text."""
-    rest_in = capture.record(layer).rest_in
-    if rest_in is None:
+    rest = apart(capture).rest_of(layer)
+    if rest is None:
         return 0
     row = query - first_query(capture)
-    other = capture.attention(rest_in).record(layer)
+    other = rest.record(layer)
     return int(other.mask.tile(slice(row, row + 1), slice(0, other.k.shape[1]), other.q.device).sum())

@@ -3,6 +3,8 @@
 Kept are q, k, v and the attention output of every layer, the residual stream and the masks as rules; the storage
 grows with the number of tokens. Weights are computed when asked, exactly: ``exp(score − lse)``.
 
+Where keys stand for several tokens each (DeepSeek-V4), they are the keys of a capture of their own, ``compressed``.
+
 An encoder–decoder attends three times: its encoder to the text, its decoder to what it has written, and the decoder to
 the text ("cross"), where the keys are another text's than the queries.
 """
@@ -24,6 +26,7 @@ from model_runner.errors import (
     AwayFromModel,
     EncoderSaysNothing,
     NoAttribution,
+    NoCompressedKeys,
     NoDifference,
     NoIndexer,
     NoRotation,
@@ -42,6 +45,7 @@ from model_runner.substitution import NoSoftmax
 from model_runner.tokens import Token
 from model_runner.verification import Check
 
+COMPRESSED, TOKENS = "compressed", "tokens"  # of one forward: the look at compressed keys, and at the tokens' own
 FEW = 4  # query rows for which it is not worth knowing the denominators of all
 ROWS = 128  # query rows per block of the lazy computations: O(heads × ROWS × keys) memory
 
@@ -85,6 +89,20 @@ class Capture:
         raise NoSuchAttention(wanted=name, names=", ".join(self.attentions) or "–")
 
     @property
+    def compressed(self) -> Capture | None:
+        """The look at keys that each stand for several tokens, of the same forward; None where there are none."""
+        found = next((one for one in self.others if one.request.attention == COMPRESSED), None)
+        return found and replace(found, others=(replace(self, others=()),))
+
+    def rest_of(self, layer: int) -> Capture | None:
+        """The capture whose map has what is missing in this layer's rows; None where nothing is."""
+        rest_in = self.record(layer).rest_in
+        if rest_in is None:
+            return None
+        wanted = None if rest_in == TOKENS else rest_in
+        return next(one for one in self.others if one.request.attention == wanted)
+
+    @property
     def text(self) -> str:
         """What the characters of the tokens count in: the request's text, its chat template and continuation too."""
         return self.request.text if self.written is None else self.written
@@ -125,9 +143,11 @@ class Capture:
         return self.records[self._layer(layer)] is not None
 
     def record(self, layer: int) -> LayerRecord:
-        """Everything kept of one layer. Raises NoWeights where it has no softmax attention."""
+        """Everything kept of one layer. Raises NoWeights where it has no softmax attention, NoCompressedKeys."""
         layer = self._layer(layer)
         record = self.records[layer]
+        if record is None and self.request.attention == COMPRESSED:
+            raise NoCompressedKeys(layer=layer)
         if record is None:
             raise NoWeights(layer=layer, kind=self.kinds[layer])
         return record
@@ -215,7 +235,7 @@ class Capture:
     ) -> Bool[Tensor, "queries keys"]:
         """True at the keys that the layer's indexer chose for a query, of those it may see. Raises NoIndexer."""
         record = self._indexed(layer)
-        tile = self._span(queries), self._span(keys)
+        tile = self._span(queries), self._span(keys, self.keys)
         return masks.tile(record.mask.own, *tile, device=record.q.device)
 
     def index_scores(
@@ -226,7 +246,7 @@ class Capture:
         Float32, O(tile) memory. A layer without an indexer of its own has those of the layer whose choice it shares,
         see :meth:`choosing_layer`. Raises NoIndexer, NotUnderstood.
         """
-        record, tile = self._indexed(layer), (self._span(queries), self._span(keys))
+        record, tile = self._indexed(layer), (self._span(queries), self._span(keys, self.keys))
         if record.choice is None:
             raise NotUnderstood(layer=self._layer(layer))
         before = masks.tile(record.mask.before_choice.own, *tile, device=record.q.device)
@@ -251,9 +271,10 @@ class Capture:
         self.check_softmax(layer, head)
         heads, every = slice(head, head + 1), replace(record, mask=record.mask.before_choice)
         blocks = [slice(start, min(start + ROWS, queries.stop)) for start in range(queries.start, queries.stop, ROWS)]
+        keys = self._span(None, self.keys)
         missed = [
-            every.weights(heads, rows, self._span(None), ROWS)[0]
-            .masked_fill(record.mask.tile(rows, self._span(None), record.q.device, head=head), 0.0)
+            every.weights(heads, rows, keys, ROWS)[0]
+            .masked_fill(record.mask.tile(rows, keys, record.q.device, head=head), 0.0)
             .sum(dim=-1)
             for rows in blocks
         ]

@@ -184,6 +184,11 @@ class NoWeights(RunnerError):
     hint = N_("Choose another layer.")
 
 
+class NoCompressedKeys(RunnerError):
+    message = N_("Layer {layer} reads keys of single tokens alone.")
+    hint = N_("Choose another layer, or look at the keys of tokens.")
+
+
 class NoIndexer(RunnerError):
     message = N_("Layer {layer} has no indexer that chooses keys: its queries read every key that its mask leaves.")
     hint = N_("Only models such as DeepSeek-V3.2 and GLM-5 have one.")

@@ -6,11 +6,12 @@ O(tokens) numbers, from which any tile of the scores is computed again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.nn.functional import pad
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,16 @@ class KeyChoice:
     @property
     def nbytes(self) -> int:
         return self.q.nbytes + self.k.nbytes + self.weights.nbytes
+
+    def moved(self, *, queries: int = 0, keys: tuple[int, int] = (0, 0)) -> KeyChoice:
+        """The same with so many queries before its own, and so many keys before and after."""
+        above = (0, 0, queries, 0)
+        return replace(
+            self,
+            q=pad(self.q, (0, 0, *above)),
+            k=pad(self.k, (0, 0, *keys)),
+            weights=pad(self.weights, above),
+        )
 
     def scores(self, queries: slice, keys: slice) -> Float[Tensor, "queries keys"]:
         """What the indexer gives each cell of a tile, float32, of keys that a query may not see too. O(tile) memory."""

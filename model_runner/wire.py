@@ -61,7 +61,7 @@ CLASSES: tuple[type[Any], ...] = (
     *edits.KINDS.values(),
     masks.Full, masks.Causal, masks.Recent, masks.Near, masks.SameChunk, masks.SameDocument, masks.Without,
     masks.Written, masks.Chosen, masks.And, masks.Or, masks.BlockSparse, masks.SortedChunks, masks.LargestKeys,
-    masks.BlocksAndGlobals,
+    masks.BlocksAndGlobals, masks.ClosedBlocks,
     KeyBias, ProfileBias,
     question.Logits, question.DirectLogits, question.HeadWrites,
     questions.NextToken, questions.NextRaceStep, questions.EndRun, questions.Beams, questions.WhichHeads,

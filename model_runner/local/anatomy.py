@@ -144,7 +144,8 @@ def _examine(model: Any) -> Anatomy:
         if layer not in attention:  # where attention is, it asks by itself
             module.register_forward_pre_hook(lambda *_: pause())
     stream = width * (len(layers) + 2)
-    stored = sum(record.nbytes for record in records.values()) / ids.shape[1] + stream + _chosen_bytes(recording)
+    kept = sum(record.nbytes for record in (*records.values(), *recording.compressed.values()))
+    stored = kept / ids.shape[1] + stream + _chosen_bytes(recording)
     windows = {layer: records[qualified].window for layer, qualified in attention.items()}
     first = records[attention[min(attention)]]
     if not any(windows.values()) and any(getattr(one, "sliding_window", None) for one in _by_layer(own)):

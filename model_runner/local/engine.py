@@ -38,6 +38,7 @@ from model_runner.local.by_rows import by_rows, is_long, row_wise_parts
 from model_runner.local.cache import CaptureCache
 from model_runner.local.changed_matrices import Decomposed, changed_matrices
 from model_runner.local.classifier import class_logits, class_names, is_classifier, logits_of_state, scale_of
+from model_runner.local.compressed_keys import Compression, compressed_capture, compression_of
 from model_runner.local.feed_forward import FeedForward, feed_forward
 from model_runner.local.forward_edit import ForwardEdit, Shape, forward_edit
 from model_runner.local.generation import Generation, end_tokens, prove_continuation, view
@@ -56,6 +57,7 @@ from model_runner.local.token_types import Given
 from model_runner.local.tokenizing import Writer
 from model_runner.mask_rule import MaskRule
 from model_runner.question import Asked
+from model_runner.record import LayerRecord
 from model_runner.request import CaptureRequest, GenerateRequest
 from model_runner.rotation_edit import RotationEdit
 
@@ -151,7 +153,7 @@ class Engine:
             output = self.anatomy.trunk.module(**given, use_cache=False, return_dict=True)
         classes = self.class_logits(output, given)[0] if self.info.classes else None
         hidden, records = numbers_alone(arena.keep(output.last_hidden_state[0])), recording.records
-        return Capture(
+        capture = Capture(
             request=request,
             tokens=tuple(writer.tokens),
             kinds=self.anatomy.kinds,
@@ -163,6 +165,15 @@ class Engine:
             class_logits=classes,
             written=writer.text_of(len(writer.tokens)),
         )
+        compressed = compressed_capture(capture, *self._compressed(recording)) if recording.compressed else None
+        return capture if compressed is None else replace(capture, others=(compressed,))
+
+    def _compressed(self, recording: Recording) -> tuple[dict[int, LayerRecord], dict[int, Compression]]:
+        """By layer: what it reads of compressed keys, and how they are made."""
+        names = self.anatomy.attention
+        made = {layer: compression_of(self.model.get_submodule(name)) for layer, name in names.items()}
+        read = {layer: recording.compressed[name] for layer, name in names.items() if name in recording.compressed}
+        return read, {layer: one for layer, one in made.items() if one is not None}
 
     def _in_blocks(self, n_tokens: int) -> tuple[nn.Module, ...]:
         """The parts of the model that take the rows of so long a text in blocks."""

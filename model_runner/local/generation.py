@@ -26,6 +26,7 @@ from model_runner.capture import Capture
 from model_runner.errors import N_, BrokenLogits
 from model_runner.local.anatomy import PROBE_TOKENS, Anatomy, declared_lengths
 from model_runner.local.arena import Arena
+from model_runner.local.compressed_keys import GROWING, compression_of
 from model_runner.local.plain_forward import run, text_config, tried
 from model_runner.local.recording import GROWING_BIAS, UNKNOWN_MASK, CannotRecord, Recording, active
 from model_runner.local.rope_switch import crosses, rope_switches
@@ -166,6 +167,8 @@ def prove_continuation(model: Any, anatomy: Anatomy) -> dict[str, MaskRule]:
     trunk = anatomy.trunk.module
     if not model.can_generate():
         raise CannotRecord(N_("it was not made to predict the next token"))
+    if any(compression_of(module) is not None for module in model.modules()):
+        raise CannotRecord(GROWING)
     ids, cache = range(PROBE_TOKENS), empty_cache(model)
     recording = anatomy.recording(whole_masks=True)
     with tried(NO_CACHE), active(recording):

@@ -122,12 +122,41 @@ def _heard(
     def hearing(*args: Any, **kwargs: Any) -> Tensor:
         if not wanted():
             return forward(*args, **kwargs)
-        with _Products() as products:
+        with _Products() as products, _scored(indexer) as scored:
             indices = forward(*args, **kwargs)
-        on_choice(indexer, Choice(indices, _understood(indexer, products.heard)))
+        how = _by_scorer(indexer, *scored[-1]) if scored else _understood(indexer, products.heard)
+        on_choice(indexer, Choice(indices, how))
         return indices
 
     return hearing
+
+
+@contextlib.contextmanager
+def _scored(indexer: Any) -> Generator[list[tuple[tuple[Tensor, ...], Tensor]]]:
+    """What an indexer gives to the module that scores for it, if it has one, and what that makes of it."""
+    scored: list[tuple[tuple[Tensor, ...], Tensor]] = []
+    scorer = getattr(indexer, "scorer", None)
+    if not isinstance(scorer, nn.Module):
+        yield scored
+        return
+
+    def hear(_: nn.Module, given: tuple[Tensor, ...], made: Tensor) -> None:
+        scored.append((given, made))
+
+    hook = scorer.register_forward_hook(hear)
+    try:
+        yield scored
+    finally:
+        hook.remove()
+
+
+def _by_scorer(indexer: Any, given: tuple[Tensor, ...], found: Tensor) -> KeyChoice | None:
+    """The choice by what the scorer was given: queries, compressed keys, and hidden states that weigh its heads."""
+    (q, k, hidden), scorer = given, indexer.scorer
+    if len(q) != 1 or k.shape[1] == 0:
+        return None
+    weights = scorer.weights_proj(hidden)[0].float() * scorer.weights_scaling * scorer.softmax_scale
+    return _confirmed(KeyChoice(q[0], k[0], weights, indexer.index_topk, ""), found[0, -1].float())
 
 
 class _Products(TorchFunctionMode):
@@ -155,8 +184,12 @@ def _understood(indexer: Any, heard: Sequence[tuple[Tensor, Tensor, Tensor]]) ->
     if scale is None:
         return None
     choice = KeyChoice(q[0], k[0, 0].T, weights[0, :, 0] * scale, indexer.index_topk, "")
+    return _confirmed(choice, found[0, -1, 0].float())
+
+
+def _confirmed(choice: KeyChoice, last: Tensor) -> KeyChoice | None:
+    """The choice, if it gives the last query's scores again."""
     again = choice.scores(slice(len(choice.q) - 1, len(choice.q)), slice(0, len(choice.k)))[0]
-    last = found[0, -1, 0].float()
     return choice if bool((again - last).abs().max() <= CLOSE * last.abs().max().clamp(min=1e-9)) else None
 
 

@@ -1,8 +1,12 @@
-"""Attention whose one softmax weighs two texts: T5Gemma 2's decoder attends to what it has written and what it reads.
+"""Attention whose one softmax weighs keys of two kinds.
 
-Each row is kept in two parts, one a text. A part's weights are exp(score − lse) with the lse of the whole row: what the
+T5Gemma 2's decoder attends to what it has written and to what it reads. DeepSeek-V4 attends to tokens and to compressed
+keys, each of which stands for several tokens (:mod:`model_runner.local.compressed_keys`).
+
+Each row is kept in two parts, one a kind. A part's weights are exp(score − lse) with the lse of the whole row: what the
 other part's keys take of that sum stands as a sink, a number a head and a query. So the rows of the two maps sum to 1
-together. The output of a part is what the model's own attention returns where the values of the other part are 0.
+together, or to what a learned sink leaves. The output of a part is what the model's own attention returns where the
+values of the other part are 0.
 """
 
 from __future__ import annotations
@@ -47,35 +51,48 @@ def _takes_both(module: nn.Module) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """The keys of one of the two texts as the request's edit leaves them, and the mask over these keys alone."""
+    """The keys of one kind as the request's edit leaves them, and the mask over these keys alone.
+
+    ``rest_in`` is the attention whose map has the rest of each row, ``rotation`` why it is not known, if it is not.
+    """
 
     key: Float[Tensor, "batch kv_heads keys d_head"]
     value: Float[Tensor, "batch kv_heads keys d_value"]
     mask: Tensor
     rule: MaskRule
     edit: LayerEdit
+    rest_in: str
+    rotation: str | None = None
 
-    def edited(self, query: Tensor) -> Part:
-        """The same with its edit made. Raises EditNotPossible for a head's temperature: there is one softmax."""
-        if self.edit.temperatures:
-            raise EditNotPossible(reason=OF_BOTH)
+    def edited(self, query: Tensor, reason: str = OF_BOTH) -> Part:
+        """The same with its edit made. Raises EditNotPossible for a head's temperature and for what stands in the place
+        of softmax: there is one softmax.
+        """
+        if self.edit.temperatures or self.edit.substitutes:
+            raise EditNotPossible(reason=reason)
         key, value, rule = self.edit.read(self.key), self.edit.read(self.value), self.edit.rule(self.rule)
         mask, _ = masked(self.edit, rule, 0, query, key, self.mask, {})
         return replace(self, key=key, value=value, rule=rule, mask=self.mask if mask is None else mask)
 
     def passed_on(self, output: Rows) -> Rows:
-        """What the heads give to the output projection of this text."""
+        """What the heads give to the output projection of this kind of keys."""
         return self.edit.passed_on(output)
 
 
 @dataclass(frozen=True, eq=False)
 class MergedCall:
-    """One call of such a module; ``attend`` is the model's own attention, of keys, values and a mask of both texts."""
+    """One call of such a module; ``attend`` is the model's own attention, of keys, values and a mask of both kinds.
+
+    ``written`` are the keys of the queries' own tokens, ``read`` the others. ``sinks`` are what a model learns, one
+    a head; ``eager`` is as a record has it.
+    """
 
     query: Float[Tensor, "batch heads queries d_head"]
     written: Part
     read: Part
     attend: Callable[[Tensor, Tensor, Tensor], Rows]
+    sinks: Float[Tensor, "heads"] | None = None
+    eager: bool = False
 
     def output(self) -> Rows:
         """What the model goes on with: its own output, but where an edit changes what heads pass on."""
@@ -88,7 +105,7 @@ class MergedCall:
 
     @cached_property
     def outputs(self) -> tuple[Rows, Rows]:
-        """What each of the two texts adds to the output."""
+        """What each of the two kinds of keys adds to the output."""
         first, second = self.written.value, self.read.value
         return self._attend(first, torch.zeros_like(second)), self._attend(torch.zeros_like(first), second)
 
@@ -100,14 +117,18 @@ class MergedCall:
         )
 
     def records(self, scale: float, window: int | None) -> tuple[LayerRecord, LayerRecord]:
-        """What is kept of a call of one text; O(heads × ROWS × keys) memory beside it."""
+        """What is kept of a call for each kind of keys; O(heads × ROWS × keys) memory beside it."""
         written, read = (self._record(part, own, scale) for part, own in zip((self.written, self.read), self.outputs))
         heads, queries = (slice(0, count) for count in self.query.shape[1:3])
         of_written, of_read = (one.log_sum_exp(heads, queries, ROWS) for one in (written, read))
         return (
-            replace(written, sinks=of_read, rest_in="cross", window=window),
-            replace(read, sinks=of_written, rest_in="decoder", rotation=READ_UNTURNED),
+            replace(written, sinks=self._beside(of_read), window=window),
+            replace(read, sinks=self._beside(of_written)),
         )
+
+    def _beside(self, rest: Float[Tensor, "heads queries"]) -> Float[Tensor, "heads queries"]:
+        """What takes part in the softmax beside a part's own keys: the other part's, and the learned sink."""
+        return rest if self.sinks is None else torch.logaddexp(rest, self.sinks.to(rest)[:, None])
 
     def _record(self, part: Part, output: Rows, scale: float) -> LayerRecord:
         return LayerRecord(
@@ -120,7 +141,8 @@ class MergedCall:
             sinks=None,
             mask=part.rule,
             window=None,
-            rotation=None,
-            eager=False,
+            rotation=part.rotation,
+            eager=self.eager,
             edit=part.edit if part.edit.changes else None,
+            rest_in=part.rest_in,
         )

@@ -21,7 +21,8 @@ from transformers import AttentionInterface
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import AttentionMaskInterface, causal_mask_function, sdpa_mask
 
-from attention.masks import window_of
+from attention.masks import chosen_of, window_of
+from model_runner.capture import COMPRESSED, TOKENS
 from model_runner.errors import N_, EditNotPossible
 from model_runner.head_difference import HeadDifference
 from model_runner.key_choice import KeyChoice
@@ -29,6 +30,15 @@ from model_runner.layer_edit import LayerEdit
 from model_runner.local.cancelling import pause
 from model_runner.local.cannot_record import CannotRecord
 from model_runner.local.changed_matrices import added
+from model_runner.local.compressed_keys import (
+    GROWING,
+    TURNED_BY_BLOCK,
+    compression_of,
+    edit_of_entries,
+    rule_of_entries,
+    watch_compressors,
+)
+from model_runner.local.compressed_keys import OF_BOTH as COMPRESSED_TOO
 from model_runner.local.eager_rows import eager_by_rows
 from model_runner.local.edited_mask import masked
 from model_runner.local.forward_edit import ForwardEdit
@@ -55,7 +65,7 @@ from model_runner.local.made_bias import (
     watch_made_biases,
 )
 from model_runner.local.mask_reading import rule_of, rule_of_cells
-from model_runner.local.merged_attention import MERGED, MergedCall, Part, watch_merged
+from model_runner.local.merged_attention import MERGED, READ_UNTURNED, MergedCall, Part, watch_merged
 from model_runner.local.sink import Sink
 from model_runner.local.token_rows import NONE, TokenRows, rows_of
 from model_runner.local.watched_rotary import FoundRotation, RotaryCall, find_rotation, watch_rotations
@@ -128,6 +138,8 @@ class Recording:
     read_keys: dict[int, int] = field(
         default_factory=dict[int, int]
     )  # id of a module -> keys of what is read, the last
+    n_compressed: dict[int, int] = field(default_factory=dict[int, int])  # id of a module -> its compressed keys
+    compressed: dict[str, LayerRecord] = field(default_factory=dict[str, LayerRecord])  # beside those of ``records``
     choices: list[Choice] = field(default_factory=list)  # what indexers have said in this forward
     kept_choices: dict[str, KeyChoice] = field(default_factory=dict)  # by indexer
     rotary_calls: list[RotaryCall] = field(default_factory=list)
@@ -214,16 +226,24 @@ class Recording:
             found = find_rotation(self.rotary_calls, seen.q, self.rotations)
             if isinstance(found, FoundRotation) and found not in self.rotations:
                 self.rotations.append(found)
-            self.records[name] = replace(
-                seen,
-                q=self.keep(seen.q),
-                k=self.keep(seen.k),
-                v=self.keep(seen.v),
-                output=self.keep(seen.output),
-                choice=self._kept_choice(seen.choice),
-                rotation=found.rotation if isinstance(found, FoundRotation) else found or seen.rotation,
-            )
+            rotation = found.rotation if isinstance(found, FoundRotation) else found or seen.rotation
+            self.records[name] = replace(self._kept(seen), rotation=rotation)
         self.rotary_calls.clear()
+
+    def take_compressed(self, name: str, seen: LayerRecord) -> None:
+        """Keep a layer's look at its compressed keys."""
+        self.compressed[name] = replace(self._kept(self._brought(seen, seen.q)), q=self.records[name].q)
+
+    def _kept(self, seen: LayerRecord) -> LayerRecord:
+        """The record with tensors of its own."""
+        return replace(
+            seen,
+            q=self.keep(seen.q),
+            k=self.keep(seen.k),
+            v=self.keep(seen.v),
+            output=self.keep(seen.output),
+            choice=self._kept_choice(seen.choice),
+        )
 
     def _kept_choice(self, choice: KeyChoice | None) -> KeyChoice | None:
         """Kept once for all layers that share it."""
@@ -259,6 +279,7 @@ def active(recording: Recording) -> Generator[Recording]:
         recording.biases.clear()
         recording.made.clear()
         recording.read_keys.clear()
+        recording.n_compressed.clear()
         recording.rotary_calls.clear()
         recording.rotations.clear()
         recording.called.clear()
@@ -296,7 +317,9 @@ def install(model: nn.Module) -> None:
     hear_indexers(model, _take_choice, lambda: (recording := _ACTIVE.get()) is not None and recording.keeps)
     watch_made_biases(model, _take_made)
     watch_merged(model, _take_read)
-    model.set_attn_implementation(NAME)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
+    compresses = watch_compressors(model, _take_compressed)
+    name = EAGER_MASKS if compresses else NAME  # DeepSeek-V4 appends numbers to its mask, which must not be cells
+    model.set_attn_implementation(name)  # type: ignore[operator]  # PreTrainedModel; torch types attributes as Tensor | Module
 
 
 def _take_rotation(call: RotaryCall) -> None:
@@ -322,6 +345,12 @@ def _take_read(module: nn.Module, n_read: int) -> None:
     recording = _ACTIVE.get()
     if recording is not None:
         recording.read_keys[id(module)] = n_read
+
+
+def _take_compressed(module: nn.Module, count: int) -> None:
+    recording = _ACTIVE.get()
+    if recording is not None:
+        recording.n_compressed[id(module)] = count
 
 
 def _edit_rotation(cos: Tensor, sin: Tensor) -> tuple[Tensor, Tensor]:
@@ -378,6 +407,8 @@ def recordable_attention(  # noqa: C901, PLR0915  a kernel: edit, attend, record
     recording = _ACTIVE.get()
     if recording is not None and id(module) in recording.read_keys:
         return _merged(recording, module, (query, key, value), attention_mask, scaling, options), None
+    if recording is not None and recording.n_compressed.get(id(module)):
+        return _with_compressed(recording, module, (query, key, value), attention_mask, scaling, options), None
     rule, edit, chosen, own_bias, name, part, n_parts = None, None, None, None, "", 0, 1
     indices = options.pop("indices", None)  # which keys each query reads, where an indexer chose them
     bias, softcap = options.get("position_bias"), options.get("softcap")
@@ -485,9 +516,10 @@ def _merged(
         raise CannotRecord(OTHER_MASK)
     rules = _rule_of(recording, cells, False, window, query.shape[2]), rule_of_cells(across[None], across=True)
     edits = [LayerEdit() if recording.edit is None else recording.edit.layers[one] for one in both_of(name)]
+    heres, rests = (slice(0, written), slice(written, None)), (("cross", None), ("decoder", READ_UNTURNED))
     of_written, of_read = (
-        Part(key[:, :, here], value[:, :, here], mask[..., here], rule, edit).edited(query)
-        for here, rule, edit in zip((slice(0, written), slice(written, None)), rules, edits, strict=True)
+        Part(key[:, :, here], value[:, :, here], mask[..., here], rule, edit, *rest).edited(query)
+        for here, rule, edit, rest in zip(heres, rules, edits, rests, strict=True)
     )
     call = MergedCall(query, of_written, of_read, attend)
     if recording.keeps:
@@ -495,6 +527,52 @@ def _merged(
         scale = float(scaling) if scaling is not None else query.shape[-1] ** -0.5
         for one, record in zip(both_of(name), call.records(scale, window), strict=True):
             recording.take(one, record)
+    return call.output()
+
+
+def _with_compressed(
+    recording: Recording,
+    module: nn.Module,
+    given: tuple[Tensor, Tensor, Tensor],
+    mask: Tensor | None,
+    scaling: float | None,
+    options: dict[str, Any],
+) -> Tensor:
+    """The output of a module that reads compressed keys after those of tokens; ``given`` are queries, keys, values."""
+    query, key, value = given
+    n_tokens, name = key.shape[2] - recording.n_compressed[id(module)], recording.enter(recording.names[id(module)])[0]
+    sinks = options.get("s_aux") if options.get("s_aux") is not None else options.get("sinks")
+    eager = partial(_eager_function(module), module, dropout=0.0, scaling=scaling, **options)
+
+    def attend(key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+        return eager_by_rows(eager, query, key, value, mask, FULL, {})
+
+    if not recording.keeps and recording.edit is None:
+        return attend(key, value, mask)
+    compression = compression_of(module)
+    if mask is None or compression is None or recording.sink is not None or recording.start:
+        raise CannotRecord(GROWING)
+    window, cells = options.get("sliding_window"), cells_of(mask[:1], query.shape[2])
+    if cells is None or not bool((mask == mask[:1]).all()):  # texts side by side are masked alike
+        raise CannotRecord(OTHER_MASK)
+    rule = _rule_of(recording, mask[:1, ..., :n_tokens], False, window, query.shape[2])
+    own = rule_of_entries(cells[:, n_tokens:], compression)
+    edit = LayerEdit() if recording.edit is None else recording.edit.layers[name]
+
+    def part(here: slice, rule: MaskRule, edit: LayerEdit, rest_in: str, rotation: str | None = None) -> Part:
+        given = Part(key[:, :, here], value[:, :, here], cells[None, None, :, here], rule, edit, rest_in, rotation)
+        return given.edited(query, COMPRESSED_TOO)
+
+    of_tokens = part(slice(0, n_tokens), rule, edit, COMPRESSED)
+    of_entries = part(slice(n_tokens, None), own, edit_of_entries(edit), TOKENS, TURNED_BY_BLOCK)
+    call = MergedCall(query, of_tokens, of_entries, attend, None if sinks is None else sinks.detach(), eager=True)
+    if recording.keeps:
+        _refuse_unexpressible(options, query)
+        scale = float(scaling) if scaling is not None else query.shape[-1] ** -0.5
+        record, compressed = call.records(scale, window)
+        recording.take(name, record)
+        how = recording.choices[-1].how if chosen_of(own.own) is not None and recording.choices else None
+        recording.take_compressed(name, replace(compressed, choice=how))
     return call.output()
 
 

@@ -50,6 +50,7 @@ NOTED = {
     "swa_v_head_dim": 8,
 }
 LOOKS_ACROSS = {"is_decoder": True, "add_cross_attention": True}
+BLOCKS = {"compressed_sparse": 4, "heavily_compressed": 8}  # tokens of a compressed key, fewer than a text has
 OWN: dict[str, dict[str, Any]] = {
     **{family: {"head_dim": WIDTH // HEADS} for family in ("hunyuan_v1_dense", "hunyuan_v1_moe", "ministral")},
     "granitemoehybrid": {**MAMBA, **HYBRID},
@@ -63,6 +64,10 @@ OWN: dict[str, dict[str, Any]] = {
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "mamba_dt_rank": 4},
     "mamba2": {"num_heads": 8, "head_dim": 8, "expand": 2},
     "deepseek_v2": {**EXPERTS, "topk_method": "greedy"},
+    "deepseek_v4": {
+        "compress_rates": {"compressed_sparse_attention": 4, "heavily_compressed_attention": 8},
+        "index_topk": 2,
+    },
     "dots1": EXPERTS,
     "dbrx": {"attn_config": {"kv_n_heads": 2, "rope_theta": 1e4, "clip_qkv": 8}},
     "lfm2_moe": {"layer_types": ["conv", "full_attention"] * (LAYERS // 2)},

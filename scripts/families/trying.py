@@ -15,6 +15,7 @@ from torch import Tensor
 from transformers import PreTrainedTokenizerFast, WhisperFeatureExtractor
 
 from analysis.architecture import stages
+from attention.masks import ClosedBlocks
 from model_runner.block_questions import StreamAdditions, WhatItIsMadeOf
 from model_runner.capture import Capture
 from model_runner.errors import NotCapturable, RunnerError, first_line
@@ -35,6 +36,7 @@ SINK = ", a learned sink in the softmax"
 MERGED = ", one softmax over what is written and what is read drawn as two maps"
 COUNTED = ", keys that its softmax counts several times drawn with their whole weight"
 SCALED = ", a learned sink scales the weights after the softmax: drawn are the scaled ones"
+OF_TOKENS = ", one softmax over tokens and keys that stand for several drawn as two maps"
 CHOSEN = ", an indexer chooses keys"
 OUTCOMES = ("captured", "captured, without a reference", "wrong", "refused", "not tried")
 
@@ -98,26 +100,35 @@ def tried_with(mapping: str, family: str, own: dict[str, Any], text: str = SHORT
     except Exception as error:  # noqa: BLE001
         return Tried(mapping, family, "wrong", f"an error of ours: {_short(error)}")
     every = [capture.attention(name) for name in capture.attentions] or [capture]
-    if not all(one.verify(layer).ok for one in every for layer in range(one.n_layers) if one.has_weights(layer)):
+    both = [*every, *([] if capture.compressed is None else [capture.compressed])]
+    if not all(one.verify(layer).ok for one in both for layer in range(one.n_layers) if one.has_weights(layer)):
         return Tried(mapping, family, "wrong", "its badge refuses it")
-    mechanism = "eager function" if any(r.eager for one in every for r in one.records if r) else "attention interface"
-    mechanism = "products of its own code" if runner.engine.anatomy.own_code else mechanism
-    if getattr(runner.engine.anatomy, "own_encoder", False):
-        mechanism = "attention interface, and products of the encoder's own code"
     error, apart = _against_eager(mapping, family, own, every)
-    records = [record for one in every for record in one.records if record]
-    if any(record.rest_in for record in records):
-        mechanism += MERGED
-    elif any(record.sinks is not None for record in records):
-        mechanism += SCALED if apart else SINK
-    if any(isinstance(record.bias, RepeatedKeys) for record in records):
-        mechanism += COUNTED
-    if any(one.has_indexer(layer) for one in every for layer in range(one.n_layers)):
-        mechanism += CHOSEN
+    mechanism = _mechanism(runner, both, apart)
     mechanism += _not_drawn(runner, every)
     if error is None:
         return Tried(mapping, family, "captured, without a reference", mechanism)
     return Tried(mapping, family, "captured" if error < CLOSE else "wrong", f"{mechanism}, {error:.0e}")
+
+
+def _mechanism(runner: LocalRunner, every: Sequence[Capture], sinks_apart: bool) -> str:
+    """How its numbers were seen, and what is unusual about its softmax."""
+    records = [record for one in every for record in one.records if record]
+    mechanism = "eager function" if any(record.eager for record in records) else "attention interface"
+    mechanism = "products of its own code" if runner.engine.anatomy.own_code else mechanism
+    if getattr(runner.engine.anatomy, "own_encoder", False):
+        mechanism = "attention interface, and products of the encoder's own code"
+    if every[0].compressed is not None:
+        mechanism += OF_TOKENS
+    elif any(record.rest_in for record in records):
+        mechanism += MERGED
+    elif any(record.sinks is not None for record in records):
+        mechanism += SCALED if sinks_apart else SINK
+    if any(isinstance(record.bias, RepeatedKeys) for record in records):
+        mechanism += COUNTED
+    if any(one.has_indexer(layer) for one in every for layer in range(one.n_layers)):
+        mechanism += CHOSEN
+    return mechanism
 
 
 def ears_of(model: Any) -> WhisperFeatureExtractor | None:
@@ -173,7 +184,7 @@ def _against_eager(
         if len(theirs) != len(layers):
             return None, False
         for layer, weights in zip(layers, theirs, strict=True):
-            ours = capture.layer_weights(layer, slice(0, len(capture.tokens)))
+            ours = with_compressed(capture, layer, weights.shape[-1])
             rows = whole_rows(weights[0].float(), ours.shape[-1])
             if rows.shape != ours.shape:
                 return None, False
@@ -184,6 +195,18 @@ def _against_eager(
                 ours, apart = ours / ours.sum(dim=-1, keepdim=True), True  # as Granite returns them
             worst = max(worst or 0.0, float((rows - ours).abs().max()))
     return worst, apart
+
+
+def with_compressed(capture: Capture, layer: int, columns: int) -> Float[Tensor, "heads tokens keys"]:
+    """The weights of a layer; where transformers has more ``columns``, those of its compressed keys after them."""
+    every, compressed = slice(0, len(capture.tokens)), capture.compressed
+    ours = capture.layer_weights(layer, every)
+    if compressed is None or not compressed.has_weights(layer):
+        return ours
+    rule = compressed.record(layer).mask.before_choice.own
+    first = rule.first_key if isinstance(rule, ClosedBlocks) else 0
+    own = slice(first, first + columns - ours.shape[-1])
+    return torch.cat([ours, compressed.layer_weights(layer, every)[..., own]], dim=-1)
 
 
 def with_globals(weights: Any, n_tokens: int) -> Any:
