@@ -23,7 +23,7 @@ from jobs.stages import in_words
 from jobs.waiting import waited
 from model_runner import Capture, Runner, RunnerError
 from model_runner.adapter import BaseNotAsked
-from model_runner.capture import index
+from model_runner.capture import COMPRESSED, index
 from model_runner.edit_words import name_of
 from model_runner.edits import Edit, check_cells
 from model_runner.errors import Cancelled, NoSuchPlace, NotVerified, OneStackOnly, OtherText
@@ -39,7 +39,7 @@ from ui.i18n import _
 from ui.inputs import in_fragment
 from ui.outside_vocabulary import TRANSLATOR, offer_known_text
 from ui.strip_shade import Shade, no_shade
-from ui.two_texts import choose_attention, write
+from ui.two_texts import choose_attention, choose_keys, write
 from ui.wording import number, sentence
 from viz.components.token_strip import token_strip
 from viz.markdown import plain
@@ -66,12 +66,14 @@ class PageContext:
     first: int = 0
 
 
-def open_page(*, plain_model: bool = False, address: bool = True, two_texts: bool = False) -> PageContext:
+def open_page(
+    *, plain_model: bool = False, address: bool = True, two_texts: bool = False, compressed: bool = False
+) -> PageContext:
     """The session's text through its model, or, with the edits that it carries over every page, the changed one.
 
     ``plain_model``: the page compares by itself and begins with the model as it is. Not ``address``: the page writes
-    that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. On a failure its
-    sentence is shown and the page ends here.
+    that itself, once it knows what it shows. ``two_texts``: the page knows an encoder–decoder's. ``compressed``: it can
+    show keys that stand for several tokens. On a failure its sentence is shown and the page ends here.
     """
     session.slots()[PLAIN], edits = plain_model, () if plain_model or not session.carried() else edit_list.held()
     with st.container():  # what comes and goes in it moves nothing else: see tests/pages/test_browser_twice.py
@@ -84,6 +86,8 @@ def open_page(*, plain_model: bool = False, address: bool = True, two_texts: boo
                 read, capture = capture, choose_attention(capture)
                 if session.model() == TRANSLATOR:
                     offer_known_text(read, "text")
+            elif compressed and capture.compressed is not None:
+                capture = choose_keys(capture, capture.compressed)
             opened = _resolve(runner, capture)
         except RunnerError as error:
             _loaded()
@@ -233,7 +237,9 @@ def show_strip(
         values=shade.values,
         selected=opened.query,
         looked_at=opened.key,
-        texts=translated(token_strip.TEXTS) | {"shade": shade.said, **({"row": shade.row} if shade.row else {})},
+        texts=translated(token_strip.TEXTS)
+        | {"shade": shade.said, **({"row": shade.row} if shade.row else {})}
+        | (_of_keys() if opened.capture.request.attention == COMPRESSED else {}),
         written=first_query(opened.capture),
         rows=shade.rows,
         both=both and not first_query(opened.capture),
@@ -245,6 +251,11 @@ def show_strip(
 
     on = {"token": choose, "key": lambda token: session.move(key=token)}
     mount(token_strip.SOURCE, payload, key="token_strip", on=on)
+
+
+def _of_keys() -> dict[str, str]:
+    """What the rows of the strip are where tokens look at keys that stand for several tokens."""
+    return {"read": _("keys"), "written": _("tokens")}
 
 
 def show_badge(opened: PageContext) -> DeltaGenerator:

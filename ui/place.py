@@ -46,6 +46,7 @@ class Beside:
     chat: bool = setting(False, N_("chat template"))
     everywhere: bool = setting(False, N_("edits on every page"))
     attention: Literal["encoder", "decoder", "cross"] = setting("cross", N_("attention"))  # of an encoder–decoder
+    keys: Literal["tokens", "compressed"] = setting("tokens", N_("keys"))  # where a model has keys of several tokens
     target: str = setting("", N_("what is written"), longest=MOST_WRITTEN)  # by it; nothing: what it writes itself
     source_language: str = setting("", N_("language of the text"), longest=MOST_CODE)  # nothing: as its folder says
     target_language: str = setting("", N_("language to write"), longest=MOST_CODE)

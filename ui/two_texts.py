@@ -1,4 +1,6 @@
-"""Which of an encoder–decoder's three attentions is looked at, what it has written, and the two texts as one row."""
+"""Which attention is looked at where a model has several: an encoder–decoder's three, and what it has written; the look
+at tokens or at keys that stand for several.
+"""
 
 from __future__ import annotations
 
@@ -36,6 +38,18 @@ def choose_attention(capture: Capture) -> Capture:
         words = _("The model was stopped after {count} tokens; it had not finished.").format(count=FREE_RUN)
         st.html(f"<p class='atlas-caption'>{words}</p>")
     return as_drawn(capture)  # never kept: it holds the runner, which may be given up for another
+
+
+def choose_keys(capture: Capture, compressed: Capture) -> Capture:
+    """The control, and the capture as pages draw it: the tokens' own keys, or those that stand for several tokens."""
+    words = {"tokens": _("tokens"), "compressed": _("keys of several tokens")}
+    choose_one(_("keys"), "keys", words, session.beside().keys, _look_at_keys)
+    return capture if session.beside().keys == "tokens" else as_drawn(compressed)
+
+
+def _look_at_keys(keys: str) -> None:
+    change(Beside, keys=keys)
+    session.move(layer=None, head=None)
 
 
 def _stopped(capture: Capture) -> bool:

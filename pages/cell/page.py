@@ -17,7 +17,7 @@ from ui.reading import show_reading
 from ui.state import current
 from ui.view import offer
 
-opened, query, key = settle(open_page(two_texts=True))
+opened, query, key = settle(open_page(two_texts=True, compressed=True))
 show_badge(opened)
 
 

@@ -12,6 +12,7 @@ from analysis.head_names import head_name
 from analysis.joined import first_query, n_looked_at, side_of
 from analysis.mask_effect import looks_ahead
 from analysis.score_formula import score_formula
+from model_runner.capture import COMPRESSED, TOKENS
 from model_runner.content_bias import ContentBias
 from model_runner.repeated_keys import RepeatedKeys
 from model_runner.token_bias import KeyBias, ProfileBias
@@ -156,13 +157,13 @@ def _texts(opened: PageContext, found: Cell) -> dict[str, str]:
         case _:
             pass
     if (rest_in := opened.capture.record(found.layer).rest_in) is not None:
-        texts |= {
-            "sink": texts["rest_elsewhere"],
-            "sink_long": texts["rest_elsewhere_long"],
-            "f_sink": texts["f_elsewhere"],
-        }
+        of_texts = rest_in not in (COMPRESSED, TOKENS)
+        rest, formula = ("rest_elsewhere", "f_elsewhere") if of_texts else ("rest_of_keys", "f_of_keys")
+        texts |= {"sink": texts[rest], "sink_long": texts[f"{rest}_long"], "f_sink": texts[formula]}
         if rest_in == "decoder":  # this map is of the keys that are read
             texts["f_rotated"] = texts["f_query_rotated"]
+        elif rest_in == TOKENS:
+            texts["f_rotated"] = texts["f_block_rotated"]
     if looks_ahead(opened.capture):
         texts["push"] = texts["push_here"]
     return texts

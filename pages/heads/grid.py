@@ -9,6 +9,7 @@ import numpy as np
 from analysis.head_grid import HeadGrid
 from analysis.head_names import group_size
 from attention.metrics import Metric
+from model_runner.capture import COMPRESSED
 from pages.heads.state import HeadsState, Other
 from ui import session
 from ui.components import mount, name_figure
@@ -33,7 +34,7 @@ def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, metric: Met
         selected=(opened.layer, opened.head),
         compare=other,
         groups=group_size(opened.capture, opened.layer),
-        texts=translated(grid_component.TEXTS) | {"metric": _(metric.label), "unit": with_unit(metric.unit)},
+        texts=_texts(opened) | {"metric": _(metric.label), "unit": with_unit(metric.unit)},
         metric_range=(0.0, 1.0) if share else None,
         number="percent" if share else "plain",
         max_height=430,
@@ -41,6 +42,12 @@ def show_grid(opened: PageContext, grid: HeadGrid, held: HeadsState, metric: Met
     )
     name_figure(escape(_(metric.label)), escape(_(metric.definition)))
     mount(grid_component.SOURCE, payload, key="head_grid", on={"head": _open_head})
+
+
+def _texts(opened: PageContext) -> dict[str, str]:
+    if opened.capture.request.attention == COMPRESSED:
+        return translated(grid_component.TEXTS) | {"no_weights": _("this layer reads single tokens alone")}
+    return translated(grid_component.TEXTS)
 
 
 def _open_head(place: list[int] | None) -> None:

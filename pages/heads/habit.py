@@ -40,6 +40,9 @@ WHY = {
     "in_turn": N_(
         "Why this head: of all heads, this one comes closest to looking hard at every token of the text in turn."
     ),
+    "blocks": N_(
+        "Why this head: of all heads, this one comes closest to looking hard at every key of several tokens in turn."
+    ),
 }
 
 

@@ -23,7 +23,7 @@ from ui.state import current
 from ui.strip_shade import shade_by_metric, shade_by_row
 from ui.view import offer
 
-opened = open_page(two_texts=True)
+opened = open_page(two_texts=True, compressed=True)
 show_badge(opened)
 held, grid = current(HeadsState), cached.grid(opened.capture)
 by = metric_of(opened, held)

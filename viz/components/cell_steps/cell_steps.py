@@ -52,6 +52,8 @@ TEXTS: dict[str, str] = {
     "sink_long": N_("learned sink: {weight} of the attention goes to no token"),
     "rest_elsewhere": N_("other text"),
     "rest_elsewhere_long": N_("{weight} of the attention goes to the keys of the other text, in a map of their own"),
+    "rest_of_keys": N_("other keys"),
+    "rest_of_keys_long": N_("{weight} of the attention goes to keys of the other kind and to a learned sink"),
     "others": N_("{count} others"),
     "others_long": N_("the other {count} visible keys together: {weight}"),
     "cut": N_("Of {total} keys, the {count} drawn have the largest weights, the chosen one included."),
@@ -84,6 +86,9 @@ TEXTS: dict[str, str] = {
     "f_lse": N_("lse, the log of Σ exp(score) over the row, makes its weights add up to 1."),
     "f_sink": N_("The sink counts in that sum and takes {weight}."),
     "f_elsewhere": N_("The keys of the other text count in that sum and take {weight}."),
+    "f_of_keys": N_("Keys of the other kind and a learned sink count in that sum and take {weight}."),
+    "f_block_rotated": N_("The query is shown after the rotation to its position, a key of several tokens after the "
+                          "rotation to the first of its block."),
     "f_mixed": N_("Against the model’s own output the largest difference is {difference}."),
     "f_push": N_("The output goes through this head’s slice of W_O, the final norm and the output layer."),
     "f_passed_on": N_("Edits changed what the head passes on; its output was {output} long, this is {passed_on} long."),
