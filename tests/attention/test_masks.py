@@ -138,9 +138,7 @@ CHOSEN_BLOCKS = masks.And(masks.ClosedBlocks(1), masks.Chosen.of(torch.tensor([[
 BY_CELL = masks.Written.of(torch.arange(N * N).reshape(N, N) % 3 == 0)
 
 
-@pytest.mark.parametrize(
-    ("rule", "keys"), [(CLOSED, 0), (CLOSED, 2), (CHOSEN_BLOCKS, 0), (CHOSEN_BLOCKS, 2), (BY_CELL, 0)]
-)
+@pytest.mark.parametrize("rule, keys", [(CLOSED, 0), (CLOSED, 2), (CHOSEN_BLOCKS, 0), (CHOSEN_BLOCKS, 2), (BY_CELL, 0)])
 def test_a_moved_rule_keeps_the_same_cells_further_on(rule: Rule, keys: int) -> None:
     found = masks.moved(rule, queries=3, keys=keys)
     before, after = (slice(0, 5), slice(0, 5)), (slice(3, 8), slice(keys, keys + 5))
