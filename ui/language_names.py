@@ -9,11 +9,13 @@ from babel.core import get_global
 
 from ui.i18n import language
 
+NARROWER = {"twi": "tw"}  # CLDR (babel 2) takes Twi for Akan, which NLLB has beside it
+
 
 def named(code: str) -> str:
     """Such as "French (fr)" of fr and fr_XX, "Chinese, Simplified (zho_Hans)"; the code alone of one without a name."""
     locale, (part, _, script) = Locale.parse(language()), code.partition("_")
-    short = str(get_global("language_aliases").get(part, part))
+    short = NARROWER.get(part) or str(get_global("language_aliases").get(part, part))
     name = locale.languages.get(short, locale.languages.get(part))
     if name is None:
         return code

@@ -8,6 +8,7 @@ from model_runner import CaptureRequest, load_runner
 from pages.compare.other import request_of
 from tests.model_runner.piece_folders import piece_folder
 from tests.ui.driving import beside_head, html, open_app, payload, sentences
+from ui.language_names import named
 from ui.page import PageContext
 
 TEXT = "The dog"
@@ -61,6 +62,11 @@ def test_names_of_languages_are_those_of_the_interface(translator):
     assert options[0] == "未指定（按模型文件夹）"
     assert "法语 (fr)" in options
     assert "德语 (de)" in options
+
+
+def test_twi_is_not_named_as_the_language_that_stands_beside_it(monkeypatch):
+    monkeypatch.setattr("ui.language_names.language", lambda: "en")
+    assert (named("twi_Latn"), named("aka_Latn")) == ("Twi, Latin (twi_Latn)", "Akan, Latin (aka_Latn)")
 
 
 def test_the_card_says_what_cuts_the_text(translator):
