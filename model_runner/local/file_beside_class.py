@@ -11,7 +11,8 @@ import contextlib
 import contextvars
 import json
 import re
-from collections.abc import Generator
+import threading
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ OPTIONS = (  # of a model beside its entries, by its kind
     "unk_token", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges",
     "dropout", "max_input_chars_per_word",
 )  # fmt: skip
+METHOD = "convert_to_native_format"  # of TokenizersBackend: from the file to what a class is made of
 END, ENDING = re.compile(r"[\]}]\s*\}\s*\}\s*$"), 64  # of the merges or the vocabulary, the model, and all
 
 
@@ -46,7 +48,8 @@ def heard() -> Generator[Given]:
     """What classes are given of tokenizer.json in this context."""
     token = _GIVEN.set(given := Given())
     try:
-        yield given
+        with _WATCH:
+            yield given
     finally:
         _GIVEN.reset(token)
 
@@ -82,16 +85,36 @@ def _without_entries(text: str) -> dict[str, Any] | None:
     return None
 
 
-def _tell(cls: Any, *args: Any, **settings: Any) -> dict[str, Any]:
-    found: dict[str, Any] = _convert(cls, *args, **settings)
-    if (given := _GIVEN.get()) is not None:
-        given.file, given.vocab, given.merges = (
-            settings.get("tokenizer_file"),
-            found.get("vocab"),
-            found.get("merges"),
-        )
-    return found
+class _Watch:
+    """Has transformers' classes tell what they are given, while somebody listens: other code keeps them as they are."""
+
+    def __init__(self) -> None:
+        self._lock, self._listeners = threading.Lock(), 0
+        self._own: Any = None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._listeners += 1
+            if self._listeners == 1:
+                self._own = vars(TokenizersBackend)[METHOD]
+                setattr(TokenizersBackend, METHOD, classmethod(_telling(self._own.__func__)))
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._listeners -= 1
+            if self._listeners == 0:
+                setattr(TokenizersBackend, METHOD, self._own)
 
 
-_convert: Any = TokenizersBackend.convert_to_native_format.__func__  # type: ignore[attr-defined]  # of a class method
-TokenizersBackend.convert_to_native_format = classmethod(_tell)  # type: ignore[method-assign,assignment]
+def _telling(convert: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
+    def tell(cls: Any, *args: Any, **settings: Any) -> dict[str, Any]:
+        found = convert(cls, *args, **settings)
+        if (given := _GIVEN.get()) is not None:
+            given.file = settings.get("tokenizer_file")
+            given.vocab, given.merges = found.get("vocab"), found.get("merges")
+        return found
+
+    return tell
+
+
+_WATCH = _Watch()

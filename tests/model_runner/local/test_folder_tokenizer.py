@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import TokenizersBackend
 from transformers.models.auto.tokenization_auto import TOKENIZER_MAPPING_NAMES, tokenizer_class_from_name
 
 from model_runner.errors import TokenizerMissing
 from model_runner.local import folder_tokenizer
+from model_runner.local.file_beside_class import heard
 from model_runner.local.folder_tokenizer import FILE, info_of
 from model_runner.local.guarded_tokenizer import GuardedTokenizer
 from model_runner.local.known_families import TABLE
@@ -247,3 +249,10 @@ def test_what_no_library_reads_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (folder / FILE).write_text("{}")
     with pytest.raises(TokenizerMissing, match="The tokenizer of it cannot be loaded"):
         load_tokenizer("it", folder)
+
+
+def test_transformers_own_classes_are_changed_only_while_a_folder_is_read():
+    own = vars(TokenizersBackend)["convert_to_native_format"]
+    with heard(), heard():
+        assert vars(TokenizersBackend)["convert_to_native_format"] is not own
+    assert vars(TokenizersBackend)["convert_to_native_format"] is own
