@@ -135,6 +135,11 @@ class LoadingTooLong(RunnerError):
     hint = N_("Choose a smaller model.")
 
 
+class ModelSilent(RunnerError):
+    message = N_("The model {name} stopped answering: nothing came from it for {minutes} minutes, so it was given up.")
+    hint = N_("Ask again: it is loaded anew. In a notebook, load it again.")
+
+
 class DeviceMissing(RunnerError):
     message = N_("This machine has no device “{device}” that torch can compute on.")
     hint = N_("Choose another device, or “auto”.")

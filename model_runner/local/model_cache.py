@@ -50,6 +50,11 @@ class Loading:
     def look(self, preview: ModelPreview) -> None:
         self.preview = preview
 
+    @property
+    def lost(self) -> bool:
+        """Whether it is loaded and hangs, see :mod:`model_runner.local.worker`."""
+        return self.future.done() and self.future.exception() is None and self.future.result().lost
+
     def wait(self, seconds: float) -> bool:
         """Whether loading ended, well or not, within this time. It goes on while this is asked again and again."""
         self.asked = time.monotonic()
@@ -123,6 +128,9 @@ class ModelCache:
         asked = Asked(name, device, dtype) if self._listed is None else Asked(name)
         with self._lock:
             loading = self._held.get(asked)
+            if loading is not None and loading.lost:
+                self._give_up(self._held.pop(asked))
+                loading = None
             if loading is None:
                 loading = Loading()
                 loading.future = self._pool.submit(self._load, asked, loading, ask_hub, frozenset(agreed))
@@ -209,8 +217,11 @@ class ModelCache:
         with self._lock:
             loaded = [key for key, held in self._held.items() if held.future.done()]
             for asked in loaded[: max(0, len(loaded) - MOST_MODELS + 1)]:
-                given_up = self._held.pop(asked).future.result()
-                given_up.close()
-                self._worked += sum(one.worker.seconds for one in (given_up, given_up.base) if one is not None)
+                self._give_up(self._held.pop(asked))
         gc.unfreeze()  # a runner and its captures hold each other, and loading froze them: only now can they be freed
         gc.collect()
+
+    def _give_up(self, loading: Loading) -> None:
+        given_up = loading.future.result()
+        given_up.close()
+        self._worked += sum(one.worker.seconds for one in (given_up, given_up.base) if one is not None)

@@ -71,7 +71,7 @@ class LocalRunner:
         self._adapted: ref[LocalRunner] | None = None
         if base is not None:
             base._adapted = ref(self)
-        self.worker = Worker(f"model {name}")
+        self.worker = Worker(name)
         self._answers = Answers(self.engine)
         self.allow: Callable[[object], None] = lambda _question: None
 
@@ -100,6 +100,11 @@ class LocalRunner:
     def adapted(self) -> LocalRunner | None:
         """Of a base, the runner of the model with the adapter's changes."""
         return None if self._adapted is None else self._adapted()
+
+    @property
+    def lost(self) -> bool:
+        """Whether its worker hangs, or that of its base: then it answers nothing more."""
+        return self.worker.lost or (self.base is not None and self.base.lost)
 
     def close(self) -> None:
         """No further question is answered; what is kept of this model, and of its base, is let go."""

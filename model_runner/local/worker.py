@@ -1,4 +1,8 @@
-"""One thread per model: requests queue, and a newer request of a session cancels its older one."""
+"""One thread per model: requests queue, and a newer request of a session cancels its older one.
+
+The work shows that it is alive in every pause between two layers. A worker that shows nothing for SILENCE seconds is
+lost: whoever waits is told, nothing more is asked of it, and the model has to be loaded anew.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,36 @@ import itertools
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, InvalidStateError, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Generic, TypeVar
 
-from model_runner.errors import Cancelled
+from model_runner.errors import Cancelled, ModelSilent
 from model_runner.local.allocator import keep_freed_memory
 
 T = TypeVar("T")
+
+SILENCE = 300.0  # seconds without a pause: far more than one layer of the longest text takes
+LOOK = 1.0  # seconds between two looks at a worker that somebody waits for
+ASLEEP = 60.0  # seconds between two looks that somebody waits through: the machine was suspended, nobody is to blame
 
 
 @dataclass(eq=False)
 class Job(Generic[T]):
     """A piece of work on its way, as :class:`model_runner.job.Job` says; ``cancel`` ends it before the next layer."""
 
-    future: Future[T] = field(init=False)
+    future: Future[T] = field(default_factory=Future)
     before: Callable[[], int] = lambda: 0
+    alive: Callable[[], None] = lambda: None  # the work goes on
+    look: Callable[[], None] = lambda: None  # whether it does
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     def check(self) -> None:
-        """Raises Cancelled once the job was cancelled; the work calls this often."""
+        """Raises Cancelled once the job was cancelled; the work calls this often, and shows by it that it is alive."""
+        self.alive()
         if self.cancelled.is_set():
             raise Cancelled()
 
@@ -40,17 +53,20 @@ class Job(Generic[T]):
         return self.before()
 
     def wait(self, seconds: float) -> bool:
-        """Whether the job ended within this time."""
+        """Whether the job ended within this time; so does one whose worker is lost."""
         try:
             self.future.exception(timeout=seconds)
         except FutureTimeout:
-            return False
+            self.look()
+            return self.future.done()
         except CancelledError:
             return True  # ended all the same; result() reports it
         return True
 
     def result(self) -> T:
-        """What the work returned, or its error. Raises Cancelled if it was cancelled before it began."""
+        """What the work returned, or its error. Raises Cancelled if it was cancelled before it began, ModelSilent."""
+        while not self.wait(LOOK):
+            pass
         try:
             return self.future.result()
         except CancelledError:
@@ -62,10 +78,14 @@ class Worker:
 
     def __init__(self, name: str) -> None:
         keep_freed_memory()
+        self._name = name
         self._pool = ThreadPoolExecutor(1, thread_name_prefix=name)
         self._lock = threading.RLock()  # cancelling runs the older job's done-callback in this thread
         self._latest: dict[str, Job[Any]] = {}
-        self._numbers, self._unfinished = itertools.count(), set[int]()
+        self._numbers, self._unfinished = itertools.count(), dict[int, Future[Any]]()
+        self._alive: float | None = None  # when the work last showed that it is; None: there is none
+        self._looked = 0.0  # when somebody last looked
+        self.lost = False
         self.seconds = 0.0  # of work, so far
 
     @property
@@ -74,22 +94,29 @@ class Worker:
         return len(self._unfinished)
 
     def submit(self, work: Callable[[Job[T]], T], session: str | None = None) -> Job[T]:
-        """Queue the work and cancel the session's older job, if it is still under way. Raises Cancelled once closed."""
+        """Queue the work and cancel the session's older job, if it is still under way.
+
+        Raises Cancelled once closed, ModelSilent once lost.
+        """
         number, unfinished = next(self._numbers), self._unfinished
-        job: Job[T] = Job(before=lambda: sum(one < number for one in tuple(unfinished)))
+        job: Job[T] = Job(
+            before=lambda: sum(one < number for one in tuple(unfinished)), alive=self._show, look=self._look
+        )
         with self._lock:
+            if self.lost:
+                raise self._silent()
             older = self._latest.pop(session, None) if session is not None else None
             if older is not None:
                 older.cancel()
+            unfinished[number] = job.future
             try:
-                unfinished.add(number)
-                job.future = self._pool.submit(self._timed, work, job)
+                self._pool.submit(self._run, work, job)
             except RuntimeError as error:  # closed: the model was given up for another
-                unfinished.discard(number)
+                del unfinished[number]
                 raise Cancelled() from error
             if session is not None:
                 self._latest[session] = job
-        job.future.add_done_callback(lambda _done: unfinished.discard(number))
+        job.future.add_done_callback(lambda _done: unfinished.pop(number, None))
         if session is not None:  # told of the future, not of the job: the job would never be freed with its result
             job.future.add_done_callback(lambda done: self._forget(session, done))
         return job
@@ -99,7 +126,6 @@ class Worker:
         if session is not None:
             self.cancel(session)
         job: Job[T] = Job()
-        job.future = Future()
         job.future.set_result(found)
         return job
 
@@ -112,14 +138,51 @@ class Worker:
 
     def close(self) -> None:
         """Cancel what is queued and let the thread end."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._pool.shutdown(wait=False)
+        with self._lock:
+            for future in tuple(self._unfinished.values()):
+                future.cancel()  # one that runs goes on
 
-    def _timed(self, work: Callable[[Job[T]], T], job: Job[T]) -> T:
-        began = time.perf_counter()
+    def _run(self, work: Callable[[Job[T]], T], job: Job[T]) -> None:
+        if not job.future.set_running_or_notify_cancel():
+            return
+        began, future = time.perf_counter(), job.future
+        self._show()
         try:
-            return work(job)
+            found = work(job)
+        except BaseException as error:  # noqa: BLE001  it is raised where the job is waited for
+            self._end(partial(future.set_exception, error), began)
+        else:
+            self._end(partial(future.set_result, found), began)
         finally:
-            self.seconds += time.perf_counter() - began
+            del work, job, future  # a traceback that the future holds would hold them, and the future
+
+    def _end(self, tell: Callable[[], None], began: float) -> None:
+        self._alive = None
+        self.seconds += time.perf_counter() - began
+        with suppress(InvalidStateError):  # it was lost, and comes too late
+            tell()
+
+    def _show(self) -> None:
+        self._alive = time.monotonic()
+
+    def _look(self) -> None:
+        """By whoever waits: has the work shown nothing for too long, all who wait are told."""
+        now = time.monotonic()
+        with self._lock:
+            if self._alive is not None and now - self._looked > ASLEEP:
+                self._alive = now
+            self._looked = now
+            if self.lost or self._alive is None or now - self._alive <= SILENCE:
+                return
+            self.lost, waiting = True, tuple(self._unfinished.values())
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for future in waiting:
+            with suppress(InvalidStateError):
+                future.set_exception(self._silent())
+
+    def _silent(self) -> ModelSilent:
+        return ModelSilent(name=self._name, minutes=max(1, round(SILENCE / 60)))
 
     def _forget(self, session: str, done: Future[Any]) -> None:
         with self._lock:

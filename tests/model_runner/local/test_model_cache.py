@@ -18,10 +18,12 @@ from model_runner.errors import (
     LoadingTooLong,
     ModelFolderMissing,
     ModelNotListed,
+    ModelSilent,
     NotCapturable,
     RunnerError,
 )
 from model_runner.local import model_cache as module
+from model_runner.local import worker
 from model_runner.local.model_cache import MOST_LOADINGS, MOST_MODELS, Loading, ModelCache
 from model_runner.local.numbers import Numbers
 from model_runner.local.previewing import Weights, preview_of
@@ -276,6 +278,28 @@ def test_a_model_that_was_given_up_answers_that_it_was_cancelled(loader: Loader)
     with pytest.raises(Cancelled):
         capture.logits(-1)
     assert capture.verify(0).ok  # what needs no model is still there
+
+
+def test_a_model_whose_forward_hangs_is_given_up_and_loaded_anew(
+    loader: Loader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker, "SILENCE", 0.3)
+    cache, go = ModelCache(), threading.Event()
+    hung, other = cache.open("hung").result(), cache.open("other").result()
+    stuck = hung.engine.model.get_submodule("model.layers.0.mlp").register_forward_pre_hook(lambda *_: go.wait(SOON))
+    waiting = [hung.submit(CaptureRequest(text=text), session=text) for text in ("first", "second")]
+    for job in waiting:
+        with pytest.raises(ModelSilent, match="The model hung stopped answering"):
+            job.result()
+    with pytest.raises(ModelSilent):
+        hung.capture(CaptureRequest(text="third"))
+    anew = cache.open("hung").result()
+    assert anew is not hung
+    assert anew.capture(CaptureRequest(text="first")).verify(0).ok
+    assert cache.open("other").result() is other  # others go on as before
+    assert loader.asked == ["hung", "other", "hung"]
+    go.set()  # or this process would wait for it when it ends
+    stuck.remove()
 
 
 def test_a_model_that_was_given_up_is_freed(tmp_path: Path) -> None:

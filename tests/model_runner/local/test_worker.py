@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from model_runner.errors import Cancelled
+from model_runner.errors import Cancelled, ModelSilent
+from model_runner.local import worker as module
 from model_runner.local.worker import Job, Worker
 
 SOON = 10.0  # seconds after which a test that waits in vain gives up; nothing here takes more than milliseconds
@@ -202,3 +203,73 @@ def test_what_a_job_made_is_freed_with_the_job_and_not_only_when_python_looks_fo
         assert made() is None
     finally:
         gc.enable()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SILENCE", 0.3)
+    monkeypatch.setattr(module, "LOOK", 0.05)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_all_who_wait_for_a_worker_that_hangs_are_told_and_it_is_asked_nothing_more(worker: Worker) -> None:
+    blocker, hangs = _block(worker)
+    waiting = [worker.submit(lambda _: 1), worker.submit(lambda _: 2, "me")]
+    began = time.monotonic()
+    with pytest.raises(ModelSilent, match="The model test stopped answering"):
+        waiting[0].result()
+    assert 0.3 <= time.monotonic() - began < SOON / 2
+    for job in (hangs, waiting[1]):
+        assert job.wait(0.0)
+        with pytest.raises(ModelSilent):
+            job.result()
+    assert worker.lost
+    with pytest.raises(ModelSilent):
+        worker.submit(lambda _: 3)
+    assert worker.queue == 0
+    blocker.go.set()  # what comes so late is nobody's
+    time.sleep(0.1)
+    with pytest.raises(ModelSilent):
+        hangs.result()
+
+
+@pytest.mark.usefixtures("impatient")
+def test_work_that_pauses_now_and_then_may_take_as_long_as_it_likes(worker: Worker) -> None:
+    def slow(job: Job[str]) -> str:
+        for _ in range(12):
+            time.sleep(0.1)
+            job.check()
+        return "slow"
+
+    assert worker.submit(slow).result() == "slow"
+    assert not worker.lost
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_machine_that_was_suspended_makes_no_worker_silent(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocker, job = _block(worker)
+    assert not job.wait(0.05)
+    own = time.monotonic
+    monkeypatch.setattr(module.time, "monotonic", lambda: own() + 3600)
+    assert not job.wait(0.05)
+    assert not worker.lost
+    blocker.go.set()
+    assert job.result() == "blocker"
+
+
+def test_an_error_leaves_nothing_of_the_work_behind(worker: Worker) -> None:
+    class Held:
+        pass
+
+    def fail(job: Job[None], held: Held) -> None:
+        raise KeyError("mine")
+
+    held = Held()
+    seen = weakref.ref(held)
+    job = worker.submit(lambda job, held=held: fail(job, held))
+    with pytest.raises(KeyError):
+        job.result()
+    del job, held
+    worker.submit(lambda _: None).result()
+    gc.collect()
+    assert seen() is None
