@@ -1,11 +1,13 @@
 """How long does a reader wait? The app in a fresh process, a real Chromium, times taken inside the page.
 
-    python -m benchmarks.page_latency [--starts 3] [--clicks 21] [--texts 9]
+    python -m benchmarks.page_latency [--starts 5] [--clicks 21] [--texts 9]
 
 A click asks for two things: the map comes by HTTP, before the page has run; the name above it with the page's run.
 
-Start: from spawning `streamlit run` to the picture, with the browser already open. Click and text: from the input event
-to the end of the frame in which the new picture is drawn. The floor is the same click on bare Streamlit with one canvas
+Start: from spawning `streamlit run` to the picture, with the browser already open; the app's first map is stored, and
+the badge turns green when the engine has made the same one. Beside each start one of bare Streamlit with one canvas.
+Memory is the server's own (resident) at these moments. Click and text: from the input event to the end of the frame in
+which the new picture is drawn. The floor is the same click on bare Streamlit with one canvas
 (_floor_app.py), on this machine in the same run. No request of the page, and no connection of the server, may
 leave this machine.
 """
@@ -16,12 +18,15 @@ import argparse
 import random
 import shutil
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
 from urllib.parse import quote
 
+import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from benchmarks._app import PAUSE, opened_page, running_app, settle
+from benchmarks._app import PAUSE, App, opened_page, running_app, settle
 from benchmarks._table import Target, machine, print_table
 from model_runner.local.model_folder import DEFAULT_FOLDER
 from tests.browser import CHROMIUM, FLAGS, Watch
@@ -30,10 +35,12 @@ from viz.components.head_map import head_map
 from viz.components.token_lines import token_lines
 from viz.components.token_strip import token_strip
 
-FRAME, HEADS = Target(3, " s"), Target(8, " s")
+FRAME, MAP, VERIFIED = Target(1.1, "×"), Target(1.3, "×"), Target(5, " s")
+BEFORE, AFTER = Target(150, " MB"), Target(450, " MB")
 CLICK = {128: Target(100, " ms"), 1024: Target(150, " ms")}
 TEXT = Target(700, " ms")
 TEXT_TOKENS = 50
+FLOOR = "benchmarks/_floor_app.py"
 COMPONENTS = (head_map.SOURCE, head_grid.SOURCE, token_lines.SOURCE, token_strip.SOURCE)  # of the page Heads
 Clicks = tuple[list[float], list[float], list[int]]  # milliseconds to the map and to its name, bytes of each message
 WORDS = "the cat that my old friend found was asleep when we came home and nobody knew why it had left its fire".split()  # noqa: SIM905  # read as prose
@@ -41,7 +48,7 @@ WORDS = "the cat that my old friend found was asleep when we came home and nobod
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--starts", type=int, default=3, help="fresh servers to start, after one that is not counted")
+    parser.add_argument("--starts", type=int, default=5, help="fresh servers to start, after one that is not counted")
     parser.add_argument("--clicks", type=int, default=21, help="clicks on heads, at each length")
     parser.add_argument("--texts", type=int, default=9, help="new texts of 50 tokens")
     options = parser.parse_args()
@@ -57,10 +64,14 @@ def main() -> None:
         texts = _texts(browser, watch, options.texts)
         version = browser.version
         browser.close()
-    frames, heads = zip(*starts, strict=True)
+    bare = [one.bare for one in starts]
     rows = [
-        _row(f"start → frame, median of {len(starts)}", frames, FRAME, 2),
-        _row(f"start → first heads, median of {len(starts)}", heads, HEADS, 2),
+        _row(f"start → bare Streamlit and one canvas, median of {len(starts)}", bare, None, 2, " s"),
+        _against("start → frame", [one.frame for one in starts], bare, FRAME),
+        _against("start → first map, stored with the model", [one.map for one in starts], bare, MAP),
+        _row("start → all heads, verified", [one.verified for one in starts], VERIFIED, 2),
+        _row("memory with the stored map", [one.before for one in starts], BEFORE, 0),
+        _row("memory with all heads", [one.after for one in starts], AFTER, 0),
         [
             "click → bare Streamlit and one canvas, median",
             f"{median(floor):.0f} ms",
@@ -83,8 +94,27 @@ def main() -> None:
         print(f"! {problem}")
 
 
-def _row(what: str, values: tuple[float, ...] | list[float], target: Target | None, digits: int) -> list[str]:
-    unit = " ms" if target is None else target.unit
+@dataclass(frozen=True)
+class Start:
+    """Seconds from spawning the server, and MB of memory: with the stored map, and with all heads."""
+
+    bare: float
+    frame: float
+    map: float
+    verified: float
+    before: float
+    after: float
+
+
+def _against(what: str, values: list[float], floor: list[float], target: Target) -> list[str]:
+    """Judged by how many times as long as bare Streamlit it takes."""
+    ratio = median(value / own for value, own in zip(values, floor, strict=True))
+    cells = [f"{median(values):.2f} s, {ratio:.2f}×", f"{max(values):.2f} s"]
+    return [what, *cells, str(target), target.verdict(ratio)]
+
+
+def _row(what: str, values: Sequence[float], target: Target | None, digits: int, unit: str = " ms") -> list[str]:
+    unit = unit if target is None else target.unit
     middle, slowest = (f"{value:.{digits}f}{unit}" for value in (median(values), max(values)))
     return [what, middle, slowest, *(("", "") if target is None else (str(target), target.verdict(median(values))))]
 
@@ -105,19 +135,34 @@ def _none(watch: Watch) -> str:
     return "NOT ok" if watch.outside else "ok"
 
 
-def _start(browser: Browser, watch: Watch) -> tuple[float, float]:
-    """Seconds from spawning the server to the frame, and to the first heads."""
+def _start(browser: Browser, watch: Watch) -> Start:
+    """One of bare Streamlit, then one of the app."""
+    with running_app(watch, FLOOR) as app, opened_page(browser, watch) as page:
+        app.open(page)
+        bare = _seconds(page, "map") - app.spawned
     with running_app(watch) as app, opened_page(browser, watch) as page:
         app.open(page)
-        frame, heads = (page.evaluate("name => probe.opened(name)", name) / 1000 for name in ("frame", "heads"))
-        print(f"  start: frame {frame - app.spawned:.2f} s, heads {heads - app.spawned:.2f} s", file=sys.stderr)
-        return frame - app.spawned, heads - app.spawned
+        frame, stored = _seconds(page, "frame"), _seconds(page, "map")
+        before = _memory(app)
+        verified = _seconds(page, "verified")
+        settle(page)
+        found = Start(bare, frame - app.spawned, stored - app.spawned, verified - app.spawned, before, _memory(app))
+    print(f"  start: {found}", file=sys.stderr)
+    return found
+
+
+def _seconds(page: Page, name: str) -> float:
+    return page.evaluate("name => probe.opened(name)", name) / 1000
+
+
+def _memory(app: App) -> float:
+    return psutil.Process(app.process.pid).memory_info().rss / 1e6
 
 
 def _floor(browser: Browser, watch: Watch, count: int) -> list[float]:
     """Milliseconds from a click to another canvas, where there is nothing else."""
     found = list[float]()
-    with running_app(watch, "benchmarks/_floor_app.py") as app, opened_page(browser, watch) as page:
+    with running_app(watch, FLOOR) as app, opened_page(browser, watch) as page:
         app.open(page)
         page.locator(".head-map[data-painted] canvas").wait_for()
         for turn in range(1, count + 3):  # two to warm up

@@ -61,12 +61,14 @@
   const shows = (selector) => (document.querySelector(selector)?.offsetHeight ?? 0) > 0
   const opened = {
     frame: when("frame", () => shows("[data-testid=stSidebar] .atlas-name") && shows(".atlas-title")),
+    map: when("map", () => painted(".head-map") > 0),
     heads: when("heads", () => painted(".head-grid") > 0 && painted(".head-map") > 0),
+    verified: framed(() => shows(".atlas-badge.ok")),
   }
 
   window.probe = {
     find,
-    // Milliseconds since the epoch at which the frame, and the first heads, were on the screen.
+    // Milliseconds since the epoch at which the frame, the first map, all heads or the green badge were on the screen.
     opened: async (name) => performance.timeOrigin + (await opened[name]),
     // Arm before an input: the promise is of the milliseconds from the latest input to the picture it asked for.
     head(name) {
