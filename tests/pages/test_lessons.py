@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,7 +17,7 @@ from pages.entries import ENTRIES
 from tests.classroom.talking import frames
 from tests.pages.expected import capture, runner
 from tests.pages.shown import complete, words
-from tests.ui.driving import button, components, html, open_app, sentences, type_text, widgets
+from tests.ui.driving import button, components, html, open_app, payload, send, sentences, type_text, widgets
 from ui.i18n import LANGUAGES
 
 FILES = {entry.address: entry.file for entry in ENTRIES}
@@ -84,19 +85,49 @@ def asking(name: str, number: int, language: str = "en") -> tuple[AppTest, Step]
 
 
 ASKING = [(one.name, number) for one in SHIPPED["en"] for number, step in enumerate(one.steps, 1) if step.question]
+PICTURES = {"head_grid", "token_lines", "film", "layer_head_map", "sampling_bench"}  # that tell an answer
 
 
 @pytest.mark.parametrize("name, number", ASKING)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_question_is_asked_before_its_picture_is_shown(name, number, language):
-    app, _step = asking(name, number, language)
+def test_a_question_is_asked_before_its_answer_is_shown(name, number, language):
+    app, step = asking(name, number, language)
     assert sentences(app) == []
-    assert not {"head_map", "head_grid", "film", "layer_head_map", "sampling_bench"} & set(components(app))
+    assert not PICTURES & set(components(app))
+    assert "atlas-next" not in html(app)
+    assert components(app).count("head_map") == (step.page in ("", "edit_heads"))
     options = [one for one in app.button if (one.key or "").startswith("lesson_answer_")]
     assert len(options) >= 2
     options[0].click().run()
     assert not button(app, "lesson_skip")
     assert "atlas-verdict" in html(app)
+
+
+@pytest.mark.parametrize("name, layer, head", [("attention", 6, 4), ("position", 3, 7)])
+def test_the_row_that_is_asked_about_is_covered_and_the_others_are_the_heads(name, layer, head):
+    app, step = asking(name, 1)
+    meta, arrays = payload(app, "head_map")
+    row = capture(dict(step.parts)["text"]).weights(layer, head).numpy()
+    assert np.isnan(arrays["values"][-1]).all()
+    assert (arrays["left_out"][-1] == 1).all()
+    assert not arrays["left_out"][:-1].any()
+    seen = np.tri(len(row) - 1, len(row), dtype=bool)
+    np.testing.assert_allclose(arrays["values"][:-1][seen], row[:-1][seen], atol=1e-6)
+    assert meta["selected"] == [len(row) - 1, None]
+    assert "%" not in meta["texts"]["summary"]  # what is read aloud
+    assert meta["texts"]["left_out_label"] == "covered until you answer"
+
+
+def test_a_click_in_the_covered_row_answers_and_one_in_another_row_does_not():
+    app, step = asking("attention", 1)
+    row = capture(dict(step.parts)["text"]).weights(6, 4)[-1]
+    send(app, "head_map", "cell", [3, 2])
+    assert button(app, "lesson_skip")
+    send(app, "head_map", "cell", [7, None])  # its label
+    assert button(app, "lesson_skip")
+    send(app, "head_map", "cell", [7, 5])
+    assert not button(app, "lesson_skip")
+    assert f"“5 ·squirrel” gets {100 * float(row[5]):.0f} %." in html(app)
 
 
 def test_a_look_is_judged_by_the_models_own_row():
