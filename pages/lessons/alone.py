@@ -13,6 +13,7 @@ from pages.lessons.state import Opened
 from ui import address, session
 from ui.i18n import _
 from ui.wording import number
+from viz.distribution import percent
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.poll import Question
@@ -27,7 +28,7 @@ ShowMap = Callable[[Callable[[str], None]], None]  # told what to do with an ans
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said, and what the model says; shares of 0 to 1, and ``told`` what a class is told at the reveal."""
+    """What was said, and what the model says; shares of 0 to 1, and ``told`` how much it is."""
 
     kind: str
     said: str
@@ -131,8 +132,15 @@ def _answer(found: Opened, question: Question, value: str, options: list[tuple[s
     share: Callable[[str], float] = question.probability or (lambda _value: 0.0)
     best = max((one for one, _label in options), key=share)
     label = question.answers.label
-    answer = Answer(question.kind, label(value), share(value), label(best), share(best), question.told)
+    told = _effect(question) if question.kind == "ablate" else ""
+    answer = Answer(question.kind, label(value), share(value), label(best), share(best), told)
     _answered()[_place(found)] = answer
+
+
+def _effect(question: Question) -> str:
+    words = _("The probability is {before} before, {after} without the head.")
+    before, after = (percent(share, _("{number} %")) for share in (question.before, question.after))
+    return words.format(before=before, after=after)
 
 
 def _skip(found: Opened) -> None:

@@ -31,6 +31,34 @@ STEPS = [
 BOLD = re.compile(r"\*\*(.+?)\*\*")
 
 
+NUMBER = re.compile(r"(?<![A-Za-z\d.,])\d+(?:[.,]\d+)*")  # the digits of L6H4 are a name
+IN_WORDS = {
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "hundred": 100,
+}
+
+
+def wrong_numbers(step: Step, shown: str) -> list[tuple[str, str]]:
+    """Each number of a step's words that neither its page nor its address has, after the sentence that says it."""
+    there = {number.replace(",", "") for number in NUMBER.findall(f"{shown} {' '.join(dict(step.parts).values())}")}
+    found: list[tuple[str, str]] = []
+    text = dict(step.parts)["text"]  # its own words are no numbers
+    for sentence in re.split(r"(?<=[.?!])\s+|(?<=[。？！])", step.plain_words):
+        said = NUMBER.findall(sentence)
+        spelt = (word for word in IN_WORDS if word not in text and re.search(rf"\b{word}\b", sentence))
+        said += [str(IN_WORDS[word]) for word in spelt]
+        found += [(sentence, number) for number in said if number.replace(",", "") not in there]
+    return found
+
+
 def open_step(language: str, lesson: Lesson, number: int) -> AppTest:
     step = lesson.steps[number - 1]
     place = {"lesson": lesson.name} | ({"step": str(number)} if number > 1 else {})
@@ -62,10 +90,17 @@ def test_a_step_opens_its_picture_and_what_it_names_is_there(language, lesson, n
     assert not button(app, "lesson_again_here")  # it shows what the step opens: every part of its address counts
     shown = beside(app, step)
     assert [bold for bold in BOLD.findall(step.words) if bold not in shown] == []
+    assert wrong_numbers(step, shown) == []
     at = app.query_params
     kept = {name: at[name][0] if isinstance(at[name], list) else at[name] for name in at}
     usual = {"text"} if app.text_area(key="text_box").value == dict(step.parts)["text"] else set()
     assert {name: value for name, value in step.parts if name not in usual and kept.get(name) != value} == {}
+
+
+def test_a_number_that_the_page_does_not_have_is_named_with_its_sentence():
+    wrong = "Of 8.5 heads, three: 1,000 and L3H7, 6."
+    step = Step("One", "", (("text", "one two"), ("layer", "6")), f"It has **77 %**. {wrong}")
+    assert wrong_numbers(step, "77 % of 8.5") == [(wrong, "1,000"), (wrong, "3")]
 
 
 @pytest.mark.parametrize("language, lesson, number", STEPS)
@@ -153,7 +188,7 @@ def test_a_next_token_is_chosen_among_the_likeliest_in_an_order_that_tells_nothi
 def test_what_a_head_is_worth_is_judged_by_its_ablation():
     app, _step = asking("heads", 3)
     app.button(key="lesson_answer_likelier").click().run()
-    assert "No: less likely. ·cloud: 99.71 % before, 13.07 % without the head" in html(app)
+    assert "No: less likely. The probability is 99.7 % before, 13.1 % without the head." in html(app)
 
 
 def test_who_turned_to_something_else_is_not_asked_and_a_skipped_question_is_not_asked_again():
