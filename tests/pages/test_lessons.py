@@ -89,8 +89,8 @@ def test_a_step_opens_its_picture_and_what_it_names_is_there(language, lesson, n
     assert sentences(app) == []
     assert not button(app, "lesson_again_here")  # it shows what the step opens: every part of its address counts
     shown = beside(app, step)
-    assert [bold for bold in BOLD.findall(step.words) if bold not in shown] == []
     assert wrong_numbers(step, shown) == []
+    assert [(step.words, bold) for bold in BOLD.findall(step.words) if bold not in shown] == []
     at = app.query_params
     kept = {name: at[name][0] if isinstance(at[name], list) else at[name] for name in at}
     usual = {"text"} if app.text_area(key="text_box").value == dict(step.parts)["text"] else set()
