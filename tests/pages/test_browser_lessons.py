@@ -157,6 +157,7 @@ def test_a_question_is_answered_alone_and_the_page_comes_with_a_verdict(page: Pa
         assert box
         canvas.click(position={"x": 0.61 * box["width"], "y": 0.83 * box["height"]})
     expect(page.locator(".atlas-verdict")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-lesson_asks")).to_have_count(0, timeout=PATIENCE)
     expect(page.locator(".head-map[data-painted]")).to_be_visible(timeout=PATIENCE)
     way(page, "next").click()
     expect(page.locator(".st-key-lesson h2")).to_have_text(lesson.steps[1].title, timeout=PATIENCE)
