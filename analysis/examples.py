@@ -26,6 +26,7 @@ EXAMPLES = (
     Example("sum", "3 + 5 = "),
     Example("code", "def add(a, b): return a +"),
     Example("代词", "猫看见了狗，它"),
+    Example("两个答案", "狮子帮助了青蛙，因为它"),
     Example("常识", "意大利的首都是罗马。法国的首都是"),
     Example("背诵", "床前明月光，"),
     Example("归纳", "火车，春天，学校，医生，火车，春天，学校，"),

@@ -14,7 +14,10 @@ from model_runner.substitution import Substituted
 
 PER_SOFTMAX = 8  # layers to one that keeps softmax
 POINTS = 9  # of the curve, from every layer to none
-CODE = Needle("The code is", " 7412", ". The code is 7412.")
+CODES = {
+    "en": Needle("The code is", " 7412", ". The code is 7412."),
+    "zh": Needle("密码是", "7412", "。密码是7412。"),
+}
 
 
 def softmax_layers(layers: Sequence[int], count: int) -> tuple[int, ...]:
@@ -37,6 +40,11 @@ def counts(n_layers: int) -> tuple[int, ...]:
 def attending(capture: Capture) -> tuple[int, ...]:
     """The layers that have softmax attention in the model as it is."""
     return tuple(layer for layer in range(capture.n_layers) if capture.has_weights(layer))
+
+
+def code(language: str = "en") -> Needle:
+    """The one in this language, or else the English one."""
+    return CODES.get(language, CODES["en"])
 
 
 def stack(

@@ -68,7 +68,7 @@ def hidden(text: str, trial: Trial) -> str:
     ends = [0, *(found.end() for found in PAUSE.finditer(text)), len(text)]
     place = min(ends, key=lambda end: abs(end - trial.depth * len(text)))
     before, after = text[:place].rstrip(), text[place:].strip()
-    joint = "" if trial.needle.end == "。" else " "
+    joint = "" if trial.needle.end.startswith("。") else " "
     return joint.join(part for part in (before, trial.needle.sentence, after, trial.needle.question) if part)
 
 

@@ -111,6 +111,7 @@ class Said:
     whole: str
 
 
+LOOK = N_("What to see: {query} looks {value} at {key}.")
 FIRST_ANIMAL = N_("What to see: {query} looks {value} at {key}, the animal that is named first.")
 COUNTRY = N_("What to see: {query} looks {value} at {key}, whose capital has to come next.")
 AGAIN = N_("What to see: {query} looks {value} at {key}, which came after the same word before and comes next again.")
@@ -139,12 +140,7 @@ TWO_ANSWERS = N_(
 )
 STORIES = (
     Story("The pig is behind the dog. It", "pig", FIRST_ANIMAL, goes_on="oinks"),
-    Story(
-        "The dog chased the squirrel because it",
-        "dog",
-        N_("What to see: {query} looks {value} at {key}."),
-        beside="squirrel",
-    ),
+    Story("The dog chased the squirrel because it", "dog", LOOK, beside="squirrel"),
     Story("The capital of Italy is Rome. The capital of France is", "France", COUNTRY),
     Story("king bell ball lion king bell ball", "lion", AGAIN),
     Story("John gave the book to Anna. Anna gave the book back to", "John", GAVE_FIRST),
@@ -155,6 +151,7 @@ STORIES = (
         N_("What to see: {query}, the space after “=”, looks {value} at {key}, the first of the two numbers to add."),
     ),
     Story("猫看见了狗，它", "猫", FIRST_ANIMAL, goes_on="喵喵叫"),
+    Story("狮子帮助了青蛙，因为它", "狮子", LOOK, beside="青蛙"),
     Story("意大利的首都是罗马。法国的首都是", "法国", COUNTRY),
     Story("火车，春天，学校，医生，火车，春天，学校，", "医生", AGAIN),
     Story("小丽把花给了小芳，小芳又把它还给了", "小丽", GAVE_FIRST),

@@ -36,7 +36,7 @@ LOOK = 30.0  # seconds between two looks at the memory
 DRAGGED = 40  # places through which a slider is dragged
 STEPS = 4  # of the film: after five tokens the model ends the text
 SHOWN, CLICK, SESSION, BACK = Target(300, " ms"), Target(500, " ms"), Target(1500, " ms"), Target(10, " s")
-PAGES = (("Next token", "What comes next?", "sampling_bench"), ("Heads", "Who looks at whom?", "head_map"))
+PAGES = (("Next token", "What comes next?", "sampling_bench"), ("Heads", "Which token looks at which?", "head_map"))
 Sought = str | frozenset[str] | None  # what of its kind a follower has to be told: this, one of these, anything
 # what the teacher's figures say of what is done in them; with each the moment of its first input, in milliseconds
 HAND = """() => { window.hand = []

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from analysis.hybrid import CODE, counts, softmax_layers, stack
-from analysis.needle import Trial, hidden, recalled
+from analysis.hybrid import counts, softmax_layers, stack
+from analysis.needle import Needle, Trial, hidden, recalled
 from jobs.needle import Hidden
 from model_runner import Capture, CaptureRequest, Runner
 from model_runner.errors import N_, EditNotPossible
@@ -45,7 +45,7 @@ class Point:
 
 
 class Recall(Hidden[Answered]):
-    """Of one stack that was chosen by hand, or of the whole curve; ``hay`` is the text around the code.
+    """Of one stack that was chosen by hand, or of the whole curve; ``hay`` is the text around the ``code``.
 
     Apart, so that another stack by hand asks nothing of the curve anew.
     """
@@ -54,6 +54,7 @@ class Recall(Hidden[Answered]):
         self,
         runner: Runner,
         request: CaptureRequest,
+        code: Needle,
         hay: str,
         substitute: tuple[str, Mapping[str, int]],
         layers: Sequence[int],
@@ -64,14 +65,14 @@ class Recall(Hidden[Answered]):
         of every share of them; ``name`` stands for the session where it asks the runner.
         """
         stacks = [softmax_layers(layers, count) for count in counts(len(layers))] if softmax is None else [softmax]
-        self.n_layers, self.answer = len(layers), runner.ids_of(CODE.answer)
+        self.n_layers, self.answer = len(layers), runner.ids_of(code.answer)
         self.steps = tuple(Asked(kept, depth) for kept in stacks for depth in DEPTHS)
 
         def submit(index: int) -> Any:
             if index >= len(self.steps):
                 return None
             step = self.steps[index]
-            text = hidden(hay, Trial(CODE, step.depth, CHARACTERS))
+            text = hidden(hay, Trial(code, step.depth, CHARACTERS))
             edits = stack(substitute[0], substitute[1], layers, step.softmax)
             asked = replace(request, text=text, chat=False, continuation=tuple(self.answer[:-1]), edits=edits)
             return runner.submit(asked, session=name)

@@ -9,7 +9,7 @@ N_ = str  # marks a text for Babel without translating it here
 ENTRIES = (
     Entry(
         "pages/heads/page.py", "", N_("Explore"), N_("Heads"),
-        N_("Who looks at whom?"), N_("every head of every layer, on your text"),
+        N_("Which token looks at which?"), N_("every head of every layer, on your text"),
     ),
     Entry(
         "pages/cell/page.py", "cell", N_("Explore"), N_("Inside a cell"),
@@ -33,7 +33,7 @@ ENTRIES = (
     ),
     Entry(
         "pages/film/page.py", "film", N_("Generate"), N_("Generation film"),
-        N_("How does a text come about?"), N_("token by token"),
+        N_("How is a text written?"), N_("token by token"),
     ),
     Entry(
         "pages/kv_cache/page.py", "kv_cache", N_("Generate"), N_("KV cache"),

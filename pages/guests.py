@@ -11,6 +11,7 @@ import streamlit as st
 from pages.classroom.around import around
 from pages.classroom.sidebar import PROBLEM, ask_class, show_room
 from pages.entries import ENTRIES
+from pages.lessons.alone import ShowMap
 from pages.lessons.card import beside_lesson
 from pages.lessons.record import show_record
 from pages.lessons.sidebar import show_lessons
@@ -47,13 +48,17 @@ def _show_guests(here: Entry, may_teach: bool) -> None:
 
 def _run_page(here: Entry, run: Callable[[], None]) -> None:
     """The page, its lesson beside it, followed by those in a room."""
-    around(here, partial(beside_lesson, ENTRIES, here, ask_class, _question_about, run))
+    around(here, partial(beside_lesson, ENTRIES, here, ask_class, partial(_question_about, here), run))
 
 
-def _question_about(kind: str) -> Question | None:
-    """The question of a lesson's step to who learns alone; None where it cannot be asked."""
-    from pages.classroom.questions import question_about  # the engine is imported only after the frame is painted
+def _question_about(here: Entry, kind: str) -> tuple[Question, ShowMap | None] | None:
+    """The question of a lesson's step to who learns alone, and the map beside it; None where it cannot be asked."""
+    from pages.classroom.questions import looked_at, question_about  # the engine is imported after the frame is painted
+    from pages.lessons.asked_map import show_asked_map, shows_map
 
     question = question_about(kind)
-    session.slots().pop(PROBLEM, "")  # then the picture is shown, and nothing has to be said
-    return question
+    opened = looked_at() if question is not None and shows_map(here.address, kind) else None
+    session.slots().pop(PROBLEM, "")  # then the page is shown, and nothing has to be said
+    if question is None:
+        return None
+    return question, None if opened is None else partial(show_asked_map, opened, kind)

@@ -6,6 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from analysis.chosen_keys import leaves_out
 from analysis.color_scale import Scale, scale_of
 from analysis.head_map import HeadMap, Reading, Window
@@ -28,6 +31,9 @@ from ui.wording import number
 from viz.components.head_map import head_map as map_component
 from viz.token_text import lone_spaces
 
+N_ = str  # marks a text for Babel without translating it here
+
+COVERED = {"left_out": N_("covered until you answer"), "left_out_label": N_("covered until you answer")}
 OVERVIEW = 48  # pixels on a side of the whole map beside a zoomed one
 
 
@@ -41,7 +47,7 @@ class DrawnHead:
     payload: bytes
 
 
-def draw_head(
+def draw_head(  # noqa: PLR0913  how a head is drawn, by keyword
     opened: PageContext,
     held: place.Window | None,
     reading: Reading = WEIGHTS,
@@ -51,10 +57,12 @@ def draw_head(
     max_height: int = 520,
     press: bool = False,
     quick: bool = False,
+    covered: int | None = None,
 ) -> DrawnHead:
     """The open head, or its difference from the other head, as far as the window ``held`` goes.
 
-    ``quick``: another head may come before its page has run. Needs no session.
+    ``quick``: another head may come before its page has run. ``covered``: a token whose row is not shown, since it is
+    asked about. Needs no session.
     """
     head = opened.capture, opened.layer, opened.head
     opens = None if reading.words else heard_window(opened.capture)
@@ -62,8 +70,13 @@ def draw_head(
     view = read.view
     scale = scale_of(view, reading, log=log, compared=other is not None, shares=read.shares)
     texts = map_component.texts_of(read.shows, mean=view.how == "mean")
+    values, left_out, said = view.values, view.left_out, summary(opened, reading)
+    zoomed = view.window != view.whole
+    if covered is not None:
+        texts |= COVERED
+        values, left_out, said = *_without_row(view, covered), f"L{opened.layer}H{opened.head}"
     payload = map_component.payload(
-        values=view.values,
+        values=values,
         window=view.inside,
         total=view.total,
         row_labels=list(map(lone_spaces, view.row_labels)),
@@ -71,14 +84,25 @@ def draw_head(
         **asdict(scale),
         selected=view.units_at(opened.query, opened.key),
         pool=view.pool,
-        overview=read_head(*head, reading, other, pixels=OVERVIEW).view.values if view.window != view.whole else None,
-        texts=translated(texts) | {"summary": summary(opened, reading), "note": _note(opened, read)},
+        overview=read_head(*head, reading, other, pixels=OVERVIEW).view.values if zoomed and covered is None else None,
+        texts=translated(texts) | {"summary": said, "note": _note(opened, read)},
         max_height=max_height,
         press=press,
         of=(opened.layer, opened.head) if quick else None,
-        left_out=view.left_out,
+        left_out=left_out,
     )
     return DrawnHead(opened, read, scale, payload)
+
+
+def _without_row(view: HeadMap, token: int) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """The values of a map with this token's row taken out, and which cells are striped for it."""
+    values, at = view.values.copy(), view.units_at(token, None)
+    striped = np.zeros(values.shape, np.bool_) if view.left_out is None else view.left_out.copy()
+    if at is not None:
+        row = (at[0] - view.inside[0]) // view.pool[0]
+        striped[row] = ~np.isnan(values[row])
+        values[row] = np.nan
+    return values, striped
 
 
 def show_map(drawn: DrawnHead, key: str, on: dict[str, Callable[[Any], None]] | None = None) -> None:

@@ -66,6 +66,21 @@ def question_about(kind: str, metric: str = "") -> Question | None:
 
     What the page itself says, of edits that do not fit the model or of a place that there is not, is not said twice.
     """
+    opened = looked_at()
+    if opened is None:
+        return None
+    try:
+        question = _head(opened, metric) if kind == "head" else KINDS[kind](opened)
+        return replace(question, changed=in_words(opened.capture.request.edits))
+    except NotHere as error:
+        session.slots()[PROBLEM] = str(error)
+    except RunnerError as error:
+        session.slots()[PROBLEM] = sentence(error)
+    return None
+
+
+def looked_at() -> PageContext | None:
+    """What the page looks at; None where a class cannot be asked about it, and PROBLEM of the slots may say why."""
     try:
         runner = announced(session.model(), show_stage)
     except RunnerError:  # which the page says by itself
@@ -76,19 +91,11 @@ def question_about(kind: str, metric: str = "") -> Question | None:
     aside = st.empty()
     try:
         with aside.container():
-            opened = open_page(plain_model=session.slots().get(PLAIN, False))
+            return open_page(plain_model=session.slots().get(PLAIN, False))
     except StopException:
         return None
     finally:
         aside.empty()
-    try:
-        question = _head(opened, metric) if kind == "head" else KINDS[kind](opened)
-        return replace(question, changed=in_words(opened.capture.request.edits))
-    except NotHere as error:
-        session.slots()[PROBLEM] = str(error)
-    except RunnerError as error:
-        session.slots()[PROBLEM] = sentence(error)
-    return None
 
 
 def _next(opened: PageContext) -> Question:

@@ -38,6 +38,7 @@ from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.markdown import plain
 
+AS_IS = "edit_as_is"  # in the session's slots: of this model and text nothing is to be previewed
 MOST_MOVED = 4  # heads named beside the map
 ROUNDING = 1e-5  # of a share: a head that moved no more did not move
 
@@ -58,9 +59,10 @@ class EditView:
 def show_edit(opened: PageContext) -> EditView:
     """Controls, the list, the open head before and after, and what follows. Raises RunnerError."""
     _explain()
-    edits = edit_list.held()
-    edit_controls.ask(opened, edits)
-    listed = _show_list(opened, edits)
+    held = edit_list.held()
+    edit_controls.ask(opened, held)
+    edits = held or _preview(opened)
+    listed = _show_list(opened, held, edits)
     left, right = st.columns([0.7, 0.3], gap="medium")
     clicked = _toggle(opened) if state().change == "block" else None
     try:
@@ -73,8 +75,9 @@ def show_edit(opened: PageContext) -> EditView:
         with left:
             _show_before(opened, sentence(error), clicked)
         return EditView(edits)
-    with listed:
-        edit_list.show_everywhere()
+    if held:
+        with listed:
+            edit_list.show_everywhere()
     changed = change = drift = None
     with left:
         changed = show_maps(opened, after, clicked=clicked)
@@ -109,20 +112,44 @@ def _explain() -> None:
     )  # fmt: skip  # one sentence a line
 
 
-def _show_list(opened: PageContext, edits: tuple[Edit, ...]) -> DeltaGenerator:
-    """A button for each edit that takes it back, and one for all; where whether every page is to have them stands."""
+def _show_list(opened: PageContext, held: tuple[Edit, ...], edits: tuple[Edit, ...]) -> DeltaGenerator:
+    """A button for each edit that takes it back, and one for all; where whether every page is to have them stands.
+
+    Nothing ``held``, and yet ``edits``: a preview of them.
+    """
     listed = st.container(key="edit_list", horizontal=True, vertical_alignment="center", gap="small")
     with listed:
-        if not edits:
+        if edits and not held:
+            _show_preview(edits)
+        elif not held:
             words = _("Nothing is changed yet, so both sides are the same.")
             st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
             _offer_first(opened)
-        for edit in dict.fromkeys(edits):
+        for edit in dict.fromkeys(held):
             key, words = f"edit_drop {edit_text.written((edit,))}", plain(name_of(edit, _))
             st.button(words, key, _("Take it back"), _drop, (edit,), icon=":material/undo:", icon_position="right")
-        if len(edits) > 1:
+        if len(held) > 1:
             st.button(_("clear"), key="edit_clear", type="tertiary", on_click=_keep, args=((),))
     return listed
+
+
+def _preview(opened: PageContext) -> tuple[Edit, ...]:
+    """Without the heads that the text’s story measured: what the page opens with, until something else was asked for.
+
+    It is in no address and on no other page.
+    """
+    seen = seen_in(opened.capture)
+    if seen is None or seen.evidence is None or seen.evidence.told == "where" or _about() == session.slots().get(AS_IS):
+        return ()
+    return tuple(ScaledHead(layer, head, 0.0) for layer, head in seen.evidence.heads)
+
+
+def _show_preview(edits: tuple[Edit, ...]) -> None:
+    words = _("Preview: {edits}, which this text’s story is about. Nothing is changed until you apply it.")
+    names = ", ".join(name_of(edit, _) for edit in edits)
+    st.html(f"<p class='atlas-caption'>{escape(words.format(edits=names))}</p>", width="content")
+    st.button(_("Apply"), key="edit_story", type="primary", on_click=_keep, args=(edits,))
+    st.button(_("Show it unchanged"), key="edit_as_is", type="tertiary", on_click=_keep, args=((),))
 
 
 def _offer_first(opened: PageContext) -> None:
@@ -137,6 +164,10 @@ def _offer_first(opened: PageContext) -> None:
     st.button(words.format(heads=names), key="edit_story", type="primary", on_click=_keep, args=(edits,))
 
 
+def _about() -> tuple[str, str]:
+    return session.model(), session.text()
+
+
 def _drop(edit: Edit) -> None:
     _keep(tuple(other for other in edit_list.now() if other != edit))
 
@@ -146,6 +177,7 @@ def _keep(edits: tuple[Edit, ...]) -> None:
     edit_list.keep(edits)
     if not edits:
         session.carry(False)
+        session.slots()[AS_IS] = _about()
 
 
 def _show_before(opened: PageContext, problem: str, clicked: Clicked | None) -> None:

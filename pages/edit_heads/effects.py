@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
 
@@ -15,6 +16,7 @@ from analysis.head_names import group_size
 from analysis.joined import speaking
 from analysis.mask_effect import looks_ahead
 from analysis.next_token import next_tokens
+from analysis.predictions import of_next_token
 from jobs.head_search import Search, layers_of
 from jobs.pull import Pull
 from model_runner.errors import NoLogits
@@ -28,6 +30,7 @@ from ui.progressive import progressive, show_progress
 from ui.reading import show_reading
 from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
+from viz.distribution import percent
 from viz.markdown import plain
 
 N_ = str  # marks a text for Babel without translating it here
@@ -53,9 +56,10 @@ class Answer:
 
 ANSWERS = (
     Answer(
-        "lost", N_("ablated"), N_("what log p of the token loses when the head passes on nothing, in nats"),
+        "lost", N_("ablated"),
+        N_("how much less likely the token is when the head passes on nothing: the fall of log p, in nats"),
         N_("{row}{column} · {value} nats of log p"), True,
-        N_("what log p of the class loses when the head passes on nothing, in nats"),
+        N_("how much less likely the class is when the head passes on nothing: the fall of log p, in nats"),
         N_("what the score loses when the head passes on nothing"),
         N_("{row}{column} · {value} of the score"),
     ),
@@ -244,20 +248,25 @@ def _show_ranking(opened: PageContext, effects: Effects, layers: Pull[LayerEffec
     if effects.done and np.isnan(effects.found.lost).all():
         return
     everywhere = [ranking(effects.values(answer.name), effects.found.lost.size) for answer in ANSWERS]
+    own = _probability(opened, effects.target)
     rows: list[str] = []
     for place in everywhere[0][:RANKED]:
+        left = "" if own is None else f"<td>{escape(_left(own, float(effects.found.lost[place])))}</td>"
         cells = "".join(
-            f"<td>{signed(float(effects.values(answer.name)[place]), answer.signed)}</td>"
-            f"<td class='rank'>{_rank(order, place)}</td>"
+            f"<td>{signed(float(effects.values(answer.name)[place]), answer.signed)}{_rank(order, place)}</td>"
             for answer, order in zip(ANSWERS, everywhere, strict=True)
         )
         kind = " class='open'" if place == (opened.layer, opened.head) else ""
-        rows.append(f"<tr{kind}><th scope='row'>L{place[0]}H{place[1]}</th>{cells}</tr>")
-    rank = escape(_("rank"))
-    head = "".join(f"<th>{escape(_(answer.label))}</th><th class='rank'>{rank}</th>" for answer in ANSWERS)
-    heading, aside = escape(_("The heads that matter most")), escape(_("by the size of what is lost"))
+        rows.append(f"<tr{kind}><th scope='row'>L{place[0]}H{place[1]}</th>{left}{cells}</tr>")
+    named = [] if own is None else [_("without it")]
+    head = "".join(f"<th>{escape(name)}</th>" for name in (*named, *(_(answer.label) for answer in ANSWERS)))
+    heading, aside = _("The heads that matter most"), _("by the size of what is lost; small: the rank")
+    if own is not None:
+        words = _("with all heads {token} has {share}")
+        token = opened.runner.token_text(effects.target)
+        aside = f"{words.format(token=token, share=percent(own, _('{number} %')))} · {aside}"
     show_html(
-        f"<div class='atlas-head'><b>{heading}</b> <span>{aside}</span></div>"
+        f"<div class='atlas-head'><b>{escape(heading)}</b> <span>{escape(aside)}</span></div>"
         f"<div class='atlas-wide'><table class='atlas-costs atlas-ranks'><thead><tr><th>{escape(_('head'))}</th>{head}"
         f"</tr></thead><tbody>{''.join(rows)}</tbody></table></div>",
         key="effects_table",
@@ -265,7 +274,20 @@ def _show_ranking(opened: PageContext, effects: Effects, layers: Pull[LayerEffec
 
 
 def _rank(order: tuple[tuple[int, int], ...], place: tuple[int, int]) -> str:
-    return str(order.index(place) + 1) if place in order else "–"
+    """HTML, beside the number."""
+    return f"<small class='rank'>{order.index(place) + 1 if place in order else '–'}</small>"
+
+
+def _probability(opened: PageContext, target: int) -> float | None:
+    """The target token's in the unchanged model; None of a classifier, whose scores need be none."""
+    if opened.runner.info.classes:
+        return None
+    return float(of_next_token(speaking(opened.capture)).probabilities[target])
+
+
+def _left(own: float, lost: float) -> str:
+    """What is left of this probability when the head passes on nothing."""
+    return "–" if np.isnan(lost) else percent(own * math.exp(-lost), _("{number} %"))
 
 
 def signed(value: float, with_sign: bool = True) -> str:
@@ -314,7 +336,10 @@ def _show_agreement(effects: Effects) -> None:
         f"<tr><th scope='row'>{escape(labels[one])} · {escape(labels[other])}</th><td>{signed(value)}</td></tr>"
         for (one, other), value in agreement(effects).items()
     )
-    heading, aside = escape(_("Do they agree?")), escape(_("rank correlation of the sizes, Spearman's ρ, all heads"))
+    heading, aside = (
+        escape(_("Do they agree?")),
+        escape(_("1: the three put the heads in the same order; 0: in unrelated ones (Spearman’s ρ of the sizes)")),
+    )
     note = _(
         "Attention alone is not an explanation (Jain & Wallace 2019; Wiegreffe & Pinter 2019): a head may look and "
         "write much and not matter for this token. Ablation asks the model itself, but other heads may stand in for "

@@ -23,7 +23,7 @@ NEAR = {
     1: N_("the token after"),
     2: N_("two tokens ahead"),
 }
-HABIT = N_("Habit on this text: {rule}, in {share} of the rows ({hits} of {rows}).")
+HABIT = N_("Habit on this text, not on every text: {rule}, in {share} of the rows ({hits} of {rows}).")
 NO_HABIT = N_("No clear habit on this text; most often {rule}, in {share} of the rows ({hits} of {rows}).")
 REPEATS = {
     "copy": N_("Where a row’s token stood before, {hits} of {rows} rows look most at where it stood."),

@@ -55,7 +55,8 @@ def definition(metric: Metric) -> str:
 def caption(drawn: DrawnHead) -> str:
     """How to read the map, and what it says of the pinned query; HTML."""
     how = _(
-        "Each row is a token looking {where}; the stronger the colour, the more it looks at the token of that column."
+        "Each row is a token looking {where}; the stronger the colour, the larger the share of the "
+        "token in that column. A share is computed: nobody sees or understands."
     )
     if drawn.read.reading.what == "scores":
         how = _("Each row is a token looking {where}; red cells score high, blue ones low, before the softmax.")

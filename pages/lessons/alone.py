@@ -1,4 +1,4 @@
-"""A step's question to who learns alone: asked before the picture is shown, answered with a button, and judged."""
+"""A step's question to who learns alone: asked before the page is shown, answered by a click, and judged."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from pages.lessons.state import Opened
 from ui import address, session
 from ui.i18n import _
 from ui.wording import number
+from viz.distribution import percent
 
 if TYPE_CHECKING:  # the engine is imported only after the frame is painted
     from classroom.poll import Question
@@ -22,11 +23,12 @@ OFFERED = 8  # of the tokens that may come next
 MOST_BUTTONS = 24  # options beyond them stand in a list
 
 Place = tuple[str, int]
+ShowMap = Callable[[Callable[[str], None]], None]  # told what to do with an answer that is clicked
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said, and what the model says; shares of 0 to 1, and ``told`` what a class is told at the reveal."""
+    """What was said, and what the model says; shares of 0 to 1, and ``told`` how much it is."""
 
     kind: str
     said: str
@@ -42,26 +44,43 @@ class Answer:
 
 
 def waits(found: Opened) -> bool:
-    """Whether the step's question is to be answered, or skipped, before its picture is shown."""
+    """Whether the step's question is to be answered, or skipped, before its page is shown."""
     return bool(found.step.question) and _place(found) not in _answered()
 
 
-def show_question(found: Opened, question: Question) -> None:
-    """In the place of the page: the question, its text, a button for each answer, and the way past it."""
+def show_question(found: Opened, question: Question, show_map: ShowMap | None) -> None:
+    """In the place of the page: the question, its text, a button for each answer, and the way past it.
+
+    ``show_map`` draws what is needed to answer, where there is more than the text, and covers what gives it away.
+    """
     options = _options(question)
     with st.container(key="lesson_asks"):
         st.html(f"<h2 class='atlas-question'>{escape(question.words)}</h2>")
         st.html(f"<p class='atlas-quoted'>{escape(question.text)}</p>")
-        if len(options) > MOST_BUTTONS:
-            _show_list(found, question, options)
+        if show_map is None:
+            _show_options(found, question, options)
         else:
-            with st.container(key="lesson_options", horizontal=True, gap="small"):
-                for value, label in options:
-                    key = f"lesson_answer_{value}"
-                    st.button(label, key=key, on_click=_answer, args=(found, question, value, options))
-        skip = _("Skip the question and show the picture")
-        st.button(skip, key="lesson_skip", type="tertiary", on_click=_skip, args=(found,))
+            left, right = st.columns([0.42, 0.58], gap="medium")
+            with left:
+                _show_options(found, question, options)
+            with right:
+                show_map(lambda value: _answer(found, question, value, options))
     address.write()
+
+
+def _show_options(found: Opened, question: Question, options: list[tuple[str, str]]) -> None:
+    if question.kind == "where":
+        hint = _("Choose a token, or click a cell of the covered row.")
+        st.html(f"<p class='atlas-caption'>{escape(hint)}</p>")
+    if len(options) > MOST_BUTTONS:
+        _show_list(found, question, options)
+    else:
+        with st.container(key="lesson_options", horizontal=True, gap="small"):
+            for value, label in options:
+                key = f"lesson_answer_{value}"
+                st.button(label, key=key, on_click=_answer, args=(found, question, value, options))
+    skip = _("Skip the question and show the page")
+    st.button(skip, key="lesson_skip", type="tertiary", on_click=_skip, args=(found,))
 
 
 def show_verdict(found: Opened) -> None:
@@ -113,8 +132,15 @@ def _answer(found: Opened, question: Question, value: str, options: list[tuple[s
     share: Callable[[str], float] = question.probability or (lambda _value: 0.0)
     best = max((one for one, _label in options), key=share)
     label = question.answers.label
-    answer = Answer(question.kind, label(value), share(value), label(best), share(best), question.told)
+    told = _effect(question) if question.kind == "ablate" else ""
+    answer = Answer(question.kind, label(value), share(value), label(best), share(best), told)
     _answered()[_place(found)] = answer
+
+
+def _effect(question: Question) -> str:
+    words = _("The probability is {before} before, {after} without the head.")
+    before, after = (percent(share, _("{number} %")) for share in (question.before, question.after))
+    return words.format(before=before, after=after)
 
 
 def _skip(found: Opened) -> None:

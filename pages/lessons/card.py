@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.lessons.alone import show_question, show_verdict, waits
+from pages.lessons.alone import ShowMap, show_question, show_verdict, waits
 from pages.lessons.state import Opened, lesson_after, opened
 from pages.lessons.way import close, show_way, shown
 from ui import session
@@ -32,24 +32,25 @@ def beside_lesson(
     entries: Sequence[Entry],
     here: Entry,
     ask: Callable[[str], None],
-    question_about: Callable[[str], Question | None],
+    question_about: Callable[[str], tuple[Question, ShowMap | None] | None],
     run: Callable[[], None],
 ) -> None:
     """Run the page beside the step that is open, if one is; ``ask`` puts a question to the class.
 
-    Who learns alone is asked first: then ``question_about`` gives the question, and the page waits for the answer.
+    Who learns alone is asked first: then ``question_about`` gives the question and what is drawn beside it, and the
+    page waits for the answer.
     """
     found = opened(entries)
     if found is None:
         run()
         return
     session.slots()[TOLD] = f"{found.step.title}\n\n{found.step.plain_words}"
-    question = None
+    asked = None
     if session.room() is None and waits(found) and shown(here, found.step):
-        question = question_about(found.step.question)
+        asked = question_about(found.step.question)
     _show(entries, here, found, ask)
-    if question is not None:
-        show_question(found, question)
+    if asked is not None:
+        show_question(found, *asked)
         return
     run()
 
@@ -79,7 +80,7 @@ def _show(entries: Sequence[Entry], here: Entry, found: Opened, ask: Callable[[s
 
 
 def _show_question(found: Opened, ask: Callable[[str], None]) -> None:
-    """Whoever learns alone is asked before the picture comes, and told then; in a room the class can be asked."""
+    """Whoever learns alone is asked before the page comes, and told then; in a room the class can be asked."""
     question = found.step.question
     if session.room() is None:
         show_verdict(found)

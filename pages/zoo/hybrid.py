@@ -9,7 +9,7 @@ from weakref import ref
 import streamlit as st
 
 from analysis.comparison import NextTokenChange
-from analysis.hybrid import CODE, attending, seven_to_one, stack
+from analysis.hybrid import attending, code, seven_to_one, stack
 from analysis.long_text import chapter
 from analysis.mask_effect import looks_ahead
 from jobs.zoo_recall import CHARACTERS, DEPTHS, Point, Recall
@@ -20,7 +20,7 @@ from pages.zoo.state import BY_NAME, ZooState, show_sliders, state, values_of
 from ui import session
 from ui.controls import pick
 from ui.edit_list import show_everywhere
-from ui.i18n import _
+from ui.i18n import _, language
 from ui.page import PageContext, edited
 from ui.progressive import progressive, show_chart, show_progress
 from ui.state import change, tell
@@ -118,12 +118,12 @@ def _show_recall(
         st.info(plain(words.format(variant=_(variant.label))))
         return None
     request = opened.capture.request
-    asked = (ref(opened.runner), request.model, request.revision, request.dtype, repr(substitute))
+    asked = (ref(opened.runner), request.model, request.revision, request.dtype, repr(substitute), language())
 
     def recall(name: str, kept: tuple[int, ...] | None) -> Recall:
-        hay = chapter().half
+        texts = code(language()), chapter(language()).half
         return session.jobs().get(
-            name, (*asked, kept), lambda own: Recall(opened.runner, request, hay, substitute, layers, kept, own)
+            name, (*asked, kept), lambda own: Recall(opened.runner, request, *texts, substitute, layers, kept, own)
         )
 
     curve, own = recall("zoo_recall", None), recall("zoo_recall_own", softmax)
@@ -146,7 +146,7 @@ def _draw(run: Recall, own: Recall) -> None:
         "“{question}{answer}” is hidden at two places in {count} characters of a chapter, at "
         "{depths} depths in turn. At the end the model predicts each token of it, with the right "
         "tokens before it given."
-    ).format(question=CODE.question, answer=CODE.answer, count=CHARACTERS, depths=len(DEPTHS))
+    ).format(question=code(language()).question, answer=code(language()).answer, count=CHARACTERS, depths=len(DEPTHS))
     st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
 
 

@@ -13,7 +13,7 @@ from model_runner.python_lines import runner_line
 from pages.zoo.hybrid import Hybrid, recall_chart
 from pages.zoo.in_model import InModel
 from pages.zoo.state import state
-from ui.i18n import _
+from ui.i18n import _, language
 from ui.page import PageContext
 from ui.view import View
 from ui.what_if import change_view
@@ -63,17 +63,18 @@ def _code(found: Hybrid) -> str:
     values = dict(found.edits[0].values) if found.edits else {}  # type: ignore[union-attr]  # of a Substituted
     return "\n".join(
         [
-            "from analysis.hybrid import CODE, counts, softmax_layers, stack",
+            "from analysis.hybrid import code, counts, softmax_layers, stack",
             "from analysis.long_text import chapter",
             "from analysis.needle import Trial, hidden, recalled",
             "from model_runner import CaptureRequest, load_runner",
             "",
             runner_line(request),
-            f"layers, answer = {attending(found.after)!r}, runner.ids_of(CODE.answer)",
+            f"layers, needle = {attending(found.after)!r}, code({language()!r})",
+            "answer = runner.ids_of(needle.answer)",
             "for count in counts(len(layers)):",
             f"    edits = stack({state().variant!r}, {values}, layers, softmax_layers(layers, count))",
             f"    for depth in {DEPTHS}:",
-            f"        text = hidden(chapter().half, Trial(CODE, depth, {CHARACTERS}))",
+            f"        text = hidden(chapter({language()!r}).half, Trial(needle, depth, {CHARACTERS}))",
             "        request = CaptureRequest(text=text, continuation=tuple(answer[:-1]), edits=edits)",
             "        found = recalled(runner.capture(request), answer)",
             "        print(count, depth, found.share, found.probability)",

@@ -32,7 +32,7 @@ from scripts.corpus.chinese import facts as chinese
 from scripts.corpus.kinds.looking_back import COMMON_WORDS
 from scripts.corpus.practice.lists import WORDS
 
-CHASE = "The {0} chased the {1} because it"
+CHASE, CHINESE_HELP = "The {0} chased the {1} because it", "{0}帮助了{1}，因为它"
 DEFAULT = {
     "The pig is behind the dog. It": Claim(
         animals("The {0} is behind the {1}. It", NOISES), ((5, 5), (5, 4)), ((5, 1), (5, 3))
@@ -54,6 +54,7 @@ DEFAULT = {
     ),
     "3 + 5 = ": Claim(sums("", "{} + {} = "), ((4, 7),), ()),
     "猫看见了狗，它": Claim(animals("{0}看见了{1}，它", CHINESE_NOISES), ((7, 1),), ((7, 6),)),
+    "狮子帮助了青蛙，因为它": Claim(chases(CHINESE_HELP, list(CHINESE_NOISES), "想玩"), ((3, 2),), ((3, 5),)),
     "意大利的首都是罗马。法国的首都是": Claim(
         capitals("{0}的首都是{1}。{2}的首都是", COMMON_CHINESE_CAPITALS, "{}"), ((7, 1), (7, 0)), ((7, 2), (7, 6))
     ),
@@ -87,5 +88,10 @@ TRANSLATOR = {
 CLAIMS = MappingProxyType({"default": DEFAULT, "encoder": ENCODER, "translator": TRANSLATOR})
 # Where a look is no reason: another head of the same layer, and the word that it looks at.
 BESIDE = MappingProxyType(
-    {"The dog chased the squirrel because it": Claim(chases(CHASE, list(NOISES), " was", second=True), ((6, 3),), ())}
+    {
+        "The dog chased the squirrel because it": Claim(
+            chases(CHASE, list(NOISES), " was", second=True), ((6, 3),), ()
+        ),
+        "狮子帮助了青蛙，因为它": Claim(chases(CHINESE_HELP, list(CHINESE_NOISES), "想玩", second=True), ((3, 4),), ()),
+    }
 )

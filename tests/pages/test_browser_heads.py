@@ -176,12 +176,12 @@ def test_the_language_switch_changes_the_words_and_keeps_the_picture(page, serve
     wait_for_heads(visit(page, server, layer="3", head="7"))
     page.get_by_role("radio", name="简体中文").click()
     expect_address(page, layer="3", head="7", lang="zh")
-    expect(page.locator(".atlas-title")).not_to_contain_text("Who looks at whom?")
+    expect(page.locator(".atlas-title")).not_to_contain_text("Which token looks at which?")
     expect_head(page, "L3H7")
     expect(page.get_by_test_id("stException")).to_have_count(0)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)
     page.get_by_role("radio", name="English").click()
-    expect(page.locator(".atlas-title")).to_contain_text("Who looks at whom?")
+    expect(page.locator(".atlas-title")).to_contain_text("Which token looks at which?")
 
 
 @pytest.mark.long

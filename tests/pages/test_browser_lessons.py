@@ -142,14 +142,22 @@ def test_a_recorded_step_or_why_there_is_none_is_seen_where_it_was_asked_for(pag
 
 
 @pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.long), "zh"])
-def test_a_question_is_answered_alone_and_the_picture_comes_with_a_verdict(page: Page, server: Server, language: str):
+def test_a_question_is_answered_alone_and_the_page_comes_with_a_verdict(page: Page, server: Server, language: str):
     lesson = shipped(language)
     step = lesson.steps[0]
     page.goto(f"{server.url}/{step.page}?{urlencode(step.parts)}&lang={language}&lesson={lesson.name}")
     expect(page.locator(".st-key-lesson_asks h2")).to_be_visible(timeout=PATIENCE)
-    assert page.locator(".head-map").count() == 0
-    page.locator(".st-key-lesson_options button").nth(3).click()
+    expect(page.locator(".st-key-lesson_asks .head-map[data-painted]")).to_be_visible(timeout=PATIENCE)
+    assert page.locator(".token-lines, .atlas-next, .token-strip, .head-grid").count() == 0
+    if language == "zh":
+        page.locator(".st-key-lesson_options button").nth(3).click()
+    else:  # a cell of the last row, which is covered
+        canvas = page.locator(".st-key-lesson_asks canvas")
+        box = canvas.bounding_box()
+        assert box
+        canvas.click(position={"x": 0.61 * box["width"], "y": 0.83 * box["height"]})
     expect(page.locator(".atlas-verdict")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator(".st-key-lesson_asks")).to_have_count(0, timeout=PATIENCE)
     expect(page.locator(".head-map[data-painted]")).to_be_visible(timeout=PATIENCE)
     way(page, "next").click()
     expect(page.locator(".st-key-lesson h2")).to_have_text(lesson.steps[1].title, timeout=PATIENCE)

@@ -12,13 +12,15 @@ import torch
 
 from analysis.comparison import head_drift, next_token_change
 from analysis.stories import evidence_of
+from model_runner import CaptureRequest
 from model_runner.edit_text import read, written
+from model_runner.edit_words import name_of
 from model_runner.edits import Blocked, MeanHead, ScaledHead, SharpenedHead, SwappedHeads
 from pages.edit_heads.edit import _what_shows
 from tests.pages.edit_driving import HERE, PAGE, N, add, capture, chips, drop, expected_map, maps
 from tests.pages.expected import ROUNDING, runner
 from tests.pages.visiting import PATIENCE, eventually, visit, wait_for_rest
-from tests.ui.driving import button, components, html, open_app, payload, payloads, send, sentences
+from tests.ui.driving import button, components, go, html, open_app, payload, payloads, send, sentences, type_text
 from tests.ui.taken import offers, ran
 from ui.address import DEFAULT_TEXT
 
@@ -117,17 +119,51 @@ def test_what_does_nothing_is_not_said_to_lie_above_the_open_head(monkeypatch, e
 
 
 def test_nothing_changed_is_said_and_no_head_moved():
-    app = open_app(page=PAGE, **HERE)
+    app = open_app(page=PAGE, **(HERE | {"text": "A text without a story"}))
     assert "Nothing is changed yet, so both sides are the same." in html(app)
     assert "layer_head_map" not in components(app)
-    evidence = evidence_of("default", DEFAULT_TEXT)
-    assert evidence is not None
-    heads = ", ".join(f"L{layer}H{head}" for layer, head in evidence.heads)
     (first,) = (one for one in app.button if one.key == "edit_story")
-    assert first.label == f"Ablate {heads}, which this text’s story is about"
+    assert first.label == "Ablate L3H1"
     first.click().run()
-    assert app.query_params["edits"] == written(tuple(ScaledHead(*place, 0.0) for place in evidence.heads))
+    assert app.query_params["edits"] == written((ScaledHead(3, 1, 0.0),))
     assert not button(app, "edit_story")
+
+
+@pytest.mark.parametrize("text", [DEFAULT_TEXT, "The pig is behind the dog. It"])
+def test_a_storys_ablation_is_previewed_and_on_no_other_page_until_it_is_applied(text):
+    evidence = evidence_of("default", text)
+    assert evidence is not None
+    edits = tuple(ScaledHead(*place, 0.0) for place in evidence.heads)
+    app = open_app(page=PAGE, text=text)
+    assert f"Preview: {', '.join(name_of(edit, str) for edit in edits)}, which this text’s story is about." in html(app)
+    plain, ablated = (runner().capture(CaptureRequest(text, edits=made)) for made in ((), edits))
+    assert f"KL {next_token_change(plain, ablated).kl:.3g} bits" in html(app)
+    assert "edits" not in app.query_params
+    assert not any(one.key == "everywhere" for one in app.toggle)
+    go(app, "pages/heads/page.py")
+    _meta, arrays = payload(app, "head_map")
+    seen = ~np.isnan(arrays["values"])
+    np.testing.assert_allclose(arrays["values"][seen], plain.weights(*evidence.heads[0]).numpy()[seen], atol=1e-6)
+    go(app, PAGE)
+    app.button(key="edit_story").click().run()
+    assert app.query_params["edits"] == written(edits)
+    assert "Preview:" not in html(app)
+    for edit in edits:
+        app.button(key=f"edit_drop {written((edit,))}").click().run()
+    assert "Nothing is changed yet, so both sides are the same." in html(app)  # who took it back sees that it is
+
+
+def test_a_preview_can_be_left_for_the_model_as_it_is_and_another_text_has_its_own():
+    app = open_app(page=PAGE, text=DEFAULT_TEXT)
+    app.button(key="edit_as_is").click().run()
+    assert "Nothing is changed yet, so both sides are the same." in html(app)
+    type_text(app, "The pig is behind the dog. It")
+    assert "Preview: L5H5 ablated, L5H4 ablated" in html(app)
+
+
+@pytest.mark.parametrize("text", ["3 + 5 = ", "When Mary and John went to the store, John gave a drink to"])
+def test_a_story_that_says_where_alone_has_no_preview(text):
+    assert "Preview:" not in html(open_app(page=PAGE, text=text))
 
 
 def test_a_click_on_a_moved_head_opens_it():

@@ -73,6 +73,17 @@ def test_the_three_maps_are_the_engines_for_the_likeliest_token():
         assert meta["low"] == -meta["high"]
 
 
+def test_the_list_says_what_the_token_has_without_each_head():
+    text, token = INDUCTION, top(INDUCTION)
+    app = open_view(text=text)
+    rows = re.findall(r"<th scope='row'>L(\d)H(\d)</th><td>([^<]*) %</td>", html(app))
+    assert len(rows) == RANKED
+    for layer, head, said in rows:
+        request = CaptureRequest(text=text, edits=(ScaledHead(int(layer), int(head)),))
+        without = float(torch.softmax(runner().capture(request).logits(-1).double(), -1)[token])
+        assert f"{100 * without:.1f}" == said
+
+
 def test_a_cell_is_what_the_page_of_the_edited_model_loses():
     log_probs = [
         torch.log_softmax(runner().capture(CaptureRequest(text=DEFAULT_TEXT, edits=edits)).logits(-1).double(), -1)
@@ -89,9 +100,9 @@ def test_the_list_holds_the_ten_largest_with_their_rank_in_each_answer():
     assert [name for name, _cells in rows] == [f"L{layer}H{head}" for layer, head in best]
     orders = [ranking(values, 64) for values in (wanted.lost, wanted.pushed, wanted.written)]
     for place, (_name, cells) in zip(best, rows, strict=True):
-        shown = re.findall(r"<td[^>]*>([^<]*)</td>", cells)
-        assert shown[0] == signed(float(wanted.lost[place]))
-        assert shown[1::2] == [str(order.index(place) + 1) for order in orders]
+        shown = re.findall(r"<td>([^<]*)<small class='rank'>([^<]*)</small></td>", cells)
+        assert shown[0][0] == signed(float(wanted.lost[place]))
+        assert [rank for _value, rank in shown] == [str(order.index(place) + 1) for order in orders]
 
 
 def test_the_agreement_is_spearmans_of_the_sizes():
@@ -224,7 +235,7 @@ def test_a_click_opens_the_head_and_the_menus_hold_numbers_and_files(server, pag
     page.wait_for_url("**layer=2**head=3**", timeout=PATIENCE)
     page.locator(".layer-head-map[data-open='2,3']").nth(2).wait_for(timeout=PATIENCE)
     page.get_by_role("button", name="As tables").click()
-    page.get_by_text("what log p of the token loses", exact=False).nth(1).wait_for(timeout=PATIENCE)
+    page.get_by_text("the fall of log p, in nats", exact=False).nth(1).wait_for(timeout=PATIENCE)
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Take it away").click()
     with page.expect_download() as download:

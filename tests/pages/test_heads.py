@@ -77,7 +77,7 @@ def test_of_an_own_text_the_page_says_why_this_head_and_what_its_rows_have_in_co
     exact = weights(3, 6, "我奶奶做了一个蛋糕，因为她")
     rows = len(exact) - 1
     hits = sum(int(exact[query].argmax()) == query - 2 for query in range(1, rows + 1))
-    assert f"在这段文本上的习惯：<b>往回第二个词元</b>，{rows} 行中有 {hits} 行" in said
+    assert f"在这段文本上的习惯（换一段未必如此）：<b>往回第二个词元</b>，{rows} 行中有 {hits} 行" in said
     assert hits / rows > 0.8
     assert "Why this head" not in html(open_app(text=text, layer="3", head="6"))
 
@@ -115,7 +115,10 @@ def test_an_example_shows_that_a_look_is_no_reason():
     said = html(open_app(text=text))
     assert "<b>L6H4</b>" in said
     assert "Why this head: the example is about it." in said
-    assert "Habit on this text: <b>the token <bdi>·dog</bdi> (2)</b>, in 86 % of the rows (6 of 7)." in said
+    assert (
+        "Habit on this text, not on every text: <b>the token <bdi>·dog</bdi> (2)</b>, in 86 % of the rows (6 of 7)."
+        in said
+    )
     assert re.search(r"What to see: .*it.* looks <b>77 %</b> at .*dog", said)
     assert re.search(r"Two heads, two answers: L6H3, of the same layer, looks <b>97 %</b> at .*squirrel", said)
     assert re.search(r"without L6H4 “.*was.*” has <b>59\.\d %</b> instead of <b>59\.\d %</b>", said)

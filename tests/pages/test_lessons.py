@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,7 +17,7 @@ from pages.entries import ENTRIES
 from tests.classroom.talking import frames
 from tests.pages.expected import capture, runner
 from tests.pages.shown import complete, words
-from tests.ui.driving import button, components, html, open_app, sentences, type_text, widgets
+from tests.ui.driving import button, components, html, open_app, payload, send, sentences, type_text, widgets
 from ui.i18n import LANGUAGES
 
 FILES = {entry.address: entry.file for entry in ENTRIES}
@@ -28,6 +29,34 @@ STEPS = [
     for number in range(1, len(lesson.steps) + 1)
 ]
 BOLD = re.compile(r"\*\*(.+?)\*\*")
+
+
+NUMBER = re.compile(r"(?<![A-Za-z\d.,])\d+(?:[.,]\d+)*")  # the digits of L6H4 are a name
+IN_WORDS = {
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "hundred": 100,
+}
+
+
+def wrong_numbers(step: Step, shown: str) -> list[tuple[str, str]]:
+    """Each number of a step's words that neither its page nor its address has, after the sentence that says it."""
+    there = {number.replace(",", "") for number in NUMBER.findall(f"{shown} {' '.join(dict(step.parts).values())}")}
+    found: list[tuple[str, str]] = []
+    text = dict(step.parts)["text"]  # its own words are no numbers
+    for sentence in re.split(r"(?<=[.?!])\s+|(?<=[。？！])", step.plain_words):
+        said = NUMBER.findall(sentence)
+        spelt = (word for word in IN_WORDS if word not in text and re.search(rf"\b{word}\b", sentence))
+        said += [str(IN_WORDS[word]) for word in spelt]
+        found += [(sentence, number) for number in said if number.replace(",", "") not in there]
+    return found
 
 
 def open_step(language: str, lesson: Lesson, number: int) -> AppTest:
@@ -60,11 +89,18 @@ def test_a_step_opens_its_picture_and_what_it_names_is_there(language, lesson, n
     assert sentences(app) == []
     assert not button(app, "lesson_again_here")  # it shows what the step opens: every part of its address counts
     shown = beside(app, step)
-    assert [bold for bold in BOLD.findall(step.words) if bold not in shown] == []
+    assert wrong_numbers(step, shown) == []
+    assert [(step.words, bold) for bold in BOLD.findall(step.words) if bold not in shown] == []
     at = app.query_params
     kept = {name: at[name][0] if isinstance(at[name], list) else at[name] for name in at}
     usual = {"text"} if app.text_area(key="text_box").value == dict(step.parts)["text"] else set()
     assert {name: value for name, value in step.parts if name not in usual and kept.get(name) != value} == {}
+
+
+def test_a_number_that_the_page_does_not_have_is_named_with_its_sentence():
+    wrong = "Of 8.5 heads, three: 1,000 and L3H7, 6."
+    step = Step("One", "", (("text", "one two"), ("layer", "6")), f"It has **77 %**. {wrong}")
+    assert wrong_numbers(step, "77 % of 8.5") == [(wrong, "1,000"), (wrong, "3")]
 
 
 @pytest.mark.parametrize("language, lesson, number", STEPS)
@@ -84,19 +120,49 @@ def asking(name: str, number: int, language: str = "en") -> tuple[AppTest, Step]
 
 
 ASKING = [(one.name, number) for one in SHIPPED["en"] for number, step in enumerate(one.steps, 1) if step.question]
+PICTURES = {"head_grid", "token_lines", "film", "layer_head_map", "sampling_bench"}  # that tell an answer
 
 
 @pytest.mark.parametrize("name, number", ASKING)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_question_is_asked_before_its_picture_is_shown(name, number, language):
-    app, _step = asking(name, number, language)
+def test_a_question_is_asked_before_its_answer_is_shown(name, number, language):
+    app, step = asking(name, number, language)
     assert sentences(app) == []
-    assert not {"head_map", "head_grid", "film", "layer_head_map", "sampling_bench"} & set(components(app))
+    assert not PICTURES & set(components(app))
+    assert "atlas-next" not in html(app)
+    assert components(app).count("head_map") == (step.page in ("", "edit_heads"))
     options = [one for one in app.button if (one.key or "").startswith("lesson_answer_")]
     assert len(options) >= 2
     options[0].click().run()
     assert not button(app, "lesson_skip")
     assert "atlas-verdict" in html(app)
+
+
+@pytest.mark.parametrize("name, layer, head", [("attention", 6, 4), ("position", 3, 7)])
+def test_the_row_that_is_asked_about_is_covered_and_the_others_are_the_heads(name, layer, head):
+    app, step = asking(name, 1)
+    meta, arrays = payload(app, "head_map")
+    row = capture(dict(step.parts)["text"]).weights(layer, head).numpy()
+    assert np.isnan(arrays["values"][-1]).all()
+    assert (arrays["left_out"][-1] == 1).all()
+    assert not arrays["left_out"][:-1].any()
+    seen = np.tri(len(row) - 1, len(row), dtype=bool)
+    np.testing.assert_allclose(arrays["values"][:-1][seen], row[:-1][seen], atol=1e-6)
+    assert meta["selected"] == [len(row) - 1, None]
+    assert "%" not in meta["texts"]["summary"]  # what is read aloud
+    assert meta["texts"]["left_out_label"] == "covered until you answer"
+
+
+def test_a_click_in_the_covered_row_answers_and_one_in_another_row_does_not():
+    app, step = asking("attention", 1)
+    row = capture(dict(step.parts)["text"]).weights(6, 4)[-1]
+    send(app, "head_map", "cell", [3, 2])
+    assert button(app, "lesson_skip")
+    send(app, "head_map", "cell", [7, None])  # its label
+    assert button(app, "lesson_skip")
+    send(app, "head_map", "cell", [7, 5])
+    assert not button(app, "lesson_skip")
+    assert f"“5 ·squirrel” gets {100 * float(row[5]):.0f} %." in html(app)
 
 
 def test_a_look_is_judged_by_the_models_own_row():
@@ -122,7 +188,7 @@ def test_a_next_token_is_chosen_among_the_likeliest_in_an_order_that_tells_nothi
 def test_what_a_head_is_worth_is_judged_by_its_ablation():
     app, _step = asking("heads", 3)
     app.button(key="lesson_answer_likelier").click().run()
-    assert "No: less likely. ·cloud: 99.71 % before, 13.07 % without the head" in html(app)
+    assert "No: less likely. The probability is 99.7 % before, 13.1 % without the head." in html(app)
 
 
 def test_who_turned_to_something_else_is_not_asked_and_a_skipped_question_is_not_asked_again():

@@ -104,6 +104,16 @@ def test_a_recorded_step_opens_the_same_address_with_its_words(tmp_path: Path, m
         assert not button(usual, "lesson_again_here")
 
 
+def test_only_who_teaches_a_class_can_record_a_step():
+    app = menu(open_app(lesson="attention"))
+    app.session_state["record_step_menu"] = True
+    app.run()
+    assert not [one for one in app.text_input if one.key == "record_title"]
+    record(app, "Own", "Words.")
+    app.button(key="end_room").click().run()
+    assert not [one for one in app.text_input if one.key == "record_title"]
+
+
 def test_a_step_of_a_lesson_that_is_open_is_recorded_without_it_and_in_nobodys_language(saved):
     app = open_app(lang="zh", lesson="attention")
     go(app, FILES["cell"])

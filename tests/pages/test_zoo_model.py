@@ -27,6 +27,7 @@ from tests.ui.driving import html, open_app, payload, payloads, sentences
 from tests.ui.taken import Taken, offers, ran, taken
 from ui import view as ui_view
 from ui.address import DEFAULT_TEXT
+from ui.i18n import catalog
 
 PAGE = "pages/zoo/page.py"
 HERE = {"layer": "3", "head": "5"}
@@ -237,7 +238,7 @@ def test_another_layer_by_hand_asks_nothing_of_the_curve_anew(monkeypatch):
 
     class Told(zoo_recall.Recall):
         def __init__(self, *given: Any) -> None:
-            made.append(given[5])
+            made.append(given[6])
             super().__init__(*given)
 
     monkeypatch.setattr(hybrid, "Recall", Told)
@@ -252,16 +253,19 @@ def test_the_lines_of_the_curve_put_the_variant_into_the_layers_that_attend(mode
     found = offers(monkeypatch)
     model = folder_of(model) if model != "default" else model
     open_app(page=PAGE, model=model, **{"zoo.view": "hybrid"})
-    assert f"layers, answer = {layers}, " in found[-1].snippet
+    assert f"layers, needle = {layers}, " in found[-1].snippet
     if model != "default":  # of which a forward takes long
         assert ran(found[-1].snippet)["layers"] == layers
 
 
 @pytest.mark.long
-def test_the_recall_falls_with_the_share_of_softmax_from_what_the_model_can_do(monkeypatch):
+@pytest.mark.parametrize("lang, words", [("en", "“The code is 7412” is hidden"), ("zh", "“密码是7412”")])
+def test_the_recall_falls_with_the_share_of_softmax_from_what_the_model_can_do(monkeypatch, lang, words):
     kept: list[Taken] = []
     monkeypatch.setattr(ui_view, "show_take_away", lambda opened, shown: kept.append(taken(opened, shown)))
-    pulled(opened("hybrid"), "27 of 27 forwards")
+    app = open_app(page=PAGE, **HERE, lang=lang, **{"zoo.view": "hybrid"})
+    pulled(app, catalog(lang).gettext("{done} of {total} forwards").format(done=27, total=27))
+    assert words in html(app)
     found = kept[-1].arrays
     curve = dict(zip(found["kept"][:9].tolist(), found["share"][:9].tolist(), strict=True))
     assert curve[1.0] >= 0.9

@@ -83,6 +83,7 @@ export function paintBars(state) {
   const { results } = state
   const shown = benches(state)
   state.root.classList.toggle("comparing", state.compare)
+  state.root.classList.toggle("undrawn", !state.draws)
   const tokens = (state.shown = shownTokens(state, Math.min(state.order.length, state.narrow ? 8 : 15)))
   while (state.barRows.length < tokens.length) {
     const row = barRow()
