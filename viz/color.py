@@ -1,8 +1,9 @@
 """The colours that carry meaning, as data: components read them from `palette()`, exports use the two functions.
 
-Weights run along one hue from the background's tone to deep indigo (dark: up to a light one); signed values run blue –
-background – red. The control points lie on straight lines of OKLab lightness, so equal steps look equal, and blue and
-red differ for every common colour blindness. Between control points colours mix linearly in sRGB, here as in theme.js.
+Masked is no colour but lines across the paper, so that it never reads as a weight. Weights run along one hue from the
+background's tone to deep indigo (dark: up to a light one); signed values run blue – background – red. The
+control points lie on straight lines of OKLab lightness, so equal steps look equal, and blue and red differ for every
+common colour blindness. Between control points colours mix linearly in sRGB, here as in theme.js.
 """
 
 from __future__ import annotations
@@ -58,15 +59,16 @@ _DIVERGING_DARK: tuple[Rgb, ...] = (
     (251, 131, 109),
     (253, 193, 174),
 )
-_MASKED_LIGHT: Rgb = (236, 236, 229)
-_MASKED_DARK: Rgb = (46, 47, 50)
+_MASKED_LIGHT: Rgb = (214, 214, 204)
+_MASKED_DARK: Rgb = (58, 60, 66)
 
 
 def palette() -> dict[str, dict[str, Any]]:
     """Every colour with a meaning, for light and dark, as JSON.
 
-    `sequential` and `diverging` are control points [t, r, g, b] with t from 0 to 1; `masked`, `query`, `key`,
-    `value` and `compare` (the second of two heads; the first is the theme's primary colour) are [r, g, b].
+    `sequential` and `diverging` are control points [t, r, g, b] with t from 0 to 1; `masked` (the lines across paper,
+    where nothing can be looked at), `query`, `key`, `value` and `compare` (the second of two heads; the first is the
+    theme's primary colour) are [r, g, b].
     """
     return {
         "sequential": {"light": _points(_SEQUENTIAL_LIGHT), "dark": _points(_SEQUENTIAL_DARK)},
@@ -80,12 +82,12 @@ def palette() -> dict[str, dict[str, Any]]:
 
 
 def sequential(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
-    """Opaque RGBA pixels, shape [..., 4], of values from 0 (background) to 1; NaN is masked, the rest is clipped."""
+    """RGBA pixels, shape [..., 4], of values from 0 (background) to 1, the rest clipped; NaN is clear paper."""
     return _paint(np.asarray(values, dtype=np.float64), _SEQUENTIAL_DARK if dark else _SEQUENTIAL_LIGHT, dark=dark)
 
 
 def diverging(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
-    """Opaque RGBA pixels, shape [..., 4], of values from -1 (blue) to 1 (red); NaN is masked, the rest is clipped."""
+    """RGBA pixels, shape [..., 4], of values from -1 (blue) to 1 (red), the rest clipped; NaN is clear paper."""
     position = (np.asarray(values, dtype=np.float64) + 1) / 2
     return _paint(position, _DIVERGING_DARK if dark else _DIVERGING_LIGHT, dark=dark)
 
@@ -101,5 +103,5 @@ def _paint(position: NDArray[np.float64], colors: tuple[Rgb, ...], *, dark: bool
     inside = np.where(masked, 0, np.clip(position, 0, 1))
     for channel, levels in enumerate(zip(*colors, strict=True)):
         pixels[..., channel] = np.rint(np.interp(inside, place, levels)).astype(np.uint8)
-    pixels[masked, :3] = _MASKED_DARK if dark else _MASKED_LIGHT
+    pixels[masked] = (*_SEQUENTIAL_DARK[0], 0) if dark else (*_SEQUENTIAL_LIGHT[0], 0)
     return pixels

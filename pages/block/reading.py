@@ -105,7 +105,7 @@ def _experts() -> None:
         [
             _("In a mixture of experts the feed-forward part is there many times. A router, one small matrix, scores "
               "all of them for a token; the best few work on it, and their outputs are added, times their weights."),
-            _("At the left the tokens across and the experts down: a number is a weight, a grey cell an expert that "
+            _("At the left the tokens across and the experts down: a number is a weight, a hatched cell an expert that "
               "did not see the token. At the right, how often each expert is picked; a click opens its layer."),
             _("All experts are held in memory, few of them work; in a dense layer every parameter works on every "
               "token. A router that sends most to a few wastes the others: training adds a loss against it."),

@@ -22,9 +22,24 @@ pytestmark = pytest.mark.browser
 def test_cells_have_the_colours_of_the_exports(mount, theme, dark):
     page = mount(SOURCE, head_map(), theme=theme)
     expected = sequential(causal(9), dark=dark)
-    for query, key in [(0, 0), (8, 0), (4, 1), (2, 7), (8, 8)]:
+    for query, key in [(0, 0), (8, 0), (4, 1), (8, 8)]:
         got = shim.color_at(page, *cell(page, query, key))
         assert np.abs(np.array(got) - expected[query, key]).max() <= 2, (query, key)  # the browser has 256 steps
+
+
+@pytest.mark.parametrize("theme, side", [(shim.LIGHT, "light"), (shim.DARK, "dark")])
+def test_masked_is_lines_across_paper_and_a_key_that_was_not_chosen_other_ones(mount, theme, side):
+    left_out = np.zeros((9, 9), np.bool_)
+    left_out[8, 1] = True
+    values = causal(9)
+    values[8, 1] = np.nan
+    page = mount(SOURCE, head_map(values=values, left_out=left_out), theme=theme)
+    masked = shim.line_pixels(page, *cell(page, 0, 6), palette()["masked"][side])
+    assert set(np.diff(masked)) == {8}
+    ground, ink = (np.array([*bytes.fromhex(theme[f"--st-{name}-color"][1:])]) for name in ("background", "text"))
+    line = [int(part) for part in np.floor(ground + (ink - ground) * 0.5 + 0.5)]
+    chosen = shim.line_pixels(page, *cell(page, 8, 1), line, count=24)
+    assert set(np.diff(chosen)) == {5}
 
 
 def test_signed_values_have_the_diverging_colours(mount):

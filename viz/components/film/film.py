@@ -83,7 +83,7 @@ TEXTS: dict[str, str] = {
     ),
     "legend_heads": N_(
         "Rows are heads, in the order of the layers, columns the tokens they look at: the stronger the colour, the "
-        "larger the share; grey is masked. Framed: {head}."
+        "larger the share; hatched is masked. Framed: {head}."
     ),
     "legend_open": N_("Click a row to open its head."),
     "legend_cache": N_(

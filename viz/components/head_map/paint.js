@@ -1,11 +1,12 @@
 // Paints the figure. Everything that a saved picture needs is on the canvas; only the tooltip and the buttons are not.
 
 import { contextOf, sizeCanvas } from "../shared/canvas.js"
+import { CLEAR, hatch } from "../shared/hatch.js"
 import { clamp } from "../shared/numbers.js"
-import { paintPixels, wordOf } from "../shared/pixels.js"
+import { paintPixels } from "../shared/pixels.js"
 import { sharpness } from "../shared/room.js"
 import { markPainted } from "../shared/shell.js"
-import { css, leftOutColor, ramp } from "../shared/theme.js"
+import { css, ramp } from "../shared/theme.js"
 import { paintAxisWords, paintLabels } from "./labels.js"
 import { barTicks, pixelOf, placeOnBar, SMALL_FONT, swatches, xOf, yOf } from "./layout.js"
 import { isWhole } from "../shared/view.js"
@@ -16,40 +17,35 @@ import { isWhole } from "../shared/view.js"
 export function paintTile(state) {
   const { meta, theme } = state
   const colors = ramp(theme[meta.scale])
-  const [masked, leftOut] = [wordOf(theme.masked), wordOf(leftOutColor(theme))]
-  const draw = (canvas, values, left) => {
+  const draw = (canvas, values) => {
     const [rows, columns] = values.shape
     paintPixels(canvas, columns, rows, (i) => {
       const value = values[i]
-      if (left?.[i]) return leftOut
-      return value !== value ? masked : colors[(placeOnBar(meta, value) * 255 + 0.5) | 0] // NaN is not itself
+      return value !== value ? CLEAR : colors[(placeOnBar(meta, value) * 255 + 0.5) | 0] // NaN is not itself
     })
     if (canvas.enlarged) canvas.enlarged.times = 0
   }
-  draw(state.tile, state.values, state.left_out)
-  if (state.overview) draw(state.small, state.overview, null)
+  draw(state.tile, state.values)
+  if (state.overview) draw(state.small, state.overview)
 }
 
-// A line across each of them, from its lower left corner to the upper right one.
+// The cells of keys that were not chosen, in their own lines.
 /** @param {State} state */
-function paintStripes(context, state) {
+function paintLeftOut(context, state) {
   const { layout, left_out: left, meta, theme, view } = state
+  if (!left) return
   const { window, pool } = meta
   const [wide, high] = [layout.cellWidth * pool[1], layout.cellHeight * pool[0]]
-  if (!left || Math.min(wide, high) < 4) return // there the colour alone tells them
   const columns = left.shape[1]
-  context.strokeStyle = css(theme.quiet, 0.75)
-  context.lineWidth = 1
   context.beginPath()
   for (let i = 0; i < left.length; i++) {
     if (!left[i]) continue
     const [query, key] = [window[0] + Math.floor(i / columns) * pool[0], window[2] + (i % columns) * pool[1]]
     if (query + pool[0] <= view.q0 || query >= view.q1 || key + pool[1] <= view.k0 || key >= view.k1) continue
-    const [x, y] = [xOf(state, key), yOf(state, query)]
-    context.moveTo(x, y + high)
-    context.lineTo(x + wide, y)
+    context.rect(xOf(state, key), yOf(state, query), wide, high)
   }
-  context.stroke()
+  context.fillStyle = hatch(context, theme, "leftOut")
+  context.fill()
 }
 
 export function paintFigure(state) {
@@ -85,7 +81,7 @@ function paintCells(context, state) {
   if (state.overview && !covered) drawUnits(context, state, state.small, [0, meta.total[0], 0, meta.total[1]])
   // the last pooled row and column may stand for fewer cells than the others, but each pixel is drawn as wide
   drawUnits(context, state, tile, [q0, q0 + tile.height * meta.pool[0], k0, k0 + tile.width * meta.pool[1]])
-  paintStripes(context, state)
+  paintLeftOut(context, state)
   paintSeparators(context, state)
   context.restore()
   context.lineWidth = 1
@@ -98,6 +94,8 @@ function drawUnits(context, state, picture, [q0, q1, k0, k1]) {
   const [width, height] = [xOf(state, k1) - x, yOf(state, q1) - y]
   const scale = (width / picture.width) * sharpness() || 1
   let source = picture
+  context.fillStyle = hatch(context, state.theme) // shows where the picture is clear
+  context.fillRect(x, y, width, height)
   context.imageSmoothingEnabled = false
   const times = Math.ceil(scale) + 1
   if (scale < 12 && Math.abs(scale - Math.round(scale)) > 1e-3 && picture.width * times < 1800 && picture.height * times < 1800) {
@@ -205,21 +203,16 @@ function paintBar(context, state) {
   swatches(meta).forEach((swatch, nth) => paintSwatch(context, state, swatch, nth))
 }
 
-function paintSwatch(context, state, [name, striped], nth) {
+function paintSwatch(context, state, [name, kind], nth) {
   const { layout, theme, meta } = state
   const { bar, narrow } = layout
   const x = narrow ? bar.x + bar.width + 18 : bar.x
   const y = (narrow ? bar.y - 1 : bar.y + bar.height + 16) + 17 * nth
-  context.fillStyle = css(striped ? leftOutColor(theme) : theme.masked)
+  context.fillStyle = hatch(context, theme, kind)
   context.fillRect(x, y, 11, 11)
-  if (striped) {
-    context.strokeStyle = css(theme.quiet, 0.75)
-    context.lineWidth = 1
-    context.beginPath()
-    context.moveTo(x, y + 11)
-    context.lineTo(x + 11, y)
-    context.stroke()
-  }
+  context.strokeStyle = css(theme.rule)
+  context.lineWidth = 1
+  context.strokeRect(x + 0.5, y + 0.5, 10, 10)
   context.fillStyle = css(theme.quiet)
   context.textAlign = "left"
   context.textBaseline = "middle"
@@ -233,7 +226,7 @@ function paintInset(context, state) {
   const box = insetBox(state)
   if (!box) return
   context.imageSmoothingEnabled = true
-  context.fillStyle = css(theme.masked)
+  context.fillStyle = hatch(context, theme)
   context.fillRect(box.x, box.y, box.width, box.height)
   if (state.overview) context.drawImage(state.small, box.x, box.y, box.width, box.height)
   context.lineWidth = 1

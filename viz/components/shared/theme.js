@@ -28,10 +28,6 @@ function rgba(text) {
 /** @type {(a: RGB, b: RGB, t: number) => RGB} */
 export const mix = (a, b, t) => /** @type {RGB} */ ([0, 1, 2].map((i) => Math.round(a[i] + (b[i] - a[i]) * t)))
 
-// Of cells that are masked since an indexer did not choose their keys: beside the grey of the masked ones a stronger one.
-/** @type {(theme: Theme) => RGB} */
-export const leftOutColor = (theme) => mix(theme.masked, theme.text, 0.2)
-
 // WCAG relative luminance, 0..1.
 /** @type {(color: RGB) => number} */
 export function luminance([r, g, b]) {
@@ -67,6 +63,7 @@ export function readTheme(root, palette) {
     for (const name of ["query", "key", "value", "compare", "masked", "sequential", "diverging"]) {
       theme[name] = palette[name][side]
     }
+    if (clear) theme.masked = mix(theme.masked, text, 0.3)
   }
   root.dataset.theme = dark ? "dark" : "light"
   for (const name of ["background", "text", "quiet", "rule", "secondary", "primary", "query", "key", "value", "compare"]) {
