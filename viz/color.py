@@ -77,7 +77,7 @@ def palette() -> dict[str, dict[str, Any]]:
         "query": {"light": [33, 100, 200], "dark": [104, 162, 248]},
         "key": {"light": [208, 56, 44], "dark": [245, 114, 97]},
         "value": {"light": [0, 151, 111], "dark": [99, 228, 161]},
-        "compare": {"light": [196, 100, 0], "dark": [245, 166, 84]},
+        "compare": {"light": [180, 88, 0], "dark": [245, 166, 84]},
     }
 
 

@@ -194,7 +194,7 @@ function drawNames(context, { parts, left }, { view, texts }, theme) {
   }
   name(`L${view.head[0]}H${view.head[1]}`, parts.bars.y + parts.bars.height - 7, theme.primary)
   name(texts.cache_k, parts.k.y + parts.k.height / 2, theme.key)
-  name(texts.cache_v, parts.v.y + parts.v.height / 2, theme.value)
+  name(texts.cache_v, parts.v.y + parts.v.height / 2, theme.valueWords)
   if (parts.strip) {
     const { y, row } = parts.strip
     let last = -99

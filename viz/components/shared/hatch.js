@@ -11,7 +11,7 @@ const EVERY = { masked: 8, leftOut: 5 } // pixels of a row from one line to the 
 export const CLEAR = 0 // as a word of ImageData: what is under it shows
 
 /** @type {(theme: Theme, kind?: Kind) => RGB} */
-export const lineColor = (theme, kind = "masked") => (kind === "masked" ? theme.masked : mix(theme.background, theme.text, 0.5))
+export const lineColor = (theme, kind = "masked") => (kind === "masked" ? theme.masked : mix(theme.background, theme.text, theme.least > 4.5 ? 0.75 : 0.5))
 
 // Whether a line goes through this pixel of the screen.
 /** @type {(kind: Kind, x: number, y: number, sharp?: number) => boolean} */
