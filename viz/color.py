@@ -1,9 +1,10 @@
 """The colours that carry meaning, as data: components read them from `palette()`, exports use the two functions.
 
 Masked is no colour but lines across the paper, so that it never reads as a weight. Weights run along one hue from the
-background's tone to deep indigo (dark: up to a light one); signed values run blue – background – red. The
-control points lie on straight lines of OKLab lightness, so equal steps look equal, and blue and red differ for every
-common colour blindness. Between control points colours mix linearly in sRGB, here as in theme.js.
+background's tone to deep indigo (dark: up to a light one); signed values run
+orange – background – indigo, the indigo half being the weights' own; red and blue are a key's and a query's alone. The
+control points lie on straight lines of OKLab lightness, so equal steps look equal, and orange and indigo differ for
+every common colour blindness. Between control points colours mix linearly in sRGB, here as in theme.js.
 """
 
 from __future__ import annotations
@@ -37,28 +38,27 @@ _SEQUENTIAL_DARK: tuple[Rgb, ...] = (
     (176, 177, 246),
     (204, 205, 255),
 )
-_DIVERGING_LIGHT: tuple[Rgb, ...] = (
-    (16, 55, 130),
-    (31, 88, 182),
-    (75, 135, 214),
-    (150, 194, 243),
-    (251, 251, 249),
-    (239, 170, 153),
-    (209, 93, 75),
-    (167, 40, 30),
-    (114, 19, 16),
+# As light as the weights of their place. Signed colours end a step before the darkest weights, where orange is brown.
+_NEGATIVE_LIGHT: tuple[Rgb, ...] = (
+    (250, 219, 199),
+    (240, 184, 148),
+    (227, 150, 97),
+    (213, 115, 33),
+    (180, 91, 0),
+    (143, 71, 1),
+    (109, 53, 0),
 )
-_DIVERGING_DARK: tuple[Rgb, ...] = (
-    (174, 213, 255),
-    (114, 173, 251),
-    (65, 121, 207),
-    (38, 67, 122),
-    (23, 24, 27),
-    (115, 41, 36),
-    (201, 74, 60),
-    (251, 131, 109),
-    (253, 193, 174),
+_NEGATIVE_DARK: tuple[Rgb, ...] = (
+    (57, 37, 17),
+    (91, 51, 0),
+    (123, 71, 1),
+    (156, 92, 1),
+    (190, 113, 2),
+    (219, 139, 49),
+    (246, 164, 78),
 )
+_DIVERGING_LIGHT = (*reversed(_NEGATIVE_LIGHT), *_SEQUENTIAL_LIGHT[:8])
+_DIVERGING_DARK = (*reversed(_NEGATIVE_DARK), *_SEQUENTIAL_DARK[:8])
 _MASKED_LIGHT: Rgb = (214, 214, 204)
 _MASKED_DARK: Rgb = (58, 60, 66)
 
@@ -87,7 +87,7 @@ def sequential(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
 
 
 def diverging(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
-    """RGBA pixels, shape [..., 4], of values from -1 (blue) to 1 (red), the rest clipped; NaN is clear paper."""
+    """RGBA pixels, shape [..., 4], of values from -1 (orange) to 1 (indigo), the rest clipped; NaN is clear paper."""
     position = (np.asarray(values, dtype=np.float64) + 1) / 2
     return _paint(position, _DIVERGING_DARK if dark else _DIVERGING_LIGHT, dark=dark)
 

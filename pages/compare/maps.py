@@ -173,7 +173,7 @@ def _caption(opened: PageContext, other: PageContext, view: AlignedHeads) -> str
     told = [_looks(view, side, row) for side in (0, 1) if (row := view.maps[side].at(pinned)) is not None]
     check = cached.check(other.capture, other.layer)
     how = (
-        _("Each row is a token looking; in the third map red is where A looks more, blue where B does.")
+        _("Each row is a token looking; in the third map indigo is where A looks more, orange where B does.")
         if _common_words(opened, view)
         else _("Each row is a token looking.")
     )

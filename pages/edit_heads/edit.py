@@ -61,7 +61,7 @@ def show_edit(opened: PageContext) -> EditView:
     edits = edit_list.held()
     edit_controls.ask(opened, edits)
     listed = _show_list(opened, edits)
-    left, right = st.columns([0.7, 0.3], gap="medium")
+    left, right = st.columns([0.76, 0.24], gap="medium")
     clicked = _toggle(opened) if state().change == "block" else None
     try:
         check_every_cell(opened, edits)

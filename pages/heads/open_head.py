@@ -58,13 +58,13 @@ def caption(drawn: DrawnHead) -> str:
         "Each row is a token looking {where}; the stronger the colour, the more it looks at the token of that column."
     )
     if drawn.read.reading.what == "scores":
-        how = _("Each row is a token looking {where}; red cells score high, blue ones low, before the softmax.")
+        how = _("Each row is a token looking {where}; indigo cells score high, orange ones low, before the softmax.")
     if drawn.read.reading.what == "value":
         how = _("Each row is a token looking {where}; the stronger the colour, the more of its value arrives.")
     if drawn.read.reading.what == "difference":
         how = _(
-            "Each row is a token looking {where} with both maps of the pair: red cells add the value of their column, "
-            "blue cells subtract it."
+            "Each row is a token looking {where} with both maps of the pair: indigo cells add the value of their "
+            "column, orange cells subtract it."
         )
     if drawn.read.other is not None:
         how = _("Each row is a token looking {where}; the colour is the difference of the two heads.")

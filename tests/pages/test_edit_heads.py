@@ -31,6 +31,15 @@ WAYS = {
 }
 
 
+def gain(before, after):
+    """What each weight gained, cell by cell: one that cannot be looked at gives nothing; NaN where it never could."""
+    rows = [
+        [np.nan if np.isnan(old) and np.isnan(new) else np.nan_to_num(new) - np.nan_to_num(old) for old, new in row]
+        for row in (zip(*pair, strict=True) for pair in zip(before, after, strict=True))
+    ]
+    return np.array(rows, dtype=np.float32)
+
+
 @pytest.mark.parametrize("kind", WAYS)
 def test_the_button_adds_the_change_and_both_sides_are_the_models(kind):
     given, edits, words = WAYS[kind]
@@ -38,9 +47,10 @@ def test_the_button_adds_the_change_and_both_sides_are_the_models(kind):
     assert sentences(app) == []
     assert app.query_params["edits"] == written(edits)
     assert chips(app) == [words]
-    before, after = maps(app)
+    before, after, gained = maps(app)
     np.testing.assert_allclose(before, expected_map(), atol=ROUNDING)
     np.testing.assert_allclose(after, expected_map(*edits), atol=ROUNDING)
+    np.testing.assert_array_equal(gained, gain(before, after))
     kl = next_token_change(capture(), capture(*edits)).kl
     assert kl > 0
     assert f"after “… squirrel because it” · KL {kl:.3g} bits" in html(app)
@@ -85,7 +95,9 @@ def test_a_query_that_sees_nothing_is_named():
 def test_the_open_head_below_every_change_says_that_none_reaches_it():
     app = open_app(page=PAGE, edits=written((ScaledHead(5, 0, 0.0),)), **HERE)
     assert "No change reaches L3H1: a head hears only of the layers below it." in html(app)
-    assert np.array_equal(*maps(app), equal_nan=True)
+    before, after, gained = maps(app)
+    assert np.array_equal(before, after, equal_nan=True)
+    assert not np.nan_to_num(gained).any()
 
 
 NOTHING = "These changes do nothing here: L3H1 looks as before, and what it passes on is the same."
@@ -246,7 +258,7 @@ def test_a_mean_has_no_continuation_and_everything_else_stays():
     app = open_app(page=PAGE, edits=written((MeanHead(3, 1),)), **HERE)
     assert sentences(app) == []
     assert "This change cannot be made: a text that grows has no mean yet." in html(app)
-    assert len(maps(app)) == 2
+    assert len(maps(app)) == 3
     assert "KL" in html(app)
 
 
@@ -260,7 +272,8 @@ def test_the_files_and_the_code_give_the_changed_map_and_name_the_edits(monkeypa
     np.testing.assert_allclose(stored["values"], expected_map(*edits), atol=ROUNDING)
     assert "changed: 7 → 1 hidden in L3H1, L2H4 × 0.5 · " in str(stored["caption"])
     np.testing.assert_allclose(stored["before"], expected_map(), atol=ROUNDING)
-    np.testing.assert_array_equal(stored["difference"], stored["after"] - stored["before"])
+    np.testing.assert_array_equal(stored["difference"], gain(stored["before"], stored["after"]))
+    assert stored["difference"][7, 1] == -stored["before"][7, 1]  # hidden, and so it lost all that it gave
     np.testing.assert_array_equal(stored["after"], stored["values"])
     assert offered[-1].name == "attention-L3H1-after"
 

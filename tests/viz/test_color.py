@@ -69,12 +69,20 @@ def test_signed_values_contrast_with_zero_equally_in_both_directions(dark):
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_negative_is_blue_and_positive_is_red(dark):
+def test_negative_is_orange_and_positive_is_the_colour_of_a_weight(dark):
     for size in (0.3, 0.6, 1.0):
-        red, _, blue, _ = diverging(np.float64(-size), dark=dark).tolist()
-        assert blue > red
-        red, _, blue, _ = diverging(np.float64(size), dark=dark).tolist()
-        assert red > blue
+        red, green, blue, _ = diverging(np.float64(-size), dark=dark).tolist()
+        assert red > green > blue
+        weight = sequential(np.float64(size * 7 / 8), dark=dark)  # a step before the darkest
+        assert np.abs(diverging(np.float64(size), dark=dark).astype(int) - weight).max() <= 1
+
+
+@pytest.mark.parametrize("eye", EYES)
+@pytest.mark.parametrize("dark", [False, True])
+def test_no_sign_has_the_colour_of_a_query_or_a_key(dark, eye):
+    colors = [palette()[name]["dark" if dark else "light"] for name in ("query", "key")]
+    ends = [diverging(np.float64(sign), dark=dark)[:3] for sign in (-1, 1)]
+    assert min(distance(end, color, eye) for end in ends for color in colors) > 0.06  # three times what one notices
 
 
 @pytest.mark.parametrize("eye", EYES)
