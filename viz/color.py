@@ -92,6 +92,13 @@ def diverging(values: ArrayLike, *, dark: bool = False) -> NDArray[np.uint8]:
     return _paint(position, _DIVERGING_DARK if dark else _DIVERGING_LIGHT, dark=dark)
 
 
+def ink_on(color: ArrayLike) -> str:
+    """Black or white, whichever is read better on this colour, as inkOn of theme.js has it."""
+    share = np.asarray(color, dtype=np.float64)[..., :3] / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return "#000" if float(linear @ np.array([0.2126, 0.7152, 0.0722])) > 0.179 else "#fff"
+
+
 def _points(colors: tuple[Rgb, ...]) -> list[list[float]]:
     return [[i / (len(colors) - 1), *color] for i, color in enumerate(colors)]
 

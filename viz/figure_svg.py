@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from viz.color import diverging, palette, sequential
+from viz.color import diverging, ink_on, palette, sequential
 from viz.svg import DARK, FONT, LIGHT, MARGIN, Hatch, Ink, document, element, label, lines_across, rgb, text
 from viz.token_text import ems
 
@@ -31,6 +31,8 @@ TEXTS: dict[str, str] = {
 }
 
 _SIDE = 520  # the longer side of the cells, roughly
+_LARGEST = 38.0  # a cell
+_NUMBERED, _WRITTEN = 36.0, 0.0995  # the least cell that has its number, and the least share that is written
 _LABEL_EMS = 11.0  # longer labels are cut
 _SLOPE = math.radians(60)
 _BAR = (14, 168)  # width and height of the colour bar
@@ -137,6 +139,7 @@ def drawn_map(
     body = [
         *(_lines(kind, cells, frame, ink, nth) for kind, cells in hatched),
         _cells(pixels, frame, ink.background),
+        _numbers(values, pixels, frame) if number == "percent" else "",
         _row_labels(row_labels, frame),
         _column_labels(col_labels, frame),
         _axis_words(words, frame, labelled=bool(row_labels), dark=dark),
@@ -191,7 +194,7 @@ def _number(value: float, percent: str) -> str:
 def _frame(
     rows: int, columns: int, row_labels: Sequence[str], col_labels: Sequence[str], title: str, side: int
 ) -> _Frame:
-    cell = min(26.0, max(1.0, math.floor(side / max(rows, columns, 1))))
+    cell = min(_LARGEST, max(1.0, math.floor(side / max(rows, columns, 1))))
     widest_row = max((ems(word) for word in row_labels), default=0)
     widest_column = max((ems(word) for word in col_labels), default=0)
     tall = min(widest_column, _LABEL_EMS + 1) * FONT
@@ -217,6 +220,22 @@ def _cells(pixels: NDArray[np.uint8], frame: _Frame, background: str) -> str:
         preserveAspectRatio="none", style="image-rendering:pixelated", href=address,
     )  # fmt: skip
     return image + (_separators(frame, background) if frame.cell >= 10 else "")
+
+
+def _numbers(values: NDArray[np.floating], pixels: NDArray[np.uint8], frame: _Frame) -> str:
+    """Shares of two digits, in cells that have room for them."""
+    if frame.cell < _NUMBERED:
+        return ""
+    written = [
+        text(
+            f"{100 * values[row, column]:.0f}".replace("-", "\u2212"),
+            x=frame.left + (column + 0.5) * frame.cell,
+            y=frame.top + (row + 0.5) * frame.cell + 4,
+            style=f"fill:{ink_on(pixels[row, column])}",
+        )
+        for row, column in np.argwhere(np.abs(np.nan_to_num(values)) >= _WRITTEN).tolist()
+    ]
+    return element("g", *written, text_anchor="middle")
 
 
 def _separators(frame: _Frame, color: str) -> str:

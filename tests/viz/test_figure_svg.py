@@ -167,3 +167,12 @@ def test_cells_that_were_left_out_have_other_lines_and_a_name_beside_the_masked_
     assert len(lines) == len(set(lines)) == 2
     everywhere = "".join(drawn_map(values, left_out=np.isnan(values), **settings).body)
     assert ">masked<" not in everywhere
+
+
+def test_shares_of_two_digits_stand_in_cells_that_have_room():
+    values = np.array([[1.0, np.nan, np.nan], [0.094, 0.906, np.nan], [0.25, 0.005, 0.745]])
+    assert {"100", "91", "25", "74"} <= set(texts(figure(values, caption="")))
+    assert "9" not in texts(figure(values, caption=""))
+    many = np.tril(np.full((40, 40), 0.5))
+    assert "50" not in texts(figure(many, row_labels=[], col_labels=[], caption=""))
+    assert "50" not in texts(figure(np.full((3, 3), 0.5), number="plain", caption=""))

@@ -6,11 +6,15 @@ import { clamp } from "../shared/numbers.js"
 import { paintPixels } from "../shared/pixels.js"
 import { sharpness } from "../shared/room.js"
 import { markPainted } from "../shared/shell.js"
-import { css, ramp } from "../shared/theme.js"
+import { css, inkOn, ramp, rampColor } from "../shared/theme.js"
 import { paintAxisWords, paintLabels } from "./labels.js"
 import { barTicks, pixelOf, placeOnBar, SMALL_FONT, swatches, xOf, yOf } from "./layout.js"
 import { isWhole } from "../shared/view.js"
+import { formatShort } from "../shared/words.js"
 /** @import { State } from "./payload" */
+
+const NUMBERED = 36 // pixels of the smallest cell that has a number,
+const LEAST_WRITTEN = 0.0995 // which is one of two digits
 
 // The tile's values as one pixel each, redone when the data or the theme changes.
 /** @param {State} state */
@@ -83,6 +87,7 @@ function paintCells(context, state) {
   drawUnits(context, state, tile, [q0, q0 + tile.height * meta.pool[0], k0, k0 + tile.width * meta.pool[1]])
   paintLeftOut(context, state)
   paintSeparators(context, state)
+  paintNumbers(context, state)
   context.restore()
   context.lineWidth = 1
   context.strokeStyle = css(theme.rule) // where all is near zero the plot still has an edge
@@ -129,6 +134,24 @@ function paintSeparators(context, state) {
   }
   for (let query = Math.ceil(view.q0 + 1e-6); query < view.q1; query++) {
     context.fillRect(plot.x, wholePixel(yOf(state, query)) - line, plot.width, line)
+  }
+}
+
+// A share from 10 % up, in its cell where that has room for it: nobody has to read it from the colour bar.
+/** @param {State} state */
+function paintNumbers(context, state) {
+  const { layout, meta, theme, values, view } = state
+  if (meta.number !== "percent" || meta.pool[0] * meta.pool[1] > 1 || Math.min(layout.cellWidth, layout.cellHeight) < NUMBERED) return
+  const [q0, , k0] = meta.window
+  const columns = values.shape[1]
+  Object.assign(context, { font: `12px ${theme.font}`, textAlign: "center", textBaseline: "middle" })
+  for (let i = 0; i < values.length; i++) {
+    const value = values[i]
+    if (!(Math.abs(value) >= LEAST_WRITTEN)) continue // NaN, a masked cell, fails this too
+    const [query, key] = [q0 + Math.floor(i / columns), k0 + (i % columns)]
+    if (query < view.q0 - 1 || query > view.q1 || key < view.k0 - 1 || key > view.k1) continue
+    context.fillStyle = css(inkOn(rampColor(theme[meta.scale], placeOnBar(meta, value))))
+    context.fillText(formatShort(value, meta.number), xOf(state, key + 0.5), yOf(state, query + 0.5) + 0.5)
   }
 }
 
