@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from model_runner import Capture
 from model_runner.errors import EditNotPossible
 from ui import cached, head_views, session
 from ui.components import mount, show_heading, show_html
+from ui.finding import show_finding
 from ui.head_export import head_view
 from ui.head_views import DrawnHead, draw_head
 from ui.i18n import _
@@ -25,21 +27,25 @@ from ui.page import PageContext, translated
 from ui.view import View, arrays_of, component_page
 from ui.wording import number
 from viz.components.head_map import head_map as map_component
-from viz.distribution import TEXTS, next_token_changes
+from viz.distribution import TEXTS, next_token_changes, percent
 from viz.drawn_maps_svg import drawn_maps_svg
 from viz.token_text import lone_spaces
 
 N_ = str  # marks a text for Babel without translating it here
 
+ROUNDING = 1e-5  # of a share: a head that moved no more did not move
 MAP_HEIGHT = 400  # pixels; three maps and the list stand side by side
 
 Clicked = Callable[[HeadMap, list[int | None] | None], None]  # told the map and the cell [query, key] of a click on it
 
 
-def show_maps(opened: PageContext, after: Capture, *, clicked: Clicked | None = None) -> tuple[DrawnHead, DrawnHead]:
+def show_maps(
+    opened: PageContext, after: Capture, *, clicked: Clicked | None = None, said: str = ""
+) -> tuple[DrawnHead, DrawnHead]:
     """The open head before the change, after it, and what it changed; a click on any pins the cell on all.
 
-    ``clicked`` is told of a click on the first, after its cell is pinned.
+    ``clicked`` is told of a click on the first, after its cell is pinned; ``said`` is the finding, HTML, where it is
+    another than how much of the head's attention moves.
 
     Raises EditNotPossible, and draws nothing, where the changed forward fails the check that the plain one passed.
     """
@@ -47,14 +53,18 @@ def show_maps(opened: PageContext, after: Capture, *, clicked: Clicked | None = 
     if not check.ok:
         raise EditNotPossible(reason=N_("the changed layer's output is not explained by its weights"))
     drift = drift_of_head(opened.capture, after, opened.layer, opened.head)
+    head = f"L{opened.layer}H{opened.head}"
+    moved = _("{share} of {head}’s attention moves").format(share=number(drift, "share"), head=head)
+    moved = escape(moved if drift > ROUNDING else _("{head} looks where it looked").format(head=head))
+    beside = escape(_("indigo: looks more than before, orange: less"))
+    show_finding(said or moved, f"{moved} · {beside}" if said else beside, of_several=True)
     left, middle, right = st.columns(3)
     with left:
         before = show_map(opened, _("before"), "map_before", clicked=clicked)
     with middle:
-        heading = _("after: {share} of its attention elsewhere").format(share=number(drift, "share"))
-        changed = show_map(replace(opened, capture=after), heading, "map_after")
+        changed = show_map(replace(opened, capture=after), _("after"), "map_after")
     with right:
-        show_heading(_("after − before"), _("indigo: looks more, orange: less"))
+        show_heading(head, _("after − before"))
         pin = {"cell": head_views.map_events(changed.read.view)["cell"]}
         mount(map_component.SOURCE, _difference(before, changed), key="map_difference", on=pin)
     words = _(
@@ -138,6 +148,21 @@ def change_view(drawn: tuple[DrawnHead, DrawnHead]) -> View:
 def output_name(position: int | None) -> str:
     """Of which token an encoder's probabilities are; None: of the next."""
     return _("Next token") if position is None else _("Token at {position}").format(position=position)
+
+
+def next_finding(opened: PageContext, after: Capture) -> str:
+    """How the token that came next loses or gains by the change; HTML. Raises NoLogits."""
+    change = change_at(opened.capture, after, opened.query)
+    token = opened.runner.token_text(change.ids[0])
+    words = _("“{token}” stays at {before}")
+    if percent(change.before[0]) != percent(change.after[0]):
+        falls = change.after[0] < change.before[0]
+        words = (
+            _("“{token}” falls from {before} to {after}") if falls else _("“{token}” rises from {before} to {after}")
+        )
+    name = f"<bdi>{escape(token.strip('·') or lone_spaces(token))}</bdi>"
+    shares = (escape(percent(float(share), _("{number} %"))) for share in (change.before[0], change.after[0]))
+    return words.format(token=name, **dict(zip(("before", "after"), shares, strict=True)))
 
 
 def show_change(opened: PageContext, after: Capture) -> NextTokenChange:

@@ -33,13 +33,12 @@ from ui.head_views import DrawnHead
 from ui.i18n import _
 from ui.page import PageContext, edited, translated
 from ui.reading import show_reading
-from ui.what_if import Clicked, drift_of, show_change, show_map, show_maps
+from ui.what_if import ROUNDING, Clicked, drift_of, next_finding, show_change, show_map, show_maps
 from ui.wording import number, sentence
 from viz.components.layer_head_map import layer_head_map
 from viz.markdown import plain
 
 MOST_MOVED = 4  # heads named beside the map
-ROUNDING = 1e-5  # of a share: a head that moved no more did not move
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +60,12 @@ def show_edit(opened: PageContext) -> EditView:
     edits = edit_list.held()
     edit_controls.ask(opened, edits)
     listed = _show_list(opened, edits)
+    preview = () if edits or state().change == "block" else _first(opened)
     left, right = st.columns([0.76, 0.24], gap="medium")
     clicked = _toggle(opened) if state().change == "block" else None
     try:
         check_every_cell(opened, edits)
-        after = edited(opened, edits)
+        after = edited(opened, edits or preview)
     except RunnerError as error:
         if session.carried():
             with listed:
@@ -73,12 +73,13 @@ def show_edit(opened: PageContext) -> EditView:
         with left:
             _show_before(opened, sentence(error), clicked)
         return EditView(edits)
-    with listed:
-        edit_list.show_everywhere()
+    if not preview:
+        with listed:
+            edit_list.show_everywhere()
     changed = change = drift = None
     with left:
-        changed = show_maps(opened, after, clicked=clicked)
-        if words := _what_shows(opened, after, edits):
+        changed = show_maps(opened, after, clicked=clicked, said=_finding(opened, after))
+        if words := _what_shows(opened, after, edits or preview):
             st.html(f"<p class='atlas-caption'>{escape(words)}</p>")
     with right:
         classes = show_class_change(opened, after)
@@ -87,11 +88,21 @@ def show_edit(opened: PageContext) -> EditView:
         except NoLogits as error:
             st.html(f"<p class='atlas-caption'>{escape(sentence(error))}</p>")
         drift = drift_of(opened.capture, after)
-        if edits:
+        if edits or preview:
             _show_moved(opened, drift)
     with left:
-        texts = show_texts(opened, edits) if classes is None else None
-    return EditView(edits, after, changed, change, classes, drift, texts)
+        texts = show_texts(opened, edits or preview) if classes is None else None
+    return EditView(edits or preview, after, changed, change, classes, drift, texts)
+
+
+def _finding(opened: PageContext, after: Capture) -> str:
+    """What the change does to what comes next; nothing of a model that predicts none."""
+    if opened.runner.info.classes:
+        return ""
+    try:
+        return next_finding(opened, after)
+    except NoLogits:
+        return ""
 
 
 def _explain() -> None:
@@ -114,8 +125,6 @@ def _show_list(opened: PageContext, edits: tuple[Edit, ...]) -> DeltaGenerator:
     listed = st.container(key="edit_list", horizontal=True, vertical_alignment="center", gap="small")
     with listed:
         if not edits:
-            words = _("Nothing is changed yet, so both sides are the same.")
-            st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
             _offer_first(opened)
         for edit in dict.fromkeys(edits):
             key, words = f"edit_drop {edit_text.written((edit,))}", plain(name_of(edit, _))
@@ -125,16 +134,26 @@ def _show_list(opened: PageContext, edits: tuple[Edit, ...]) -> DeltaGenerator:
     return listed
 
 
-def _offer_first(opened: PageContext) -> None:
-    """One click to see something: the heads that the text’s story is about, or the open one, pass on nothing."""
+def _first(opened: PageContext) -> tuple[ScaledHead, ...]:
+    """What is seen before anything is changed: the heads of the text’s story, or the open one, pass on nothing."""
     seen = seen_in(opened.capture)
     heads = ((opened.layer, opened.head),) if seen is None else ((seen.layer, seen.head),)
     if seen is not None and seen.evidence is not None:
         heads = seen.evidence.heads
-    names = ", ".join(f"L{layer}H{head}" for layer, head in heads)
-    words = _("Ablate {heads}") if seen is None else _("Ablate {heads}, which this text’s story is about")
-    edits = tuple(ScaledHead(layer, head, 0.0) for layer, head in heads)
-    st.button(words.format(heads=names), key="edit_story", type="primary", on_click=_keep, args=(edits,))
+    return tuple(ScaledHead(layer, head, 0.0) for layer, head in heads)
+
+
+def _offer_first(opened: PageContext) -> None:
+    """What is previewed, and the click that makes it a change."""
+    edits = _first(opened)
+    names = ", ".join(f"L{edit.layer}H{edit.head}" for edit in edits)
+    if state().change == "block":  # the cells are to be chosen first
+        words = _("Nothing is changed yet, so both sides are the same.")
+        st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
+        return
+    words = _("Preview: {heads} passes on nothing. Nothing is changed until you keep it.").format(heads=names)
+    st.html(f"<p class='atlas-caption'>{words}</p>", width="content")
+    st.button(_("keep it"), key="edit_story", type="primary", on_click=_keep, args=(edits,))
 
 
 def _drop(edit: Edit) -> None:

@@ -13,8 +13,8 @@ from pages.heads.quick import draw_open, offer_quickly
 from pages.heads.reading import explain
 from pages.heads.state import HeadsState, metric_of, metrics_of, names_of_heads, other_of, reading_of
 from ui import cached
-from ui.components import show_heading
 from ui.controls import choose, pick, switch
+from ui.finding import show_finding
 from ui.first import draw_first, moved
 from ui.head_views import DrawnHead, show_map
 from ui.i18n import _
@@ -43,11 +43,11 @@ def show_open_head(alone: bool) -> DrawnHead:
         reading = reading_of(here, held, second)
     drawn = draw_open(here, reading, second, held.color == "log")
     unscaled = held.what in ("scores", "difference")
-    with above, st.container(key="map_heading", horizontal=True, vertical_alignment="center", gap="small"):
-        show_heading(*open_head.heading(here, grid, metric_of(here, held)), width="stretch")
+    with above, st.container(key="map_heading"):
+        show_finding(*open_head.finding(drawn, open_head.facts_of(here, grid, metric_of(here, held))))
+    with above, st.container(key="map_habit", horizontal=True, vertical_alignment="center", gap="small"):
+        st.html(habit.habit_line(here) or "<span></span>", width="stretch")
         switch(HeadsState, "hide_first", held.hide_first, _("hide first token"), disabled=unscaled)
-    with above:
-        st.html(habit.habit_line(here) or "<span></span>")
     with above, st.container(key="map_controls", horizontal=True, vertical_alignment="center", gap="small"):
         kinds = {"weights": _("weights"), "scores": _("scores"), "value": "‖w·v‖"}
         if here.capture.record(here.layer).difference is not None:

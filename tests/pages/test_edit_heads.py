@@ -128,15 +128,20 @@ def test_what_does_nothing_is_not_said_to_lie_above_the_open_head(monkeypatch, e
     assert torch.equal(*(one.weights(3, 1) for one in (capture(), capture(*edits)))) == (words is not None)
 
 
-def test_nothing_changed_is_said_and_no_head_moved():
-    app = open_app(page=PAGE, **HERE)
+def test_the_page_opens_on_a_preview_that_changes_nothing_until_it_is_kept():
+    app = open_app(page=PAGE, edit="block", **HERE)  # whose cells are to be chosen
     assert "Nothing is changed yet, so both sides are the same." in html(app)
     assert "layer_head_map" not in components(app)
+    app = open_app(page=PAGE, **HERE)
     evidence = evidence_of("default", DEFAULT_TEXT)
     assert evidence is not None
     heads = ", ".join(f"L{layer}H{head}" for layer, head in evidence.heads)
     (first,) = (one for one in app.button if one.key == "edit_story")
-    assert first.label == f"Ablate {heads}, which this text’s story is about"
+    assert f"Preview: {heads} passes on nothing." in html(app)
+    assert "edits" not in app.query_params
+    expected = expected_map(*(ScaledHead(*place, 0.0) for place in evidence.heads))
+    np.testing.assert_allclose(maps(app)[1], expected, atol=ROUNDING)
+    assert "layer_head_map" in components(app)
     first.click().run()
     assert app.query_params["edits"] == written(tuple(ScaledHead(*place, 0.0) for place in evidence.heads))
     assert not button(app, "edit_story")
