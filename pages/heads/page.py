@@ -20,7 +20,7 @@ from ui.head_views import DrawnHead, show_map
 from ui.i18n import _
 from ui.page import guarded, open_page, show_badge, show_strip
 from ui.state import current
-from ui.strip_shade import shade_by_metric, shade_by_row
+from ui.strip_shade import bars_of, shade_by_row
 from ui.view import offer
 
 opened = open_page(two_texts=True)
@@ -80,7 +80,7 @@ with right:
 with strip:
     where = opened.capture, opened.layer, opened.head
     by_row = shade_by_row(*where, opened.query, hide_first=drawn.read.reading.hides_first)
-    show_strip(opened, shade_by_metric(*where, by) if held.shade else by_row, both=True)
+    show_strip(opened, by_row, both=True, bars=bars_of(*where, by) if held.shade else None)
 
 with left:
     with st.container(key="grid_controls", horizontal=True, vertical_alignment="center", gap="small"):
@@ -88,7 +88,7 @@ with left:
         pick(HeadsState, "metric", by.name, metrics, width=150)
         choose(HeadsState, "grid", held.grid, {"maps": _("maps"), "metric": _("numbers")})
         choose(HeadsState, "order", held.order, {"layer": _("by layer"), "rank": _("ranked")})
-        switch(HeadsState, "shade", held.shade, _("shade the text by it"))
+        switch(HeadsState, "shade", held.shade, _("by token"))
         st.html(open_head.definition(by), width="stretch")
     show_grid(opened, grid, held, by, other)
     if opened.capture.request.attention != "encoder" or opened.runner.info.classes:  # which says nothing by itself
