@@ -93,7 +93,7 @@ def caption(drawn: DrawnHead) -> str:
     opened = drawn.opened
     pinned = "" if drawn.read.reading.what == "difference" else _pinned_sentence(drawn)  # of the head's own weights
     origin = [escape(words) for words in layer_sentences(opened.capture, opened.layer, opened.head, _)]
-    return f"<p class='atlas-caption'>{joined(escape(how), pinned, *origin)}</p>"
+    return f"<p class='atlas-caption atlas-how'>{joined(escape(how), pinned, *origin)}</p>"
 
 
 def _where(capture: Capture) -> str:
